@@ -1,0 +1,255 @@
+#include "costmodel/collective_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+// Fractions of tuning.cc: what protocol and algorithm leave of the bandwidth.
+constexpr double kRingLlFraction = 0.5;
+constexpr double kRingLl128Fraction = 0.92;
+constexpr double kTreeFraction = 0.92;
+constexpr double kTreeLlFraction = 1.0 / 3.8;
+constexpr double kTreeLl128FractionOneNode = 7.0 / 9.0;
+constexpr double kTreeLl128Fraction = 120.0 / 128.0;
+// Up the tree and down again: every byte leaves a rank twice.
+constexpr double kTreeTraffic = 2;
+// Peers that one NCCL kernel serves at a time (NCCL_MAX_DEV_WORK_P2P_PER_BATCH);
+// recalled.
+constexpr int kPeersPerBatch = 8;
+// tuning.cc takes channels - 1 of channels off NVLS; NCCL starts 16 on Hopper.
+constexpr double kNvlsChannels = 16;
+constexpr double kTreeCorrectionFirstBytes = 64;
+
+// Sigma of log(predicted / measured), README.md: one node and several, below and
+// above a mebibyte.
+constexpr Bytes kLargeBytes = Bytes(1 << 20);
+constexpr double kSpreadOneNodeSmall = 0.65;
+constexpr double kSpreadOneNodeLarge = 0.30;
+constexpr double kSpreadNetworkSmall = 0.65;
+constexpr double kSpreadNetworkLarge = 0.35;
+
+constexpr Protocol kProtocols[] = {Protocol::kLl, Protocol::kLl128, Protocol::kSimple};
+
+// One collective as the formulas see it: rates in bytes/s, hops in seconds.
+struct Group {
+  const Op& op;
+  const NcclTuning& tuning;
+  const NcclGeneration& generation;
+  double ranks;
+  double nodes;
+  double ranks_per_node;
+  double bytes;
+  double intra;     // inside a node, per rank
+  double inter;     // across nodes, per node; infinite on one node
+  double channels;  // of the ring
+
+  int NodesIndex() const { return op.fabric.nodes == 1 ? 0 : op.fabric.nodes == 2 ? 1 : 2; }
+  double Bus() const { return std::min(intra, inter); }
+};
+
+constexpr double kMicro = 1e-6;
+constexpr double kGiga = 1e9;
+
+double LinkRate(const Link& link, const NcclTuning& tuning, const NcclGeneration& generation) {
+  const double efficiency = link.kind == LinkKind::kNvlink    ? generation.nvlink_efficiency
+                            : link.kind == LinkKind::kNetwork ? tuning.network_efficiency
+                                                              : tuning.pcie_efficiency;
+  return link.bandwidth.bytes_per_s() * efficiency;
+}
+
+Group MakeGroup(const Op& op, const Device& device, const NcclTuning& tuning) {
+  const Fabric& fabric = op.fabric;
+  const NcclGeneration& generation = tuning.Of(device.generation);
+  const double infinite = std::numeric_limits<double>::infinity();
+  // A rank alone on its node never uses the links inside.
+  const bool has_intra = fabric.nodes == 1 || fabric.ranks_per_node > 1;
+  const double intra = has_intra ? LinkRate(fabric.intra, tuning, generation) : infinite;
+  const double inter = fabric.nodes > 1 ? LinkRate(fabric.inter, tuning, generation) : infinite;
+  const double channel = generation.link_gb_per_s * kGiga;
+  const double channels = std::max(1.0, std::ceil(std::min(intra, inter) / channel));
+  return {op,
+          tuning,
+          generation,
+          static_cast<double>(fabric.ranks),
+          static_cast<double>(fabric.nodes),
+          static_cast<double>(fabric.ranks) / fabric.nodes,
+          static_cast<double>(op.bytes.count()),
+          intra,
+          inter,
+          channels};
+}
+
+// Seconds of one step inside a node. Never below the link's own latency.
+double IntraHop(const Group& group, const NcclLatency& latency, int protocol) {
+  const Link& link = group.op.fabric.intra;
+  const double hop =
+      (link.kind == LinkKind::kNvlink ? latency.nvlink_hop_us : latency.pcie_hop_us)[protocol];
+  return std::max(hop * kMicro, link.latency.seconds());
+}
+
+double InterHop(const Group& group, const NcclLatency& latency, int protocol) {
+  return std::max(latency.network_hop_us[protocol] * kMicro,
+                  group.op.fabric.inter.latency.seconds());
+}
+
+double RingSteps(const Group& group) {
+  const double hops = group.ranks - 1;
+  return group.op.kind == OpKind::kAllReduce ? 2 * hops : hops;
+}
+
+double RingSeconds(const Group& group, Protocol protocol) {
+  const int p = static_cast<int>(protocol);
+  const NcclLatency& latency = group.tuning.ring;
+  const NcclGeneration& generation = group.generation;
+  double bus = group.Bus();
+  if (protocol == Protocol::kLl) {
+    bus = std::min(generation.ll_max_gb_per_s[group.NodesIndex()] * kGiga, kRingLlFraction * bus);
+  } else if (protocol == Protocol::kLl128) {
+    bus = std::min(kRingLl128Fraction * bus,
+                   group.channels * generation.ring_ll128_channel_gb_per_s * kGiga);
+  }
+  const double steps = RingSteps(group);
+  double inter_steps = group.nodes - 1;
+  if (group.op.kind == OpKind::kAllReduce) inter_steps *= 2;
+  double intra_hop = IntraHop(group, latency, p);
+  if (group.nodes > 1) {
+    intra_hop = std::max(intra_hop, group.tuning.network_overhead_us[p] * kMicro);
+  }
+  const double delay = latency.base_us[p] * kMicro + (steps - inter_steps) * intra_hop +
+                       inter_steps * InterHop(group, latency, p);
+  // A broadcast's whole buffer passes each link; the others move it in n parts.
+  const double passes = group.op.kind == OpKind::kBroadcast ? 1 : steps / group.ranks;
+  return delay + passes * group.bytes / bus;
+}
+
+// NCCL's factor is a step function of size; between its points we go straight
+// in log(size), so that more bytes never take less time.
+double TreeCorrection(const Group& group, int protocol) {
+  const auto& factors = group.tuning.tree_correction[protocol];
+  const double at = std::log2(std::max(1.0, group.bytes / kTreeCorrectionFirstBytes));
+  const int below = static_cast<int>(at);
+  if (below >= kTreeCorrections - 1) return factors.back();
+  return factors[below] + (at - below) * (factors[below + 1] - factors[below]);
+}
+
+double TreeSeconds(const Group& group, Protocol protocol) {
+  const int p = static_cast<int>(protocol);
+  const int n = group.NodesIndex();
+  const NcclLatency& latency = group.tuning.tree;
+  const NcclGeneration& generation = group.generation;
+  double bus = std::min(kTreeFraction * group.Bus(),
+                        group.channels * generation.tree_channel_gb_per_s[n] * kGiga);
+  if (protocol == Protocol::kLl) {
+    bus = std::min(kTreeLlFraction * bus, generation.ll_max_gb_per_s[n] * kGiga);
+  } else if (protocol == Protocol::kLl128) {
+    const double fraction = n == 0 ? kTreeLl128FractionOneNode : kTreeLl128Fraction;
+    bus = std::min(fraction * bus,
+                   group.channels * generation.tree_ll128_channel_gb_per_s[n] * kGiga);
+  }
+  const double levels = std::log2(group.nodes);
+  const double delay =
+      latency.base_us[p] * kMicro + 2 * ((group.ranks_per_node - 1) * IntraHop(group, latency, p) +
+                                         levels * InterHop(group, latency, p));
+  return delay + kTreeTraffic * group.bytes / (bus * TreeCorrection(group, p));
+}
+
+// The switch reduces and multicasts. All-reduce: a rank's link carries, each
+// way, the whole buffer once and the rank's own 1/n once more. Gather and
+// scatter: the whole buffer one way.
+double NvlsSeconds(const Group& group) {
+  const double rate =
+      group.intra * group.generation.nvls_efficiency * (kNvlsChannels - 1) / kNvlsChannels;
+  const double passes = group.op.kind == OpKind::kAllReduce ? 1 + 1 / group.ranks : 1;
+  return group.tuning.nvls_hop_us * kMicro + passes * group.bytes / rate;
+}
+
+// All-to-all and send/recv: what leaves a rank for its node, and what leaves
+// the node, go at the same time.
+double DirectSeconds(const Group& group, Protocol protocol) {
+  const int p = static_cast<int>(protocol);
+  const NcclLatency& latency = group.tuning.ring;
+  const double wire = protocol == Protocol::kLl ? 1 / kRingLlFraction : 1;
+  const bool crosses = group.nodes > 1;
+  const double hop = crosses ? InterHop(group, latency, p) : IntraHop(group, latency, p);
+  if (group.op.kind == OpKind::kSendRecv) {
+    const double rate = crosses ? group.inter : group.intra;
+    return latency.base_us[p] * kMicro + hop + wire * group.bytes / rate;
+  }
+  const double batches = std::ceil((group.ranks - 1) / kPeersPerBatch);
+  const double share = group.bytes / group.ranks;
+  const double inside = (group.ranks_per_node - 1) * share / group.intra;
+  const double outside =
+      group.ranks_per_node * (group.ranks - group.ranks_per_node) * share / group.inter;
+  return latency.base_us[p] * kMicro + batches * hop + wire * std::max(inside, outside);
+}
+
+// LL128 needs 128-byte stores that stay whole: NVLink, Volta or later.
+bool HasLl128(const Group& group, const Device& device) {
+  if (device.generation < Generation::kVolta) return false;
+  return group.op.fabric.intra.kind == LinkKind::kNvlink;
+}
+
+bool HasNvls(const Group& group) {
+  const OpKind kind = group.op.kind;
+  return group.op.fabric.nvls && group.nodes == 1 && group.generation.nvls_efficiency > 0 &&
+         (kind == OpKind::kAllReduce || kind == OpKind::kAllGather ||
+          kind == OpKind::kReduceScatter);
+}
+
+bool IsDirect(OpKind kind) { return kind == OpKind::kAllToAll || kind == OpKind::kSendRecv; }
+
+double Spread(const Op& op) {
+  const bool large = op.bytes >= kLargeBytes;
+  if (op.fabric.nodes == 1) return large ? kSpreadOneNodeLarge : kSpreadOneNodeSmall;
+  return large ? kSpreadNetworkLarge : kSpreadNetworkSmall;
+}
+
+}  // namespace
+
+const char* Name(Protocol protocol) {
+  constexpr const char* kNames[] = {"LL", "LL128", "Simple"};
+  return kNames[static_cast<int>(protocol)];
+}
+
+const char* Name(Algorithm algorithm) {
+  constexpr const char* kNames[] = {"ring", "tree", "NVLS", "direct"};
+  return kNames[static_cast<int>(algorithm)];
+}
+
+CollectiveChoice ChooseCollective(const Op& op, const Device& device, const NcclTuning& tuning) {
+  CHECK(IsCollective(op.kind));
+  if (op.fabric.ranks <= 1) return {};
+  const Group group = MakeGroup(op, device, tuning);
+  CollectiveChoice best{Algorithm::kRing, Protocol::kSimple, Duration::Max()};
+  const auto offer = [&best](Algorithm algorithm, Protocol protocol, double seconds) {
+    const Duration time = Duration::Seconds(seconds);
+    if (time < best.time) best = {algorithm, protocol, time};
+  };
+  for (const Protocol protocol : kProtocols) {
+    if (IsDirect(op.kind)) {
+      // Point-to-point kernels have LL and Simple only.
+      if (protocol == Protocol::kLl128) continue;
+      offer(Algorithm::kDirect, protocol, DirectSeconds(group, protocol));
+      continue;
+    }
+    if (protocol == Protocol::kLl128 && !HasLl128(group, device)) continue;
+    offer(Algorithm::kRing, protocol, RingSeconds(group, protocol));
+    if (op.kind == OpKind::kAllReduce) {
+      offer(Algorithm::kTree, protocol, TreeSeconds(group, protocol));
+    }
+  }
+  if (HasNvls(group)) offer(Algorithm::kNvls, Protocol::kSimple, NvlsSeconds(group));
+  return best;
+}
+
+Estimate PredictCollective(const Op& op, const Device& device, const NcclTuning& tuning) {
+  if (op.fabric.ranks <= 1) return {Duration(), Basis::kAnalytical, 0};
+  return {ChooseCollective(op, device, tuning).time, Basis::kAnalytical, Spread(op)};
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,35 @@
+// Predicts how long operations take on a device.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "costmodel/device.h"
+#include "costmodel/op.h"
+#include "costmodel/units.h"
+
+namespace stagecraft {
+
+// What an estimate rests on. Shown to users; never swapped silently.
+enum class Basis { kMeasured, kInterpolated, kLearned, kExtrapolated, kAnalytical };
+inline constexpr int kBasisCount = 5;
+const char* Name(Basis basis);
+
+struct Estimate {
+  Duration time;
+  Basis basis = Basis::kAnalytical;
+  double spread = 0;  // sigma of log(time)
+  friend bool operator==(const Estimate&, const Estimate&) = default;
+};
+
+// Implementations are immutable: Predict() may be called from any thread.
+class CostModel {
+ public:
+  virtual ~CostModel() = default;
+
+  // Returns one estimate per op, in order. Pass all distinct ops in one call:
+  // learned models cost far less per op in batches.
+  virtual std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const = 0;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,56 @@
+// One accelerator as numbers: what a datasheet and a few measurements say.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "costmodel/units.h"
+
+namespace stagecraft {
+
+// Number formats of matrix products. kTf32 stores 32 bits, multiplies 19.
+enum class DType { kFp32, kTf32, kFp16, kBf16, kFp8 };
+inline constexpr int kDTypeCount = 5;
+
+// Bytes an element takes in memory.
+constexpr int ElementSize(DType dtype) {
+  switch (dtype) {
+    case DType::kFp32:
+    case DType::kTf32:
+      return 4;
+    case DType::kFp16:
+    case DType::kBf16:
+      return 2;
+    case DType::kFp8:
+      return 1;
+  }
+  return 0;
+}
+const char* Name(DType dtype);
+
+// Selects the constants NCCL publishes per GPU generation.
+enum class Generation { kPascal, kVolta, kAmpere, kHopper, kBlackwell };
+const char* Name(Generation generation);
+
+struct Device {
+  std::string id;    // "h100-sxm5-80gb"
+  std::string name;  // "H100 SXM5 80GB"
+  Generation generation = Generation::kHopper;
+  int multiprocessors = 0;
+  double boost_clock_hz = 0;
+  // Dense peaks by DType; zero where the hardware has no such rate.
+  std::array<FlopRate, kDTypeCount> peak;
+  // Vector fp32 rate, for what does not run on tensor cores.
+  FlopRate vector_peak;
+  // Best measured 16-bit matrix product over its dense peak, in (0, 1]; what
+  // power, clocks and kernels leave of the datasheet.
+  double sustained_fraction = 1;
+  Bytes memory;
+  Bandwidth memory_bandwidth;
+  Bytes l2;
+
+  FlopRate Peak(DType dtype) const { return peak[static_cast<int>(dtype)]; }
+  friend bool operator==(const Device&, const Device&) = default;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,106 @@
+#include "costmodel/device_catalogue.h"
+
+#include <cctype>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/hardware_proto.h"
+#include "costmodel/nearest.h"
+#include "costmodel/proto_file.h"
+#include "data/embedded.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr char kEmbeddedName[] = "gpus.textproto";
+
+std::string Folded(std::string_view name) {
+  std::string folded(name);
+  for (char& c : folded) {
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return folded;
+}
+
+DeviceEntry EntryFromProto(const DeviceEntryProto& proto, const std::string& place) {
+  DeviceEntry entry;
+  entry.device = DeviceFromProto(proto.device(), place + ".device");
+  entry.aliases.assign(proto.aliases().begin(), proto.aliases().end());
+  entry.reference_node = proto.reference_node();
+  if (proto.tensor_clock_hz() < 0) {
+    throw InputError(place + ".tensor_clock_hz: got a negative number, want >= 0");
+  }
+  if (proto.fp16_flop_per_multiprocessor_clock() < 0) {
+    throw InputError(place +
+                     ".fp16_flop_per_multiprocessor_clock: got a negative number, want >= 0");
+  }
+  entry.tensor_clock_hz = proto.tensor_clock_hz();
+  entry.fp16_flop_per_multiprocessor_clock = proto.fp16_flop_per_multiprocessor_clock();
+  entry.sustained_source = proto.sustained_source();
+  entry.provenance = proto.provenance();
+  entry.sources.assign(proto.sources().begin(), proto.sources().end());
+  return entry;
+}
+
+}  // namespace
+
+const DeviceCatalogue& DeviceCatalogue::Embedded() {
+  static const DeviceCatalogue catalogue =
+      Parse(std::string(EmbeddedFile(kEmbeddedName)), kEmbeddedName, ".textproto");
+  return catalogue;
+}
+
+DeviceCatalogue DeviceCatalogue::Parse(const std::string& text, const std::string& name,
+                                       const std::string& extension) {
+  DeviceCatalogueProto proto;
+  ParseProtoText(text, name, extension, &proto);
+  std::vector<DeviceEntry> entries;
+  for (int i = 0; i < proto.devices_size(); ++i) {
+    entries.push_back(
+        EntryFromProto(proto.devices(i), name + ": devices[" + std::to_string(i) + "]"));
+  }
+  return DeviceCatalogue(std::move(entries), name);
+}
+
+DeviceCatalogue::DeviceCatalogue(std::vector<DeviceEntry> entries, const std::string& name)
+    : entries_(std::move(entries)) {
+  for (int i = 0; i < static_cast<int>(entries_.size()); ++i) {
+    const auto claim = [&](const std::string& claimed, const std::string& key) {
+      const auto [holder, is_new] = by_folded_name_.emplace(Folded(claimed), i);
+      // One entry may list "A100" and "a100".
+      if (!claimed.empty() && (is_new || (holder->second == i && key != "device.id"))) return;
+      throw InputError(name + ": devices[" + std::to_string(i) + "]." + key + ": got \"" + claimed +
+                       "\", want a name that no other device has");
+    };
+    claim(entries_[i].device.id, "device.id");
+    for (size_t a = 0; a < entries_[i].aliases.size(); ++a) {
+      claim(entries_[i].aliases[a], "aliases[" + std::to_string(a) + "]");
+    }
+  }
+}
+
+const DeviceEntry* DeviceCatalogue::Find(std::string_view name) const {
+  const auto found = by_folded_name_.find(Folded(name));
+  if (found == by_folded_name_.end()) return nullptr;
+  const DeviceEntry& entry = entries_[found->second];
+  if (entry.device.id == name) return &entry;
+  // Ids are matched in their own letter case, unless listed as an alias too.
+  for (const std::string& alias : entry.aliases) {
+    if (Folded(alias) == found->first) return &entry;
+  }
+  return nullptr;
+}
+
+const DeviceEntry& DeviceCatalogue::Get(const std::string& name, const std::string& place) const {
+  if (const DeviceEntry* entry = Find(name)) return *entry;
+  std::vector<std::string> known;
+  for (const DeviceEntry& entry : entries_) {
+    known.push_back(entry.device.id);
+    known.insert(known.end(), entry.aliases.begin(), entry.aliases.end());
+  }
+  const std::string suggestion = NearestNames(name, known);
+  throw InputError(place + ": unknown GPU \"" + name + "\"" +
+                   (suggestion.empty() ? ", want one of the catalogue" : "; " + suggestion));
+}
+
+}  // namespace stagecraft

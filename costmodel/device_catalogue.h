@@ -1,0 +1,53 @@
+// The accelerators we know, by id or listed alias.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/device.h"
+
+namespace stagecraft {
+
+struct DeviceEntry {
+  Device device;
+  std::vector<std::string> aliases;
+  // Node type that "GPU:NxG" stands for; empty where there is none.
+  std::string reference_node;
+  // multiprocessors x clock x operations per clock = fp16 peak; 0: not known.
+  double tensor_clock_hz = 0;
+  int fp16_flop_per_multiprocessor_clock = 0;
+  std::string sustained_source;  // what device.sustained_fraction rests on
+  std::string provenance;
+  std::vector<std::string> sources;
+};
+
+// Immutable; safe from any thread.
+class DeviceCatalogue {
+ public:
+  // The catalogue in the binary, read at the first call.
+  static const DeviceCatalogue& Embedded();
+  // Reads a DeviceCatalogueProto of any format; `name` and `extension` as in
+  // ParseProtoText. Throws InputError, also for a name claimed by two entries.
+  static DeviceCatalogue Parse(const std::string& text, const std::string& name,
+                               const std::string& extension);
+
+  // By id, or by alias without regard to letter case; never by substring.
+  // nullptr where there is none.
+  const DeviceEntry* Find(std::string_view name) const;
+  // The same; an unknown name throws InputError with the nearest names. `place`
+  // opens the sentence: "--cluster", "cluster.yaml: node_groups[0].device".
+  const DeviceEntry& Get(const std::string& name, const std::string& place) const;
+
+  std::span<const DeviceEntry> entries() const { return entries_; }
+
+ private:
+  explicit DeviceCatalogue(std::vector<DeviceEntry> entries, const std::string& name);
+
+  std::vector<DeviceEntry> entries_;
+  std::map<std::string, int, std::less<>> by_folded_name_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,21 @@
+#include "costmodel/device.h"
+#include "costmodel/link.h"
+
+namespace stagecraft {
+
+const char* Name(DType dtype) {
+  constexpr const char* kNames[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+  return kNames[static_cast<int>(dtype)];
+}
+
+const char* Name(Generation generation) {
+  constexpr const char* kNames[] = {"pascal", "volta", "ampere", "hopper", "blackwell"};
+  return kNames[static_cast<int>(generation)];
+}
+
+const char* Name(LinkKind kind) {
+  constexpr const char* kNames[] = {"nvlink", "pcie", "network", "host"};
+  return kNames[static_cast<int>(kind)];
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,170 @@
+#include "costmodel/kernel_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+// Bytes a multiprocessor reads from L2 per clock, at most, on Volta and later
+// (Jia et al., "Dissecting the NVIDIA Volta GPU architecture via
+// microbenchmarking", 2018).
+constexpr double kL2BytesPerClock = 64;
+
+struct Tile {
+  double m;
+  double n;
+};
+// Output tiles that CUTLASS's kernels offer.
+constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64},
+                           {64, 128},  {64, 64},   {64, 32},   {32, 64}};
+// Parts that the sum over k is cut into.
+constexpr double kSplits[] = {1, 2, 4, 8, 16};
+
+// Rows of queries in a block of FlashAttention, and the fewest a tensor-core
+// product works on.
+constexpr double kQueryRows = 128;
+constexpr double kFewestRows = 16;
+constexpr double kReferenceHeadSize = 128;
+
+// Sigma of log(predicted / measured) on held-out shapes of A100, H100 and V100,
+// pooled (README.md); of streams between elementwise (0.1) and softmax and layer
+// norm (0.3). The last two are assumptions: no samples. Other devices do worse.
+constexpr double kGemmSpread = 0.15;
+constexpr double kFp32GemmSpread = 0.18;
+constexpr double kAttentionSpread = 0.22;
+constexpr double kStreamSpread = 0.25;
+constexpr double kFp8GemmSpread = 0.30;
+constexpr double kAttentionBackwardSpread = 0.30;
+
+double Blocks(int64_t size, double tile) { return std::ceil(static_cast<double>(size) / tile); }
+
+double SustainedRate(const Op& op, const Device& device) {
+  const double peak = device.Peak(op.dtype).flop_per_s();
+  CHECK(peak > 0);
+  // The fp32 units reach their datasheet peak: 14.01 of 14.13 TFLOP/s on a V100 PCIe.
+  return op.dtype == DType::kFp32 ? peak : peak * device.sustained_fraction;
+}
+
+// Waves of `blocks` over the multiprocessors, at least one.
+double Waves(double blocks, const Device& device, double loss) {
+  const double waves = blocks / device.multiprocessors;
+  return std::max(1.0, waves + loss * (std::ceil(waves) - waves));
+}
+
+double GemmComputeSeconds(const Op& op, const Device& device, const KernelConstants& constants) {
+  const bool on_fp32_units = op.dtype == DType::kFp32;
+  const double edge = on_fp32_units ? constants.fp32_edge : constants.tensor_edge;
+  const double fill = on_fp32_units ? 0 : constants.k_fill;
+  const double rate = SustainedRate(op, device) / device.multiprocessors;
+  double best = std::numeric_limits<double>::infinity();
+  for (const Tile& tile : kTiles) {
+    const double tiles =
+        static_cast<double>(op.batch) * Blocks(op.m, tile.m) * Blocks(op.n, tile.n);
+    const double flops_per_step = 2 * (tile.m * tile.n + edge * (tile.m + tile.n));
+    for (const double split : kSplits) {
+      const double steps = static_cast<double>(op.k) / split + fill;
+      const double waves = Waves(tiles * split, device, constants.wave_loss);
+      const double extra = split == 1 ? 0 : constants.split.seconds();
+      best = std::min(best, waves * flops_per_step * steps / rate + extra);
+    }
+  }
+  return best;
+}
+
+double AttentionComputeSeconds(const Op& op, const Device& device,
+                               const KernelConstants& constants) {
+  const bool backward = op.direction == Direction::kBackward;
+  const double half = constants.attention_head_half;
+  // head / (head + half), scaled to 1 at the reference size: flops of one key
+  // become (head + half) of equal speed.
+  const double head =
+      (static_cast<double>(op.k) + half) * kReferenceHeadSize / (kReferenceHeadSize + half);
+  const double fraction = std::min(1.0, constants.attention_fraction) *
+                          (backward ? constants.attention_backward_fraction : 1.0);
+  const double rate = SustainedRate(op, device) * fraction / device.multiprocessors;
+  const double rows = std::clamp(static_cast<double>(op.m), kFewestRows, kQueryRows);
+  const double flops_per_key = (backward ? 5 : 2) * 2 * rows * head;
+  const double blocks = static_cast<double>(op.batch) * Blocks(op.m, kQueryRows);
+  const double keys = static_cast<double>(op.n);
+  const double mean = (op.causal ? 0.5 : 1.0) * keys + constants.attention_key_fill;
+  // The last block of queries sees every key, and one multiprocessor does it.
+  const double longest = keys + constants.attention_key_fill;
+  const double critical = std::max(Waves(blocks, device, constants.wave_loss) * mean, longest);
+  return critical * flops_per_key / rate;
+}
+
+// (a^p + b^p)^(1/p): what overlaps imperfectly takes a little longer than the
+// longer of the two.
+double SmoothMax(double a, double b, double power) {
+  const double longer = std::max(a, b);
+  if (longer <= 0) return 0;
+  return longer * std::pow(1 + std::pow(std::min(a, b) / longer, power), 1 / power);
+}
+
+double MemorySeconds(const Op& op, const Device& device, double fraction) {
+  return static_cast<double>(op.Traffic().count()) /
+         (fraction * device.memory_bandwidth.bytes_per_s());
+}
+
+Duration DeviceTime(const Op& op, const Device& device, const KernelConstants& constants) {
+  const Duration starts = op.kernels * constants.start;
+  switch (op.kind) {
+    case OpKind::kGemm:
+      return starts + Duration::Seconds(
+                          SmoothMax(GemmComputeSeconds(op, device, constants),
+                                    MemorySeconds(op, device, constants.product_memory_fraction),
+                                    constants.overlap_power));
+    case OpKind::kAttention:
+      return (op.kernels - 1) * constants.start + constants.attention_start +
+             Duration::Seconds(
+                 SmoothMax(AttentionComputeSeconds(op, device, constants),
+                           MemorySeconds(op, device, constants.product_memory_fraction),
+                           constants.overlap_power));
+    default:
+      return starts +
+             Duration::Seconds(MemorySeconds(op, device, constants.stream_memory_fraction));
+  }
+}
+
+double Spread(const Op& op) {
+  switch (op.kind) {
+    case OpKind::kGemm:
+      if (op.dtype == DType::kFp8) return kFp8GemmSpread;
+      return op.dtype == DType::kFp32 ? kFp32GemmSpread : kGemmSpread;
+    case OpKind::kAttention:
+      return op.direction == Direction::kForward ? kAttentionSpread : kAttentionBackwardSpread;
+    default:
+      return kStreamSpread;
+  }
+}
+
+}  // namespace
+
+Estimate PredictKernel(const Op& op, const Device& device, const KernelConstants& constants) {
+  CHECK(!IsCollective(op.kind));
+  if (op.kind == OpKind::kNone) return {Duration(), Basis::kAnalytical, 0};
+  const Duration on_device = std::max(DeviceTime(op, device, constants), RooflineTime(op, device));
+  const Duration on_host = op.kernels * constants.host_dispatch;
+  return {std::max(on_device, on_host), Basis::kAnalytical, Spread(op)};
+}
+
+Duration RooflineTime(const Op& op, const Device& device) {
+  double seconds = 0;
+  if (op.Flops().count() > 0) {
+    const double peak = device.Peak(op.dtype).flop_per_s();
+    CHECK(peak > 0);
+    seconds = op.Flops().count() / peak;
+  }
+  const double bytes = static_cast<double>(op.Traffic().count());
+  const double dram = device.memory_bandwidth.bytes_per_s();
+  const double l2 =
+      std::max(dram, kL2BytesPerClock * device.multiprocessors * device.boost_clock_hz);
+  const double beyond_l2 = std::max(0.0, bytes - static_cast<double>(device.l2.count()));
+  return Duration::Seconds(std::max({seconds, beyond_l2 / dram, bytes / l2}));
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,136 @@
+#include "costmodel/kernel_model.h"
+
+#include <gtest/gtest.h>
+
+#include "costmodel/random.h"
+
+namespace stagecraft {
+namespace {
+
+// 100 multiprocessors, 1 PFLOP/s in bf16: 10 TFLOP/s each; 1 TB/s.
+Device RoundDevice() {
+  Device device;
+  device.generation = Generation::kHopper;
+  device.multiprocessors = 100;
+  device.boost_clock_hz = 1e9;
+  device.peak = {FlopRate(1e13), FlopRate(5e14), FlopRate(1e15), FlopRate(1e15), FlopRate(2e15)};
+  device.vector_peak = FlopRate(1e13);
+  device.sustained_fraction = 1;
+  device.memory = Bytes(80'000'000'000);
+  device.memory_bandwidth = Bandwidth(1e12);
+  device.l2 = Bytes(50'000'000);
+  return device;
+}
+
+// Nothing is lost: only tiles and bandwidth remain.
+KernelConstants Lossless() {
+  KernelConstants c;
+  c.start = Duration();
+  c.split = 1_ms;
+  c.host_dispatch = Duration();
+  c.k_fill = 0;
+  c.tensor_edge = 0;
+  c.fp32_edge = 0;
+  c.wave_loss = 0;
+  c.product_memory_fraction = 1;
+  c.stream_memory_fraction = 1;
+  c.overlap_power = 60;
+  return c;
+}
+
+TEST(KernelModelTest, ElementwiseTakesItsBytesOverBandwidth) {
+  const Estimate e =
+      PredictKernel(Op::Elementwise(Bytes(1'000'000'000)), RoundDevice(), Lossless());
+  EXPECT_EQ(e.time, 1_ms);
+  EXPECT_EQ(e.basis, Basis::kAnalytical);
+  EXPECT_GT(e.spread, 0);
+}
+
+TEST(KernelModelTest, LargeGemmTakesItsFlopsOverThePeak) {
+  // 2 * 8192^3 = 1.1e12 flop at 1e15 flop/s.
+  const Op op = Op::Gemm(DType::kBf16, 8192, 8192, 8192);
+  const Duration time = PredictKernel(op, RoundDevice(), Lossless()).time;
+  EXPECT_NEAR(time.us(), 1099.5, 1);
+}
+
+TEST(KernelModelTest, OneTileTakesTheTimeOfOneMultiprocessor) {
+  // A 32x64 tile: 2 * 32 * 64 * 10000 flop at 10 TFLOP/s = 4.096 us, although
+  // the whole device would need a hundredth of it.
+  const Op op = Op::Gemm(DType::kBf16, 32, 64, 10000);
+  EXPECT_NEAR(PredictKernel(op, RoundDevice(), Lossless()).time.us(), 4.096, 0.01);
+}
+
+TEST(KernelModelTest, SustainedFractionSlowsProductsAndNotMemory) {
+  Device slow = RoundDevice();
+  slow.sustained_fraction = 0.5;
+  const Op gemm = Op::Gemm(DType::kBf16, 8192, 8192, 8192);
+  const Op copy = Op::Elementwise(Bytes(1'000'000'000));
+  const KernelConstants c = Lossless();
+  EXPECT_NEAR(PredictKernel(gemm, slow, c).time.us(),
+              2 * PredictKernel(gemm, RoundDevice(), c).time.us(), 1);
+  EXPECT_EQ(PredictKernel(copy, slow, c).time, PredictKernel(copy, RoundDevice(), c).time);
+}
+
+TEST(KernelModelTest, AnOpIsNeverFasterThanTheHostLaunchesItsKernels) {
+  EXPECT_EQ(PredictKernel(Op::Elementwise(Bytes(1024), 7), RoundDevice()).time, 35_us);
+  EXPECT_EQ(PredictKernel(Op::Optimizer(Bytes(1024), 2), RoundDevice()).time, 10_us);
+}
+
+TEST(KernelModelTest, NoWorkTakesNoTime) {
+  EXPECT_EQ(PredictKernel(Op(), RoundDevice()).time, Duration());
+}
+
+TEST(KernelModelTest, BackwardAttentionIsSlowerThanItsFlopsSay) {
+  const Op forward = Op::Attention(DType::kBf16, Direction::kForward, 32, 32768, 32768, 128, true);
+  const Op backward =
+      Op::Attention(DType::kBf16, Direction::kBackward, 32, 32768, 32768, 128, true);
+  const double ratio = PredictKernel(backward, RoundDevice()).time.seconds() /
+                       PredictKernel(forward, RoundDevice()).time.seconds();
+  EXPECT_NEAR(ratio, 2.5 / 0.8, 0.05);
+}
+
+TEST(KernelModelTest, RooflineIsTheSlowerOfFlopsAndBytes) {
+  EXPECT_EQ(RooflineTime(Op::Gemm(DType::kBf16, 10000, 10000, 10000), RoundDevice()), 2_ms);
+  // 50 MB stay in L2; 1000 MB come at 1 TB/s.
+  EXPECT_EQ(RooflineTime(Op::Elementwise(Bytes(1'050'000'000)), RoundDevice()), 1_ms);
+}
+
+Op RandomOp(Random& random) {
+  const int64_t m = int64_t{1} << random.Integer(0, 13);
+  const int64_t n = random.Integer(1, 9000);
+  const int64_t k = random.Integer(1, 9000);
+  const int64_t batch = random.Integer(1, 64);
+  const auto dtype = static_cast<DType>(random.Integer(0, kDTypeCount - 1));
+  switch (random.Integer(0, 3)) {
+    case 0:
+      return Op::Gemm(dtype, m, n, k, batch);
+    case 1:
+      return Op::Attention(DType::kBf16, Direction::kForward, batch, m, n, 64, true);
+    case 2:
+      return Op::Attention(DType::kFp16, Direction::kBackward, batch, m, n, 512, false);
+    default:
+      return Op::Elementwise(Bytes(m * n * k), 1);
+  }
+}
+
+TEST(KernelModelTest, NothingBeatsTheRooflineAndMoreWorkIsNeverFaster) {
+  constexpr uint64_t kSeed = 7;
+  Random random(kSeed);
+  const Device device = RoundDevice();
+  for (int i = 0; i < 5000; ++i) {
+    const Op op = RandomOp(random);
+    const Duration time = PredictKernel(op, device).time;
+    ASSERT_GE(time, RooflineTime(op, device)) << Describe(op) << " seed " << kSeed;
+    for (int64_t Op::*field : {&Op::m, &Op::n, &Op::k, &Op::batch}) {
+      Op more = op;
+      more.*field *= 2;
+      ASSERT_GE(PredictKernel(more, device).time, time) << Describe(op) << " seed " << kSeed;
+      more = op;
+      more.*field += 1;
+      ASSERT_GE(PredictKernel(more, device).time, time) << Describe(op) << " seed " << kSeed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,130 @@
+#include "costmodel/nccl_proto.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+#include "costmodel/check.h"
+#include "costmodel/proto_file.h"
+#include "data/embedded.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr char kEmbeddedName[] = "nccl_2.28.textproto";
+// Far above any latency in us and any rate in GB/s.
+constexpr double kLargest = 1e9;
+
+double Positive(double value, const std::string& place, double most = kLargest) {
+  if (value > 0 && value <= most) return value;
+  throw InputError(fmt::format("{}: got {}, want > 0 and at most {}", place, value, most));
+}
+
+PerProtocol FromProto(const NcclProtocolsProto& proto, const std::string& place) {
+  return {Positive(proto.ll(), place + ".ll"), Positive(proto.ll128(), place + ".ll128"),
+          Positive(proto.simple(), place + ".simple")};
+}
+
+PerNodes FromProto(const NcclByNodesProto& proto, const std::string& place) {
+  return {Positive(proto.one(), place + ".one"), Positive(proto.two(), place + ".two"),
+          Positive(proto.more(), place + ".more")};
+}
+
+NcclLatency FromProto(const NcclLatencyProto& proto, const std::string& place) {
+  return {FromProto(proto.base_us(), place + ".base_us"),
+          FromProto(proto.nvlink_hop_us(), place + ".nvlink_hop_us"),
+          FromProto(proto.pcie_hop_us(), place + ".pcie_hop_us"),
+          FromProto(proto.network_hop_us(), place + ".network_hop_us")};
+}
+
+NcclGeneration FromProto(const NcclGenerationProto& proto, const std::string& place) {
+  NcclGeneration generation;
+  generation.ll_max_gb_per_s = FromProto(proto.ll_max_gb_per_s(), place + ".ll_max_gb_per_s");
+  generation.ring_ll128_channel_gb_per_s =
+      Positive(proto.ring_ll128_channel_gb_per_s(), place + ".ring_ll128_channel_gb_per_s");
+  generation.tree_ll128_channel_gb_per_s =
+      FromProto(proto.tree_ll128_channel_gb_per_s(), place + ".tree_ll128_channel_gb_per_s");
+  generation.tree_channel_gb_per_s =
+      FromProto(proto.tree_channel_gb_per_s(), place + ".tree_channel_gb_per_s");
+  generation.nvlink_efficiency =
+      Positive(proto.nvlink_efficiency(), place + ".nvlink_efficiency", 1);
+  generation.link_gb_per_s = Positive(proto.link_gb_per_s(), place + ".link_gb_per_s");
+  generation.nvls_efficiency = proto.nvls_efficiency();
+  if (!(generation.nvls_efficiency >= 0 && generation.nvls_efficiency <= 1)) {
+    throw InputError(fmt::format("{}.nvls_efficiency: got {}, want from 0 to 1", place,
+                                 generation.nvls_efficiency));
+  }
+  return generation;
+}
+
+void ReadGenerations(const NcclTuningProto& proto, const std::string& place, NcclTuning& tuning) {
+  std::array<bool, kGenerationCount> seen = {};
+  for (int i = 0; i < proto.generation_size(); ++i) {
+    const std::string at = fmt::format("{}generation[{}]", place, i);
+    const std::string& name = proto.generation(i).generation();
+    std::optional<int> index;
+    for (int g = 0; g < kGenerationCount; ++g) {
+      if (name == Name(static_cast<Generation>(g))) index = g;
+    }
+    if (!index || seen[*index]) {
+      throw InputError(fmt::format(
+          "{}.generation: got \"{}\", want pascal, volta, ampere, hopper, blackwell, once each", at,
+          name));
+    }
+    seen[*index] = true;
+    tuning.generation[*index] = FromProto(proto.generation(i), at);
+  }
+  for (int g = 0; g < kGenerationCount; ++g) {
+    if (seen[g]) continue;
+    throw InputError(
+        fmt::format("{}generation: got none for {}", place, Name(static_cast<Generation>(g))));
+  }
+}
+
+template <typename Repeated>
+std::array<double, kTreeCorrections> Corrections(const Repeated& values, const std::string& place) {
+  if (values.size() != kTreeCorrections) {
+    throw InputError(
+        fmt::format("{}: got {} numbers, want {}", place, values.size(), kTreeCorrections));
+  }
+  std::array<double, kTreeCorrections> result;
+  for (int i = 0; i < kTreeCorrections; ++i) {
+    result[i] = Positive(values[i], fmt::format("{}[{}]", place, i), 1);
+  }
+  return result;
+}
+
+}  // namespace
+
+NcclTuning NcclTuningFromProto(const NcclTuningProto& proto, const std::string& file) {
+  const std::string place = file + ": ";
+  NcclTuning tuning;
+  if (proto.version().empty()) throw InputError(place + "version: got nothing, want a name");
+  tuning.version = proto.version();
+  tuning.ring = FromProto(proto.ring(), place + "ring");
+  tuning.tree = FromProto(proto.tree(), place + "tree");
+  tuning.nvls_hop_us = Positive(proto.nvls_hop_us(), place + "nvls_hop_us");
+  tuning.network_overhead_us =
+      FromProto(proto.network_overhead_us(), place + "network_overhead_us");
+  ReadGenerations(proto, place, tuning);
+  tuning.pcie_efficiency = Positive(proto.pcie_efficiency(), place + "pcie_efficiency", 1);
+  tuning.network_efficiency = Positive(proto.network_efficiency(), place + "network_efficiency", 1);
+  tuning.tree_correction = {
+      Corrections(proto.tree_correction_ll(), place + "tree_correction_ll"),
+      Corrections(proto.tree_correction_ll128(), place + "tree_correction_ll128"),
+      Corrections(proto.tree_correction_simple(), place + "tree_correction_simple")};
+  return tuning;
+}
+
+NcclTuning ParseNcclTuning(const std::string& text, const std::string& file) {
+  NcclTuningProto proto;
+  ParseProtoText(text, file, ".textproto", &proto);
+  return NcclTuningFromProto(proto, file);
+}
+
+NcclTuning EmbeddedNcclTuning() {
+  return ParseNcclTuning(std::string(EmbeddedFile(kEmbeddedName)), kEmbeddedName);
+}
+
+}  // namespace stagecraft

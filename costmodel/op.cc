@@ -1,0 +1,137 @@
+#include "costmodel/op.h"
+
+#include <fmt/format.h>
+
+#include "costmodel/hash.h"
+
+namespace stagecraft {
+
+const char* Name(OpKind kind) {
+  constexpr const char* kNames[] = {"none",       "gemm",       "attention",  "elementwise",
+                                    "optimizer",  "all-reduce", "all-gather", "reduce-scatter",
+                                    "all-to-all", "broadcast",  "send-recv"};
+  return kNames[static_cast<int>(kind)];
+}
+
+FlopCount Op::Flops() const {
+  const double products = static_cast<double>(batch) * static_cast<double>(m) *
+                          static_cast<double>(n) * static_cast<double>(k);
+  if (kind == OpKind::kGemm) return FlopCount(2 * products);
+  if (kind != OpKind::kAttention) return FlopCount(0);
+  // Forward: scores and context. Backward: five products, the scores again
+  // among them (Dao, FlashAttention-2, section 3.1).
+  const double matrix_products = direction == Direction::kForward ? 2 : 5;
+  return FlopCount(2 * matrix_products * products * (causal ? 0.5 : 1.0));
+}
+
+Bytes Op::Traffic() const {
+  const int64_t element = ElementSize(dtype);
+  switch (kind) {
+    case OpKind::kGemm:
+      return Bytes(element * batch * (m * k + k * n + m * n));
+    case OpKind::kAttention: {
+      const int64_t once = 2 * (m + n) * k;  // queries, output, keys, values
+      return Bytes(element * batch * once * (direction == Direction::kForward ? 1 : 2));
+    }
+    case OpKind::kElementwise:
+    case OpKind::kOptimizer:
+      return bytes;
+    default:
+      return Bytes(0);
+  }
+}
+
+Op Op::Gemm(DType dtype, int64_t m, int64_t n, int64_t k, int64_t batch) {
+  Op op;
+  op.kind = OpKind::kGemm;
+  op.dtype = dtype;
+  op.batch = batch;
+  op.m = m;
+  op.n = n;
+  op.k = k;
+  return op;
+}
+
+Op Op::Attention(DType dtype, Direction direction, int64_t batch_heads, int64_t queries,
+                 int64_t keys, int64_t head_size, bool causal) {
+  Op op;
+  op.kind = OpKind::kAttention;
+  op.dtype = dtype;
+  op.direction = direction;
+  op.batch = batch_heads;
+  op.m = queries;
+  op.n = keys;
+  op.k = head_size;
+  op.causal = causal;
+  return op;
+}
+
+Op Op::Elementwise(Bytes traffic, int kernels) {
+  Op op;
+  op.kind = OpKind::kElementwise;
+  op.bytes = traffic;
+  op.kernels = kernels;
+  return op;
+}
+
+Op Op::Optimizer(Bytes traffic, int kernels) {
+  Op op;
+  op.kind = OpKind::kOptimizer;
+  op.bytes = traffic;
+  op.kernels = kernels;
+  return op;
+}
+
+Op Op::Collective(OpKind kind, Bytes buffer, const Fabric& fabric) {
+  Op op;
+  op.kind = kind;
+  op.bytes = buffer;
+  op.fabric = fabric;
+  return op;
+}
+
+std::string Describe(const Op& op) {
+  switch (op.kind) {
+    case OpKind::kNone:
+      return "none";
+    case OpKind::kGemm:
+      return op.batch == 1 ? fmt::format("gemm {}x{}x{} {}", op.m, op.n, op.k, Name(op.dtype))
+                           : fmt::format("gemm {} of {}x{}x{} {}", op.batch, op.m, op.n, op.k,
+                                         Name(op.dtype));
+    case OpKind::kAttention:
+      return fmt::format("attention {} {} heads {}x{}x{}{} {}",
+                         op.direction == Direction::kForward ? "forward" : "backward", op.batch,
+                         op.m, op.n, op.k, op.causal ? " causal" : "", Name(op.dtype));
+    case OpKind::kElementwise:
+    case OpKind::kOptimizer:
+      return fmt::format("{} {} bytes", Name(op.kind), op.bytes.count());
+    default:
+      return fmt::format("{} {} bytes, {} ranks on {} nodes", Name(op.kind), op.bytes.count(),
+                         op.fabric.ranks, op.fabric.nodes);
+  }
+}
+
+namespace {
+
+void AddLink(const Link& link, Hash& hash) {
+  hash.Add(static_cast<int64_t>(link.kind));
+  hash.Add(link.latency.ns());
+  hash.Add(static_cast<int64_t>(link.bandwidth.bytes_per_s()));
+}
+
+}  // namespace
+
+}  // namespace stagecraft
+
+size_t std::hash<stagecraft::Op>::operator()(const stagecraft::Op& op) const {
+  stagecraft::Hash hash;
+  hash.Add(static_cast<int64_t>(op.kind)).Add(static_cast<int64_t>(op.dtype));
+  hash.Add(static_cast<int64_t>(op.direction)).Add(op.causal).Add(op.batch);
+  hash.Add(op.m).Add(op.n).Add(op.k).Add(op.bytes.count()).Add(op.kernels);
+  if (stagecraft::IsCollective(op.kind)) {
+    hash.Add(op.fabric.ranks).Add(op.fabric.nodes);
+    stagecraft::AddLink(op.fabric.intra, hash);
+    stagecraft::AddLink(op.fabric.inter, hash);
+  }
+  return hash.value();
+}

@@ -1,0 +1,70 @@
+// Op: one unit of work with all that determines its cost, on one rank.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "costmodel/device.h"
+#include "costmodel/link.h"
+#include "costmodel/units.h"
+
+namespace stagecraft {
+
+enum class OpKind {
+  kNone,         // no work: a point in the order
+  kGemm,         // batch x (m,k)·(k,n)
+  kAttention,    // fused attention over `batch` heads: m queries, n keys, head size k
+  kElementwise,  // moves `bytes` through memory; norms, activations, casts
+  kOptimizer,    // moves `bytes` of parameters and states once
+  kAllReduce,    // collectives: `bytes` is the full buffer of one rank, as
+  kAllGather,    // nccl-tests counts it
+  kReduceScatter,
+  kAllToAll,
+  kBroadcast,
+  kSendRecv,  // `bytes` one way over `fabric.intra`, or `inter` if nodes > 1
+};
+const char* Name(OpKind kind);
+constexpr bool IsCollective(OpKind kind) { return kind >= OpKind::kAllReduce; }
+
+enum class Direction { kForward, kBackward };
+
+// A value: equal ops cost the same on equal devices. Fields a kind does not
+// use stay zero.
+struct Op {
+  OpKind kind = OpKind::kNone;
+  DType dtype = DType::kBf16;
+  Direction direction = Direction::kForward;  // attention only
+  bool causal = false;                        // attention only
+  int64_t batch = 1;
+  int64_t m = 0;
+  int64_t n = 0;
+  int64_t k = 0;
+  Bytes bytes;      // memory traffic of elementwise and optimizer; buffer of collectives
+  int kernels = 1;  // launches that make up this op
+  Fabric fabric;    // collectives and send/recv only
+
+  // Arithmetic of this op; zero for what only moves bytes.
+  FlopCount Flops() const;
+  // Bytes through device memory, each operand once.
+  Bytes Traffic() const;
+
+  static Op Gemm(DType dtype, int64_t m, int64_t n, int64_t k, int64_t batch = 1);
+  static Op Attention(DType dtype, Direction direction, int64_t batch_heads, int64_t queries,
+                      int64_t keys, int64_t head_size, bool causal);
+  static Op Elementwise(Bytes traffic, int kernels = 1);
+  static Op Optimizer(Bytes traffic, int kernels);
+  static Op Collective(OpKind kind, Bytes buffer, const Fabric& fabric);
+
+  friend bool operator==(const Op&, const Op&) = default;
+};
+
+// A line for people: "gemm 4096x8192x1024 bf16".
+std::string Describe(const Op& op);
+
+}  // namespace stagecraft
+
+template <>
+struct std::hash<stagecraft::Op> {
+  size_t operator()(const stagecraft::Op& op) const;
+};

@@ -1,0 +1,183 @@
+#include "costmodel/op_proto.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+// Operands of one op, as a bound that keeps Op::Traffic() within 64 bits.
+constexpr double kMaxElements = 1e17;
+
+template <typename T>
+[[noreturn]] void Fail(std::string_view path, const char* field, T got, std::string_view want) {
+  throw InputError(fmt::format("{}.{}: got {}, want {}", path, field, got, want));
+}
+
+int64_t AtLeast(int64_t least, int64_t value, std::string_view path, const char* field) {
+  if (value < least) Fail(path, field, value, fmt::format(">= {}", least));
+  return value;
+}
+
+double FiniteNonnegative(double value, std::string_view path, const char* field) {
+  if (!std::isfinite(value) || value < 0) Fail(path, field, value, "a finite number >= 0");
+  return value;
+}
+
+// Proto enums that keep 0 for "unspecified" are one ahead of ours.
+template <typename Enum>
+int AfterUnspecified(Enum value) {
+  return static_cast<int>(value) + 1;
+}
+
+Link ReadLink(FabricProto::LinkKind kind, int64_t latency_ns, double bytes_per_s,
+              std::string_view path, const char* prefix) {
+  const std::string name(prefix);
+  Link link;
+  link.latency =
+      Duration::Nanoseconds(AtLeast(0, latency_ns, path, (name + "_latency_ns").c_str()));
+  link.bandwidth =
+      Bandwidth(FiniteNonnegative(bytes_per_s, path, (name + "_bandwidth_bytes_per_s").c_str()));
+  const bool is_specified = kind != FabricProto::LINK_KIND_UNSPECIFIED;
+  if (!FabricProto::LinkKind_IsValid(kind) || (!is_specified && bytes_per_s > 0)) {
+    Fail(path, (name + "_kind").c_str(), static_cast<int>(kind), "a kind of link");
+  }
+  if (is_specified) link.kind = static_cast<LinkKind>(static_cast<int>(kind) - 1);
+  return link;
+}
+
+Fabric FabricFromProto(const FabricProto& proto, std::string_view path) {
+  Fabric fabric;
+  fabric.ranks = static_cast<int>(AtLeast(1, proto.ranks(), path, "ranks"));
+  if (proto.nodes() < 1 || proto.nodes() > proto.ranks()) {
+    Fail(path, "nodes", proto.nodes(), fmt::format("1 to the {} ranks", proto.ranks()));
+  }
+  if (proto.ranks_per_node() < 1 || proto.ranks_per_node() > proto.ranks()) {
+    Fail(path, "ranks_per_node", proto.ranks_per_node(),
+         fmt::format("1 to the {} ranks", proto.ranks()));
+  }
+  fabric.nodes = proto.nodes();
+  fabric.ranks_per_node = proto.ranks_per_node();
+  fabric.intra = ReadLink(proto.intra_kind(), proto.intra_latency_ns(),
+                          proto.intra_bandwidth_bytes_per_s(), path, "intra");
+  fabric.inter = ReadLink(proto.inter_kind(), proto.inter_latency_ns(),
+                          proto.inter_bandwidth_bytes_per_s(), path, "inter");
+  if (fabric.ranks > fabric.nodes && proto.intra_bandwidth_bytes_per_s() <= 0) {
+    Fail(path, "intra_bandwidth_bytes_per_s", proto.intra_bandwidth_bytes_per_s(),
+         "> 0 where ranks share a node");
+  }
+  if (fabric.nodes > 1 && proto.inter_bandwidth_bytes_per_s() <= 0) {
+    Fail(path, "inter_bandwidth_bytes_per_s", proto.inter_bandwidth_bytes_per_s(),
+         "> 0 where the group spans nodes");
+  }
+  fabric.nvls = proto.nvls();
+  return fabric;
+}
+
+void WriteFabric(const Fabric& fabric, FabricProto* proto) {
+  const auto kind = [](LinkKind value) {
+    return static_cast<FabricProto::LinkKind>(AfterUnspecified(value));
+  };
+  proto->set_ranks(fabric.ranks);
+  proto->set_nodes(fabric.nodes);
+  proto->set_ranks_per_node(fabric.ranks_per_node);
+  proto->set_intra_kind(kind(fabric.intra.kind));
+  proto->set_intra_latency_ns(fabric.intra.latency.ns());
+  proto->set_intra_bandwidth_bytes_per_s(fabric.intra.bandwidth.bytes_per_s());
+  proto->set_inter_kind(kind(fabric.inter.kind));
+  proto->set_inter_latency_ns(fabric.inter.latency.ns());
+  proto->set_inter_bandwidth_bytes_per_s(fabric.inter.bandwidth.bytes_per_s());
+  proto->set_nvls(fabric.nvls);
+}
+
+void ReadShape(const OpProto& proto, std::string_view path, Op& op) {
+  const bool has_operands = op.kind == OpKind::kGemm || op.kind == OpKind::kAttention;
+  const int64_t least = has_operands ? 1 : 0;
+  op.batch = AtLeast(1, proto.has_batch() ? proto.batch() : 1, path, "batch");
+  op.m = AtLeast(least, proto.m(), path, "m");
+  op.n = AtLeast(least, proto.n(), path, "n");
+  op.k = AtLeast(least, proto.k(), path, "k");
+  const double m = static_cast<double>(op.m);
+  const double n = static_cast<double>(op.n);
+  const double k = static_cast<double>(op.k);
+  const double elements = static_cast<double>(op.batch) * (m * k + k * n + m * n);
+  if (elements > kMaxElements) {
+    throw InputError(fmt::format("{}: got {} elements in its operands, want at most {}", path,
+                                 elements, kMaxElements));
+  }
+}
+
+}  // namespace
+
+Op OpFromProto(const OpProto& proto, std::string_view path) {
+  Op op;
+  if (!OpProto::Kind_IsValid(proto.kind())) {
+    Fail(path, "kind", static_cast<int>(proto.kind()), "a kind of op");
+  }
+  op.kind = static_cast<OpKind>(proto.kind());
+  const bool has_operands = op.kind == OpKind::kGemm || op.kind == OpKind::kAttention;
+  const bool has_dtype = proto.dtype() != OpProto::DTYPE_UNSPECIFIED;
+  if (!OpProto::DType_IsValid(proto.dtype()) || (has_operands && !has_dtype)) {
+    Fail(path, "dtype", static_cast<int>(proto.dtype()), "a number format");
+  }
+  if (has_dtype) op.dtype = static_cast<DType>(static_cast<int>(proto.dtype()) - 1);
+  if (!OpProto::Direction_IsValid(proto.direction())) {
+    Fail(path, "direction", static_cast<int>(proto.direction()), "FORWARD or BACKWARD");
+  }
+  op.direction = static_cast<Direction>(proto.direction());
+  op.causal = proto.causal();
+  ReadShape(proto, path, op);
+  op.bytes = Bytes(AtLeast(0, proto.bytes(), path, "bytes"));
+  op.kernels =
+      static_cast<int>(AtLeast(0, proto.has_kernels() ? proto.kernels() : 1, path, "kernels"));
+  if (proto.has_fabric()) {
+    op.fabric = FabricFromProto(proto.fabric(), fmt::format("{}.fabric", path));
+  } else if (IsCollective(op.kind)) {
+    Fail(path, "fabric", "nothing", "what the group sees of the cluster");
+  }
+  return op;
+}
+
+OpProto ToProto(const Op& op) {
+  OpProto proto;
+  proto.set_kind(static_cast<OpProto::Kind>(op.kind));
+  proto.set_dtype(static_cast<OpProto::DType>(AfterUnspecified(op.dtype)));
+  proto.set_direction(static_cast<OpProto::Direction>(op.direction));
+  proto.set_causal(op.causal);
+  proto.set_batch(op.batch);
+  proto.set_m(op.m);
+  proto.set_n(op.n);
+  proto.set_k(op.k);
+  proto.set_bytes(op.bytes.count());
+  proto.set_kernels(op.kernels);
+  if (IsCollective(op.kind) || op.fabric != Fabric()) {
+    WriteFabric(op.fabric, proto.mutable_fabric());
+  }
+  return proto;
+}
+
+Estimate EstimateFromProto(const EstimateProto& proto, std::string_view path) {
+  Estimate estimate;
+  estimate.time = Duration::Nanoseconds(AtLeast(0, proto.time_ns(), path, "time_ns"));
+  if (!EstimateProto::Basis_IsValid(proto.basis()) ||
+      proto.basis() == EstimateProto::BASIS_UNSPECIFIED) {
+    Fail(path, "basis", static_cast<int>(proto.basis()), "what the estimate rests on");
+  }
+  estimate.basis = static_cast<Basis>(static_cast<int>(proto.basis()) - 1);
+  estimate.spread = FiniteNonnegative(proto.spread(), path, "spread");
+  return estimate;
+}
+
+EstimateProto ToProto(const Estimate& estimate) {
+  EstimateProto proto;
+  proto.set_time_ns(estimate.time.ns());
+  proto.set_basis(static_cast<EstimateProto::Basis>(AfterUnspecified(estimate.basis)));
+  proto.set_spread(estimate.spread);
+  return proto;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,247 @@
+#include "costmodel/proto_file.h"
+
+#include <fcntl.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+#include <google/protobuf/unknown_field_set.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/json_to_proto.h"
+
+namespace stagecraft {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+using google::protobuf::TextFormat;
+
+constexpr size_t kMaxFileBytes = size_t{1} << 31;
+constexpr int kMaxNesting = 100;
+constexpr std::array<std::string_view, 7> kExtensions = {".textproto", ".pbtxt", ".txtpb", ".json",
+                                                         ".yaml",      ".yml",   ".pb"};
+
+// Keeps the first error; TextFormat counts lines and columns from zero.
+class FirstError : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, google::protobuf::io::ColumnNumber column,
+                const std::string& message) override {
+    if (!text_.empty()) return;
+    text_ = message;
+    while (!text_.empty() && text_.back() == '.') text_.pop_back();
+    place_ = line < 0 ? "" : ":" + std::to_string(line + 1) + ":" + std::to_string(column + 1);
+  }
+  const std::string& text() const { return text_; }
+  const std::string& place() const { return place_; }
+
+ private:
+  std::string text_;
+  std::string place_;
+};
+
+void ParseTextFormat(const std::string& text, const std::string& name, Message* message) {
+  TextFormat::Parser parser;
+  FirstError error;
+  parser.RecordErrorsTo(&error);
+  parser.SetRecursionLimit(kMaxNesting);
+  if (parser.ParseFromString(text, message)) return;
+  throw InputError(name + error.place() + ": " + error.text() + ", want a " +
+                   message->GetDescriptor()->name() + " in text format");
+}
+
+void ParseBinary(const std::string& text, const std::string& name, Message* message) {
+  if (message->ParseFromString(text)) return;
+  throw InputError(name + ": got " + std::to_string(text.size()) +
+                   " bytes that are damaged or cut short, want a binary " +
+                   message->GetDescriptor()->name());
+}
+
+double FloatingValue(const Message& message, const FieldDescriptor* field, int index) {
+  const Reflection* reflection = message.GetReflection();
+  if (field->cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
+    return index < 0 ? reflection->GetDouble(message, field)
+                     : reflection->GetRepeatedDouble(message, field, index);
+  }
+  return index < 0 ? reflection->GetFloat(message, field)
+                   : reflection->GetRepeatedFloat(message, field, index);
+}
+
+std::string FindBadValue(const Message& message);
+
+// What is wrong with one value, opening with the rest of its key path; empty
+// where nothing is.
+std::string FindBadElement(const Message& message, const FieldDescriptor* field, int index) {
+  const Reflection* reflection = message.GetReflection();
+  if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+    const std::string inside =
+        FindBadValue(index < 0 ? reflection->GetMessage(message, field)
+                               : reflection->GetRepeatedMessage(message, field, index));
+    if (inside.empty()) return "";
+    return (inside.starts_with(":") ? "" : ".") + inside;
+  }
+  const double value = FloatingValue(message, field, index);
+  return std::isfinite(value) ? "" : ": got " + std::to_string(value) + ", want a finite number";
+}
+
+// Finds NaN, infinities and fields that the schema does not have.
+std::string FindBadValue(const Message& message) {
+  const Reflection* reflection = message.GetReflection();
+  const auto& unknown = reflection->GetUnknownFields(message);
+  if (!unknown.empty()) {
+    return ": got unknown field number " + std::to_string(unknown.field(0).number()) + ", want a " +
+           message.GetDescriptor()->name();
+  }
+  std::vector<const FieldDescriptor*> fields;
+  reflection->ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    const auto type = field->cpp_type();
+    if (type != FieldDescriptor::CPPTYPE_MESSAGE && type != FieldDescriptor::CPPTYPE_DOUBLE &&
+        type != FieldDescriptor::CPPTYPE_FLOAT) {
+      continue;
+    }
+    const int count = field->is_repeated() ? reflection->FieldSize(message, field) : 1;
+    for (int i = 0; i < count; ++i) {
+      const int index = field->is_repeated() ? i : -1;
+      const std::string bad = FindBadElement(message, field, index);
+      if (bad.empty()) continue;
+      return field->name() + (index < 0 ? "" : "[" + std::to_string(index) + "]") + bad;
+    }
+  }
+  return "";
+}
+
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, FileCloser>;
+
+// Throws std::runtime_error with the reason the system gave.
+[[noreturn]] void FailWriting(const std::string& path) {
+  throw std::runtime_error(path + ": cannot write: " + std::strerror(errno));
+}
+
+void WriteAll(int descriptor, const std::string& path, const std::string& contents) {
+  size_t written = 0;
+  while (written < contents.size()) {
+    const ssize_t count = write(descriptor, contents.data() + written, contents.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      const int reason = errno;
+      close(descriptor);
+      errno = reason;
+      FailWriting(path);
+    }
+    written += static_cast<size_t>(count);
+  }
+  if (close(descriptor) != 0) FailWriting(path);
+}
+
+}  // namespace
+
+bool IsProtoExtension(const std::string& extension) {
+  return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
+}
+
+std::string ReadFile(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw InputError(path + ": got a directory, want a file");
+  }
+  const File file(std::fopen(path.c_str(), "rb"));
+  if (file == nullptr) {
+    throw InputError(path + ": cannot be read (" + std::strerror(errno) + "), want a file");
+  }
+  std::string contents;
+  std::vector<char> buffer(1 << 16);
+  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
+    contents.append(buffer.data(), count);
+    if (contents.size() > kMaxFileBytes) {
+      throw InputError(path + ": got more than 2 GiB, want a smaller file");
+    }
+  }
+  if (std::ferror(file.get()) != 0) {
+    throw InputError(path + ": cannot be read to its end, want a readable file");
+  }
+  return contents;
+}
+
+void ParseProtoText(const std::string& text, const std::string& name_for_errors,
+                    const std::string& extension, Message* message) {
+  message->Clear();
+  if (!IsProtoExtension(extension)) {
+    throw InputError(name_for_errors + ": got extension \"" + extension +
+                     "\", want .textproto, .json, .yaml or .pb");
+  }
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    throw InputError(name_for_errors + ": got an empty file, want a " +
+                     message->GetDescriptor()->name());
+  }
+  if (extension == ".json") {
+    JsonToProto(ParseJson(text, name_for_errors), name_for_errors, message);
+  } else if (extension == ".yaml" || extension == ".yml") {
+    JsonToProto(ParseYaml(text, name_for_errors), name_for_errors, message);
+  } else if (extension == ".pb") {
+    ParseBinary(text, name_for_errors, message);
+  } else {
+    ParseTextFormat(text, name_for_errors, message);
+  }
+  const std::string bad = FindBadValue(*message);
+  if (bad.empty()) return;
+  throw InputError(name_for_errors + (bad.starts_with(":") ? "" : ": ") + bad);
+}
+
+void ReadProtoFile(const std::string& path, Message* message) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (!IsProtoExtension(extension)) {
+    throw InputError(path + ": got extension \"" + extension +
+                     "\", want .textproto, .json, .yaml or .pb");
+  }
+  ParseProtoText(ReadFile(path), path, extension, message);
+}
+
+void WriteFileAtomically(const std::string& path, const std::string& contents) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  // A link keeps pointing where it did: its target is what gets replaced.
+  fs::path target = fs::weakly_canonical(path, error);
+  if (error) target = path;
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, error)) {
+    throw InputError(path + ": no such directory, want a path in an existing one");
+  }
+  if (fs::is_directory(target, error)) {
+    throw InputError(path + ": got a directory, want a file to write");
+  }
+  if (fs::exists(target, error) && !fs::is_regular_file(target, error)) {
+    const int direct = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (direct < 0) FailWriting(path);
+    WriteAll(direct, path, contents);
+    return;
+  }
+  const std::string part = target.string() + "." + std::to_string(getpid()) + ".part";
+  const int descriptor = open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) FailWriting(path);
+  try {
+    WriteAll(descriptor, path, contents);
+    if (std::rename(part.c_str(), target.c_str()) != 0) FailWriting(path);
+  } catch (...) {
+    unlink(part.c_str());
+    throw;
+  }
+}
+
+}  // namespace stagecraft

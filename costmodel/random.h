@@ -1,0 +1,46 @@
+// Seeded random numbers that are the same on every compiler and platform.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace stagecraft {
+
+// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+// generators", OOPSLA 2014). Value type; one draw per statement.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+
+  // An independent generator for one purpose and index, so that adding draws
+  // in one place changes nothing elsewhere.
+  Random Child(std::string_view purpose, uint64_t index) const {
+    uint64_t hash = 1469598103934665603ull;  // FNV-1a, 64 bit
+    for (const char c : purpose) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+    }
+    Random child(state_ ^ hash ^ (index * 0x9e3779b97f4a7c15ull));
+    child.Bits();
+    return child;
+  }
+
+  uint64_t Bits() {
+    state_ += 0x9e3779b97f4a7c15ull;
+    uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  }
+  // Uniform in [0, 1).
+  double Uniform() { return static_cast<double>(Bits() >> 11) * 0x1.0p-53; }
+  // Uniform in [low, high], both included. The bias is below 2^-32 for spans
+  // under 2^32.
+  int64_t Integer(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(Bits() % static_cast<uint64_t>(high - low + 1));
+  }
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,133 @@
+// Units as types: a number never travels without what it counts.
+//
+// Times are whole nanoseconds, sizes whole bytes, so sums are exact and equal
+// on every machine. Only Duration::Seconds() and the quotients below round.
+// GB is 10^9 bytes, GiB is 2^30.
+#pragma once
+
+#include <cmath>
+#include <compare>
+#include <cstdint>
+#include <limits>
+
+namespace stagecraft {
+
+// A span of time, in whole nanoseconds (up to 292 years).
+class Duration {
+ public:
+  constexpr Duration() = default;
+  static constexpr Duration Nanoseconds(int64_t ns) { return Duration(ns); }
+  // Rounds to the nearest nanosecond.
+  static Duration Seconds(double seconds) { return Duration(std::llround(seconds * 1e9)); }
+  static constexpr Duration Max() { return Duration(std::numeric_limits<int64_t>::max()); }
+  constexpr int64_t ns() const { return ns_; }
+  constexpr double seconds() const { return static_cast<double>(ns_) * 1e-9; }
+  constexpr double ms() const { return static_cast<double>(ns_) * 1e-6; }
+  constexpr double us() const { return static_cast<double>(ns_) * 1e-3; }
+
+  friend constexpr auto operator<=>(Duration, Duration) = default;
+  friend constexpr Duration operator+(Duration a, Duration b) { return Duration(a.ns_ + b.ns_); }
+  friend constexpr Duration operator-(Duration a, Duration b) { return Duration(a.ns_ - b.ns_); }
+  friend constexpr Duration operator*(int64_t n, Duration d) { return Duration(n * d.ns_); }
+  constexpr Duration& operator+=(Duration d) {
+    ns_ += d.ns_;
+    return *this;
+  }
+  constexpr Duration& operator-=(Duration d) {
+    ns_ -= d.ns_;
+    return *this;
+  }
+
+ private:
+  explicit constexpr Duration(int64_t ns) : ns_(ns) {}
+  int64_t ns_ = 0;
+};
+
+// A size or an amount of traffic, in whole bytes.
+class Bytes {
+ public:
+  constexpr Bytes() = default;
+  explicit constexpr Bytes(int64_t count) : count_(count) {}
+  constexpr int64_t count() const { return count_; }
+  constexpr double gib() const { return static_cast<double>(count_) / (1024.0 * 1024.0 * 1024.0); }
+
+  friend constexpr auto operator<=>(Bytes, Bytes) = default;
+  friend constexpr Bytes operator+(Bytes a, Bytes b) { return Bytes(a.count_ + b.count_); }
+  friend constexpr Bytes operator-(Bytes a, Bytes b) { return Bytes(a.count_ - b.count_); }
+  friend constexpr Bytes operator*(int64_t n, Bytes b) { return Bytes(n * b.count_); }
+  constexpr Bytes& operator+=(Bytes b) {
+    count_ += b.count_;
+    return *this;
+  }
+
+ private:
+  int64_t count_ = 0;
+};
+
+// Floating-point operations; a double, because a step of a large network has
+// more than 2^63 of them. One multiply-add counts as two.
+class FlopCount {
+ public:
+  constexpr FlopCount() = default;
+  explicit constexpr FlopCount(double count) : count_(count) {}
+  constexpr double count() const { return count_; }
+  friend constexpr auto operator<=>(FlopCount, FlopCount) = default;
+  friend constexpr FlopCount operator+(FlopCount a, FlopCount b) {
+    return FlopCount(a.count_ + b.count_);
+  }
+  friend constexpr FlopCount operator*(double n, FlopCount f) { return FlopCount(n * f.count_); }
+  constexpr FlopCount& operator+=(FlopCount f) {
+    count_ += f.count_;
+    return *this;
+  }
+
+ private:
+  double count_ = 0;
+};
+
+// Bytes per second, one direction.
+class Bandwidth {
+ public:
+  constexpr Bandwidth() = default;
+  explicit constexpr Bandwidth(double bytes_per_s) : value_(bytes_per_s) {}
+  constexpr double bytes_per_s() const { return value_; }
+  friend constexpr auto operator<=>(Bandwidth, Bandwidth) = default;
+  friend constexpr Bandwidth operator*(double n, Bandwidth b) { return Bandwidth(n * b.value_); }
+
+ private:
+  double value_ = 0;
+};
+
+// Floating-point operations per second.
+class FlopRate {
+ public:
+  constexpr FlopRate() = default;
+  explicit constexpr FlopRate(double flop_per_s) : value_(flop_per_s) {}
+  constexpr double flop_per_s() const { return value_; }
+  friend constexpr auto operator<=>(FlopRate, FlopRate) = default;
+  friend constexpr FlopRate operator*(double n, FlopRate r) { return FlopRate(n * r.value_); }
+
+ private:
+  double value_ = 0;
+};
+
+inline Duration operator/(Bytes bytes, Bandwidth bandwidth) {
+  return Duration::Seconds(static_cast<double>(bytes.count()) / bandwidth.bytes_per_s());
+}
+inline Duration operator/(FlopCount flops, FlopRate rate) {
+  return Duration::Seconds(flops.count() / rate.flop_per_s());
+}
+
+inline namespace literals {
+constexpr Duration operator""_ns(unsigned long long n) {
+  return Duration::Nanoseconds(static_cast<int64_t>(n));
+}
+constexpr Duration operator""_us(unsigned long long n) {
+  return Duration::Nanoseconds(static_cast<int64_t>(n) * 1000);
+}
+constexpr Duration operator""_ms(unsigned long long n) {
+  return Duration::Nanoseconds(static_cast<int64_t>(n) * 1000000);
+}
+}  // namespace literals
+
+}  // namespace stagecraft

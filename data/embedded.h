@@ -1,0 +1,17 @@
+// The checked-in data files, inside the binary: no path is needed to find them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace stagecraft {
+
+// The contents of a file by its name under data/: "gpus.textproto",
+// "workloads/gpt3.json". The name must be in EmbeddedFileNames(). The view is
+// valid for the life of the program.
+std::string_view EmbeddedFile(std::string_view name);
+
+// All names, in byte order.
+std::span<const std::string_view> EmbeddedFileNames();
+
+}  // namespace stagecraft
