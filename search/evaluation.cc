@@ -1,0 +1,84 @@
+#include "search/evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/lowering.h"
+#include "sim/shard.h"
+
+namespace stagecraft {
+namespace {
+
+// Half-width of a central 80 % interval of a normal distribution, in sigmas.
+constexpr double kSigmas80 = 1.2816;
+
+DType PeakType(DType precision) {
+  if (precision == DType::kFp8) return DType::kBf16;
+  return precision;
+}
+
+FlopCount RecomputedFlopsOfStep(const Plan& plan, const Workload& workload,
+                                const Cluster& cluster) {
+  FlopCount flops;
+  if (plan.forward_only) return flops;
+  for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
+    const Stage& s = plan.stages[stage];
+    const ShardSpec spec = StageShard(plan, workload, cluster, static_cast<int>(stage), 0);
+    std::vector<FlopCount> by_kind;
+    for (const LayerKind& kind : workload.kinds) by_kind.push_back(RecomputedFlops(kind, spec));
+    const double ranks = s.tensor_parallel * s.context_parallel;
+    const double micro_batches = static_cast<double>(plan.micro_batches());
+    for (const LayerRange& range : s.chunks) {
+      for (int l = range.first; l < range.first + range.count; ++l) {
+        flops += ranks * micro_batches * by_kind[workload.layers[l]];
+      }
+    }
+  }
+  return flops;
+}
+
+void CountWork(const Plan& plan, const Workload& workload, const Cluster& cluster,
+               Evaluation& evaluation) {
+  evaluation.samples = static_cast<double>(plan.global_batch);
+  evaluation.tokens = evaluation.samples * static_cast<double>(plan.sequence);
+  const double share = plan.forward_only ? 1.0 / 3.0 : 1.0;
+  evaluation.model_flops =
+      share * evaluation.tokens * workload.TrainingFlopsPerToken(plan.sequence);
+  evaluation.hardware_flops =
+      evaluation.model_flops + RecomputedFlopsOfStep(plan, workload, cluster);
+  double peak = 0;
+  for (const Stage& stage : plan.stages) {
+    for (const std::vector<int>& replica : stage.replicas) {
+      for (const int device : replica) {
+        peak += cluster.device(device).Peak(PeakType(plan.precision)).flop_per_s();
+        ++evaluation.devices;
+      }
+    }
+  }
+  evaluation.peak = FlopRate(peak);
+}
+
+}  // namespace
+
+SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                           const CostModel& model, const SimulationOptions& options) {
+  SimulatedStep step;
+  step.schedule = Lower(plan, workload, cluster, {options.unfold, options.with_optimizer});
+  SimExecutor executor(cluster, model);
+  step.timeline = executor.Execute(step.schedule);
+  step.costs = executor.costs();
+
+  Evaluation& evaluation = step.evaluation;
+  evaluation.step_time = step.timeline.makespan();
+  evaluation.profile = ProfileStep(step.schedule, step.timeline, step.costs);
+  const double factor = std::exp(kSigmas80 * evaluation.profile.spread);
+  evaluation.step_time_low = Duration::Seconds(evaluation.step_time.seconds() / factor);
+  evaluation.step_time_high = Duration::Seconds(evaluation.step_time.seconds() * factor);
+  evaluation.memory = EstimateMemory(plan, workload, cluster);
+  evaluation.fits = std::all_of(evaluation.memory.begin(), evaluation.memory.end(),
+                                [](const StageMemory& memory) { return memory.fits(); });
+  CountWork(plan, workload, cluster, evaluation);
+  return step;
+}
+
+}  // namespace stagecraft

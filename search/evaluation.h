@@ -1,0 +1,63 @@
+// Evaluation: the verdict on a plan. What it takes, what it needs, whether it
+// fits.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "costmodel/cost_model.h"
+#include "costmodel/units.h"
+#include "sim/breakdown.h"
+#include "sim/cluster.h"
+#include "sim/memory.h"
+#include "sim/plan.h"
+#include "sim/schedule.h"
+#include "sim/sim_executor.h"
+#include "sim/timeline.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+struct Evaluation {
+  Duration step_time;
+  // 80 % of steps are expected in between.
+  Duration step_time_low;
+  Duration step_time_high;
+  StepProfile profile;
+  std::vector<StageMemory> memory;  // by stage, in pipeline order
+  bool fits = false;
+
+  double tokens = 0;   // of one step
+  double samples = 0;  // of one step
+  int devices = 0;     // that the plan uses
+  // FLOPs of the whole job in one step: Workload::TrainingFlopsPerToken's
+  // convention, and with what recomputation repeats.
+  FlopCount model_flops;
+  FlopCount hardware_flops;
+  // Sum of the devices' dense peaks at 16 bits, or at 32 for 32-bit training;
+  // 8-bit training is measured against the 16-bit peak, as is usual.
+  FlopRate peak;
+
+  double mfu() const { return model_flops.count() / (peak.flop_per_s() * step_time.seconds()); }
+  double hfu() const { return hardware_flops.count() / (peak.flop_per_s() * step_time.seconds()); }
+};
+
+// A simulated step with everything that led to it.
+struct SimulatedStep {
+  Schedule schedule;
+  Timeline timeline;
+  BoundCosts costs;
+  Evaluation evaluation;
+};
+
+struct SimulationOptions {
+  bool unfold = false;
+  bool with_optimizer = true;  // off: passes alone, as kernel benchmarks time them
+};
+
+// Lowers, simulates and sums up one step. The plan must have no FindErrors().
+SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                           const CostModel& model, const SimulationOptions& options = {});
+
+}  // namespace stagecraft

@@ -1,0 +1,53 @@
+// BlockTable: the distinct ops and op sequences of a schedule under
+// construction.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "costmodel/op.h"
+#include "sim/plan.h"
+#include "sim/schedule.h"
+#include "sim/shard.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+class BlockTable {
+ public:
+  BlockTable(const Workload& workload, Schedule::Builder& builder)
+      : workload_(workload), builder_(builder) {}
+
+  // A number for a shard, equal for equal shards.
+  int InternShard(const ShardSpec& spec);
+  // One pass through the layers of a range; backward goes from last to first.
+  BlockId PassBlock(int shard, LayerRange range, Phase phase);
+  // A block of one op.
+  BlockId SingleOp(const Op& op);
+
+ private:
+  struct Sequence {
+    std::vector<OpId> ops;
+    std::vector<uint8_t> flags;
+  };
+  struct LayerSequences {
+    Sequence forward;
+    Sequence backward;
+  };
+  OpId InternOp(const Op& op);
+  Sequence InternSteps(const Steps& steps);
+  const LayerSequences& Layer(int shard, int kind);
+
+  const Workload& workload_;
+  Schedule::Builder& builder_;
+  std::unordered_map<Op, OpId> op_ids_;
+  std::vector<ShardSpec> shards_;
+  std::map<std::pair<int, int>, LayerSequences> layers_;
+  std::map<std::tuple<int, int, int, Phase>, BlockId> pass_blocks_;
+  std::map<OpId, BlockId> single_blocks_;
+};
+
+}  // namespace stagecraft

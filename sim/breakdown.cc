@@ -1,0 +1,183 @@
+#include "sim/breakdown.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace stagecraft {
+namespace {
+
+bool IsPass(Phase phase) { return phase == Phase::kForward || phase == Phase::kBackward; }
+
+Duration& PartOf(const Op& op, uint8_t flags, Phase phase, Breakdown& parts) {
+  if (phase == Phase::kOptimizer) return parts.optimizer;
+  if (phase == Phase::kGradNorm || phase == Phase::kGradReduce || phase == Phase::kParamGather) {
+    return parts.data;
+  }
+  if (!IsCollective(op.kind)) return parts.compute;
+  if ((flags & kContextGroup) != 0) return parts.context;
+  return (flags & kExpertGroup) != 0 ? parts.expert : parts.tensor;
+}
+
+class Profiler {
+ public:
+  Profiler(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs)
+      : schedule_(schedule), timeline_(timeline), costs_(costs) {}
+
+  StepProfile Run() {
+    FindCriticalLane();
+    if (lane_ < 0) return profile_;
+    profile_.critical_rank = schedule_.lane_infos()[lane_].rank;
+    FindPredecessors();
+    WalkLane();
+    profile_.bubble_fraction = IdleShare();
+    Normalise();
+    return profile_;
+  }
+
+ private:
+  void FindCriticalLane() {
+    Duration latest = Duration::Nanoseconds(-1);
+    for (int lane = 0; lane < schedule_.lane_count(); ++lane) {
+      const LaneInfo& info = schedule_.lane_infos()[lane];
+      const auto order = schedule_.order(Lane(lane));
+      if (info.kind != LaneKind::kCompute || order.empty()) continue;
+      if (timeline_.end(order.back()) > latest) {
+        latest = timeline_.end(order.back());
+        lane_ = lane;
+      }
+    }
+  }
+
+  // Predecessors of the tasks on the critical lane.
+  void FindPredecessors() {
+    std::vector<int32_t> slot(schedule_.task_count(), -1);
+    const auto order = schedule_.order(Lane(lane_));
+    for (size_t i = 0; i < order.size(); ++i) slot[order[i]] = static_cast<int32_t>(i);
+    binding_.assign(order.size(), -1);
+    for (TaskId task = 0; task < schedule_.task_count(); ++task) {
+      for (const TaskId next : schedule_.successors(task)) {
+        if (slot[next] < 0) continue;
+        TaskId& binding = binding_[slot[next]];
+        if (binding < 0 || timeline_.end(task) > timeline_.end(binding)) binding = task;
+      }
+    }
+  }
+
+  void WalkLane() {
+    Duration now;
+    const auto order = schedule_.order(Lane(lane_));
+    for (size_t i = 0; i < order.size(); ++i) {
+      const TaskId task = order[i];
+      if (timeline_.start(task) > now) AddWait(now, timeline_.start(task), binding_[i]);
+      AddBusy(task);
+      now = timeline_.end(task);
+    }
+    if (timeline_.makespan() > now) profile_.breakdown.data += timeline_.makespan() - now;
+  }
+
+  // The part of a wait in which its last cause was at work belongs to that
+  // cause, the rest is bubble.
+  void AddWait(Duration from, Duration to, TaskId cause) {
+    Breakdown& parts = profile_.breakdown;
+    if (cause < 0) {
+      parts.bubble += to - from;
+      return;
+    }
+    const Duration begin = std::clamp(timeline_.start(cause), from, to);
+    parts.bubble += begin - from;
+    switch (schedule_.tag(cause).phase) {
+      case Phase::kSendForward:
+      case Phase::kSendBackward:
+        parts.pipeline += to - begin;
+        break;
+      case Phase::kGradReduce:
+      case Phase::kParamGather:
+      case Phase::kGradNorm:
+        parts.data += to - begin;
+        break;
+      default:
+        parts.bubble += to - begin;
+    }
+  }
+
+  // Splits a task's time among its ops; of ops side by side compute counts
+  // first.
+  void AddBusy(TaskId task) {
+    const BlockId block = schedule_.block(task);
+    const Duration length = timeline_.end(task) - timeline_.start(task);
+    if (block < 0 || length == Duration()) return;
+    const auto ops = schedule_.ops(block);
+    const auto flags = schedule_.flags(block);
+    const int device = costs_.device_of_rank[profile_.critical_rank];
+    const Phase phase = schedule_.tag(task).phase;
+    Duration counted;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      size_t last = i;
+      while ((flags[last] & kOverlapsNext) != 0 && last + 1 < ops.size()) ++last;
+      Duration covered;
+      for (size_t k = last + 1; k-- > i;) {
+        const Estimate& estimate = costs_.estimates[device][ops[k]];
+        if (estimate.time <= covered) continue;
+        const Duration exposed = estimate.time - covered;
+        Add(estimate, exposed, PartOf(schedule_.op(ops[k]), flags[k], phase, profile_.breakdown));
+        covered = estimate.time;
+        counted += exposed;
+      }
+      i = last;
+    }
+    // A slower member of the group, or a changed rate, stretches the task.
+    profile_.breakdown.compute += length - counted;
+  }
+
+  void Add(const Estimate& estimate, Duration time, Duration& part) {
+    part += time;
+    busy_seconds_ += time.seconds();
+    profile_.basis_share[static_cast<int>(estimate.basis)] += time.seconds();
+    profile_.spread += estimate.spread * time.seconds();
+  }
+
+  double IdleShare() const {
+    Duration last;
+    double busy = 0;
+    int lanes = 0;
+    for (int lane = 0; lane < schedule_.lane_count(); ++lane) {
+      if (schedule_.lane_infos()[lane].kind != LaneKind::kCompute) continue;
+      const double weight = schedule_.ranks()[schedule_.lane_infos()[lane].rank].multiplicity;
+      lanes += static_cast<int>(weight);
+      for (const TaskId task : schedule_.order(Lane(lane))) {
+        if (!IsPass(schedule_.tag(task).phase)) continue;
+        busy += weight * (timeline_.end(task) - timeline_.start(task)).seconds();
+        last = std::max(last, timeline_.end(task));
+      }
+    }
+    return lanes == 0 || last == Duration() ? 0 : 1 - busy / (lanes * last.seconds());
+  }
+
+  void Normalise() {
+    if (busy_seconds_ == 0) return;
+    for (double& share : profile_.basis_share) share /= busy_seconds_;
+    profile_.spread /= busy_seconds_;
+  }
+
+  const Schedule& schedule_;
+  const Timeline& timeline_;
+  const BoundCosts& costs_;
+  int lane_ = -1;
+  double busy_seconds_ = 0;
+  std::vector<TaskId> binding_;  // by position on the lane: the last to end
+  StepProfile profile_;
+};
+
+}  // namespace
+
+Duration Breakdown::Total() const {
+  return compute + tensor + pipeline + data + context + expert + optimizer + bubble;
+}
+
+StepProfile ProfileStep(const Schedule& schedule, const Timeline& timeline,
+                        const BoundCosts& costs) {
+  return Profiler(schedule, timeline, costs).Run();
+}
+
+}  // namespace stagecraft

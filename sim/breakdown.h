@@ -1,0 +1,43 @@
+// Breakdown: where the time of a step goes, seen from its critical rank.
+#pragma once
+
+#include <array>
+
+#include "costmodel/units.h"
+#include "sim/schedule.h"
+#include "sim/sim_executor.h"
+#include "sim/timeline.h"
+
+namespace stagecraft {
+
+// Exposed time: while several things go on at once, compute counts. The parts
+// add up to the step.
+struct Breakdown {
+  Duration compute;
+  Duration tensor;    // collectives of tensor parallelism
+  Duration pipeline;  // waiting for a transfer that is under way
+  Duration data;      // reductions and gathers of replicas
+  Duration context;
+  Duration expert;
+  Duration optimizer;
+  Duration bubble;  // waiting for another stage's compute
+
+  Duration Total() const;
+};
+
+struct StepProfile {
+  Breakdown breakdown;
+  int32_t critical_rank = 0;  // ends last; of equals the first
+  // Idle share of all compute lanes, from the first pass to the last.
+  double bubble_fraction = 0;
+  // Share of the critical rank's busy time by Basis; adds up to 1.
+  std::array<double, kBasisCount> basis_share{};
+  // Sigma of log(step time): op spreads weighted by time, taken as fully
+  // correlated, which errs on the wide side.
+  double spread = 0;
+};
+
+StepProfile ProfileStep(const Schedule& schedule, const Timeline& timeline,
+                        const BoundCosts& costs);
+
+}  // namespace stagecraft

@@ -1,0 +1,120 @@
+// Cluster: devices, the nodes they sit in, and the one-way links between them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "costmodel/device.h"
+#include "costmodel/link.h"
+#include "sim/link_graph.h"
+#include "sim/node_type.h"
+#include "sim/node_wiring.h"
+
+namespace stagecraft {
+
+// Where a device is. Ranks of a cluster count devices node by node.
+struct DevicePlace {
+  int node = 0;
+  int local = 0;  // index within the node
+  friend bool operator==(const DevicePlace&, const DevicePlace&) = default;
+};
+
+// Immutable once built. Queries are const and safe from any thread; copies
+// share the link graph.
+class Cluster {
+ public:
+  struct NodeGroup {
+    NodeType type;
+    int count = 0;
+  };
+  struct ExplicitLink {
+    std::string from;  // endpoint names: "node0/gpu3"; others become switches
+    std::string to;
+    Link link;  // both directions are given separately
+  };
+  static constexpr int kMaxDevices = 1'000'000;
+
+  // `groups` in rank order. With `links` the generated wiring of the nodes is
+  // replaced by exactly these. Throws InputError for node types with errors,
+  // more than kMaxDevices, several nodes of which one has no interfaces, and
+  // devices that no links join; `place` (or else `name`) opens the sentence.
+  Cluster(std::string name, std::vector<NodeGroup> groups, std::vector<ExplicitLink> links = {},
+          const std::string& place = "");
+
+  const std::string& name() const { return name_; }
+  int device_count() const { return static_cast<int>(places_.size()); }
+  int node_count() const { return static_cast<int>(node_type_.size()); }
+  const std::vector<NodeGroup>& groups() const { return groups_; }
+  DevicePlace place(int device) const { return places_[device]; }
+  const NodeType& node(int index) const { return groups_[node_type_[index]].type; }
+  const Device& device(int index) const { return node(places_[index].node).device; }
+  // Index of the device's type among groups(); equal types may have two.
+  int device_group(int index) const { return node_type_[places_[index].node]; }
+  // The devices of a node are first_device(node), first_device(node) + 1, ...
+  int first_device(int node) const { return first_device_[node]; }
+  // "node0/gpu3"
+  std::string DeviceName(int device) const;
+  // All nodes are of one type.
+  bool homogeneous() const;
+  bool has_explicit_links() const { return has_explicit_links_; }
+  // Generated graphs are built at the first call: about 50 bytes a link.
+  const LinkGraph& link_graph() const;
+
+  // Precondition: from != to. Generated wiring answers by construction, links
+  // of the link graph answer by FindGraphRoute.
+  Route FindRoute(int from, int to) const;
+
+  // The fabric a communicator of these distinct devices sees, in any order.
+  // Several node types: the slowest link wins.
+  //   intra  what a ring over the ranks of one node has per rank and direction,
+  //          on the node where that is least; where no node has two ranks, what
+  //          a device has.
+  //   inter  bandwidth: all interfaces of a node x its ranks in the group / its
+  //          devices, on the node where that is least. Explicit links: every
+  //          device of a node sends to its counterpart on the group's next
+  //          node, links are shared evenly, and the group's ranks are summed.
+  Fabric DescribeGroup(std::span<const int> devices) const;
+
+  // The fabric of one message. Inside a node `intra` is the route's narrowest
+  // link; across nodes inter.bandwidth is the interfaces that serve the device
+  // (at least one), or an equal share of all of the node's where `concurrent`
+  // messages leave it at the same time, whichever is less, at either end.
+  // Preconditions: from != to, concurrent >= 1.
+  Fabric DescribePair(int from, int to, int concurrent) const;
+
+ private:
+  struct LazyGraph;
+  struct NodeRanks {
+    int node = 0;
+    std::vector<int> locals;  // ascending
+  };
+
+  void CheckGroups(const std::string& place) const;
+  void AddNodes();
+  void BuildGenerated(LinkGraph* graph) const;
+  void BuildExplicit(const std::vector<ExplicitLink>& links, const std::string& place);
+  void CheckReachable(const LinkGraph& graph, const std::string& place) const;
+
+  std::vector<NodeRanks> ByNode(std::span<const int> devices) const;
+  Route GeneratedRoute(int from, int to) const;
+  Link IntraLink(const NodeRanks& ranks) const;
+  Link InterLink(const std::vector<NodeRanks>& nodes) const;
+  // What `ranks` have towards another node over explicit links.
+  Link ExplicitShare(const NodeRanks& ranks, int to_node) const;
+  int link_base(int node) const;
+
+  std::string name_;
+  std::vector<NodeGroup> groups_;
+  std::vector<NodeWiring> wirings_;  // by group
+  std::vector<int> first_node_;      // by group
+  std::vector<int> first_link_;      // by group
+  std::vector<int> node_type_;       // node -> group
+  std::vector<int> first_device_;    // by node
+  std::vector<DevicePlace> places_;  // device -> place
+  bool has_explicit_links_ = false;
+  std::shared_ptr<LazyGraph> graph_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,143 @@
+#include "sim/engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace stagecraft {
+namespace {
+
+constexpr int32_t kDone = -1;  // in waits_
+
+}  // namespace
+
+// The event loop. At each instant first complete everything, then start
+// everything that can.
+Timeline Engine::Run(const Schedule& schedule, std::span<const Duration> durations,
+                     std::span<const RateChange> changes) {
+  CHECK(static_cast<int>(durations.size()) == schedule.task_count());
+  std::vector<RateChange> sorted(changes.begin(), changes.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const RateChange& a, const RateChange& b) { return a.time < b.time; });
+  durations_ = durations.data();
+  Prepare(schedule, sorted);
+
+  size_t next_change = 0;
+  int completed = 0;
+  while (!events_.empty() || !ready_.empty() || next_change < sorted.size()) {
+    for (; next_change < sorted.size() && sorted[next_change].time.ns() <= now_; ++next_change) {
+      Apply(sorted[next_change]);
+    }
+    for (size_t i = 0; i < ready_.size(); ++i) Start(ready_[i]);
+    ready_.clear();
+
+    const int64_t change_time =
+        next_change < sorted.size() ? sorted[next_change].time.ns() : Duration::Max().ns();
+    if (events_.empty() && next_change == sorted.size()) break;
+    if (events_.empty() || change_time < events_.NextTime()) {
+      now_ = change_time;
+      continue;
+    }
+    now_ = events_.PopAll(batch_);
+    for (const Event& event : batch_) {
+      const bool is_current = waits_[event.task] == 0 && end_[event.task].ns() == event.time_ns;
+      if (!is_current) continue;  // superseded by a rate change
+      Complete(event.task);
+      ++completed;
+    }
+  }
+  if (completed != schedule.task_count()) {
+    throw DeadlockError(ExplainDeadlock(schedule, waits_));
+  }
+  if (!rates_vary_) {
+    start_.resize(end_.size());
+    for (size_t task = 0; task < end_.size(); ++task) start_[task] = end_[task] - durations[task];
+  }
+  return Timeline(std::move(start_), std::move(end_));
+}
+
+void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> changes) {
+  schedule_ = &schedule;
+  rates_vary_ = !changes.empty();
+  now_ = 0;
+  events_ = EventQueue();
+  ready_.clear();
+  const int tasks = schedule.task_count();
+  end_.resize(tasks);
+  waits_.resize(tasks);
+  for (TaskId task = 0; task < tasks; ++task) {
+    waits_[task] =
+        schedule.predecessor_count(task) + static_cast<int32_t>(schedule.lanes(task).size());
+    if (waits_[task] == 0) ready_.push_back(task);
+  }
+  if (rates_vary_) {
+    start_.resize(tasks);
+    running_.assign(schedule.lane_count(), -1);
+    lane_rate_.assign(schedule.lane_count(), 1.0);
+    work_left_.assign(tasks, 0);
+    work_seen_.assign(tasks, 0);
+  }
+  for (int lane = 0; lane < schedule.lane_count(); ++lane) {
+    const auto order = schedule.order(Lane(lane));
+    if (!order.empty()) Release(order[0]);
+  }
+}
+
+void Engine::Start(TaskId task) {
+  int64_t end = now_ + durations_[task].ns();
+  if (rates_vary_) {
+    start_[task] = Duration::Nanoseconds(now_);
+    for (const Lane lane : schedule_->lanes(task)) running_[Index(lane)] = task;
+    work_left_[task] = static_cast<double>(durations_[task].ns());
+    work_seen_[task] = now_;
+    const double rate = Rate(task);
+    if (rate == 0) {
+      end_[task] = Duration::Max();
+      return;
+    }
+    if (rate != 1) end = now_ + std::llround(work_left_[task] / rate);
+  }
+  end_[task] = Duration::Nanoseconds(end);
+  events_.Push(end, task);
+}
+
+void Engine::Complete(TaskId task) {
+  waits_[task] = kDone;
+  for (const TaskId next : schedule_->successors(task)) Release(next);
+  for (const TaskId next : schedule_->next_on_lanes(task)) {
+    if (next >= 0) Release(next);
+  }
+  if (!rates_vary_) return;
+  for (const Lane lane : schedule_->lanes(task)) running_[Index(lane)] = -1;
+}
+
+double Engine::Rate(TaskId task) const {
+  double rate = 1;
+  bool first = true;
+  for (const Lane lane : schedule_->lanes(task)) {
+    rate = first ? lane_rate_[Index(lane)] : std::min(rate, lane_rate_[Index(lane)]);
+    first = false;
+  }
+  return rate;
+}
+
+// Re-times the task that runs on the changed lane, if there is one.
+void Engine::Apply(const RateChange& change) {
+  const int lane = Index(change.lane);
+  const TaskId task = running_[lane];
+  const double old_rate = task >= 0 ? Rate(task) : 0;
+  lane_rate_[lane] = change.rate;
+  if (task < 0) return;
+  work_left_[task] -= old_rate * static_cast<double>(now_ - work_seen_[task]);
+  work_left_[task] = std::max(work_left_[task], 0.0);
+  work_seen_[task] = now_;
+  const double rate = Rate(task);
+  const Duration end = rate == 0
+                           ? Duration::Max()
+                           : Duration::Nanoseconds(now_ + std::llround(work_left_[task] / rate));
+  if (end == end_[task]) return;
+  end_[task] = end;
+  if (rate != 0) events_.Push(end.ns(), task);
+}
+
+}  // namespace stagecraft

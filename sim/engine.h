@@ -1,0 +1,69 @@
+// Engine: replays a frozen Schedule in virtual time.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/units.h"
+#include "sim/event_queue.h"
+#include "sim/schedule.h"
+#include "sim/timeline.h"
+
+namespace stagecraft {
+
+// From `time` on, tasks on `lane` progress at `rate` times their nominal speed
+// (1 nominal, 0 stopped). A task on several lanes goes at the slowest of them.
+struct RateChange {
+  Duration time;  // >= 0
+  Lane lane;
+  double rate;  // >= 0, finite
+};
+
+// Tasks wait for each other in a circle, or for a lane that stays stopped. The
+// text reads "B2.0 on rank 1 waits for F2.1 on rank 0, which waits for ...".
+class DeadlockError : public InputError {
+  using InputError::InputError;
+};
+
+// Time and memory are linear in tasks + dependencies + lane entries. One
+// engine may run many schedules, one after another; it keeps its buffers.
+class Engine {
+ public:
+  // durations by task, each >= 0. Rate changes in any order. Throws
+  // DeadlockError where not every task can run.
+  Timeline Run(const Schedule& schedule, std::span<const Duration> durations,
+               std::span<const RateChange> changes = {});
+
+ private:
+  void Prepare(const Schedule& schedule, std::span<const RateChange> changes);
+  void Complete(TaskId task);
+  void Start(TaskId task);
+  void Release(TaskId task) {
+    if (--waits_[task] == 0) ready_.push_back(task);
+  }
+  void Apply(const RateChange& change);
+  double Rate(TaskId task) const;
+
+  const Schedule* schedule_ = nullptr;
+  const Duration* durations_ = nullptr;
+  bool rates_vary_ = false;
+  int64_t now_ = 0;
+  EventQueue events_;
+  std::vector<Event> batch_;
+  std::vector<TaskId> ready_;
+  std::vector<int32_t> waits_;  // by task: what still holds it back
+  std::vector<Duration> end_;
+  // Only where rates vary:
+  std::vector<TaskId> running_;  // by lane, -1 for none
+  std::vector<double> lane_rate_;
+  std::vector<Duration> start_;
+  std::vector<double> work_left_;   // by task, nominal nanoseconds
+  std::vector<int64_t> work_seen_;  // by task, when work_left_ was true
+};
+
+// Why the tasks with waits >= 0 cannot run, as one readable circle.
+std::string ExplainDeadlock(const Schedule& schedule, std::span<const int32_t> waits);
+
+}  // namespace stagecraft

@@ -1,0 +1,130 @@
+#include "sim/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "sim/schedule.h"
+
+namespace stagecraft {
+namespace {
+
+// lane 0: [a 3us]
+// lane 1:        [b 2us]      b needs a
+TEST(EngineTest, SuccessorStartsWhenItsPredecessorEnds) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(1), /*after=*/{a});
+  const Timeline t = Engine().Run(s.Build(), std::vector{3_us, 2_us});
+  EXPECT_EQ(t.start(b), 3_us);
+  EXPECT_EQ(t.makespan(), 5_us);
+}
+
+// lane 0: [a 3us][b 2us]      b is free, but behind a
+TEST(EngineTest, LaneRunsItsTasksInIssueOrder) {
+  Schedule::Builder s;
+  s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(0));
+  const Timeline t = Engine().Run(s.Build(), std::vector{3_us, 2_us});
+  EXPECT_EQ(t.start(b), 3_us);
+}
+
+// lane 0: [a 3us][c 1us]
+// lane 1: [b 5us][c 1us]      c occupies both
+TEST(EngineTest, TaskOnTwoLanesWaitsForBoth) {
+  Schedule::Builder s;
+  s.Add(Lane(0));
+  s.Add(Lane(1));
+  const Lane both[] = {Lane(0), Lane(1)};
+  const TaskId c = s.Add(both, {}, -1, Tag());
+  const TaskId d = s.Add(Lane(0));
+  const Timeline t = Engine().Run(s.Build(), std::vector{3_us, 5_us, 1_us, 1_us});
+  EXPECT_EQ(t.start(c), 5_us);
+  EXPECT_EQ(t.start(d), 6_us);
+}
+
+TEST(EngineTest, EmptyScheduleTakesNoTime) {
+  Schedule::Builder s;
+  EXPECT_EQ(Engine().Run(s.Build(), {}).makespan(), Duration());
+}
+
+TEST(EngineTest, ZeroLengthTasksChainWithinOneInstant) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(1), {a});
+  const TaskId c = s.Add(Lane(0), {b});
+  const Timeline t = Engine().Run(s.Build(), std::vector{0_us, 0_us, 4_us});
+  EXPECT_EQ(t.start(c), 0_us);
+  EXPECT_EQ(t.makespan(), 4_us);
+}
+
+// Half speed from 2us on: 2us done, the other 2us take 4us.
+TEST(EngineTest, RunningTaskSlowsWhenItsLaneSlows) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const RateChange slow[] = {{2_us, Lane(0), 0.5}};
+  const Timeline t = Engine().Run(schedule, std::vector{4_us, 1_us}, slow);
+  EXPECT_EQ(t.end(a), 6_us);
+  EXPECT_EQ(t.end(b), 8_us);
+}
+
+TEST(EngineTest, StoppedLaneGoesOnWhenItsRateReturns) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const RateChange outage[] = {{3_us, Lane(0), 1.0}, {1_us, Lane(0), 0.0}};
+  EXPECT_EQ(Engine().Run(schedule, std::vector{4_us}, outage).end(a), 6_us);
+}
+
+TEST(EngineTest, RateOfOneChangesNothing) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  s.Add(Lane(1), {a});
+  const Schedule schedule = s.Build();
+  const std::vector durations{4_us, 3_us};
+  const RateChange same[] = {{1_us, Lane(0), 1.0}, {9_us, Lane(1), 2.0}};
+  EXPECT_EQ(Engine().Run(schedule, durations, same).Fingerprint(),
+            Engine().Run(schedule, durations).Fingerprint());
+}
+
+TEST(EngineTest, LaneStoppedForGoodIsExplained) {
+  Schedule::Builder s;
+  s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const RateChange outage[] = {{1_us, Lane(0), 0.0}};
+  EXPECT_THROW(Engine().Run(schedule, std::vector{4_us}, outage), DeadlockError);
+}
+
+// Rank 0 sends forward before it receives, rank 1 wants it the other way.
+TEST(EngineTest, DeadlockReadsAsACircle) {
+  Schedule::Builder s;
+  const Lane zero = s.AddLane({0, LaneKind::kCompute});
+  const Lane one = s.AddLane({1, LaneKind::kCompute});
+  const auto tag = [](int rank, int micro_batch, Phase phase) {
+    Tag t;
+    t.rank = rank;
+    t.micro_batch = micro_batch;
+    t.phase = phase;
+    return t;
+  };
+  const TaskId b0 = s.Add({&zero, 1}, {}, -1, tag(0, 0, Phase::kBackward));
+  const TaskId f0 = s.Add({&zero, 1}, {}, -1, tag(0, 0, Phase::kForward));
+  const TaskId f1 = s.Add({&one, 1}, {}, -1, tag(1, 0, Phase::kForward));
+  const TaskId b1 = s.Add({&one, 1}, {}, -1, tag(1, 0, Phase::kBackward));
+  s.AddDependency(f0, f1);
+  s.AddDependency(b1, b0);
+  try {
+    Engine().Run(s.Build(), std::vector{1_us, 1_us, 1_us, 1_us});
+    FAIL() << "no deadlock found";
+  } catch (const DeadlockError& error) {
+    EXPECT_STREQ(error.what(),
+                 "deadlock: backward of micro-batch 0 on rank 0 waits for backward of "
+                 "micro-batch 0 on rank 1, which waits for forward of micro-batch 0 on rank 1, "
+                 "which waits for forward of micro-batch 0 on rank 0, which waits for the first");
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft

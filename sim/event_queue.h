@@ -1,0 +1,72 @@
+// EventQueue: the engine's pending events, earliest first.
+//
+// A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, "Faster algorithms for the
+// shortest path problem", JACM 1990): times never run backwards, so an event
+// moves down at most 64 buckets in its life and most pushes are one append.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace stagecraft {
+
+struct Event {
+  int64_t time_ns;
+  int32_t task;
+};
+
+class EventQueue {
+ public:
+  bool empty() const { return size_ == 0; }
+
+  // time_ns must not be below the last time that PopAll() returned.
+  void Push(int64_t time_ns, int32_t task) {
+    buckets_[BucketOf(time_ns)].push_back({time_ns, task});
+    ++size_;
+  }
+
+  // The time of the earliest event; the queue must not be empty.
+  int64_t NextTime() {
+    if (buckets_[0].empty()) Refill();
+    return last_ns_;
+  }
+
+  // Moves every event of the earliest time into `events` (cleared first) and
+  // returns that time. Events of one time come in no particular order.
+  int64_t PopAll(std::vector<Event>& events) {
+    const int64_t now = NextTime();
+    events.clear();
+    events.swap(buckets_[0]);
+    size_ -= events.size();
+    return now;
+  }
+
+ private:
+  int BucketOf(int64_t time_ns) const {
+    return std::bit_width(static_cast<uint64_t>(time_ns ^ last_ns_));
+  }
+
+  // Spreads the lowest bucket that holds events below itself; those of the
+  // earliest time end up in bucket 0.
+  void Refill() {
+    int lowest = 1;
+    while (buckets_[lowest].empty()) ++lowest;
+    std::vector<Event>& source = buckets_[lowest];
+    int64_t earliest = source[0].time_ns;
+    for (const Event& event : source) {
+      if (event.time_ns < earliest) earliest = event.time_ns;
+    }
+    last_ns_ = earliest;
+    for (const Event& event : source) buckets_[BucketOf(event.time_ns)].push_back(event);
+    source.clear();
+  }
+
+  std::array<std::vector<Event>, 65> buckets_;
+  int64_t last_ns_ = 0;
+  size_t size_ = 0;
+};
+
+}  // namespace stagecraft

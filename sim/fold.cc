@@ -1,0 +1,143 @@
+#include "sim/fold.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/lowering.h"
+
+namespace stagecraft {
+namespace {
+
+using Signature = std::vector<int64_t>;
+
+void Append(const Link& link, Signature& signature) {
+  signature.push_back(static_cast<int64_t>(link.kind));
+  signature.push_back(link.latency.ns());
+  signature.push_back(static_cast<int64_t>(link.bandwidth.bytes_per_s()));
+}
+
+void Append(const Fabric& fabric, Signature& signature) {
+  signature.insert(signature.end(),
+                   {fabric.ranks, fabric.nodes, fabric.ranks_per_node, fabric.nvls});
+  Append(fabric.intra, signature);
+  Append(fabric.inter, signature);
+}
+
+// Everything that decides how long a replica's work takes.
+Signature ReplicaSignature(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                           int replica) {
+  Signature signature;
+  const int stages = static_cast<int>(plan.stages.size());
+  for (int stage = 0; stage < stages; ++stage) {
+    for (const int device : plan.stages[stage].replicas[replica]) {
+      signature.push_back(cluster.device_group(device));
+    }
+    const ShardSpec spec = StageShard(plan, workload, cluster, stage, replica);
+    Append(spec.tensor_fabric, signature);
+    Append(spec.context_fabric, signature);
+    if (stages == 1) continue;
+    const int next = (stage + 1) % stages;
+    Append(TransferFabric(plan, cluster, stage, replica, next, replica, 0), signature);
+    Append(TransferFabric(plan, cluster, next, replica, stage, replica, 0), signature);
+    signature.push_back(ReplicaMicroBatches(plan, stage, replica));
+  }
+  return signature;
+}
+
+// Whether every device of a replica sees the same groups and routes, so that
+// one rank can stand for all.
+bool RanksAreAlike(const Plan& plan, const Cluster& cluster) {
+  const int stages = static_cast<int>(plan.stages.size());
+  for (int s = 0; s < stages; ++s) {
+    const Stage& stage = plan.stages[s];
+    const Fabric first = cluster.DescribeGroup(DataGroup(stage, 0));
+    for (int tensor = 1; tensor < stage.tensor_parallel; ++tensor) {
+      if (cluster.DescribeGroup(DataGroup(stage, tensor)) != first) return false;
+    }
+    const int next = (s + 1) % stages;
+    const int replicas = static_cast<int>(stage.replicas.size());
+    if (next == s || static_cast<int>(plan.stages[next].replicas.size()) != replicas) continue;
+    for (int replica = 0; replica < replicas; ++replica) {
+      const Fabric pair = TransferFabric(plan, cluster, s, replica, next, replica, 0);
+      const Fabric back = TransferFabric(plan, cluster, next, replica, s, replica, 0);
+      const int devices = static_cast<int>(stage.replicas[replica].size());
+      for (int i = 1; i < devices; ++i) {
+        if (TransferFabric(plan, cluster, s, replica, next, replica, i) != pair) return false;
+        if (TransferFabric(plan, cluster, next, replica, s, replica, i) != back) return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool HasEqualReplicas(const Plan& plan) {
+  return std::all_of(plan.stages.begin(), plan.stages.end(), [&](const Stage& stage) {
+    return stage.replicas.size() == plan.stages[0].replicas.size();
+  });
+}
+
+PipelineInstance WholePipeline(const Plan& plan) {
+  PipelineInstance instance;
+  instance.micro_batches = static_cast<int>(plan.micro_batches());
+  for (const Stage& stage : plan.stages) {
+    std::vector<int> replicas(stage.replicas.size());
+    for (size_t r = 0; r < replicas.size(); ++r) replicas[r] = static_cast<int>(r);
+    instance.replicas.push_back(std::move(replicas));
+  }
+  return instance;
+}
+
+}  // namespace
+
+std::vector<int> DataGroup(const Stage& stage, int tensor) {
+  std::vector<int> devices;
+  for (const std::vector<int>& replica : stage.replicas) {
+    for (size_t i = tensor; i < replica.size(); i += static_cast<size_t>(stage.tensor_parallel)) {
+      devices.push_back(replica[i]);
+    }
+  }
+  return devices;
+}
+
+Fabric TransferFabric(const Plan& plan, const Cluster& cluster, int from_stage, int from_replica,
+                      int to_stage, int to_replica, int index) {
+  const std::vector<int>& from = plan.stages[from_stage].replicas[from_replica];
+  const std::vector<int>& to = plan.stages[to_stage].replicas[to_replica];
+  const int sender = from[index];
+  const int receiver = to[static_cast<size_t>(index) % to.size()];
+  // All devices of the sender's replica on its node send at the same time.
+  int concurrent = 0;
+  for (const int device : from) {
+    concurrent += cluster.place(device).node == cluster.place(sender).node ? 1 : 0;
+  }
+  return cluster.DescribePair(sender, receiver, concurrent);
+}
+
+Folding FoldReplicas(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                     bool unfold) {
+  Folding folding;
+  folding.unfold_ranks = unfold || !RanksAreAlike(plan, cluster);
+  if (!HasEqualReplicas(plan)) {
+    folding.instances.push_back(WholePipeline(plan));
+    return folding;
+  }
+  std::map<Signature, size_t> classes;
+  const int replicas = static_cast<int>(plan.stages[0].replicas.size());
+  for (int r = 0; r < replicas; ++r) {
+    if (!folding.unfold_ranks) {
+      const auto [entry, is_new] = classes.try_emplace(ReplicaSignature(plan, workload, cluster, r),
+                                                       folding.instances.size());
+      if (!is_new) {
+        ++folding.instances[entry->second].multiplicity;
+        continue;
+      }
+    }
+    PipelineInstance instance;
+    instance.micro_batches = ReplicaMicroBatches(plan, 0, r);
+    instance.replicas.assign(plan.stages.size(), {r});
+    folding.instances.push_back(std::move(instance));
+  }
+  return folding;
+}
+
+}  // namespace stagecraft

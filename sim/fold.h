@@ -1,0 +1,40 @@
+// Folding: which replicas of a plan do the same at the same time, and what
+// messages between its stages see of the cluster.
+#pragma once
+
+#include <vector>
+
+#include "sim/cluster.h"
+#include "sim/plan.h"
+#include "sim/shard.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+// One pipeline to simulate: for each stage the replicas that take part in it.
+// Where all stages have equally many replicas, each pipeline has one replica
+// of every stage and stands for `multiplicity` of them; otherwise there is one
+// pipeline with all replicas of every stage.
+struct PipelineInstance {
+  std::vector<std::vector<int>> replicas;  // by stage
+  int multiplicity = 1;
+  int micro_batches = 0;
+};
+
+struct Folding {
+  std::vector<PipelineInstance> instances;
+  // Every device of a replica has its own rank; otherwise one stands for all.
+  bool unfold_ranks = false;
+};
+Folding FoldReplicas(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                     bool unfold);
+
+// What the message of device `index` of a sending replica sees.
+Fabric TransferFabric(const Plan& plan, const Cluster& cluster, int from_stage, int from_replica,
+                      int to_stage, int to_replica, int index);
+
+// The devices that reduce gradients together: tensor index `tensor` of every
+// replica and context index of a stage.
+std::vector<int> DataGroup(const Stage& stage, int tensor);
+
+}  // namespace stagecraft

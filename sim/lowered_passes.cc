@@ -1,0 +1,210 @@
+#include "sim/lowered_passes.h"
+
+#include <algorithm>
+
+#include "costmodel/check.h"
+#include "sim/lowering.h"
+
+namespace stagecraft {
+namespace {
+
+// Parameters after which a gradient bucket is closed (Megatron-core's default
+// of max(40 M, 1 M x data-parallel ranks)).
+int64_t BucketParameters(int64_t data_ranks) {
+  return std::max<int64_t>(40'000'000, 1'000'000 * data_ranks);
+}
+
+}  // namespace
+
+LoweredPasses::LoweredPasses(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                             bool unfold, bool updates, Schedule::Builder& builder)
+    : plan_(plan),
+      workload_(workload),
+      cluster_(cluster),
+      updates_(updates),
+      builder_(builder),
+      folding_(FoldReplicas(plan, workload, cluster, unfold)),
+      blocks_(workload, builder) {
+  for (int stage = 0; stage < stages(); ++stage) FindBuckets(stage);
+  for (size_t i = 0; i < folding_.instances.size(); ++i) AddInstance(static_cast<int>(i));
+}
+
+int64_t LoweredPasses::DataRanks(int stage) const {
+  const Stage& s = plan_.stages[stage];
+  return static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
+}
+
+bool LoweredPasses::OverlapsReduction(int stage) const {
+  return updates_ && plan_.overlap_grad_reduce && DataRanks(stage) > 1;
+}
+
+bool LoweredPasses::OverlapsGather(int stage) const {
+  return updates_ && plan_.overlap_param_gather && plan_.zero >= 1 && DataRanks(stage) > 1;
+}
+
+int64_t LoweredPasses::StageParameters(int stage) const {
+  int64_t sum = 0;
+  for (const auto& chunk : buckets_[stage]) {
+    for (const Bucket& bucket : chunk) sum += bucket.parameters;
+  }
+  return sum;
+}
+
+TaskId LoweredPasses::First(size_t w, const Pass& pass) const {
+  const int instance = workers_[w].instance;
+  return tasks_[instance].First(static_cast<int>(w - instance_begin_[instance]), pass);
+}
+
+TaskId LoweredPasses::Last(size_t w, const Pass& pass) const {
+  const int instance = workers_[w].instance;
+  return tasks_[instance].Last(static_cast<int>(w - instance_begin_[instance]), pass);
+}
+
+void LoweredPasses::FindBuckets(int stage) {
+  const Stage& s = plan_.stages[stage];
+  const int64_t size = BucketParameters(DataRanks(stage));
+  const std::vector<int64_t> chunk_parameters = ChunkParameters(plan_, workload_, stage);
+  std::vector<std::vector<Bucket>> by_chunk;
+  for (size_t chunk = 0; chunk < s.chunks.size(); ++chunk) {
+    const LayerRange range = s.chunks[chunk];
+    std::vector<Bucket> buckets;
+    int64_t sum = 0;
+    Bucket open{{range.first + range.count, 0}, 0};
+    for (int layer = range.first + range.count - 1; layer >= range.first; --layer) {
+      open.layers = {layer, open.layers.count + 1};
+      open.parameters += ShardParameters(workload_.layer(layer), s.tensor_parallel);
+      if (open.parameters < size && layer > range.first) continue;
+      sum += open.parameters;
+      buckets.push_back(open);
+      open = {{layer, 0}, 0};
+    }
+    // A head tied to the embedding of the same stage adds no parameters.
+    buckets.front().parameters -= sum - chunk_parameters[chunk];
+    by_chunk.push_back(std::move(buckets));
+  }
+  buckets_.push_back(std::move(by_chunk));
+}
+
+void LoweredPasses::AddInstance(int index) {
+  const PipelineInstance& instance = folding_.instances[index];
+  instance_begin_.push_back(workers_.size());
+  std::vector<PipelineWorker> pipeline;
+  for (int stage = 0; stage < stages(); ++stage) {
+    for (size_t r = 0; r < instance.replicas[stage].size(); ++r) {
+      pipeline.push_back(AddWorker(index, stage, static_cast<int>(r)));
+      FindDividedPasses(pipeline.back().order, workers_.back());
+      MakeBlocks(workers_.back());
+    }
+  }
+  tasks_.emplace_back(pipeline, stages(), plan_.chunk_count(), instance.micro_batches,
+                      static_cast<const PassCosts&>(*this), builder_);
+}
+
+PipelineWorker LoweredPasses::AddWorker(int instance_index, int stage, int position) {
+  const PipelineInstance& instance = folding_.instances[instance_index];
+  LoweredWorker worker;
+  worker.instance = instance_index;
+  worker.stage = stage;
+  worker.replica = instance.replicas[stage][position];
+  const std::vector<int>& devices = plan_.stages[stage].replicas[worker.replica];
+  worker.shard = blocks_.InternShard(StageShard(plan_, workload_, cluster_, stage, worker.replica));
+  PipelineWorker out;
+  out.stage = stage;
+  out.replica = position;
+  out.replicas = static_cast<int>(instance.replicas[stage].size());
+  const int folded = instance.multiplicity * static_cast<int>(devices.size());
+  const size_t simulated = folding_.unfold_ranks ? devices.size() : 1;
+  for (size_t i = 0; i < simulated; ++i) {
+    const int32_t rank = builder_.AddRank({devices[i], static_cast<int16_t>(stage),
+                                           static_cast<int16_t>(worker.replica),
+                                           folding_.unfold_ranks ? 1 : folded});
+    worker.ranks.push_back(rank);
+    out.compute.push_back(builder_.AddLane({rank, LaneKind::kCompute}));
+    if (stages() > 1) {
+      out.send_next.push_back(builder_.AddLane({rank, LaneKind::kSendNext}));
+      out.send_previous.push_back(builder_.AddLane({rank, LaneKind::kSendPrevious}));
+    }
+    worker.data.push_back(builder_.AddLane({rank, LaneKind::kData}));
+    compute_lanes_.push_back(out.compute.back());
+  }
+  out.rank = worker.ranks[0];
+  const int own = (instance.micro_batches - position + out.replicas - 1) / out.replicas;
+  out.order = StageOrder(plan_, stage, own);
+  workers_.push_back(std::move(worker));
+  return out;
+}
+
+void LoweredPasses::FindDividedPasses(const PassOrder& order, LoweredWorker& worker) const {
+  worker.first_forward.assign(plan_.chunk_count(), Pass{Phase::kForward, 0, -1});
+  worker.last_backward.assign(plan_.chunk_count(), Pass{Phase::kBackward, 0, -1});
+  for (const Pass& pass : order) {
+    if (pass.phase == Phase::kBackward) {
+      worker.last_backward[pass.chunk] = pass;
+    } else if (worker.first_forward[pass.chunk].micro_batch < 0) {
+      worker.first_forward[pass.chunk] = pass;
+    }
+  }
+  worker.last_pass = order.back();
+}
+
+void LoweredPasses::MakeBlocks(const LoweredWorker& worker) {
+  std::vector<ChunkBlocks> by_chunk;
+  for (int chunk = 0; chunk < plan_.chunk_count(); ++chunk) {
+    const LayerRange whole = plan_.stages[worker.stage].chunks[chunk];
+    ChunkBlocks blocks;
+    blocks.forward = {blocks_.PassBlock(worker.shard, whole, Phase::kForward)};
+    if (!plan_.forward_only) {
+      blocks.backward = {blocks_.PassBlock(worker.shard, whole, Phase::kBackward)};
+    }
+    const auto& buckets = buckets_[worker.stage][chunk];
+    if (OverlapsReduction(worker.stage)) {
+      for (const Bucket& bucket : buckets) {
+        blocks.last_backward.push_back(
+            blocks_.PassBlock(worker.shard, bucket.layers, Phase::kBackward));
+      }
+    }
+    if (OverlapsGather(worker.stage)) {
+      for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+        blocks.first_forward.push_back(
+            blocks_.PassBlock(worker.shard, bucket->layers, Phase::kForward));
+      }
+    }
+    by_chunk.push_back(std::move(blocks));
+  }
+  chunk_blocks_.push_back(std::move(by_chunk));
+}
+
+// Workers are counted within the instance under construction, the last one.
+std::span<const BlockId> LoweredPasses::Parts(int index, const Pass& pass) const {
+  const size_t w = instance_begin_.back() + static_cast<size_t>(index);
+  const LoweredWorker& worker = workers_[w];
+  const ChunkBlocks& blocks = chunk_blocks_[w][pass.chunk];
+  if (pass.phase == Phase::kForward) {
+    const bool divided = OverlapsGather(worker.stage) && pass == worker.first_forward[pass.chunk];
+    return divided ? blocks.first_forward : blocks.forward;
+  }
+  const bool divided = OverlapsReduction(worker.stage) && pass == worker.last_backward[pass.chunk];
+  return divided ? blocks.last_backward : blocks.backward;
+}
+
+BlockId LoweredPasses::Transfer(int from, int to, Phase) const {
+  if (from == to) return -1;
+  const size_t sender_index = instance_begin_.back() + static_cast<size_t>(from);
+  const size_t receiver_index = instance_begin_.back() + static_cast<size_t>(to);
+  const auto [entry, is_new] = transfers_.try_emplace({sender_index, receiver_index}, -1);
+  if (!is_new) return entry->second;
+  const LoweredWorker& sender = workers_[sender_index];
+  const LoweredWorker& receiver = workers_[receiver_index];
+  const Stage& stage = plan_.stages[sender.stage];
+  const int64_t element = plan_.precision == DType::kFp8 ? 2 : ElementSize(plan_.precision);
+  const int64_t tokens = plan_.micro_batch * plan_.sequence / stage.context_parallel;
+  // With sequence parallelism each device holds, and sends, its tokens only.
+  const int64_t shares = plan_.sequence_parallel ? stage.tensor_parallel : 1;
+  const Fabric fabric = TransferFabric(plan_, cluster_, sender.stage, sender.replica,
+                                       receiver.stage, receiver.replica, 0);
+  entry->second = blocks_.SingleOp(Op::Collective(
+      OpKind::kSendRecv, Bytes(tokens * workload_.hidden * element / shares), fabric));
+  return entry->second;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,96 @@
+// The first half of a lowering: ranks, lanes and the passes of every simulated
+// pipeline. The update that ends a step is added on top.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/block_table.h"
+#include "sim/cluster.h"
+#include "sim/fold.h"
+#include "sim/pipeline/pass_tasks.h"
+#include "sim/plan.h"
+#include "sim/schedule.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+// Layers whose gradients are reduced, and parameters gathered, in one go.
+struct Bucket {
+  LayerRange layers;
+  int64_t parameters = 0;  // on one rank
+};
+
+// A replica of a stage as it is simulated.
+struct LoweredWorker {
+  int instance = 0;
+  int stage = 0;
+  int replica = 0;                  // as the plan counts
+  int shard = 0;                    // in the block table
+  std::vector<int32_t> ranks;       // simulated ranks: one, or every device
+  std::vector<Lane> data;           // by rank
+  std::vector<Pass> first_forward;  // by chunk
+  std::vector<Pass> last_backward;  // by chunk
+  Pass last_pass;
+};
+
+class LoweredPasses : private PassCosts {
+ public:
+  // With `updates`, the passes beside which gradients are reduced or
+  // parameters gathered are divided at bucket borders.
+  LoweredPasses(const Plan& plan, const Workload& workload, const Cluster& cluster, bool unfold,
+                bool updates, Schedule::Builder& builder);
+  LoweredPasses(const LoweredPasses&) = delete;
+
+  const Folding& folding() const { return folding_; }
+  std::span<const LoweredWorker> workers() const { return workers_; }
+  // All lanes that compute, by rank.
+  std::span<const Lane> compute_lanes() const { return compute_lanes_; }
+  BlockTable& blocks() { return blocks_; }
+  // In the order in which their gradients get ready: the last layers first.
+  std::span<const Bucket> buckets(int stage, int chunk) const { return buckets_[stage][chunk]; }
+  int64_t StageParameters(int stage) const;
+
+  int64_t DataRanks(int stage) const;
+  bool OverlapsReduction(int stage) const;
+  bool OverlapsGather(int stage) const;
+
+  // First and last task of a pass of a worker.
+  TaskId First(size_t worker, const Pass& pass) const;
+  TaskId Last(size_t worker, const Pass& pass) const;
+
+ private:
+  // Blocks of a chunk's passes: whole, and divided into buckets.
+  struct ChunkBlocks {
+    std::vector<BlockId> forward, first_forward, backward, last_backward;
+  };
+
+  void FindBuckets(int stage);
+  void AddInstance(int index);
+  PipelineWorker AddWorker(int instance, int stage, int position);
+  void FindDividedPasses(const PassOrder& order, LoweredWorker& worker) const;
+  void MakeBlocks(const LoweredWorker& worker);
+  std::span<const BlockId> Parts(int worker, const Pass& pass) const override;
+  BlockId Transfer(int from, int to, Phase phase) const override;
+  int stages() const { return static_cast<int>(plan_.stages.size()); }
+
+  const Plan& plan_;
+  const Workload& workload_;
+  const Cluster& cluster_;
+  const bool updates_;
+  Schedule::Builder& builder_;
+  Folding folding_;
+  mutable BlockTable blocks_;
+  std::vector<std::vector<std::vector<Bucket>>> buckets_;  // stage, chunk
+  std::vector<LoweredWorker> workers_;
+  std::vector<size_t> instance_begin_;                              // first worker of each instance
+  std::vector<std::vector<ChunkBlocks>> chunk_blocks_;              // worker, chunk
+  std::vector<PassTasks> tasks_;                                    // by instance
+  std::vector<Lane> compute_lanes_;                                 // by rank
+  mutable std::map<std::pair<size_t, size_t>, BlockId> transfers_;  // by worker pair
+};
+
+}  // namespace stagecraft

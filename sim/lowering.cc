@@ -1,0 +1,17 @@
+#include "sim/lowering.h"
+
+#include "sim/lowered_passes.h"
+#include "sim/update_lowering.h"
+
+namespace stagecraft {
+
+Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluster,
+               const LoweringOptions& options) {
+  Schedule::Builder builder;
+  const bool updates = options.with_optimizer && !plan.forward_only;
+  LoweredPasses passes(plan, workload, cluster, options.unfold, updates, builder);
+  if (updates) AddUpdate(plan, workload, cluster, passes, builder);
+  return builder.Build();
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,283 @@
+#include "sim/lowering.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "costmodel/cost_model.h"
+#include "costmodel/random.h"
+#include "sim/breakdown.h"
+#include "sim/cluster.h"
+#include "sim/decoder.h"
+#include "sim/memory.h"
+#include "sim/plan.h"
+#include "sim/sim_executor.h"
+
+namespace stagecraft {
+namespace {
+
+// Prices that a reader can check: 1 TFLOP/s of the device's peak, 1 GB/s for
+// memory, the link's own bandwidth for messages.
+class PlainModel : public CostModel {
+ public:
+  std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {
+    std::vector<Estimate> estimates;
+    for (const Op& op : ops) {
+      Estimate estimate;
+      if (IsCollective(op.kind)) {
+        const Link& link = op.fabric.nodes > 1 ? op.fabric.inter : op.fabric.intra;
+        if (op.fabric.ranks > 1) estimate.time = link.latency + op.bytes / link.bandwidth;
+      } else {
+        estimate.time = op.Flops() / device.Peak(DType::kFp16) + op.Traffic() / Bandwidth(1e12);
+      }
+      estimates.push_back(estimate);
+    }
+    return estimates;
+  }
+};
+
+Device MakeDevice(const std::string& id, double peak) {
+  Device device;
+  device.id = id;
+  device.name = id;
+  device.multiprocessors = 100;
+  device.peak.fill(FlopRate(peak));
+  device.vector_peak = FlopRate(peak / 16);
+  device.memory = Bytes(80'000'000'000);
+  device.memory_bandwidth = Bandwidth(1e12);
+  return device;
+}
+
+NodeType MakeNode(const Device& device, int devices) {
+  NodeType node;
+  node.id = "node-of-" + device.id;
+  node.device = device;
+  node.devices = devices;
+  node.intra = {LinkKind::kNvlink, 1_us, Bandwidth(300e9)};
+  node.domain = devices;
+  node.fallback = node.intra;
+  node.nics = devices;
+  node.nic = {LinkKind::kNetwork, 5_us, Bandwidth(25e9)};
+  return node;
+}
+
+Cluster MakeCluster(int nodes, int devices) {
+  return Cluster("test", {{MakeNode(MakeDevice("fast", 100e12), devices), nodes}});
+}
+
+Workload MakeWorkload(int layers = 6) {
+  DecoderConfig config = DecoderOfFamily("gpt");
+  config.layers = layers;
+  config.hidden = 256;
+  config.heads = 8;
+  config.vocab = 1024;
+  config.max_sequence = 512;
+  return BuildDecoder(config, AttentionBackend::kFlash, "tiny");
+}
+
+Timeline Simulate(const Plan& plan, const Workload& workload, const Cluster& cluster, bool unfold,
+                  bool with_optimizer = true) {
+  const PlainModel model;
+  SimExecutor executor(cluster, model);
+  return executor.Execute(Lower(plan, workload, cluster, {unfold, with_optimizer}));
+}
+
+PlanDegrees Degrees(int tensor, int pipeline) {
+  PlanDegrees degrees;
+  degrees.tensor = tensor;
+  degrees.pipeline = pipeline;
+  degrees.micro_batch = 2;
+  degrees.global_batch = 32;
+  degrees.sequence = 512;
+  degrees.precision = DType::kFp16;
+  degrees.recompute = Recompute::kNone;
+  return degrees;
+}
+
+TEST(LoweringTest, OneDeviceTakesTheSumOfItsOps) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  const Plan plan = MakePlan(Degrees(1, 1), workload, cluster);
+  const Schedule schedule = Lower(plan, workload, cluster);
+  const PlainModel model;
+  SimExecutor executor(cluster, model);
+  const Timeline timeline = executor.Execute(schedule);
+  Duration sum;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    for (const OpId op : schedule.ops(schedule.block(task))) {
+      sum += executor.costs().estimates[0][op].time;
+    }
+  }
+  EXPECT_EQ(timeline.makespan(), sum);
+}
+
+// The sixth of a pass that one layer is: embedding, head, L equal blocks.
+TEST(LoweringTest, EveryMicroBatchPassesEveryStageOnce) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  const Plan plan = MakePlan(Degrees(1, 4), workload, cluster);
+  const Schedule schedule = Lower(plan, workload, cluster);
+  int forward = 0;
+  int backward = 0;
+  int sends = 0;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    forward += schedule.tag(task).phase == Phase::kForward;
+    backward += schedule.tag(task).phase == Phase::kBackward;
+    sends += schedule.tag(task).phase == Phase::kSendForward;
+  }
+  EXPECT_EQ(forward, 4 * 16);
+  EXPECT_EQ(backward, 4 * 16);
+  EXPECT_EQ(sends, 3 * 16);
+}
+
+struct Shape {
+  int nodes, devices, tensor, pipeline, chunks, context, zero;
+  bool overlap_gather;
+};
+
+class FoldingTest : public testing::TestWithParam<Shape> {};
+
+TEST_P(FoldingTest, FoldedAndUnfoldedAgreeToTheNanosecond) {
+  const Shape s = GetParam();
+  const Workload workload = MakeWorkload(10);
+  const Cluster cluster = MakeCluster(s.nodes, s.devices);
+  PlanDegrees degrees = Degrees(s.tensor, s.pipeline);
+  degrees.chunks = s.chunks;
+  degrees.context = s.context;
+  degrees.zero = s.zero;
+  degrees.overlap_param_gather = s.overlap_gather;
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  const Schedule folded = Lower(plan, workload, cluster);
+  const Schedule unfolded = Lower(plan, workload, cluster, {.unfold = true});
+  EXPECT_EQ(static_cast<int>(folded.ranks().size()), s.pipeline);
+  EXPECT_EQ(static_cast<int>(unfolded.ranks().size()), s.nodes * s.devices);
+  EXPECT_EQ(Simulate(plan, workload, cluster, false).makespan(),
+            Simulate(plan, workload, cluster, true).makespan());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, FoldingTest,
+    testing::Values(Shape{1, 8, 2, 2, 1, 1, 1, false}, Shape{2, 8, 4, 2, 1, 1, 0, false},
+                    Shape{2, 8, 8, 2, 1, 1, 1, false}, Shape{2, 8, 2, 2, 3, 1, 1, true},
+                    Shape{4, 4, 2, 4, 1, 1, 1, true}, Shape{2, 8, 2, 2, 1, 2, 1, false},
+                    Shape{2, 8, 1, 1, 1, 1, 0, false}, Shape{2, 8, 1, 1, 1, 4, 1, true},
+                    Shape{2, 8, 8, 1, 1, 1, 1, false}, Shape{4, 2, 2, 4, 3, 1, 1, false}));
+
+// Stage 0 on a device half as fast: it binds, and equal layers take it twice
+// as long.
+TEST(LoweringTest, TheSlowerKindOfDeviceBinds) {
+  const Workload workload = MakeWorkload();
+  const Cluster mixed("mixed", {{MakeNode(MakeDevice("slow", 50e12), 1), 1},
+                                {MakeNode(MakeDevice("fast", 100e12), 1), 1}});
+  const Cluster fast = MakeCluster(2, 1);
+  const PlanDegrees degrees = Degrees(1, 2);
+  const Duration slow_time =
+      Simulate(MakePlan(degrees, workload, mixed), workload, mixed, false).makespan();
+  const Duration fast_time =
+      Simulate(MakePlan(degrees, workload, fast), workload, fast, false).makespan();
+  EXPECT_GT(slow_time, fast_time);
+  EXPECT_LT(slow_time, 2 * fast_time);
+}
+
+// Three devices: two replicas of the first stage feed one of the second, which
+// sees every micro-batch.
+TEST(LoweringTest, UnequalReplicasShareTheMicroBatches) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 3);
+  Plan plan = MakePlan(Degrees(1, 3), workload, cluster);
+  plan.stages = {{{{0, 4}}, 1, 1, {{0}, {1}}, Recompute::kNone},
+                 {{{4, 4}}, 1, 1, {{2}}, Recompute::kNone}};
+  ASSERT_TRUE(FindErrors(plan, workload, cluster).empty());
+  const Schedule schedule = Lower(plan, workload, cluster);
+  std::vector<int> forwards(3, 0);
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    const Tag& tag = schedule.tag(task);
+    if (tag.phase == Phase::kForward) ++forwards[tag.rank];
+  }
+  EXPECT_EQ(forwards, (std::vector<int>{8, 8, 16}));
+  EXPECT_GT(Simulate(plan, workload, cluster, false).makespan(), Duration());
+}
+
+TEST(LoweringTest, AMixedReplicaPairIsNotFolded) {
+  const Workload workload = MakeWorkload();
+  const Cluster mixed("mixed", {{MakeNode(MakeDevice("slow", 50e12), 1), 1},
+                                {MakeNode(MakeDevice("fast", 100e12), 1), 1}});
+  const Plan plan = MakePlan(Degrees(1, 1), workload, mixed);
+  const Schedule schedule = Lower(plan, workload, mixed);
+  EXPECT_EQ(schedule.ranks().size(), 2u);
+  EXPECT_EQ(Simulate(plan, workload, mixed, false).makespan(),
+            Simulate(plan, workload, mixed, true).makespan());
+}
+
+TEST(LoweringTest, OverlappedReductionIsNeverSlower) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(2, 4);
+  PlanDegrees degrees = Degrees(1, 2);
+  const Plan overlapped = MakePlan(degrees, workload, cluster);
+  degrees.overlap_grad_reduce = false;
+  const Plan exposed = MakePlan(degrees, workload, cluster);
+  EXPECT_LE(Simulate(overlapped, workload, cluster, false).makespan(),
+            Simulate(exposed, workload, cluster, false).makespan());
+}
+
+// The parts of a step add up to it, whatever the plan.
+TEST(BreakdownTest, PartsAddUpToTheStep) {
+  const Workload workload = MakeWorkload(10);
+  const Cluster cluster = MakeCluster(2, 8);
+  const PlainModel model;
+  Random random(7);
+  for (int round = 0; round < 24; ++round) {
+    PlanDegrees degrees = Degrees(1 << random.Integer(0, 2), 1 << random.Integer(0, 2));
+    if (random.Integer(0, 1) == 1 && degrees.pipeline > 1) degrees.chunks = 2;
+    degrees.overlap_grad_reduce = random.Integer(0, 1) == 1;
+    degrees.overlap_param_gather = random.Integer(0, 1) == 1;
+    degrees.global_batch = 128;
+    degrees.recompute = static_cast<Recompute>(random.Integer(0, 2));
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    const Schedule schedule = Lower(plan, workload, cluster);
+    SimExecutor executor(cluster, model);
+    const Timeline timeline = executor.Execute(schedule);
+    const StepProfile profile = ProfileStep(schedule, timeline, executor.costs());
+    EXPECT_EQ(profile.breakdown.Total(), timeline.makespan()) << "round " << round;
+  }
+}
+
+// Two stages, four micro-batches: the first holds two, the second one.
+TEST(MemoryTest, EarlierStagesHoldMoreMicroBatches) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 2);
+  const Plan plan = MakePlan(Degrees(1, 2), workload, cluster);
+  const std::vector<StageMemory> memory = EstimateMemory(plan, workload, cluster);
+  ASSERT_EQ(memory.size(), 2u);
+  const ShardSpec spec = StageShard(plan, workload, cluster, 0, 0);
+  Bytes block = SavedActivations(workload.layer(1), spec).saved;
+  Bytes embedding = SavedActivations(workload.layer(0), spec).saved;
+  EXPECT_EQ(memory[0].activations, 2 * (3 * block + embedding));
+  // 16-bit weights and gradients, Adam with a master copy: 2 + 2 + 12 bytes.
+  int64_t parameters = 0;
+  for (const int64_t chunk : ChunkParameters(plan, workload, 0)) parameters += chunk;
+  EXPECT_EQ(memory[0].weights, Bytes(2 * parameters));
+  EXPECT_EQ(memory[0].gradients, Bytes(2 * parameters));
+  EXPECT_EQ(memory[0].optimizer, Bytes(12 * parameters));
+}
+
+TEST(MemoryTest, TheCurvePeaksWhereTheEstimateSays) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  const Plan plan = MakePlan(Degrees(1, 4), workload, cluster);
+  const Schedule schedule = Lower(plan, workload, cluster);
+  const PlainModel model;
+  SimExecutor executor(cluster, model);
+  const Timeline timeline = executor.Execute(schedule);
+  const auto curves = MemoryOverTime(plan, workload, cluster, schedule, timeline);
+  const std::vector<StageMemory> memory = EstimateMemory(plan, workload, cluster);
+  for (size_t rank = 0; rank < curves.size(); ++rank) {
+    Bytes peak;
+    for (const MemoryChange& change : curves[rank]) peak = std::max(peak, change.used);
+    EXPECT_EQ(peak, memory[rank].Peak()) << "rank " << rank;
+    EXPECT_EQ(curves[rank].back().used, curves[rank].front().used);
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,209 @@
+#include "sim/memory.h"
+
+#include <algorithm>
+
+#include "sim/lowering.h"
+#include "sim/shard.h"
+
+namespace stagecraft {
+namespace {
+
+// A CUDA context with cuBLAS, cuDNN and NCCL loaded. 1.1e9 bytes is the gap
+// between nvidia-smi and reserved memory that data/published records for
+// PyTorch on V100 and A100 boards.
+constexpr Bytes kFrameworkMemory(1'100'000'000);
+// cuBLAS's default workspace: 32 MiB on Hopper and later, 4 MiB and a little
+// before (cuBLAS documentation, cublasSetWorkspace).
+constexpr Bytes kHopperWorkspace(32 << 20);
+constexpr Bytes kOlderWorkspace(4 << 20);
+// NCCL's default buffer of one channel and peer (NCCL_BUFFSIZE), and channels
+// of a communicator inside a node; both directions.
+constexpr int64_t kNcclBuffer = 4 << 20;
+constexpr int64_t kNcclChannels = 16;
+constexpr int64_t kNcclDirections = 2;
+
+int WorkingBytes(const Plan& plan) {
+  return plan.precision == DType::kFp8 ? 2 : ElementSize(plan.precision);
+}
+
+// Adam: master copy and two moments in 32 bits; 32-bit weights are the master.
+int64_t OptimizerBytes(const Plan& plan) { return WorkingBytes(plan) == 4 ? 8 : 12; }
+
+struct ChunkMemory {
+  Bytes saved;       // per micro-batch in flight
+  Bytes recomputed;  // the largest layer's, during its backward
+};
+
+std::vector<ChunkMemory> ChunkActivations(const Plan& plan, const Workload& workload, int stage,
+                                          const ShardSpec& spec) {
+  std::vector<LayerMemory> by_kind;
+  for (const LayerKind& kind : workload.kinds) by_kind.push_back(SavedActivations(kind, spec));
+  std::vector<ChunkMemory> chunks;
+  for (const LayerRange& range : plan.stages[stage].chunks) {
+    ChunkMemory chunk;
+    for (int l = range.first; l < range.first + range.count; ++l) {
+      const LayerMemory& layer = by_kind[workload.layers[l]];
+      chunk.saved += layer.saved;
+      chunk.recomputed = std::max(chunk.recomputed, layer.recomputed);
+    }
+    chunks.push_back(chunk);
+  }
+  return chunks;
+}
+
+// Peak of saved activations along a stage's order, with the recomputed ones of
+// the backward that runs at the time.
+Bytes PeakActivations(const PassOrder& order, const std::vector<ChunkMemory>& chunks) {
+  Bytes held;
+  Bytes peak;
+  for (const Pass& pass : order) {
+    const ChunkMemory& chunk = chunks[pass.chunk];
+    if (pass.phase == Phase::kForward) {
+      held += chunk.saved;
+      peak = std::max(peak, held);
+    } else {
+      peak = std::max(peak, held + chunk.recomputed);
+      held = held - chunk.saved;
+    }
+  }
+  return peak;
+}
+
+// The largest operator's inputs and outputs with their gradients: what a pass
+// holds only while it runs.
+Bytes LargestTransient(const Plan& plan, const Workload& workload, int stage,
+                       const ShardSpec& spec) {
+  int64_t elements = 0;
+  for (const LayerRange& range : plan.stages[stage].chunks) {
+    for (int l = range.first; l < range.first + range.count; ++l) {
+      const OperatorGraph& operators = workload.layer(l).operators;
+      const auto [begin, end] = boost::vertices(operators);
+      for (auto v = begin; v != end; ++v) {
+        const Operator& o = operators[*v];
+        if (o.kind != OperatorKind::kLinear) continue;
+        const int64_t in = o.split == Split::kRow ? o.in_features / spec.tensor : o.in_features;
+        const int64_t out =
+            o.split == Split::kColumn ? o.out_features / spec.tensor : o.out_features;
+        elements = std::max(elements, in + out);
+      }
+    }
+  }
+  return Bytes(spec.Tokens() * elements * spec.ElementBytes());
+}
+
+Bytes CommunicationBuffers(const Plan& plan, const Workload& workload, int stage,
+                           const ShardSpec& spec) {
+  const Stage& s = plan.stages[stage];
+  const int communicators = (s.tensor_parallel > 1) + (s.context_parallel > 1) +
+                            (s.replicas.size() > 1) + (plan.stages.size() > 1);
+  Bytes bytes = communicators * Bytes(kNcclBuffer * kNcclChannels * kNcclDirections);
+  if (plan.stages.size() > 1) {
+    // One activation and one gradient under way.
+    bytes += Bytes(2 * spec.SplitTokens() * workload.hidden * spec.ElementBytes());
+  }
+  return bytes;
+}
+
+StageMemory ReplicaMemory(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                          int stage, int replica) {
+  const ShardSpec spec = StageShard(plan, workload, cluster, stage, replica);
+  const Stage& s = plan.stages[stage];
+  int64_t parameters = 0;
+  for (const int64_t chunk : ChunkParameters(plan, workload, stage)) parameters += chunk;
+  StageMemory memory;
+  memory.stage = stage;
+  memory.device = s.replicas[replica][0];
+  for (const int device : s.replicas[replica]) {
+    if (cluster.device(device).memory < cluster.device(memory.device).memory) {
+      memory.device = device;
+    }
+  }
+  const Device& device = cluster.device(memory.device);
+  memory.capacity = device.memory;
+  memory.weights = Bytes(parameters * WorkingBytes(plan));
+  const bool is_hopper = device.generation >= Generation::kHopper;
+  memory.workspace = (is_hopper ? kHopperWorkspace : kOlderWorkspace) +
+                     LargestTransient(plan, workload, stage, spec);
+  memory.communication = CommunicationBuffers(plan, workload, stage, spec);
+  memory.framework = kFrameworkMemory;
+  if (plan.forward_only) return memory;
+
+  const int64_t ranks = static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
+  const int64_t shards = plan.zero >= 1 ? ranks : 1;
+  memory.gradients = Bytes(parameters * plan.gradient_bytes);
+  memory.optimizer = Bytes((parameters + shards - 1) / shards * OptimizerBytes(plan));
+  memory.activations =
+      PeakActivations(StageOrder(plan, stage, ReplicaMicroBatches(plan, stage, replica)),
+                      ChunkActivations(plan, workload, stage, spec));
+  return memory;
+}
+
+}  // namespace
+
+Bytes StageMemory::Allocated() const {
+  return weights + gradients + optimizer + activations + workspace;
+}
+
+Bytes StageMemory::Peak() const { return Allocated() + communication + framework + fragmentation; }
+
+std::vector<StageMemory> EstimateMemory(const Plan& plan, const Workload& workload,
+                                        const Cluster& cluster) {
+  std::vector<StageMemory> stages;
+  for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
+    // Replicas differ by at most one micro-batch, the first having most, and by
+    // the memory of their boards.
+    const auto& replicas = plan.stages[stage].replicas;
+    int fullest = 0;
+    const auto capacity = [&](int replica) {
+      Bytes least = cluster.device(replicas[replica][0]).memory;
+      for (const int device : replicas[replica]) {
+        least = std::min(least, cluster.device(device).memory);
+      }
+      return least;
+    };
+    for (size_t r = 1; r < replicas.size(); ++r) {
+      if (capacity(static_cast<int>(r)) < capacity(fullest)) fullest = static_cast<int>(r);
+    }
+    stages.push_back(ReplicaMemory(plan, workload, cluster, static_cast<int>(stage), fullest));
+  }
+  return stages;
+}
+
+std::vector<std::vector<MemoryChange>> MemoryOverTime(const Plan& plan, const Workload& workload,
+                                                      const Cluster& cluster,
+                                                      const Schedule& schedule,
+                                                      const Timeline& timeline) {
+  const int ranks = static_cast<int>(schedule.ranks().size());
+  std::vector<std::vector<ChunkMemory>> chunks(ranks);
+  std::vector<Bytes> used(ranks);
+  std::vector<std::vector<MemoryChange>> curves(ranks);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const RankInfo& info = schedule.ranks()[rank];
+    const StageMemory memory = ReplicaMemory(plan, workload, cluster, info.stage, info.replica);
+    chunks[rank] = ChunkActivations(plan, workload, info.stage,
+                                    StageShard(plan, workload, cluster, info.stage, info.replica));
+    used[rank] = memory.Peak() - memory.activations;
+    curves[rank].push_back({Duration(), used[rank]});
+  }
+  // Along each compute lane tasks are in time order.
+  for (int lane = 0; lane < schedule.lane_count(); ++lane) {
+    const LaneInfo& info = schedule.lane_infos()[lane];
+    if (info.kind != LaneKind::kCompute || plan.forward_only) continue;
+    const auto order = schedule.order(Lane(lane));
+    for (size_t i = 0; i < order.size(); ++i) {
+      const Tag& tag = schedule.tag(order[i]);
+      const auto& next_tag = i + 1 < order.size() ? schedule.tag(order[i + 1]) : tag;
+      const bool is_last_part = i + 1 == order.size() || next_tag.segment == 0;
+      if (tag.phase == Phase::kForward && tag.segment == 0) {
+        used[info.rank] += chunks[info.rank][tag.chunk].saved;
+        curves[info.rank].push_back({timeline.start(order[i]), used[info.rank]});
+      } else if (tag.phase == Phase::kBackward && is_last_part) {
+        used[info.rank] = used[info.rank] - chunks[info.rank][tag.chunk].saved;
+        curves[info.rank].push_back({timeline.end(order[i]), used[info.rank]});
+      }
+    }
+  }
+  return curves;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,86 @@
+#include "sim/node_type_proto.h"
+
+#include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+#include "costmodel/hardware_proto.h"
+
+namespace stagecraft {
+namespace {
+
+// The enums count alike, save that the wire starts with "unspecified".
+static_assert(static_cast<int>(Wiring::kSwitched) + 1 == NodeTypeProto::SWITCHED);
+static_assert(static_cast<int>(Wiring::kCubeMesh) + 1 == NodeTypeProto::CUBE_MESH);
+static_assert(static_cast<int>(Wiring::kAllPairs) + 1 == NodeTypeProto::ALL_PAIRS);
+static_assert(static_cast<int>(Wiring::kPairs) + 1 == NodeTypeProto::PAIRS);
+static_assert(static_cast<int>(Wiring::kPcie) + 1 == NodeTypeProto::PCIE);
+
+Wiring WiringFromProto(NodeTypeProto::Wiring wiring, const std::string& place) {
+  if (wiring < NodeTypeProto::SWITCHED || wiring > NodeTypeProto::PCIE) {
+    throw InputError(place + ".wiring: got " +
+                     (wiring == 0 ? std::string("none") : std::to_string(wiring)) +
+                     ", want SWITCHED, CUBE_MESH, ALL_PAIRS, PAIRS or PCIE");
+  }
+  return static_cast<Wiring>(wiring - 1);
+}
+
+Device DeviceOf(const NodeTypeProto& proto, const std::string& place) {
+  if (proto.device().empty() == !proto.has_inline_device()) {
+    throw InputError(place + ".device: got " + (proto.device().empty() ? "neither" : "both") +
+                     ", want one of device and inline_device");
+  }
+  if (proto.has_inline_device()) {
+    return DeviceFromProto(proto.inline_device(), place + ".inline_device");
+  }
+  return DeviceCatalogue::Embedded().Get(proto.device(), place + ".device").device;
+}
+
+}  // namespace
+
+NodeType NodeTypeFromProto(const NodeTypeProto& proto, const std::string& place) {
+  if (proto.id().empty()) throw InputError(place + ".id: got none, want a name");
+  NodeType type;
+  type.id = proto.id();
+  type.device = DeviceOf(proto, place);
+  type.devices = proto.devices();
+  type.idle_devices = proto.idle_devices();
+  if (type.idle_devices < 0 || type.idle_devices > kMaxDevicesPerNode) {
+    throw InputError(place + ".idle_devices: got " + std::to_string(type.idle_devices) +
+                     ", want from 0 to " + std::to_string(kMaxDevicesPerNode));
+  }
+  type.wiring = WiringFromProto(proto.wiring(), place);
+  type.intra = LinkFromProto(proto.intra(), place + ".intra");
+  type.domain = proto.domain();
+  if (proto.has_fallback()) type.fallback = LinkFromProto(proto.fallback(), place + ".fallback");
+  type.nics = proto.nics();
+  if (proto.has_nic()) type.nic = LinkFromProto(proto.nic(), place + ".nic");
+  type.nvls = proto.nvls();
+  const std::vector<std::string> errors = FindErrors(type);
+  if (!errors.empty()) throw InputError(place + "." + errors[0]);
+  type.domain = DomainSize(type);
+  return type;
+}
+
+NodeTypeProto ToProto(const NodeType& type) {
+  NodeTypeProto proto;
+  proto.set_id(type.id);
+  const DeviceEntry* known = DeviceCatalogue::Embedded().Find(type.device.id);
+  if (known != nullptr && known->device == type.device) {
+    proto.set_device(type.device.id);
+  } else {
+    *proto.mutable_inline_device() = ToProto(type.device);
+  }
+  proto.set_devices(type.devices);
+  proto.set_idle_devices(type.idle_devices);
+  proto.set_wiring(static_cast<NodeTypeProto::Wiring>(static_cast<int>(type.wiring) + 1));
+  *proto.mutable_intra() = ToProto(type.intra);
+  proto.set_domain(type.domain);
+  if (type.fallback.bandwidth.bytes_per_s() > 0) {
+    *proto.mutable_fallback() = ToProto(type.fallback);
+  }
+  proto.set_nics(type.nics);
+  if (type.nic.bandwidth.bytes_per_s() > 0) *proto.mutable_nic() = ToProto(type.nic);
+  proto.set_nvls(type.nvls);
+  return proto;
+}
+
+}  // namespace stagecraft

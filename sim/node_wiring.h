@@ -1,0 +1,82 @@
+// The inside of one node: its endpoints and one-way links, and the way between
+// any two devices, known by construction. Equal nodes share one NodeWiring.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "costmodel/link.h"
+#include "sim/node_type.h"
+
+namespace stagecraft {
+
+// The two in a row: the narrower bandwidth, its kind, and the longer latency.
+Link Slower(const Link& a, const Link& b);
+
+class NodeWiring {
+ public:
+  // Stands for the network outside the node among the ends of a cable.
+  static constexpr int kFabric = -1;
+
+  struct Endpoint {
+    std::string name;  // "gpu3", "nvswitch", "pcie", "nic1"
+    int device = -1;   // index within the node
+  };
+  struct Cable {
+    int from = 0;
+    int to = 0;
+    Link link;
+  };
+
+  // Precondition: FindErrors(type) is empty. The interfaces that serve the same
+  // device make one endpoint.
+  explicit NodeWiring(const NodeType& type);
+
+  // The first are the devices, in order.
+  const std::vector<Endpoint>& endpoints() const { return endpoints_; }
+  const std::vector<Cable>& cables() const { return cables_; }
+
+  // Indices of the cables from one device to another.
+  std::vector<int> Inside(int from, int to) const;
+  // From a device to the network, and from the network to a device; needs nics.
+  std::vector<int> Leaving(int device) const { return {nic_up_[device], rail_out_[rail_[device]]}; }
+  std::vector<int> Entering(int device) const {
+    return {rail_in_[rail_[device]], nic_down_[device]};
+  }
+
+  // What a ring over these devices has per rank and direction. At least two,
+  // ascending.
+  Link GroupLink(std::span<const int> devices) const;
+  bool SameDomain(std::span<const int> devices) const;
+  // What `ranks` of the devices may use of the interfaces while the others work
+  // as hard: their share, and no more than their ports carry.
+  Bandwidth SharedNics(int ranks) const;
+  // What one message may use while `messages` leave or enter at once.
+  Bandwidth MessageNics(int messages) const;
+
+ private:
+  int AddEndpoint(std::string name);
+  int AddCable(int from, int to, const Link& link);
+  // A switch joining devices [first, last), half the latency on either side.
+  void AddSwitch(const std::string& name, const Link& link, int first, int last,
+                 std::vector<int>* up, std::vector<int>* down);
+  void AddDirectCables();
+  void AddInterfaces();
+  Bandwidth PortBandwidth() const;
+  int& Direct(int from, int to) { return direct_[from * type_.devices + to]; }
+
+  NodeType type_;
+  int domain_ = 0;
+  std::vector<Endpoint> endpoints_;
+  std::vector<Cable> cables_;
+  std::vector<int> up_, down_;            // device <-> its domain's switch
+  std::vector<int> pcie_up_, pcie_down_;  // device <-> PCIe root
+  std::vector<int> direct_;               // from x to -> cable, or -1
+  std::vector<int> rail_;                 // device -> interface endpoint
+  std::vector<int> nic_up_, nic_down_;    // device <-> interface endpoint
+  std::vector<int> rail_out_, rail_in_;   // interface endpoint <-> network
+};
+
+}  // namespace stagecraft

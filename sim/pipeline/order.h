@@ -1,0 +1,39 @@
+// Pipeline orders: which pass a stage runs when. Pure functions of the shape;
+// one family per file.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/schedule.h"
+
+namespace stagecraft {
+
+// The forward or backward pass of one micro-batch through one chunk.
+struct Pass {
+  Phase phase = Phase::kForward;  // kForward or kBackward
+  int16_t chunk = 0;
+  int32_t micro_batch = 0;  // counted within the worker's own micro-batches
+  friend bool operator==(const Pass&, const Pass&) = default;
+};
+using PassOrder = std::vector<Pass>;
+
+// GPipe (Huang et al., 2019): all forwards, then all backwards in reverse.
+// Keeps every micro-batch in flight.
+PassOrder GpipeOrder(int micro_batches);
+
+// 1F1B with flush (PipeDream-Flush, DAPPLE, Megatron-LM): `warmup` forwards,
+// then one forward and one backward in turn, then the remaining backwards. At
+// most warmup + 1 micro-batches are in flight. A pipeline of p equal stages
+// uses warmup = p - 1 - stage.
+PassOrder OneForwardOneBackwardOrder(int warmup, int micro_batches);
+
+// Interleaved 1F1B (Narayanan et al., SC21): stage r of p holds chunks r,
+// r + p, ...; micro_batches must be a multiple of stages.
+PassOrder InterleavedOrder(int stage, int stages, int chunks, int micro_batches);
+
+// Largest number of passes in flight (forward done, backward not) at any time.
+// With chunks this counts chunks, not whole stages.
+int PeakInFlight(const PassOrder& order);
+
+}  // namespace stagecraft

@@ -1,0 +1,98 @@
+#include "sim/pipeline/pass_tasks.h"
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+
+PassTasks::PassTasks(std::span<const PipelineWorker> workers, int stages, int chunks,
+                     int micro_batches, const PassCosts& costs, Schedule::Builder& builder)
+    : workers_(workers), stages_(stages), chunks_(chunks), first_worker_(stages, -1) {
+  size_t slots = 0;
+  size_t passes = 0;
+  for (size_t w = 0; w < workers.size(); ++w) {
+    const PipelineWorker& worker = workers[w];
+    if (first_worker_[worker.stage] < 0) first_worker_[worker.stage] = static_cast<int>(w);
+    base_.push_back(slots);
+    own_.push_back((micro_batches - worker.replica + worker.replicas - 1) / worker.replicas);
+    slots += own_.back() * chunks;
+    passes += worker.order.size();
+  }
+  first_.assign(2 * slots, -1);
+  last_.assign(2 * slots, -1);
+  send_.assign(2 * slots, -1);
+  builder.Reserve(static_cast<int>(2 * passes), static_cast<int>(2 * passes));
+  for (size_t w = 0; w < workers.size(); ++w) AddPasses(static_cast<int>(w), costs, builder);
+  for (size_t w = 0; w < workers.size(); ++w) Connect(static_cast<int>(w), builder);
+}
+
+PassTasks::Neighbor PassTasks::Next(int worker, const Pass& pass) const {
+  const PipelineWorker& from = workers_[worker];
+  int stage = from.stage;
+  Pass next = pass;
+  if (pass.phase == Phase::kForward) {
+    if (++stage == stages_) {
+      stage = 0;
+      ++next.chunk;
+    }
+  } else if (--stage < 0) {
+    stage = stages_ - 1;
+    --next.chunk;
+  }
+  if (next.chunk < 0 || next.chunk == chunks_) return {};
+  const int micro_batch = pass.micro_batch * from.replicas + from.replica;
+  const int replicas = workers_[first_worker_[stage]].replicas;
+  next.micro_batch = micro_batch / replicas;
+  return {first_worker_[stage] + micro_batch % replicas, next};
+}
+
+void PassTasks::AddPasses(int w, const PassCosts& costs, Schedule::Builder& builder) {
+  const PipelineWorker& worker = workers_[w];
+  for (const Pass& pass : worker.order) {
+    const size_t slot = Slot(w, pass);
+    CHECK(first_[slot] < 0);
+    Tag tag;
+    tag.rank = worker.rank;
+    tag.stage = static_cast<int16_t>(worker.stage);
+    tag.chunk = pass.chunk;
+    tag.micro_batch = pass.micro_batch * worker.replicas + worker.replica;
+    tag.phase = pass.phase;
+    for (const BlockId block : costs.Parts(w, pass)) {
+      last_[slot] = builder.Add(worker.compute, {}, block, tag);
+      if (first_[slot] < 0) first_[slot] = last_[slot];
+      ++tag.segment;
+    }
+    const Neighbor next = Next(w, pass);
+    if (next.worker < 0) continue;
+    const bool forward = pass.phase == Phase::kForward;
+    tag.phase = forward ? Phase::kSendForward : Phase::kSendBackward;
+    tag.segment = 0;
+    const BlockId block = costs.Transfer(w, next.worker, tag.phase);
+    if (block < 0) continue;
+    for (const Lane& lane : forward ? worker.send_next : worker.send_previous) {
+      const TaskId send = builder.Add({&lane, 1}, {&last_[slot], 1}, block, tag);
+      if (send_[slot] < 0) send_[slot] = send;
+    }
+  }
+}
+
+void PassTasks::Connect(int w, Schedule::Builder& builder) const {
+  const PipelineWorker& worker = workers_[w];
+  for (const Pass& pass : worker.order) {
+    const Neighbor next = Next(w, pass);
+    if (next.worker < 0) continue;
+    const size_t slot = Slot(w, pass);
+    const TaskId receiver = first_[Slot(next.worker, next.pass)];
+    if (receiver < 0) continue;  // forward-only orders have no backward to feed
+    if (send_[slot] < 0) {
+      builder.AddDependency(last_[slot], receiver);
+      continue;
+    }
+    const size_t sends =
+        (pass.phase == Phase::kForward ? worker.send_next : worker.send_previous).size();
+    for (size_t i = 0; i < sends; ++i) {
+      builder.AddDependency(send_[slot] + static_cast<TaskId>(i), receiver);
+    }
+  }
+}
+
+}  // namespace stagecraft

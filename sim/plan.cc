@@ -1,0 +1,225 @@
+#include "sim/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+struct Degree {
+  const char* name;
+  int size;
+};
+
+// The dimensions of the rank order, fastest first.
+std::vector<Degree> OrderedDegrees(const PlanDegrees& d) {
+  std::map<std::string, int> sizes{
+      {"tp", d.tensor}, {"cp", d.context}, {"ep", 1}, {"dp", d.data}, {"pp", d.pipeline}};
+  std::vector<Degree> ordered;
+  std::string rest = d.rank_order + "-";
+  while (!rest.empty()) {
+    const std::string name = rest.substr(0, rest.find('-'));
+    rest.erase(0, name.size() + 1);
+    const auto found = sizes.find(name);
+    if (found == sizes.end()) {
+      throw InputError(
+          fmt::format("rank order: got \"{}\", want tp, cp, ep, dp and pp once each, joined by '-'",
+                      d.rank_order));
+    }
+    const char* constant = nullptr;
+    for (const char* known : {"tp", "cp", "ep", "dp", "pp"}) {
+      if (name == known) constant = known;
+    }
+    ordered.push_back({constant, found->second});
+    sizes.erase(found);
+  }
+  if (!sizes.empty()) {
+    throw InputError(
+        fmt::format("rank order: \"{}\" lacks {}", d.rank_order, sizes.begin()->first));
+  }
+  return ordered;
+}
+
+// Devices of (dp, pp): tensor index fastest, then context.
+std::vector<int> DevicesOf(const std::vector<Degree>& order, int tensor, int context, int data,
+                           int pipeline) {
+  std::vector<int> devices;
+  for (int cp = 0; cp < context; ++cp) {
+    for (int tp = 0; tp < tensor; ++tp) {
+      const std::map<std::string, int> index{
+          {"tp", tp}, {"cp", cp}, {"ep", 0}, {"dp", data}, {"pp", pipeline}};
+      int device = 0;
+      int stride = 1;
+      for (const Degree& degree : order) {
+        device += index.at(degree.name) * stride;
+        stride *= degree.size;
+      }
+      devices.push_back(device);
+    }
+  }
+  return devices;
+}
+
+void CheckPositive(const char* name, int64_t value, int64_t most) {
+  if (value < 1 || value > most) {
+    throw InputError(fmt::format("{}: got {}, want 1 to {}", name, value, most));
+  }
+}
+
+// Derives dp and the defaults that depend on it, checking the arithmetic.
+PlanDegrees Resolve(PlanDegrees d, const Cluster& cluster) {
+  constexpr int64_t kMost = 1'000'000'000;
+  CheckPositive("tensor parallel", d.tensor, kMost);
+  CheckPositive("pipeline parallel", d.pipeline, kMost);
+  CheckPositive("context parallel", d.context, kMost);
+  CheckPositive("virtual stages", d.chunks, kMost);
+  CheckPositive("micro-batch", d.micro_batch, kMost);
+  CheckPositive("global batch", d.global_batch, kMost);
+  CheckPositive("sequence", d.sequence, kMost);
+  if (d.expert != 1) {
+    throw InputError(fmt::format(
+        "expert parallel: got {}, want 1 because the workload has no experts", d.expert));
+  }
+  const int64_t world = cluster.device_count();
+  const int64_t model = static_cast<int64_t>(d.tensor) * d.context * d.pipeline;
+  if (model > world || world % model != 0) {
+    throw InputError(fmt::format("tp {} x cp {} x pp {} = {} does not divide the {} devices of {}",
+                                 d.tensor, d.context, d.pipeline, model, world, cluster.name()));
+  }
+  if (d.data != 0 && d.data * model != world) {
+    throw InputError(fmt::format("dp: tp {} x cp {} x pp {} x dp {} = {}, but {} has {} devices",
+                                 d.tensor, d.context, d.pipeline, d.data, d.data * model,
+                                 cluster.name(), world));
+  }
+  d.data = static_cast<int>(world / model);
+  if (d.global_batch % (d.micro_batch * d.data) != 0) {
+    throw InputError(
+        fmt::format("global batch: {} is not a multiple of micro-batch {} x dp {} = {}",
+                    d.global_batch, d.micro_batch, d.data, d.micro_batch * d.data));
+  }
+  if (d.sequence_parallel < 0) d.sequence_parallel = d.tensor > 1;
+  d.sequence_parallel = d.sequence_parallel != 0 && d.tensor > 1;
+  if (d.zero < 0) d.zero = d.data * d.context > 1 && !d.forward_only ? 1 : 0;
+  if (d.gradient_bytes == 0) d.gradient_bytes = d.precision == DType::kFp16 ? 2 : 4;
+  if (d.chunks > 1 && d.order == PipelineOrder::kOneForwardOneBackward) {
+    d.order = PipelineOrder::kInterleaved;
+  }
+  return d;
+}
+
+// Layers per virtual stage, in execution order. Every layer counts as one, the
+// embedding and the head too where the blocks alone do not divide evenly.
+std::vector<int> EvenSplit(int blocks, int virtual_stages) {
+  std::vector<int> counts(virtual_stages);
+  if (blocks % virtual_stages == 0) {
+    std::fill(counts.begin(), counts.end(), blocks / virtual_stages);
+    ++counts.front();
+    ++counts.back();
+    return counts;
+  }
+  const int units = blocks + 2;
+  std::fill(counts.begin(), counts.end(), units / virtual_stages);
+  // What is left over goes to the stages after the first, which holds the
+  // embedding; the last ones hold the head and keep fewest.
+  for (int extra = 0; extra < units % virtual_stages; ++extra) {
+    ++counts[(1 + extra) % virtual_stages];
+  }
+  return counts;
+}
+
+// The given blocks of each stage, spread over its chunks; the embedding and
+// the head take a layer's place in the first and the last chunk.
+std::vector<int> GivenSplit(const std::vector<int>& stage_blocks, int chunks) {
+  const int stages = static_cast<int>(stage_blocks.size());
+  std::vector<int> counts(static_cast<size_t>(stages) * chunks);
+  for (int stage = 0; stage < stages; ++stage) {
+    const int units = stage_blocks[stage] + (stage == 0) + (stage == stages - 1);
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      counts[chunk * stages + stage] = units / chunks + (chunk < units % chunks ? 1 : 0);
+    }
+  }
+  return counts;
+}
+
+std::vector<int> LayersPerVirtualStage(const PlanDegrees& d, const Workload& workload) {
+  const int blocks = workload.block_count();
+  const int64_t virtual_stages = static_cast<int64_t>(d.pipeline) * d.chunks;
+  if (virtual_stages > blocks + 2) {
+    throw InputError(fmt::format(
+        "pp {} x virtual stages {} = {} is more than the {} layers of {} (blocks, embedding, head)",
+        d.pipeline, d.chunks, virtual_stages, blocks + 2, workload.name));
+  }
+  if (d.stage_blocks.empty()) return EvenSplit(blocks, static_cast<int>(virtual_stages));
+  const int given = std::accumulate(d.stage_blocks.begin(), d.stage_blocks.end(), 0);
+  if (static_cast<int>(d.stage_blocks.size()) != d.pipeline || given != blocks) {
+    throw InputError(
+        fmt::format("stage layers: {} stages with {} layers in all, want {} stages and {} layers",
+                    d.stage_blocks.size(), given, d.pipeline, blocks));
+  }
+  return GivenSplit(d.stage_blocks, d.chunks);
+}
+
+}  // namespace
+
+const char* Name(PipelineOrder order) {
+  constexpr const char* kNames[] = {"gpipe", "1f1b", "interleaved"};
+  return kNames[static_cast<int>(order)];
+}
+
+const char* Name(Recompute recompute) {
+  constexpr const char* kNames[] = {"none", "selective", "full"};
+  return kNames[static_cast<int>(recompute)];
+}
+
+int Plan::device_count() const {
+  int count = 0;
+  for (const Stage& stage : stages) {
+    for (const auto& replica : stage.replicas) count += static_cast<int>(replica.size());
+  }
+  return count;
+}
+
+Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster& cluster) {
+  const PlanDegrees d = Resolve(given, cluster);
+  const std::vector<Degree> order = OrderedDegrees(d);
+  const std::vector<int> counts = LayersPerVirtualStage(d, workload);
+  Plan plan;
+  plan.micro_batch = d.micro_batch;
+  plan.global_batch = d.global_batch;
+  plan.sequence = d.sequence;
+  plan.order = d.order;
+  plan.precision = d.precision;
+  plan.forward_only = d.forward_only;
+  plan.sequence_parallel = d.sequence_parallel != 0;
+  plan.zero = d.zero;
+  plan.overlap_grad_reduce = d.overlap_grad_reduce;
+  plan.overlap_param_gather = d.overlap_param_gather;
+  plan.gradient_bytes = d.gradient_bytes;
+  plan.rank_order = d.rank_order;
+  plan.stages.resize(d.pipeline);
+  int first = 0;
+  for (size_t v = 0; v < counts.size(); ++v) {
+    plan.stages[v % d.pipeline].chunks.push_back({first, counts[v]});
+    first += counts[v];
+  }
+  for (int pp = 0; pp < d.pipeline; ++pp) {
+    Stage& stage = plan.stages[pp];
+    stage.tensor_parallel = d.tensor;
+    stage.context_parallel = d.context;
+    stage.recompute = d.recompute;
+    for (int dp = 0; dp < d.data; ++dp) {
+      stage.replicas.push_back(DevicesOf(order, d.tensor, d.context, dp, pp));
+    }
+  }
+  const std::vector<std::string> errors = FindErrors(plan, workload, cluster);
+  if (!errors.empty()) throw InputError(errors[0]);
+  return plan;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,95 @@
+// Plan: how a workload is spread over a cluster.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "costmodel/device.h"
+#include "sim/cluster.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+enum class PipelineOrder { kGpipe, kOneForwardOneBackward, kInterleaved };
+const char* Name(PipelineOrder order);
+
+// kSelective drops the score matrices of unfused attention; fused attention
+// keeps none, so there it changes nothing.
+enum class Recompute { kNone, kSelective, kFull };
+const char* Name(Recompute recompute);
+
+// Layers [first, first + count) of Workload::layers.
+struct LayerRange {
+  int first = 0;
+  int count = 0;
+  friend bool operator==(const LayerRange&, const LayerRange&) = default;
+};
+
+// One position of the pipeline. chunks[c] is its c-th model chunk (virtual
+// stage c * stages + stage); all stages have equally many chunks. Each replica
+// is tensor_parallel x context_parallel devices, tensor index fastest.
+// Micro-batch b of the step runs on replica b mod replicas.size().
+struct Stage {
+  std::vector<LayerRange> chunks;
+  int tensor_parallel = 1;
+  int context_parallel = 1;
+  std::vector<std::vector<int>> replicas;  // device indices
+  Recompute recompute = Recompute::kNone;
+};
+
+struct Plan {
+  std::vector<Stage> stages;
+  int64_t micro_batch = 1;   // samples per micro-batch
+  int64_t global_batch = 1;  // samples per step
+  int64_t sequence = 0;      // tokens per sample
+  PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
+  DType precision = DType::kBf16;  // of matrix products
+  bool forward_only = false;
+  bool sequence_parallel = false;
+  int zero = 0;  // 0 replicated, 1 optimizer states sharded over replicas
+  bool overlap_grad_reduce = true;
+  bool overlap_param_gather = false;
+  int gradient_bytes = 4;  // per element, accumulated and reduced
+  std::string rank_order = "tp-cp-ep-dp-pp";
+
+  int64_t micro_batches() const { return global_batch / micro_batch; }
+  int chunk_count() const { return static_cast<int>(stages[0].chunks.size()); }
+  int device_count() const;
+};
+
+// The same thing said in degrees, as on a command line.
+struct PlanDegrees {
+  int tensor = 1;
+  int pipeline = 1;
+  int data = 0;  // 0: derived from the cluster
+  int context = 1;
+  int expert = 1;
+  int chunks = 1;  // virtual stages per device
+  int64_t micro_batch = 1;
+  int64_t global_batch = 1;
+  int64_t sequence = 0;
+  PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
+  Recompute recompute = Recompute::kSelective;
+  DType precision = DType::kBf16;
+  int zero = -1;               // -1: 1 where dp > 1
+  int sequence_parallel = -1;  // -1: on where tp > 1
+  bool overlap_grad_reduce = true;
+  bool overlap_param_gather = false;
+  bool forward_only = false;
+  int gradient_bytes = 0;                     // 0: 4, or 2 for fp16
+  std::string rank_order = "tp-cp-ep-dp-pp";  // fastest first
+  // Blocks per stage (summed over its chunks), embedding in the first and head
+  // in the last; empty: as even as possible.
+  std::vector<int> stage_blocks;
+};
+
+// Builds the plan that fills the whole cluster. Throws InputError with the
+// arithmetic where degrees, batch or layers do not fit.
+Plan MakePlan(const PlanDegrees& degrees, const Workload& workload, const Cluster& cluster);
+
+// Every problem of a plan as a sentence; empty where it can be lowered.
+std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
+                                    const Cluster& cluster);
+
+}  // namespace stagecraft

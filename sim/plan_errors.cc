@@ -1,0 +1,192 @@
+// FindErrors: what makes a plan impossible to lower.
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "sim/plan.h"
+
+namespace stagecraft {
+namespace {
+
+using Errors = std::vector<std::string>;
+
+void CheckNumbers(const Plan& plan, Errors& errors) {
+  if (plan.micro_batch < 1 || plan.global_batch < 1 || plan.sequence < 1) {
+    errors.push_back(
+        fmt::format("micro_batch {}, global_batch {}, sequence {}: want each to be at least 1",
+                    plan.micro_batch, plan.global_batch, plan.sequence));
+    return;
+  }
+  if (plan.global_batch % plan.micro_batch != 0) {
+    errors.push_back(fmt::format("global_batch: {} is not a multiple of micro_batch {}",
+                                 plan.global_batch, plan.micro_batch));
+  }
+  if (plan.zero < 0 || plan.zero > 1) {
+    errors.push_back(fmt::format("zero: got {}, want 0 or 1", plan.zero));
+  }
+  if (plan.gradient_bytes != 2 && plan.gradient_bytes != 4) {
+    errors.push_back(fmt::format("gradient_bytes: got {}, want 2 or 4", plan.gradient_bytes));
+  }
+  // A schedule counts its tasks in 32 bits; each micro-batch is at least four.
+  constexpr int64_t kMostMicroBatches = 10'000'000;
+  if (plan.micro_batches() > kMostMicroBatches) {
+    errors.push_back(fmt::format("global_batch: {} micro-batches of {}, want at most {}",
+                                 plan.micro_batches(), plan.micro_batch, kMostMicroBatches));
+  }
+}
+
+// Chunks in virtual-stage order must cover every layer once.
+void CheckLayers(const Plan& plan, const Workload& workload, Errors& errors) {
+  const size_t chunks = plan.stages[0].chunks.size();
+  for (size_t s = 0; s < plan.stages.size(); ++s) {
+    if (plan.stages[s].chunks.size() != chunks || chunks == 0) {
+      errors.push_back(fmt::format("stages[{}].chunks: got {} chunks, want {} as in stages[0]", s,
+                                   plan.stages[s].chunks.size(), chunks));
+      return;
+    }
+  }
+  int next = 0;
+  for (size_t chunk = 0; chunk < chunks; ++chunk) {
+    for (size_t s = 0; s < plan.stages.size(); ++s) {
+      const LayerRange range = plan.stages[s].chunks[chunk];
+      if (range.first != next || range.count < 1 ||
+          range.count > workload.layer_count() - range.first) {
+        errors.push_back(fmt::format(
+            "stages[{}].chunks[{}]: layers {} to {}, want at least one layer from {} on, of {} "
+            "layers in all",
+            s, chunk, range.first, static_cast<int64_t>(range.first) + range.count - 1, next,
+            workload.layer_count()));
+        return;
+      }
+      next = range.first + range.count;
+    }
+  }
+  if (next != workload.layer_count()) {
+    errors.push_back(
+        fmt::format("stages: hold {} layers, but {} has {} (embedding, {} blocks, head)", next,
+                    workload.name, workload.layer_count(), workload.block_count()));
+  }
+}
+
+void CheckDivision(const Plan& plan, const Workload& workload, Errors& errors) {
+  for (size_t s = 0; s < plan.stages.size(); ++s) {
+    const int tensor = plan.stages[s].tensor_parallel;
+    const int context = plan.stages[s].context_parallel;
+    if (tensor < 1 || context < 1) {
+      errors.push_back(
+          fmt::format("stages[{}]: tensor_parallel {} and context_parallel {}, want "
+                      "each to be at least 1",
+                      s, tensor, context));
+      return;
+    }
+    if (workload.heads % tensor != 0) {
+      errors.push_back(
+          fmt::format("stages[{}].tensor_parallel: {} does not divide the {} attention "
+                      "heads of {}",
+                      s, tensor, workload.heads, workload.name));
+    } else if (workload.kv_heads % tensor != 0 && tensor % workload.kv_heads != 0) {
+      errors.push_back(
+          fmt::format("stages[{}].tensor_parallel: {} neither divides nor is a multiple "
+                      "of the {} key/value heads of {}",
+                      s, tensor, workload.kv_heads, workload.name));
+    } else if (workload.hidden % tensor != 0) {
+      errors.push_back(
+          fmt::format("stages[{}].tensor_parallel: {} does not divide the hidden size "
+                      "{} of {}",
+                      s, tensor, workload.hidden, workload.name));
+    }
+    if (plan.sequence % context != 0) {
+      errors.push_back(
+          fmt::format("stages[{}].context_parallel: {} does not divide the sequence {}", s, context,
+                      plan.sequence));
+    } else if (plan.sequence_parallel && plan.sequence / context % tensor != 0) {
+      errors.push_back(
+          fmt::format("stages[{}].tensor_parallel: {} does not divide the {} tokens of a "
+                      "sequence, as sequence parallelism needs",
+                      s, tensor, plan.sequence / context));
+    }
+    if (!errors.empty()) return;
+  }
+}
+
+void CheckDevices(const Plan& plan, const Cluster& cluster, Errors& errors) {
+  std::map<int, std::string> used;
+  for (size_t s = 0; s < plan.stages.size(); ++s) {
+    const Stage& stage = plan.stages[s];
+    const size_t want = static_cast<size_t>(stage.tensor_parallel) * stage.context_parallel;
+    if (stage.replicas.empty()) {
+      errors.push_back(fmt::format("stages[{}].replicas: got none, want at least one", s));
+    }
+    for (size_t r = 0; r < stage.replicas.size(); ++r) {
+      const std::string where = fmt::format("stages[{}].replicas[{}]", s, r);
+      if (stage.replicas[r].size() != want) {
+        errors.push_back(fmt::format(
+            "{}: got {} devices, want tensor_parallel {} x "
+            "context_parallel {} = {}",
+            where, stage.replicas[r].size(), stage.tensor_parallel, stage.context_parallel, want));
+      }
+      for (const int device : stage.replicas[r]) {
+        if (device < 0 || device >= cluster.device_count()) {
+          errors.push_back(fmt::format("{}: device {} is not one of the {} devices of {}", where,
+                                       device, cluster.device_count(), cluster.name()));
+        } else if (!used.emplace(device, where).second) {
+          errors.push_back(
+              fmt::format("{}: device {} already works in {}", where, device, used[device]));
+        } else if (cluster.device(device).Peak(plan.precision).flop_per_s() <= 0) {
+          errors.push_back(fmt::format("precision: {} has no {} arithmetic",
+                                       cluster.device(device).name, Name(plan.precision)));
+        }
+        if (errors.size() >= 20) return;  // one broken plan need not fill a screen
+      }
+    }
+  }
+}
+
+void CheckOrder(const Plan& plan, Errors& errors) {
+  const size_t replicas = plan.stages[0].replicas.size();
+  bool is_uniform = true;
+  int64_t most = 0;
+  for (const Stage& stage : plan.stages) {
+    is_uniform = is_uniform && stage.replicas.size() == replicas;
+    most = std::max<int64_t>(most, static_cast<int64_t>(stage.replicas.size()));
+  }
+  if (plan.micro_batches() < most) {
+    errors.push_back(fmt::format("global_batch: {} micro-batches leave some of {} replicas idle",
+                                 plan.micro_batches(), most));
+  }
+  const int chunks = plan.chunk_count();
+  if ((chunks > 1) != (plan.order == PipelineOrder::kInterleaved)) {
+    errors.push_back(
+        fmt::format("order: {} with {} chunks per stage, want interleaved exactly where "
+                    "there are several",
+                    Name(plan.order), chunks));
+  }
+  if (plan.order != PipelineOrder::kInterleaved) return;
+  const int64_t stages = static_cast<int64_t>(plan.stages.size());
+  if (!is_uniform) {
+    errors.push_back("order: interleaved wants equally many replicas of every stage");
+  } else if (plan.micro_batches() % (static_cast<int64_t>(replicas) * stages) != 0) {
+    errors.push_back(fmt::format(
+        "order: interleaved wants the {} micro-batches of a replica to be a multiple of the {} "
+        "stages",
+        static_cast<double>(plan.micro_batches()) / static_cast<double>(replicas), stages));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
+                                    const Cluster& cluster) {
+  Errors errors;
+  if (plan.stages.empty()) return {"stages: got none, want at least one"};
+  CheckNumbers(plan, errors);
+  CheckLayers(plan, workload, errors);
+  if (!errors.empty()) return errors;
+  CheckDivision(plan, workload, errors);
+  CheckDevices(plan, cluster, errors);
+  CheckOrder(plan, errors);
+  return errors;
+}
+
+}  // namespace stagecraft

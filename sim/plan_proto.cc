@@ -1,0 +1,270 @@
+#include "sim/plan_proto.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+// Products of three degrees, and of batch and degree, stay within 64 bits.
+constexpr int64_t kMaxDegree = 1'000'000;
+constexpr int64_t kMaxBatch = 1'000'000'000;
+constexpr int64_t kMaxLayers = 100'000;  // of a workload
+constexpr const char* kDefaultRankOrder = "tp-cp-ep-dp-pp";
+
+// Where a value stands; put together only when there is something to complain
+// about.
+struct Place {
+  std::string file;
+  std::string message = "";  // "stages[3]." or ""
+
+  [[noreturn]] void Fail(std::string_view field, const std::string& problem) const {
+    throw InputError(fmt::format("{}: {}{}: {}", file, message, field, problem));
+  }
+  int64_t InRange(std::string_view field, int64_t value, int64_t least, int64_t most) const {
+    if (value < least || value > most) {
+      Fail(field, fmt::format("got {}, want {} to {}", value, least, most));
+    }
+    return value;
+  }
+  int Degree(std::string_view field, bool is_present, int64_t value) const {
+    return is_present ? static_cast<int>(InRange(field, value, 1, kMaxDegree)) : 1;
+  }
+};
+
+// The protos number these enums from one, in the same order; zero is
+// "unspecified", which means `otherwise`.
+template <typename Enum, typename ProtoEnum>
+Enum EnumFromProto(ProtoEnum value, Enum otherwise, std::string_view field, const Place& place) {
+  const auto* names = google::protobuf::GetEnumDescriptor<ProtoEnum>();
+  place.InRange(field, static_cast<int>(value), 0, names->value_count() - 1);
+  return value == 0 ? otherwise : static_cast<Enum>(static_cast<int>(value) - 1);
+}
+
+std::string RankOrder(const PlanProto& proto, const Place& place) {
+  if (!proto.has_rank_order()) return kDefaultRankOrder;
+  std::vector<std::string> names(1);
+  for (const char c : proto.rank_order()) {
+    if (c == '-') {
+      names.emplace_back();
+    } else {
+      names.back() += c;
+    }
+  }
+  std::sort(names.begin(), names.end());
+  if (names != std::vector<std::string>{"cp", "dp", "ep", "pp", "tp"}) {
+    place.Fail("rank_order", fmt::format("got \"{}\", want tp, cp, ep, dp and pp once each, "
+                                         "joined by '-'",
+                                         proto.rank_order()));
+  }
+  return proto.rank_order();
+}
+
+LayerRange RangeFromProto(const LayerRangeProto& proto, const Place& place) {
+  LayerRange range;
+  range.first = static_cast<int>(place.InRange("first", proto.first(), 0, kMaxLayers));
+  range.count = static_cast<int>(place.InRange("count", proto.count(), 1, kMaxLayers));
+  return range;
+}
+
+std::vector<int> ReplicaFromProto(const ReplicaProto& proto, const Stage& stage, const Place& place,
+                                  std::set<int>& used) {
+  const int64_t want = static_cast<int64_t>(stage.tensor_parallel) * stage.context_parallel;
+  if (proto.devices_size() != want) {
+    place.Fail("devices", fmt::format("got {}, want tensor_parallel {} x context_parallel {} = {}",
+                                      proto.devices_size(), stage.tensor_parallel,
+                                      stage.context_parallel, want));
+  }
+  for (int i = 0; i < proto.devices_size(); ++i) {
+    const std::string field = fmt::format("devices[{}]", i);
+    place.InRange(field, proto.devices(i), 0, kMaxDegree);
+    if (!used.insert(proto.devices(i)).second) {
+      place.Fail(field, fmt::format("got {}, which the plan uses twice, want another device",
+                                    proto.devices(i)));
+    }
+  }
+  return {proto.devices().begin(), proto.devices().end()};
+}
+
+Stage StageFromProto(const StageProto& proto, const Place& place, std::set<int>& used) {
+  Stage stage;
+  stage.tensor_parallel =
+      place.Degree("tensor_parallel", proto.has_tensor_parallel(), proto.tensor_parallel());
+  stage.context_parallel =
+      place.Degree("context_parallel", proto.has_context_parallel(), proto.context_parallel());
+  stage.recompute = EnumFromProto(proto.recompute(), Recompute::kSelective, "recompute", place);
+  for (int i = 0; i < proto.chunks_size(); ++i) {
+    const Place inside{place.file, fmt::format("{}chunks[{}].", place.message, i)};
+    stage.chunks.push_back(RangeFromProto(proto.chunks(i), inside));
+  }
+  for (int i = 0; i < proto.replicas_size(); ++i) {
+    const Place inside{place.file, fmt::format("{}replicas[{}].", place.message, i)};
+    stage.replicas.push_back(ReplicaFromProto(proto.replicas(i), stage, inside, used));
+  }
+  if (stage.replicas.empty()) place.Fail("replicas", "got none, want at least one");
+  if (stage.chunks.empty()) place.Fail("chunks", "got none, want at least one");
+  return stage;
+}
+
+// In the order of virtual stages, each chunk begins where the one before ended.
+void CheckLayersFollow(const std::vector<Stage>& stages, const std::string& file) {
+  const size_t chunks = stages[0].chunks.size();
+  int next = 0;
+  for (size_t s = 0; s < stages.size(); ++s) {
+    if (stages[s].chunks.size() == chunks) continue;
+    Place{file}.Fail(
+        fmt::format("stages[{}].chunks", s),
+        fmt::format("got {}, want {} as in stages[0]", stages[s].chunks.size(), chunks));
+  }
+  for (size_t chunk = 0; chunk < chunks; ++chunk) {
+    for (size_t s = 0; s < stages.size(); ++s) {
+      const LayerRange range = stages[s].chunks[chunk];
+      if (range.first != next) {
+        Place{file}.Fail(
+            fmt::format("stages[{}].chunks[{}].first", s, chunk),
+            fmt::format("got {}, want {}, where the chunk before ends", range.first, next));
+      }
+      next += range.count;  // below 2 x kMaxLayers, as `first` is checked
+    }
+  }
+}
+
+// What both forms share: everything but the stages.
+void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
+  place.InRange("schema", proto.has_schema() ? proto.schema() : 1, 1, 1);
+  plan.micro_batch = place.InRange("micro_batch", proto.micro_batch(), 1, kMaxBatch);
+  plan.global_batch = place.InRange("global_batch", proto.global_batch(), 1, kMaxBatch);
+  plan.sequence = place.InRange("sequence", proto.sequence(), 1, kMaxBatch);
+  if (plan.global_batch % plan.micro_batch != 0) {
+    place.Fail("global_batch", fmt::format("got {}, want a multiple of micro_batch {}",
+                                           plan.global_batch, plan.micro_batch));
+  }
+  plan.order = EnumFromProto(proto.order(), plan.order, "order", place);
+  plan.precision = EnumFromProto(proto.precision(), DType::kBf16, "precision", place);
+  plan.forward_only = proto.forward_only();
+  if (proto.has_zero()) plan.zero = static_cast<int>(place.InRange("zero", proto.zero(), 0, 1));
+  if (proto.has_overlap_grad_reduce()) plan.overlap_grad_reduce = proto.overlap_grad_reduce();
+  if (proto.has_overlap_param_gather()) plan.overlap_param_gather = proto.overlap_param_gather();
+  const int narrow = plan.precision == DType::kFp16 ? 2 : 4;
+  plan.gradient_bytes = proto.has_gradient_bytes() ? proto.gradient_bytes() : narrow;
+  if (plan.gradient_bytes != 2 && plan.gradient_bytes != 4) {
+    place.Fail("gradient_bytes", fmt::format("got {}, want 2 or 4", plan.gradient_bytes));
+  }
+  plan.rank_order = RankOrder(proto, place);
+}
+
+Plan PlanOfStages(const PlanProto& proto, const std::string& file) {
+  Plan plan;
+  ReadShared(proto, {file}, plan);
+  std::set<int> used;
+  bool is_split = false;
+  bool has_copies = false;
+  for (int i = 0; i < proto.stages_size(); ++i) {
+    const Place inside{file, fmt::format("stages[{}].", i)};
+    plan.stages.push_back(StageFromProto(proto.stages(i), inside, used));
+    const Stage& stage = plan.stages.back();
+    is_split = is_split || stage.tensor_parallel > 1;
+    has_copies = has_copies || stage.replicas.size() > 1 || stage.context_parallel > 1;
+  }
+  CheckLayersFollow(plan.stages, file);
+  if (proto.order() == PlanProto::ORDER_UNSPECIFIED && plan.chunk_count() > 1) {
+    plan.order = PipelineOrder::kInterleaved;
+  }
+  plan.sequence_parallel = proto.has_sequence_parallel() ? proto.sequence_parallel() : is_split;
+  if (!proto.has_zero()) plan.zero = has_copies && !plan.forward_only ? 1 : 0;
+  return plan;
+}
+
+void CheckForm(const PlanProto& proto, const std::string& file) {
+  if (proto.stages_size() > 0 && proto.has_degrees()) {
+    throw InputError(file + ": degrees: got both stages and degrees, want exactly one of them");
+  }
+  if (proto.stages_size() == 0 && !proto.has_degrees()) {
+    throw InputError(file + ": stages: got neither stages nor degrees, want one of them");
+  }
+}
+
+std::vector<int> StageLayers(const DegreesProto& proto, int stages, const Place& place) {
+  if (proto.stage_layers_size() == 0) return {};
+  if (proto.stage_layers_size() != stages) {
+    place.Fail("stage_layers", fmt::format("got {} numbers, want one for each of pp {}",
+                                           proto.stage_layers_size(), stages));
+  }
+  int64_t sum = 0;
+  for (int i = 0; i < proto.stage_layers_size(); ++i) {
+    sum += place.InRange(fmt::format("stage_layers[{}]", i), proto.stage_layers(i), 0, kMaxLayers);
+  }
+  place.InRange("stage_layers in all", sum, 1, kMaxLayers);
+  return {proto.stage_layers().begin(), proto.stage_layers().end()};
+}
+
+}  // namespace
+
+PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file) {
+  CheckForm(proto, file);
+  if (!proto.has_degrees()) {
+    throw InputError(file + ": degrees: got a plan that lists its stages, want degrees");
+  }
+  const DegreesProto& given = proto.degrees();
+  const Place place{file, "degrees."};
+  Plan shared;
+  ReadShared(proto, {file}, shared);
+  PlanDegrees degrees;
+  degrees.tensor = place.Degree("tp", given.has_tp(), given.tp());
+  degrees.pipeline = place.Degree("pp", given.has_pp(), given.pp());
+  degrees.data = given.has_dp() ? place.Degree("dp", true, given.dp()) : 0;
+  degrees.context = place.Degree("cp", given.has_cp(), given.cp());
+  degrees.expert = place.Degree("ep", given.has_ep(), given.ep());
+  degrees.chunks =
+      place.Degree("virtual_stages", given.has_virtual_stages(), given.virtual_stages());
+  degrees.recompute = EnumFromProto(given.recompute(), Recompute::kSelective, "recompute", place);
+  degrees.stage_blocks = StageLayers(given, degrees.pipeline, place);
+  degrees.micro_batch = shared.micro_batch;
+  degrees.global_batch = shared.global_batch;
+  degrees.sequence = shared.sequence;
+  degrees.order = shared.order;
+  degrees.precision = shared.precision;
+  degrees.zero = proto.has_zero() ? shared.zero : -1;
+  degrees.sequence_parallel = proto.has_sequence_parallel() ? proto.sequence_parallel() : -1;
+  degrees.overlap_grad_reduce = shared.overlap_grad_reduce;
+  degrees.overlap_param_gather = shared.overlap_param_gather;
+  degrees.forward_only = shared.forward_only;
+  degrees.gradient_bytes = shared.gradient_bytes;
+  degrees.rank_order = shared.rank_order;
+  return degrees;
+}
+
+void CheckPlanStructure(const PlanProto& proto, const std::string& file) {
+  CheckForm(proto, file);
+  if (proto.has_degrees()) {
+    DegreesFromProto(proto, file);
+  } else {
+    PlanOfStages(proto, file);
+  }
+}
+
+Plan PlanFromProto(const PlanProto& proto, const Workload& workload, const Cluster& cluster,
+                   const std::string& file) {
+  CheckForm(proto, file);
+  if (proto.has_degrees()) {
+    const PlanDegrees degrees = DegreesFromProto(proto, file);
+    try {
+      return MakePlan(degrees, workload, cluster);
+    } catch (const InputError& error) {
+      throw InputError(file + ": " + error.what());
+    }
+  }
+  Plan plan = PlanOfStages(proto, file);
+  const std::vector<std::string> errors = FindErrors(plan, workload, cluster);
+  if (!errors.empty()) throw InputError(file + ": " + errors[0]);
+  return plan;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,247 @@
+#include "sim/plan_proto.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/proto_file.h"
+#include "sim/cluster_spec.h"
+#include "sim/workload_catalogue.h"
+
+namespace stagecraft {
+namespace {
+
+// A GPT of 6 blocks, so 8 layers, and 16 heads, on 16 GPUs.
+const Workload& SmallWorkload() {
+  static const Workload workload = LoadWorkload("megatron:6x1024x16", AttentionBackend::kFlash);
+  return workload;
+}
+
+const Cluster& SmallCluster() {
+  static const Cluster cluster = ParseCluster("h100-sxm:2x8");
+  return cluster;
+}
+
+Plan Read(const std::string& text, const std::string& extension = ".textproto") {
+  PlanProto proto;
+  ParseProtoText(text, "plan" + extension, extension, &proto);
+  CheckPlanStructure(proto, "plan" + extension);
+  return PlanFromProto(proto, SmallWorkload(), SmallCluster(), "plan" + extension);
+}
+
+// The two must be told apart field by field: Plan has no ==.
+std::string Bytes(const Plan& plan) { return ToProto(plan).DebugString(); }
+
+constexpr const char* kBatch = "micro_batch: 1 global_batch: 16 sequence: 2048 ";
+// Two stages of 4 layers; 2 x 4 devices each.
+constexpr const char* kFirst =
+    "stages { chunks { first: 0 count: 4 } tensor_parallel: 4 "
+    "replicas { devices: [0, 1, 2, 3] } replicas { devices: [4, 5, 6, 7] } } ";
+constexpr const char* kSecond =
+    "stages { chunks { first: 4 count: 4 } tensor_parallel: 4 "
+    "replicas { devices: [8, 9, 10, 11] } replicas { devices: [12, 13, 14, 15] } } ";
+
+TEST(PlanProtoTest, DegreesAndStagesSayTheSame) {
+  const Plan stages = Read(std::string(kBatch) + kFirst + kSecond);
+  const Plan degrees = Read(std::string(kBatch) + "degrees { tp: 4 pp: 2 }");
+  EXPECT_EQ(Bytes(stages), Bytes(degrees));
+  EXPECT_EQ(stages.zero, 1);
+  EXPECT_TRUE(stages.sequence_parallel);
+  EXPECT_EQ(stages.gradient_bytes, 4);
+}
+
+TEST(PlanProtoTest, YamlReadsAsAPersonWouldWriteIt) {
+  const Plan plan = Read(
+      "schema: 1\ndegrees: {tp: 2, pp: 2, virtual_stages: 2, recompute: full}\n"
+      "micro_batch: 1\nglobal_batch: 32\nsequence: 2048\nprecision: fp16\n"
+      "order: interleaved\nsequence_parallel: false\nzero: 0\n",
+      ".yaml");
+  EXPECT_EQ(plan.order, PipelineOrder::kInterleaved);
+  EXPECT_EQ(plan.chunk_count(), 2);
+  EXPECT_EQ(plan.stages[1].replicas.size(), 4u);
+  EXPECT_EQ(plan.stages[0].recompute, Recompute::kFull);
+  EXPECT_EQ(plan.gradient_bytes, 2);
+  EXPECT_FALSE(plan.sequence_parallel);
+  EXPECT_EQ(plan.zero, 0);
+}
+
+TEST(PlanProtoTest, AbsentOrderFollowsTheChunks) {
+  EXPECT_EQ(Read(std::string(kBatch) + "degrees { pp: 2 virtual_stages: 2 }").order,
+            PipelineOrder::kInterleaved);
+  EXPECT_EQ(Read(std::string(kBatch) + "degrees { pp: 2 }").order,
+            PipelineOrder::kOneForwardOneBackward);
+}
+
+TEST(PlanProtoTest, StageLayersAreBlocksOfEachStage) {
+  const Plan plan = Read(std::string(kBatch) + "degrees { tp: 4 pp: 2 stage_layers: [2, 4] }");
+  EXPECT_EQ(plan.stages[0].chunks[0], (LayerRange{0, 3}));
+  EXPECT_EQ(plan.stages[1].chunks[0], (LayerRange{3, 5}));
+}
+
+// Unequal stages: replicas, degrees, recomputation, idle devices.
+TEST(PlanProtoTest, RoundTripKeepsEveryField) {
+  std::vector<Plan> plans = {
+      Read(std::string(kBatch) + kFirst + kSecond),
+      Read(std::string(kBatch) + "degrees { pp: 2 virtual_stages: 2 }"),
+      Read(std::string(kBatch) + "order: GPIPE forward_only: true degrees { tp: 8 cp: 2 }")};
+  Plan odd = plans[0];
+  odd.stages[1].tensor_parallel = 2;
+  odd.stages[1].context_parallel = 2;
+  odd.stages[1].recompute = Recompute::kFull;
+  odd.stages[1].replicas = {{8, 9, 12, 13}};
+  odd.precision = DType::kFp8;
+  odd.zero = 0;
+  odd.gradient_bytes = 2;
+  odd.overlap_grad_reduce = false;
+  odd.overlap_param_gather = true;
+  odd.sequence_parallel = false;
+  odd.rank_order = "pp-dp-ep-cp-tp";
+  plans.push_back(odd);
+  for (const Plan& plan : plans) {
+    const PlanProto proto = ToProto(plan);
+    const Plan back = PlanFromProto(proto, SmallWorkload(), SmallCluster(), "p");
+    EXPECT_EQ(Bytes(back), proto.DebugString());
+    EXPECT_EQ(back.stages[0].replicas, plan.stages[0].replicas);
+    EXPECT_EQ(back.rank_order, plan.rank_order);
+    EXPECT_EQ(back.precision, plan.precision);
+    EXPECT_EQ(back.order, plan.order);
+    // Through each file format too.
+    EXPECT_EQ(Bytes(Read(proto.DebugString())), proto.DebugString());
+    EXPECT_EQ(Bytes(Read(proto.SerializeAsString(), ".pb")), proto.DebugString());
+  }
+}
+
+struct BadPlan {
+  std::string text;
+  std::string want;  // somewhere in the sentence
+  std::string extension = ".textproto";
+};
+
+void ExpectRefused(const BadPlan& bad) {
+  try {
+    Read(bad.text, bad.extension);
+    ADD_FAILURE() << "accepted: " << bad.text;
+  } catch (const InputError& error) {
+    const std::string sentence = error.what();
+    EXPECT_TRUE(sentence.starts_with("plan" + bad.extension + ":")) << sentence;
+    EXPECT_NE(sentence.find(bad.want), std::string::npos) << sentence << "\nwant: " << bad.want;
+    EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;
+  }
+}
+
+// `text` after the batch numbers.
+BadPlan After(const std::string& text, const std::string& want) { return {kBatch + text, want}; }
+
+// A second stage with these chunks and devices.
+std::string Second(const std::string& chunks, const std::string& devices) {
+  return std::string(kFirst) + "stages { tensor_parallel: 4 " + chunks + " replicas { devices: [" +
+         devices + "] } } ";
+}
+
+TEST(PlanProtoTest, BadStagesAreRefusedInOneSentence) {
+  const std::string kLast = "chunks { first: 4 count: 4 }";
+  const std::vector<BadPlan> cases = {
+      After(Second(kLast, "8, 9, 10, 8"),
+            "stages[1].replicas[0].devices[3]: got 8, which the plan "
+            "uses twice"),
+      After(Second(kLast, "8, 9, 10, 7"), "got 7, which the plan uses twice"),
+      After(Second(kLast, "8, 9, 10, 16"), "device 16 is not one of the 16 devices"),
+      After(Second(kLast, "8, 9, 10, -1"), "devices[3]: got -1, want 0 to"),
+      After(Second(kLast, "8, 9, 10, 2147483647"), "devices[3]: got 2147483647"),
+      After(Second(kLast, "8, 9, 10"),
+            "stages[1].replicas[0].devices: got 3, want "
+            "tensor_parallel 4 x context_parallel 1 = 4"),
+      After(Second("chunks { first: 5 count: 3 }", "8, 9, 10, 11"), "got 5, want 4"),
+      After(Second("chunks { first: 3 count: 5 }", "8, 9, 10, 11"), "got 3, want 4"),
+      After(Second("chunks { first: 4 count: 3 }", "8, 9, 10, 11"), "hold 7 layers, but"),
+      After(Second("chunks { first: 4 count: 5 }", "8, 9, 10, 11"), "of 8 layers in all"),
+      After(Second("chunks { first: 4 }", "8, 9, 10, 11"), "chunks[0].count: got 0, want 1 to"),
+      After(Second("chunks { first: -4 count: 8 }", "8, 9, 10, 11"), "first: got -4"),
+      After(Second("chunks { first: 4 count: 2147483647 }", "8, 9, 10, 11"), "got 2147483647"),
+      After(Second("", "8, 9, 10, 11"), "stages[1].chunks: got none"),
+      After(Second(kLast + "chunks { first: 8 count: 1 }", "8, 9, 10, 11"), "got 2, want 1"),
+      After("stages { chunks { count: 8 } }", "stages[0].replicas: got none"),
+      After("stages { chunks { count: 8 } tensor_parallel: 3 replicas { devices: [0, 1, 2] } }",
+            "3 does not divide the 16 attention heads"),
+      After("stages { chunks { count: 8 } tensor_parallel: 0 replicas { devices: 0 } }",
+            "stages[0].tensor_parallel: got 0, want 1 to"),
+      After("stages { chunks { count: 8 } context_parallel: -2 replicas { devices: 0 } }",
+            "stages[0].context_parallel: got -2"),
+      After("stages { chunks { count: 8 } tensor_parallel: 1000000 context_parallel: 1000000 "
+            "replicas { devices: 0 } }",
+            "= 1000000000000"),
+      After("order: INTERLEAVED stages { chunks { count: 8 } replicas { devices: 0 } }",
+            "order: interleaved with 1 chunks"),
+  };
+  for (const BadPlan& bad : cases) ExpectRefused(bad);
+}
+
+TEST(PlanProtoTest, BadNumbersAreRefusedInOneSentence) {
+  const std::vector<BadPlan> cases = {
+      After("", "got neither stages nor degrees"),
+      After(std::string(kFirst) + kSecond + "degrees {}", "got both stages and degrees"),
+      After("degrees { tp: 3 }", "does not divide the 16 devices"),
+      After("degrees { tp: 16 pp: 2 }", "does not divide the 16 devices"),
+      After("degrees { tp: -1 }", "degrees.tp: got -1, want 1 to"),
+      After("degrees { pp: 0 }", "degrees.pp: got 0"),
+      After("degrees { dp: 0 }", "degrees.dp: got 0"),
+      After("degrees { dp: 3 }", "dp: tp 1 x cp 1 x pp 1 x dp 3 = 3, but"),
+      After("degrees { tp: 1000000 pp: 1000000 cp: 1000000 }", "does not divide"),
+      After("degrees { ep: 2 }", "expert parallel: got 2"),
+      After("degrees { pp: 16 }", "more than the 8 layers"),
+      After("degrees { tp: 4 pp: 2 stage_layers: [2, 3] }", "2 stages with 5 layers in all"),
+      After("degrees { pp: 2 stage_layers: [6] }", "got 1 numbers, want one for each of pp 2"),
+      After("degrees { pp: 2 stage_layers: [-1, 7] }", "stage_layers[0]: got -1"),
+      After("schema: 2 degrees {}", "schema: got 2"),
+      After("zero: 3 degrees {}", "zero: got 3, want 0 to 1"),
+      After("gradient_bytes: 3 degrees {}", "gradient_bytes: got 3, want 2 or 4"),
+      After("rank_order: \"tp-pp\" degrees {}", "rank_order: got \"tp-pp\", want tp, cp"),
+      After("rank_order: \"tp-tp-cp-ep-dp-pp\" degrees {}", "rank_order: got"),
+      {"micro_batch: 3 global_batch: 16 sequence: 1 degrees {}",
+       "want a multiple of micro_batch 3"},
+      {"micro_batch: 0 global_batch: 16 sequence: 1 degrees {}", "micro_batch: got 0, want 1 to"},
+      {"global_batch: -16 micro_batch: 1 sequence: 1 degrees {}", "global_batch: got -16"},
+      {"global_batch: 16 micro_batch: 1 degrees {}", "sequence: got 0"},
+      {"global_batch: 9223372036854775807 micro_batch: 1 sequence: 1 degrees {}",
+       "global_batch: got 9223372036854775807"},
+      {"micro_batch: 1 global_batch: 17 sequence: 2048 degrees {}", "is not a multiple"},
+  };
+  for (const BadPlan& bad : cases) ExpectRefused(bad);
+}
+
+TEST(PlanProtoTest, FilesThatAreNoPlansAreRefusedInOneSentence) {
+  const std::string binary =
+      ToProto(Read(std::string(kBatch) + kFirst + kSecond)).SerializeAsString();
+  const std::vector<BadPlan> cases = {
+      After("degrees { tp: 99999999999 }", "out of range"),
+      After("degrees { tp: nan }", "Expected integer"),
+      After("degrees { tp: 1.5 }", "Expected integer"),
+      After("order: ONE_F_ONE_B degrees {}", "Unknown enumeration value"),
+      After("order: 7 degrees {}", "7"),
+      After("degrees { tensor_parallel: 4 }", "has no field named \"tensor_parallel\""),
+      After("degrees { tp: 4", "want a PlanProto in text format"),
+      After("degrees { tp: 4 tp: 4 }", "tp"),
+      {"", "got an empty file"},
+      {binary.substr(0, binary.size() - 3), "damaged or cut short", ".pb"},
+      {"\x7f"
+       "ELF\x02\x01\x01",
+       "damaged", ".pb"},
+      {std::string("\x38\x07\x20\x01\x28\x10\x30\x01\x1a\x00", 10), "order: got 7", ".pb"},
+      {"micro_batch: .nan\n", "micro_batch", ".yaml"},
+      {"[1, 2]", "want", ".json"},
+  };
+  for (const BadPlan& bad : cases) ExpectRefused(bad);
+}
+
+TEST(PlanProtoTest, StructureIsCheckedWithoutWorkloadOrCluster) {
+  PlanProto proto;
+  ParseProtoText(std::string(kBatch) + "degrees { tp: 1000 }", "p", ".textproto", &proto);
+  CheckPlanStructure(proto, "p");
+  proto.mutable_degrees()->set_tp(0);
+  EXPECT_THROW(CheckPlanStructure(proto, "p"), InputError);
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,49 @@
+// The way out: a plan as the proto that lists its stages.
+#include "sim/plan_proto.h"
+
+namespace stagecraft {
+namespace {
+
+// The protos number these enums from one, in the same order.
+template <typename ProtoEnum, typename Enum>
+ProtoEnum EnumToProto(Enum value) {
+  return static_cast<ProtoEnum>(static_cast<int>(value) + 1);
+}
+
+void AddStage(const Stage& stage, PlanProto& plan) {
+  StageProto& proto = *plan.add_stages();
+  for (const LayerRange& range : stage.chunks) {
+    LayerRangeProto& chunk = *proto.add_chunks();
+    chunk.set_first(range.first);
+    chunk.set_count(range.count);
+  }
+  proto.set_tensor_parallel(stage.tensor_parallel);
+  proto.set_context_parallel(stage.context_parallel);
+  for (const std::vector<int>& replica : stage.replicas) {
+    proto.add_replicas()->mutable_devices()->Add(replica.begin(), replica.end());
+  }
+  proto.set_recompute(EnumToProto<PlanProto::Recompute>(stage.recompute));
+}
+
+}  // namespace
+
+PlanProto ToProto(const Plan& plan) {
+  PlanProto proto;
+  proto.set_schema(1);
+  for (const Stage& stage : plan.stages) AddStage(stage, proto);
+  proto.set_micro_batch(plan.micro_batch);
+  proto.set_global_batch(plan.global_batch);
+  proto.set_sequence(plan.sequence);
+  proto.set_order(EnumToProto<PlanProto::Order>(plan.order));
+  proto.set_precision(EnumToProto<PlanProto::Precision>(plan.precision));
+  proto.set_forward_only(plan.forward_only);
+  proto.set_sequence_parallel(plan.sequence_parallel);
+  proto.set_zero(plan.zero);
+  proto.set_overlap_grad_reduce(plan.overlap_grad_reduce);
+  proto.set_overlap_param_gather(plan.overlap_param_gather);
+  proto.set_gradient_bytes(plan.gradient_bytes);
+  proto.set_rank_order(plan.rank_order);
+  return proto;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,167 @@
+// Schedule: the lowered, frozen DAG that engine and runtime execute.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "costmodel/op.h"
+
+namespace stagecraft {
+
+using TaskId = int32_t;
+using BlockId = int32_t;  // index of a distinct sequence of ops
+using OpId = int32_t;     // index of a distinct op
+
+// One serial resource: a device's compute stream, a NIC direction.
+enum class Lane : int32_t {};
+constexpr int32_t Index(Lane lane) { return static_cast<int32_t>(lane); }
+
+enum class Phase : uint8_t {
+  kForward,
+  kBackward,
+  kSendForward,   // activations to the next stage
+  kSendBackward,  // gradients to the previous stage
+  kContext,       // key/value exchange of context parallelism
+  kGradReduce,
+  kGradNorm,
+  kOptimizer,
+  kParamGather,
+};
+const char* Name(Phase phase);
+
+// How an op of a block runs; bits.
+enum StepFlags : uint8_t {
+  kOverlapsNext = 1,  // beside the op after it
+  kContextGroup = 2,  // a collective of context parallelism, not tensor
+  kExpertGroup = 4,   // likewise of expert parallelism
+  kAllStepFlags = 7,
+};
+
+// Where a task comes from; -1 where a field does not apply.
+struct Tag {
+  int32_t rank = -1;  // index into ranks()
+  int16_t stage = -1;
+  int16_t chunk = -1;
+  int32_t micro_batch = -1;
+  Phase phase = Phase::kForward;
+  uint8_t segment = 0;  // part of a divided pass
+};
+
+enum class LaneKind : uint8_t { kCompute, kSendNext, kSendPrevious, kData, kContext };
+const char* Name(LaneKind kind);
+
+struct LaneInfo {
+  int32_t rank = -1;
+  LaneKind kind = LaneKind::kCompute;
+};
+
+// A simulated rank: one device, or the representative of `multiplicity`
+// devices that do the same at the same time.
+struct RankInfo {
+  int32_t device = -1;
+  int16_t stage = -1;
+  int16_t replica = -1;
+  int32_t multiplicity = 1;
+};
+
+// Frozen: tasks, the lanes each occupies, the issue order of every lane,
+// dependencies in compressed rows, and the ops each task runs one after
+// another. A task runs when it is next on all its lanes and everything before
+// it has ended.
+class Schedule {
+ public:
+  class Builder;
+
+  int task_count() const { return static_cast<int>(block_.size()); }
+  int lane_count() const { return static_cast<int>(order_begin_.size()) - 1; }
+
+  std::span<const Lane> lanes(TaskId t) const {
+    return {lanes_.data() + begin_[t].lane, lanes_.data() + begin_[t + 1].lane};
+  }
+  // For each of lanes(t) the task issued after t; -1 after the last.
+  std::span<const TaskId> next_on_lanes(TaskId t) const {
+    return {next_on_lane_.data() + begin_[t].lane, next_on_lane_.data() + begin_[t + 1].lane};
+  }
+  std::span<const TaskId> successors(TaskId t) const {
+    return {next_.data() + begin_[t].next, next_.data() + begin_[t + 1].next};
+  }
+  int predecessor_count(TaskId t) const { return predecessors_[t]; }
+  std::span<const TaskId> order(Lane lane) const { return Row(order_begin_, order_, Index(lane)); }
+  const Tag& tag(TaskId t) const { return tags_[t]; }
+  BlockId block(TaskId t) const { return block_[t]; }  // -1: no ops
+
+  int block_count() const { return static_cast<int>(block_begin_.size()) - 1; }
+  std::span<const OpId> ops(BlockId block) const { return Row(block_begin_, block_ops_, block); }
+  // For each of ops(block) its StepFlags.
+  std::span<const uint8_t> flags(BlockId block) const {
+    return Row(block_begin_, block_flags_, block);
+  }
+  std::span<const Op> distinct_ops() const { return op_table_; }
+  const Op& op(OpId id) const { return op_table_[id]; }
+
+  std::span<const LaneInfo> lane_infos() const { return lane_infos_; }
+  std::span<const RankInfo> ranks() const { return ranks_; }
+
+ private:
+  template <typename T>
+  static std::span<const T> Row(const std::vector<int32_t>& begin, const std::vector<T>& values,
+                                int32_t row) {
+    return {values.data() + begin[row], values.data() + begin[row + 1]};
+  }
+
+  // First entry of a task's row in lanes_ and in next_; one more at the end.
+  struct Begin {
+    int32_t lane = 0;
+    int32_t next = 0;
+  };
+
+  std::vector<Begin> begin_;
+  std::vector<Lane> lanes_;
+  std::vector<TaskId> next_on_lane_, next_;
+  std::vector<int32_t> order_begin_;
+  std::vector<TaskId> order_;
+  std::vector<int32_t> predecessors_;
+  std::vector<Tag> tags_;
+  std::vector<BlockId> block_;
+  std::vector<int32_t> block_begin_{0};
+  std::vector<OpId> block_ops_;
+  std::vector<uint8_t> block_flags_;
+  std::vector<Op> op_table_;
+  std::vector<LaneInfo> lane_infos_;
+  std::vector<RankInfo> ranks_;
+};
+
+// Tasks enter each lane's issue order as they are added. Dependencies may name
+// tasks in any order; Build() does not look for cycles (the engine does).
+class Schedule::Builder {
+ public:
+  // Room for so many tasks and dependencies, to build large schedules at once.
+  void Reserve(int tasks, int dependencies);
+
+  TaskId Add(Lane lane, std::initializer_list<TaskId> after = {});
+  TaskId Add(std::span<const Lane> lanes, std::span<const TaskId> after, BlockId block,
+             const Tag& tag);
+  void AddDependency(TaskId before, TaskId after);
+
+  OpId AddOp(const Op& op);  // callers keep ops distinct where it matters
+  // flags by op, or empty where no op has any.
+  BlockId AddBlock(std::span<const OpId> ops, std::span<const uint8_t> flags = {});
+  Lane AddLane(const LaneInfo& info);
+  int32_t AddRank(const RankInfo& rank);
+
+  // Consumes the builder.
+  Schedule Build();
+
+ private:
+  void BuildSuccessors();
+  void BuildOrders();
+
+  Schedule schedule_;
+  int32_t lane_count_ = 0;
+  std::vector<TaskId> before_, after_;
+};
+
+}  // namespace stagecraft

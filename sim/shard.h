@@ -1,0 +1,72 @@
+// What one rank of a stage computes and keeps for one layer: the workload's
+// operators, divided by tensor, sequence and context parallelism, as Ops.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "costmodel/op.h"
+#include "costmodel/units.h"
+#include "sim/plan.h"
+#include "sim/schedule.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+// How a stage divides its layers, and what its groups see of the cluster.
+struct ShardSpec {
+  int tensor = 1;
+  int context = 1;
+  bool sequence_parallel = false;
+  int64_t micro_batch = 1;
+  int64_t sequence = 0;
+  DType precision = DType::kBf16;
+  Recompute recompute = Recompute::kNone;
+  AttentionBackend attention = AttentionBackend::kFlash;
+  Fabric tensor_fabric;
+  Fabric context_fabric;
+
+  // Tokens of one micro-batch on one rank, where a layer is not split by
+  // tokens: micro_batch x sequence / context.
+  int64_t Tokens() const { return micro_batch * sequence / context; }
+  // Tokens of norms and residuals: divided further by sequence parallelism.
+  int64_t SplitTokens() const { return sequence_parallel ? Tokens() / tensor : Tokens(); }
+  // Bytes of an activation element; 8-bit products keep 16-bit activations.
+  int ElementBytes() const { return precision == DType::kFp8 ? 2 : ElementSize(precision); }
+  friend bool operator==(const ShardSpec&, const ShardSpec&) = default;
+};
+
+// An op and its StepFlags: a collective hidden behind a weight-gradient product
+// overlaps the next.
+struct Step {
+  Op op;
+  uint8_t flags = 0;
+  friend bool operator==(const Step&, const Step&) = default;
+};
+using Steps = std::vector<Step>;
+
+// The passes of one layer. `backward` begins with what recomputation repeats.
+// Input gradients come before weight gradients, operator by operator.
+struct LayerSteps {
+  Steps forward;
+  Steps backward;
+};
+LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec);
+
+// Activations that a micro-batch leaves on a rank from a layer's forward to
+// its backward, and the further ones that exist only while the layer's own
+// backward recomputes.
+struct LayerMemory {
+  Bytes saved;
+  Bytes recomputed;
+};
+LayerMemory SavedActivations(const LayerKind& layer, const ShardSpec& spec);
+
+// Weights and biases on one rank, tied ones included. Split tensors are
+// padded to a multiple of the tensor-parallel degree.
+int64_t ShardParameters(const LayerKind& layer, int tensor);
+
+// FLOPs that recomputation adds to one forward of a layer on one rank.
+FlopCount RecomputedFlops(const LayerKind& layer, const ShardSpec& spec);
+
+}  // namespace stagecraft

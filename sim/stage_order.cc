@@ -1,0 +1,85 @@
+#include <algorithm>
+
+#include "sim/lowering.h"
+
+namespace stagecraft {
+
+int ReplicaMicroBatches(const Plan& plan, int stage, int replica) {
+  const int64_t replicas = static_cast<int64_t>(plan.stages[stage].replicas.size());
+  return static_cast<int>((plan.micro_batches() - replica + replicas - 1) / replicas);
+}
+
+PassOrder StageOrder(const Plan& plan, int stage, int micro_batches) {
+  const int stages = static_cast<int>(plan.stages.size());
+  PassOrder order;
+  switch (plan.order) {
+    case PipelineOrder::kGpipe:
+      order = GpipeOrder(micro_batches);
+      break;
+    case PipelineOrder::kInterleaved:
+      order = InterleavedOrder(stage, stages, plan.chunk_count(), micro_batches);
+      break;
+    case PipelineOrder::kOneForwardOneBackward: {
+      // ceil(replicas of this and later stages / replicas of this one) - 1, the
+      // warm-up of PipeDream's 1F1B-RR; stages - 1 - stage where all are equal.
+      int64_t later = 0;
+      for (int s = stage; s < stages; ++s) {
+        later += static_cast<int64_t>(plan.stages[s].replicas.size());
+      }
+      const int64_t own = static_cast<int64_t>(plan.stages[stage].replicas.size());
+      order =
+          OneForwardOneBackwardOrder(static_cast<int>((later + own - 1) / own - 1), micro_batches);
+      break;
+    }
+  }
+  if (plan.forward_only) {
+    std::erase_if(order, [](const Pass& pass) { return pass.phase == Phase::kBackward; });
+  }
+  return order;
+}
+
+ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,
+                     int replica) {
+  const Stage& s = plan.stages[stage];
+  const std::vector<int>& devices = s.replicas[replica];
+  ShardSpec spec;
+  spec.tensor = s.tensor_parallel;
+  spec.context = s.context_parallel;
+  spec.sequence_parallel = plan.sequence_parallel && s.tensor_parallel > 1;
+  spec.micro_batch = plan.micro_batch;
+  spec.sequence = plan.sequence;
+  spec.precision = plan.precision;
+  spec.recompute = plan.forward_only ? Recompute::kNone : s.recompute;
+  spec.attention = workload.attention;
+  spec.tensor_fabric =
+      cluster.DescribeGroup(std::span(devices).first(static_cast<size_t>(s.tensor_parallel)));
+  std::vector<int> context;
+  for (size_t i = 0; i < devices.size(); i += static_cast<size_t>(s.tensor_parallel)) {
+    context.push_back(devices[i]);
+  }
+  spec.context_fabric = cluster.DescribeGroup(context);
+  return spec;
+}
+
+std::vector<int64_t> ChunkParameters(const Plan& plan, const Workload& workload, int stage) {
+  const Stage& s = plan.stages[stage];
+  const int last = workload.layer_count() - 1;
+  std::vector<int64_t> parameters;
+  bool holds_embedding = false;
+  for (const LayerRange& range : s.chunks) {
+    int64_t sum = 0;
+    for (int l = range.first; l < range.first + range.count; ++l) {
+      sum += ShardParameters(workload.layer(l), s.tensor_parallel);
+    }
+    holds_embedding = holds_embedding || range.first == 0;
+    // A tied head on its embedding's rank is the same tensor.
+    if (holds_embedding && range.first + range.count > last) {
+      const int64_t tied = workload.layer(last).tied_parameters;
+      sum -= (tied + s.tensor_parallel - 1) / s.tensor_parallel;
+    }
+    parameters.push_back(sum);
+  }
+  return parameters;
+}
+
+}  // namespace stagecraft

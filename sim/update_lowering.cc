@@ -1,0 +1,244 @@
+#include "sim/update_lowering.h"
+
+#include <algorithm>
+
+namespace stagecraft {
+namespace {
+
+int WorkingBytes(const Plan& plan) {
+  return plan.precision == DType::kFp8 ? 2 : ElementSize(plan.precision);
+}
+
+// Bytes an Adam step moves per parameter: the gradient is read for its norm
+// and again for the update; master copy and two moments are read and written;
+// a 16-bit working copy is written, a 32-bit one is the master copy itself.
+int64_t AdamBytes(const Plan& plan) {
+  const int64_t states = 3 * 4 + 3 * 4;
+  const int64_t working = WorkingBytes(plan) == 4 ? 0 : WorkingBytes(plan);
+  return 2 * plan.gradient_bytes + states + working;
+}
+
+// Tensors per launch of a multi-tensor kernel (apex passes at most 110 tensor
+// addresses with each launch), and tensors of a decoder block.
+constexpr int kTensorsPerLaunch = 110;
+constexpr int kTensorsPerLayer = 8;
+
+class UpdateLowering {
+ public:
+  UpdateLowering(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                 LoweredPasses& passes, Schedule::Builder& builder)
+      : plan_(plan), workload_(workload), cluster_(cluster), passes_(passes), builder_(builder) {}
+
+  void Run() {
+    for (int stage = 0; stage < stages(); ++stage) {
+      groups_.push_back(FindDataGroups(stage));
+      if (passes_.OverlapsGather(stage)) AddEarlyGathers(stage);
+      if (passes_.DataRanks(stage) > 1) AddReductions(stage);
+    }
+    AddTiedReductions();
+    AddGradNorm();
+    for (int stage = 0; stage < stages(); ++stage) AddOptimizer(stage);
+  }
+
+ private:
+  // Simulated ranks that reduce together: all of a stage in a folded schedule,
+  // otherwise those of one tensor index.
+  struct DataGroup {
+    std::vector<Lane> lanes;
+    int32_t rank = -1;  // its first
+    Fabric fabric;
+  };
+
+  int stages() const { return static_cast<int>(plan_.stages.size()); }
+
+  std::vector<DataGroup> FindDataGroups(int stage) const {
+    const Stage& s = plan_.stages[stage];
+    const bool unfolded = passes_.folding().unfold_ranks;
+    std::vector<DataGroup> groups;
+    for (int tensor = 0; tensor < (unfolded ? s.tensor_parallel : 1); ++tensor) {
+      DataGroup group;
+      group.fabric = cluster_.DescribeGroup(stagecraft::DataGroup(s, tensor));
+      for (const LoweredWorker& worker : passes_.workers()) {
+        if (worker.stage != stage) continue;
+        if (group.rank < 0) group.rank = worker.ranks[tensor];
+        for (size_t i = tensor; i < worker.data.size();
+             i += static_cast<size_t>(s.tensor_parallel)) {
+          group.lanes.push_back(worker.data[i]);
+        }
+      }
+      groups.push_back(std::move(group));
+    }
+    return groups;
+  }
+
+  Tag MakeTag(int32_t rank, int stage, Phase phase, int chunk = -1, int segment = 0) const {
+    Tag tag;
+    tag.rank = rank;
+    tag.stage = static_cast<int16_t>(stage);
+    tag.chunk = static_cast<int16_t>(chunk);
+    tag.phase = phase;
+    tag.segment = static_cast<uint8_t>(std::min(segment, 255));
+    return tag;
+  }
+
+  TaskId AddCollective(OpKind kind, int64_t bytes, const DataGroup& group, const Tag& tag,
+                       std::span<const TaskId> after) {
+    const BlockId block =
+        passes_.blocks().SingleOp(Op::Collective(kind, Bytes(bytes), group.fabric));
+    return builder_.Add(group.lanes, after, block, tag);
+  }
+
+  // Sharded parameters are gathered at the start of the step, bucket by
+  // bucket, each before the part of the first forward that needs it.
+  void AddEarlyGathers(int stage) {
+    for (const DataGroup& group : groups_[stage]) {
+      for (int chunk = 0; chunk < plan_.chunk_count(); ++chunk) {
+        const auto buckets = passes_.buckets(stage, chunk);
+        for (size_t part = 0; part < buckets.size(); ++part) {
+          const Bucket& bucket = buckets[buckets.size() - 1 - part];
+          const TaskId gather = AddCollective(
+              OpKind::kAllGather, bucket.parameters * WorkingBytes(plan_), group,
+              MakeTag(group.rank, stage, Phase::kParamGather, chunk, static_cast<int>(part)), {});
+          for (size_t w = 0; w < passes_.workers().size(); ++w) {
+            const LoweredWorker& worker = passes_.workers()[w];
+            if (worker.stage != stage) continue;
+            builder_.AddDependency(
+                gather, passes_.First(w, worker.first_forward[chunk]) + static_cast<TaskId>(part));
+          }
+        }
+      }
+    }
+  }
+
+  void AddReduction(int stage, int chunk, int bucket, int64_t parameters,
+                    std::span<const TaskId> after) {
+    const OpKind kind = plan_.zero >= 1 ? OpKind::kReduceScatter : OpKind::kAllReduce;
+    for (const DataGroup& group : groups_[stage]) {
+      const Tag tag = MakeTag(group.rank, stage, Phase::kGradReduce, chunk, bucket);
+      reductions_.push_back(
+          AddCollective(kind, parameters * plan_.gradient_bytes, group, tag, after));
+    }
+  }
+
+  void AddReductions(int stage) {
+    const auto workers = passes_.workers();
+    std::vector<TaskId> after;
+    if (!passes_.OverlapsReduction(stage)) {
+      for (size_t w = 0; w < workers.size(); ++w) {
+        if (workers[w].stage == stage) after.push_back(passes_.Last(w, workers[w].last_pass));
+      }
+      return AddReduction(stage, -1, 0, passes_.StageParameters(stage), after);
+    }
+    for (int chunk = plan_.chunk_count() - 1; chunk >= 0; --chunk) {
+      const auto buckets = passes_.buckets(stage, chunk);
+      for (size_t b = 0; b < buckets.size(); ++b) {
+        after.clear();
+        for (size_t w = 0; w < workers.size(); ++w) {
+          if (workers[w].stage != stage) continue;
+          after.push_back(passes_.First(w, workers[w].last_backward[chunk]) +
+                          static_cast<TaskId>(b));
+        }
+        AddReduction(stage, chunk, static_cast<int>(b), buckets[b].parameters, after);
+      }
+    }
+  }
+
+  // Embedding and head on different stages hold one tensor each and add up
+  // their gradients, after those of the replicas.
+  void AddTiedReductions() {
+    const LayerKind& head = workload_.layer(workload_.layer_count() - 1);
+    if (stages() == 1 || !workload_.tied_embeddings || head.tied_parameters == 0) return;
+    for (size_t i = 0; i < passes_.folding().instances.size(); ++i) {
+      std::vector<size_t> members;
+      for (size_t w = 0; w < passes_.workers().size(); ++w) {
+        const LoweredWorker& worker = passes_.workers()[w];
+        const bool is_end = worker.stage == 0 || worker.stage == stages() - 1;
+        if (worker.instance == static_cast<int>(i) && is_end) members.push_back(w);
+      }
+      AddTiedReduction(members, head.tied_parameters);
+    }
+  }
+
+  void AddTiedReduction(const std::vector<size_t>& members, int64_t parameters) {
+    const auto workers = passes_.workers();
+    const int tensor = plan_.stages.back().tensor_parallel;
+    const int64_t bytes = (parameters + tensor - 1) / tensor * plan_.gradient_bytes;
+    std::vector<TaskId> after;
+    std::vector<int> devices;
+    for (const size_t w : members) {
+      after.push_back(passes_.Last(w, workers[w].last_pass));
+      devices.push_back(plan_.stages[workers[w].stage].replicas[workers[w].replica][0]);
+    }
+    DataGroup group;
+    group.fabric = cluster_.DescribeGroup(devices);
+    for (size_t rank = 0; rank < workers[members[0]].data.size(); ++rank) {
+      group.lanes.clear();
+      for (const size_t w : members) {
+        group.lanes.push_back(workers[w].data[rank % workers[w].data.size()]);
+      }
+      group.rank = workers[members[0]].ranks[rank];
+      reductions_.push_back(AddCollective(OpKind::kAllReduce, bytes, group,
+                                          MakeTag(group.rank, 0, Phase::kGradReduce), after));
+    }
+  }
+
+  // Everyone knows the gradient norm before anyone updates (clipping, and the
+  // overflow check of 16-bit floats).
+  void AddGradNorm() {
+    std::vector<int> world;
+    for (const Stage& stage : plan_.stages) {
+      for (const std::vector<int>& replica : stage.replicas) {
+        world.insert(world.end(), replica.begin(), replica.end());
+      }
+    }
+    if (world.size() == 1) return;
+    std::sort(world.begin(), world.end());
+    const Op op = Op::Collective(OpKind::kAllReduce, Bytes(4), cluster_.DescribeGroup(world));
+    builder_.Add(passes_.compute_lanes(), reductions_, passes_.blocks().SingleOp(op),
+                 MakeTag(0, -1, Phase::kGradNorm));
+  }
+
+  void AddOptimizer(int stage) {
+    const int64_t ranks = passes_.DataRanks(stage);
+    const int64_t shards = plan_.zero >= 1 ? ranks : 1;
+    const int64_t parameters = passes_.StageParameters(stage);
+    const int64_t own = (parameters + shards - 1) / shards;
+    int layers = 0;
+    for (const LayerRange& range : plan_.stages[stage].chunks) layers += range.count;
+    const int launches = 1 + layers * kTensorsPerLayer / kTensorsPerLaunch;
+    const BlockId block =
+        passes_.blocks().SingleOp(Op::Optimizer(Bytes(own * AdamBytes(plan_)), launches));
+    std::vector<TaskId> updates;
+    for (const LoweredWorker& worker : passes_.workers()) {
+      if (worker.stage != stage) continue;
+      for (const int32_t rank : worker.ranks) {
+        const Lane lane = passes_.compute_lanes()[rank];
+        updates.push_back(
+            builder_.Add({&lane, 1}, {}, block, MakeTag(rank, stage, Phase::kOptimizer)));
+      }
+    }
+    const bool gathers = plan_.zero >= 1 && ranks > 1 && !plan_.overlap_param_gather;
+    if (!gathers) return;
+    for (const DataGroup& group : groups_[stage]) {
+      AddCollective(OpKind::kAllGather, parameters * WorkingBytes(plan_), group,
+                    MakeTag(group.rank, stage, Phase::kParamGather), updates);
+    }
+  }
+
+  const Plan& plan_;
+  const Workload& workload_;
+  const Cluster& cluster_;
+  LoweredPasses& passes_;
+  Schedule::Builder& builder_;
+  std::vector<std::vector<DataGroup>> groups_;  // by stage
+  std::vector<TaskId> reductions_;              // what the norm waits for
+};
+
+}  // namespace
+
+void AddUpdate(const Plan& plan, const Workload& workload, const Cluster& cluster,
+               LoweredPasses& passes, Schedule::Builder& builder) {
+  UpdateLowering(plan, workload, cluster, passes, builder).Run();
+}
+
+}  // namespace stagecraft

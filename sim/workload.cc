@@ -1,0 +1,78 @@
+#include "sim/workload.h"
+
+#include <boost/range/iterator_range.hpp>
+#include <utility>
+
+namespace stagecraft {
+namespace {
+
+// Forward FLOPs per token of the matrix products of one layer.
+double ForwardFlopsPerToken(const LayerKind& kind, int64_t sequence) {
+  double flops = 0;
+  const OperatorGraph& graph = kind.operators;
+  for (size_t vertex = 0; vertex < num_vertices(graph); ++vertex) {
+    const Operator& op = graph[vertex];
+    if (op.kind == OperatorKind::kLinear) {
+      flops += 2.0 * static_cast<double>(op.in_features) * static_cast<double>(op.out_features);
+    } else if (op.kind == OperatorKind::kAttention) {
+      const double keys = static_cast<double>(sequence) * (op.causal ? 0.5 : 1.0);
+      flops += 4.0 * op.heads * op.head_size * keys;
+    }
+  }
+  return flops;
+}
+
+std::vector<std::pair<size_t, size_t>> EdgeList(const OperatorGraph& graph) {
+  std::vector<std::pair<size_t, size_t>> list;
+  for (const auto edge : boost::make_iterator_range(edges(graph))) {
+    list.emplace_back(source(edge, graph), target(edge, graph));
+  }
+  return list;
+}
+
+}  // namespace
+
+int64_t LayerKind::Parameters() const {
+  int64_t total = -tied_parameters;
+  for (size_t vertex = 0; vertex < num_vertices(operators); ++vertex) {
+    total += operators[vertex].parameters;
+  }
+  return total;
+}
+
+bool operator==(const LayerKind& a, const LayerKind& b) {
+  if (a.name != b.name || a.role != b.role || a.boundary_features != b.boundary_features ||
+      a.tied_parameters != b.tied_parameters ||
+      num_vertices(a.operators) != num_vertices(b.operators)) {
+    return false;
+  }
+  for (size_t vertex = 0; vertex < num_vertices(a.operators); ++vertex) {
+    if (!(a.operators[vertex] == b.operators[vertex])) return false;
+  }
+  return EdgeList(a.operators) == EdgeList(b.operators);
+}
+
+int Workload::block_count() const {
+  int count = 0;
+  for (const int kind : layers) count += kinds[kind].role == LayerRole::kBlock;
+  return count;
+}
+
+int64_t Workload::Parameters() const {
+  std::vector<int64_t> of_kind;
+  for (const LayerKind& kind : kinds) of_kind.push_back(kind.Parameters());
+  int64_t total = 0;
+  for (const int kind : layers) total += of_kind[kind];
+  return total;
+}
+
+FlopCount Workload::TrainingFlopsPerToken(int64_t sequence) const {
+  std::vector<double> of_kind;
+  for (const LayerKind& kind : kinds) of_kind.push_back(ForwardFlopsPerToken(kind, sequence));
+  double forward = 0;
+  for (const int kind : layers) forward += of_kind[kind];
+  // The backward pass multiplies twice: by the weights and by the activations.
+  return FlopCount(3.0 * forward);
+}
+
+}  // namespace stagecraft

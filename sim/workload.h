@@ -1,0 +1,120 @@
+// Workload: the network being trained, as a DAG of operators, per token and
+// before any sharding. It knows nothing of devices, plans or time.
+#pragma once
+
+#include <boost/graph/adjacency_list.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "costmodel/units.h"
+
+namespace stagecraft {
+
+enum class OperatorKind {
+  kEmbedding,    // table lookup: `out_features` read and written per token
+  kNorm,         // layer or RMS norm, softmax-free
+  kLinear,       // in_features -> out_features matrix product
+  kAttention,    // scores, softmax, context: heads x head_size
+  kElementwise,  // rotary, activations, residual additions, dropout
+  kLoss,         // cross-entropy over a vocabulary-split row
+};
+
+// How tensor parallelism of degree t divides an operator.
+enum class Split {
+  kTokens,  // whole on every rank; with sequence parallelism tokens / t
+  kColumn,  // output features (or heads, or vocabulary columns of the head) / t
+  kRow,     // input features (or rows of the embedding table) / t; the output
+            // is a partial sum, so every rank writes all of it
+};
+
+// A tensor kept from forward to backward.
+struct SavedTensor {
+  std::string name;
+  int64_t features = 0;          // elements per token, unsharded
+  int bytes_per_element = 0;     // 0: as wide as the training precision
+  Split split = Split::kTokens;  // kTokens or kColumn
+  // Holds one row per key: `features` is then heads, and the elements per
+  // token are heads x keys. Only unfused attention keeps such tensors, and
+  // selective recomputation drops them.
+  bool per_key = false;
+  friend bool operator==(const SavedTensor&, const SavedTensor&) = default;
+};
+
+// One operator of one layer. Forward FLOPs per token: linear 2·in·out,
+// attention 4·heads·head_size·keys (half of it when causal).
+struct Operator {
+  std::string name;
+  OperatorKind kind = OperatorKind::kElementwise;
+  Split split = Split::kTokens;
+  int64_t in_features = 0;
+  int64_t out_features = 0;
+  int heads = 0;           // attention: query heads
+  int kv_heads = 0;        // attention: key/value heads
+  int head_size = 0;       // attention
+  bool causal = false;     // attention
+  int64_t parameters = 0;  // weights and biases, unsharded; tied ones too
+  // One operand is what the layer before handed over; such operands have no
+  // edge, because edges stay inside a layer.
+  bool reads_layer_input = false;
+  // Elements read and written per token, forward and backward, unsharded, as
+  // one fused kernel would move them; only for norm, elementwise, embedding and
+  // loss. Counted in elements of the training precision at 16 bits: a mask of
+  // one byte is half an element, an fp32 value two.
+  int64_t forward_elements = 0;
+  int64_t backward_elements = 0;
+  int kernels = 1;  // launches of the forward pass in an eager framework
+  std::vector<SavedTensor> saved = {};
+  friend bool operator==(const Operator&, const Operator&) = default;
+};
+
+using OperatorGraph =
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Operator>;
+
+// A unit that a plan can place: embedding, transformer block, head. Layers of
+// equal `kind` are identical in all but their place.
+enum class LayerRole { kEmbedding, kBlock, kHead };
+
+struct LayerKind {
+  std::string name;
+  LayerRole role = LayerRole::kBlock;
+  // Edges run from producer to consumer; vertices are in execution order.
+  OperatorGraph operators;
+  int64_t boundary_features = 0;  // elements per token handed to the next layer
+  // Parameters of this kind that are another layer's (tied head): present on
+  // this layer's rank and in its operators, but one tensor of the network.
+  int64_t tied_parameters = 0;
+
+  int64_t Parameters() const;  // without the tied ones
+  friend bool operator==(const LayerKind& a, const LayerKind& b);
+};
+
+// The precision-free facts of a network. Attention keeps its score matrices or
+// fuses them away; that is a choice of the stack, so it is made when built.
+enum class AttentionBackend { kFlash, kUnfused };
+
+struct Workload {
+  std::string name;
+  std::vector<LayerKind> kinds;
+  std::vector<int> layers;  // index into `kinds`, in execution order
+  int64_t hidden = 0;
+  int64_t vocabulary = 0;
+  int heads = 0;
+  int kv_heads = 0;
+  int64_t max_sequence = 0;  // learned positions or the config's limit
+  bool tied_embeddings = false;
+  AttentionBackend attention = AttentionBackend::kFlash;
+
+  int layer_count() const { return static_cast<int>(layers.size()); }
+  const LayerKind& layer(int index) const { return kinds[layers[index]]; }
+  int block_count() const;  // layers of role kBlock
+  // Exact number of parameters; tied tensors once.
+  int64_t Parameters() const;
+  // FLOPs of one training step per token, no recomputation: three times the
+  // forward FLOPs of every matrix product, causal attention as half the
+  // square, logits counted, embedding lookup not.
+  FlopCount TrainingFlopsPerToken(int64_t sequence) const;
+  friend bool operator==(const Workload&, const Workload&) = default;
+};
+
+}  // namespace stagecraft
