@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 
 #include "costmodel/check.h"
 
@@ -74,11 +73,12 @@ void CheckPositive(const char* name, int64_t value, int64_t most) {
 
 // Derives dp and the defaults that depend on it, checking the arithmetic.
 PlanDegrees Resolve(PlanDegrees d, const Cluster& cluster) {
+  constexpr int64_t kMostOfADegree = 1'000'000;  // products of three fit in 64 bits
   constexpr int64_t kMost = 1'000'000'000;
-  CheckPositive("tensor parallel", d.tensor, kMost);
-  CheckPositive("pipeline parallel", d.pipeline, kMost);
-  CheckPositive("context parallel", d.context, kMost);
-  CheckPositive("virtual stages", d.chunks, kMost);
+  CheckPositive("tensor parallel", d.tensor, kMostOfADegree);
+  CheckPositive("pipeline parallel", d.pipeline, kMostOfADegree);
+  CheckPositive("context parallel", d.context, kMostOfADegree);
+  CheckPositive("virtual stages", d.chunks, kMostOfADegree);
   CheckPositive("micro-batch", d.micro_batch, kMost);
   CheckPositive("global batch", d.global_batch, kMost);
   CheckPositive("sequence", d.sequence, kMost);
@@ -156,7 +156,11 @@ std::vector<int> LayersPerVirtualStage(const PlanDegrees& d, const Workload& wor
         d.pipeline, d.chunks, virtual_stages, blocks + 2, workload.name));
   }
   if (d.stage_blocks.empty()) return EvenSplit(blocks, static_cast<int>(virtual_stages));
-  const int given = std::accumulate(d.stage_blocks.begin(), d.stage_blocks.end(), 0);
+  int64_t given = 0;
+  for (const int stage : d.stage_blocks) {
+    if (stage < 0) throw InputError(fmt::format("stage layers: got {}, want at least 0", stage));
+    given += stage;
+  }
   if (static_cast<int>(d.stage_blocks.size()) != d.pipeline || given != blocks) {
     throw InputError(
         fmt::format("stage layers: {} stages with {} layers in all, want {} stages and {} layers",

@@ -17,7 +17,8 @@ PassOrder StageOrder(const Plan& plan, int stage, int micro_batches) {
       order = GpipeOrder(micro_batches);
       break;
     case PipelineOrder::kInterleaved:
-      order = InterleavedOrder(stage, stages, plan.chunk_count(), micro_batches);
+      order = InterleavedOrder(stage, stages, plan.chunk_count(), micro_batches,
+                               FewMicroBatches::kUsualWarmup);
       break;
     case PipelineOrder::kOneForwardOneBackward: {
       // ceil(replicas of this and later stages / replicas of this one) - 1, the

@@ -23,11 +23,12 @@ Pass BackwardPass(int k, int stages, int chunks) {
 
 }  // namespace
 
-PassOrder InterleavedOrder(int stage, int stages, int chunks, int micro_batches) {
+PassOrder InterleavedOrder(int stage, int stages, int chunks, int micro_batches,
+                           FewMicroBatches few) {
   CHECK(micro_batches % stages == 0);
   const int total = micro_batches * chunks;
   int warmup = 2 * (stages - stage - 1) + (chunks - 1) * stages;
-  if (micro_batches == stages) warmup = total;
+  if (micro_batches == stages && few == FewMicroBatches::kAllForward) warmup = total;
   warmup = std::min(warmup, total);
 
   PassOrder order;

@@ -28,9 +28,15 @@ PassOrder GpipeOrder(int micro_batches);
 // uses warmup = p - 1 - stage.
 PassOrder OneForwardOneBackwardOrder(int warmup, int micro_batches);
 
+// What interleaving does where there are just as many micro-batches as stages:
+// the first Megatron-LM ran every forward before any backward; Megatron-core
+// warms up as it does with more of them, and holds less.
+enum class FewMicroBatches { kAllForward, kUsualWarmup };
+
 // Interleaved 1F1B (Narayanan et al., SC21): stage r of p holds chunks r,
 // r + p, ...; micro_batches must be a multiple of stages.
-PassOrder InterleavedOrder(int stage, int stages, int chunks, int micro_batches);
+PassOrder InterleavedOrder(int stage, int stages, int chunks, int micro_batches,
+                           FewMicroBatches few = FewMicroBatches::kAllForward);
 
 // Largest number of passes in flight (forward done, backward not) at any time.
 // With chunks this counts chunks, not whole stages.

@@ -1,0 +1,232 @@
+// Whatever a user gets wrong: exit code 2, one sentence on stderr that names
+// the place, nothing on stdout, nothing written.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tools/command.h"
+
+namespace stagecraft {
+namespace {
+
+struct Result {
+  int code;
+  std::string out, err;
+};
+
+Result RunWords(const Args& words) {
+  std::istringstream in;
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = RunCommandLine(words, in, out, err);
+  return {code, out.str(), err.str()};
+}
+
+Args Split(const std::string& line) {
+  std::istringstream words(line);
+  Args args;
+  for (std::string word; words >> word;) args.push_back(word);
+  return args;
+}
+
+struct Case {
+  std::string line;   // a command line; $T is the folder of test files
+  std::string wants;  // part of the sentence
+};
+
+// A run that is right but for what a case appends; the last flag wins nowhere,
+// so cases leave out what they replace.
+const char kBase[] =
+    "simulate --model llama3-8b --cluster h100-sxm:1x8 --global-batch 8 --seq 512 ";
+const char kNoModel[] = "simulate --cluster h100-sxm:1x8 --global-batch 8 --seq 512 ";
+const char kNoCluster[] = "simulate --model llama3-8b --global-batch 8 --seq 512 ";
+const char kNoBatch[] = "simulate --model llama3-8b --cluster h100-sxm:1x8 --seq 512 ";
+
+std::vector<Case> Cases() {
+  const std::string base = kBase;
+  const std::string no_model = kNoModel;
+  const std::string no_cluster = kNoCluster;
+  const std::string no_batch = kNoBatch;
+  return {
+      {"simulat --model llama3-8b", "simulate"},
+      {"--frobnicate", "unknown verb"},
+      {no_model, "--model"},
+      {no_cluster, "--cluster"},
+      {base + "--frobnicate 3", "--frobnicate"},
+      {base + "--micro-bach 3", "--micro-batch"},
+      {base + "--tp", "--tp"},
+      {base + "--tp two", "two"},
+      {base + "--tp 2.5", "2.5"},
+      {base + "--tp nan", "nan"},
+      {base + "--tp 99999999999999999999", "--tp"},
+      {base + "--tp 0", "tensor parallel"},
+      {base + "--tp -1", "tensor parallel"},
+      {base + "--tp 3", "does not divide"},
+      {base + "--tp 16", "does not divide"},
+      {base + "--pp 0", "pipeline parallel"},
+      {base + "--pp 3", "does not divide"},
+      {base + "--tp 2 --pp 2 --dp 4", "tp 2 x cp 1 x pp 2 x dp 4 = 16"},
+      {base + "--dp 3", "dp 3"},
+      {base + "--vpp 0", "virtual stages"},
+      {base + "--pp 8 --vpp 40", "layers of llama-3-8b"},
+      {base + "--pp 2 --vpp 2147483647", "virtual stages"},
+      {base + "--ep 2", "expert"},
+      {base + "--cp 3", "cp 3"},
+      {base + "--micro-batch 0", "micro-batch"},
+      {base + "--micro-batch 3", "not a multiple"},
+      {no_batch + "--global-batch 0", "global batch"},
+      {no_batch + "--global-batch -8", "global batch"},
+      {no_batch + "--global-batch 9", "not a multiple"},
+      {no_batch + "--global-batch 1e3", "1e3"},
+      {no_batch + "--global-batch 99999999999", "global batch"},
+      {no_batch + "--global-batch 8 --seq 0 --seq 1", "--seq"},
+      {"simulate --model llama3-8b --cluster h100-sxm:1x8 --global-batch 8 --seq -5", "sequence"},
+      {base + "--schedule zigzag", "zigzag"},
+      {base + "--schedule interleaved", "interleaved"},
+      {base + "--pp 2 --vpp 2 --schedule gpipe", "gpipe"},
+      {base + "--recompute some", "some"},
+      {base + "--zero 5", "zero"},
+      {base + "--precision int3", "int3"},
+      {base + "--attention magic", "magic"},
+      {base + "--network psychic", "psychic"},
+      {base + "--rank-order tp-pp", "rank order"},
+      {base + "--rank-order tp-tp-cp-ep-dp", "rank order"},
+      {base + "--pp 2 --stage-layers 16,17", "stage layers"},
+      {base + "--pp 2 --stage-layers 32", "stage layers"},
+      {base + "--pp 2 --stage-layers 40,-8", "layers"},
+      {base + "--trace step.txt", "--trace"},
+      {base + "--trace $T/nowhere/step.json", "nowhere"},
+      {base + "--timeline step.csv", "--timeline"},
+      {no_model + "--model lama3-8b", "llama"},
+      {no_model + "--model $T/missing.json", "missing.json"},
+      {no_model + "--model $T/truncated.json", "truncated.json"},
+      {no_model + "--model $T/binary.json", "binary.json"},
+      {no_model + "--model $T/empty.json", "empty.json"},
+      {no_model + "--model $T/negative.json", "num_hidden_layers"},
+      {no_model + "--model $T/nokeys.json", "hidden_size"},
+      {no_model + "--model $T/family.json", "mamba"},
+      {no_model + "--model megatron:24x2304", "megatron"},
+      {no_model + "--model megatron:24x2304x0", "megatron"},
+      {no_model + "--model gpt2 --tp 8 --seq 512", "--seq"},
+      {"simulate --model gpt2 --cluster h100-sxm:1x8 --global-batch 8 --tp 8", "heads"},
+      {no_cluster + "--cluster h100", "h100"},
+      {no_cluster + "--cluster h1000-sxm:1x8", "h100-sxm"},
+      {no_cluster + "--cluster h100-sxm:0x8", "h100-sxm:0x8"},
+      {no_cluster + "--cluster h100-sxm:-1x8", "-1"},
+      {no_cluster + "--cluster h100-sxm:1x9", "9"},
+      {no_cluster + "--cluster h100-sxm:1e9x8", "1e9"},
+      {no_cluster + "--cluster h100-sxm:999999999x8", "999999999"},
+      {no_cluster + "--cluster h100-sxm:1x8+", "GPU:NxG"},
+      {no_cluster + "--cluster $T/missing.yaml", "missing.yaml"},
+      {no_cluster + "--cluster $T/truncated.yaml", "truncated.yaml"},
+      {no_cluster + "--cluster $T/binary.yaml", "binary.yaml"},
+      {no_cluster + "--cluster $T/unknown_key.yaml", "nod_groups"},
+      {"simulate --model llama3-8b --cluster v100-sxm2-32gb:1x8 --global-batch 8 --seq 512",
+       "bf16"},
+      {"simulate --model gpt2-tiny --cluster h100-sxm:1x2 --plan $T/missing.yaml", "missing.yaml"},
+      {base + "--plan $T/device_twice.yaml", "--global-batch"},
+      {"simulate --model gpt2-tiny --cluster h100-sxm:1x2 --plan $T/device_twice.yaml", "twice"},
+      {"simulate --model gpt2-tiny --cluster h100-sxm:1x2 --plan $T/no_such_device.yaml",
+       "device 7"},
+      {"simulate --model gpt2-tiny --cluster h100-sxm:1x2 --plan $T/lost_layer.yaml", "layer"},
+      {"simulate --model gpt2-tiny --cluster h100-sxm:1x2 --plan $T/truncated.yaml",
+       "truncated.yaml"},
+      {"check $T/missing.yaml", "missing.yaml"},
+      {"check $T/binary.yaml", "binary.yaml"},
+      {"check", "FILE"},
+      {"catalogue", "LIST"},
+      {"catalogue boats", "boats"},
+      {"validate", "--against"},
+      {"validate --against $T/missing.csv", "missing.csv"},
+      {"validate --against $T/empty.json", "empty.json"},
+      {"validate --all $T/nowhere", "nowhere"},
+      {"validate --all $T --max-error banana", "banana"},
+  };
+}
+
+class BadInputTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("stagecraft_bad_input_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+    Write("empty.json", "");
+    Write("truncated.json", "{\"model_type\": \"llama\", \"hidden_size\": 40");
+    Write("binary.json", std::string("\x00\xff\x7f\x01garbage\x00", 12));
+    Write("negative.json",
+          R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
+              "num_hidden_layers": -2, "num_attention_heads": 4, "vocab_size": 512,
+              "max_position_embeddings": 128})");
+    Write("nokeys.json", R"({"model_type": "llama"})");
+    Write("family.json", R"({"model_type": "mamba", "hidden_size": 64})");
+    Write("truncated.yaml", "node_groups:\n  - {node_type: dgx-h100, cou");
+    Write("binary.yaml", std::string("\x00\xff\x7f\x01garbage\x00", 12));
+    Write("unknown_key.yaml", "name: x\nnod_groups: []\n");
+    const std::string numbers =
+        "micro_batch: 1\nglobal_batch: 4\nsequence: 64\norder: ONE_FORWARD_ONE_BACKWARD\n"
+        "precision: BF16\ngradient_bytes: 4\nstages:\n";
+    const auto stage = [](int first, int count, int device) {
+      return "  - {chunks: [{first: " + std::to_string(first) +
+             ", count: " + std::to_string(count) +
+             "}], tensor_parallel: 1, context_parallel: 1, recompute: NONE, replicas: "
+             "[{devices: [" +
+             std::to_string(device) + "]}]}\n";
+    };
+    Write("device_twice.yaml", numbers + stage(0, 2, 0) + stage(2, 2, 0));
+    Write("no_such_device.yaml", numbers + stage(0, 2, 0) + stage(2, 2, 7));
+    Write("lost_layer.yaml", numbers + stage(0, 2, 0) + stage(3, 1, 1));
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void Write(const std::string& name, const std::string& contents) {
+    std::ofstream(folder_ / name, std::ios::binary) << contents;
+  }
+  std::string Expand(std::string line) const {
+    for (size_t at; (at = line.find("$T")) != std::string::npos;) {
+      line.replace(at, 2, folder_.string());
+    }
+    return line;
+  }
+  size_t FileCount() const {
+    size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      (void)entry;
+      ++count;
+    }
+    return count;
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(BadInputTest, EveryMistakeIsOneSentenceAndExitCodeTwo) {
+  const size_t files = FileCount();
+  for (const Case& bad : Cases()) {
+    const std::string line = Expand(bad.line);
+    const Result result = RunWords(Split(line));
+    EXPECT_EQ(result.code, kExitBadInput) << line << "\n" << result.err;
+    EXPECT_EQ(result.out, "") << line;
+    EXPECT_NE(result.err.find(bad.wants), std::string::npos) << line << "\n" << result.err;
+    ASSERT_FALSE(result.err.empty()) << line;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << line << "\n"
+                                                                         << result.err;
+  }
+  EXPECT_EQ(FileCount(), files);
+  EXPECT_GE(Cases().size(), 40u);
+}
+
+TEST_F(BadInputTest, NotFittingIntoMemoryIsAResult) {
+  const Result result = RunWords(Split(
+      "simulate --model llama3-70b --cluster h100-sxm:1x8 --global-batch 8 --seq 512 --json"));
+  EXPECT_EQ(result.code, kExitOk) << result.err;
+  EXPECT_NE(result.out.find("\"fits\": false"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stagecraft

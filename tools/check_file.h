@@ -1,0 +1,29 @@
+// What a file is, told from its content, and whether it is sound.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sim/cluster.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+// What a plan is checked against; without both only its structure is.
+struct CheckContext {
+  std::optional<Workload> workload;
+  std::optional<Cluster> cluster;
+};
+
+struct FileSummary {
+  std::string kind;    // "plan", "Perfetto trace", "Hugging Face config.json", ...
+  std::string detail;  // "2 stages on 16 devices"
+};
+
+// Structured files are recognised by their top-level keys, binary ones by what
+// parses, traces and tables by their extension; then the reader that the
+// commands use checks them whole. Throws InputError, opening with `path`, for a
+// file that is unsound or none of ours.
+FileSummary CheckFile(const std::string& path, const CheckContext& context);
+
+}  // namespace stagecraft

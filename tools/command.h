@@ -1,0 +1,45 @@
+// Command: one verb of the command line.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace stagecraft {
+
+inline constexpr const char* kToolVersion = "0.1.0";
+
+// The words after the verb.
+using Args = std::vector<std::string>;
+
+// Results go to `out`, progress and timings to `err`. Returns the exit code;
+// throws InputError for what a user can mend (main prints it and exits 2).
+using CommandFunction = int (*)(const Args& args, std::istream& in, std::ostream& out,
+                                std::ostream& err);
+
+struct Command {
+  const char* name;
+  const char* summary;
+  CommandFunction run;
+};
+
+// Exit codes (README, "Exit codes").
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitInternal = 1;
+inline constexpr int kExitBadInput = 2;
+inline constexpr int kExitInfeasible = 3;
+inline constexpr int kExitThreshold = 4;
+
+int RunSimulate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunValidate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunCheck(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunCatalogue(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+
+// All verbs, in the order of the help text.
+const std::vector<Command>& Commands();
+
+// Finds the verb and runs it; prints help and version. Errors become one line
+// on `err` and an exit code.
+int RunCommandLine(const Args& words, std::istream& in, std::ostream& out, std::ostream& err);
+
+}  // namespace stagecraft

@@ -1,0 +1,179 @@
+// catalogue: the GPUs, nodes and models that names stand for.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+#include "sim/node_catalogue.h"
+#include "sim/workload_catalogue.h"
+#include "tools/command.h"
+#include "tools/flags.h"
+#include "tools/report_header.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+constexpr const char* kNotes =
+    "TFLOP/s are dense peaks by number format; GB is 10^9 bytes; \"sustained\" is the share\n"
+    "of the 16-bit peak that the best matrix products reach.\n\n"
+    "Example: stagecraft catalogue gpus";
+
+// One list: `rows` as JSON, whose keys carry units, and what of it the table
+// shows under which heading. The first column and names stand left.
+struct Column {
+  const char* key;
+  const char* heading;
+  double unit = 0;  // shown numbers are divided by it; 0: shown as they are
+};
+struct Listing {
+  std::vector<Column> columns;
+  Json rows = Json::array();
+};
+
+Listing ListGpus() {
+  Listing list;
+  list.columns = {{"id", "id"},
+                  {"multiprocessors", "SMs"},
+                  {"fp32_flop_per_s", "fp32 TFLOP/s", 1e12},
+                  {"tf32_flop_per_s", "tf32 TFLOP/s", 1e12},
+                  {"fp16_flop_per_s", "fp16 TFLOP/s", 1e12},
+                  {"bf16_flop_per_s", "bf16 TFLOP/s", 1e12},
+                  {"fp8_flop_per_s", "fp8 TFLOP/s", 1e12},
+                  {"memory_bytes", "memory GB", 1e9},
+                  {"memory_bandwidth_bytes_per_s", "memory GB/s", 1e9},
+                  {"sustained_fraction", "sustained"},
+                  {"reference_node", "node"},
+                  {"aliases", "also called"}};
+  for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
+    const Device& device = entry.device;
+    Json row = {
+        {"id", device.id}, {"name", device.name}, {"multiprocessors", device.multiprocessors}};
+    for (int dtype = 0; dtype < kDTypeCount; ++dtype) {
+      const DType type = static_cast<DType>(dtype);
+      row[fmt::format("{}_flop_per_s", Name(type))] = device.Peak(type).flop_per_s();
+    }
+    row["memory_bytes"] = device.memory.count();
+    row["memory_bandwidth_bytes_per_s"] = device.memory_bandwidth.bytes_per_s();
+    row["sustained_fraction"] = device.sustained_fraction;
+    row["reference_node"] = entry.reference_node;
+    row["aliases"] = entry.aliases;
+    list.rows.push_back(std::move(row));
+  }
+  return list;
+}
+
+Listing ListNodes() {
+  Listing list;
+  list.columns = {{"id", "id"},
+                  {"gpu", "GPU"},
+                  {"gpus", "GPUs"},
+                  {"wiring", "wiring"},
+                  {"intra_bandwidth_bytes_per_s", "inside GB/s per GPU", 1e9},
+                  {"nics", "NICs"},
+                  {"nic_bits_per_s", "NIC Gbit/s", 1e9},
+                  {"name", "name"}};
+  for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
+    const NodeType& type = entry.type;
+    list.rows.push_back({{"id", type.id},
+                         {"gpu", type.device.id},
+                         {"gpus", type.devices},
+                         {"wiring", Name(type.wiring)},
+                         {"intra_bandwidth_bytes_per_s", type.intra.bandwidth.bytes_per_s()},
+                         {"nics", type.nics},
+                         {"nic_bits_per_s", type.nic.bandwidth.bytes_per_s() * 8},
+                         {"name", entry.name}});
+  }
+  return list;
+}
+
+Listing ListModels() {
+  Listing list;
+  list.columns = {{"name", "name"},
+                  {"parameters", "parameters (1e9)", 1e9},
+                  {"layers", "layers"},
+                  {"hidden", "hidden"},
+                  {"heads", "heads"},
+                  {"kv_heads", "kv heads"},
+                  {"vocabulary", "vocabulary"},
+                  {"max_sequence_tokens", "max sequence (tokens)"}};
+  for (const std::string& name : WorkloadNames()) {
+    const Workload workload = LoadWorkload(name, AttentionBackend::kFlash);
+    list.rows.push_back({{"name", name},
+                         {"parameters", workload.Parameters()},
+                         {"layers", workload.block_count()},
+                         {"hidden", workload.hidden},
+                         {"heads", workload.heads},
+                         {"kv_heads", workload.kv_heads},
+                         {"vocabulary", workload.vocabulary},
+                         {"max_sequence_tokens", workload.max_sequence}});
+  }
+  return list;
+}
+
+// What the hardware does not have is "-".
+std::string Cell(const Json& value, double unit) {
+  if (value.is_array()) return fmt::format("{}", fmt::join(value.get<Args>(), ", "));
+  if (value.is_string()) return value.get<std::string>();
+  const double number = value.get<double>();
+  if (number == 0) return "-";
+  return unit == 0 ? fmt::format("{}", number) : fmt::format("{:.5g}", number / unit);
+}
+
+void PrintTable(const Listing& list, std::ostream& out) {
+  std::vector<std::vector<std::string>> lines(1);
+  for (const Column& column : list.columns) lines[0].push_back(column.heading);
+  for (const Json& row : list.rows) {
+    std::vector<std::string>& line = lines.emplace_back();
+    for (const Column& column : list.columns) line.push_back(Cell(row[column.key], column.unit));
+  }
+  std::vector<size_t> widths(list.columns.size());
+  for (const auto& line : lines) {
+    for (size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
+  }
+  for (const auto& line : lines) {
+    std::string text;
+    for (size_t c = 0; c < line.size(); ++c) {
+      const bool is_number = !list.rows.empty() && list.rows[0][list.columns[c].key].is_number();
+      text += is_number ? fmt::format("{:>{}}  ", line[c], widths[c])
+                        : fmt::format("{:<{}}  ", line[c], widths[c]);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out << text << '\n';
+  }
+}
+
+}  // namespace
+
+int RunCatalogue(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
+  CLI::App app("Lists the GPUs, nodes or models that names stand for.", "stagecraft catalogue");
+  app.footer(kNotes);
+  std::string what;
+  bool as_json = false;
+  app.add_option("LIST", what, "what to list")
+      ->required()
+      ->check(OneOf({"gpus", "nodes", "models"}));
+  app.add_flag("--json", as_json, "one JSON object");
+  if (ParseFlags(app, args, out)) return kExitOk;
+
+  Listing list = what == "gpus" ? ListGpus() : what == "nodes" ? ListNodes() : ListModels();
+  if (as_json) {
+    Json report = ReportHeader("catalogue", kSchema, {});
+    report[what] = std::move(list.rows);
+    out << report.dump(2) << '\n';
+  } else {
+    PrintTable(list, out);
+  }
+  return kExitOk;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,71 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "costmodel/check.h"
+#include "tools/command.h"
+
+namespace stagecraft {
+namespace {
+
+struct Outcome {
+  int code = 0;
+  std::string out, err;
+};
+
+// As main does: an InputError is exit code 2.
+Outcome Call(const Args& args) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  Outcome outcome;
+  try {
+    outcome.code = RunCatalogue(args, in, out, err);
+  } catch (const InputError& error) {
+    err << error.what() << '\n';
+    outcome.code = kExitBadInput;
+  }
+  outcome.out = out.str();
+  outcome.err = err.str();
+  return outcome;
+}
+
+TEST(CommandCatalogueTest, HelpShowsAnExample) {
+  const Outcome outcome = Call({"--help"});
+  EXPECT_EQ(outcome.code, kExitOk);
+  EXPECT_NE(outcome.out.find("Example: stagecraft catalogue"), std::string::npos) << outcome.out;
+}
+
+TEST(CommandCatalogueTest, ListsCarryTheirUnits) {
+  const Outcome gpus = Call({"gpus"});
+  EXPECT_NE(gpus.out.find("bf16 TFLOP/s"), std::string::npos);
+  EXPECT_NE(gpus.out.find("\nh100-sxm5-80gb "), std::string::npos) << gpus.out;
+  const Outcome nodes = Call({"nodes"});
+  EXPECT_NE(nodes.out.find("\ndgx-h100 "), std::string::npos) << nodes.out;
+  EXPECT_NE(nodes.out.find("NIC Gbit/s"), std::string::npos);
+  const Outcome models = Call({"models"});
+  EXPECT_NE(models.out.find("llama"), std::string::npos) << models.out;
+}
+
+TEST(CommandCatalogueTest, JsonHasOneListOfObjects) {
+  for (const char* list : {"gpus", "nodes", "models"}) {
+    const Outcome outcome = Call({list, "--json"});
+    const auto report = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(report["command"], "catalogue");
+    EXPECT_GT(report[list].size(), 3u) << list;
+    EXPECT_TRUE(report[list][0].is_object());
+  }
+}
+
+TEST(CommandCatalogueTest, OtherListsAreRefused) {
+  const Outcome outcome = Call({"gpu"});
+  EXPECT_EQ(outcome.code, kExitBadInput);
+  EXPECT_NE(outcome.err.find("LIST: got \"gpu\", want one of gpus, nodes, models"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(Call({}).code, kExitBadInput);
+}
+
+}  // namespace
+}  // namespace stagecraft

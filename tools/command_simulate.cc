@@ -1,0 +1,147 @@
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <ostream>
+#include <sstream>
+
+#include "costmodel/analytical_model.h"
+#include "costmodel/check.h"
+#include "costmodel/nccl_proto.h"
+#include "costmodel/proto_file.h"
+#include "proto/timeline.pb.h"
+#include "search/evaluation.h"
+#include "sim/schedule_proto.h"
+#include "tools/chrome_writer.h"
+#include "tools/command.h"
+#include "tools/flags.h"
+#include "tools/perfetto_writer.h"
+#include "tools/plan_flags.h"
+#include "tools/report_header.h"
+#include "tools/step_report.h"
+#include "tools/trace_view.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kSchema = 1;
+
+constexpr const char* kExample =
+    "example: stagecraft simulate --model llama3-70b --cluster h100-sxm:8x8 --tp 8 --pp 4 "
+    "--micro-batch 1 --global-batch 512 --seq 8192 --trace step.pftrace";
+
+struct Outputs {
+  std::string trace, timeline;
+  bool json = false, quiet = false, unfold = false;
+};
+
+// Before anything is simulated: an output that cannot be written is known now.
+void CheckOutputs(const Outputs& outputs) {
+  if (!outputs.trace.empty()) {
+    const std::string extension = std::filesystem::path(outputs.trace).extension().string();
+    if (extension != ".pftrace" && extension != ".json") {
+      throw InputError("--trace: got \"" + outputs.trace + "\", want a .pftrace or .json file");
+    }
+  }
+  if (!outputs.timeline.empty() && !outputs.timeline.ends_with(".pb")) {
+    throw InputError("--timeline: got \"" + outputs.timeline + "\", want a .pb file");
+  }
+  for (const std::string& file : {outputs.trace, outputs.timeline}) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    std::error_code error;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+      throw InputError(file + ": the folder \"" + folder.string() + "\" does not exist");
+    }
+  }
+}
+
+std::string RankName(const PlannedJob& job, const RankInfo& rank) {
+  std::string name = "stage " + std::to_string(rank.stage) + " rank " +
+                     std::to_string(rank.device) + " " + job.cluster.DeviceName(rank.device) + " " +
+                     job.cluster.device(rank.device).id;
+  if (rank.multiplicity > 1) name += " (1 of " + std::to_string(rank.multiplicity) + " alike)";
+  return name;
+}
+
+TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
+  std::vector<Duration> op_times;
+  for (size_t op = 0; op < step.schedule.distinct_ops().size(); ++op) {
+    op_times.push_back(step.costs.estimates[0][op].time);
+  }
+  TraceInput input{.schedule = step.schedule, .timeline = step.timeline};
+  input.op_times = op_times;
+  input.title = job.workload.name + " on " + job.cluster.name();
+  for (const auto& changes :
+       MemoryOverTime(job.plan, job.workload, job.cluster, step.schedule, step.timeline)) {
+    TraceInput::MemoryCurve curve;
+    for (const MemoryChange& change : changes) curve.push_back({change.time, change.used});
+    input.memory.push_back(std::move(curve));
+  }
+  for (const RankInfo& rank : step.schedule.ranks()) {
+    input.rank_names.push_back(RankName(job, rank));
+  }
+  input.facts = {{"tool", "stagecraft"}, {"version", kToolVersion}};
+  return MakeTraceView(input);
+}
+
+void WriteTrace(const std::string& file, const PlannedJob& job, const SimulatedStep& step) {
+  const TraceView view = ViewOf(job, step);
+  std::ostringstream bytes;
+  if (file.ends_with(".json")) {
+    WriteChrome(view, bytes);
+  } else {
+    WritePerfetto(view, bytes);
+  }
+  WriteFileAtomically(file, std::move(bytes).str());
+}
+
+void WriteOutputs(const Outputs& outputs, const PlannedJob& job, const SimulatedStep& step,
+                  std::ostream& err) {
+  if (!outputs.trace.empty()) WriteTrace(outputs.trace, job, step);
+  if (!outputs.timeline.empty()) {
+    WriteFileAtomically(outputs.timeline,
+                        ToProto(step.timeline, step.schedule).SerializeAsString());
+  }
+  if (outputs.quiet) return;
+  for (const std::string& file : {outputs.trace, outputs.timeline}) {
+    if (!file.empty()) err << "wrote " << file << '\n';
+  }
+}
+
+}  // namespace
+
+int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
+  CLI::App app("Simulates one training step of a plan on a cluster.", "stagecraft simulate");
+  app.footer(kExample);
+  PlanFlags flags;
+  flags.Register(app);
+  Outputs outputs;
+  app.add_option("--trace", outputs.trace, "write a Perfetto .pftrace or Chrome .json trace");
+  app.add_option("--timeline", outputs.timeline, "write schedule and timeline to a .pb file");
+  app.add_flag("--unfold", outputs.unfold, "simulate every device, not one of each kind");
+  app.add_flag("--json", outputs.json, "one JSON object on stdout");
+  app.add_flag("--quiet", outputs.quiet, "nothing on stderr");
+  if (ParseFlags(app, args, out)) return kExitOk;
+
+  const auto begin = std::chrono::steady_clock::now();
+  CheckOutputs(outputs);
+  const PlannedJob job = flags.Build();
+  const AnalyticalModel model(EmbeddedNcclTuning());
+  const SimulatedStep step =
+      SimulateStep(job.plan, job.workload, job.cluster, model, {.unfold = outputs.unfold});
+  WallTime wall;
+  wall.total_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  wall.tasks_per_s = step.schedule.task_count() / (wall.total_ms * 1e-3);
+  WriteOutputs(outputs, job, step, err);
+  if (outputs.json) {
+    nlohmann::ordered_json report = ReportHeader("simulate", kSchema, job.files);
+    report["seed"] = 0;  // nothing is drawn at random
+    report.update(StepToJson(job, step, wall));
+    out << report.dump(2) << '\n';
+  } else {
+    PrintStep(job, step, out);
+  }
+  return kExitOk;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,184 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <mutex>
+#include <thread>
+
+#include "costmodel/analytical_model.h"
+#include "costmodel/check.h"
+#include "costmodel/nccl_proto.h"
+#include "costmodel/nearest.h"
+#include "costmodel/proto_file.h"
+#include "tools/command.h"
+#include "tools/flags.h"
+#include "tools/report_header.h"
+#include "tools/validation/baselines.h"
+#include "tools/validation/csv_table.h"
+#include "tools/validation/error_table.h"
+#include "tools/validation/measured_row.h"
+#include "tools/validation/prediction.h"
+#include "tools/validation/stack_table.h"
+#include "tools/validation/validation_report.h"
+
+namespace stagecraft {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSchema = 1;
+
+constexpr const char* kExample =
+    "example: stagecraft validate --against published/megatron_sc21_table1.csv --max-error 20%";
+
+struct ValidateFlags {
+  std::vector<std::string> against;
+  std::string all;
+  std::string source;
+  std::string max_error;
+  bool json = false, quiet = false;
+};
+
+void AddCsvFiles(const fs::path& folder, std::vector<std::string>& files) {
+  std::error_code error;
+  std::vector<std::string> found;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() == ".csv") found.push_back(it->path().string());
+  }
+  std::sort(found.begin(), found.end());
+  files.insert(files.end(), found.begin(), found.end());
+}
+
+std::vector<std::string> InputFiles(const ValidateFlags& flags) {
+  std::vector<std::string> files = flags.against;
+  if (!flags.all.empty()) {
+    const size_t before = files.size();
+    for (const char* part : {"published", "steps"}) AddCsvFiles(fs::path(flags.all) / part, files);
+    if (files.size() == before) AddCsvFiles(flags.all, files);
+    if (files.size() == before) {
+      throw InputError("--all: got \"" + flags.all +
+                       "\", want a folder with .csv files, or with published/ and steps/");
+    }
+  }
+  if (files.empty()) throw InputError("--against: got no file, want one (or --all DIR)");
+  for (const std::string& file : files) {
+    if (std::count(files.begin(), files.end(), file) > 1) {
+      throw InputError(file + ": given twice, want it once");
+    }
+  }
+  return files;
+}
+
+// Percent, with or without its sign. Negative where there is no threshold.
+double MaxError(const std::string& text) {
+  if (text.empty()) return -1;
+  const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+  double percent = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(percent) ||
+      percent < 0) {
+    throw InputError("--max-error: got \"" + text + "\", want a percentage such as 10%");
+  }
+  return percent;
+}
+
+Validation ReadRows(const std::vector<std::string>& files, const std::string& source) {
+  Validation validation;
+  std::vector<std::string> sources;
+  for (const std::string& file : files) {
+    const CsvTable table = CsvTable::Parse(ReadFile(file), file);
+    for (MeasuredRow& row : ReadMeasuredRows(table, fs::path(file).stem().string())) {
+      if (std::find(sources.begin(), sources.end(), row.source) == sources.end()) {
+        sources.push_back(row.source);
+      }
+      if (!source.empty() && row.source != source) continue;
+      if (row.is_scored) {
+        ValidatedRow validated;
+        validated.measured = std::move(row);
+        validation.rows.push_back(std::move(validated));
+      } else {
+        validation.not_scored.push_back(std::move(row));
+      }
+    }
+  }
+  if (!source.empty() && std::find(sources.begin(), sources.end(), source) == sources.end()) {
+    throw InputError("--source: no row of the files is from \"" + source + "\"; " +
+                     NearestNames(source, sources));
+  }
+  return validation;
+}
+
+// Rows are independent: threads take the next one, results keep their place.
+void PredictAll(std::vector<ValidatedRow>& rows, std::ostream* progress) {
+  const AnalyticalModel model(EmbeddedNcclTuning());
+  const StackTable& table = StackTable::Embedded();
+  std::atomic<size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;  // out of memory, say: a thread must not throw
+  const auto work = [&](bool reports) {
+    try {
+      for (size_t i = next++; i < rows.size(); i = next++) {
+        rows[i].prediction = PredictRow(rows[i].measured, table, model);
+        if (reports) *progress << "\rrow " << i + 1 << " of " << rows.size() << std::flush;
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+    }
+  };
+  const unsigned count = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> threads;
+  for (unsigned thread = 1; thread < count && thread < rows.size(); ++thread) {
+    threads.emplace_back(work, false);
+  }
+  work(progress != nullptr);
+  threads.clear();
+  if (failure) std::rethrow_exception(failure);
+  if (progress != nullptr) *progress << "\r\033[K" << std::flush;
+}
+
+// Exceeded also where nothing could be simulated: then nothing is shown.
+bool ExceedsThreshold(const std::vector<ValidatedRow>& rows, double max_error) {
+  if (max_error < 0) return false;
+  const std::vector<ErrorStats> overall = SummarizeBy(rows, false, false);
+  return overall.empty() || !overall[0].mape.has_value() || *overall[0].mape > max_error;
+}
+
+}  // namespace
+
+int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
+  CLI::App app("Compares predictions with published or own measurements.", "stagecraft validate");
+  app.footer(kExample);
+  ValidateFlags flags;
+  app.add_option("--against", flags.against, "CSV files of measured rows");
+  app.add_option("--all", flags.all, "folder with CSV files, or with published/ and steps/");
+  app.add_option("--source", flags.source, "only the rows of this source");
+  app.add_option("--max-error", flags.max_error, "exit 4 where the overall MAPE exceeds this");
+  app.add_flag("--json", flags.json, "one JSON object on stdout");
+  app.add_flag("--quiet", flags.quiet, "nothing on stderr");
+  if (ParseFlags(app, args, out)) return kExitOk;
+
+  const double max_error = MaxError(flags.max_error);
+  const std::vector<std::string> files = InputFiles(flags);
+  Validation validation = ReadRows(files, flags.source);
+  const bool shows_progress = !flags.quiet && &err == &std::cerr && isatty(STDERR_FILENO) != 0;
+  PredictAll(validation.rows, shows_progress ? &err : nullptr);
+  AddBaselines(validation.rows);
+  if (flags.json) {
+    nlohmann::ordered_json report = ReportHeader("validate", kSchema, files);
+    report["seed"] = 0;  // nothing is drawn at random
+    report.update(ValidationToJson(validation));
+    out << report.dump(2) << '\n';
+  } else {
+    PrintValidation(validation, out);
+  }
+  return ExceedsThreshold(validation.rows, max_error) ? kExitThreshold : kExitOk;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,184 @@
+// The verb in process, on small files of measurements.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "costmodel/check.h"
+#include "tools/command.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr const char* kHeader =
+    "id,source,layers,hidden,heads,seq,global_batch,micro_batch,tp,pp,dp,n_gpus,gpu_id,n_nodes,"
+    "gpus_per_node,intra_kind,stack,model_kind,dtype,metric_kind,flop_convention,value_norm,group,"
+    "primary,scored,why_not\n";
+
+std::string Line(const std::string& id, int layers, const std::string& metric,
+                 const std::string& value, const std::string& primary = "1",
+                 const std::string& model_kind = "gpt") {
+  return id + ",\"A, B\"," + std::to_string(layers) +
+         ",1024,16,1024,16,4,2,1,2,4,a100-sxm4-80gb,1,4,nvlink3-nvswitch,megatron-2021," +
+         model_kind + ",fp16," + metric + ",4x-full-attention," + value + ",g," + primary + ",1,\n";
+}
+
+class ValidateTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(folder_);
+  }
+
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::filesystem::path path = folder_ / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+    return path.string();
+  }
+
+  int Run(const Args& args) {
+    std::istringstream in;
+    out_.str("");
+    std::ostringstream err;
+    return RunValidate(args, in, out_, err);
+  }
+
+  std::string ErrorOf(const Args& args) {
+    try {
+      Run(args);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  nlohmann::json Json(Args args) {
+    args.push_back("--json");
+    EXPECT_EQ(Run(args), kExitOk);
+    return nlohmann::json::parse(out_.str());
+  }
+
+  std::filesystem::path folder_;
+  std::ostringstream out_;
+};
+
+TEST_F(ValidateTest, CountsPrimaryRowsAndListsReasons) {
+  const std::string file =
+      Write("rows.csv", kHeader + Line("a-1", 4, "step_time", "0.1") +
+                            Line("a-2", 4, "tflops_per_gpu_hw", "100", "0") +
+                            Line("a-3", 4, "step_time", "0.2", "1", "bert") +
+                            "a-4,\"A, B\",,,,,,,,,,,,,,,,,,context,,,,,0,not a step\n");
+  const nlohmann::json report = Json({"--against", file});
+  EXPECT_EQ(report["command"], "validate");
+  EXPECT_EQ(report["inputs"][0]["path"], file);
+  ASSERT_EQ(report["sources"].size(), 2u);
+  EXPECT_EQ(report["sources"][0]["source"], "A, B");
+  EXPECT_EQ(report["sources"][0]["rows"], 2);
+  EXPECT_EQ(report["sources"][0]["simulated"], 1);
+  EXPECT_TRUE(report["sources"][1]["mape"].is_null());
+  EXPECT_EQ(report["overall"]["rows"], 3);
+  ASSERT_EQ(report["rows"].size(), 3u);
+  EXPECT_GT(report["rows"][0]["predicted"].get<double>(), 0);
+  EXPECT_EQ(report["rows"][0]["unit"], "s");
+  EXPECT_EQ(report["rows"][0]["defaults_used"][0], "vocab 50257");
+  EXPECT_EQ(report["rows"][2]["reason"], "model kind bert is not simulated");
+  EXPECT_TRUE(report["rows"][2]["predicted"].is_null());
+  EXPECT_EQ(report["not_scored"][0]["reason"], "not a step");
+}
+
+TEST_F(ValidateTest, TheTableNamesErrorsReasonsAndWhatIsNotScored) {
+  const std::string file = Write("rows.csv", kHeader + Line("a-1", 4, "step_time", "0.1") +
+                                                 Line("a-2", 4, "step_time", "0.2", "1", "bert"));
+  EXPECT_EQ(Run({"--against", file}), kExitOk);
+  EXPECT_NE(out_.str().find("MAPE"), std::string::npos);
+  EXPECT_NE(out_.str().find("worst rows\n  a-1 "), std::string::npos);
+  EXPECT_NE(out_.str().find("    1  model kind bert is not simulated\n"), std::string::npos);
+}
+
+TEST_F(ValidateTest, TheSameFileGivesTheSameBytes) {
+  std::string text = kHeader;
+  for (int layers = 1; layers <= 40; ++layers) {
+    text += Line("a-" + std::to_string(layers), layers, "step_time", "0.1");
+  }
+  const std::string file = Write("rows.csv", text);
+  Run({"--against", file, "--json"});
+  const std::string first = out_.str();
+  Run({"--against", file, "--json"});
+  EXPECT_EQ(first, out_.str());
+  EXPECT_EQ(Json({"--against", file})["sources"][0]["spearman"].is_null(), true);
+}
+
+TEST_F(ValidateTest, ExceedsTheThreshold) {
+  const std::string file = Write("rows.csv", kHeader + Line("a-1", 4, "step_time", "100"));
+  EXPECT_EQ(Run({"--against", file, "--max-error", "10%"}), kExitThreshold);
+  EXPECT_EQ(Run({"--against", file, "--max-error", "101"}), kExitOk);
+}
+
+// Steps files have neither id nor value_norm nor primary.
+TEST_F(ValidateTest, ReadsAFolderOfPublishedRowsAndSteps) {
+  Write("published/rows.csv", kHeader + Line("a-1", 4, "step_time", "0.1"));
+  Write("steps/steps.csv",
+        "layers,hidden,heads,seq,gbs,mbs,tp,pp,n_gpus,gpu_id,dtype,stack,model_kind,metric_kind,"
+        "step_time_s,scored\n"
+        "4,1024,16,1024,4,4,1,1,1,a100-sxm4-80gb,fp16,megatron-2021,gpt,step_time,0.1,1\n");
+  const nlohmann::json report = Json({"--all", folder_.string()});
+  ASSERT_EQ(report["rows"].size(), 2u);
+  EXPECT_EQ(report["rows"][1]["id"], "steps-001");
+  EXPECT_EQ(report["rows"][1]["source"], "steps");
+  EXPECT_GT(report["rows"][1]["predicted"].get<double>(), 0);
+  EXPECT_EQ(Json({"--all", folder_.string(), "--source", "steps"})["rows"].size(), 1u);
+}
+
+TEST_F(ValidateTest, BadFilesSayFileRowColumnAndWant) {
+  const std::string row = Line("a-1", 4, "step_time", "0.1");
+  std::string bad_number = row, bad_value = row, bad_flag = row, no_value = row;
+  bad_number.replace(bad_number.find(",4,1024"), 7, ",4x,1024");
+  bad_value.replace(bad_value.find(",0.1,"), 5, ",nan,");
+  no_value.replace(no_value.find(",0.1,"), 5, ",,");
+  bad_flag.replace(bad_flag.find(",1,1,\n"), 6, ",1,yes,\n");
+  const std::tuple<const char*, std::string, const char*> cases[] = {
+      {"empty.csv", "", ": got an empty file, want a header line"},
+      {"column.csv", "id,gpu_id,metric_kind,scored,value_norm\n",
+       ": header: got no column \"dtype\", want it"},
+      {"value.csv", "gpu_id,dtype,metric_kind,scored\n",
+       ": header: got neither column \"value_norm\" nor \"step_time_s\", want one"},
+      {"number.csv", kHeader + bad_number,
+       ": row 1 (line 2): column \"layers\": got \"4x\", want a whole number or nothing"},
+      {"nan.csv", kHeader + row + bad_value,
+       ": row 2 (line 3): column \"value_norm\": got \"nan\", want a finite number > 0"},
+      {"nothing.csv", kHeader + no_value,
+       ": row 1 (line 2): column \"value_norm\": got \"\", want a finite number > 0"},
+      {"flag.csv", kHeader + bad_flag,
+       ": row 1 (line 2): column \"scored\": got \"yes\", want 0 or 1"},
+      {"quote.csv", kHeader + std::string("\"a,b\n"),
+       ": line 2: got a quote that never closes, want a second one"},
+  };
+  for (const auto& [name, text, error] : cases) {
+    const std::string file = Write(name, text);
+    EXPECT_EQ(ErrorOf({"--against", file}), file + error);
+  }
+}
+
+TEST_F(ValidateTest, BadFlagsSayWhatWasWanted) {
+  const std::string file = Write("rows.csv", kHeader + Line("a-1", 4, "step_time", "0.1"));
+  const std::string missing = (folder_ / "missing.csv").string();
+  std::filesystem::create_directories(folder_ / "none");
+  const std::string none = (folder_ / "none").string();
+  EXPECT_EQ(ErrorOf({}), "--against: got no file, want one (or --all DIR)");
+  EXPECT_NE(ErrorOf({"--against", missing}).find("missing.csv"), std::string::npos);
+  EXPECT_EQ(
+      ErrorOf({"--all", none}),
+      "--all: got \"" + none + "\", want a folder with .csv files, or with published/ and steps/");
+  EXPECT_EQ(ErrorOf({"--against", file, "--max-error", "-1%"}),
+            "--max-error: got \"-1%\", want a percentage such as 10%");
+  EXPECT_EQ(ErrorOf({"--against", file, "--source", "A, C"}),
+            "--source: no row of the files is from \"A, C\"; did you mean \"A, B\"?");
+  EXPECT_EQ(ErrorOf({"--against", file, "--against", file}), file + ": given twice, want it once");
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,9 @@
+#include <iostream>
+
+#include "tools/command.h"
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  const stagecraft::Args words(argv + 1, argv + argc);
+  return stagecraft::RunCommandLine(words, std::cin, std::cout, std::cerr);
+}

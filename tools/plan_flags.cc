@@ -1,0 +1,161 @@
+#include "tools/plan_flags.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+
+#include "costmodel/check.h"
+#include "costmodel/nearest.h"
+#include "costmodel/proto_file.h"
+#include "proto/plan.pb.h"
+#include "sim/cluster_spec.h"
+#include "sim/plan_proto.h"
+#include "sim/workload_catalogue.h"
+
+namespace stagecraft {
+namespace {
+
+template <typename T>
+T Choose(const std::string& flag, const std::string& value,
+         const std::vector<std::pair<std::string, T>>& choices) {
+  std::vector<std::string> names;
+  for (const auto& [name, choice] : choices) {
+    if (name == value) return choice;
+    names.push_back(name);
+  }
+  throw InputError(
+      fmt::format("{}: got \"{}\", want one of {}", flag, value, fmt::join(names, ", ")));
+}
+
+AttentionBackend ChooseAttention(const std::string& value) {
+  return Choose<AttentionBackend>(
+      "--attention", value,
+      {{"flash", AttentionBackend::kFlash}, {"unfused", AttentionBackend::kUnfused}});
+}
+
+bool IsFile(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+// The file behind a --model value, or "" for a preset.
+std::string ModelFile(const std::string& model) {
+  std::error_code error;
+  const std::filesystem::path path(model);
+  const bool is_directory = std::filesystem::is_directory(path, error);
+  const std::string file = is_directory ? (path / "config.json").string() : model;
+  return IsFile(file) ? file : "";
+}
+
+std::vector<std::string> FindWarnings(const Plan& plan, const Workload& workload,
+                                      const Cluster& cluster) {
+  std::vector<std::string> warnings = {
+      "every time is analytical (roofline, efficiency curves, NCCL's constants), none measured",
+      "compute does not slow down while communication runs beside it"};
+  if (workload.max_sequence > 0 && plan.sequence > workload.max_sequence) {
+    warnings.push_back(fmt::format("sequence {} is longer than the {} tokens {} was built for",
+                                   plan.sequence, workload.max_sequence, workload.name));
+  }
+  if (plan.device_count() < cluster.device_count()) {
+    warnings.push_back(fmt::format("{} of {} devices stay idle",
+                                   cluster.device_count() - plan.device_count(),
+                                   cluster.device_count()));
+  }
+  return warnings;
+}
+
+}  // namespace
+
+void PlanFlags::Register(CLI::App& app) {
+  app.add_option("--model", model_, "preset, config.json, its directory, or megatron:LxHxA")
+      ->required();
+  app.add_option("--cluster", cluster_, "GPU:NxG, NODE:N, a sum of these, or a file")->required();
+  app.add_option("--plan", plan_file_, "plan file (.yaml, .json, .textproto) in place of degrees");
+  const auto degree = [&](const char* name, auto& value, const char* text) {
+    degree_options_.push_back(app.add_option(name, value, text));
+  };
+  degree("--tp", degrees_.tensor, "tensor-parallel degree [1]");
+  degree("--pp", degrees_.pipeline, "pipeline stages [1]");
+  degree("--dp", degrees_.data, "data-parallel replicas [derived]");
+  degree("--cp", degrees_.context, "context-parallel degree [1]");
+  degree("--ep", degrees_.expert, "expert-parallel degree [1]");
+  degree("--vpp", degrees_.chunks, "model chunks per stage, interleaved [1]");
+  degree("--micro-batch", degrees_.micro_batch, "samples per micro-batch [1]");
+  degree("--global-batch", degrees_.global_batch, "samples per step [1]");
+  degree("--seq", degrees_.sequence, "tokens per sample [the model's limit]");
+  degree("--schedule", schedule_, "gpipe, 1f1b or interleaved [1f1b; interleaved with --vpp]");
+  degree("--recompute", recompute_, "none, selective or full [selective]");
+  degree("--zero", degrees_.zero, "0 or 1: optimizer states sharded [1 where dp > 1]");
+  degree("--precision", precision_, "bf16, fp16, fp32, tf32 or fp8 [bf16]");
+  degree("--rank-order", degrees_.rank_order, "fastest first [tp-cp-ep-dp-pp]");
+  degree_options_.push_back(
+      app.add_option("--stage-layers", stage_layers_, "blocks per stage, e.g. 19,21,21,19")
+          ->delimiter(','));
+  sequence_parallel_option_ =
+      app.add_flag("--sequence-parallel,!--no-sequence-parallel", sequence_parallel_,
+                   "norms and residuals split over the tensor group [on where tp > 1]");
+  degree_options_.push_back(sequence_parallel_option_);
+  degree_options_.push_back(app.add_flag("--overlap-grad-reduce,!--no-overlap-grad-reduce",
+                                         degrees_.overlap_grad_reduce,
+                                         "reduce gradients beside the backward [on]"));
+  degree_options_.push_back(app.add_flag("--overlap-param-gather,!--no-overlap-param-gather",
+                                         degrees_.overlap_param_gather,
+                                         "gather parameters beside the forward [off]"));
+  degree_options_.push_back(
+      app.add_flag("--forward-only", degrees_.forward_only, "no backward, no update"));
+  app.add_option("--attention", attention_, "flash or unfused [flash]");
+  app.add_option("--network", network_, "model: a collective is one task [model]");
+}
+
+PlanDegrees PlanFlags::Degrees() const {
+  PlanDegrees degrees = degrees_;
+  degrees.precision = Choose<DType>("--precision", precision_,
+                                    {{"bf16", DType::kBf16},
+                                     {"fp16", DType::kFp16},
+                                     {"fp32", DType::kFp32},
+                                     {"tf32", DType::kTf32},
+                                     {"fp8", DType::kFp8}});
+  degrees.order = Choose<PipelineOrder>("--schedule", schedule_,
+                                        {{"gpipe", PipelineOrder::kGpipe},
+                                         {"1f1b", PipelineOrder::kOneForwardOneBackward},
+                                         {"interleaved", PipelineOrder::kInterleaved}});
+  degrees.recompute = Choose<Recompute>("--recompute", recompute_,
+                                        {{"none", Recompute::kNone},
+                                         {"selective", Recompute::kSelective},
+                                         {"full", Recompute::kFull}});
+  degrees.stage_blocks = stage_layers_;
+  if (sequence_parallel_option_->count() > 0) degrees.sequence_parallel = sequence_parallel_;
+  return degrees;
+}
+
+PlannedJob PlanFlags::Build() const {
+  if (network_ != "model") {
+    throw InputError(fmt::format("--network: got \"{}\", want model", network_));
+  }
+  Workload workload = LoadWorkload(model_, ChooseAttention(attention_));
+  Cluster cluster = ParseCluster(cluster_);
+  std::vector<std::string> files;
+  for (const std::string& file : {ModelFile(model_), cluster_, plan_file_}) {
+    if (!file.empty() && IsFile(file)) files.push_back(file);
+  }
+  Plan plan;
+  if (!plan_file_.empty()) {
+    for (const CLI::Option* option : degree_options_) {
+      if (option->count() == 0) continue;
+      throw InputError(option->get_name() + " cannot be given beside --plan");
+    }
+    PlanProto proto;
+    ReadProtoFile(plan_file_, &proto);
+    plan = PlanFromProto(proto, workload, cluster, plan_file_);
+  } else {
+    PlanDegrees degrees = Degrees();
+    if (degrees.sequence == 0) degrees.sequence = workload.max_sequence;
+    plan = MakePlan(degrees, workload, cluster);
+  }
+  std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
+  return {std::move(workload), std::move(cluster), std::move(plan), std::move(files),
+          std::move(warnings)};
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,46 @@
+// The flags that name a workload, a cluster and a plan, shared by every verb
+// that simulates.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/cluster.h"
+#include "sim/plan.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+// What was asked for, checked and built. Workload and Cluster outlive the plan.
+struct PlannedJob {
+  Workload workload;
+  Cluster cluster;
+  Plan plan;
+  std::vector<std::string> files;     // that were read
+  std::vector<std::string> warnings;  // what rests on an assumption, a sentence each
+};
+
+class PlanFlags {
+ public:
+  // Registers the flags; the object must outlive the parse.
+  void Register(CLI::App& app);
+
+  // Throws InputError naming the flag or file at fault.
+  PlannedJob Build() const;
+
+ private:
+  PlanDegrees Degrees() const;
+
+  std::string model_, cluster_, plan_file_;
+  std::string precision_ = "bf16", schedule_ = "1f1b", recompute_ = "selective";
+  std::string attention_ = "flash", network_ = "model";
+  std::vector<int> stage_layers_;
+  PlanDegrees degrees_;
+  bool sequence_parallel_ = true;
+  std::vector<CLI::Option*> degree_options_;  // those that a plan file replaces
+  CLI::Option* sequence_parallel_option_ = nullptr;
+};
+
+}  // namespace stagecraft

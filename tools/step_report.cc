@@ -1,0 +1,216 @@
+#include "tools/step_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "sim/cluster_spec.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Part {
+  const char* name;
+  Duration time;
+};
+
+std::vector<Part> PartsOf(const Breakdown& b) {
+  return {
+      {"compute", b.compute}, {"tp", b.tensor}, {"pp", b.pipeline},         {"dp", b.data},
+      {"cp", b.context},      {"ep", b.expert}, {"optimizer", b.optimizer}, {"bubble", b.bubble}};
+}
+
+// Worst stage first; of equals the earlier.
+std::vector<StageMemory> WorstFirst(std::vector<StageMemory> memory) {
+  std::stable_sort(memory.begin(), memory.end(), [](const StageMemory& a, const StageMemory& b) {
+    return a.Peak() - a.capacity > b.Peak() - b.capacity;
+  });
+  return memory;
+}
+
+Json MemoryToJson(const StageMemory& m, const Cluster& cluster) {
+  return {{"stage", m.stage},
+          {"rank", m.device},
+          {"device", cluster.DeviceName(m.device)},
+          {"unit", "GiB"},
+          {"weights", m.weights.gib()},
+          {"gradients", m.gradients.gib()},
+          {"optimizer", m.optimizer.gib()},
+          {"activations", m.activations.gib()},
+          {"workspace", m.workspace.gib()},
+          {"communication", m.communication.gib()},
+          {"framework", m.framework.gib()},
+          {"fragmentation", m.fragmentation.gib()},
+          {"peak", m.Peak().gib()},
+          {"capacity", m.capacity.gib()}};
+}
+
+int BlocksOf(const Stage& stage, const Workload& workload) {
+  int blocks = 0;
+  for (const LayerRange& range : stage.chunks) {
+    for (int l = range.first; l < range.first + range.count; ++l) {
+      blocks += workload.layer(l).role == LayerRole::kBlock ? 1 : 0;
+    }
+  }
+  return blocks;
+}
+
+Json PlanToJson(const Plan& plan, const Workload& workload) {
+  Json stages = Json::array();
+  for (const Stage& stage : plan.stages) {
+    stages.push_back({{"blocks", BlocksOf(stage, workload)},
+                      {"tp", stage.tensor_parallel},
+                      {"cp", stage.context_parallel},
+                      {"replicas", stage.replicas.size()},
+                      {"recompute", Name(stage.recompute)}});
+  }
+  return {{"tp", plan.stages[0].tensor_parallel},
+          {"pp", plan.stages.size()},
+          {"dp", plan.stages[0].replicas.size()},
+          {"cp", plan.stages[0].context_parallel},
+          {"ep", 1},
+          {"vpp", plan.chunk_count()},
+          {"micro_batch", plan.micro_batch},
+          {"global_batch", plan.global_batch},
+          {"micro_batches", plan.micro_batches()},
+          {"seq", plan.sequence},
+          {"schedule", Name(plan.order)},
+          {"recompute", Name(plan.stages[0].recompute)},
+          {"attention", workload.attention == AttentionBackend::kFlash ? "flash" : "unfused"},
+          {"zero", plan.zero},
+          {"sequence_parallel", plan.sequence_parallel},
+          {"precision", Name(plan.precision)},
+          {"gradient_bytes", plan.gradient_bytes},
+          {"overlap_grad_reduce", plan.overlap_grad_reduce},
+          {"overlap_param_gather", plan.overlap_param_gather},
+          {"forward_only", plan.forward_only},
+          {"network", "model"},
+          {"rank_order", plan.rank_order},
+          {"stages", std::move(stages)}};
+}
+
+void PrintPlan(const PlannedJob& job, std::ostream& out) {
+  const Plan& plan = job.plan;
+  const Stage& first = plan.stages[0];
+  fmt::print(out, "{} on {}\n", job.workload.name, DescribeCluster(job.cluster));
+  fmt::print(out, "plan      tp {} x pp {} x dp {} x cp {}, {} chunk{} per stage, {}\n",
+             first.tensor_parallel, plan.stages.size(), first.replicas.size(),
+             first.context_parallel, plan.chunk_count(), plan.chunk_count() == 1 ? "" : "s",
+             Name(plan.order));
+  fmt::print(out, "          micro-batch {}, global batch {} ({} micro-batches), {} tokens each\n",
+             plan.micro_batch, plan.global_batch, plan.micro_batches(), plan.sequence);
+  fmt::print(out,
+             "          {}, {} attention, recompute {}, zero {}, gradients in {} bytes, ranks {}\n",
+             Name(plan.precision),
+             job.workload.attention == AttentionBackend::kFlash ? "flash" : "unfused",
+             Name(first.recompute), plan.zero, plan.gradient_bytes, plan.rank_order);
+  const auto on = [](bool value) { return value ? "on" : "off"; };
+  fmt::print(out,
+             "          sequence parallel {}, overlap grad reduce {}, overlap param gather {}{}\n",
+             on(plan.sequence_parallel), on(plan.overlap_grad_reduce),
+             on(plan.overlap_param_gather), plan.forward_only ? ", forward only" : "");
+  std::string blocks;
+  for (const Stage& stage : plan.stages) {
+    if (blocks.size() > 60) {
+      blocks += ",...";
+      break;
+    }
+    blocks += fmt::format("{}{}", blocks.empty() ? "" : ",", BlocksOf(stage, job.workload));
+  }
+  fmt::print(out, "          blocks per stage {}; embedding first, head last\n\n", blocks);
+}
+
+void PrintMemory(const PlannedJob& job, const Evaluation& e, std::ostream& out) {
+  fmt::print(out, "\nmemory (GiB, worst stage first)\n");
+  fmt::print(out, "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>7} {:>7}\n", "stage",
+             "weights", "gradients", "optimizer", "activations", "workspace", "comm", "framework",
+             "peak", "has");
+  constexpr size_t kMostShown = 16;
+  const std::vector<StageMemory> memory = WorstFirst(e.memory);
+  for (size_t i = 0; i < std::min(memory.size(), kMostShown); ++i) {
+    const StageMemory& m = memory[i];
+    fmt::print(out,
+               "  {:>5} {:>7.2f} {:>9.2f} {:>9.2f} {:>11.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>7.2f} "
+               "{:>7.2f}{}\n",
+               m.stage, m.weights.gib(), m.gradients.gib(), m.optimizer.gib(), m.activations.gib(),
+               m.workspace.gib(), m.communication.gib(), m.framework.gib(), m.Peak().gib(),
+               m.capacity.gib(), m.fits() ? "" : "  does not fit");
+  }
+  if (memory.size() > kMostShown) {
+    fmt::print(out, "  and {} more stages below these\n", memory.size() - kMostShown);
+  }
+  fmt::print(out, "  {}\n", e.fits ? "fits" : "does not fit");
+  for (const std::string& warning : job.warnings) fmt::print(out, "note: {}\n", warning);
+}
+
+}  // namespace
+
+nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& step,
+                                  const WallTime& wall) {
+  const Evaluation& e = step.evaluation;
+  const double seconds = e.step_time.seconds();
+  Json breakdown;
+  for (const Part& part : PartsOf(e.profile.breakdown)) breakdown[part.name] = part.time.ms();
+  Json memory = Json::array();
+  for (const StageMemory& m : WorstFirst(e.memory)) {
+    memory.push_back(MemoryToJson(m, job.cluster));
+  }
+  Json basis;
+  for (int i = 0; i < kBasisCount; ++i) {
+    basis[Name(static_cast<Basis>(i))] = e.profile.basis_share[i];
+  }
+  return {{"model", job.workload.name},
+          {"parameters", job.workload.Parameters()},
+          {"cluster", DescribeCluster(job.cluster)},
+          {"gpus", e.devices},
+          {"step_time_ms", e.step_time.ms()},
+          {"step_time_interval_ms", {e.step_time_low.ms(), e.step_time_high.ms()}},
+          {"tokens_per_s", e.tokens / seconds},
+          {"tokens_per_s_per_gpu", e.tokens / seconds / e.devices},
+          {"samples_per_s", e.samples / seconds},
+          {"model_tflops_per_s_per_gpu", e.model_flops.count() / seconds / e.devices * 1e-12},
+          {"mfu", e.mfu()},
+          {"hfu", e.hfu()},
+          {"bubble_fraction", e.profile.bubble_fraction},
+          {"breakdown_ms", std::move(breakdown)},
+          {"critical_rank", step.schedule.ranks()[e.profile.critical_rank].device},
+          {"peak_memory_gib", WorstFirst(e.memory)[0].Peak().gib()},
+          {"memory", std::move(memory)},
+          {"fits", e.fits},
+          {"basis", std::move(basis)},
+          {"plan", PlanToJson(job.plan, job.workload)},
+          {"warnings", job.warnings},
+          {"simulated_ranks", step.schedule.ranks().size()},
+          {"tasks", step.schedule.task_count()},
+          {"tasks_per_s", wall.tasks_per_s},
+          {"wall_ms", wall.total_ms},
+          {"fingerprint", fmt::format("{:016x}", step.timeline.Fingerprint())}};
+}
+
+void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& out) {
+  const Evaluation& e = step.evaluation;
+  const double seconds = e.step_time.seconds();
+  PrintPlan(job, out);
+  fmt::print(out, "step time {:.1f} ms, 80 % between {:.1f} and {:.1f} ms\n", e.step_time.ms(),
+             e.step_time_low.ms(), e.step_time_high.ms());
+  fmt::print(out, "rate      {:.0f} tokens/s, {:.1f} tokens/s per GPU, {:.2f} samples/s\n",
+             e.tokens / seconds, e.tokens / seconds / e.devices, e.samples / seconds);
+  fmt::print(out, "use       {:.1f} model TFLOP/s per GPU, MFU {:.3f}, HFU {:.3f}\n",
+             e.model_flops.count() / seconds / e.devices * 1e-12, e.mfu(), e.hfu());
+  fmt::print(out, "pipeline  {:.1f} % of the compute lanes idle between first and last pass\n\n",
+             100 * e.profile.bubble_fraction);
+  fmt::print(out, "where the step goes (exposed, on the critical rank)\n");
+  for (const Part& part : PartsOf(e.profile.breakdown)) {
+    fmt::print(out, "  {:<10} {:>12.1f} ms {:>6.1f} %\n", part.name, part.time.ms(),
+               100 * part.time.seconds() / seconds);
+  }
+  PrintMemory(job, e, out);
+  fmt::print(out, "fingerprint {:016x}, {} tasks on {} simulated ranks\n",
+             step.timeline.Fingerprint(), step.schedule.task_count(), step.schedule.ranks().size());
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,25 @@
+// A simulated step in words and as JSON.
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+
+#include "search/evaluation.h"
+#include "tools/plan_flags.h"
+
+namespace stagecraft {
+
+// How long the simulation itself took.
+struct WallTime {
+  double total_ms = 0;
+  double tasks_per_s = 0;
+};
+
+// The keys of README, "simulate --json"; each carries its unit.
+nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& step,
+                                  const WallTime& wall);
+
+// The same for people: at most 100 columns wide.
+void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& out);
+
+}  // namespace stagecraft

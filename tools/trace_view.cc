@@ -1,0 +1,326 @@
+#include "tools/trace_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "costmodel/check.h"
+#include "costmodel/op.h"
+
+namespace stagecraft {
+namespace {
+
+// Slice names by Phase: few, so that viewers group equal work.
+constexpr const char* kPhaseNames[] = {"F",         "B",         "send F",
+                                       "send B",    "context",   "grad reduce",
+                                       "grad norm", "optimizer", "param gather"};
+constexpr int kPhaseCount = static_cast<int>(std::size(kPhaseNames));
+constexpr int kOpKindCount = static_cast<int>(OpKind::kSendRecv) + 1;
+
+// After the phases, in names and in categories.
+constexpr int16_t kBubbleName = kPhaseCount;
+constexpr int16_t kFirstOpName = kPhaseCount + 1;
+constexpr int16_t kIdleCategory = kPhaseCount;
+constexpr int16_t kOpCategory = kPhaseCount + 1;
+
+enum Key : int16_t {
+  kTaskKey,
+  kMicroBatchKey,
+  kChunkKey,
+  kStageKey,
+  kSegmentKey,
+  kOpsKey,
+  kBytesKey,
+  kOpKey,
+  kPredictedKey,
+  kWaitsForKey,
+};
+constexpr const char* kKeys[] = {"task", "micro_batch", "chunk", "stage",        "segment",
+                                 "ops",  "bytes",       "op",    "predicted_ns", "waits_for"};
+
+class ViewBuilder {
+ public:
+  explicit ViewBuilder(const TraceInput& input)
+      : in_(input), schedule_(input.schedule), timeline_(input.timeline) {
+    CHECK(timeline_.task_count() == schedule_.task_count());
+    CHECK(in_.memory.empty() || in_.memory.size() == schedule_.ranks().size());
+    CHECK(in_.rank_names.empty() || in_.rank_names.size() == schedule_.ranks().size());
+  }
+
+  TraceView Build(std::optional<TraceLevel> level) {
+    view_.level = ChooseLevel(level);
+    view_.facts = in_.facts;
+    AddStrings();
+    AddRanks();
+    FindLatestPredecessors();
+    slice_of_task_.assign(schedule_.task_count(), -1);
+    for (int32_t lane = 0; lane < schedule_.lane_count(); ++lane) AddLane(Lane{lane});
+    AddFlows();
+    for (size_t rank = 0; rank < in_.memory.size(); ++rank) AddMemory(static_cast<int>(rank));
+    return std::move(view_);
+  }
+
+ private:
+  int32_t RankOf(Lane lane) const {
+    const size_t index = Index(lane);
+    return index < schedule_.lane_infos().size() ? schedule_.lane_infos()[index].rank : -1;
+  }
+
+  // Whether `lane` is the task's first on its rank.
+  bool IsShownOn(TaskId task, Lane lane) const {
+    const auto lanes = schedule_.lanes(task);
+    const auto first = std::find_if(lanes.begin(), lanes.end(),
+                                    [&](Lane other) { return RankOf(other) == RankOf(lane); });
+    return *first == lane;
+  }
+
+  std::span<const OpId> OpsOf(TaskId task) const {
+    const BlockId block = schedule_.block(task);
+    return block < 0 ? std::span<const OpId>() : schedule_.ops(block);
+  }
+
+  TraceLevel ChooseLevel(std::optional<TraceLevel> level) const {
+    const bool knows_times = in_.op_times.size() == schedule_.distinct_ops().size();
+    CHECK(knows_times || (in_.op_times.empty() && level != TraceLevel::kOp));
+    if (level || !knows_times) return level.value_or(TraceLevel::kTask);
+    int64_t slices = 0;
+    for (int32_t lane = 0; lane < schedule_.lane_count(); ++lane) {
+      for (const TaskId task : schedule_.order(Lane{lane})) {
+        if (IsShownOn(task, Lane{lane})) slices += 1 + std::ssize(OpsOf(task));
+      }
+    }
+    return slices <= kMaxSlicesOfOpLevel ? TraceLevel::kOp : TraceLevel::kTask;
+  }
+
+  void AddStrings() {
+    view_.names.assign(std::begin(kPhaseNames), std::end(kPhaseNames));
+    view_.names.push_back("bubble");
+    for (int kind = 0; kind < kOpKindCount; ++kind) {
+      view_.names.push_back(Name(static_cast<OpKind>(kind)));
+    }
+    for (int phase = 0; phase < kPhaseCount; ++phase) {
+      view_.categories.push_back(Name(static_cast<Phase>(phase)));
+    }
+    view_.categories.push_back("idle");
+    view_.categories.push_back("op");
+    view_.keys.assign(std::begin(kKeys), std::end(kKeys));
+    view_.texts.assign(std::begin(kPhaseNames), std::end(kPhaseNames));
+    if (view_.level == TraceLevel::kTask) return;
+    for (const Op& op : schedule_.distinct_ops()) view_.texts.push_back(Describe(op));
+  }
+
+  int32_t AddTrack(TraceTrack::Kind kind, int32_t rank, std::string name) {
+    TraceTrack track;
+    track.kind = kind;
+    track.parent = rank + 1;  // the root is 0, the ranks follow
+    track.order = next_order_[rank + 1]++;
+    track.rank = rank;
+    track.name = std::move(name);
+    view_.tracks.push_back(std::move(track));
+    return static_cast<int32_t>(view_.tracks.size()) - 1;
+  }
+
+  void AddRanks() {
+    const auto ranks = schedule_.ranks();
+    next_order_.assign(ranks.size() + 1, 0);
+    TraceTrack root;
+    root.name = in_.title;
+    view_.tracks.push_back(std::move(root));
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      const int32_t track =
+          AddTrack(TraceTrack::Kind::kGroup, -1,
+                   in_.rank_names.empty() ? fmt::format("stage {} rank {}", ranks[rank].stage, rank)
+                                          : in_.rank_names[rank]);
+      view_.tracks[track].rank = static_cast<int32_t>(rank);
+    }
+  }
+
+  // What a task waited for: the one before it that ended last.
+  void FindLatestPredecessors() {
+    latest_predecessor_.assign(schedule_.task_count(), -1);
+    for (TaskId task = 0; task < schedule_.task_count(); ++task) {
+      for (const TaskId next : schedule_.successors(task)) {
+        TaskId& latest = latest_predecessor_[next];
+        if (latest < 0 || timeline_.end(task) > timeline_.end(latest)) latest = task;
+      }
+    }
+  }
+
+  void AddLane(Lane lane) {
+    std::vector<TaskId> shown;
+    for (const TaskId task : schedule_.order(lane)) {
+      if (IsShownOn(task, lane)) shown.push_back(task);
+    }
+    if (shown.empty()) return;
+    CheckSerial(shown);
+    const size_t index = Index(lane);
+    const auto infos = schedule_.lane_infos();
+    const LaneInfo info = index < infos.size() ? infos[index] : LaneInfo();
+    const int32_t track =
+        AddTrack(TraceTrack::Kind::kSlices, info.rank,
+                 info.rank >= 0 ? std::string(Name(info.kind)) : fmt::format("lane {}", index));
+    view_.tracks[track].begin = std::ssize(view_.slices);
+    for (const TaskId task : shown) {
+      if (lane == schedule_.lanes(task)[0]) slice_of_task_[task] = std::ssize(view_.slices);
+      AddTask(track, task);
+    }
+    view_.tracks[track].end = std::ssize(view_.slices);
+    if (info.rank >= 0 && info.kind == LaneKind::kCompute) AddIdle(info.rank, shown);
+  }
+
+  void CheckSerial(const std::vector<TaskId>& tasks) const {
+    Duration free_from;
+    for (const TaskId task : tasks) {
+      if (timeline_.start(task) < free_from) {
+        throw InputError(fmt::format(
+            "timeline: task {} starts at {} ns, want at or after {} ns, when its lane is free",
+            task, timeline_.start(task).ns(), free_from.ns()));
+      }
+      free_from = timeline_.end(task);
+    }
+  }
+
+  TraceSlice& AddSlice(int32_t track, int name, int category, Duration start, Duration end) {
+    TraceSlice slice;
+    slice.start = start;
+    slice.end = end;
+    slice.track = track;
+    slice.name = static_cast<int16_t>(name);
+    slice.category = static_cast<int16_t>(category);
+    slice.arguments_begin = slice.arguments_end = std::ssize(view_.arguments);
+    view_.slices.push_back(slice);
+    return view_.slices.back();
+  }
+
+  // To the slice added last.
+  void AddArgument(Key key, int64_t value, bool is_text = false) {
+    view_.arguments.push_back({value, key, is_text});
+    view_.slices.back().arguments_end = std::ssize(view_.arguments);
+  }
+
+  void AddTask(int32_t track, TaskId task) {
+    const Tag& tag = schedule_.tag(task);
+    const int phase = static_cast<int>(tag.phase);
+    AddSlice(track, phase, phase, timeline_.start(task), timeline_.end(task));
+    AddArgument(kTaskKey, task);
+    if (tag.micro_batch >= 0) AddArgument(kMicroBatchKey, tag.micro_batch);
+    if (tag.chunk >= 0) AddArgument(kChunkKey, tag.chunk);
+    if (tag.stage >= 0) AddArgument(kStageKey, tag.stage);
+    if (tag.segment > 0) AddArgument(kSegmentKey, tag.segment);
+    const auto ops = OpsOf(task);
+    if (ops.empty()) return;
+    AddArgument(kOpsKey, std::ssize(ops));
+    Bytes sent;
+    for (const OpId op : ops) {
+      if (IsCollective(schedule_.op(op).kind)) sent += schedule_.op(op).bytes;
+    }
+    if (sent > Bytes(0)) AddArgument(kBytesKey, sent.count());
+    if (view_.level == TraceLevel::kOp) AddOps(track, task);
+  }
+
+  // The ops that decide how long a block takes: of those side by side the
+  // longest, because slices of one track do not overlap.
+  std::vector<OpId> ShownOps(BlockId block) const {
+    const auto ops = schedule_.ops(block);
+    const auto flags = schedule_.flags(block);
+    std::vector<OpId> shown;
+    bool is_beside = false;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if (!is_beside) {
+        shown.push_back(ops[i]);
+      } else if (in_.op_times[ops[i]] > in_.op_times[shown.back()]) {
+        shown.back() = ops[i];
+      }
+      is_beside = (flags[i] & kOverlapsNext) != 0;
+    }
+    return shown;
+  }
+
+  void AddOps(int32_t track, TaskId task) {
+    const std::vector<OpId> ops = ShownOps(schedule_.block(task));
+    Duration total;
+    for (const OpId op : ops) total += in_.op_times[op];
+    const Duration start = timeline_.start(task);
+    const Duration taken = timeline_.end(task) - start;
+    // 128 bits: a product of two times does not fit into 64.
+    const auto place = [&](Duration before) {
+      if (total == taken || total == Duration()) return start + before;
+      const __int128 product = static_cast<__int128>(before.ns()) * taken.ns();
+      return start + Duration::Nanoseconds(static_cast<int64_t>(product / total.ns()));
+    };
+    Duration before;
+    for (const OpId op : ops) {
+      const Duration after = before + in_.op_times[op];
+      const int name = kFirstOpName + static_cast<int>(schedule_.op(op).kind);
+      AddSlice(track, name, kOpCategory, place(before), place(after)).depth = 1;
+      AddArgument(kOpKey, kPhaseCount + op, /*is_text=*/true);
+      AddArgument(kPredictedKey, in_.op_times[op].ns());
+      before = after;
+    }
+  }
+
+  // From zero to the end of the last task of all, what `tasks` leave free.
+  void AddIdle(int32_t rank, const std::vector<TaskId>& tasks) {
+    const int32_t track = AddTrack(TraceTrack::Kind::kSlices, rank, "idle");
+    view_.tracks[track].begin = std::ssize(view_.slices);
+    Duration free_from;
+    for (const TaskId task : tasks) {
+      const Duration start = timeline_.start(task);
+      if (start > free_from) {
+        AddSlice(track, kBubbleName, kIdleCategory, free_from, start);
+        const TaskId cause = latest_predecessor_[task];
+        if (cause >= 0 && timeline_.end(cause) > free_from) {
+          AddArgument(kWaitsForKey, static_cast<int>(schedule_.tag(cause).phase), true);
+        }
+      }
+      free_from = timeline_.end(task);
+    }
+    if (timeline_.makespan() > free_from) {
+      AddSlice(track, kBubbleName, kIdleCategory, free_from, timeline_.makespan());
+    }
+    view_.tracks[track].end = std::ssize(view_.slices);
+  }
+
+  void AddFlows() {
+    for (TaskId task = 0; task < schedule_.task_count(); ++task) {
+      const Phase phase = schedule_.tag(task).phase;
+      if (phase != Phase::kSendForward && phase != Phase::kSendBackward) continue;
+      const int64_t from = slice_of_task_[task];
+      if (from < 0) continue;
+      const int32_t rank = view_.tracks[view_.slices[from].track].rank;
+      for (const TaskId next : schedule_.successors(task)) {
+        const int64_t to = slice_of_task_[next];
+        if (to < 0 || view_.tracks[view_.slices[to].track].rank == rank) continue;
+        if (view_.slices[from].start <= view_.slices[to].start) view_.flows.push_back({from, to});
+      }
+    }
+  }
+
+  void AddMemory(int rank) {
+    if (in_.memory[rank].empty()) return;
+    const int32_t track = AddTrack(TraceTrack::Kind::kCounter, rank, "memory");
+    view_.tracks[track].begin = std::ssize(view_.points);
+    for (Duration latest; const auto& [time, used] : in_.memory[rank]) {
+      CHECK(time >= latest);
+      view_.points.push_back({time, used});
+      latest = time;
+    }
+    view_.tracks[track].end = std::ssize(view_.points);
+  }
+
+  const TraceInput& in_;
+  const Schedule& schedule_;
+  const Timeline& timeline_;
+  TraceView view_;
+  std::vector<int32_t> next_order_;     // of the next child, by rank + 1
+  std::vector<int64_t> slice_of_task_;  // on its first lane
+  std::vector<TaskId> latest_predecessor_;
+};
+
+}  // namespace
+
+TraceView MakeTraceView(const TraceInput& input, std::optional<TraceLevel> level) {
+  return ViewBuilder(input).Build(level);
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,110 @@
+// TraceView: a Timeline as tracks, slices, flows and counters, before any file
+// format. Writers turn it into bytes; equal inputs give equal views.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "sim/schedule.h"
+#include "sim/timeline.h"
+
+namespace stagecraft {
+
+enum class TraceLevel {
+  kTask,  // one slice per task and rank
+  kOp,    // and inside it one per op
+};
+
+// Above so many slices a trace shows tasks only, unless asked for ops.
+inline constexpr int64_t kMaxSlicesOfOpLevel = 200'000;
+
+// Borrows schedule, timeline and op_times.
+struct TraceInput {
+  struct MemoryPoint {
+    Duration time;
+    Bytes used;
+  };
+  using MemoryCurve = std::vector<MemoryPoint>;  // times do not decrease
+
+  const Schedule& schedule;
+  const Timeline& timeline;
+  std::span<const Duration> op_times = {};  // by OpId; empty: tasks only
+  std::vector<MemoryCurve> memory = {};     // by rank; empty: no counters
+  std::string title = "stagecraft";
+  std::vector<std::string> rank_names = {};  // by rank; empty: "stage 0 rank 0"
+  // What else a file should say of itself: tool version, seed, fingerprint.
+  std::vector<std::pair<std::string, std::string>> facts = {};
+};
+
+// A node of the tree root > rank > lane, idle time or memory.
+struct TraceTrack {
+  enum class Kind { kGroup, kSlices, kCounter };
+
+  Kind kind = Kind::kGroup;
+  int32_t parent = -1;  // into tracks; a parent comes before its children
+  int32_t order = 0;    // place among its siblings
+  int32_t rank = -1;    // of the schedule; -1: root, or a lane of no rank
+  std::string name;
+  int64_t begin = 0;  // of its slices or points, [begin, end)
+  int64_t end = 0;
+};
+
+struct TraceArgument {
+  int64_t value = 0;  // a number, or where is_text an index into texts
+  int16_t key = 0;    // into keys
+  bool is_text = false;
+};
+
+struct TraceSlice {
+  Duration start;
+  Duration end;
+  int64_t arguments_begin = 0;  // into arguments, [begin, end)
+  int64_t arguments_end = 0;
+  int32_t track = 0;
+  int16_t name = 0;      // into names
+  int16_t category = 0;  // into categories
+  int16_t depth = 0;     // 1: an op, inside the last slice of depth 0
+};
+
+// An arrow between slices; the first starts no later than the second.
+struct TraceFlow {
+  int64_t from = 0;
+  int64_t to = 0;
+};
+
+// Bytes in use from this time on.
+struct TracePoint {
+  Duration time;
+  Bytes used;
+};
+
+// Slices of a track are contiguous, in order of time, each parent before its
+// children; siblings do not overlap and children lie inside their parent.
+struct TraceView {
+  std::vector<TraceTrack> tracks;  // the first is the root
+  std::vector<TraceSlice> slices;
+  std::vector<TraceArgument> arguments;
+  std::vector<TraceFlow> flows;
+  std::vector<TracePoint> points;
+  // A few dozen strings, whatever the size; texts grow with the distinct ops.
+  std::vector<std::string> names, categories, keys, texts;
+  std::vector<std::pair<std::string, std::string>> facts;
+  TraceLevel level = TraceLevel::kTask;
+};
+
+// Without a level: kOp where that stays within kMaxSlicesOfOpLevel.
+//
+// A task is shown on its first lane of every rank it occupies. Its ops follow
+// one another in proportion to their times, which are exact where they sum to
+// the task's duration. Gaps of compute lanes appear on a track "idle". Sends
+// have an arrow to each task on another rank that waits for them.
+//
+// Throws InputError where tasks overlap on a lane, or start before zero.
+TraceView MakeTraceView(const TraceInput& input, std::optional<TraceLevel> level = {});
+
+}  // namespace stagecraft

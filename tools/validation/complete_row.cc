@@ -1,0 +1,161 @@
+// CompleteRow: a row's gaps filled from the table of stacks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "costmodel/check.h"
+#include "tools/validation/row_plan.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr std::string_view kDecoders[] = {"gpt", "llama", "nemotron", "internlm", "mpt", "opt"};
+constexpr int64_t kMostDegree = 1'000'000;
+constexpr int64_t kMostRows = 1'000'000'000;
+
+class Completion {
+ public:
+  Completion(CompletedRow& completed, const StackDefaults& stack, const StackTable& table)
+      : row_(completed.row), completed_(completed), stack_(stack), table_(table) {}
+
+  void Run() {
+    FillDegrees();
+    FillNetwork();
+    FillOrder();
+    FillPlan();
+    FillSharding();
+  }
+
+ private:
+  void Default(std::string& word, const std::string& value, const char* name) {
+    if (!word.empty()) return;
+    word = value;
+    Note(fmt::format("{} {}", name, value));
+  }
+  void Note(std::string what) { completed_.defaults_used.push_back(std::move(what)); }
+
+  void FillDegrees() {
+    for (int64_t* degree : {&row_.tp, &row_.pp, &row_.cp, &row_.ep}) {
+      *degree = std::max<int64_t>(*degree, 1);
+      if (*degree > kMostDegree) throw InputError("a degree is more than a million");
+    }
+    if (row_.ep > 1) throw InputError("expert parallelism is not simulated yet");
+    if (row_.n_gpus > kMostDegree || row_.dp > kMostDegree || row_.interleave > kMostDegree) {
+      throw InputError("a degree is more than a million");
+    }
+    if (row_.n_gpus == 0) {
+      const double product = static_cast<double>(row_.tp) * static_cast<double>(row_.pp) *
+                             static_cast<double>(row_.cp) * static_cast<double>(row_.dp);
+      if (product > kMostDegree) throw InputError("more than a million GPUs");
+      row_.n_gpus = row_.tp * row_.pp * row_.cp * std::max<int64_t>(row_.dp, 1);
+    }
+  }
+
+  void FillNetwork() {
+    if (row_.vocab == 0 && row_.model_kind == "gpt") {
+      row_.vocab = table_.gpt_vocabulary();
+      Note(fmt::format("vocab {}", row_.vocab));
+    }
+    if (row_.vocab == 0) throw InputError("vocabulary is not stated");
+    if (row_.vocab > kMostRows) throw InputError("vocabulary of more than a billion");
+    if (stack_.vocabulary_multiple > 0) {
+      const int64_t padded =
+          PaddedVocabulary(row_.vocab, static_cast<int>(row_.tp), stack_.vocabulary_multiple);
+      if (padded != row_.vocab) Note(fmt::format("vocab padded to {}", padded));
+      row_.vocab = padded;
+    }
+    // Fused attention kernels exist for 8- and 16-bit operands alone.
+    const bool is_32_bit = row_.dtype == "fp32" || row_.dtype == "tf32";
+    if (row_.attention_backend == "local") row_.attention_backend = "unfused";
+    Default(row_.attention_backend, is_32_bit ? "unfused" : stack_.attention, "attention");
+    if (row_.vocab_placement == "vocab-1" || row_.vocab_placement == "vocab-2" ||
+        row_.vocab_placement == "interlaced") {
+      throw InputError("vocabulary placement " + row_.vocab_placement + " is not simulated");
+    }
+    if (row_.vocab_placement == "redistributed" && row_.stage_layers.empty()) {
+      throw InputError("layers per stage of the redistributed placement are not stated");
+    }
+  }
+
+  // One layer per chunk where an interleaved row does not say (the table of
+  // data/README.md), 1F1B where that does not divide.
+  void FillOrder() {
+    if (row_.pp == 1 || row_.order == "none") row_.order = row_.pp == 1 ? "1f1b" : "";
+    Default(row_.order, stack_.order, "order");
+    if (row_.order != "interleaved") {
+      row_.interleave = 1;
+      return;
+    }
+    if (row_.interleave == 0 && row_.layers % row_.pp != 0) {
+      row_.order = "1f1b";
+      row_.interleave = 1;
+      Note("order 1f1b");
+    } else if (row_.interleave == 0) {
+      row_.interleave = row_.layers / row_.pp;
+      Note(fmt::format("interleave {}", row_.interleave));
+    } else if (row_.interleave == 1) {
+      row_.order = "1f1b";
+    }
+  }
+
+  void FillPlan() {
+    const int64_t data = std::max<int64_t>(row_.n_gpus / (row_.tp * row_.pp * row_.cp), 1);
+    if (row_.micro_batch == 0) {
+      row_.micro_batch = stack_.micro_batch_is_all ? row_.global_batch / data : stack_.micro_batch;
+      if (row_.micro_batch == 0) throw InputError("micro-batch is not stated");
+      Note(fmt::format("micro_batch {}", row_.micro_batch));
+    }
+    Default(row_.recompute_kind, stack_.recompute, "recompute");
+    if (row_.tp == 1) row_.sequence_parallel = "no";
+    Default(row_.sequence_parallel, stack_.sequence_parallel ? "yes" : "no", "sequence_parallel");
+    if (row_.forward_only.empty()) row_.forward_only = "no";
+    completed_.with_optimizer = !table_.IsPassesOnly(row_.source);
+    if (!completed_.with_optimizer) Note("no optimizer");
+  }
+
+  // Over one rank nothing is shared, so every kind of sharding is none.
+  void FillSharding() {
+    const bool is_alone = row_.n_gpus == row_.tp * row_.pp;
+    if (is_alone) {
+      row_.zero = "0";
+      row_.overlap_grad_reduce = "no";
+      return;
+    }
+    Default(row_.zero, std::to_string(stack_.zero), "zero");
+    if (row_.zero != "0" && row_.zero != "1") {
+      throw InputError("zero " + row_.zero + ": sharded parameters are not simulated yet");
+    }
+    const bool is_grouped = !row_.zero_group.empty() && row_.zero_group != std::to_string(row_.dp);
+    if (row_.zero == "1" && is_grouped) {
+      throw InputError("sharding within groups of " + row_.zero_group + " is not simulated");
+    }
+    Default(row_.overlap_grad_reduce, stack_.overlap_grad_reduce ? "yes" : "no",
+            "overlap_grad_reduce");
+    completed_.overlap_param_gather = stack_.overlap_param_gather && row_.zero == "1";
+    if (completed_.overlap_param_gather) Note("overlap_param_gather yes");
+  }
+
+  MeasuredRow& row_;
+  CompletedRow& completed_;
+  const StackDefaults& stack_;
+  const StackTable& table_;
+};
+
+}  // namespace
+
+CompletedRow CompleteRow(const MeasuredRow& row, const StackTable& table) {
+  if (std::find(std::begin(kDecoders), std::end(kDecoders), row.model_kind) ==
+      std::end(kDecoders)) {
+    throw InputError(row.model_kind.empty() ? "model kind is not stated"
+                                            : "model kind " + row.model_kind + " is not simulated");
+  }
+  const StackDefaults* stack = table.Find(row.stack);
+  if (stack == nullptr) throw InputError("stack \"" + row.stack + "\" is not known");
+  CompletedRow completed;
+  completed.row = row;
+  Completion(completed, *stack, table).Run();
+  return completed;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,62 @@
+// Error statistics of predictions against measurements.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/validation/measured_row.h"
+#include "tools/validation/prediction.h"
+
+namespace stagecraft {
+
+// A scored row and what was predicted for it.
+struct ValidatedRow {
+  MeasuredRow measured;
+  Prediction prediction;
+  // What baselines predict, in the row's unit; nothing where they cannot.
+  std::optional<double> constant_rate;
+  std::optional<double> ridge;
+
+  // |predicted - measured| / measured in percent.
+  std::optional<double> ape() const;
+};
+
+// Errors in percent. A figure that its rows do not give is absent.
+struct ErrorStats {
+  std::string source;       // "" over all
+  std::string metric_kind;  // "" over all
+  int rows = 0;             // scored
+  int simulated = 0;
+  int counted = 0;  // simulated and primary: what the errors are over
+  std::optional<double> mape, median_ape, p90_ape;
+  std::optional<double> bias;  // mean of (predicted - measured) / measured
+  // Rank correlation within groups of at least 4 rows, median over the groups.
+  std::optional<double> spearman;
+  // How much worse than the best row of a group the one that was predicted
+  // best is; mean over the same groups.
+  std::optional<double> regret;
+  // Of the counted rows that have a baseline: how many, ours, and theirs.
+  int baseline_rows = 0;
+  std::optional<double> baseline_own, constant_rate, ridge;
+};
+
+// `rows` all belong to the statistics; source and kind are left empty.
+ErrorStats Summarize(std::span<const ValidatedRow* const> rows);
+
+// One entry per distinct (source, metric kind), in order of first appearance;
+// an empty source or kind where `by_source` or `by_kind` is off.
+std::vector<ErrorStats> SummarizeBy(std::span<const ValidatedRow> rows, bool by_source,
+                                    bool by_kind);
+
+// q in [0, 1], linear between the sorted values. Precondition: not empty.
+double Percentile(std::vector<double> values, double q);
+
+// Spearman's rank correlation, ties at their mean rank; 0 where the first is
+// constant, nothing where the second is. Precondition: equal sizes.
+std::optional<double> Spearman(const std::vector<double>& predicted,
+                               const std::vector<double>& measured);
+
+}  // namespace stagecraft

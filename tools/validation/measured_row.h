@@ -1,0 +1,58 @@
+// MeasuredRow: one published measurement in normalised columns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/validation/csv_table.h"
+
+namespace stagecraft {
+
+// Words and numbers of the columns that data/README.md describes. What a row
+// does not state stays empty or zero.
+struct MeasuredRow {
+  std::string id;      // of the file's `id`, or "file-001" by data row
+  std::string source;  // of the file's `source`, or the file's name
+  std::string place;   // "rows.csv: row 12": opens errors
+
+  std::string stack, model_kind, activation, tied_embeddings;
+  int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, ffn = 0, vocab = 0;
+
+  int64_t seq = 0;           // tokens
+  int64_t global_batch = 0;  // samples
+  int64_t micro_batch = 0;   // samples per rank and pass
+  int64_t tp = 0, pp = 0, cp = 0, ep = 0, dp = 0;
+  int64_t interleave = 0;  // model chunks per stage
+  std::string order, stage_layers, stage_gpus, vocab_placement;
+  std::string recompute_kind, sequence_parallel, dtype, zero, zero_group;
+  std::string overlap_grad_reduce, attention_backend, forward_only;
+
+  std::string gpu_id, node_id, intra_kind, inter_gbit_per_node;
+  int64_t n_gpus = 0, n_nodes = 0, gpus_per_node = 0;
+
+  std::string metric, metric_kind, flop_convention, rank, stage_times_ms;
+  double value = 0;  // in the unit of Unit(metric_kind)
+  std::string group;
+  bool is_primary = true;
+  bool is_scored = false;
+  std::string why_not;  // where it is not scored
+
+  // One kernel or collective.
+  std::string op, collective, algorithm;
+  int64_t m = 0, n = 0, k = 0, op_batch = 0;
+  int64_t bytes = 0;  // full buffer of one rank
+};
+
+// The unit of a metric kind's values: "s", "1/s", "TFLOP/s", "bytes", ...
+const char* Unit(const std::string& metric_kind);
+
+// Where less is better: times, memory, idle shares.
+bool LessIsBetter(const std::string& metric_kind);
+
+// All rows of a table, scored or not. `stem` names the file for people. Throws
+// InputError for a missing column and a field that is not what its column
+// holds.
+std::vector<MeasuredRow> ReadMeasuredRows(const CsvTable& table, const std::string& stem);
+
+}  // namespace stagecraft

@@ -1,0 +1,187 @@
+#include "tools/validation/op_prediction.h"
+
+#include <charconv>
+#include <numeric>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+#include "sim/engine.h"
+#include "sim/pipeline/order.h"
+#include "sim/pipeline/uniform.h"
+#include "sim/schedule.h"
+#include "sim/shard.h"
+#include "sim/sim_executor.h"
+#include "tools/validation/row_cluster.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr double kTera = 1e12;
+constexpr double kGiga = 1e9;
+
+Duration TimeOfSteps(const Steps& steps, const Device& device, const CostModel& model) {
+  Schedule::Builder builder;
+  std::vector<OpId> ops;
+  std::vector<uint8_t> flags;
+  for (const Step& step : steps) {
+    ops.push_back(builder.AddOp(step.op));
+    flags.push_back(step.flags);
+  }
+  const BlockId block = builder.AddBlock(ops, flags);
+  const Schedule schedule = builder.Build();
+  return BlockTime(schedule, block, model.Predict(schedule.distinct_ops(), device));
+}
+
+Fabric FabricOf(const Cluster& cluster, int devices) {
+  std::vector<int> group(devices);
+  std::iota(group.begin(), group.end(), 0);
+  return cluster.DescribeGroup(group);
+}
+
+const LayerKind& BlockKind(const Workload& workload) {
+  for (const LayerKind& kind : workload.kinds) {
+    if (kind.role == LayerRole::kBlock) return kind;
+  }
+  throw InputError("the network has no transformer layer");
+}
+
+ShardSpec LayerShard(const MeasuredRow& row, const Cluster& cluster) {
+  ShardSpec spec;
+  spec.tensor = static_cast<int>(row.tp);
+  spec.sequence_parallel = row.sequence_parallel == "yes";
+  spec.micro_batch = row.micro_batch;
+  spec.sequence = row.seq;
+  spec.precision = RowPrecision(row);
+  spec.recompute = RowRecompute(row);
+  spec.attention = RowAttention(row);
+  if (spec.tensor > 1) spec.tensor_fabric = FabricOf(cluster, spec.tensor);
+  return spec;
+}
+
+// T_F, T_B, T_W, T_comm in milliseconds.
+std::vector<double> StageTimes(const std::string& text) {
+  std::vector<double> times;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    double time = 0;
+    const auto [next, error] = std::from_chars(at, end, time);
+    if (error != std::errc() || !(time >= 0 && time < 1e9) || (next != end && *next != ',')) break;
+    times.push_back(time);
+    at = next == end ? end : next + 1;
+  }
+  if (times.size() != 4 || at != end) {
+    throw InputError("stage times \"" + text + "\" are not four numbers of milliseconds");
+  }
+  return times;
+}
+
+std::vector<PassOrder> UniformOrders(const std::string& name, int stages, int chunks,
+                                     int micro_batches) {
+  std::vector<PassOrder> orders;
+  for (int stage = 0; stage < stages; ++stage) {
+    if (name == "1f1b") {
+      orders.push_back(
+          OneForwardOneBackwardOrder(std::min(stages - 1 - stage, micro_batches), micro_batches));
+    } else if (name == "gpipe") {
+      orders.push_back(GpipeOrder(micro_batches));
+    } else if (name == "interleaved" && micro_batches % stages == 0) {
+      orders.push_back(InterleavedOrder(stage, stages, chunks, micro_batches));
+    } else {
+      throw InputError("pipeline order " + name + " is not simulated");
+    }
+  }
+  return orders;
+}
+
+double BusFactor(OpKind kind, double ranks) {
+  return (kind == OpKind::kAllReduce ? 2 : 1) * (ranks - 1) / ranks;
+}
+
+OpKind CollectiveKind(const std::string& name) {
+  if (name == "all_reduce") return OpKind::kAllReduce;
+  if (name == "all_gather") return OpKind::kAllGather;
+  if (name == "reduce_scatter") return OpKind::kReduceScatter;
+  throw InputError("collective " + name + " is not simulated");
+}
+
+}  // namespace
+
+double PredictLayerTime(CompletedRow& completed, const CostModel& model) {
+  const MeasuredRow& row = completed.row;
+  const Workload workload = BuildDecoder(RowDecoder(row), RowAttention(row), row.model_kind);
+  const Cluster cluster = BuildRowCluster(row, completed.defaults_used);
+  if (row.tp > cluster.device_count() || row.heads % row.tp != 0) {
+    throw InputError("tensor parallelism does not fit the GPUs and heads");
+  }
+  const LayerSteps steps = ShardLayer(BlockKind(workload), LayerShard(row, cluster));
+  const double forward = TimeOfSteps(steps.forward, cluster.device(0), model).seconds();
+  const double backward = TimeOfSteps(steps.backward, cluster.device(0), model).seconds();
+  if (row.metric == "layer_forward_time") return forward;
+  if (row.metric == "layer_backward_time") return backward;
+  if (row.metric == "layer_fwd_bwd_time") return forward + backward;
+  throw InputError("metric " + row.metric + " does not say which pass");
+}
+
+double PredictBubbleRate(const MeasuredRow& row) {
+  constexpr int64_t kMostPasses = 1'000'000;
+  const std::vector<double> ms = StageTimes(row.stage_times_ms);
+  const int64_t per_pass = std::max<int64_t>(row.micro_batch, 1) * std::max<int64_t>(row.dp, 1);
+  const int64_t micro_batches = row.global_batch / per_pass;
+  const int64_t chunks = row.order == "interleaved" ? row.interleave : 1;
+  if (micro_batches < 1 || row.pp < 1 || chunks < 1 || row.pp > kMostPasses ||
+      chunks > kMostPasses || micro_batches > kMostPasses / (row.pp * chunks)) {
+    throw InputError("stages, chunks and micro-batches do not make a pipeline");
+  }
+  const auto share = [&](double time_ms) { return Duration::Seconds(time_ms * 1e-3 / chunks); };
+  UniformPipeline pipeline;
+  pipeline.orders = UniformOrders(row.order, static_cast<int>(row.pp), static_cast<int>(chunks),
+                                  static_cast<int>(micro_batches));
+  pipeline.chunks = static_cast<int>(chunks);
+  pipeline.micro_batches = static_cast<int>(micro_batches);
+  pipeline.forward = share(ms[0]);
+  pipeline.backward = share(ms[1] + ms[2]);
+  pipeline.transfer = Duration::Seconds(ms[3] * 1e-3);
+  const TimedSchedule timed = BuildUniformPipeline(pipeline);
+  const double cost = Engine().Run(timed.schedule, timed.durations).makespan().seconds();
+  const double busy = static_cast<double>(micro_batches) * (ms[0] + ms[1] + ms[2]) * 1e-3;
+  if (!(cost > 0)) throw InputError("stage times are all zero");
+  return (cost - busy) / cost;
+}
+
+double PredictKernel(const MeasuredRow& row, const CostModel& model) {
+  constexpr int64_t kMostSize = int64_t{1} << 30;
+  if (row.op != "gemm") {
+    throw InputError("the FLOP count of " + row.metric + " is the source's own");
+  }
+  if (row.m < 1 || row.n < 1 || row.k < 1 || row.m > kMostSize || row.n > kMostSize ||
+      row.k > kMostSize || row.op_batch > kMostSize) {
+    throw InputError("m, n and k are not all stated");
+  }
+  const DeviceEntry* entry = DeviceCatalogue::Embedded().Find(row.gpu_id);
+  if (entry == nullptr) throw InputError("GPU \"" + row.gpu_id + "\" is not in the catalogue");
+  const DType precision = RowPrecision(row);
+  if (!(entry->device.Peak(precision).flop_per_s() > 0)) {
+    throw InputError(entry->device.name + " has no " + row.dtype + " arithmetic");
+  }
+  const Op op = Op::Gemm(precision, row.m, row.n, row.k, std::max<int64_t>(row.op_batch, 1));
+  const double seconds = model.Predict({&op, 1}, entry->device)[0].time.seconds();
+  return row.metric_kind == "kernel_time" ? seconds : op.Flops().count() / seconds / kTera;
+}
+
+double PredictCollective(const MeasuredRow& row, const CostModel& model,
+                         std::vector<std::string>& defaults_used) {
+  const OpKind kind = CollectiveKind(row.collective);
+  if (row.bytes < 1) throw InputError("bytes are not stated");
+  const Cluster cluster = BuildRowCluster(row, defaults_used);
+  if (cluster.device_count() < 2) throw InputError("a collective of one GPU moves nothing");
+  Fabric fabric = FabricOf(cluster, cluster.device_count());
+  if (row.algorithm == "ring") fabric.nvls = false;
+  const Op op = Op::Collective(kind, Bytes(row.bytes), fabric);
+  const double seconds = model.Predict({&op, 1}, cluster.device(0))[0].time.seconds();
+  if (row.metric_kind == "collective_time") return seconds;
+  return BusFactor(kind, fabric.ranks) * static_cast<double>(row.bytes) / seconds / kGiga;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,227 @@
+#include "tools/validation/row_cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+#include "sim/node_catalogue.h"
+
+namespace stagecraft {
+namespace {
+
+// Latencies and PCIe rates as in data/README.md, nodes.textproto.
+constexpr Duration kNvlinkLatency = 600_ns;
+constexpr Duration kPcieLatency = 1000_ns;
+constexpr Duration kNetworkLatency = 2700_ns;
+constexpr Bandwidth kPcie3(15.75e9);
+constexpr Bandwidth kPcie4(31.5e9);
+constexpr Bandwidth kPcie5(63e9);
+constexpr double kBytesPerGbit = 1e9 / 8;
+
+// The wirings a row can name. `box`: devices of a whole node.
+struct IntraKind {
+  const char* name;
+  Wiring wiring;
+  Bandwidth intra;  // one direction, all links of a device
+  Bandwidth pcie;
+  int box;
+  bool nvls;
+};
+constexpr IntraKind kIntraKinds[] = {
+    {"nvlink2-cube-mesh", Wiring::kCubeMesh, Bandwidth(150e9), kPcie3, 8, false},
+    {"nvlink2-nvswitch", Wiring::kSwitched, Bandwidth(150e9), kPcie3, 8, false},
+    {"nvlink2-all-pairs", Wiring::kAllPairs, Bandwidth(150e9), kPcie3, 4, false},
+    {"nvlink3-nvswitch", Wiring::kSwitched, Bandwidth(300e9), kPcie4, 8, false},
+    {"nvlink3-bridge", Wiring::kPairs, Bandwidth(300e9), kPcie4, 2, false},
+    {"nvlink4-nvswitch", Wiring::kSwitched, Bandwidth(450e9), kPcie5, 8, true},
+    {"nvlink4-all-pairs", Wiring::kAllPairs, Bandwidth(450e9), kPcie5, 4, false},
+    {"nvlink5-nvswitch", Wiring::kSwitched, Bandwidth(900e9), kPcie5, 8, true},
+    {"nvlink5-nvl72", Wiring::kSwitched, Bandwidth(900e9), kPcie5, 4, true},
+    // Seven links of 64 GB/s (AMD Instinct MI300X datasheet).
+    {"infinity-fabric", Wiring::kAllPairs, Bandwidth(448e9), kPcie5, 8, false},
+    {"pcie3", Wiring::kPcie, kPcie3, kPcie3, 1, false},
+    {"pcie4", Wiring::kPcie, kPcie4, kPcie4, 1, false},
+    {"pcie5", Wiring::kPcie, kPcie5, kPcie5, 1, false},
+};
+
+const char* PcieOf(Generation generation) {
+  if (generation <= Generation::kVolta) return "pcie3";
+  return generation == Generation::kAmpere ? "pcie4" : "pcie5";
+}
+
+const IntraKind& FindIntra(const std::string& name) {
+  for (const IntraKind& kind : kIntraKinds) {
+    if (name == kind.name) return kind;
+  }
+  throw InputError("wiring \"" + name + "\" is not known");
+}
+
+std::vector<std::string> SplitPlus(const std::string& text) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (size_t end = text.find('+'); end != std::string::npos; end = text.find('+', begin)) {
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+// Of "gpu:kind+gpu:kind" what belongs to `gpu`; the whole where it has no colon.
+std::string PartFor(const std::string& gpu, const std::string& text) {
+  if (text.find(':') == std::string::npos) return text;
+  for (const std::string& part : SplitPlus(text)) {
+    const size_t colon = part.find(':');
+    if (colon != std::string::npos && part.substr(0, colon) == gpu) return part.substr(colon + 1);
+  }
+  return "";
+}
+
+// Boards of one kind in the job.
+struct Boards {
+  std::string gpu;
+  Device device;
+  const NodeEntry* reference = nullptr;  // node that "GPU:NxG" stands for
+  int nodes = 1;
+  int per_node = 1;
+};
+
+// Interfaces of 100 Gbit/s at least, no more of them than devices.
+void AddNetwork(const Boards& boards, const std::string& gbit_text, NodeType& type,
+                std::vector<std::string>& defaults_used) {
+  constexpr double kLeastGbit = 100;
+  if (gbit_text.empty()) {
+    if (boards.nodes == 1) return;
+    if (boards.reference == nullptr) {
+      throw InputError("network between the nodes is not stated");
+    }
+    const NodeType& reference = boards.reference->type;
+    type.nics = reference.nics;
+    type.nic = reference.nic;
+    defaults_used.push_back(fmt::format("network of {}: {} x {:.0f} Gbit/s", reference.id,
+                                        reference.nics,
+                                        reference.nic.bandwidth.bytes_per_s() / kBytesPerGbit));
+    return;
+  }
+  double gbit = 0;
+  const auto [end, error] =
+      std::from_chars(gbit_text.data(), gbit_text.data() + gbit_text.size(), gbit);
+  if (error != std::errc() || end != gbit_text.data() + gbit_text.size() || !(gbit > 0)) {
+    throw InputError("network \"" + gbit_text + "\" is not a number of Gbit/s");
+  }
+  type.nics = std::clamp(static_cast<int>(gbit / kLeastGbit), 1, type.devices);
+  while (type.devices % type.nics != 0) --type.nics;
+  type.nic = {LinkKind::kNetwork, kNetworkLatency, Bandwidth(gbit / type.nics * kBytesPerGbit)};
+  if (boards.nodes > 1 && type.nics > 1) {
+    defaults_used.push_back(
+        fmt::format("network as {} x {:g} Gbit/s", type.nics, gbit / type.nics));
+  }
+}
+
+NodeType FromWiring(const Boards& boards, const MeasuredRow& row,
+                    std::vector<std::string>& defaults_used) {
+  std::string name = PartFor(boards.gpu, row.intra_kind);
+  if (name == "pcie" || (name.empty() && boards.per_node == 1)) {
+    name = PcieOf(boards.device.generation);
+    if (boards.per_node > 1) defaults_used.push_back("wiring " + name);
+  }
+  if (name.empty()) {
+    if (boards.reference == nullptr) throw InputError("wiring inside the node is not stated");
+    defaults_used.push_back("wiring of " + boards.reference->type.id);
+    NodeType type = boards.reference->type;
+    type.device = boards.device;
+    return UseDevicesChecked(type, boards.per_node, "gpus_per_node");
+  }
+  const IntraKind& kind = FindIntra(name);
+  NodeType type;
+  type.id = name;
+  type.device = boards.device;
+  type.devices = std::max(kind.box, boards.per_node);
+  type.wiring = kind.wiring;
+  const bool is_pcie = kind.wiring == Wiring::kPcie;
+  type.intra = {is_pcie ? LinkKind::kPcie : LinkKind::kNvlink,
+                is_pcie ? kPcieLatency : kNvlinkLatency, kind.intra};
+  type.fallback = {LinkKind::kPcie, kPcieLatency, kind.pcie};
+  type.nvls = kind.nvls;
+  AddNetwork(boards, PartFor(boards.gpu, row.inter_gbit_per_node), type, defaults_used);
+  return UseDevicesChecked(type, boards.per_node, "gpus_per_node");
+}
+
+NodeType RowNode(const Boards& boards, const MeasuredRow& row,
+                 std::vector<std::string>& defaults_used) {
+  const NodeEntry* node =
+      row.node_id.empty() ? nullptr : NodeCatalogue::Embedded().Find(row.node_id);
+  if (node == nullptr) return FromWiring(boards, row, defaults_used);
+  NodeType type = node->type;
+  type.device = boards.device;
+  return UseDevicesChecked(type, boards.per_node, "gpus_per_node");
+}
+
+Boards RowBoards(const CountedName& named, int64_t per_node) {
+  const DeviceEntry* entry = DeviceCatalogue::Embedded().Find(named.name);
+  if (entry == nullptr) throw InputError("GPU \"" + named.name + "\" is not in the catalogue");
+  if (named.count < 1 || per_node < 1 || named.count % per_node != 0 ||
+      named.count > Cluster::kMaxDevices) {
+    throw InputError(
+        fmt::format("{} boards of {} do not fill nodes of {}", named.count, named.name, per_node));
+  }
+  Boards boards;
+  boards.gpu = named.name;
+  boards.device = entry->device;
+  boards.reference = NodeCatalogue::Embedded().Find(entry->reference_node);
+  boards.nodes = static_cast<int>(named.count / per_node);
+  boards.per_node = static_cast<int>(per_node);
+  return boards;
+}
+
+}  // namespace
+
+std::vector<CountedName> SplitMixture(const std::string& text, int64_t otherwise) {
+  std::vector<CountedName> names;
+  for (const std::string& part : SplitPlus(text)) {
+    const size_t star = part.find('*');
+    CountedName named{part.substr(0, star), otherwise};
+    if (star != std::string::npos) {
+      const std::string count = part.substr(star + 1);
+      const auto [end, error] =
+          std::from_chars(count.data(), count.data() + count.size(), named.count);
+      if (error != std::errc() || end != count.data() + count.size()) {
+        throw InputError("GPU mixture \"" + text + "\" has a count that is not a number");
+      }
+    }
+    names.push_back(std::move(named));
+  }
+  return names;
+}
+
+Cluster BuildRowCluster(const MeasuredRow& row, std::vector<std::string>& defaults_used) {
+  constexpr int64_t kUsualPerNode = 8;
+  if (row.gpu_id.empty()) throw InputError("GPU is not stated");
+  const std::vector<CountedName> mixture =
+      SplitMixture(row.gpu_id, std::max<int64_t>(row.n_gpus, 1));
+  int64_t per_node = row.gpus_per_node;
+  if (per_node == 0) {
+    per_node = std::min(kUsualPerNode, mixture[0].count);
+    if (row.n_gpus > 1) defaults_used.push_back(fmt::format("{} GPUs per node", per_node));
+  }
+  std::vector<Boards> kinds;
+  int nodes = 0;
+  for (const CountedName& named : mixture) {
+    kinds.push_back(RowBoards(named, per_node));
+    nodes += kinds.back().nodes;
+  }
+  std::vector<Cluster::NodeGroup> groups;
+  for (Boards& boards : kinds) {
+    const int count = boards.nodes;
+    boards.nodes = nodes;  // the network matters where the whole job has several
+    groups.push_back({RowNode(boards, row, defaults_used), count});
+  }
+  return Cluster(row.gpu_id, std::move(groups));
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,45 @@
+// StackTable: what training stacks do where a measured row does not say.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+namespace stagecraft {
+
+// Words are those of MeasuredRow's fields.
+struct StackDefaults {
+  std::string recompute;
+  int64_t micro_batch = 0;          // samples; 0: none
+  bool micro_batch_is_all = false;  // global batch / data-parallel ranks
+  std::string order;
+  int zero = 0;
+  bool overlap_grad_reduce = false;
+  bool overlap_param_gather = false;
+  bool sequence_parallel = false;  // where there are several tensor-parallel ranks
+  std::string attention;
+  int vocabulary_multiple = 0;  // 0: the vocabulary is not padded
+};
+
+// Immutable; safe from any thread.
+class StackTable {
+ public:
+  // data/stacks.textproto in the binary, read at the first call.
+  static const StackTable& Embedded();
+  // Reads a StackTableProto in text format. Throws InputError, `name` first.
+  static StackTable Parse(const std::string& text, const std::string& name);
+
+  // nullptr where the stack is not in the table.
+  const StackDefaults* Find(const std::string& stack) const;
+  // The source timed forward and backward passes without an optimizer.
+  bool IsPassesOnly(const std::string& source) const { return passes_only_.contains(source); }
+  int64_t gpt_vocabulary() const { return gpt_vocabulary_; }
+
+ private:
+  std::map<std::string, StackDefaults> stacks_;
+  std::set<std::string> passes_only_;
+  int64_t gpt_vocabulary_ = 0;
+};
+
+}  // namespace stagecraft

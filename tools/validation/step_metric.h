@@ -1,0 +1,44 @@
+// How the metrics that sources print follow from the time of a step.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sim/decoder.h"
+
+namespace stagecraft {
+
+// FLOPs of one step of the whole job, as the convention counts them:
+//   4x-full-attention    4·F + 3·head
+//   3x-full-attention    3·F + 3·head
+//   3x-causal-attention  the same with half the attention
+//   korthikanti-hfu      72·B·l·s·h²·(1 + s/3h + V/12lh)
+// with F = forward FLOPs of the layers, head = 2·B·s·h·V. Nothing for other
+// names.
+std::optional<double> ConventionFlops(const std::string& convention, const DecoderConfig& config,
+                                      double sequence, double global_batch);
+
+// A metric is `factor` x step time, or `factor` / step time.
+struct StepMetric {
+  double factor = 1;
+  bool is_rate = false;
+
+  double FromSeconds(double seconds) const { return is_rate ? factor / seconds : factor * seconds; }
+  double ToSeconds(double value) const { return is_rate ? factor / value : value / factor; }
+};
+
+// What a step does, as far as metrics need it.
+struct StepWork {
+  DecoderConfig config;
+  double sequence = 0;      // tokens
+  double global_batch = 0;  // samples
+  double devices = 0;
+  double peak_flop_per_s = 0;  // dense 16-bit rate of one device
+};
+
+// Nothing for metric kinds that are no function of the step time. Throws
+// InputError where the kind needs a FLOP convention and there is none we know.
+std::optional<StepMetric> FindStepMetric(const std::string& metric_kind,
+                                         const std::string& flop_convention, const StepWork& work);
+
+}  // namespace stagecraft

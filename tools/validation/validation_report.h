@@ -1,0 +1,22 @@
+// Error tables for people and as JSON.
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "tools/validation/error_table.h"
+
+namespace stagecraft {
+
+struct Validation {
+  std::vector<ValidatedRow> rows;       // scored, in order of the files
+  std::vector<MeasuredRow> not_scored;  // listed apart
+};
+
+// "sources", "overall", "baselines", "rows" and "not_scored"; errors in percent.
+nlohmann::ordered_json ValidationToJson(const Validation& validation);
+
+void PrintValidation(const Validation& validation, std::ostream& out);
+
+}  // namespace stagecraft
