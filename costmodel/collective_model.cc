@@ -188,9 +188,10 @@ double DirectSeconds(const Group& group, Protocol protocol) {
   return latency.base_us[p] * kMicro + batches * hop + wire * std::max(inside, outside);
 }
 
-// LL128 needs 128-byte stores that stay whole: NVLink, Volta or later.
+// LL128 needs 128-byte stores that stay whole: NVLink, Volta or later. RCCL has
+// it too.
 bool HasLl128(const Group& group, const Device& device) {
-  if (device.generation < Generation::kVolta) return false;
+  if (NcclRow(device.generation) == NcclRow(Generation::kPascal)) return false;
   return group.op.fabric.intra.kind == LinkKind::kNvlink;
 }
 

@@ -28,9 +28,28 @@ constexpr int ElementSize(DType dtype) {
 }
 const char* Name(DType dtype);
 
-// Selects the constants NCCL publishes per GPU generation.
-enum class Generation { kPascal, kVolta, kAmpere, kHopper, kBlackwell };
+// Families of chips, as far as models tell them apart. The order means nothing:
+// ask a predicate, or NcclRow for NCCL's constants. kBlackwell includes Blackwell
+// Ultra and the RTX boards, kGaudi is Gaudi 2 and 3.
+enum class Generation {
+  kPascal,
+  kVolta,
+  kAmpere,
+  kHopper,
+  kBlackwell,
+  kKepler,
+  kTuring,
+  kAda,
+  kCdna2,
+  kCdna3,
+  kCdna4,
+  kGaudi,
+};
 const char* Name(Generation generation);
+
+// cuBLAS takes 32 MiB of workspace by default, elsewhere 4 MiB and a little
+// (cuBLAS documentation, cublasSetWorkspace).
+bool HasLargeWorkspace(Generation generation);
 
 struct Device {
   std::string id;    // "h100-sxm5-80gb"

@@ -27,15 +27,20 @@ DeviceEntry EntryFromProto(const DeviceEntryProto& proto, const std::string& pla
   entry.device = DeviceFromProto(proto.device(), place + ".device");
   entry.aliases.assign(proto.aliases().begin(), proto.aliases().end());
   entry.reference_node = proto.reference_node();
-  if (proto.tensor_clock_hz() < 0) {
-    throw InputError(place + ".tensor_clock_hz: got a negative number, want >= 0");
-  }
-  if (proto.fp16_flop_per_multiprocessor_clock() < 0) {
-    throw InputError(place +
-                     ".fp16_flop_per_multiprocessor_clock: got a negative number, want >= 0");
-  }
+  const auto refuse_negative = [&](const char* field, double value) {
+    if (value >= 0) return;
+    throw InputError(place + "." + field + ": got a negative number, want >= 0");
+  };
+  refuse_negative("tensor_clock_hz", proto.tensor_clock_hz());
+  refuse_negative("fp16_flop_per_multiprocessor_clock", proto.fp16_flop_per_multiprocessor_clock());
+  refuse_negative("fp32_flop_per_multiprocessor_clock", proto.fp32_flop_per_multiprocessor_clock());
+  refuse_negative("pcie_generation", proto.pcie_generation());
+  refuse_negative("scale_up_bytes_per_s", proto.scale_up_bytes_per_s());
   entry.tensor_clock_hz = proto.tensor_clock_hz();
   entry.fp16_flop_per_multiprocessor_clock = proto.fp16_flop_per_multiprocessor_clock();
+  entry.fp32_flop_per_multiprocessor_clock = proto.fp32_flop_per_multiprocessor_clock();
+  entry.pcie_generation = proto.pcie_generation();
+  entry.scale_up = Bandwidth(proto.scale_up_bytes_per_s());
   entry.sustained_source = proto.sustained_source();
   entry.provenance = proto.provenance();
   entry.sources.assign(proto.sources().begin(), proto.sources().end());

@@ -19,6 +19,10 @@ struct DeviceEntry {
   // multiprocessors x clock x operations per clock = fp16 peak; 0: not known.
   double tensor_clock_hz = 0;
   int fp16_flop_per_multiprocessor_clock = 0;
+  // multiprocessors x boost clock x this = vector peak; 0: not known.
+  int fp32_flop_per_multiprocessor_clock = 0;
+  int pcie_generation = 0;       // of the board's 16 lanes; 0: not known
+  Bandwidth scale_up;            // all links to other boards, one direction; zero: none known
   std::string sustained_source;  // what device.sustained_fraction rests on
   std::string provenance;
   std::vector<std::string> sources;

@@ -2,13 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/hardware_proto.h"
+#include "costmodel/shared_csv.h"
 
 namespace stagecraft {
 namespace {
@@ -29,12 +34,79 @@ TEST(DeviceCatalogueTest, V100HasNoBf16) {
   EXPECT_EQ(v100.Peak(DType::kFp16).flop_per_s(), 125e12);
 }
 
-TEST(DeviceCatalogueTest, HasEveryBoardOfTheFiveGenerations) {
-  for (const char* id :
-       {"v100-sxm2-16gb", "v100-sxm2-32gb", "v100-pcie-16gb", "v100-pcie-32gb", "a100-sxm4-40gb",
-        "a100-sxm4-80gb", "a100-pcie-40gb", "a100-pcie-80gb", "h100-sxm5-80gb", "h100-pcie-80gb",
-        "h100-nvl-94gb", "h100-hbm2e-96gb", "h200-sxm5-141gb", "gh200-96gb", "gh200-144gb"}) {
-    EXPECT_NE(DeviceCatalogue::Embedded().Find(id), nullptr) << id;
+TEST(DeviceCatalogueTest, NoGenerationBeforeAmpereHasBf16) {
+  for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
+    const Generation generation = entry.device.generation;
+    if (generation == Generation::kKepler || generation == Generation::kPascal ||
+        generation == Generation::kVolta || generation == Generation::kTuring) {
+      EXPECT_EQ(entry.device.Peak(DType::kBf16), FlopRate()) << entry.device.id;
+      EXPECT_EQ(entry.device.Peak(DType::kTf32), FlopRate()) << entry.device.id;
+      EXPECT_EQ(entry.device.Peak(DType::kFp8), FlopRate()) << entry.device.id;
+    }
+  }
+}
+
+TEST(DeviceCatalogueTest, B300IsNotFoundInGb300) {
+  EXPECT_EQ(DeviceCatalogue::Embedded().Get("B300", "test").device.id, "b300-sxm-288gb");
+  EXPECT_EQ(DeviceCatalogue::Embedded().Get("GB300", "test").device.id, "gb300-288gb");
+  EXPECT_EQ(DeviceCatalogue::Embedded().Get("RTX 2080", "test").device.id, "rtx2080-8gb");
+  EXPECT_EQ(DeviceCatalogue::Embedded().Get("RTX-2080", "test").device.id, "rtx2080ti-11gb");
+}
+
+std::vector<std::string> SplitAliases(const std::string& text) {
+  std::vector<std::string> aliases;
+  std::stringstream stream(text);
+  for (std::string alias; std::getline(stream, alias, ';');) aliases.push_back(alias);
+  return aliases;
+}
+
+TEST(DeviceCatalogueTest, HasEveryBoardOfTheSharedCatalogues) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  size_t found = 0;
+  for (const char* file : {"gpu_catalogue.csv", "extra_gpus.csv"}) {
+    const std::vector<CsvRow> rows = ReadSharedCatalogue(file);
+    EXPECT_FALSE(rows.empty()) << file;
+    for (const CsvRow& row : rows) {
+      const DeviceEntry* entry = DeviceCatalogue::Embedded().Find(row.at("gpu_id"));
+      ASSERT_NE(entry, nullptr) << row.at("gpu_id");
+      EXPECT_EQ(entry->device.id, row.at("gpu_id"));
+      EXPECT_EQ(entry->device.name, row.at("display_name"));
+      for (const std::string& alias : SplitAliases(row.at("aliases"))) {
+        EXPECT_EQ(DeviceCatalogue::Embedded().Find(alias), entry) << alias;
+      }
+      ++found;
+    }
+  }
+  EXPECT_EQ(found, DeviceCatalogue::Embedded().entries().size());
+}
+
+TEST(DeviceCatalogueTest, NumbersAreThoseOfTheSharedCatalogue) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  for (const CsvRow& row : ReadSharedCatalogue("gpu_catalogue.csv")) {
+    const DeviceEntry& entry = DeviceCatalogue::Embedded().Get(row.at("gpu_id"), "test");
+    const Device& device = entry.device;
+    const auto equals = [&](double ours, const char* column, double unit) {
+      const double theirs = Number(row, column) * unit;
+      EXPECT_NEAR(ours, theirs, 1e-9 * theirs) << device.id << " " << column;
+    };
+    equals(device.Peak(DType::kFp32).flop_per_s(), "fp32_tflops", 1e12);
+    equals(device.Peak(DType::kTf32).flop_per_s(), "tf32_tflops", 1e12);
+    equals(device.Peak(DType::kFp16).flop_per_s(), "fp16_tflops", 1e12);
+    equals(device.Peak(DType::kBf16).flop_per_s(), "bf16_tflops", 1e12);
+    equals(device.Peak(DType::kFp8).flop_per_s(), "fp8_tflops", 1e12);
+    equals(device.memory_bandwidth.bytes_per_s(), "memory_gbytes_per_s", 1e9);
+    equals(entry.tensor_clock_hz, "tensor_clock_mhz", 1e6);
+    equals(entry.fp16_flop_per_multiprocessor_clock, "flop_per_sm_clk_fp16tensor", 1);
+    equals(entry.fp32_flop_per_multiprocessor_clock, "flop_per_sm_clk_fp32", 1);
+    equals(entry.pcie_generation, "pcie_gen", 1);
+    equals(entry.scale_up.bytes_per_s(), "scaleup_gbytes_per_s_per_dir", 1e9);
+    EXPECT_EQ(entry.reference_node, row.at("reference_node"));
+    // What the table leaves empty is filled in the file, and said there.
+    if (!row.at("l2_mib").empty()) equals(device.l2.gib() * 1024, "l2_mib", 1);
+    if (row.at("sm_or_cu_count").empty()) continue;
+    equals(device.multiprocessors, "sm_or_cu_count", 1);
+    equals(device.boost_clock_hz, "boost_clock_mhz", 1e6);
+    EXPECT_EQ(device.memory.gib(), Number(row, "memory_gb")) << device.id;
   }
 }
 
@@ -51,11 +123,50 @@ TEST(DeviceCatalogueTest, NoNameIsClaimedTwice) {
 }
 
 TEST(DeviceCatalogueTest, MultiprocessorsTimesClockGiveTheTensorPeak) {
+  std::set<std::string> unchecked;
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     const double computed = entry.device.multiprocessors * entry.tensor_clock_hz *
                             entry.fp16_flop_per_multiprocessor_clock;
+    if (computed == 0) {
+      unchecked.insert(entry.device.id);
+      continue;
+    }
     EXPECT_NEAR(computed / entry.device.Peak(DType::kFp16).flop_per_s(), 1, 0.02)
         << entry.device.id;
+  }
+  EXPECT_EQ(unchecked,
+            (std::set<std::string>{"a10g-24gb", "b300-sxm-288gb", "gaudi2-96gb", "gaudi3-128gb",
+                                   "gb300-288gb", "h20-96gb", "k80-12gb"}));
+}
+
+TEST(DeviceCatalogueTest, MultiprocessorsTimesClockGiveTheVectorPeak) {
+  std::set<std::string> unchecked;
+  for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
+    const double computed = entry.device.multiprocessors * entry.device.boost_clock_hz *
+                            entry.fp32_flop_per_multiprocessor_clock;
+    if (computed == 0) {
+      unchecked.insert(entry.device.id);
+      continue;
+    }
+    // GB200 is quoted with 80 TFLOP/s, its clock gives 78.1.
+    const double tolerance = entry.device.id == "gb200-186gb" ? 0.025 : 0.02;
+    EXPECT_NEAR(computed / entry.device.vector_peak.flop_per_s(), 1, tolerance) << entry.device.id;
+  }
+  EXPECT_EQ(unchecked, (std::set<std::string>{"b300-sxm-288gb", "gaudi2-96gb", "gaudi3-128gb",
+                                              "gb300-288gb", "h20-96gb"}));
+}
+
+// Sparsity doubles a rate and leaves the others: every step of a dense table is
+// a factor of two at most.
+TEST(DeviceCatalogueTest, PeaksAreDense) {
+  for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
+    const auto peak = [&](DType dtype) { return entry.device.Peak(dtype).flop_per_s(); };
+    const double half = std::max(peak(DType::kFp16), peak(DType::kBf16));
+    EXPECT_LE(peak(DType::kTf32), 0.51 * half) << entry.device.id;
+    EXPECT_LE(peak(DType::kFp8), 2.03 * half) << entry.device.id;
+    if (peak(DType::kBf16) > 0 && peak(DType::kFp16) > 0) {
+      EXPECT_EQ(peak(DType::kBf16), peak(DType::kFp16)) << entry.device.id;
+    }
   }
 }
 
@@ -64,7 +175,7 @@ TEST(DeviceCatalogueTest, EveryEntrySaysWhereItIsFrom) {
     EXPECT_FALSE(entry.provenance.empty()) << entry.device.id;
     EXPECT_FALSE(entry.sources.empty()) << entry.device.id;
     EXPECT_FALSE(entry.sustained_source.empty()) << entry.device.id;
-    EXPECT_GT(entry.device.sustained_fraction, 0.7) << entry.device.id;
+    EXPECT_GT(entry.device.sustained_fraction, 0.5) << entry.device.id;
   }
 }
 
@@ -115,7 +226,15 @@ TEST(HardwareProtoTest, RefusesEveryFieldOutOfRange) {
   refuses([](DeviceProto& d) { d.clear_generation(); });
   refuses([](DeviceProto& d) { d.set_multiprocessors(0); });
   refuses([](DeviceProto& d) { d.set_boost_clock_hz(-1); });
-  refuses([](DeviceProto& d) { d.set_fp16_flop_per_s(0); });
+  refuses([](DeviceProto& d) { d.set_fp16_flop_per_s(-1); });
+  refuses([](DeviceProto& d) {
+    d.clear_fp32_flop_per_s();
+    d.clear_tf32_flop_per_s();
+    d.clear_fp16_flop_per_s();
+    d.clear_bf16_flop_per_s();
+    d.clear_fp8_flop_per_s();
+  });
+  refuses([](DeviceProto& d) { d.set_generation(static_cast<DeviceProto::Generation>(99)); });
   refuses([](DeviceProto& d) { d.set_fp8_flop_per_s(-1); });
   refuses([](DeviceProto& d) { d.set_fp32_flop_per_s(std::nan("")); });
   refuses([](DeviceProto& d) { d.set_vector_fp32_flop_per_s(1e300); });

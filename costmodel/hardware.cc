@@ -9,8 +9,13 @@ const char* Name(DType dtype) {
 }
 
 const char* Name(Generation generation) {
-  constexpr const char* kNames[] = {"pascal", "volta", "ampere", "hopper", "blackwell"};
+  constexpr const char* kNames[] = {"pascal", "volta", "ampere", "hopper", "blackwell", "kepler",
+                                    "turing", "ada",   "cdna2",  "cdna3",  "cdna4",     "gaudi"};
   return kNames[static_cast<int>(generation)];
+}
+
+bool HasLargeWorkspace(Generation generation) {
+  return generation == Generation::kHopper || generation == Generation::kBlackwell;
 }
 
 const char* Name(LinkKind kind) {

@@ -1,5 +1,6 @@
 #include "costmodel/hardware_proto.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "costmodel/check.h"
@@ -76,14 +77,16 @@ LinkProto::Kind KindToProto(LinkKind kind) {
 
 // The enums count alike, save that the wire starts with "unspecified".
 Generation GenerationFromProto(DeviceProto::Generation generation, const Checker& check) {
-  if (generation < DeviceProto::PASCAL || generation > DeviceProto::BLACKWELL) {
+  if (generation < DeviceProto::PASCAL || generation > DeviceProto::GAUDI) {
     check.Fail("generation", generation == 0 ? "none" : std::to_string(generation),
-               "PASCAL, VOLTA, AMPERE, HOPPER or BLACKWELL");
+               "KEPLER, PASCAL, VOLTA, TURING, AMPERE, ADA, HOPPER, BLACKWELL, CDNA2, CDNA3, "
+               "CDNA4 or GAUDI");
   }
   return static_cast<Generation>(generation - 1);
 }
 static_assert(static_cast<int>(Generation::kPascal) + 1 == DeviceProto::PASCAL);
-static_assert(static_cast<int>(Generation::kBlackwell) + 1 == DeviceProto::BLACKWELL);
+static_assert(static_cast<int>(Generation::kKepler) + 1 == DeviceProto::KEPLER);
+static_assert(static_cast<int>(Generation::kGaudi) + 1 == DeviceProto::GAUDI);
 
 }  // namespace
 
@@ -100,9 +103,13 @@ Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
   const auto peak = [&](DType dtype) -> FlopRate& { return device.peak[static_cast<int>(dtype)]; };
   peak(DType::kFp32) = check.Rate("fp32_flop_per_s", proto.fp32_flop_per_s());
   peak(DType::kTf32) = check.Rate("tf32_flop_per_s", proto.tf32_flop_per_s());
-  peak(DType::kFp16) = check.PositiveRate("fp16_flop_per_s", proto.fp16_flop_per_s());
+  peak(DType::kFp16) = check.Rate("fp16_flop_per_s", proto.fp16_flop_per_s());
   peak(DType::kBf16) = check.Rate("bf16_flop_per_s", proto.bf16_flop_per_s());
   peak(DType::kFp8) = check.Rate("fp8_flop_per_s", proto.fp8_flop_per_s());
+  if (std::all_of(device.peak.begin(), device.peak.end(),
+                  [](FlopRate rate) { return rate == FlopRate(); })) {
+    check.Fail("fp32_flop_per_s", "no peak of any format", "one > 0");
+  }
   device.vector_peak = check.PositiveRate("vector_fp32_flop_per_s", proto.vector_fp32_flop_per_s());
   // The smallest accepted fraction keeps rates above zero.
   device.sustained_fraction =

@@ -7,6 +7,7 @@
 
 namespace stagecraft {
 
+// kNvlink is any direct link between accelerators: Infinity Fabric too.
 enum class LinkKind { kNvlink, kPcie, kNetwork, kHost };
 const char* Name(LinkKind kind);
 
@@ -21,6 +22,7 @@ struct Link {
 // What one communicator sees of the cluster: enough to price a collective.
 struct Fabric {
   int ranks = 1;
+  // Scale-up domains, all but always the nodes: a GB200 NVL72 counts once.
   int nodes = 1;
   // Ranks on the node that has the fewest of them.
   int ranks_per_node = 1;

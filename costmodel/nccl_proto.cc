@@ -59,13 +59,13 @@ NcclGeneration FromProto(const NcclGenerationProto& proto, const std::string& pl
 }
 
 void ReadGenerations(const NcclTuningProto& proto, const std::string& place, NcclTuning& tuning) {
-  std::array<bool, kGenerationCount> seen = {};
+  std::array<bool, kNcclGenerationCount> seen = {};
   for (int i = 0; i < proto.generation_size(); ++i) {
     const std::string at = fmt::format("{}generation[{}]", place, i);
     const std::string& name = proto.generation(i).generation();
     std::optional<int> index;
-    for (int g = 0; g < kGenerationCount; ++g) {
-      if (name == Name(static_cast<Generation>(g))) index = g;
+    for (int g = 0; g < kNcclGenerationCount; ++g) {
+      if (name == Name(kNcclGenerations[g])) index = g;
     }
     if (!index || seen[*index]) {
       throw InputError(fmt::format(
@@ -75,10 +75,10 @@ void ReadGenerations(const NcclTuningProto& proto, const std::string& place, Ncc
     seen[*index] = true;
     tuning.generation[*index] = FromProto(proto.generation(i), at);
   }
-  for (int g = 0; g < kGenerationCount; ++g) {
+  for (int g = 0; g < kNcclGenerationCount; ++g) {
     if (seen[g]) continue;
     throw InputError(
-        fmt::format("{}generation: got none for {}", place, Name(static_cast<Generation>(g))));
+        fmt::format("{}generation: got none for {}", place, Name(kNcclGenerations[g])));
   }
 }
 

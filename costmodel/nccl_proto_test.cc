@@ -23,6 +23,15 @@ TEST(NcclProtoTest, TheShippedFileEqualsTheDefaults) {
   EXPECT_EQ(EmbeddedNcclTuning(), NcclTuning());
 }
 
+TEST(NcclProtoTest, EveryGenerationHasARow) {
+  for (int row = 0; row < kNcclGenerationCount; ++row) {
+    EXPECT_EQ(NcclRow(kNcclGenerations[row]), row);
+  }
+  EXPECT_EQ(NcclRow(Generation::kTuring), NcclRow(Generation::kVolta));
+  EXPECT_EQ(NcclRow(Generation::kAda), NcclRow(Generation::kAmpere));
+  EXPECT_EQ(NcclRow(Generation::kCdna3), NcclRow(Generation::kAmpere));
+}
+
 TEST(NcclProtoTest, AMissingFieldIsNamed) {
   EXPECT_EQ(ErrorOf("version: \"x\""),
             "nccl.textproto: ring.base_us.ll: got 0, want > 0 and at most 1000000000");

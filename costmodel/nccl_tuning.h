@@ -18,7 +18,39 @@ enum class Protocol { kLl, kLl128, kSimple };
 inline constexpr int kProtocolCount = 3;
 const char* Name(Protocol protocol);
 
-inline constexpr int kGenerationCount = 5;
+// The generations that have a row of their own, in the table's order.
+inline constexpr std::array kNcclGenerations = {Generation::kPascal, Generation::kVolta,
+                                                Generation::kAmpere, Generation::kHopper,
+                                                Generation::kBlackwell};
+inline constexpr int kNcclGenerationCount = static_cast<int>(kNcclGenerations.size());
+
+// Whose row a generation takes, as an index of kNcclGenerations. NCCL goes by
+// compute capability: Kepler and Pascal before 7.0, Turing with Volta, Ada with
+// Ampere. RCCL has NCCL's structure and Gaudi's library is not public: both take
+// Ampere's row, the newest without NVLS, for want of constants of their own.
+constexpr int NcclRow(Generation generation) {
+  switch (generation) {
+    case Generation::kKepler:
+    case Generation::kPascal:
+      return 0;
+    case Generation::kVolta:
+    case Generation::kTuring:
+      return 1;
+    case Generation::kAmpere:
+    case Generation::kAda:
+    case Generation::kCdna2:
+    case Generation::kCdna3:
+    case Generation::kCdna4:
+    case Generation::kGaudi:
+      return 2;
+    case Generation::kHopper:
+      return 3;
+    case Generation::kBlackwell:
+      return 4;
+  }
+  return 0;
+}
+
 inline constexpr int kTreeCorrections = 23;
 
 // One value for each protocol: LL, LL128, Simple.
@@ -55,7 +87,7 @@ struct NcclTuning {
   // Intel hosts; three times as much for Simple.
   PerProtocol network_overhead_us = {1, 1, 3};
   // Pascal has no row in NCCL's table and takes Volta's; its link is NVLink 1.
-  std::array<NcclGeneration, kGenerationCount> generation = {{
+  std::array<NcclGeneration, kNcclGenerationCount> generation = {{
       {{39, 39, 20.4}, 20, {20, 20, 20}, {26.5, 18.5, 10}, 0.9, 18, 0},
       {{39, 39, 20.4}, 20, {20, 20, 20}, {26.5, 18.5, 10}, 0.8, 20, 0},
       {{87.7, 39, 20.4}, 20, {20, 20, 20}, {24, 23.6, 17.8}, 0.8, 20, 0},
@@ -73,7 +105,7 @@ struct NcclTuning {
       {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
   }};
 
-  const NcclGeneration& Of(Generation g) const { return generation[static_cast<int>(g)]; }
+  const NcclGeneration& Of(Generation g) const { return generation[NcclRow(g)]; }
   friend bool operator==(const NcclTuning&, const NcclTuning&) = default;
 };
 

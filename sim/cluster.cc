@@ -102,8 +102,11 @@ void Cluster::AddNodes() {
     first_node_.push_back(node_count());
     first_link_.push_back(links);
     links += groups_[group].count * static_cast<int>(wirings_[group].cables().size());
+    const int domain_nodes = has_explicit_links_ ? 1 : groups_[group].type.domain_nodes;
     for (int i = 0; i < groups_[group].count; ++i) {
       const int node = node_count();
+      const bool opens_domain = i % domain_nodes == 0;
+      domain_.push_back(node == 0 ? 0 : domain_.back() + (opens_domain ? 1 : 0));
       first_device_.push_back(device_count());
       node_type_.push_back(static_cast<int>(group));
       for (int local = 0; local < groups_[group].type.devices; ++local) {
@@ -143,6 +146,7 @@ void Cluster::BuildGenerated(LinkGraph* graph) const {
   *graph = LinkGraph(vertices);
   const int fabric = static_cast<int>(vertices) - 1;
   (*graph)[fabric].name = kFabricName;
+  std::map<int, int> switches;  // domain of several nodes -> vertex
   int base = 0;
   int index = 0;
   for (int node = 0; node < node_count(); ++node) {
@@ -154,8 +158,16 @@ void Cluster::BuildGenerated(LinkGraph* graph) const {
       (*graph)[vertex++] = {prefix + endpoint.name, device};
     }
     for (const NodeWiring::Cable& cable : wiring.cables()) {
-      const int from = cable.from == NodeWiring::kFabric ? fabric : base + cable.from;
-      const int to = cable.to == NodeWiring::kFabric ? fabric : base + cable.to;
+      const auto end = [&](int endpoint) {
+        if (endpoint == NodeWiring::kFabric) return fabric;
+        if (endpoint != NodeWiring::kDomainSwitch) return base + endpoint;
+        const auto known = switches.find(domain_[node]);
+        if (known != switches.end()) return known->second;
+        const std::string name = "domain" + std::to_string(domain_[node]) + "/nvswitch";
+        return switches[domain_[node]] = AddEndpoint({name, -1}, graph);
+      };
+      const int from = end(cable.from);
+      const int to = end(cable.to);
       add_edge(from, to, ClusterLink{cable.link, index++}, *graph);
     }
     base = vertex;

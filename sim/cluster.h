@@ -54,6 +54,10 @@ class Cluster {
   int device_group(int index) const { return node_type_[places_[index].node]; }
   // The devices of a node are first_device(node), first_device(node) + 1, ...
   int first_device(int node) const { return first_device_[node]; }
+  // The scale-up domain a node belongs to, counted over the cluster: consecutive
+  // nodes of a group share one where the type's domain_nodes is above 1. With
+  // explicit links every node is one.
+  int domain(int node) const { return domain_[node]; }
   // "node0/gpu3"
   std::string DeviceName(int device) const;
   // All nodes are of one type.
@@ -68,6 +72,7 @@ class Cluster {
 
   // The fabric a communicator of these distinct devices sees, in any order.
   // Several node types: the slowest link wins.
+  // `Fabric::nodes` and its `node` are the group's scale-up domains (see domain()).
   //   intra  what a ring over the ranks of one node has per rank and direction,
   //          on the node where that is least; where no node has two ranks, what
   //          a device has.
@@ -77,8 +82,8 @@ class Cluster {
   //          node, links are shared evenly, and the group's ranks are summed.
   Fabric DescribeGroup(std::span<const int> devices) const;
 
-  // The fabric of one message. Inside a node `intra` is the route's narrowest
-  // link; across nodes inter.bandwidth is the interfaces that serve the device
+  // The fabric of one message. Inside a node or domain `intra` is the route's narrowest
+  // link; across domains inter.bandwidth is the interfaces that serve the device
   // (at least one), or an equal share of all of the node's where `concurrent`
   // messages leave it at the same time, whichever is less, at either end.
   // Preconditions: from != to, concurrent >= 1.
@@ -91,16 +96,23 @@ class Cluster {
     std::vector<int> locals;  // ascending
   };
 
+  // The ranks of one scale-up domain.
+  struct DomainRanks {
+    std::vector<NodeRanks> nodes;
+    int count = 0;
+  };
+
   void CheckGroups(const std::string& place) const;
   void AddNodes();
   void BuildGenerated(LinkGraph* graph) const;
   void BuildExplicit(const std::vector<ExplicitLink>& links, const std::string& place);
   void CheckReachable(const LinkGraph& graph, const std::string& place) const;
 
-  std::vector<NodeRanks> ByNode(std::span<const int> devices) const;
+  std::vector<DomainRanks> ByDomain(std::span<const int> devices) const;
   Route GeneratedRoute(int from, int to) const;
-  Link IntraLink(const NodeRanks& ranks) const;
-  Link InterLink(const std::vector<NodeRanks>& nodes) const;
+  Link IntraLink(const DomainRanks& ranks) const;
+  Link InterLink(const std::vector<DomainRanks>& domains) const;
+  bool HasNvls(const DomainRanks& ranks) const;
   // What `ranks` have towards another node over explicit links.
   Link ExplicitShare(const NodeRanks& ranks, int to_node) const;
   int link_base(int node) const;
@@ -111,6 +123,7 @@ class Cluster {
   std::vector<int> first_node_;      // by group
   std::vector<int> first_link_;      // by group
   std::vector<int> node_type_;       // node -> group
+  std::vector<int> domain_;          // node -> domain
   std::vector<int> first_device_;    // by node
   std::vector<DevicePlace> places_;  // device -> place
   bool has_explicit_links_ = false;

@@ -40,7 +40,7 @@ TEST(ClusterLinksTest, ExplicitLinksAnswerFromTheGraph) {
   const Route route = cluster.FindRoute(0, 1);
   EXPECT_EQ(route.links, (std::vector<int>{0, 3}));
   EXPECT_EQ(route.narrowest, MakeLink(LinkKind::kNetwork, 3_us, 5));
-  EXPECT_TRUE(route.crosses_nodes);
+  EXPECT_TRUE(route.crosses_domains);
   EXPECT_EQ(GigabytesPerSecond(cluster.DescribeGroup(Range(0, 2)).inter), 5);
   EXPECT_EQ(GigabytesPerSecond(cluster.DescribePair(0, 1, 2).inter), 2.5);
 }

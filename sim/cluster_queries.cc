@@ -26,7 +26,7 @@ Route Cluster::FindRoute(int from, int to) const {
   CHECK(from != to && from >= 0 && to >= 0 && from < device_count() && to < device_count());
   if (!has_explicit_links_) return GeneratedRoute(from, to);
   Route route = FindGraphRoute(link_graph(), from, to);
-  route.crosses_nodes = places_[from].node != places_[to].node;
+  route.crosses_domains = domain_[places_[from].node] != domain_[places_[to].node];
   return route;
 }
 
@@ -34,42 +34,52 @@ Route Cluster::GeneratedRoute(int from, int to) const {
   const DevicePlace start = places_[from];
   const DevicePlace goal = places_[to];
   Route route;
-  route.crosses_nodes = start.node != goal.node;
+  route.crosses_domains = domain_[start.node] != domain_[goal.node];
   const auto pass = [&](int node, const std::vector<int>& cables) {
     for (const int cable : cables) {
       route.links.push_back(link_base(node) + cable);
       Narrow(wirings_[node_type_[node]].cables()[cable].link, &route);
     }
   };
-  if (route.crosses_nodes) {
+  if (route.crosses_domains) {
     pass(start.node, wirings_[node_type_[start.node]].Leaving(start.local));
     pass(goal.node, wirings_[node_type_[goal.node]].Entering(goal.local));
+  } else if (start.node != goal.node) {
+    pass(start.node, {wirings_[node_type_[start.node]].ToDomainSwitch(start.local)});
+    pass(goal.node, {wirings_[node_type_[goal.node]].FromDomainSwitch(goal.local)});
   } else {
     pass(start.node, wirings_[node_type_[start.node]].Inside(start.local, goal.local));
   }
   return route;
 }
 
-std::vector<Cluster::NodeRanks> Cluster::ByNode(std::span<const int> devices) const {
+std::vector<Cluster::DomainRanks> Cluster::ByDomain(std::span<const int> devices) const {
   CHECK(!devices.empty());
   std::vector<int> sorted(devices.begin(), devices.end());
   std::sort(sorted.begin(), sorted.end());
   CHECK(sorted.front() >= 0 && sorted.back() < device_count());
   CHECK(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end());
-  std::vector<NodeRanks> nodes;
+  std::vector<DomainRanks> domains;
+  int last = -1;  // node
   for (const int device : sorted) {
     const DevicePlace place = places_[device];
-    if (nodes.empty() || nodes.back().node != place.node) nodes.push_back({place.node, {}});
+    if (last < 0 || domain_[last] != domain_[place.node]) domains.emplace_back();
+    std::vector<NodeRanks>& nodes = domains.back().nodes;
+    if (last != place.node) nodes.push_back({place.node, {}});
     nodes.back().locals.push_back(place.local);
+    ++domains.back().count;
+    last = place.node;
   }
-  return nodes;
+  return domains;
 }
 
-Link Cluster::IntraLink(const NodeRanks& ranks) const {
-  const std::vector<int>& locals = ranks.locals;
-  if (locals.size() < 2) return node(ranks.node).intra;
-  if (!has_explicit_links_) return wirings_[node_type_[ranks.node]].GroupLink(locals);
-  const int first = first_device_[ranks.node];
+Link Cluster::IntraLink(const DomainRanks& ranks) const {
+  const int first_node = ranks.nodes[0].node;
+  const std::vector<int>& locals = ranks.nodes[0].locals;
+  // The switch of several nodes gives every device its full width.
+  if (ranks.count < 2 || ranks.nodes.size() > 1) return node(first_node).intra;
+  if (!has_explicit_links_) return wirings_[node_type_[first_node]].GroupLink(locals);
+  const int first = first_device_[first_node];
   Link slowest;
   for (size_t i = 0; i < locals.size(); ++i) {
     const size_t reach = locals.size() > kMaxAllPairs ? 2 : locals.size();
@@ -112,46 +122,54 @@ Link Cluster::ExplicitShare(const NodeRanks& ranks, int to_node) const {
   return total;
 }
 
-Link Cluster::InterLink(const std::vector<NodeRanks>& nodes) const {
+Link Cluster::InterLink(const std::vector<DomainRanks>& domains) const {
   Link slowest;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    Link link;
+  for (size_t i = 0; i < domains.size(); ++i) {
+    const std::vector<NodeRanks>& nodes = domains[i].nodes;
+    Link link = node(nodes[0].node).nic;
     if (has_explicit_links_) {
-      link = ExplicitShare(nodes[i], nodes[(i + 1) % nodes.size()].node);
+      link = ExplicitShare(nodes[0], domains[(i + 1) % domains.size()].nodes[0].node);
     } else {
-      link = node(nodes[i].node).nic;
-      link.bandwidth =
-          wirings_[node_type_[nodes[i].node]].SharedNics(static_cast<int>(nodes[i].locals.size()));
+      double sum = 0;
+      for (const NodeRanks& ranks : nodes) {
+        const int count = static_cast<int>(ranks.locals.size());
+        sum += wirings_[node_type_[ranks.node]].SharedNics(count).bytes_per_s();
+      }
+      link.bandwidth = Bandwidth(sum);
     }
     slowest = i == 0 ? link : Slower(slowest, link);
   }
   return slowest;
 }
 
+bool Cluster::HasNvls(const DomainRanks& ranks) const {
+  return std::all_of(ranks.nodes.begin(), ranks.nodes.end(), [&](const NodeRanks& on_node) {
+    return node(on_node.node).nvls && wirings_[node_type_[on_node.node]].SameDomain(on_node.locals);
+  });
+}
+
 Fabric Cluster::DescribeGroup(std::span<const int> devices) const {
-  const std::vector<NodeRanks> nodes = ByNode(devices);
+  const std::vector<DomainRanks> domains = ByDomain(devices);
   Fabric fabric;
   fabric.ranks = static_cast<int>(devices.size());
-  fabric.nodes = static_cast<int>(nodes.size());
-  fabric.ranks_per_node = static_cast<int>(nodes[0].locals.size());
-  size_t most = 0;
-  for (const NodeRanks& ranks : nodes) {
-    fabric.ranks_per_node = std::min(fabric.ranks_per_node, static_cast<int>(ranks.locals.size()));
-    most = std::max(most, ranks.locals.size());
+  fabric.nodes = static_cast<int>(domains.size());
+  fabric.ranks_per_node = domains[0].count;
+  int most = 0;
+  for (const DomainRanks& ranks : domains) {
+    fabric.ranks_per_node = std::min(fabric.ranks_per_node, ranks.count);
+    most = std::max(most, ranks.count);
   }
   fabric.nvls = fabric.ranks > 1;
   bool first = true;
-  for (const NodeRanks& ranks : nodes) {
-    const NodeType& type = node(ranks.node);
-    fabric.nvls =
-        fabric.nvls && type.nvls && wirings_[node_type_[ranks.node]].SameDomain(ranks.locals);
+  for (const DomainRanks& ranks : domains) {
+    fabric.nvls = fabric.nvls && HasNvls(ranks);
     // A lone rank sends nothing inside its node.
-    if (most > 1 && ranks.locals.size() < 2) continue;
+    if (most > 1 && ranks.count < 2) continue;
     const Link intra = IntraLink(ranks);
     fabric.intra = first ? intra : Slower(fabric.intra, intra);
     first = false;
   }
-  if (fabric.nodes > 1) fabric.inter = InterLink(nodes);
+  if (fabric.nodes > 1) fabric.inter = InterLink(domains);
   return fabric;
 }
 
@@ -162,7 +180,7 @@ Fabric Cluster::DescribePair(int from, int to, int concurrent) const {
   fabric.ranks = 2;
   fabric.ranks_per_node = 2;
   fabric.intra = route.narrowest;
-  if (!route.crosses_nodes) return fabric;
+  if (!route.crosses_domains) return fabric;
   fabric.nodes = 2;
   fabric.ranks_per_node = 1;
   const int start = places_[from].node;

@@ -78,6 +78,7 @@ std::string DescribeGroup(const Cluster::NodeGroup& group) {
   std::string text = fmt::format("{} x {} with {}{} {} ({} {} {} a GPU", group.count, type.id,
                                  type.devices, idle, type.device.name, Name(type.wiring),
                                  Name(type.intra.kind), Gigabytes(type.intra.bandwidth));
+  if (type.domain_nodes > 1) text += fmt::format(" across {} nodes", type.domain_nodes);
   if (type.nics > 0) {
     text += fmt::format(", network {} x {} a node", type.nics, Gigabytes(type.nic.bandwidth));
   }

@@ -58,6 +58,14 @@ TEST(ClusterSpecTest, NodeIdsAndMixturesInRankOrder) {
   EXPECT_FALSE(mixed.homogeneous());
 }
 
+TEST(ClusterSpecTest, ADomainOfSeveralNodesIsNamed) {
+  EXPECT_EQ(DescribeCluster(ParseCluster("gb200:18x4")),
+            "72 GPUs: 18 x gb200-nvl72 with 4 GB200 (per GPU, NVL72) (switched nvlink 900 GB/s a "
+            "GPU across 18 nodes, network 4 x 50 GB/s a node)");
+  const ClusterProto proto = ToProto(ParseCluster("gb200:2x4"));
+  EXPECT_EQ(ClusterFromProto(proto, "x").node(0).domain_nodes, 18);
+}
+
 TEST(ClusterSpecTest, EveryNodeOfTheCatalogueMakesACluster) {
   for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
     const Cluster cluster = ParseCluster(entry.type.id + ":2");
@@ -94,8 +102,8 @@ TEST(ClusterSpecTest, BadShorthandIsOneSentence) {
        "--cluster: the catalogue has no reference node for h100-pcie-80gb, want NODE_ID:N or a "
        "cluster file that says how it is wired"},
       {"dgx-h10:8",
-       "--cluster: unknown GPU or node type \"dgx-h10\"; did you mean \"dgx-h100\", \"dgx-1v\" or "
-       "\"dgx-a100\"?"},
+       "--cluster: unknown GPU or node type \"dgx-h10\"; did you mean \"dgx-h100\", \"dgx-1p\" or "
+       "\"dgx-1v\"?"},
   };
   for (const auto& [spec, want] : cases) EXPECT_EQ(ErrorOf(spec), want);
 }
@@ -128,7 +136,7 @@ TEST(ClusterSpecTest, BadFilesAreOneSentence) {
        "\"A100\"?"},
       {"node_groups: [{inline_node_type: {id: x, device: h100, devices: 1}, count: 1}]",
        "node_groups[0].inline_node_type.wiring: got none, want SWITCHED, CUBE_MESH, ALL_PAIRS, "
-       "PAIRS or PCIE"},
+       "PAIRS, PCIE or SINGLE_CUBE_MESH"},
       {"node_groups: [{device: h100, count: 1}]\nlinks: [{from: a, to: b}]",
        "links[0].link.kind: got none, want NVLINK, PCIE, NETWORK or HOST"},
       {"name: x", "node_groups: got none, want at least one node"},

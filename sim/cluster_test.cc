@@ -29,7 +29,7 @@ TEST(ClusterTest, RouteInsideASwitchedNodePassesTheSwitch) {
   const Route route = cluster.FindRoute(8, 15);
   EXPECT_EQ(route.narrowest, MakeLink(LinkKind::kNvlink, 1_us, 400));
   EXPECT_EQ(route.links.size(), 2u);
-  EXPECT_FALSE(route.crosses_nodes);
+  EXPECT_FALSE(route.crosses_domains);
 }
 
 TEST(ClusterTest, RouteBetweenNodesPassesBothInterfaces) {
@@ -37,7 +37,7 @@ TEST(ClusterTest, RouteBetweenNodesPassesBothInterfaces) {
   const Route route = cluster.FindRoute(0, 8);
   EXPECT_EQ(route.narrowest, MakeLink(LinkKind::kNetwork, 5_us, 40));
   EXPECT_EQ(route.links.size(), 4u);
-  EXPECT_TRUE(route.crosses_nodes);
+  EXPECT_TRUE(route.crosses_domains);
 }
 
 TEST(ClusterTest, RoutesByConstructionAreThoseThatTheGraphFinds) {
@@ -49,9 +49,16 @@ TEST(ClusterTest, RoutesByConstructionAreThoseThatTheGraphFinds) {
   all_pairs.wiring = Wiring::kAllPairs;
   NodeType pcie = Pairs();
   pcie.wiring = Wiring::kPcie;
-  const Cluster cluster(
-      "c",
-      {{two_domains, 1}, {CubeMesh(), 1}, {Pairs(), 2}, {many_nics, 1}, {all_pairs, 1}, {pcie, 1}});
+  NodeType single = CubeMesh();
+  single.wiring = Wiring::kSingleCubeMesh;
+  const Cluster cluster("c", {{two_domains, 1},
+                              {CubeMesh(), 1},
+                              {Pairs(), 2},
+                              {Rack(), 3},
+                              {many_nics, 1},
+                              {all_pairs, 1},
+                              {single, 1},
+                              {pcie, 1}});
   const LinkGraph& graph = cluster.link_graph();
   std::vector<int> vertex(cluster.device_count());
   for (int i = 0; i < static_cast<int>(num_vertices(graph)); ++i) {
@@ -68,6 +75,62 @@ TEST(ClusterTest, RoutesByConstructionAreThoseThatTheGraphFinds) {
       EXPECT_EQ(built.narrowest, found.narrowest) << from << " to " << to;
     }
   }
+}
+
+TEST(ClusterTest, NodesOfADomainAreJoinedByTheSwitch) {
+  const Cluster cluster("c", {{Switched(), 1}, {Rack(), 5}});  // domains: 0, 1 1, 2 2, 3
+  EXPECT_EQ(cluster.domain(0), 0);
+  EXPECT_EQ(cluster.domain(1), cluster.domain(2));
+  EXPECT_NE(cluster.domain(2), cluster.domain(3));
+  EXPECT_EQ(cluster.domain(5), 3);
+  const Route route = cluster.FindRoute(8, 12);  // nodes 1 and 2
+  EXPECT_EQ(route.narrowest, MakeLink(LinkKind::kNvlink, 1_us, 400));
+  EXPECT_EQ(route.links.size(), 2u);
+  EXPECT_FALSE(route.crosses_domains);
+  EXPECT_TRUE(cluster.FindRoute(12, 16).crosses_domains);
+  const Fabric pair = cluster.DescribePair(8, 12, 4);
+  EXPECT_EQ(pair.nodes, 1);
+  EXPECT_EQ(GigabytesPerSecond(pair.intra), 400);
+  EXPECT_EQ(GigabytesPerSecond(cluster.DescribePair(12, 16, 1).inter), 40);
+}
+
+TEST(ClusterTest, GroupsCountDomainsAndAddTheirInterfaces) {
+  const Cluster cluster("c", {{Rack(), 4}});  // two domains of 2 x 4 devices
+  const Fabric inside = cluster.DescribeGroup(Range(0, 8));
+  EXPECT_EQ(inside.nodes, 1);
+  EXPECT_EQ(inside.ranks_per_node, 8);
+  EXPECT_EQ(GigabytesPerSecond(inside.intra), 400);
+  EXPECT_TRUE(inside.nvls);
+  const Fabric all = cluster.DescribeGroup(Range(0, 16));
+  EXPECT_EQ(all.nodes, 2);
+  EXPECT_EQ(all.ranks_per_node, 8);
+  EXPECT_EQ(GigabytesPerSecond(all.inter), 320);                 // 2 nodes x 4 x 40
+  const Fabric strided = cluster.DescribeGroup(Range(0, 4, 4));  // one device a node
+  EXPECT_EQ(strided.nodes, 2);
+  EXPECT_EQ(strided.ranks_per_node, 2);
+  EXPECT_EQ(GigabytesPerSecond(strided.intra), 400);
+  EXPECT_EQ(GigabytesPerSecond(strided.inter), 80);
+}
+
+TEST(ClusterTest, FewerDevicesOfANodeKeepItsDomain) {
+  const NodeType half = UseDevices(Rack(), 2);
+  EXPECT_EQ(half.domain_nodes, 2);
+  EXPECT_TRUE(FindErrors(half).empty());
+  EXPECT_EQ(Cluster("c", {{half, 2}}).DescribeGroup(Range(0, 4)).nodes, 1);
+}
+
+TEST(ClusterTest, OnlyAWholeSwitchedNodeMayJoinADomain) {
+  NodeType type = Pairs();
+  type.domain_nodes = 2;
+  ASSERT_EQ(FindErrors(type).size(), 1u);
+  EXPECT_EQ(FindErrors(type)[0],
+            "domain_nodes: got 2, want 1 unless one switch joins all devices of the node");
+  type = Rack();
+  type.domain = 2;
+  EXPECT_EQ(FindErrors(type).size(), 1u);
+  type = Rack();
+  type.domain_nodes = 0;
+  EXPECT_EQ(FindErrors(type)[0], "domain_nodes: got 0, want from 1 to 1024");
 }
 
 TEST(ClusterTest, WholeNodesShareAllInterfaces) {
@@ -132,6 +195,20 @@ TEST(ClusterTest, CubeMeshGivesEveryDeviceSixLinks) {
     }
     EXPECT_EQ(total, 150) << from;
   }
+}
+
+// As above, with a link where there were two: each device has four.
+TEST(ClusterTest, SingleCubeMeshHasOneLinkAPair) {
+  NodeType type = CubeMesh();
+  type.wiring = Wiring::kSingleCubeMesh;
+  type.intra.bandwidth = Bandwidth(80e9);
+  const Cluster cluster("c", {{type, 1}});
+  EXPECT_EQ(GigabytesPerSecond(cluster.FindRoute(0, 4).narrowest), 20);
+  EXPECT_EQ(GigabytesPerSecond(cluster.FindRoute(0, 1).narrowest), 20);
+  EXPECT_EQ(GigabytesPerSecond(cluster.FindRoute(0, 5).narrowest), 16);  // no link: PCIe
+  EXPECT_EQ(GigabytesPerSecond(cluster.DescribeGroup(Range(0, 8)).intra), 80);
+  EXPECT_EQ(GigabytesPerSecond(cluster.DescribeGroup(Range(0, 4)).intra), 40);
+  EXPECT_EQ(GigabytesPerSecond(cluster.DescribeGroup(Range(0, 2)).intra), 20);
 }
 
 TEST(ClusterTest, BridgedPairsFallBackToPcie) {

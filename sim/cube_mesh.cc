@@ -13,7 +13,7 @@ namespace {
 
 using Counts = std::array<std::array<int, kCubeMeshSize>, kCubeMeshSize>;
 
-// As `nvidia-smi topo -m` names them: NV1, NV2 or, for 0, SYS. Provenance:
+// V100's, as `nvidia-smi topo -m` names them: NV1, NV2 or, for 0, SYS. Provenance:
 // data/README.md.
 constexpr Counts kLinks = {{
     {0, 1, 1, 2, 2, 0, 0, 0},
@@ -26,16 +26,26 @@ constexpr Counts kLinks = {{
     {0, 0, 0, 1, 2, 1, 2, 0},
 }};
 
+Counts LinksOf(CubeMesh mesh) {
+  Counts links = kLinks;
+  if (mesh == CubeMesh::kV100) return links;
+  for (auto& row : links) {
+    for (int& count : row) count = std::min(count, 1);
+  }
+  return links;
+}
+
 // Searches for link-disjoint cycles through all members, most first.
 class CycleSearch {
  public:
-  explicit CycleSearch(std::vector<int> members) : members_(std::move(members)), free_(kLinks) {}
+  CycleSearch(std::vector<int> members, const Counts& links)
+      : members_(std::move(members)), free_(links) {}
 
   int Run() {
-    bound_ = kCubeMeshLinksPerDevice;
+    bound_ = CubeMeshLinksPerDevice(CubeMesh::kV100);
     for (const int device : members_) {
       int degree = 0;
-      for (const int other : members_) degree += kLinks[device][other];
+      for (const int other : members_) degree += free_[device][other];
       bound_ = std::min(bound_, degree / 2);
     }
     Extend(members_[0], 1u << members_[0], 0);
@@ -76,29 +86,34 @@ class CycleSearch {
   int best_ = 0;
 };
 
-int RingLinks(unsigned devices) {
+int RingLinks(const Counts& links, unsigned devices) {
   std::vector<int> members;
   for (int i = 0; i < kCubeMeshSize; ++i) {
     if ((devices >> i & 1u) != 0) members.push_back(i);
   }
   if (members.size() < 2) return 0;
-  if (members.size() == 2) return kLinks[members[0]][members[1]];
-  return 2 * CycleSearch(std::move(members)).Run();
+  if (members.size() == 2) return links[members[0]][members[1]];
+  return 2 * CycleSearch(std::move(members), links).Run();
 }
 
 }  // namespace
 
-int CubeMeshLinks(int a, int b) { return kLinks[a][b]; }
+int CubeMeshLinks(CubeMesh mesh, int a, int b) {
+  return mesh == CubeMesh::kV100 ? kLinks[a][b] : std::min(kLinks[a][b], 1);
+}
 
-int CubeMeshRingLinks(unsigned devices) {
+int CubeMeshRingLinks(CubeMesh mesh, unsigned devices) {
   constexpr unsigned kSets = 1u << kCubeMeshSize;
-  static const std::array<int, kSets> table = [] {
-    std::array<int, kSets> rings{};
-    for (unsigned set = 0; set < kSets; ++set) rings[set] = RingLinks(set);
+  using Rings = std::array<int, kSets>;
+  const auto find_all = [](CubeMesh which) {
+    const Counts links = LinksOf(which);
+    Rings rings{};
+    for (unsigned set = 0; set < kSets; ++set) rings[set] = RingLinks(links, set);
     return rings;
-  }();
+  };
+  static const std::array<Rings, 2> tables = {find_all(CubeMesh::kV100), find_all(CubeMesh::kP100)};
   CHECK(devices < kSets && std::popcount(devices) >= 2);
-  return table[devices];
+  return tables[static_cast<int>(mesh)][devices];
 }
 
 }  // namespace stagecraft

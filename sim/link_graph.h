@@ -23,15 +23,15 @@ using LinkGraph =
 
 // What a message from one device to another passes.
 struct Route {
-  Link narrowest;  // bandwidth of the narrowest link, latencies added up
-  bool crosses_nodes = false;
-  std::vector<int> links;  // indices of the graph's links, in order
+  Link narrowest;                // bandwidth of the narrowest link, latencies added up
+  bool crosses_domains = false;  // leaves the scale-up domain: passes the network
+  std::vector<int> links;        // indices of the graph's links, in order
 };
 
 // The route from one vertex to another with the fewest links; of equals the
 // one that is widest at its narrowest, then the one of lowest indices. Other
 // devices forward nothing, unless there is no way but through them. No links:
-// there is no route. `crosses_nodes` is left false. O(vertices + links).
+// there is no route. `crosses_domains` is left false. O(vertices + links).
 Route FindGraphRoute(const LinkGraph& graph, int from, int to);
 
 }  // namespace stagecraft

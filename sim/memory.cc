@@ -121,8 +121,7 @@ StageMemory ReplicaMemory(const Plan& plan, const Workload& workload, const Clus
   const Device& device = cluster.device(memory.device);
   memory.capacity = device.memory;
   memory.weights = Bytes(parameters * WorkingBytes(plan));
-  const bool is_hopper = device.generation >= Generation::kHopper;
-  memory.workspace = (is_hopper ? kHopperWorkspace : kOlderWorkspace) +
+  memory.workspace = (HasLargeWorkspace(device.generation) ? kHopperWorkspace : kOlderWorkspace) +
                      LargestTransient(plan, workload, stage, spec);
   memory.communication = CommunicationBuffers(plan, workload, stage, spec);
   memory.framework = kFrameworkMemory;

@@ -10,19 +10,24 @@ namespace {
 constexpr int kCubeMeshDevices = 8;
 constexpr int kMaxAllPairs = 64;
 constexpr int kMaxNics = 1024;
+constexpr int kMaxDomainNodes = 1024;
 
 std::string Got(const char* key, int value, const std::string& want) {
   return std::string(key) + ": got " + std::to_string(value) + ", want " + want;
 }
 
+bool IsCubeMesh(Wiring wiring) {
+  return wiring == Wiring::kCubeMesh || wiring == Wiring::kSingleCubeMesh;
+}
+
 int MaxDevices(Wiring wiring) {
-  if (wiring == Wiring::kCubeMesh) return kCubeMeshDevices;
+  if (IsCubeMesh(wiring)) return kCubeMeshDevices;
   if (wiring == Wiring::kAllPairs) return kMaxAllPairs;
   return kMaxDevicesPerNode;
 }
 
 bool NeedsFallback(const NodeType& type) {
-  return type.wiring == Wiring::kCubeMesh || DomainSize(type) < type.devices;
+  return IsCubeMesh(type.wiring) || DomainSize(type) < type.devices;
 }
 
 }  // namespace
@@ -39,6 +44,8 @@ const char* Name(Wiring wiring) {
       return "pairs";
     case Wiring::kPcie:
       return "pcie";
+    case Wiring::kSingleCubeMesh:
+      return "single-cube-mesh";
   }
   return "";
 }
@@ -65,6 +72,14 @@ std::vector<std::string> FindErrors(const NodeType& type) {
       errors.push_back(
           Got("domain", type.domain, std::string("all devices with wiring ") + Name(type.wiring)));
     }
+  }
+  if (type.domain_nodes < 1 || type.domain_nodes > kMaxDomainNodes) {
+    errors.push_back(
+        Got("domain_nodes", type.domain_nodes, "from 1 to " + std::to_string(kMaxDomainNodes)));
+  } else if (type.domain_nodes > 1 &&
+             (type.wiring != Wiring::kSwitched || DomainSize(type) < type.devices)) {
+    errors.push_back(Got("domain_nodes", type.domain_nodes,
+                         "1 unless one switch joins all devices of the node"));
   }
   if (!(type.intra.bandwidth.bytes_per_s() > 0)) {
     errors.push_back("intra: got no bandwidth, want > 0");

@@ -12,11 +12,12 @@ namespace stagecraft {
 
 // How the devices of one node are joined.
 enum class Wiring {
-  kSwitched,  // one switch per domain: any device to any other at full width
-  kCubeMesh,  // DGX-1V: six links a device, one or two to each of four others
-  kAllPairs,  // direct links of equal width between any two
-  kPairs,     // bridges between devices 2i and 2i+1
-  kPcie,      // one PCIe root; `intra` is a device's port
+  kSwitched,        // one switch per domain: any device to any other at full width
+  kCubeMesh,        // DGX-1V: six links a device, one or two to each of four others
+  kAllPairs,        // direct links of equal width between any two
+  kPairs,           // bridges between devices 2i and 2i+1
+  kPcie,            // one PCIe root; `intra` is a device's port
+  kSingleCubeMesh,  // DGX-1P: as kCubeMesh, one link each, four a device
 };
 const char* Name(Wiring wiring);
 
@@ -30,9 +31,12 @@ struct NodeType {
   // What one device can send to the others of its domain, all its links
   // together, one direction; the latency is from device to device.
   Link intra;
-  // Devices per scale-up domain; 0: all, or 2 for kPairs. Between domains,
+  // Devices of this node per scale-up domain; 0: all, or 2 for kPairs. Between domains,
   // and where a cube mesh has no link, traffic takes `fallback`.
   int domain = 0;
+  // So many consecutive nodes of a group share their switch and make one domain:
+  // 18 in a GB200 NVL72. More than 1 only for kSwitched with a whole-node domain.
+  int domain_nodes = 1;
   // A device's PCIe port; bandwidth zero: none, and the way to a network
   // interface is as wide as the interface.
   Link fallback;
@@ -53,7 +57,7 @@ std::vector<std::string> FindErrors(const NodeType& type);
 // Precondition: 1 <= devices <= type.devices.
 NodeType UseDevices(const NodeType& type, int devices);
 
-// Devices per scale-up domain, never zero.
+// Devices of one node that share a scale-up domain, never zero.
 int DomainSize(const NodeType& type);
 
 }  // namespace stagecraft

@@ -13,12 +13,13 @@ static_assert(static_cast<int>(Wiring::kCubeMesh) + 1 == NodeTypeProto::CUBE_MES
 static_assert(static_cast<int>(Wiring::kAllPairs) + 1 == NodeTypeProto::ALL_PAIRS);
 static_assert(static_cast<int>(Wiring::kPairs) + 1 == NodeTypeProto::PAIRS);
 static_assert(static_cast<int>(Wiring::kPcie) + 1 == NodeTypeProto::PCIE);
+static_assert(static_cast<int>(Wiring::kSingleCubeMesh) + 1 == NodeTypeProto::SINGLE_CUBE_MESH);
 
 Wiring WiringFromProto(NodeTypeProto::Wiring wiring, const std::string& place) {
-  if (wiring < NodeTypeProto::SWITCHED || wiring > NodeTypeProto::PCIE) {
+  if (wiring < NodeTypeProto::SWITCHED || wiring > NodeTypeProto::SINGLE_CUBE_MESH) {
     throw InputError(place + ".wiring: got " +
                      (wiring == 0 ? std::string("none") : std::to_string(wiring)) +
-                     ", want SWITCHED, CUBE_MESH, ALL_PAIRS, PAIRS or PCIE");
+                     ", want SWITCHED, CUBE_MESH, ALL_PAIRS, PAIRS, PCIE or SINGLE_CUBE_MESH");
   }
   return static_cast<Wiring>(wiring - 1);
 }
@@ -50,6 +51,7 @@ NodeType NodeTypeFromProto(const NodeTypeProto& proto, const std::string& place)
   type.wiring = WiringFromProto(proto.wiring(), place);
   type.intra = LinkFromProto(proto.intra(), place + ".intra");
   type.domain = proto.domain();
+  type.domain_nodes = proto.domain_nodes() == 0 ? 1 : proto.domain_nodes();
   if (proto.has_fallback()) type.fallback = LinkFromProto(proto.fallback(), place + ".fallback");
   type.nics = proto.nics();
   if (proto.has_nic()) type.nic = LinkFromProto(proto.nic(), place + ".nic");
@@ -74,6 +76,7 @@ NodeTypeProto ToProto(const NodeType& type) {
   proto.set_wiring(static_cast<NodeTypeProto::Wiring>(static_cast<int>(type.wiring) + 1));
   *proto.mutable_intra() = ToProto(type.intra);
   proto.set_domain(type.domain);
+  if (type.domain_nodes > 1) proto.set_domain_nodes(type.domain_nodes);
   if (type.fallback.bandwidth.bytes_per_s() > 0) {
     *proto.mutable_fallback() = ToProto(type.fallback);
   }

@@ -1,6 +1,7 @@
 #include "sim/node_wiring.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "costmodel/check.h"
 #include "sim/cube_mesh.h"
@@ -11,6 +12,12 @@ namespace {
 Link WithLatency(Link link, Duration latency) {
   link.latency = latency;
   return link;
+}
+
+std::optional<CubeMesh> MeshOf(Wiring wiring) {
+  if (wiring == Wiring::kCubeMesh) return CubeMesh::kV100;
+  if (wiring == Wiring::kSingleCubeMesh) return CubeMesh::kP100;
+  return std::nullopt;
 }
 
 Duration FirstHalf(Duration latency) { return Duration::Nanoseconds(latency.ns() / 2); }
@@ -28,18 +35,15 @@ NodeWiring::NodeWiring(const NodeType& type) : type_(type), domain_(DomainSize(t
     endpoints_.back().device = device;
   }
   if (type_.wiring == Wiring::kSwitched) {
-    for (int first = 0; first < type_.devices; first += domain_) {
-      const std::string number = domain_ == type_.devices ? "" : std::to_string(first / domain_);
-      AddSwitch("nvswitch" + number, type_.intra, first, std::min(first + domain_, type_.devices),
-                &up_, &down_);
-    }
+    AddScaleUpSwitches();
   } else if (type_.wiring == Wiring::kPcie) {
-    AddSwitch("pcie", type_.intra, 0, type_.devices, &pcie_up_, &pcie_down_);
+    AddSwitch(AddEndpoint("pcie"), type_.intra, 0, type_.devices, &pcie_up_, &pcie_down_);
   } else {
     AddDirectCables();
   }
-  const bool needs_root = domain_ < type_.devices || type_.wiring == Wiring::kCubeMesh;
-  if (needs_root) AddSwitch("pcie", type_.fallback, 0, type_.devices, &pcie_up_, &pcie_down_);
+  if (domain_ < type_.devices || MeshOf(type_.wiring)) {
+    AddSwitch(AddEndpoint("pcie"), type_.fallback, 0, type_.devices, &pcie_up_, &pcie_down_);
+  }
   if (type_.nics > 0) AddInterfaces();
 }
 
@@ -53,9 +57,16 @@ int NodeWiring::AddCable(int from, int to, const Link& link) {
   return static_cast<int>(cables_.size()) - 1;
 }
 
-void NodeWiring::AddSwitch(const std::string& name, const Link& link, int first, int last,
-                           std::vector<int>* up, std::vector<int>* down) {
-  const int hub = AddEndpoint(name);
+void NodeWiring::AddScaleUpSwitches() {
+  for (int first = 0; first < type_.devices; first += domain_) {
+    const std::string number = domain_ == type_.devices ? "" : std::to_string(first / domain_);
+    const int hub = type_.domain_nodes > 1 ? kDomainSwitch : AddEndpoint("nvswitch" + number);
+    AddSwitch(hub, type_.intra, first, std::min(first + domain_, type_.devices), &up_, &down_);
+  }
+}
+
+void NodeWiring::AddSwitch(int hub, const Link& link, int first, int last, std::vector<int>* up,
+                           std::vector<int>* down) {
   for (int device = first; device < last; ++device) {
     up->push_back(AddCable(device, hub, WithLatency(link, FirstHalf(link.latency))));
     down->push_back(AddCable(hub, device, WithLatency(link, SecondHalf(link.latency))));
@@ -63,6 +74,7 @@ void NodeWiring::AddSwitch(const std::string& name, const Link& link, int first,
 }
 
 void NodeWiring::AddDirectCables() {
+  const std::optional<CubeMesh> mesh = MeshOf(type_.wiring);
   direct_.assign(static_cast<size_t>(type_.devices) * type_.devices, -1);
   for (int from = 0; from < type_.devices; ++from) {
     for (int to = 0; to < type_.devices; ++to) {
@@ -70,9 +82,7 @@ void NodeWiring::AddDirectCables() {
       if (from == to) continue;
       if (type_.wiring == Wiring::kAllPairs) share = 1.0 / (type_.devices - 1);
       if (type_.wiring == Wiring::kPairs && from / 2 == to / 2) share = 1;
-      if (type_.wiring == Wiring::kCubeMesh) {
-        share = static_cast<double>(CubeMeshLinks(from, to)) / kCubeMeshLinksPerDevice;
-      }
+      if (mesh) share = 1.0 * CubeMeshLinks(*mesh, from, to) / CubeMeshLinksPerDevice(*mesh);
       if (share == 0) continue;
       Link link = type_.intra;
       link.bandwidth = share * type_.intra.bandwidth;
@@ -131,12 +141,12 @@ Link NodeWiring::GroupLink(std::span<const int> devices) const {
         (static_cast<double>(devices.size() - 1) / (type_.devices - 1)) * type_.intra.bandwidth;
     return link;
   }
-  if (type_.wiring == Wiring::kCubeMesh) {
+  if (const std::optional<CubeMesh> mesh = MeshOf(type_.wiring)) {
     unsigned members = 0;
     for (const int device : devices) members |= 1u << device;
-    const int links = CubeMeshRingLinks(members);
+    const int links = CubeMeshRingLinks(*mesh, members);
     if (links == 0) return type_.fallback;
-    link.bandwidth = (static_cast<double>(links) / kCubeMeshLinksPerDevice) * type_.intra.bandwidth;
+    link.bandwidth = (1.0 * links / CubeMeshLinksPerDevice(*mesh)) * type_.intra.bandwidth;
     return link;
   }
   return SameDomain(devices) ? link : type_.fallback;

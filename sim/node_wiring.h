@@ -19,6 +19,8 @@ class NodeWiring {
  public:
   // Stands for the network outside the node among the ends of a cable.
   static constexpr int kFabric = -1;
+  // Stands for the switch of a domain of several nodes.
+  static constexpr int kDomainSwitch = -2;
 
   struct Endpoint {
     std::string name;  // "gpu3", "nvswitch", "pcie", "nic1"
@@ -40,6 +42,9 @@ class NodeWiring {
 
   // Indices of the cables from one device to another.
   std::vector<int> Inside(int from, int to) const;
+  // From a device to the switch of a domain of several nodes, and back.
+  int ToDomainSwitch(int device) const { return up_[device]; }
+  int FromDomainSwitch(int device) const { return down_[device]; }
   // From a device to the network, and from the network to a device; needs nics.
   std::vector<int> Leaving(int device) const { return {nic_up_[device], rail_out_[rail_[device]]}; }
   std::vector<int> Entering(int device) const {
@@ -60,8 +65,9 @@ class NodeWiring {
   int AddEndpoint(std::string name);
   int AddCable(int from, int to, const Link& link);
   // A switch joining devices [first, last), half the latency on either side.
-  void AddSwitch(const std::string& name, const Link& link, int first, int last,
-                 std::vector<int>* up, std::vector<int>* down);
+  void AddSwitch(int hub, const Link& link, int first, int last, std::vector<int>* up,
+                 std::vector<int>* down);
+  void AddScaleUpSwitches();
   void AddDirectCables();
   void AddInterfaces();
   Bandwidth PortBandwidth() const;

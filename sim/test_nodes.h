@@ -50,6 +50,16 @@ inline NodeType Pairs() {
   return type;
 }
 
+// Four devices a node, two nodes a switch; else as Switched().
+inline NodeType Rack() {
+  NodeType type = Switched();
+  type.id = "rack";
+  type.devices = 4;
+  type.nics = 4;
+  type.domain_nodes = 2;
+  return type;
+}
+
 inline double GigabytesPerSecond(const Link& link) { return link.bandwidth.bytes_per_s() * 1e-9; }
 
 inline std::vector<int> Range(int first, int count, int stride = 1) {

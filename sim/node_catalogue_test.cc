@@ -1,0 +1,80 @@
+#include "sim/node_catalogue.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "costmodel/device.h"
+#include "costmodel/device_catalogue.h"
+#include "costmodel/link.h"
+#include "costmodel/shared_csv.h"
+
+namespace stagecraft {
+namespace {
+
+TEST(NodeCatalogueTest, EveryReferenceNodeExists) {
+  for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
+    if (entry.reference_node.empty()) continue;
+    const NodeEntry* node = NodeCatalogue::Embedded().Find(entry.reference_node);
+    ASSERT_NE(node, nullptr) << entry.reference_node;
+    EXPECT_EQ(node->type.device, entry.device) << entry.reference_node;
+  }
+}
+
+// PCIe rates by generation: 16 lanes, one direction, after encoding.
+double PcieBytesPerSecond(double generation) {
+  const double rates[] = {0, 0, 0, 15.75e9, 31.5e9, 63e9, 126e9};
+  return rates[static_cast<int>(generation)];
+}
+
+TEST(NodeCatalogueTest, LinksAreThoseOfTheBoards) {
+  for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
+    const NodeType& type = entry.type;
+    const DeviceEntry& board = DeviceCatalogue::Embedded().Get(type.device.id, "test");
+    if (type.intra.kind == LinkKind::kPcie) {
+      EXPECT_EQ(type.intra.bandwidth.bytes_per_s(), PcieBytesPerSecond(board.pcie_generation));
+    } else if (board.scale_up.bytes_per_s() > 0) {
+      EXPECT_EQ(type.intra.bandwidth, board.scale_up) << type.id;
+    } else {
+      EXPECT_EQ(type.id, "frontier-node");  // links of three widths
+    }
+  }
+}
+
+TEST(NodeCatalogueTest, SwitchesReduceFromTheFourthNvlinkOn) {
+  for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
+    const Generation generation = entry.type.device.generation;
+    const bool is_new = generation == Generation::kHopper || generation == Generation::kBlackwell;
+    EXPECT_EQ(entry.type.nvls, is_new && entry.type.wiring == Wiring::kSwitched) << entry.type.id;
+    EXPECT_FALSE(entry.sources.empty()) << entry.type.id;
+  }
+}
+
+TEST(NodeCatalogueTest, HasEveryNodeOfTheSharedCatalogue) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  const std::vector<CsvRow> rows = ReadSharedCatalogue("cluster_catalogue.csv");
+  EXPECT_EQ(rows.size(), NodeCatalogue::Embedded().entries().size());
+  for (const CsvRow& row : rows) {
+    const NodeType& type = NodeCatalogue::Embedded().Get(row.at("cluster_id"), "test").type;
+    EXPECT_EQ(type.device.id, row.at("gpu_id")) << type.id;
+    EXPECT_EQ(type.devices, Number(row, "gpus_per_node")) << type.id;
+    EXPECT_EQ(type.nics, Number(row, "nic_count")) << type.id;
+    EXPECT_DOUBLE_EQ(type.nic.bandwidth.bytes_per_s(), Number(row, "nic_gbit_each") * 1e9 / 8)
+        << type.id;
+    if (type.id == "frontier-node") continue;  // no one number says how it is wired
+    const double pcie = PcieBytesPerSecond(Number(row, "host_pcie_gen"));
+    if (type.wiring == Wiring::kPcie) {
+      EXPECT_EQ(type.intra.bandwidth.bytes_per_s(), pcie) << type.id;
+      continue;
+    }
+    EXPECT_EQ(type.fallback.bandwidth.bytes_per_s(), pcie) << type.id;
+    EXPECT_EQ(type.intra.bandwidth.bytes_per_s(),
+              Number(row, "intra_gbytes_per_s_per_dir_per_gpu") * 1e9)
+        << type.id;
+    EXPECT_EQ(DomainSize(type) * type.domain_nodes, Number(row, "scaleup_domain_gpus")) << type.id;
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft
