@@ -110,10 +110,23 @@ double MemorySeconds(const Op& op, const Device& device, double fraction) {
          (fraction * device.memory_bandwidth.bytes_per_s());
 }
 
+// What one of a product's kernels does: recurrent layers multiply the rows of
+// one time step after another.
+Op OneKernel(Op op) {
+  if (op.kind == OpKind::kGemm && op.kernels > 1) {
+    op.m = std::max<int64_t>(1, op.m / op.kernels);
+    op.kernels = 1;
+  }
+  return op;
+}
+
 Duration DeviceTime(const Op& op, const Device& device, const KernelConstants& constants) {
   const Duration starts = op.kernels * constants.start;
   switch (op.kind) {
     case OpKind::kGemm:
+      if (op.kernels > 1) return op.kernels * DeviceTime(OneKernel(op), device, constants);
+      [[fallthrough]];
+    case OpKind::kConvolution:  // an implicit matrix product
       return starts + Duration::Seconds(
                           SmoothMax(GemmComputeSeconds(op, device, constants),
                                     MemorySeconds(op, device, constants.product_memory_fraction),
@@ -133,6 +146,7 @@ Duration DeviceTime(const Op& op, const Device& device, const KernelConstants& c
 double Spread(const Op& op) {
   switch (op.kind) {
     case OpKind::kGemm:
+    case OpKind::kConvolution:
       if (op.dtype == DType::kFp8) return kFp8GemmSpread;
       return op.dtype == DType::kFp32 ? kFp32GemmSpread : kGemmSpread;
     case OpKind::kAttention:

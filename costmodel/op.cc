@@ -7,16 +7,16 @@
 namespace stagecraft {
 
 const char* Name(OpKind kind) {
-  constexpr const char* kNames[] = {"none",       "gemm",       "attention",  "elementwise",
-                                    "optimizer",  "all-reduce", "all-gather", "reduce-scatter",
-                                    "all-to-all", "broadcast",  "send-recv"};
+  constexpr const char* kNames[] = {
+      "none",       "gemm",       "attention",      "elementwise", "optimizer", "convolution",
+      "all-reduce", "all-gather", "reduce-scatter", "all-to-all",  "broadcast", "send-recv"};
   return kNames[static_cast<int>(kind)];
 }
 
 FlopCount Op::Flops() const {
   const double products = static_cast<double>(batch) * static_cast<double>(m) *
                           static_cast<double>(n) * static_cast<double>(k);
-  if (kind == OpKind::kGemm) return FlopCount(2 * products);
+  if (kind == OpKind::kGemm || kind == OpKind::kConvolution) return FlopCount(2 * products);
   if (kind != OpKind::kAttention) return FlopCount(0);
   // Forward: scores and context. Backward: five products, the scores again
   // among them (Dao, FlashAttention-2, section 3.1).
@@ -35,6 +35,7 @@ Bytes Op::Traffic() const {
     }
     case OpKind::kElementwise:
     case OpKind::kOptimizer:
+    case OpKind::kConvolution:
       return bytes;
     default:
       return Bytes(0);
@@ -49,6 +50,13 @@ Op Op::Gemm(DType dtype, int64_t m, int64_t n, int64_t k, int64_t batch) {
   op.m = m;
   op.n = n;
   op.k = k;
+  return op;
+}
+
+Op Op::Convolution(DType dtype, int64_t groups, int64_t m, int64_t n, int64_t k, Bytes traffic) {
+  Op op = Gemm(dtype, m, n, k, groups);
+  op.kind = OpKind::kConvolution;
+  op.bytes = traffic;
   return op;
 }
 
@@ -94,6 +102,9 @@ std::string Describe(const Op& op) {
   switch (op.kind) {
     case OpKind::kNone:
       return "none";
+    case OpKind::kConvolution:
+      return fmt::format("convolution {} of {}x{}x{} {}", op.batch, op.m, op.n, op.k,
+                         Name(op.dtype));
     case OpKind::kGemm:
       return op.batch == 1 ? fmt::format("gemm {}x{}x{} {}", op.m, op.n, op.k, Name(op.dtype))
                            : fmt::format("gemm {} of {}x{}x{} {}", op.batch, op.m, op.n, op.k,

@@ -13,10 +13,11 @@ namespace stagecraft {
 
 enum class OpKind {
   kNone,         // no work: a point in the order
-  kGemm,         // batch x (m,k)·(k,n)
+  kGemm,         // batch x (m,k)·(k,n); of several kernels each does m / kernels rows
   kAttention,    // fused attention over `batch` heads: m queries, n keys, head size k
   kElementwise,  // moves `bytes` through memory; norms, activations, casts
   kOptimizer,    // moves `bytes` of parameters and states once
+  kConvolution,  // batch (groups) x (m,k)·(k,n) over windows; operands are `bytes` in memory
   kAllReduce,    // collectives: `bytes` is the full buffer of one rank, as
   kAllGather,    // nccl-tests counts it
   kReduceScatter,
@@ -50,6 +51,8 @@ struct Op {
   Bytes Traffic() const;
 
   static Op Gemm(DType dtype, int64_t m, int64_t n, int64_t k, int64_t batch = 1);
+  static Op Convolution(DType dtype, int64_t groups, int64_t m, int64_t n, int64_t k,
+                        Bytes traffic);
   static Op Attention(DType dtype, Direction direction, int64_t batch_heads, int64_t queries,
                       int64_t keys, int64_t head_size, bool causal);
   static Op Elementwise(Bytes traffic, int kernels = 1);

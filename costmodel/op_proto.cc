@@ -95,7 +95,8 @@ void WriteFabric(const Fabric& fabric, FabricProto* proto) {
 }
 
 void ReadShape(const OpProto& proto, std::string_view path, Op& op) {
-  const bool has_operands = op.kind == OpKind::kGemm || op.kind == OpKind::kAttention;
+  const bool has_operands = op.kind == OpKind::kGemm || op.kind == OpKind::kAttention ||
+                            op.kind == OpKind::kConvolution;
   const int64_t least = has_operands ? 1 : 0;
   op.batch = AtLeast(1, proto.has_batch() ? proto.batch() : 1, path, "batch");
   op.m = AtLeast(least, proto.m(), path, "m");
@@ -119,7 +120,8 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
     Fail(path, "kind", static_cast<int>(proto.kind()), "a kind of op");
   }
   op.kind = static_cast<OpKind>(proto.kind());
-  const bool has_operands = op.kind == OpKind::kGemm || op.kind == OpKind::kAttention;
+  const bool has_operands = op.kind == OpKind::kGemm || op.kind == OpKind::kAttention ||
+                            op.kind == OpKind::kConvolution;
   const bool has_dtype = proto.dtype() != OpProto::DTYPE_UNSPECIFIED;
   if (!OpProto::DType_IsValid(proto.dtype()) || (has_operands && !has_dtype)) {
     Fail(path, "dtype", static_cast<int>(proto.dtype()), "a number format");

@@ -23,6 +23,7 @@ class BlockTable {
 
   // A number for a shard, equal for equal shards.
   int InternShard(const ShardSpec& spec);
+  const ShardSpec& shard(int number) const { return shards_[number]; }
   // One pass through the layers of a range; backward goes from last to first.
   BlockId PassBlock(int shard, LayerRange range, Phase phase);
   // A block of one op.

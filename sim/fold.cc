@@ -50,9 +50,9 @@ bool RanksAreAlike(const Plan& plan, const Cluster& cluster) {
   const int stages = static_cast<int>(plan.stages.size());
   for (int s = 0; s < stages; ++s) {
     const Stage& stage = plan.stages[s];
-    const Fabric first = cluster.DescribeGroup(DataGroup(stage, 0));
+    const Fabric first = cluster.DescribeGroup(DataDevices(stage, 0));
     for (int tensor = 1; tensor < stage.tensor_parallel; ++tensor) {
-      if (cluster.DescribeGroup(DataGroup(stage, tensor)) != first) return false;
+      if (cluster.DescribeGroup(DataDevices(stage, tensor)) != first) return false;
     }
     const int next = (s + 1) % stages;
     const int replicas = static_cast<int>(stage.replicas.size());
@@ -89,7 +89,7 @@ PipelineInstance WholePipeline(const Plan& plan) {
 
 }  // namespace
 
-std::vector<int> DataGroup(const Stage& stage, int tensor) {
+std::vector<int> DataDevices(const Stage& stage, int tensor) {
   std::vector<int> devices;
   for (const std::vector<int>& replica : stage.replicas) {
     for (size_t i = tensor; i < replica.size(); i += static_cast<size_t>(stage.tensor_parallel)) {

@@ -35,6 +35,6 @@ Fabric TransferFabric(const Plan& plan, const Cluster& cluster, int from_stage, 
 
 // The devices that reduce gradients together: tensor index `tensor` of every
 // replica and context index of a stage.
-std::vector<int> DataGroup(const Stage& stage, int tensor);
+std::vector<int> DataDevices(const Stage& stage, int tensor);
 
 }  // namespace stagecraft

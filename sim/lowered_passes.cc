@@ -35,11 +35,20 @@ int64_t LoweredPasses::DataRanks(int stage) const {
 }
 
 bool LoweredPasses::OverlapsReduction(int stage) const {
-  return updates_ && plan_.overlap_grad_reduce && DataRanks(stage) > 1;
+  return updates_ && plan_.overlap_grad_reduce && plan_.zero < 2 && DataRanks(stage) > 1;
 }
 
 bool LoweredPasses::OverlapsGather(int stage) const {
-  return updates_ && plan_.overlap_param_gather && plan_.zero >= 1 && DataRanks(stage) > 1;
+  return updates_ && plan_.overlap_param_gather && (plan_.zero == 1 || plan_.zero == 2) &&
+         DataRanks(stage) > 1;
+}
+
+bool LoweredPasses::ReducesEveryPass(int stage) const {
+  return updates_ && plan_.zero >= 2 && DataRanks(stage) > 1;
+}
+
+bool LoweredPasses::GathersEveryPass(int stage) const {
+  return plan_.zero >= 3 && DataRanks(stage) > 1;
 }
 
 int64_t LoweredPasses::StageParameters(int stage) const {
@@ -62,7 +71,8 @@ TaskId LoweredPasses::Last(size_t w, const Pass& pass) const {
 
 void LoweredPasses::FindBuckets(int stage) {
   const Stage& s = plan_.stages[stage];
-  const int64_t size = BucketParameters(DataRanks(stage));
+  // Parameters are gathered layer by layer.
+  const int64_t size = plan_.zero >= 3 ? 1 : BucketParameters(DataRanks(stage));
   const std::vector<int64_t> chunk_parameters = ChunkParameters(plan_, workload_, stage);
   std::vector<std::vector<Bucket>> by_chunk;
   for (size_t chunk = 0; chunk < s.chunks.size(); ++chunk) {
@@ -144,7 +154,7 @@ void LoweredPasses::FindDividedPasses(const PassOrder& order, LoweredWorker& wor
       worker.first_forward[pass.chunk] = pass;
     }
   }
-  worker.last_pass = order.back();
+  worker.order = order;
 }
 
 void LoweredPasses::MakeBlocks(const LoweredWorker& worker) {
@@ -157,15 +167,18 @@ void LoweredPasses::MakeBlocks(const LoweredWorker& worker) {
       blocks.backward = {blocks_.PassBlock(worker.shard, whole, Phase::kBackward)};
     }
     const auto& buckets = buckets_[worker.stage][chunk];
-    if (OverlapsReduction(worker.stage)) {
+    const bool divides_forward = OverlapsGather(worker.stage) || GathersEveryPass(worker.stage);
+    const bool divides_backward = OverlapsReduction(worker.stage) ||
+                                  ReducesEveryPass(worker.stage) || GathersEveryPass(worker.stage);
+    if (divides_backward && !plan_.forward_only) {
       for (const Bucket& bucket : buckets) {
-        blocks.last_backward.push_back(
+        blocks.divided_backward.push_back(
             blocks_.PassBlock(worker.shard, bucket.layers, Phase::kBackward));
       }
     }
-    if (OverlapsGather(worker.stage)) {
+    if (divides_forward) {
       for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
-        blocks.first_forward.push_back(
+        blocks.divided_forward.push_back(
             blocks_.PassBlock(worker.shard, bucket->layers, Phase::kForward));
       }
     }
@@ -180,30 +193,37 @@ std::span<const BlockId> LoweredPasses::Parts(int index, const Pass& pass) const
   const LoweredWorker& worker = workers_[w];
   const ChunkBlocks& blocks = chunk_blocks_[w][pass.chunk];
   if (pass.phase == Phase::kForward) {
-    const bool divided = OverlapsGather(worker.stage) && pass == worker.first_forward[pass.chunk];
-    return divided ? blocks.first_forward : blocks.forward;
+    return IsDivided(worker, pass) ? blocks.divided_forward : blocks.forward;
   }
-  const bool divided = OverlapsReduction(worker.stage) && pass == worker.last_backward[pass.chunk];
-  return divided ? blocks.last_backward : blocks.backward;
+  return IsDivided(worker, pass) ? blocks.divided_backward : blocks.backward;
 }
 
-BlockId LoweredPasses::Transfer(int from, int to, Phase) const {
+bool LoweredPasses::IsDivided(const LoweredWorker& worker, const Pass& pass) const {
+  if (GathersEveryPass(worker.stage)) return true;
+  if (pass.phase == Phase::kForward) {
+    return OverlapsGather(worker.stage) && pass == worker.first_forward[pass.chunk];
+  }
+  return ReducesEveryPass(worker.stage) ||
+         (OverlapsReduction(worker.stage) && pass == worker.last_backward[pass.chunk]);
+}
+
+// Forward sends the output of the chunk's last layer, backward the gradient of
+// what the layer before its first one had put out.
+BlockId LoweredPasses::Transfer(int from, int to, const Pass& pass) const {
   if (from == to) return -1;
   const size_t sender_index = instance_begin_.back() + static_cast<size_t>(from);
   const size_t receiver_index = instance_begin_.back() + static_cast<size_t>(to);
-  const auto [entry, is_new] = transfers_.try_emplace({sender_index, receiver_index}, -1);
-  if (!is_new) return entry->second;
   const LoweredWorker& sender = workers_[sender_index];
   const LoweredWorker& receiver = workers_[receiver_index];
-  const Stage& stage = plan_.stages[sender.stage];
-  const int64_t element = plan_.precision == DType::kFp8 ? 2 : ElementSize(plan_.precision);
-  const int64_t tokens = plan_.micro_batch * plan_.sequence / stage.context_parallel;
-  // With sequence parallelism each device holds, and sends, its tokens only.
-  const int64_t shares = plan_.sequence_parallel ? stage.tensor_parallel : 1;
+  const LayerRange range = plan_.stages[sender.stage].chunks[pass.chunk];
+  const int layer =
+      pass.phase == Phase::kForward ? range.first + range.count - 1 : range.first - 1;
+  const auto [entry, is_new] = transfers_.try_emplace({sender_index, receiver_index, layer}, -1);
+  if (!is_new) return entry->second;
   const Fabric fabric = TransferFabric(plan_, cluster_, sender.stage, sender.replica,
                                        receiver.stage, receiver.replica, 0);
-  entry->second = blocks_.SingleOp(Op::Collective(
-      OpKind::kSendRecv, Bytes(tokens * workload_.hidden * element / shares), fabric));
+  const Bytes bytes = BoundaryBytes(workload_.layer(layer), blocks_.shard(sender.shard));
+  entry->second = blocks_.SingleOp(Op::Collective(OpKind::kSendRecv, bytes, fabric));
   return entry->second;
 }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "sim/block_table.h"
@@ -34,7 +34,7 @@ struct LoweredWorker {
   std::vector<Lane> data;           // by rank
   std::vector<Pass> first_forward;  // by chunk
   std::vector<Pass> last_backward;  // by chunk
-  Pass last_pass;
+  PassOrder order;
 };
 
 class LoweredPasses : private PassCosts {
@@ -46,6 +46,7 @@ class LoweredPasses : private PassCosts {
   LoweredPasses(const LoweredPasses&) = delete;
 
   const Folding& folding() const { return folding_; }
+  bool updates() const { return updates_; }
   std::span<const LoweredWorker> workers() const { return workers_; }
   // All lanes that compute, by rank.
   std::span<const Lane> compute_lanes() const { return compute_lanes_; }
@@ -55,8 +56,13 @@ class LoweredPasses : private PassCosts {
   int64_t StageParameters(int stage) const;
 
   int64_t DataRanks(int stage) const;
+  // Gradients are reduced bucket by bucket beside the last backward only, or
+  // beside every one; parameters are gathered beside the first forward only, or
+  // beside every pass.
   bool OverlapsReduction(int stage) const;
   bool OverlapsGather(int stage) const;
+  bool ReducesEveryPass(int stage) const;
+  bool GathersEveryPass(int stage) const;
 
   // First and last task of a pass of a worker.
   TaskId First(size_t worker, const Pass& pass) const;
@@ -65,16 +71,17 @@ class LoweredPasses : private PassCosts {
  private:
   // Blocks of a chunk's passes: whole, and divided into buckets.
   struct ChunkBlocks {
-    std::vector<BlockId> forward, first_forward, backward, last_backward;
+    std::vector<BlockId> forward, divided_forward, backward, divided_backward;
   };
 
   void FindBuckets(int stage);
   void AddInstance(int index);
   PipelineWorker AddWorker(int instance, int stage, int position);
   void FindDividedPasses(const PassOrder& order, LoweredWorker& worker) const;
+  bool IsDivided(const LoweredWorker& worker, const Pass& pass) const;
   void MakeBlocks(const LoweredWorker& worker);
   std::span<const BlockId> Parts(int worker, const Pass& pass) const override;
-  BlockId Transfer(int from, int to, Phase phase) const override;
+  BlockId Transfer(int from, int to, const Pass& pass) const override;
   int stages() const { return static_cast<int>(plan_.stages.size()); }
 
   const Plan& plan_;
@@ -90,7 +97,9 @@ class LoweredPasses : private PassCosts {
   std::vector<std::vector<ChunkBlocks>> chunk_blocks_;              // worker, chunk
   std::vector<PassTasks> tasks_;                                    // by instance
   std::vector<Lane> compute_lanes_;                                 // by rank
-  mutable std::map<std::pair<size_t, size_t>, BlockId> transfers_;  // by worker pair
+  // By sending and receiving worker and the layer whose output, or its
+  // gradient, is sent.
+  mutable std::map<std::tuple<size_t, size_t, int>, BlockId> transfers_;
 };
 
 }  // namespace stagecraft

@@ -10,7 +10,7 @@ Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluste
   Schedule::Builder builder;
   const bool updates = options.with_optimizer && !plan.forward_only;
   LoweredPasses passes(plan, workload, cluster, options.unfold, updates, builder);
-  if (updates) AddUpdate(plan, workload, cluster, passes, builder);
+  if (updates || plan.zero >= 3) AddUpdate(plan, workload, cluster, passes, builder);
   return builder.Build();
 }
 

@@ -22,9 +22,11 @@ constexpr int64_t kNcclBuffer = 4 << 20;
 constexpr int64_t kNcclChannels = 16;
 constexpr int64_t kNcclDirections = 2;
 
-int WorkingBytes(const Plan& plan) {
+int64_t WorkingBytes(const Plan& plan) {
   return plan.precision == DType::kFp8 ? 2 : ElementSize(plan.precision);
 }
+
+int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Adam: master copy and two moments in 32 bits; 32-bit weights are the master.
 int64_t OptimizerBytes(const Plan& plan) { return WorkingBytes(plan) == 4 ? 8 : 12; }
@@ -80,15 +82,29 @@ Bytes LargestTransient(const Plan& plan, const Workload& workload, int stage,
       const auto [begin, end] = boost::vertices(operators);
       for (auto v = begin; v != end; ++v) {
         const Operator& o = operators[*v];
-        if (o.kind != OperatorKind::kLinear) continue;
+        if (o.kind != OperatorKind::kLinear && o.kind != OperatorKind::kConvolution) continue;
         const int64_t in = o.split == Split::kRow ? o.in_features / spec.tensor : o.in_features;
         const int64_t out =
             o.split == Split::kColumn ? o.out_features / spec.tensor : o.out_features;
-        elements = std::max(elements, in + out);
+        const int64_t read = o.kind == OperatorKind::kConvolution
+                                 ? spec.micro_batch * o.input_elements
+                                 : spec.Rows(o.positions) * in;
+        elements = std::max(elements, read + spec.Rows(o.positions) * out);
       }
     }
   }
-  return Bytes(spec.Tokens() * elements * spec.ElementBytes());
+  return Bytes(elements * spec.ElementBytes());
+}
+
+int64_t LargestLayer(const Plan& plan, const Workload& workload, int stage) {
+  int64_t largest = 0;
+  for (const LayerRange& range : plan.stages[stage].chunks) {
+    for (int l = range.first; l < range.first + range.count; ++l) {
+      largest = std::max(largest, ShardParameters(workload.layer(l),
+                                                  plan.stages[stage].tensor_parallel));
+    }
+  }
+  return largest;
 }
 
 Bytes CommunicationBuffers(const Plan& plan, const Workload& workload, int stage,
@@ -99,7 +115,8 @@ Bytes CommunicationBuffers(const Plan& plan, const Workload& workload, int stage
   Bytes bytes = communicators * Bytes(kNcclBuffer * kNcclChannels * kNcclDirections);
   if (plan.stages.size() > 1) {
     // One activation and one gradient under way.
-    bytes += Bytes(2 * spec.SplitTokens() * workload.hidden * spec.ElementBytes());
+    const LayerRange last = s.chunks.back();
+    bytes += 2 * BoundaryBytes(workload.layer(last.first + last.count - 1), spec);
   }
   return bytes;
 }
@@ -120,17 +137,24 @@ StageMemory ReplicaMemory(const Plan& plan, const Workload& workload, const Clus
   }
   const Device& device = cluster.device(memory.device);
   memory.capacity = device.memory;
-  memory.weights = Bytes(parameters * WorkingBytes(plan));
+  const int64_t ranks = static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
+  const int64_t shards = plan.zero_group > 0 ? plan.zero_group : ranks;
+  const bool shards_weights = plan.zero >= 3 && ranks > 1;
+  memory.weights = Bytes(DivideUp(parameters, shards_weights ? shards : 1) * WorkingBytes(plan));
   memory.workspace = (HasLargeWorkspace(device.generation) ? kHopperWorkspace : kOlderWorkspace) +
                      LargestTransient(plan, workload, stage, spec);
   memory.communication = CommunicationBuffers(plan, workload, stage, spec);
+  if (shards_weights) {
+    // Two layers are whole: the one that computes and the next one's gather.
+    memory.workspace += Bytes(2 * LargestLayer(plan, workload, stage) * WorkingBytes(plan));
+  }
   memory.framework = kFrameworkMemory;
   if (plan.forward_only) return memory;
 
-  const int64_t ranks = static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
-  const int64_t shards = plan.zero >= 1 ? ranks : 1;
-  memory.gradients = Bytes(parameters * plan.gradient_bytes);
-  memory.optimizer = Bytes((parameters + shards - 1) / shards * OptimizerBytes(plan));
+  memory.gradients =
+      Bytes(DivideUp(parameters, plan.zero >= 2 ? shards : 1) * plan.gradient_bytes);
+  memory.optimizer =
+      Bytes(DivideUp(parameters, plan.zero >= 1 ? shards : 1) * OptimizerBytes(plan));
   memory.activations =
       PeakActivations(StageOrder(plan, stage, ReplicaMicroBatches(plan, stage, replica)),
                       ChunkActivations(plan, workload, stage, spec));

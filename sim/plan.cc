@@ -202,6 +202,8 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
   plan.forward_only = d.forward_only;
   plan.sequence_parallel = d.sequence_parallel != 0;
   plan.zero = d.zero;
+  plan.zero_group = d.zero_group;
+  plan.reshard_after_forward = d.reshard_after_forward;
   plan.overlap_grad_reduce = d.overlap_grad_reduce;
   plan.overlap_param_gather = d.overlap_param_gather;
   plan.gradient_bytes = d.gradient_bytes;

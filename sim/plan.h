@@ -47,7 +47,16 @@ struct Plan {
   DType precision = DType::kBf16;  // of matrix products
   bool forward_only = false;
   bool sequence_parallel = false;
-  int zero = 0;  // 0 replicated, 1 optimizer states sharded over replicas
+  // What the data-parallel ranks of a stage share out: 0 nothing, 1 optimizer
+  // states, 2 gradients too (reduced after every micro-batch), 3 parameters too
+  // (gathered layer by layer, the next one while one computes; FSDP).
+  int zero = 0;
+  // Ranks that share, consecutive in rank order; groups hold copies of each
+  // other and all-reduce what is left (hybrid sharding). 0: all of a stage's.
+  int zero_group = 0;
+  // With zero 3: parameters are dropped after the forward and gathered again
+  // for the backward.
+  bool reshard_after_forward = true;
   bool overlap_grad_reduce = true;
   bool overlap_param_gather = false;
   int gradient_bytes = 4;  // per element, accumulated and reduced
@@ -73,6 +82,8 @@ struct PlanDegrees {
   Recompute recompute = Recompute::kSelective;
   DType precision = DType::kBf16;
   int zero = -1;               // -1: 1 where dp > 1
+  int zero_group = 0;          // 0: all data-parallel ranks
+  bool reshard_after_forward = true;
   int sequence_parallel = -1;  // -1: on where tp > 1
   bool overlap_grad_reduce = true;
   bool overlap_param_gather = false;

@@ -22,8 +22,8 @@ void CheckNumbers(const Plan& plan, Errors& errors) {
     errors.push_back(fmt::format("global_batch: {} is not a multiple of micro_batch {}",
                                  plan.global_batch, plan.micro_batch));
   }
-  if (plan.zero < 0 || plan.zero > 1) {
-    errors.push_back(fmt::format("zero: got {}, want 0 or 1", plan.zero));
+  if (plan.zero < 0 || plan.zero > 3) {
+    errors.push_back(fmt::format("zero: got {}, want 0 to 3", plan.zero));
   }
   if (plan.gradient_bytes != 2 && plan.gradient_bytes != 4) {
     errors.push_back(fmt::format("gradient_bytes: got {}, want 2 or 4", plan.gradient_bytes));
@@ -33,6 +33,28 @@ void CheckNumbers(const Plan& plan, Errors& errors) {
   if (plan.micro_batches() > kMostMicroBatches) {
     errors.push_back(fmt::format("global_batch: {} micro-batches of {}, want at most {}",
                                  plan.micro_batches(), plan.micro_batch, kMostMicroBatches));
+  }
+}
+
+// Sharding groups divide the data-parallel ranks of every stage, and ranks that
+// share gradients or parameters keep step.
+void CheckSharding(const Plan& plan, Errors& errors) {
+  for (size_t s = 0; s < plan.stages.size(); ++s) {
+    const Stage& stage = plan.stages[s];
+    const int64_t ranks = static_cast<int64_t>(stage.replicas.size()) * stage.context_parallel;
+    if (plan.zero_group < 0 || (plan.zero_group > 0 && ranks % plan.zero_group != 0)) {
+      errors.push_back(fmt::format("zero_group: {} does not divide the {} data-parallel ranks of "
+                                   "stages[{}]",
+                                   plan.zero_group, ranks, s));
+      return;
+    }
+    const int64_t replicas = static_cast<int64_t>(stage.replicas.size());
+    if (plan.zero >= 2 && plan.micro_batches() % replicas != 0) {
+      errors.push_back(fmt::format("zero: {} wants the {} micro-batches to be a multiple of the {} "
+                                   "replicas of stages[{}]",
+                                   plan.zero, plan.micro_batches(), replicas, s));
+      return;
+    }
   }
 }
 
@@ -186,6 +208,7 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   CheckDivision(plan, workload, errors);
   CheckDevices(plan, cluster, errors);
   CheckOrder(plan, errors);
+  CheckSharding(plan, errors);
   return errors;
 }
 

@@ -17,6 +17,7 @@ namespace stagecraft {
 struct ShardSpec {
   int tensor = 1;
   int context = 1;
+  int expert = 1;
   bool sequence_parallel = false;
   int64_t micro_batch = 1;
   int64_t sequence = 0;
@@ -25,12 +26,19 @@ struct ShardSpec {
   AttentionBackend attention = AttentionBackend::kFlash;
   Fabric tensor_fabric;
   Fabric context_fabric;
+  Fabric expert_fabric;
+  // Rows of the fullest expert over the mean: 1 where routing is even.
+  double expert_imbalance = 1;
 
-  // Tokens of one micro-batch on one rank, where a layer is not split by
-  // tokens: micro_batch x sequence / context.
-  int64_t Tokens() const { return micro_batch * sequence / context; }
-  // Tokens of norms and residuals: divided further by sequence parallelism.
-  int64_t SplitTokens() const { return sequence_parallel ? Tokens() / tensor : Tokens(); }
+  // Rows of one micro-batch on one rank, where an operator is not split by
+  // rows: micro_batch x positions (0: the sequence) / context.
+  int64_t Rows(int64_t positions = 0) const {
+    return micro_batch * (positions > 0 ? positions : sequence) / context;
+  }
+  // Rows of norms and residuals: divided further by sequence parallelism.
+  int64_t SplitRows(int64_t positions = 0) const {
+    return sequence_parallel ? Rows(positions) / tensor : Rows(positions);
+  }
   // Bytes of an activation element; 8-bit products keep 16-bit activations.
   int ElementBytes() const { return precision == DType::kFp8 ? 2 : ElementSize(precision); }
   friend bool operator==(const ShardSpec&, const ShardSpec&) = default;
@@ -65,6 +73,10 @@ LayerMemory SavedActivations(const LayerKind& layer, const ShardSpec& spec);
 // Weights and biases on one rank, tied ones included. Split tensors are
 // padded to a multiple of the tensor-parallel degree.
 int64_t ShardParameters(const LayerKind& layer, int tensor);
+
+// What a layer hands to the next on another stage, per device: its rows,
+// divided where sequence parallelism divides them.
+Bytes BoundaryBytes(const LayerKind& layer, const ShardSpec& spec);
 
 // FLOPs that recomputation adds to one forward of a layer on one rank.
 FlopCount RecomputedFlops(const LayerKind& layer, const ShardSpec& spec);

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "sim/data_groups.h"
+#include "sim/sharded_lowering.h"
+
 namespace stagecraft {
 namespace {
-
-int WorkingBytes(const Plan& plan) {
-  return plan.precision == DType::kFp8 ? 2 : ElementSize(plan.precision);
-}
 
 // Bytes an Adam step moves per parameter: the gradient is read for its norm
 // and again for the update; master copy and two moments are read and written;
@@ -31,45 +30,24 @@ class UpdateLowering {
 
   void Run() {
     for (int stage = 0; stage < stages(); ++stage) {
-      groups_.push_back(FindDataGroups(stage));
+      groups_.push_back(FindDataGroups(plan_, cluster_, passes_, stage));
       if (passes_.OverlapsGather(stage)) AddEarlyGathers(stage);
-      if (passes_.DataRanks(stage) > 1) AddReductions(stage);
+      if (passes_.ReducesEveryPass(stage) || passes_.GathersEveryPass(stage)) {
+        const std::vector<TaskId> last =
+            AddShardedTraffic(plan_, stage, groups_[stage], passes_, builder_);
+        reductions_.insert(reductions_.end(), last.begin(), last.end());
+      } else if (passes_.updates() && passes_.DataRanks(stage) > 1) {
+        AddReductions(stage);
+      }
     }
+    if (!passes_.updates()) return;
     AddTiedReductions();
     AddGradNorm();
     for (int stage = 0; stage < stages(); ++stage) AddOptimizer(stage);
   }
 
  private:
-  // Simulated ranks that reduce together: all of a stage in a folded schedule,
-  // otherwise those of one tensor index.
-  struct DataGroup {
-    std::vector<Lane> lanes;
-    int32_t rank = -1;  // its first
-    Fabric fabric;
-  };
-
   int stages() const { return static_cast<int>(plan_.stages.size()); }
-
-  std::vector<DataGroup> FindDataGroups(int stage) const {
-    const Stage& s = plan_.stages[stage];
-    const bool unfolded = passes_.folding().unfold_ranks;
-    std::vector<DataGroup> groups;
-    for (int tensor = 0; tensor < (unfolded ? s.tensor_parallel : 1); ++tensor) {
-      DataGroup group;
-      group.fabric = cluster_.DescribeGroup(stagecraft::DataGroup(s, tensor));
-      for (const LoweredWorker& worker : passes_.workers()) {
-        if (worker.stage != stage) continue;
-        if (group.rank < 0) group.rank = worker.ranks[tensor];
-        for (size_t i = tensor; i < worker.data.size();
-             i += static_cast<size_t>(s.tensor_parallel)) {
-          group.lanes.push_back(worker.data[i]);
-        }
-      }
-      groups.push_back(std::move(group));
-    }
-    return groups;
-  }
 
   Tag MakeTag(int32_t rank, int stage, Phase phase, int chunk = -1, int segment = 0) const {
     Tag tag;
@@ -81,13 +59,6 @@ class UpdateLowering {
     return tag;
   }
 
-  TaskId AddCollective(OpKind kind, int64_t bytes, const DataGroup& group, const Tag& tag,
-                       std::span<const TaskId> after) {
-    const BlockId block =
-        passes_.blocks().SingleOp(Op::Collective(kind, Bytes(bytes), group.fabric));
-    return builder_.Add(group.lanes, after, block, tag);
-  }
-
   // Sharded parameters are gathered at the start of the step, bucket by
   // bucket, each before the part of the first forward that needs it.
   void AddEarlyGathers(int stage) {
@@ -97,8 +68,9 @@ class UpdateLowering {
         for (size_t part = 0; part < buckets.size(); ++part) {
           const Bucket& bucket = buckets[buckets.size() - 1 - part];
           const TaskId gather = AddCollective(
-              OpKind::kAllGather, bucket.parameters * WorkingBytes(plan_), group,
-              MakeTag(group.rank, stage, Phase::kParamGather, chunk, static_cast<int>(part)), {});
+              OpKind::kAllGather, bucket.parameters * WorkingBytes(plan_), group.sharing, group,
+              MakeTag(group.rank, stage, Phase::kParamGather, chunk, static_cast<int>(part)), {},
+              passes_, builder_);
           for (size_t w = 0; w < passes_.workers().size(); ++w) {
             const LoweredWorker& worker = passes_.workers()[w];
             if (worker.stage != stage) continue;
@@ -112,11 +84,10 @@ class UpdateLowering {
 
   void AddReduction(int stage, int chunk, int bucket, int64_t parameters,
                     std::span<const TaskId> after) {
-    const OpKind kind = plan_.zero >= 1 ? OpKind::kReduceScatter : OpKind::kAllReduce;
     for (const DataGroup& group : groups_[stage]) {
       const Tag tag = MakeTag(group.rank, stage, Phase::kGradReduce, chunk, bucket);
       reductions_.push_back(
-          AddCollective(kind, parameters * plan_.gradient_bytes, group, tag, after));
+          AddGradientReduction(plan_, parameters, group, tag, after, passes_, builder_));
     }
   }
 
@@ -125,7 +96,7 @@ class UpdateLowering {
     std::vector<TaskId> after;
     if (!passes_.OverlapsReduction(stage)) {
       for (size_t w = 0; w < workers.size(); ++w) {
-        if (workers[w].stage == stage) after.push_back(passes_.Last(w, workers[w].last_pass));
+        if (workers[w].stage == stage) after.push_back(passes_.Last(w, workers[w].order.back()));
       }
       return AddReduction(stage, -1, 0, passes_.StageParameters(stage), after);
     }
@@ -166,19 +137,20 @@ class UpdateLowering {
     std::vector<TaskId> after;
     std::vector<int> devices;
     for (const size_t w : members) {
-      after.push_back(passes_.Last(w, workers[w].last_pass));
+      after.push_back(passes_.Last(w, workers[w].order.back()));
       devices.push_back(plan_.stages[workers[w].stage].replicas[workers[w].replica][0]);
     }
     DataGroup group;
-    group.fabric = cluster_.DescribeGroup(devices);
+    const Fabric fabric = cluster_.DescribeGroup(devices);
     for (size_t rank = 0; rank < workers[members[0]].data.size(); ++rank) {
       group.lanes.clear();
       for (const size_t w : members) {
         group.lanes.push_back(workers[w].data[rank % workers[w].data.size()]);
       }
       group.rank = workers[members[0]].ranks[rank];
-      reductions_.push_back(AddCollective(OpKind::kAllReduce, bytes, group,
-                                          MakeTag(group.rank, 0, Phase::kGradReduce), after));
+      reductions_.push_back(AddCollective(OpKind::kAllReduce, bytes, fabric, group,
+                                          MakeTag(group.rank, 0, Phase::kGradReduce), after,
+                                          passes_, builder_));
     }
   }
 
@@ -200,7 +172,7 @@ class UpdateLowering {
 
   void AddOptimizer(int stage) {
     const int64_t ranks = passes_.DataRanks(stage);
-    const int64_t shards = plan_.zero >= 1 ? ranks : 1;
+    const int64_t shards = plan_.zero >= 1 ? groups_[stage][0].shards() : 1;
     const int64_t parameters = passes_.StageParameters(stage);
     const int64_t own = (parameters + shards - 1) / shards;
     int layers = 0;
@@ -217,11 +189,12 @@ class UpdateLowering {
             builder_.Add({&lane, 1}, {}, block, MakeTag(rank, stage, Phase::kOptimizer)));
       }
     }
-    const bool gathers = plan_.zero >= 1 && ranks > 1 && !plan_.overlap_param_gather;
+    const bool gathers = (plan_.zero == 1 || plan_.zero == 2) && ranks > 1 &&
+                         !plan_.overlap_param_gather;
     if (!gathers) return;
     for (const DataGroup& group : groups_[stage]) {
-      AddCollective(OpKind::kAllGather, parameters * WorkingBytes(plan_), group,
-                    MakeTag(group.rank, stage, Phase::kParamGather), updates);
+      AddCollective(OpKind::kAllGather, parameters * WorkingBytes(plan_), group.sharing, group,
+                    MakeTag(group.rank, stage, Phase::kParamGather), updates, passes_, builder_);
     }
   }
 

@@ -1,5 +1,6 @@
-// The second half of a lowering: what ends a step. Gradients are reduced, the
-// norm is agreed on, the optimizer steps, sharded parameters are gathered.
+// The second half of a lowering: what data-parallel ranks exchange beside the
+// passes, and what ends a step. Gradients are reduced, the norm is agreed on,
+// the optimizer steps, sharded parameters are gathered.
 #pragma once
 
 #include "sim/cluster.h"

@@ -6,18 +6,33 @@
 namespace stagecraft {
 namespace {
 
-// Forward FLOPs per token of the matrix products of one layer.
+double ForwardFlopsPerRow(const Operator& op, int64_t sequence) {
+  switch (op.kind) {
+    case OperatorKind::kLinear:
+    case OperatorKind::kConvolution:
+    case OperatorKind::kRecurrent:
+      return 2.0 * static_cast<double>(op.in_features) * static_cast<double>(op.out_features) *
+             (op.experts > 0 ? op.experts_per_token : 1);
+    case OperatorKind::kAttention: {
+      const int64_t rows = op.positions > 0 ? op.positions : sequence;
+      const double keys = static_cast<double>(op.keys > 0 ? op.keys : rows);
+      return 4.0 * op.heads * op.head_size * keys * (op.causal ? 0.5 : 1.0);
+    }
+    default:
+      return 0;
+  }
+}
+
+// Forward FLOPs of the matrix products of one layer, per token of the sequence.
 double ForwardFlopsPerToken(const LayerKind& kind, int64_t sequence) {
   double flops = 0;
   const OperatorGraph& graph = kind.operators;
   for (size_t vertex = 0; vertex < num_vertices(graph); ++vertex) {
     const Operator& op = graph[vertex];
-    if (op.kind == OperatorKind::kLinear) {
-      flops += 2.0 * static_cast<double>(op.in_features) * static_cast<double>(op.out_features);
-    } else if (op.kind == OperatorKind::kAttention) {
-      const double keys = static_cast<double>(sequence) * (op.causal ? 0.5 : 1.0);
-      flops += 4.0 * op.heads * op.head_size * keys;
-    }
+    const double rows = op.positions > 0
+                            ? static_cast<double>(op.positions) / static_cast<double>(sequence)
+                            : 1.0;
+    flops += rows * ForwardFlopsPerRow(op, sequence);
   }
   return flops;
 }
@@ -42,6 +57,7 @@ int64_t LayerKind::Parameters() const {
 
 bool operator==(const LayerKind& a, const LayerKind& b) {
   if (a.name != b.name || a.role != b.role || a.boundary_features != b.boundary_features ||
+      a.boundary_positions != b.boundary_positions ||
       a.tied_parameters != b.tied_parameters ||
       num_vertices(a.operators) != num_vertices(b.operators)) {
     return false;

@@ -18,6 +18,10 @@ enum class OperatorKind {
   kAttention,    // scores, softmax, context: heads x head_size
   kElementwise,  // rotary, activations, residual additions, dropout
   kLoss,         // cross-entropy over a vocabulary-split row
+  kConvolution,  // in_features = input channels of a group x window -> out_features channels
+  kRecurrent,    // a linear whose rows of one sample come one after another (LSTM step)
+  kDispatch,     // rows go to the ranks that hold their experts, and
+  kCombine,      // come back: all-to-all of in_features per routed row
 };
 
 // How tensor parallelism of degree t divides an operator.
@@ -41,8 +45,10 @@ struct SavedTensor {
   friend bool operator==(const SavedTensor&, const SavedTensor&) = default;
 };
 
-// One operator of one layer. Forward FLOPs per token: linear 2·in·out,
-// attention 4·heads·head_size·keys (half of it when causal).
+// One operator of one layer. Forward FLOPs per row: linear, convolution and
+// recurrent 2·in·out, attention 4·heads·head_size·keys (half of it when
+// causal); of an expert's matrix product as many as one expert's, times
+// experts_per_token.
 struct Operator {
   std::string name;
   OperatorKind kind = OperatorKind::kElementwise;
@@ -53,6 +59,19 @@ struct Operator {
   int kv_heads = 0;        // attention: key/value heads
   int head_size = 0;       // attention
   bool causal = false;     // attention
+  // Rows of one sample where they are not the plan's sequence: pixels of a
+  // feature map, tokens of an encoder. 0: the sequence.
+  int64_t positions = 0;
+  int64_t keys = 0;  // attention: rows of keys per sample; 0: as many as queries
+  // Convolution: groups of channels, and input elements read per sample, which
+  // windows share.
+  int groups = 1;
+  int64_t input_elements = 0;
+  // Matrix products of experts: so many hold a matrix each (in `parameters`
+  // all of them), and a row goes through so many. Divided by expert
+  // parallelism. 0: no experts.
+  int experts = 0;
+  int experts_per_token = 0;
   int64_t parameters = 0;  // weights and biases, unsharded; tied ones too
   // One operand is what the layer before handed over; such operands have no
   // edge, because edges stay inside a layer.
@@ -80,7 +99,8 @@ struct LayerKind {
   LayerRole role = LayerRole::kBlock;
   // Edges run from producer to consumer; vertices are in execution order.
   OperatorGraph operators;
-  int64_t boundary_features = 0;  // elements per token handed to the next layer
+  int64_t boundary_features = 0;   // elements per row handed to the next layer
+  int64_t boundary_positions = 0;  // rows per sample handed on; 0: the plan's sequence
   // Parameters of this kind that are another layer's (tied head): present on
   // this layer's rank and in its operators, but one tensor of the network.
   int64_t tied_parameters = 0;
@@ -110,9 +130,9 @@ struct Workload {
   int block_count() const;  // layers of role kBlock
   // Exact number of parameters; tied tensors once.
   int64_t Parameters() const;
-  // FLOPs of one training step per token, no recomputation: three times the
-  // forward FLOPs of every matrix product, causal attention as half the
-  // square, logits counted, embedding lookup not.
+  // FLOPs of one training step per token of the plan's sequence, no
+  // recomputation: three times the forward FLOPs of every matrix product, causal
+  // attention as half the square, logits counted, embedding lookup not.
   FlopCount TrainingFlopsPerToken(int64_t sequence) const;
   friend bool operator==(const Workload&, const Workload&) = default;
 };

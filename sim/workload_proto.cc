@@ -90,12 +90,29 @@ void CheckHeads(const OperatorProto& proto, const Place& place) {
              "a divisor of the " + std::to_string(proto.heads()) + " heads");
 }
 
+void ReadShape(const OperatorProto& proto, const Place& place, Operator& op) {
+  place.Range("positions", proto.positions(), 0, kMaxFeatures);
+  place.Range("keys", proto.keys(), 0, kMaxFeatures);
+  place.Range("groups", proto.groups(), 0, kMaxInt);
+  place.Range("input_elements", proto.input_elements(), 0, kMaxParameters);
+  place.Range("experts", proto.experts(), 0, kMaxInt);
+  place.Range("experts_per_token", proto.experts_per_token(), 0, proto.experts());
+  op.positions = proto.positions();
+  op.keys = proto.keys();
+  op.groups = proto.groups() == 0 ? 1 : proto.groups();
+  op.input_elements = proto.input_elements();
+  op.experts = proto.experts();
+  op.experts_per_token = proto.experts_per_token();
+}
+
 Operator OperatorFromProto(const OperatorProto& proto, const Place& place) {
   Operator op{.name = proto.name()};
   place.Want(!op.name.empty(), "name", "nothing", "a name");
-  op.kind = EnumFromProto<OperatorKind>(proto.kind(), 6, "kind", place);
+  op.kind = EnumFromProto<OperatorKind>(proto.kind(), 10, "kind", place);
   op.split = EnumFromProto<Split>(proto.split(), 3, "split", place);
-  const bool multiplies = op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kAttention;
+  const bool multiplies = op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kAttention ||
+                          op.kind == OperatorKind::kConvolution ||
+                          op.kind == OperatorKind::kRecurrent;
   place.Range("in_features", proto.in_features(), multiplies ? 1 : 0, kMaxFeatures);
   place.Range("out_features", proto.out_features(), multiplies ? 1 : 0, kMaxFeatures);
   CheckHeads(proto, place);
@@ -115,6 +132,7 @@ Operator OperatorFromProto(const OperatorProto& proto, const Place& place) {
   op.forward_elements = proto.forward_elements();
   op.backward_elements = proto.backward_elements();
   op.kernels = proto.kernels();
+  ReadShape(proto, place, op);
   for (int i = 0; i < proto.saved_size(); ++i) {
     op.saved.push_back(SavedFromProto(proto.saved(i), place.Inside("saved", i)));
   }
@@ -159,6 +177,8 @@ LayerKind KindFromProto(const LayerKindProto& proto, const Place& place) {
   place.Range("tied_parameters", proto.tied_parameters(), 0, parameters);
   kind.boundary_features = proto.boundary_features();
   kind.tied_parameters = proto.tied_parameters();
+  place.Range("boundary_positions", proto.boundary_positions(), 0, kMaxFeatures);
+  kind.boundary_positions = proto.boundary_positions();
   return kind;
 }
 
@@ -198,6 +218,12 @@ void OperatorsToProto(const OperatorGraph& graph, LayerKindProto* kind) {
     proto->set_parameters(op.parameters);
     proto->set_reads_layer_input(op.reads_layer_input);
     proto->set_forward_elements(op.forward_elements);
+    proto->set_positions(op.positions);
+    proto->set_keys(op.keys);
+    proto->set_groups(op.groups == 1 ? 0 : op.groups);
+    proto->set_input_elements(op.input_elements);
+    proto->set_experts(op.experts);
+    proto->set_experts_per_token(op.experts_per_token);
     proto->set_backward_elements(op.backward_elements);
     proto->set_kernels(op.kernels);
     for (const SavedTensor& tensor : op.saved) {
@@ -251,6 +277,7 @@ WorkloadProto WorkloadToProto(const Workload& workload) {
     }
     kind_proto->set_boundary_features(kind.boundary_features);
     kind_proto->set_tied_parameters(kind.tied_parameters);
+    kind_proto->set_boundary_positions(kind.boundary_positions);
   }
   for (const int layer : workload.layers) proto.add_layers(layer);
   proto.set_hidden(workload.hidden);

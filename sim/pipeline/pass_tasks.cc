@@ -66,7 +66,7 @@ void PassTasks::AddPasses(int w, const PassCosts& costs, Schedule::Builder& buil
     const bool forward = pass.phase == Phase::kForward;
     tag.phase = forward ? Phase::kSendForward : Phase::kSendBackward;
     tag.segment = 0;
-    const BlockId block = costs.Transfer(w, next.worker, tag.phase);
+    const BlockId block = costs.Transfer(w, next.worker, pass);
     if (block < 0) continue;
     for (const Lane& lane : forward ? worker.send_next : worker.send_previous) {
       const TaskId send = builder.Add({&lane, 1}, {&last_[slot], 1}, block, tag);

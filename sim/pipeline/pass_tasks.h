@@ -30,9 +30,9 @@ class PassCosts {
   virtual ~PassCosts() = default;
   // The parts of a pass, one task each, run in order; at least one.
   virtual std::span<const BlockId> Parts(int worker, const Pass& pass) const = 0;
-  // The transfer between two workers, per sending device; -1 where the two
-  // need none and the receiver follows at once.
-  virtual BlockId Transfer(int from_worker, int to_worker, Phase phase) const = 0;
+  // What a pass hands to the next worker, per sending device; -1 where the two
+  // need no transfer and the receiver follows at once.
+  virtual BlockId Transfer(int from_worker, int to_worker, const Pass& pass) const = 0;
 };
 
 // The tasks of every pass. `workers` by stage, then replica; stages count from

@@ -12,7 +12,7 @@ class UniformCosts : public PassCosts {
   std::span<const BlockId> Parts(int, const Pass& pass) const override {
     return {&kBlocks[pass.phase == Phase::kForward ? 0 : 1], 1};
   }
-  BlockId Transfer(int from, int to, Phase) const override {
+  BlockId Transfer(int from, int to, const Pass&) const override {
     return has_transfers_ && from != to ? kBlocks[2] : -1;
   }
 

@@ -1,0 +1,146 @@
+#include "sim/sharded_lowering.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace stagecraft {
+namespace {
+
+// One divided part of a pass: the layers of one bucket.
+struct Part {
+  Pass pass;
+  int index = 0;  // within the pass
+  int64_t parameters = 0;
+};
+
+class ShardedTraffic {
+ public:
+  ShardedTraffic(const Plan& plan, int stage, const DataGroup& group, LoweredPasses& passes,
+                 Schedule::Builder& builder)
+      : plan_(plan), stage_(stage), group_(group), passes_(passes), builder_(builder) {}
+
+  TaskId Run() {
+    for (const Part& part : Parts()) {
+      const bool is_backward = part.pass.phase == Phase::kBackward;
+      const bool gathers = passes_.GathersEveryPass(stage_) &&
+                           (!is_backward || plan_.reshard_after_forward);
+      if (gathers) AddGather(part);
+      FlushReduction();
+      computed_.push_back(ComputeTasks(part));
+      if (is_backward && passes_.ReducesEveryPass(stage_)) pending_ = part;
+    }
+    FlushReduction();
+    return last_reduction_;
+  }
+
+ private:
+  // The parts of all passes of the stage in the order they compute.
+  std::vector<Part> Parts() const {
+    std::vector<Part> parts;
+    for (const Pass& pass : FirstWorker().order) {
+      const auto buckets = passes_.buckets(stage_, pass.chunk);
+      const bool is_forward = pass.phase == Phase::kForward;
+      if (!passes_.GathersEveryPass(stage_) && is_forward) continue;
+      for (size_t i = 0; i < buckets.size(); ++i) {
+        const Bucket& bucket = is_forward ? buckets[buckets.size() - 1 - i] : buckets[i];
+        parts.push_back({pass, static_cast<int>(i), bucket.parameters});
+      }
+    }
+    return parts;
+  }
+
+  const LoweredWorker& FirstWorker() const {
+    return *std::find_if(passes_.workers().begin(), passes_.workers().end(),
+                         [&](const LoweredWorker& worker) { return worker.stage == stage_; });
+  }
+
+  // The task of a part on every worker of the stage.
+  std::vector<TaskId> ComputeTasks(const Part& part) const {
+    std::vector<TaskId> tasks;
+    for (size_t w = 0; w < passes_.workers().size(); ++w) {
+      if (passes_.workers()[w].stage != stage_) continue;
+      tasks.push_back(passes_.First(w, part.pass) + part.index);
+    }
+    return tasks;
+  }
+
+  Tag MakeTag(const Part& part, Phase phase) const {
+    Tag tag;
+    tag.rank = group_.rank;
+    tag.stage = static_cast<int16_t>(stage_);
+    tag.chunk = part.pass.chunk;
+    tag.micro_batch = part.pass.micro_batch;
+    tag.phase = phase;
+    tag.segment = static_cast<uint8_t>(std::min(part.index, 255));
+    return tag;
+  }
+
+  // May start while the part before computes: when the one before that is done.
+  void AddGather(const Part& part) {
+    std::vector<TaskId> after;
+    if (computed_.size() >= 2) after = computed_[computed_.size() - 2];
+    const TaskId gather = AddCollective(
+        OpKind::kAllGather, part.parameters * WorkingBytes(plan_), group_.sharing, group_,
+        MakeTag(part, Phase::kParamGather), after, passes_, builder_);
+    for (const TaskId task : ComputeTasks(part)) builder_.AddDependency(gather, task);
+  }
+
+  void FlushReduction() {
+    if (!pending_) return;
+    last_reduction_ =
+        AddGradientReduction(plan_, pending_->parameters, group_,
+                             MakeTag(*pending_, Phase::kGradReduce), computed_.back(), passes_,
+                             builder_);
+    pending_.reset();
+  }
+
+  const Plan& plan_;
+  const int stage_;
+  const DataGroup& group_;
+  LoweredPasses& passes_;
+  Schedule::Builder& builder_;
+  std::vector<std::vector<TaskId>> computed_;  // by part so far
+  std::optional<Part> pending_;                // computed, not yet reduced
+  TaskId last_reduction_ = -1;
+};
+
+}  // namespace
+
+int64_t WorkingBytes(const Plan& plan) {
+  return plan.precision == DType::kFp8 ? 2 : ElementSize(plan.precision);
+}
+
+TaskId AddCollective(OpKind kind, int64_t bytes, const Fabric& fabric, const DataGroup& group,
+                     const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,
+                     Schedule::Builder& builder) {
+  const BlockId block = passes.blocks().SingleOp(Op::Collective(kind, Bytes(bytes), fabric));
+  return builder.Add(group.lanes, after, block, tag);
+}
+
+TaskId AddGradientReduction(const Plan& plan, int64_t parameters, const DataGroup& group,
+                            const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,
+                            Schedule::Builder& builder) {
+  const int64_t bytes = parameters * plan.gradient_bytes;
+  if (plan.zero == 0) {
+    return AddCollective(OpKind::kAllReduce, bytes, group.all, group, tag, after, passes, builder);
+  }
+  const TaskId scatter = AddCollective(OpKind::kReduceScatter, bytes, group.sharing, group, tag,
+                                       after, passes, builder);
+  if (group.copies.ranks == 1) return scatter;
+  const int64_t share = (bytes + group.shards() - 1) / group.shards();
+  return AddCollective(OpKind::kAllReduce, share, group.copies, group, tag, {&scatter, 1}, passes,
+                       builder);
+}
+
+std::vector<TaskId> AddShardedTraffic(const Plan& plan, int stage,
+                                      std::span<const DataGroup> groups, LoweredPasses& passes,
+                                      Schedule::Builder& builder) {
+  std::vector<TaskId> reductions;
+  for (const DataGroup& group : groups) {
+    const TaskId last = ShardedTraffic(plan, stage, group, passes, builder).Run();
+    if (last >= 0) reductions.push_back(last);
+  }
+  return reductions;
+}
+
+}  // namespace stagecraft

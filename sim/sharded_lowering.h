@@ -1,0 +1,38 @@
+// Traffic of sharded gradients (ZeRO-2) and parameters (ZeRO-3, FSDP) beside
+// every pass of a stage.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/data_groups.h"
+#include "sim/lowered_passes.h"
+#include "sim/plan.h"
+#include "sim/schedule.h"
+
+namespace stagecraft {
+
+// Bytes of one parameter as it is computed with.
+int64_t WorkingBytes(const Plan& plan);
+
+// Adds a collective of a group's ranks.
+TaskId AddCollective(OpKind kind, int64_t bytes, const Fabric& fabric, const DataGroup& group,
+                     const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,
+                     Schedule::Builder& builder);
+
+// Reduces so many gradients of a bucket: over those that share, and among the
+// copies of each share. Returns the last task.
+TaskId AddGradientReduction(const Plan& plan, int64_t parameters, const DataGroup& group,
+                            const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,
+                            Schedule::Builder& builder);
+
+// For stages where passes gather or reduce every time. One gather runs ahead of
+// the part that computes (the next layer's, PyTorch FSDP's default), and a
+// reduction follows the gather that was issued before it. Returns the last
+// reduction of each group.
+std::vector<TaskId> AddShardedTraffic(const Plan& plan, int stage,
+                                      std::span<const DataGroup> groups, LoweredPasses& passes,
+                                      Schedule::Builder& builder);
+
+}  // namespace stagecraft
