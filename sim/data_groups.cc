@@ -20,8 +20,8 @@ Fabric Widest(const Cluster& cluster, const std::vector<std::vector<int>>& group
   return widest;
 }
 
-void DescribeFabrics(const Plan& plan, const Cluster& cluster, const std::vector<int>& devices,
-                     DataGroup& group) {
+void DescribeFabrics(const Plan& plan, const Cluster& cluster, int expert_parallel,
+                     const std::vector<int>& devices, DataGroup& group) {
   group.all = cluster.DescribeGroup(devices);
   const size_t size = plan.zero_group > 0 ? plan.zero_group : devices.size();
   std::vector<std::vector<int>> sharing(devices.size() / size);
@@ -32,6 +32,9 @@ void DescribeFabrics(const Plan& plan, const Cluster& cluster, const std::vector
   }
   group.sharing = Widest(cluster, sharing);
   group.copies = Widest(cluster, copies);
+  std::vector<std::vector<int>> experts(expert_parallel);
+  for (size_t i = 0; i < devices.size(); ++i) experts[i % experts.size()].push_back(devices[i]);
+  group.experts = Widest(cluster, experts);
 }
 
 }  // namespace
@@ -43,7 +46,7 @@ std::vector<DataGroup> FindDataGroups(const Plan& plan, const Cluster& cluster,
   std::vector<DataGroup> groups;
   for (int tensor = 0; tensor < (unfolded ? s.tensor_parallel : 1); ++tensor) {
     DataGroup group;
-    DescribeFabrics(plan, cluster, DataDevices(s, tensor), group);
+    DescribeFabrics(plan, cluster, s.expert_parallel, DataDevices(s, tensor), group);
     for (const LoweredWorker& worker : passes.workers()) {
       if (worker.stage != stage) continue;
       if (group.rank < 0) group.rank = worker.ranks[tensor];

@@ -20,9 +20,9 @@ struct DataGroup {
   // and those that hold copies of one share.
   Fabric all;
   Fabric sharing;
-  Fabric copies;  // one rank where everyone shares
+  Fabric copies;   // one rank where everyone shares
+  Fabric experts;  // ranks that hold the same experts; one where none does
 
-  // Sharing ranks, and bytes each of them ends up with.
   int64_t shards() const { return sharing.ranks; }
 };
 

@@ -35,6 +35,7 @@ Signature ReplicaSignature(const Plan& plan, const Workload& workload, const Clu
     const ShardSpec spec = StageShard(plan, workload, cluster, stage, replica);
     Append(spec.tensor_fabric, signature);
     Append(spec.context_fabric, signature);
+    Append(spec.expert_fabric, signature);
     if (stages == 1) continue;
     const int next = (stage + 1) % stages;
     Append(TransferFabric(plan, cluster, stage, replica, next, replica, 0), signature);

@@ -51,8 +51,8 @@ bool LoweredPasses::GathersEveryPass(int stage) const {
   return plan_.zero >= 3 && DataRanks(stage) > 1;
 }
 
-int64_t LoweredPasses::StageParameters(int stage) const {
-  int64_t sum = 0;
+ParameterCount LoweredPasses::StageParameters(int stage) const {
+  ParameterCount sum;
   for (const auto& chunk : buckets_[stage]) {
     for (const Bucket& bucket : chunk) sum += bucket.parameters;
   }
@@ -73,23 +73,24 @@ void LoweredPasses::FindBuckets(int stage) {
   const Stage& s = plan_.stages[stage];
   // Parameters are gathered layer by layer.
   const int64_t size = plan_.zero >= 3 ? 1 : BucketParameters(DataRanks(stage));
-  const std::vector<int64_t> chunk_parameters = ChunkParameters(plan_, workload_, stage);
+  const std::vector<ParameterCount> chunk_parameters = ChunkParameters(plan_, workload_, stage);
   std::vector<std::vector<Bucket>> by_chunk;
   for (size_t chunk = 0; chunk < s.chunks.size(); ++chunk) {
     const LayerRange range = s.chunks[chunk];
     std::vector<Bucket> buckets;
-    int64_t sum = 0;
-    Bucket open{{range.first + range.count, 0}, 0};
+    ParameterCount sum;
+    Bucket open{{range.first + range.count, 0}, {}};
     for (int layer = range.first + range.count - 1; layer >= range.first; --layer) {
       open.layers = {layer, open.layers.count + 1};
-      open.parameters += ShardParameters(workload_.layer(layer), s.tensor_parallel);
-      if (open.parameters < size && layer > range.first) continue;
+      open.parameters +=
+          ShardParameters(workload_.layer(layer), s.tensor_parallel, s.expert_parallel);
+      if (open.parameters.Total() < size && layer > range.first) continue;
       sum += open.parameters;
       buckets.push_back(open);
-      open = {{layer, 0}, 0};
+      open = {{layer, 0}, {}};
     }
     // A head tied to the embedding of the same stage adds no parameters.
-    buckets.front().parameters -= sum - chunk_parameters[chunk];
+    buckets.front().parameters.dense -= sum.dense - chunk_parameters[chunk].dense;
     by_chunk.push_back(std::move(buckets));
   }
   buckets_.push_back(std::move(by_chunk));

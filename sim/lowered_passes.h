@@ -21,7 +21,7 @@ namespace stagecraft {
 // Layers whose gradients are reduced, and parameters gathered, in one go.
 struct Bucket {
   LayerRange layers;
-  int64_t parameters = 0;  // on one rank
+  ParameterCount parameters;  // on one rank
 };
 
 // A replica of a stage as it is simulated.
@@ -53,7 +53,7 @@ class LoweredPasses : private PassCosts {
   BlockTable& blocks() { return blocks_; }
   // In the order in which their gradients get ready: the last layers first.
   std::span<const Bucket> buckets(int stage, int chunk) const { return buckets_[stage][chunk]; }
-  int64_t StageParameters(int stage) const;
+  ParameterCount StageParameters(int stage) const;
 
   int64_t DataRanks(int stage) const;
   // Gradients are reduced bucket by bucket beside the last backward only, or

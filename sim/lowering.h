@@ -39,6 +39,6 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
                      int replica);
 
 // Parameters of a stage on one of its ranks, by chunk.
-std::vector<int64_t> ChunkParameters(const Plan& plan, const Workload& workload, int stage);
+std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage);
 
 }  // namespace stagecraft

@@ -254,8 +254,7 @@ TEST(MemoryTest, EarlierStagesHoldMoreMicroBatches) {
   Bytes embedding = SavedActivations(workload.layer(0), spec).saved;
   EXPECT_EQ(memory[0].activations, 2 * (3 * block + embedding));
   // 16-bit weights and gradients, Adam with a master copy: 2 + 2 + 12 bytes.
-  int64_t parameters = 0;
-  for (const int64_t chunk : ChunkParameters(plan, workload, 0)) parameters += chunk;
+  const int64_t parameters = ChunkParameters(plan, workload, 0)[0].Total();
   EXPECT_EQ(memory[0].weights, Bytes(2 * parameters));
   EXPECT_EQ(memory[0].gradients, Bytes(2 * parameters));
   EXPECT_EQ(memory[0].optimizer, Bytes(12 * parameters));

@@ -100,8 +100,10 @@ int64_t LargestLayer(const Plan& plan, const Workload& workload, int stage) {
   int64_t largest = 0;
   for (const LayerRange& range : plan.stages[stage].chunks) {
     for (int l = range.first; l < range.first + range.count; ++l) {
-      largest = std::max(largest, ShardParameters(workload.layer(l),
-                                                  plan.stages[stage].tensor_parallel));
+      const Stage& s = plan.stages[stage];
+      largest = std::max(
+          largest,
+          ShardParameters(workload.layer(l), s.tensor_parallel, s.expert_parallel).Total());
     }
   }
   return largest;
@@ -125,8 +127,8 @@ StageMemory ReplicaMemory(const Plan& plan, const Workload& workload, const Clus
                           int stage, int replica) {
   const ShardSpec spec = StageShard(plan, workload, cluster, stage, replica);
   const Stage& s = plan.stages[stage];
-  int64_t parameters = 0;
-  for (const int64_t chunk : ChunkParameters(plan, workload, stage)) parameters += chunk;
+  ParameterCount parameters;
+  for (const ParameterCount& chunk : ChunkParameters(plan, workload, stage)) parameters += chunk;
   StageMemory memory;
   memory.stage = stage;
   memory.device = s.replicas[replica][0];
@@ -140,7 +142,13 @@ StageMemory ReplicaMemory(const Plan& plan, const Workload& workload, const Clus
   const int64_t ranks = static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
   const int64_t shards = plan.zero_group > 0 ? plan.zero_group : ranks;
   const bool shards_weights = plan.zero >= 3 && ranks > 1;
-  memory.weights = Bytes(DivideUp(parameters, shards_weights ? shards : 1) * WorkingBytes(plan));
+  // What one rank keeps of a tensor that is shared out from this ZeRO stage on.
+  const auto kept = [&](int from_zero) {
+    if (plan.zero < from_zero) return parameters.Total();
+    return DivideUp(parameters.dense, shards) +
+           DivideUp(parameters.expert, std::max<int64_t>(1, ranks / s.expert_parallel));
+  };
+  memory.weights = Bytes(kept(3) * WorkingBytes(plan));
   memory.workspace = (HasLargeWorkspace(device.generation) ? kHopperWorkspace : kOlderWorkspace) +
                      LargestTransient(plan, workload, stage, spec);
   memory.communication = CommunicationBuffers(plan, workload, stage, spec);
@@ -151,10 +159,8 @@ StageMemory ReplicaMemory(const Plan& plan, const Workload& workload, const Clus
   memory.framework = kFrameworkMemory;
   if (plan.forward_only) return memory;
 
-  memory.gradients =
-      Bytes(DivideUp(parameters, plan.zero >= 2 ? shards : 1) * plan.gradient_bytes);
-  memory.optimizer =
-      Bytes(DivideUp(parameters, plan.zero >= 1 ? shards : 1) * OptimizerBytes(plan));
+  memory.gradients = Bytes(kept(2) * plan.gradient_bytes);
+  memory.optimizer = Bytes(kept(1) * OptimizerBytes(plan));
   memory.activations =
       PeakActivations(StageOrder(plan, stage, ReplicaMicroBatches(plan, stage, replica)),
                       ChunkActivations(plan, workload, stage, spec));

@@ -82,10 +82,7 @@ PlanDegrees Resolve(PlanDegrees d, const Cluster& cluster) {
   CheckPositive("micro-batch", d.micro_batch, kMost);
   CheckPositive("global batch", d.global_batch, kMost);
   CheckPositive("sequence", d.sequence, kMost);
-  if (d.expert != 1) {
-    throw InputError(fmt::format(
-        "expert parallel: got {}, want 1 because the workload has no experts", d.expert));
-  }
+  CheckPositive("expert parallel", d.expert, kMostOfADegree);
   const int64_t world = cluster.device_count();
   const int64_t model = static_cast<int64_t>(d.tensor) * d.context * d.pipeline;
   if (model > world || world % model != 0) {
@@ -98,6 +95,11 @@ PlanDegrees Resolve(PlanDegrees d, const Cluster& cluster) {
                                  cluster.name(), world));
   }
   d.data = static_cast<int>(world / model);
+  const int64_t data_ranks = static_cast<int64_t>(d.data) * d.context;
+  if (data_ranks % d.expert != 0) {
+    throw InputError(fmt::format("expert parallel: {} does not divide dp {} x cp {} = {}", d.expert,
+                                 d.data, d.context, data_ranks));
+  }
   if (d.global_batch % (d.micro_batch * d.data) != 0) {
     throw InputError(
         fmt::format("global batch: {} is not a multiple of micro-batch {} x dp {} = {}",
@@ -207,6 +209,7 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
   plan.overlap_grad_reduce = d.overlap_grad_reduce;
   plan.overlap_param_gather = d.overlap_param_gather;
   plan.gradient_bytes = d.gradient_bytes;
+  plan.expert_imbalance = d.expert_imbalance;
   plan.rank_order = d.rank_order;
   plan.stages.resize(d.pipeline);
   int first = 0;
@@ -219,6 +222,7 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
     stage.tensor_parallel = d.tensor;
     stage.context_parallel = d.context;
     stage.recompute = d.recompute;
+    stage.expert_parallel = d.expert;
     for (int dp = 0; dp < d.data; ++dp) {
       stage.replicas.push_back(DevicesOf(order, d.tensor, d.context, dp, pp));
     }

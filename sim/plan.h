@@ -29,13 +29,16 @@ struct LayerRange {
 // One position of the pipeline. chunks[c] is its c-th model chunk (virtual
 // stage c * stages + stage); all stages have equally many chunks. Each replica
 // is tensor_parallel x context_parallel devices, tensor index fastest.
-// Micro-batch b of the step runs on replica b mod replicas.size().
+// Micro-batch b of the step runs on replica b mod replicas.size(). Experts are
+// divided over expert_parallel consecutive data-parallel ranks (replicas and
+// context indices), each of which holds its share of every expert layer.
 struct Stage {
   std::vector<LayerRange> chunks;
   int tensor_parallel = 1;
   int context_parallel = 1;
   std::vector<std::vector<int>> replicas;  // device indices
   Recompute recompute = Recompute::kNone;
+  int expert_parallel = 1;
 };
 
 struct Plan {
@@ -60,6 +63,8 @@ struct Plan {
   bool overlap_grad_reduce = true;
   bool overlap_param_gather = false;
   int gradient_bytes = 4;  // per element, accumulated and reduced
+  // Rows of the fullest rank's experts over the mean; 1: even routing.
+  double expert_imbalance = 1;
   std::string rank_order = "tp-cp-ep-dp-pp";
 
   int64_t micro_batches() const { return global_batch / micro_batch; }
@@ -90,6 +95,7 @@ struct PlanDegrees {
   bool forward_only = false;
   int gradient_bytes = 0;                     // 0: 4, or 2 for fp16
   std::string rank_order = "tp-cp-ep-dp-pp";  // fastest first
+  double expert_imbalance = 1;
   // Blocks per stage (summed over its chunks), embedding in the first and head
   // in the last; empty: as even as possible.
   std::vector<int> stage_blocks;

@@ -36,6 +36,50 @@ void CheckNumbers(const Plan& plan, Errors& errors) {
   }
 }
 
+// The number of experts of a workload's layers; 0 without any, -1 where they
+// differ.
+int ExpertCount(const Workload& workload) {
+  int experts = 0;
+  for (const LayerKind& kind : workload.kinds) {
+    for (size_t v = 0; v < boost::num_vertices(kind.operators); ++v) {
+      const int own = kind.operators[v].experts;
+      if (own == 0 || own == experts) continue;
+      if (experts != 0) return -1;
+      experts = own;
+    }
+  }
+  return experts;
+}
+
+void CheckExperts(const Plan& plan, const Workload& workload, Errors& errors) {
+  const int experts = ExpertCount(workload);
+  if (!(plan.expert_imbalance >= 1 && plan.expert_imbalance <= 1e6)) {
+    errors.push_back(fmt::format("expert_imbalance: got {}, want 1 (even) or more",
+                                 plan.expert_imbalance));
+  }
+  for (size_t s = 0; s < plan.stages.size(); ++s) {
+    const Stage& stage = plan.stages[s];
+    const int degree = stage.expert_parallel;
+    const int64_t ranks = static_cast<int64_t>(stage.replicas.size()) * stage.context_parallel;
+    if (degree < 1 || ranks % degree != 0) {
+      errors.push_back(fmt::format("stages[{}].expert_parallel: {} does not divide the stage's {} "
+                                   "data-parallel ranks",
+                                   s, degree, ranks));
+    } else if (degree > 1 && experts <= 0) {
+      errors.push_back(fmt::format("stages[{}].expert_parallel: got {}, but {} has {}", s, degree,
+                                   workload.name,
+                                   experts == 0 ? "no experts" : "unequal numbers of experts"));
+    } else if (degree > 1 && experts % degree != 0) {
+      errors.push_back(fmt::format("stages[{}].expert_parallel: {} does not divide the {} experts "
+                                   "of {}",
+                                   s, degree, experts, workload.name));
+    } else if (degree > 1 && plan.zero_group > 0) {
+      errors.push_back("zero_group: cannot be combined with expert parallelism");
+    }
+    if (!errors.empty()) return;
+  }
+}
+
 // Sharding groups divide the data-parallel ranks of every stage, and ranks that
 // share gradients or parameters keep step.
 void CheckSharding(const Plan& plan, Errors& errors) {
@@ -209,6 +253,7 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   CheckDevices(plan, cluster, errors);
   CheckOrder(plan, errors);
   CheckSharding(plan, errors);
+  CheckExperts(plan, workload, errors);
   return errors;
 }
 

@@ -99,6 +99,8 @@ Stage StageFromProto(const StageProto& proto, const Place& place, std::set<int>&
       place.Degree("tensor_parallel", proto.has_tensor_parallel(), proto.tensor_parallel());
   stage.context_parallel =
       place.Degree("context_parallel", proto.has_context_parallel(), proto.context_parallel());
+  stage.expert_parallel =
+      place.Degree("expert_parallel", proto.has_expert_parallel(), proto.expert_parallel());
   stage.recompute = EnumFromProto(proto.recompute(), Recompute::kSelective, "recompute", place);
   for (int i = 0; i < proto.chunks_size(); ++i) {
     const Place inside{place.file, fmt::format("{}chunks[{}].", place.message, i)};
@@ -149,7 +151,7 @@ void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
   plan.order = EnumFromProto(proto.order(), plan.order, "order", place);
   plan.precision = EnumFromProto(proto.precision(), DType::kBf16, "precision", place);
   plan.forward_only = proto.forward_only();
-  if (proto.has_zero()) plan.zero = static_cast<int>(place.InRange("zero", proto.zero(), 0, 1));
+  if (proto.has_zero()) plan.zero = static_cast<int>(place.InRange("zero", proto.zero(), 0, 3));
   if (proto.has_overlap_grad_reduce()) plan.overlap_grad_reduce = proto.overlap_grad_reduce();
   if (proto.has_overlap_param_gather()) plan.overlap_param_gather = proto.overlap_param_gather();
   const int narrow = plan.precision == DType::kFp16 ? 2 : 4;
@@ -157,6 +159,11 @@ void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
   if (plan.gradient_bytes != 2 && plan.gradient_bytes != 4) {
     place.Fail("gradient_bytes", fmt::format("got {}, want 2 or 4", plan.gradient_bytes));
   }
+  plan.zero_group = static_cast<int>(place.InRange("zero_group", proto.zero_group(), 0, kMaxDegree));
+  if (proto.has_reshard_after_forward()) {
+    plan.reshard_after_forward = proto.reshard_after_forward();
+  }
+  if (proto.has_expert_imbalance()) plan.expert_imbalance = proto.expert_imbalance();
   plan.rank_order = RankOrder(proto, place);
 }
 
@@ -238,6 +245,9 @@ PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file) {
   degrees.forward_only = shared.forward_only;
   degrees.gradient_bytes = shared.gradient_bytes;
   degrees.rank_order = shared.rank_order;
+  degrees.zero_group = shared.zero_group;
+  degrees.reshard_after_forward = shared.reshard_after_forward;
+  degrees.expert_imbalance = shared.expert_imbalance;
   return degrees;
 }
 

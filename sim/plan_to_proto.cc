@@ -23,6 +23,7 @@ void AddStage(const Stage& stage, PlanProto& plan) {
     proto.add_replicas()->mutable_devices()->Add(replica.begin(), replica.end());
   }
   proto.set_recompute(EnumToProto<PlanProto::Recompute>(stage.recompute));
+  proto.set_expert_parallel(stage.expert_parallel);
 }
 
 }  // namespace
@@ -43,6 +44,9 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_overlap_param_gather(plan.overlap_param_gather);
   proto.set_gradient_bytes(plan.gradient_bytes);
   proto.set_rank_order(plan.rank_order);
+  proto.set_zero_group(plan.zero_group);
+  proto.set_reshard_after_forward(plan.reshard_after_forward);
+  proto.set_expert_imbalance(plan.expert_imbalance);
   return proto;
 }
 

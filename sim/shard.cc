@@ -63,10 +63,16 @@ Bytes BoundaryBytes(const LayerKind& layer, const ShardSpec& spec) {
                spec.ElementBytes());
 }
 
-int64_t ShardParameters(const LayerKind& layer, int tensor) {
-  int64_t parameters = 0;
+ParameterCount ShardParameters(const LayerKind& layer, int tensor, int expert) {
+  ParameterCount parameters;
   ForEachOperator(layer, [&](const Operator& op) {
-    parameters += op.split == Split::kTokens ? op.parameters : DivideUp(op.parameters, tensor);
+    const int64_t own =
+        op.split == Split::kTokens ? op.parameters : DivideUp(op.parameters, tensor);
+    if (op.experts > 0) {
+      parameters.expert += DivideUp(own, expert);
+    } else {
+      parameters.dense += own;
+    }
   });
   return parameters;
 }

@@ -70,9 +70,23 @@ struct LayerMemory {
 };
 LayerMemory SavedActivations(const LayerKind& layer, const ShardSpec& spec);
 
-// Weights and biases on one rank, tied ones included. Split tensors are
-// padded to a multiple of the tensor-parallel degree.
-int64_t ShardParameters(const LayerKind& layer, int tensor);
+// Weights and biases on one rank: those that every data-parallel rank holds, and
+// those of experts, which only every expert-parallel-th of them does.
+struct ParameterCount {
+  int64_t dense = 0;
+  int64_t expert = 0;
+
+  int64_t Total() const { return dense + expert; }
+  ParameterCount& operator+=(const ParameterCount& other) {
+    dense += other.dense;
+    expert += other.expert;
+    return *this;
+  }
+};
+
+// Tied parameters included. Split tensors are padded to a multiple of the
+// degree that splits them.
+ParameterCount ShardParameters(const LayerKind& layer, int tensor, int expert);
 
 // What a layer hands to the next on another stage, per device: its rows,
 // divided where sequence parallelism divides them.

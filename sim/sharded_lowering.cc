@@ -10,7 +10,7 @@ namespace {
 struct Part {
   Pass pass;
   int index = 0;  // within the pass
-  int64_t parameters = 0;
+  ParameterCount parameters;
 };
 
 class ShardedTraffic {
@@ -79,9 +79,9 @@ class ShardedTraffic {
   void AddGather(const Part& part) {
     std::vector<TaskId> after;
     if (computed_.size() >= 2) after = computed_[computed_.size() - 2];
-    const TaskId gather = AddCollective(
-        OpKind::kAllGather, part.parameters * WorkingBytes(plan_), group_.sharing, group_,
-        MakeTag(part, Phase::kParamGather), after, passes_, builder_);
+    const TaskId gather = AddParameterGather(plan_, part.parameters, group_,
+                                             MakeTag(part, Phase::kParamGather), after, passes_,
+                                             builder_);
     for (const TaskId task : ComputeTasks(part)) builder_.AddDependency(gather, task);
   }
 
@@ -117,19 +117,33 @@ TaskId AddCollective(OpKind kind, int64_t bytes, const Fabric& fabric, const Dat
   return builder.Add(group.lanes, after, block, tag);
 }
 
-TaskId AddGradientReduction(const Plan& plan, int64_t parameters, const DataGroup& group,
-                            const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,
-                            Schedule::Builder& builder) {
-  const int64_t bytes = parameters * plan.gradient_bytes;
-  if (plan.zero == 0) {
-    return AddCollective(OpKind::kAllReduce, bytes, group.all, group, tag, after, passes, builder);
+TaskId AddParameterGather(const Plan& plan, const ParameterCount& parameters,
+                          const DataGroup& group, const Tag& tag, std::span<const TaskId> after,
+                          LoweredPasses& passes, Schedule::Builder& builder) {
+  const TaskId dense = AddCollective(OpKind::kAllGather, parameters.dense * WorkingBytes(plan),
+                                     group.sharing, group, tag, after, passes, builder);
+  if (parameters.expert == 0 || group.experts.ranks == 1) return dense;
+  return AddCollective(OpKind::kAllGather, parameters.expert * WorkingBytes(plan), group.experts,
+                       group, tag, {&dense, 1}, passes, builder);
+}
+
+TaskId AddGradientReduction(const Plan& plan, const ParameterCount& parameters,
+                            const DataGroup& group, const Tag& tag, std::span<const TaskId> after,
+                            LoweredPasses& passes, Schedule::Builder& builder) {
+  const OpKind kind = plan.zero == 0 ? OpKind::kAllReduce : OpKind::kReduceScatter;
+  const int64_t bytes = parameters.dense * plan.gradient_bytes;
+  TaskId last = AddCollective(kind, bytes, plan.zero == 0 ? group.all : group.sharing, group, tag,
+                              after, passes, builder);
+  if (plan.zero > 0 && group.copies.ranks > 1) {
+    const int64_t share = (bytes + group.shards() - 1) / group.shards();
+    last = AddCollective(OpKind::kAllReduce, share, group.copies, group, tag, {&last, 1}, passes,
+                         builder);
   }
-  const TaskId scatter = AddCollective(OpKind::kReduceScatter, bytes, group.sharing, group, tag,
-                                       after, passes, builder);
-  if (group.copies.ranks == 1) return scatter;
-  const int64_t share = (bytes + group.shards() - 1) / group.shards();
-  return AddCollective(OpKind::kAllReduce, share, group.copies, group, tag, {&scatter, 1}, passes,
-                       builder);
+  if (parameters.expert > 0 && group.experts.ranks > 1) {
+    last = AddCollective(kind, parameters.expert * plan.gradient_bytes, group.experts, group, tag,
+                         {&last, 1}, passes, builder);
+  }
+  return last;
 }
 
 std::vector<TaskId> AddShardedTraffic(const Plan& plan, int stage,

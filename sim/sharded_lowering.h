@@ -21,9 +21,16 @@ TaskId AddCollective(OpKind kind, int64_t bytes, const Fabric& fabric, const Dat
                      const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,
                      Schedule::Builder& builder);
 
+// Gathers so many parameters of a bucket on the ranks that share them. Returns
+// the last task.
+TaskId AddParameterGather(const Plan& plan, const ParameterCount& parameters,
+                          const DataGroup& group, const Tag& tag, std::span<const TaskId> after,
+                          LoweredPasses& passes, Schedule::Builder& builder);
+
 // Reduces so many gradients of a bucket: over those that share, and among the
-// copies of each share. Returns the last task.
-TaskId AddGradientReduction(const Plan& plan, int64_t parameters, const DataGroup& group,
+// copies of each share; those of experts among the ranks that hold the same.
+// Returns the last task.
+TaskId AddGradientReduction(const Plan& plan, const ParameterCount& parameters, const DataGroup& group,
                             const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,
                             Schedule::Builder& builder);
 

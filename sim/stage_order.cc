@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "sim/fold.h"
 #include "sim/lowering.h"
 
 namespace stagecraft {
@@ -39,6 +40,21 @@ PassOrder StageOrder(const Plan& plan, int stage, int micro_batches) {
   return order;
 }
 
+namespace {
+
+// The consecutive data-parallel ranks, of tensor index 0, that share the experts
+// of a replica's first device.
+std::vector<int> ExpertDevices(const Stage& stage, int replica) {
+  if (stage.expert_parallel == 1) return {stage.replicas[replica][0]};
+  const std::vector<int> all = DataDevices(stage, 0);
+  const size_t size = static_cast<size_t>(stage.expert_parallel);
+  const size_t own = static_cast<size_t>(replica) * stage.context_parallel;
+  const auto first = all.begin() + static_cast<ptrdiff_t>(own / size * size);
+  return {first, first + static_cast<ptrdiff_t>(size)};
+}
+
+}  // namespace
+
 ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,
                      int replica) {
   const Stage& s = plan.stages[stage];
@@ -54,6 +70,9 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
   spec.attention = workload.attention;
   spec.tensor_fabric =
       cluster.DescribeGroup(std::span(devices).first(static_cast<size_t>(s.tensor_parallel)));
+  spec.expert = s.expert_parallel;
+  spec.expert_imbalance = plan.expert_imbalance;
+  spec.expert_fabric = cluster.DescribeGroup(ExpertDevices(s, replica));
   std::vector<int> context;
   for (size_t i = 0; i < devices.size(); i += static_cast<size_t>(s.tensor_parallel)) {
     context.push_back(devices[i]);
@@ -62,21 +81,22 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
   return spec;
 }
 
-std::vector<int64_t> ChunkParameters(const Plan& plan, const Workload& workload, int stage) {
+std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload,
+                                            int stage) {
   const Stage& s = plan.stages[stage];
   const int last = workload.layer_count() - 1;
-  std::vector<int64_t> parameters;
+  std::vector<ParameterCount> parameters;
   bool holds_embedding = false;
   for (const LayerRange& range : s.chunks) {
-    int64_t sum = 0;
+    ParameterCount sum;
     for (int l = range.first; l < range.first + range.count; ++l) {
-      sum += ShardParameters(workload.layer(l), s.tensor_parallel);
+      sum += ShardParameters(workload.layer(l), s.tensor_parallel, s.expert_parallel);
     }
     holds_embedding = holds_embedding || range.first == 0;
     // A tied head on its embedding's rank is the same tensor.
     if (holds_embedding && range.first + range.count > last) {
       const int64_t tied = workload.layer(last).tied_parameters;
-      sum -= (tied + s.tensor_parallel - 1) / s.tensor_parallel;
+      sum.dense -= (tied + s.tensor_parallel - 1) / s.tensor_parallel;
     }
     parameters.push_back(sum);
   }

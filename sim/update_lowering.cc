@@ -22,6 +22,8 @@ int64_t AdamBytes(const Plan& plan) {
 constexpr int kTensorsPerLaunch = 110;
 constexpr int kTensorsPerLayer = 8;
 
+int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 class UpdateLowering {
  public:
   UpdateLowering(const Plan& plan, const Workload& workload, const Cluster& cluster,
@@ -67,8 +69,8 @@ class UpdateLowering {
         const auto buckets = passes_.buckets(stage, chunk);
         for (size_t part = 0; part < buckets.size(); ++part) {
           const Bucket& bucket = buckets[buckets.size() - 1 - part];
-          const TaskId gather = AddCollective(
-              OpKind::kAllGather, bucket.parameters * WorkingBytes(plan_), group.sharing, group,
+          const TaskId gather = AddParameterGather(
+              plan_, bucket.parameters, group,
               MakeTag(group.rank, stage, Phase::kParamGather, chunk, static_cast<int>(part)), {},
               passes_, builder_);
           for (size_t w = 0; w < passes_.workers().size(); ++w) {
@@ -82,7 +84,7 @@ class UpdateLowering {
     }
   }
 
-  void AddReduction(int stage, int chunk, int bucket, int64_t parameters,
+  void AddReduction(int stage, int chunk, int bucket, const ParameterCount& parameters,
                     std::span<const TaskId> after) {
     for (const DataGroup& group : groups_[stage]) {
       const Tag tag = MakeTag(group.rank, stage, Phase::kGradReduce, chunk, bucket);
@@ -172,9 +174,11 @@ class UpdateLowering {
 
   void AddOptimizer(int stage) {
     const int64_t ranks = passes_.DataRanks(stage);
-    const int64_t shards = plan_.zero >= 1 ? groups_[stage][0].shards() : 1;
-    const int64_t parameters = passes_.StageParameters(stage);
-    const int64_t own = (parameters + shards - 1) / shards;
+    const ParameterCount parameters = passes_.StageParameters(stage);
+    const DataGroup& first = groups_[stage][0];
+    const int64_t own = plan_.zero == 0 ? parameters.Total()
+                                        : DivideUp(parameters.dense, first.shards()) +
+                                              DivideUp(parameters.expert, first.experts.ranks);
     int layers = 0;
     for (const LayerRange& range : plan_.stages[stage].chunks) layers += range.count;
     const int launches = 1 + layers * kTensorsPerLayer / kTensorsPerLaunch;
@@ -193,8 +197,9 @@ class UpdateLowering {
                          !plan_.overlap_param_gather;
     if (!gathers) return;
     for (const DataGroup& group : groups_[stage]) {
-      AddCollective(OpKind::kAllGather, parameters * WorkingBytes(plan_), group.sharing, group,
-                    MakeTag(group.rank, stage, Phase::kParamGather), updates, passes_, builder_);
+      AddParameterGather(plan_, parameters, group,
+                         MakeTag(group.rank, stage, Phase::kParamGather), updates, passes_,
+                         builder_);
     }
   }
 

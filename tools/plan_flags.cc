@@ -86,7 +86,11 @@ void PlanFlags::Register(CLI::App& app) {
   degree("--seq", degrees_.sequence, "tokens per sample [the model's limit]");
   degree("--schedule", schedule_, "gpipe, 1f1b or interleaved [1f1b; interleaved with --vpp]");
   degree("--recompute", recompute_, "none, selective or full [selective]");
-  degree("--zero", degrees_.zero, "0 or 1: optimizer states sharded [1 where dp > 1]");
+  degree("--zero", degrees_.zero,
+         "0 to 3: shared by replicas: nothing, states, gradients, parameters [1 where dp > 1]");
+  degree("--zero-group", degrees_.zero_group, "ranks that share, copies beyond [all]");
+  degree("--expert-imbalance", degrees_.expert_imbalance,
+         "rows of the fullest rank's experts over the mean [1]");
   degree("--precision", precision_, "bf16, fp16, fp32, tf32 or fp8 [bf16]");
   degree("--rank-order", degrees_.rank_order, "fastest first [tp-cp-ep-dp-pp]");
   degree_options_.push_back(
@@ -102,6 +106,9 @@ void PlanFlags::Register(CLI::App& app) {
   degree_options_.push_back(app.add_flag("--overlap-param-gather,!--no-overlap-param-gather",
                                          degrees_.overlap_param_gather,
                                          "gather parameters beside the forward [off]"));
+  degree_options_.push_back(app.add_flag(
+      "--reshard,!--no-reshard", degrees_.reshard_after_forward,
+      "with zero 3: drop parameters after the forward and gather them again [on]"));
   degree_options_.push_back(
       app.add_flag("--forward-only", degrees_.forward_only, "no backward, no update"));
   app.add_option("--attention", attention_, "flash or unfused [flash]");

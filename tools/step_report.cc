@@ -72,7 +72,7 @@ Json PlanToJson(const Plan& plan, const Workload& workload) {
           {"pp", plan.stages.size()},
           {"dp", plan.stages[0].replicas.size()},
           {"cp", plan.stages[0].context_parallel},
-          {"ep", 1},
+          {"ep", plan.stages[0].expert_parallel},
           {"vpp", plan.chunk_count()},
           {"micro_batch", plan.micro_batch},
           {"global_batch", plan.global_batch},
@@ -82,6 +82,9 @@ Json PlanToJson(const Plan& plan, const Workload& workload) {
           {"recompute", Name(plan.stages[0].recompute)},
           {"attention", workload.attention == AttentionBackend::kFlash ? "flash" : "unfused"},
           {"zero", plan.zero},
+          {"zero_group", plan.zero_group},
+          {"reshard_after_forward", plan.reshard_after_forward},
+          {"expert_imbalance", plan.expert_imbalance},
           {"sequence_parallel", plan.sequence_parallel},
           {"precision", Name(plan.precision)},
           {"gradient_bytes", plan.gradient_bytes},
@@ -97,9 +100,9 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
   const Plan& plan = job.plan;
   const Stage& first = plan.stages[0];
   fmt::print(out, "{} on {}\n", job.workload.name, DescribeCluster(job.cluster));
-  fmt::print(out, "plan      tp {} x pp {} x dp {} x cp {}, {} chunk{} per stage, {}\n",
+  fmt::print(out, "plan      tp {} x pp {} x dp {} x cp {}, ep {}, {} chunk{} per stage, {}\n",
              first.tensor_parallel, plan.stages.size(), first.replicas.size(),
-             first.context_parallel, plan.chunk_count(), plan.chunk_count() == 1 ? "" : "s",
+             first.context_parallel, first.expert_parallel, plan.chunk_count(), plan.chunk_count() == 1 ? "" : "s",
              Name(plan.order));
   fmt::print(out, "          micro-batch {}, global batch {} ({} micro-batches), {} tokens each\n",
              plan.micro_batch, plan.global_batch, plan.micro_batches(), plan.sequence);

@@ -123,12 +123,8 @@ class Completion {
       return;
     }
     Default(row_.zero, std::to_string(stack_.zero), "zero");
-    if (row_.zero != "0" && row_.zero != "1") {
-      throw InputError("zero " + row_.zero + ": sharded parameters are not simulated yet");
-    }
-    const bool is_grouped = !row_.zero_group.empty() && row_.zero_group != std::to_string(row_.dp);
-    if (row_.zero == "1" && is_grouped) {
-      throw InputError("sharding within groups of " + row_.zero_group + " is not simulated");
+    if (row_.zero != "0" && row_.zero != "1" && row_.zero != "2" && row_.zero != "3") {
+      throw InputError("zero " + row_.zero + " is not a kind of sharding");
     }
     Default(row_.overlap_grad_reduce, stack_.overlap_grad_reduce ? "yes" : "no",
             "overlap_grad_reduce");

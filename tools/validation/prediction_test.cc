@@ -117,7 +117,7 @@ TEST(PredictionTest, WhatCannotBeSimulatedHasAReason) {
       {[](MeasuredRow& r) { r.dtype = "nvfp4"; }, "number format nvfp4 is not simulated"},
       {[](MeasuredRow& r) { r.order = "zb-h1"; }, "pipeline order zb-h1 is not simulated"},
       {[](MeasuredRow& r) { r.ep = 2; }, "expert parallelism is not simulated yet"},
-      {[](MeasuredRow& r) { r.zero = "3"; }, "zero 3: sharded parameters are not simulated yet"},
+      {[](MeasuredRow& r) { r.zero = "7"; }, "zero 7 is not a kind of sharding"},
       {[](MeasuredRow& r) { r.vocab_placement = "vocab-1"; },
        "vocabulary placement vocab-1 is not simulated"},
       {[](MeasuredRow& r) { r.stack = "megatron-2021"; }, "micro-batch is not stated"},

@@ -29,6 +29,15 @@ std::vector<int> StageBlocks(const std::string& text) {
   return blocks;
 }
 
+int WholeNumber(const std::string& column, const std::string& text) {
+  int value = 0;
+  const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || next != text.data() + text.size()) {
+    throw InputError(column + " \"" + text + "\" is not a whole number");
+  }
+  return value;
+}
+
 PlanDegrees RowDegrees(const CompletedRow& completed) {
   const MeasuredRow& row = completed.row;
   PlanDegrees degrees;
@@ -43,7 +52,8 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   degrees.order = RowOrder(row);
   degrees.recompute = RowRecompute(row);
   degrees.precision = RowPrecision(row);
-  degrees.zero = row.zero == "1" ? 1 : 0;
+  degrees.zero = WholeNumber("zero", row.zero);
+  if (!row.zero_group.empty()) degrees.zero_group = WholeNumber("zero_group", row.zero_group);
   degrees.sequence_parallel = row.sequence_parallel == "yes" ? 1 : 0;
   degrees.overlap_grad_reduce = row.overlap_grad_reduce == "yes";
   degrees.overlap_param_gather = completed.overlap_param_gather;
