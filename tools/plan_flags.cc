@@ -12,6 +12,7 @@
 #include "sim/cluster_spec.h"
 #include "sim/plan_proto.h"
 #include "sim/workload_catalogue.h"
+#include "tools/validation/stack_table.h"
 
 namespace stagecraft {
 namespace {
@@ -111,7 +112,11 @@ void PlanFlags::Register(CLI::App& app) {
       "with zero 3: drop parameters after the forward and gather them again [on]"));
   degree_options_.push_back(
       app.add_flag("--forward-only", degrees_.forward_only, "no backward, no update"));
-  app.add_option("--attention", attention_, "flash or unfused [flash]");
+  attention_option_ = app.add_option("--attention", attention_, "flash or unfused [flash]");
+  degree_options_.push_back(app.add_option(
+      "--stack", stack_,
+      "take the defaults of a training stack: " +
+          fmt::format("{}", fmt::join(StackTable::Embedded().Names(), ", "))));
   app.add_option("--network", network_, "model: a collective is one task [model]");
 }
 
@@ -136,7 +141,42 @@ PlanDegrees PlanFlags::Degrees() const {
   return degrees;
 }
 
+bool PlanFlags::IsGiven(const std::string& flag) const {
+  for (const CLI::Option* option : degree_options_) {
+    if (option->check_name(flag)) return option->count() > 0;
+  }
+  return attention_option_->check_name(flag) && attention_option_->count() > 0;
+}
+
+PlanFlags PlanFlags::WithStackDefaults() const {
+  const StackDefaults* defaults = StackTable::Embedded().Find(stack_);
+  if (defaults == nullptr) {
+    throw InputError(fmt::format("--stack: got \"{}\"; {}", stack_,
+                                 NearestNames(stack_, StackTable::Embedded().Names())));
+  }
+  PlanFlags flags = *this;
+  if (!IsGiven("--recompute")) flags.recompute_ = defaults->recompute;
+  if (!IsGiven("--attention")) flags.attention_ = defaults->attention;
+  if (!IsGiven("--zero")) flags.degrees_.zero = defaults->zero;
+  if (!IsGiven("--overlap-grad-reduce")) {
+    flags.degrees_.overlap_grad_reduce = defaults->overlap_grad_reduce;
+  }
+  if (!IsGiven("--overlap-param-gather")) {
+    flags.degrees_.overlap_param_gather = defaults->overlap_param_gather;
+  }
+  if (!IsGiven("--sequence-parallel")) {
+    flags.degrees_.sequence_parallel = defaults->sequence_parallel ? -1 : 0;
+  }
+  flags.stack_.clear();
+  return flags;
+}
+
 PlannedJob PlanFlags::Build() const {
+  if (!stack_.empty()) {
+    PlannedJob job = WithStackDefaults().Build();
+    job.stack = stack_;
+    return job;
+  }
   if (network_ != "model") {
     throw InputError(fmt::format("--network: got \"{}\", want model", network_));
   }
@@ -161,7 +201,7 @@ PlannedJob PlanFlags::Build() const {
     plan = MakePlan(degrees, workload, cluster);
   }
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
-  return {std::move(workload), std::move(cluster), std::move(plan), std::move(files),
+  return {std::move(workload), std::move(cluster), std::move(plan), "", std::move(files),
           std::move(warnings)};
 }
 

@@ -18,6 +18,7 @@ struct PlannedJob {
   Workload workload;
   Cluster cluster;
   Plan plan;
+  std::string stack;                  // whose defaults were used; may be empty
   std::vector<std::string> files;     // that were read
   std::vector<std::string> warnings;  // what rests on an assumption, a sentence each
 };
@@ -32,14 +33,18 @@ class PlanFlags {
 
  private:
   PlanDegrees Degrees() const;
+  // A copy in which what was not given is as the stack does it.
+  PlanFlags WithStackDefaults() const;
+  bool IsGiven(const std::string& flag) const;
 
   std::string model_, cluster_, plan_file_;
   std::string precision_ = "bf16", schedule_ = "1f1b", recompute_ = "selective";
-  std::string attention_ = "flash", network_ = "model";
+  std::string attention_ = "flash", network_ = "model", stack_;
   std::vector<int> stage_layers_;
   PlanDegrees degrees_;
   bool sequence_parallel_ = true;
   std::vector<CLI::Option*> degree_options_;  // those that a plan file replaces
+  CLI::Option* attention_option_ = nullptr;
   CLI::Option* sequence_parallel_option_ = nullptr;
 };
 

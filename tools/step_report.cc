@@ -59,7 +59,9 @@ int BlocksOf(const Stage& stage, const Workload& workload) {
   return blocks;
 }
 
-Json PlanToJson(const Plan& plan, const Workload& workload) {
+Json PlanToJson(const PlannedJob& job) {
+  const Plan& plan = job.plan;
+  const Workload& workload = job.workload;
   Json stages = Json::array();
   for (const Stage& stage : plan.stages) {
     stages.push_back({{"blocks", BlocksOf(stage, workload)},
@@ -93,6 +95,7 @@ Json PlanToJson(const Plan& plan, const Workload& workload) {
           {"forward_only", plan.forward_only},
           {"network", "model"},
           {"rank_order", plan.rank_order},
+          {"stack", job.stack},
           {"stages", std::move(stages)}};
 }
 
@@ -124,6 +127,7 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
     }
     blocks += fmt::format("{}{}", blocks.empty() ? "" : ",", BlocksOf(stage, job.workload));
   }
+  if (!job.stack.empty()) fmt::print(out, "          defaults of stack {}\n", job.stack);
   fmt::print(out, "          blocks per stage {}; embedding first, head last\n\n", blocks);
 }
 
@@ -185,7 +189,7 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
           {"memory", std::move(memory)},
           {"fits", e.fits},
           {"basis", std::move(basis)},
-          {"plan", PlanToJson(job.plan, job.workload)},
+          {"plan", PlanToJson(job)},
           {"warnings", job.warnings},
           {"simulated_ranks", step.schedule.ranks().size()},
           {"tasks", step.schedule.task_count()},

@@ -89,4 +89,10 @@ const StackDefaults* StackTable::Find(const std::string& stack) const {
   return found == stacks_.end() ? nullptr : &found->second;
 }
 
+std::vector<std::string> StackTable::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, defaults] : stacks_) names.push_back(name);
+  return names;
+}
+
 }  // namespace stagecraft

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace stagecraft {
 
@@ -30,6 +31,7 @@ class StackTable {
   // Reads a StackTableProto in text format. Throws InputError, `name` first.
   static StackTable Parse(const std::string& text, const std::string& name);
 
+  std::vector<std::string> Names() const;
   // nullptr where the stack is not in the table.
   const StackDefaults* Find(const std::string& stack) const;
   // The source timed forward and backward passes without an optimizer.

@@ -1,0 +1,183 @@
+// Laws that hold for every plan, on seeded random plans: what a split must
+// conserve, and that folding changes no time. A failure prints the plan.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "costmodel/analytical_model.h"
+#include "costmodel/random.h"
+#include "search/evaluation.h"
+#include "sim/cluster_spec.h"
+#include "sim/decoder.h"
+#include "sim/lowering.h"
+#include "sim/plan.h"
+
+namespace stagecraft {
+namespace {
+
+Workload MakeWorkload(AttentionBackend attention) {
+  DecoderConfig config = DecoderOfFamily("llama");
+  config.layers = 14;
+  config.hidden = 1024;
+  config.heads = 16;
+  config.kv_heads = 8;
+  config.ffn = 4096;
+  config.vocab = 32768;
+  config.max_sequence = 2048;
+  return BuildDecoder(config, attention, "small llama");
+}
+
+std::string Describe(const PlanDegrees& d) {
+  return fmt::format("tp {} pp {} cp {} vpp {} zero {} group {} micro-batch {} recompute {} sp {} "
+                     "overlap {}{}",
+                     d.tensor, d.pipeline, d.context, d.chunks, d.zero, d.zero_group,
+                     d.micro_batch, Name(d.recompute), d.sequence_parallel,
+                     d.overlap_grad_reduce, d.overlap_param_gather);
+}
+
+// A plan for 32 devices.
+PlanDegrees Draw(Random random) {
+  PlanDegrees d;
+  d.tensor = 1 << random.Integer(0, 3);
+  d.pipeline = 1 << random.Integer(0, 2);
+  if (d.tensor * d.pipeline <= 16) d.context = 1 << random.Integer(0, 1);
+  d.chunks = d.pipeline > 1 && random.Integer(0, 2) == 0 ? 2 : 1;
+  d.zero = static_cast<int>(random.Integer(0, 3));
+  d.micro_batch = 1 << random.Integer(0, 1);
+  d.global_batch = 256;
+  d.sequence = 2048;
+  d.recompute = static_cast<Recompute>(random.Integer(0, 2));
+  d.sequence_parallel = static_cast<int>(random.Integer(0, 1));
+  d.overlap_grad_reduce = random.Integer(0, 1) == 1;
+  d.overlap_param_gather = random.Integer(0, 1) == 1;
+  const int data = 32 / (d.tensor * d.pipeline);  // replicas x context ranks
+  if (data > 2 && random.Integer(0, 2) == 0) d.zero_group = data / 2;
+  return d;
+}
+
+// FLOPs of all ranks of a step.
+double TotalFlops(const Schedule& schedule) {
+  std::vector<double> of_block(schedule.block_count(), 0);
+  for (BlockId block = 0; block < schedule.block_count(); ++block) {
+    for (const OpId op : schedule.ops(block)) of_block[block] += schedule.op(op).Flops().count();
+  }
+  double flops = 0;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    for (const Lane lane : schedule.lanes(task)) {
+      const LaneInfo& info = schedule.lane_infos()[Index(lane)];
+      if (info.kind != LaneKind::kCompute) continue;
+      flops += of_block[schedule.block(task)] * schedule.ranks()[info.rank].multiplicity;
+    }
+  }
+  return flops;
+}
+
+TEST(LawsTest, EverySplitDoesTheSameArithmetic) {
+  for (const AttentionBackend attention :
+       {AttentionBackend::kFlash, AttentionBackend::kUnfused}) {
+    const Workload workload = MakeWorkload(attention);
+    const Cluster many = ParseCluster("h100-sxm:4x8");
+    const Cluster one = ParseCluster("h100-sxm:1x1");
+    for (int round = 0; round < 60; ++round) {
+      const PlanDegrees degrees = Draw(Random(11).Child("flops", round));
+      PlanDegrees alone = degrees;
+      alone.tensor = alone.pipeline = alone.context = alone.chunks = 1;
+      alone.zero = alone.zero_group = 0;
+      const double split = TotalFlops(Lower(MakePlan(degrees, workload, many), workload, many));
+      const double whole = TotalFlops(Lower(MakePlan(alone, workload, one), workload, one));
+      EXPECT_NEAR(split / whole, 1.0, 1e-12) << Describe(degrees);
+    }
+  }
+}
+
+// What stage s sends forward for a micro-batch, s + 1 sends back as a gradient.
+TEST(LawsTest, AsMuchGoesForwardAsComesBack) {
+  const Workload workload = MakeWorkload(AttentionBackend::kFlash);
+  const Cluster cluster = ParseCluster("h100-sxm:4x8");
+  for (int round = 0; round < 60; ++round) {
+    const PlanDegrees degrees = Draw(Random(12).Child("bytes", round));
+    const Schedule schedule = Lower(MakePlan(degrees, workload, cluster), workload, cluster);
+    int64_t forward = 0;
+    int64_t backward = 0;
+    for (TaskId task = 0; task < schedule.task_count(); ++task) {
+      const Phase phase = schedule.tag(task).phase;
+      if (phase != Phase::kSendForward && phase != Phase::kSendBackward) continue;
+      const int64_t bytes = schedule.op(schedule.ops(schedule.block(task))[0]).bytes.count();
+      (phase == Phase::kSendForward ? forward : backward) += bytes;
+    }
+    EXPECT_EQ(forward, backward) << Describe(degrees);
+    EXPECT_EQ(forward > 0, degrees.pipeline > 1) << Describe(degrees);
+  }
+}
+
+// Every micro-batch passes every chunk of every stage forward and back, once
+// per part.
+TEST(LawsTest, EveryMicroBatchPassesEverywhereOnce) {
+  const Workload workload = MakeWorkload(AttentionBackend::kFlash);
+  const Cluster cluster = ParseCluster("h100-sxm:4x8");
+  for (int round = 0; round < 60; ++round) {
+    const PlanDegrees degrees = Draw(Random(13).Child("passes", round));
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    const Schedule schedule = Lower(plan, workload, cluster);
+    std::map<std::vector<int>, int> seen;
+    for (TaskId task = 0; task < schedule.task_count(); ++task) {
+      const Tag& tag = schedule.tag(task);
+      if (tag.phase != Phase::kForward && tag.phase != Phase::kBackward) continue;
+      if (tag.segment == 0) {
+        ++seen[{tag.stage, tag.chunk, tag.micro_batch, static_cast<int>(tag.phase), tag.rank}];
+      }
+    }
+    const int64_t per_replica =
+        plan.micro_batches() / static_cast<int64_t>(plan.stages[0].replicas.size());
+    EXPECT_EQ(static_cast<int64_t>(seen.size()),
+              2 * per_replica * degrees.pipeline * degrees.chunks)
+        << Describe(degrees);
+    for (const auto& [pass, count] : seen) EXPECT_EQ(count, 1) << Describe(degrees);
+  }
+}
+
+TEST(LawsTest, FoldedAndUnfoldedAgreeToTheNanosecond) {
+  const Workload workload = MakeWorkload(AttentionBackend::kFlash);
+  const Cluster cluster = ParseCluster("h100-sxm:4x8");
+  const AnalyticalModel model;
+  for (int round = 0; round < 80; ++round) {
+    const PlanDegrees degrees = Draw(Random(14).Child("fold", round));
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    const SimulatedStep folded = SimulateStep(plan, workload, cluster, model);
+    const SimulatedStep unfolded =
+        SimulateStep(plan, workload, cluster, model, {.unfold = true});
+    EXPECT_EQ(folded.evaluation.step_time, unfolded.evaluation.step_time) << Describe(degrees);
+    EXPECT_EQ(unfolded.schedule.ranks().size(), 32u) << Describe(degrees);
+    int represented = 0;
+    for (const RankInfo& rank : folded.schedule.ranks()) represented += rank.multiplicity;
+    EXPECT_EQ(represented, 32) << Describe(degrees);
+  }
+}
+
+// No step is shorter than the busiest lane, and its parts add up to it.
+TEST(LawsTest, AStepHoldsItsBusiestLane) {
+  const Workload workload = MakeWorkload(AttentionBackend::kFlash);
+  const Cluster cluster = ParseCluster("a100-sxm4-80gb:4x8");
+  const AnalyticalModel model;
+  for (int round = 0; round < 60; ++round) {
+    const PlanDegrees degrees = Draw(Random(15).Child("busy", round));
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    const SimulatedStep step = SimulateStep(plan, workload, cluster, model);
+    for (int lane = 0; lane < step.schedule.lane_count(); ++lane) {
+      Duration busy;
+      for (const TaskId task : step.schedule.order(Lane(lane))) {
+        busy += step.costs.TaskTime(step.schedule, task);
+      }
+      EXPECT_LE(busy, step.evaluation.step_time) << Describe(degrees);
+    }
+    EXPECT_EQ(step.evaluation.profile.breakdown.Total(), step.evaluation.step_time)
+        << Describe(degrees);
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft
