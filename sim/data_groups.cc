@@ -11,9 +11,9 @@ Fabric Widest(const Cluster& cluster, const std::vector<std::vector<int>>& group
   bool is_first = true;
   for (const std::vector<int>& group : groups) {
     const Fabric fabric = cluster.DescribeGroup(group);
-    const bool is_wider = fabric.nodes > widest.nodes ||
-                          (fabric.nodes == widest.nodes &&
-                           fabric.inter.bandwidth < widest.inter.bandwidth);
+    const bool is_wider =
+        fabric.nodes > widest.nodes ||
+        (fabric.nodes == widest.nodes && fabric.inter.bandwidth < widest.inter.bandwidth);
     if (is_first || is_wider) widest = fabric;
     is_first = false;
   }
@@ -50,8 +50,7 @@ std::vector<DataGroup> FindDataGroups(const Plan& plan, const Cluster& cluster,
     for (const LoweredWorker& worker : passes.workers()) {
       if (worker.stage != stage) continue;
       if (group.rank < 0) group.rank = worker.ranks[tensor];
-      for (size_t i = tensor; i < worker.data.size();
-           i += static_cast<size_t>(s.tensor_parallel)) {
+      for (size_t i = tensor; i < worker.data.size(); i += static_cast<size_t>(s.tensor_parallel)) {
         group.lanes.push_back(worker.data[i]);
       }
     }

@@ -6,12 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/decoder_parts.h"
 #include "sim/workload.h"
 
 namespace stagecraft {
 
 enum class Activation { kGelu, kRelu, kSilu, kSquaredRelu };
 enum class NormKind { kLayer, kRms };
+enum class NormPlace { kBefore, kAfter };  // of attention and MLP; after: of their sums
 
 // The architecture of a decoder. Sizes are elements, never padded: parameter
 // counts equal the published ones.
@@ -38,22 +40,42 @@ struct DecoderConfig {
   bool parallel_residual = false;  // attention and MLP side by side (GPT-NeoX)
   bool attention_dropout = false;  // on the softmax output
   bool hidden_dropout = false;     // on embeddings and before residual additions
+  NormPlace norm_place = NormPlace::kBefore;
+  bool shared_norm = false;        // one norm feeds both parallel branches (Phi-2)
+  bool final_norm = true;          // before the output projection
+  bool qk_norm = false;            // each head's queries and keys are normalised (Qwen3)
+  bool head_bias = false;          // of the output projection
+  bool embedding_norm = false;     // the embedding is normalised (BLOOM)
+  bool scaled_embeddings = false;  // multiplied by a constant (Gemma)
+  int64_t embedding_size = 0;      // of the vocabulary's tables; 0: hidden (OPT-350M: less)
+  int64_t position_offset = 0;     // rows of the position table that no token uses
+  bool causal = true;              // false: every token sees all others
+  MoeConfig moe;
+  MlaConfig mla;
+  int64_t prediction_layers = 0;  // blocks that predict further tokens (DeepSeek-V3's MTP)
   friend bool operator==(const DecoderConfig&, const DecoderConfig&) = default;
 };
 
-// The switches of a family, all sizes zero: "gpt", "gpt_neox", "opt", "mpt",
-// "llama", "internlm", "nemotron". Throws InputError for other names.
+// The switches of a family, all sizes zero: "gpt", "gpt_neox", "gptj", "opt",
+// "mpt", "bloom", "falcon", "phi", "llama", "internlm", "nemotron", "mistral",
+// "phi3", "qwen2", "qwen3", "gemma", "mixtral", "qwen2_moe", "qwen3_moe",
+// "deepseek_v2", "deepseek_v3". Throws InputError for other names.
 DecoderConfig DecoderOfFamily(std::string_view family);
 
-// Replaces the zero kv_heads, head_size and ffn by what they stand for.
+// Replaces the zero kv_heads, head_size, ffn, embedding_size and moe.ffn by what
+// they stand for. With latent attention head_size becomes the mean of a query's
+// and a value's size, rounded up: scores take the one and contexts the other, so
+// that 4·heads·head_size·keys is the sum of both products.
 DecoderConfig Completed(DecoderConfig config);
 
 // Every problem of a completed configuration as "field: got value, want ...".
 std::vector<std::string> FindErrors(const DecoderConfig& config);
 
-// Layers are embedding, `layers` equal blocks, head (final norm, output
-// projection, loss). Completes the configuration; throws InputError, its text
-// starting with `name`, where FindErrors finds something.
+// Layers are embedding, `layers` blocks (equal but for those whose MLP is
+// sparse), prediction_layers further ones, head (final norm, output projection,
+// loss). Completes the configuration; throws InputError, its text starting with
+// `name`, where FindErrors finds something. Positions that only shift scores
+// (ALiBi) cost nothing; sliding windows are taken as wide as the sequence.
 //
 // What is kept for the backward pass follows Korthikanti et al., "Reducing
 // activation recomputation in large transformer models", 2022, section 4: an

@@ -1,27 +1,53 @@
 // The keys of config.json as tables: which there are, how each is spelled and
-// what it sets. Only hf_config.cc reads them; absent spellings are null.
+// what it sets. Only the hf_config sources read them; absent spellings are null.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "sim/decoder.h"
+#include "sim/encoder.h"
+#include "sim/hf_config_reader.h"
 
 namespace stagecraft::hf_config_keys {
 
-inline constexpr int64_t kMaxSize = 1'000'000'000;  // larger ones are typing errors
+enum class Network { kDecoder, kMoe, kLatentMoe, kEncoder, kEncoderDecoder, kVision };
 
 struct Family {
   const char* model_type;
-  const char* architecture;
-  const char* decoder;  // for DecoderOfFamily
-  bool needs_ffn;       // false: 4 x hidden where absent
+  const char* architecture;  // what the name of the class starts with
+  const char* builder;       // for DecoderOfFamily and its like
+  Network network = Network::kDecoder;
+  bool needs_ffn = true;     // false: 4 x hidden where absent
+  int64_t max_sequence = 0;  // where absent; 0: the key is needed
 };
-inline constexpr std::array<Family, 4> kFamilies = {{
-    {"llama", "LlamaForCausalLM", "llama", true},
-    {"gpt2", "GPT2LMHeadModel", "gpt", false},
-    {"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox", true},
-    {"nemotron", "NemotronForCausalLM", "nemotron", true},
+inline constexpr std::array<Family, 25> kFamilies = {{
+    {"llama", "LlamaForCausalLM", "llama"},
+    {"gpt2", "GPT2LMHeadModel", "gpt", Network::kDecoder, false},
+    {"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox"},
+    {"nemotron", "NemotronForCausalLM", "nemotron"},
+    {"mistral", "MistralForCausalLM", "mistral"},
+    {"qwen2", "Qwen2ForCausalLM", "qwen2"},
+    {"qwen3", "Qwen3ForCausalLM", "qwen3"},
+    {"gemma", "GemmaForCausalLM", "gemma"},
+    {"phi", "PhiForCausalLM", "phi"},
+    {"phi3", "Phi3ForCausalLM", "phi3"},
+    {"gptj", "GPTJForCausalLM", "gptj", Network::kDecoder, false},
+    {"opt", "OPTForCausalLM", "opt"},
+    {"bloom", "BloomForCausalLM", "bloom", Network::kDecoder, false, 2048},
+    {"mpt", "MptForCausalLM", "mpt", Network::kDecoder, false},
+    {"falcon", "FalconForCausalLM", "falcon", Network::kDecoder, false, 2048},
+    {"mixtral", "MixtralForCausalLM", "mixtral", Network::kMoe},
+    {"qwen2_moe", "Qwen2MoeForCausalLM", "qwen2_moe", Network::kMoe},
+    {"qwen3_moe", "Qwen3MoeForCausalLM", "qwen3_moe", Network::kMoe},
+    {"deepseek_v2", "DeepseekV2ForCausalLM", "deepseek_v2", Network::kLatentMoe},
+    {"deepseek_v3", "DeepseekV3ForCausalLM", "deepseek_v3", Network::kLatentMoe},
+    {"bert", "Bert", "bert", Network::kEncoder},
+    {"roberta", "Roberta", "roberta", Network::kEncoder},
+    {"t5", "T5", "t5", Network::kEncoderDecoder, true, 512},
+    {"switch_transformers", "SwitchTransformers", "t5", Network::kEncoderDecoder, true, 512},
+    {"vit", "ViT", "vit", Network::kVision},
 }};
 
 enum class Need { kAlways, kByFamily, kNever };
@@ -50,16 +76,16 @@ inline constexpr std::array<SizeField, 8> kSizes = {{
      &DecoderConfig::kv_heads,
      Need::kNever,
      {"num_key_value_heads", "num_query_groups", "n_kv_heads"}},
-    {"head_size", &DecoderConfig::head_size, Need::kNever, {"head_dim", "kv_channels"}},
+    {"head_size", &DecoderConfig::head_size, Need::kNever, {"head_dim", "kv_channels", "d_kv"}},
     {"ffn",
      &DecoderConfig::ffn,
      Need::kByFamily,
-     {"intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim"}},
+     {"intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim", "d_ff"}},
     {"vocab", &DecoderConfig::vocab, Need::kAlways, {"vocab_size"}},
     {"max_sequence",
      &DecoderConfig::max_sequence,
-     Need::kAlways,
-     {"max_position_embeddings", "n_positions", "n_ctx", "seq_length"}},
+     Need::kByFamily,
+     {"max_position_embeddings", "n_positions", "n_ctx", "seq_length", "max_seq_len"}},
 }};
 
 struct SwitchField {
@@ -76,11 +102,14 @@ inline constexpr std::array<SwitchField, 5> kSwitches = {{
 
 struct DropoutField {
   bool DecoderConfig::*member;
-  std::array<const char*, 3> keys;
+  std::array<const char*, 6> keys;
 };
 inline constexpr std::array<DropoutField, 2> kDropouts = {{
-    {&DecoderConfig::attention_dropout, {"attn_pdrop", "attention_dropout"}},
-    {&DecoderConfig::hidden_dropout, {"resid_pdrop", "embd_pdrop", "hidden_dropout"}},
+    {&DecoderConfig::attention_dropout,
+     {"attn_pdrop", "attention_dropout", "attention_probs_dropout_prob"}},
+    {&DecoderConfig::hidden_dropout,
+     {"resid_pdrop", "embd_pdrop", "hidden_dropout", "hidden_dropout_prob", "dropout",
+      "emb_pdrop"}},
 }};
 
 struct ActivationName {
@@ -99,8 +128,27 @@ inline constexpr std::array<ActivationName, 9> kActivations = {{
     {"relu2", Activation::kSquaredRelu},
 }};
 
-// Above one, or true, these change the network in ways a plain decoder lacks.
-inline constexpr std::array<const char*, 4> kRefused = {"num_local_experts", "num_experts",
-                                                        "n_routed_experts", "add_cross_attention"};
+// Above one, or true, these change the network in ways a dense one lacks.
+inline constexpr std::array<const char*, 3> kExperts = {"num_local_experts", "num_experts",
+                                                        "n_routed_experts"};
+
+// The parts of a reading that several networks share.
+
+// `family` is null where the file names none: then that key is missing already.
+void ReadSizes(ConfigReader& reader, const Family* family, DecoderConfig& config);
+void ReadSwitches(const ConfigReader& reader, DecoderConfig& config);
+void ReadActivation(const ConfigReader& reader, const char* key, DecoderConfig& config);
+// Throws where one of the keys is true or above one.
+void Refuse(const ConfigReader& reader, const char* key, const std::string& wanted);
+
+// Adds experts to what is read; latent attention too where the family has it.
+void ReadMoe(ConfigReader& reader, const Family& family, DecoderConfig& config);
+void ReadLatentAttention(ConfigReader& reader, DecoderConfig& config);
+
+// Whole networks; `family` is known.
+DecoderConfig ReadDecoder(ConfigReader& reader, const Family* family);
+EncoderConfig ReadEncoder(ConfigReader& reader, const Family& family);
+VisionConfig ReadVision(ConfigReader& reader, const Family& family);
+EncoderDecoderConfig ReadEncoderDecoder(ConfigReader& reader, const Family& family);
 
 }  // namespace stagecraft::hf_config_keys

@@ -10,7 +10,9 @@ namespace {
 
 // Parameters after which a gradient bucket is closed (Megatron-core's default
 // of max(40 M, 1 M x data-parallel ranks)).
-int64_t BucketParameters(int64_t data_ranks) {
+int64_t BucketParameters(const Plan& plan, int64_t data_ranks) {
+  if (plan.zero >= 3) return 1;  // parameters are gathered layer by layer
+  if (plan.bucket_bytes > 0) return std::max<int64_t>(1, plan.bucket_bytes / plan.gradient_bytes);
   return std::max<int64_t>(40'000'000, 1'000'000 * data_ranks);
 }
 
@@ -71,8 +73,7 @@ TaskId LoweredPasses::Last(size_t w, const Pass& pass) const {
 
 void LoweredPasses::FindBuckets(int stage) {
   const Stage& s = plan_.stages[stage];
-  // Parameters are gathered layer by layer.
-  const int64_t size = plan_.zero >= 3 ? 1 : BucketParameters(DataRanks(stage));
+  const int64_t size = BucketParameters(plan_, DataRanks(stage));
   const std::vector<ParameterCount> chunk_parameters = ChunkParameters(plan_, workload_, stage);
   std::vector<std::vector<Bucket>> by_chunk;
   for (size_t chunk = 0; chunk < s.chunks.size(); ++chunk) {
@@ -217,8 +218,7 @@ BlockId LoweredPasses::Transfer(int from, int to, const Pass& pass) const {
   const LoweredWorker& sender = workers_[sender_index];
   const LoweredWorker& receiver = workers_[receiver_index];
   const LayerRange range = plan_.stages[sender.stage].chunks[pass.chunk];
-  const int layer =
-      pass.phase == Phase::kForward ? range.first + range.count - 1 : range.first - 1;
+  const int layer = pass.phase == Phase::kForward ? range.first + range.count - 1 : range.first - 1;
   const auto [entry, is_new] = transfers_.try_emplace({sender_index, receiver_index, layer}, -1);
   if (!is_new) return entry->second;
   const Fabric fabric = TransferFabric(plan_, cluster_, sender.stage, sender.replica,

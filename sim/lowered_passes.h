@@ -93,10 +93,10 @@ class LoweredPasses : private PassCosts {
   mutable BlockTable blocks_;
   std::vector<std::vector<std::vector<Bucket>>> buckets_;  // stage, chunk
   std::vector<LoweredWorker> workers_;
-  std::vector<size_t> instance_begin_;                              // first worker of each instance
-  std::vector<std::vector<ChunkBlocks>> chunk_blocks_;              // worker, chunk
-  std::vector<PassTasks> tasks_;                                    // by instance
-  std::vector<Lane> compute_lanes_;                                 // by rank
+  std::vector<size_t> instance_begin_;                  // first worker of each instance
+  std::vector<std::vector<ChunkBlocks>> chunk_blocks_;  // worker, chunk
+  std::vector<PassTasks> tasks_;                        // by instance
+  std::vector<Lane> compute_lanes_;                     // by rank
   // By sending and receiving worker and the layer whose output, or its
   // gradient, is sent.
   mutable std::map<std::tuple<size_t, size_t, int>, BlockId> transfers_;

@@ -28,8 +28,11 @@ int64_t WorkingBytes(const Plan& plan) {
 
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Adam: master copy and two moments in 32 bits; 32-bit weights are the master.
-int64_t OptimizerBytes(const Plan& plan) { return WorkingBytes(plan) == 4 ? 8 : 12; }
+// Moments in 32 bits, and a master copy where the weights are narrower.
+int64_t OptimizerBytes(const Plan& plan) {
+  const int64_t moments = plan.optimizer == Optimizer::kAdam ? 2 : 1;
+  return 4 * (moments + (WorkingBytes(plan) == 4 ? 0 : 1));
+}
 
 struct ChunkMemory {
   Bytes saved;       // per micro-batch in flight

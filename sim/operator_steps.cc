@@ -47,7 +47,7 @@ class Emitter {
       case OperatorKind::kRecurrent:
         return RecurrentBackward();
       case OperatorKind::kConvolution:
-        Convolve();  // of the input
+        Convolve();         // of the input
         return Convolve();  // of the weights
       case OperatorKind::kAttention:
         return AttentionBackward();
@@ -158,9 +158,8 @@ class Emitter {
   // gradient writes what the forward read.
   void Convolve() {
     const int64_t rows = OwnRows();
-    const int64_t elements =
-        spec_.micro_batch * o_.input_elements / spec_.context + rows * o_.out_features +
-        o_.parameters;
+    const int64_t elements = spec_.micro_batch * o_.input_elements / spec_.context +
+                             rows * o_.out_features + o_.parameters;
     Add(Op::Convolution(spec_.precision, o_.groups, rows, DivideUp(o_.out_features, o_.groups),
                         o_.in_features, Bytes(elements * spec_.ElementBytes())));
   }
@@ -197,9 +196,8 @@ class Emitter {
   }
   void ExpertExchange() {
     if (spec_.expert == 1) return;
-    const double bytes = static_cast<double>(spec_.SplitRows(o_.positions) *
-                                             o_.experts_per_token * o_.in_features *
-                                             spec_.ElementBytes()) *
+    const double bytes = static_cast<double>(spec_.SplitRows(o_.positions) * o_.experts_per_token *
+                                             o_.in_features * spec_.ElementBytes()) *
                          spec_.expert_imbalance;
     Add(Op::Collective(OpKind::kAllToAll, Bytes(std::llround(bytes)), spec_.expert_fabric),
         kExpertGroup);

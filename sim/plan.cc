@@ -183,6 +183,11 @@ const char* Name(Recompute recompute) {
   return kNames[static_cast<int>(recompute)];
 }
 
+const char* Name(Optimizer optimizer) {
+  constexpr const char* kNames[] = {"adam", "sgd"};
+  return kNames[static_cast<int>(optimizer)];
+}
+
 int Plan::device_count() const {
   int count = 0;
   for (const Stage& stage : stages) {
@@ -210,6 +215,8 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
   plan.overlap_param_gather = d.overlap_param_gather;
   plan.gradient_bytes = d.gradient_bytes;
   plan.expert_imbalance = d.expert_imbalance;
+  plan.bucket_bytes = d.bucket_bytes;
+  plan.optimizer = d.optimizer;
   plan.rank_order = d.rank_order;
   plan.stages.resize(d.pipeline);
   int first = 0;

@@ -19,6 +19,11 @@ const char* Name(PipelineOrder order);
 enum class Recompute { kNone, kSelective, kFull };
 const char* Name(Recompute recompute);
 
+// What updates the parameters. kAdam keeps a 32-bit master copy (where they are
+// narrower) and two moments, kSgd a master copy and one momentum.
+enum class Optimizer { kAdam, kSgd };
+const char* Name(Optimizer optimizer);
+
 // Layers [first, first + count) of Workload::layers.
 struct LayerRange {
   int first = 0;
@@ -63,6 +68,10 @@ struct Plan {
   bool overlap_grad_reduce = true;
   bool overlap_param_gather = false;
   int gradient_bytes = 4;  // per element, accumulated and reduced
+  // Gradients reduced in one go; 0: as Megatron-core, the larger of 40 M
+  // parameters and 1 M times the data-parallel ranks.
+  int64_t bucket_bytes = 0;
+  Optimizer optimizer = Optimizer::kAdam;
   // Rows of the fullest rank's experts over the mean; 1: even routing.
   double expert_imbalance = 1;
   std::string rank_order = "tp-cp-ep-dp-pp";
@@ -86,8 +95,8 @@ struct PlanDegrees {
   PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
   Recompute recompute = Recompute::kSelective;
   DType precision = DType::kBf16;
-  int zero = -1;               // -1: 1 where dp > 1
-  int zero_group = 0;          // 0: all data-parallel ranks
+  int zero = -1;       // -1: 1 where dp > 1
+  int zero_group = 0;  // 0: all data-parallel ranks
   bool reshard_after_forward = true;
   int sequence_parallel = -1;  // -1: on where tp > 1
   bool overlap_grad_reduce = true;
@@ -96,6 +105,8 @@ struct PlanDegrees {
   int gradient_bytes = 0;                     // 0: 4, or 2 for fp16
   std::string rank_order = "tp-cp-ep-dp-pp";  // fastest first
   double expert_imbalance = 1;
+  int64_t bucket_bytes = 0;
+  Optimizer optimizer = Optimizer::kAdam;
   // Blocks per stage (summed over its chunks), embedding in the first and head
   // in the last; empty: as even as possible.
   std::vector<int> stage_blocks;

@@ -25,6 +25,9 @@ void CheckNumbers(const Plan& plan, Errors& errors) {
   if (plan.zero < 0 || plan.zero > 3) {
     errors.push_back(fmt::format("zero: got {}, want 0 to 3", plan.zero));
   }
+  if (plan.bucket_bytes < 0) {
+    errors.push_back(fmt::format("bucket_bytes: got {}, want at least 0", plan.bucket_bytes));
+  }
   if (plan.gradient_bytes != 2 && plan.gradient_bytes != 4) {
     errors.push_back(fmt::format("gradient_bytes: got {}, want 2 or 4", plan.gradient_bytes));
   }
@@ -54,25 +57,27 @@ int ExpertCount(const Workload& workload) {
 void CheckExperts(const Plan& plan, const Workload& workload, Errors& errors) {
   const int experts = ExpertCount(workload);
   if (!(plan.expert_imbalance >= 1 && plan.expert_imbalance <= 1e6)) {
-    errors.push_back(fmt::format("expert_imbalance: got {}, want 1 (even) or more",
-                                 plan.expert_imbalance));
+    errors.push_back(
+        fmt::format("expert_imbalance: got {}, want 1 (even) or more", plan.expert_imbalance));
   }
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
     const int degree = stage.expert_parallel;
     const int64_t ranks = static_cast<int64_t>(stage.replicas.size()) * stage.context_parallel;
     if (degree < 1 || ranks % degree != 0) {
-      errors.push_back(fmt::format("stages[{}].expert_parallel: {} does not divide the stage's {} "
-                                   "data-parallel ranks",
-                                   s, degree, ranks));
+      errors.push_back(
+          fmt::format("stages[{}].expert_parallel: {} does not divide the stage's {} "
+                      "data-parallel ranks",
+                      s, degree, ranks));
     } else if (degree > 1 && experts <= 0) {
       errors.push_back(fmt::format("stages[{}].expert_parallel: got {}, but {} has {}", s, degree,
                                    workload.name,
                                    experts == 0 ? "no experts" : "unequal numbers of experts"));
     } else if (degree > 1 && experts % degree != 0) {
-      errors.push_back(fmt::format("stages[{}].expert_parallel: {} does not divide the {} experts "
-                                   "of {}",
-                                   s, degree, experts, workload.name));
+      errors.push_back(
+          fmt::format("stages[{}].expert_parallel: {} does not divide the {} experts "
+                      "of {}",
+                      s, degree, experts, workload.name));
     } else if (degree > 1 && plan.zero_group > 0) {
       errors.push_back("zero_group: cannot be combined with expert parallelism");
     }
@@ -87,16 +92,18 @@ void CheckSharding(const Plan& plan, Errors& errors) {
     const Stage& stage = plan.stages[s];
     const int64_t ranks = static_cast<int64_t>(stage.replicas.size()) * stage.context_parallel;
     if (plan.zero_group < 0 || (plan.zero_group > 0 && ranks % plan.zero_group != 0)) {
-      errors.push_back(fmt::format("zero_group: {} does not divide the {} data-parallel ranks of "
-                                   "stages[{}]",
-                                   plan.zero_group, ranks, s));
+      errors.push_back(
+          fmt::format("zero_group: {} does not divide the {} data-parallel ranks of "
+                      "stages[{}]",
+                      plan.zero_group, ranks, s));
       return;
     }
     const int64_t replicas = static_cast<int64_t>(stage.replicas.size());
     if (plan.zero >= 2 && plan.micro_batches() % replicas != 0) {
-      errors.push_back(fmt::format("zero: {} wants the {} micro-batches to be a multiple of the {} "
-                                   "replicas of stages[{}]",
-                                   plan.zero, plan.micro_batches(), replicas, s));
+      errors.push_back(
+          fmt::format("zero: {} wants the {} micro-batches to be a multiple of the {} "
+                      "replicas of stages[{}]",
+                      plan.zero, plan.micro_batches(), replicas, s));
       return;
     }
   }

@@ -159,10 +159,13 @@ void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
   if (plan.gradient_bytes != 2 && plan.gradient_bytes != 4) {
     place.Fail("gradient_bytes", fmt::format("got {}, want 2 or 4", plan.gradient_bytes));
   }
-  plan.zero_group = static_cast<int>(place.InRange("zero_group", proto.zero_group(), 0, kMaxDegree));
+  plan.zero_group =
+      static_cast<int>(place.InRange("zero_group", proto.zero_group(), 0, kMaxDegree));
   if (proto.has_reshard_after_forward()) {
     plan.reshard_after_forward = proto.reshard_after_forward();
   }
+  plan.bucket_bytes = place.InRange("bucket_bytes", proto.bucket_bytes(), 0, kMaxBatch);
+  plan.optimizer = EnumFromProto(proto.optimizer(), Optimizer::kAdam, "optimizer", place);
   if (proto.has_expert_imbalance()) plan.expert_imbalance = proto.expert_imbalance();
   plan.rank_order = RankOrder(proto, place);
 }
@@ -246,6 +249,8 @@ PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file) {
   degrees.gradient_bytes = shared.gradient_bytes;
   degrees.rank_order = shared.rank_order;
   degrees.zero_group = shared.zero_group;
+  degrees.bucket_bytes = shared.bucket_bytes;
+  degrees.optimizer = shared.optimizer;
   degrees.reshard_after_forward = shared.reshard_after_forward;
   degrees.expert_imbalance = shared.expert_imbalance;
   return degrees;

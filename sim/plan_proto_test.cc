@@ -224,7 +224,7 @@ TEST(PlanProtoTest, FilesThatAreNoPlansAreRefusedInOneSentence) {
       After("degrees { tp: 4", "want a PlanProto in text format"),
       After("degrees { tp: 4 tp: 4 }", "tp"),
       {"", "got an empty file"},
-      {binary.substr(0, binary.size() - 3), "damaged or cut short", ".pb"},
+      {binary.substr(0, binary.size() - 4), "damaged or cut short", ".pb"},
       {"\x7f"
        "ELF\x02\x01\x01",
        "damaged", ".pb"},

@@ -45,6 +45,8 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_gradient_bytes(plan.gradient_bytes);
   proto.set_rank_order(plan.rank_order);
   proto.set_zero_group(plan.zero_group);
+  proto.set_bucket_bytes(plan.bucket_bytes);
+  proto.set_optimizer(EnumToProto<PlanProto::Optimizer>(plan.optimizer));
   proto.set_reshard_after_forward(plan.reshard_after_forward);
   proto.set_expert_imbalance(plan.expert_imbalance);
   return proto;

@@ -78,8 +78,8 @@ ParameterCount ShardParameters(const LayerKind& layer, int tensor, int expert) {
 }
 
 FlopCount RecomputedFlops(const LayerKind& layer, const ShardSpec& spec) {
-  const bool recomputes_scores = spec.recompute == Recompute::kSelective &&
-                                 spec.attention == AttentionBackend::kUnfused;
+  const bool recomputes_scores =
+      spec.recompute == Recompute::kSelective && spec.attention == AttentionBackend::kUnfused;
   const bool recomputes_all = RecomputesWhole(layer, spec);
   Steps steps;
   ForEachOperator(layer, [&](const Operator& op) {

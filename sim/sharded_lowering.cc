@@ -22,8 +22,8 @@ class ShardedTraffic {
   TaskId Run() {
     for (const Part& part : Parts()) {
       const bool is_backward = part.pass.phase == Phase::kBackward;
-      const bool gathers = passes_.GathersEveryPass(stage_) &&
-                           (!is_backward || plan_.reshard_after_forward);
+      const bool gathers =
+          passes_.GathersEveryPass(stage_) && (!is_backward || plan_.reshard_after_forward);
       if (gathers) AddGather(part);
       FlushReduction();
       computed_.push_back(ComputeTasks(part));
@@ -79,18 +79,17 @@ class ShardedTraffic {
   void AddGather(const Part& part) {
     std::vector<TaskId> after;
     if (computed_.size() >= 2) after = computed_[computed_.size() - 2];
-    const TaskId gather = AddParameterGather(plan_, part.parameters, group_,
-                                             MakeTag(part, Phase::kParamGather), after, passes_,
-                                             builder_);
+    const TaskId gather =
+        AddParameterGather(plan_, part.parameters, group_, MakeTag(part, Phase::kParamGather),
+                           after, passes_, builder_);
     for (const TaskId task : ComputeTasks(part)) builder_.AddDependency(gather, task);
   }
 
   void FlushReduction() {
     if (!pending_) return;
-    last_reduction_ =
-        AddGradientReduction(plan_, pending_->parameters, group_,
-                             MakeTag(*pending_, Phase::kGradReduce), computed_.back(), passes_,
-                             builder_);
+    last_reduction_ = AddGradientReduction(plan_, pending_->parameters, group_,
+                                           MakeTag(*pending_, Phase::kGradReduce), computed_.back(),
+                                           passes_, builder_);
     pending_.reset();
   }
 

@@ -30,9 +30,9 @@ TaskId AddParameterGather(const Plan& plan, const ParameterCount& parameters,
 // Reduces so many gradients of a bucket: over those that share, and among the
 // copies of each share; those of experts among the ranks that hold the same.
 // Returns the last task.
-TaskId AddGradientReduction(const Plan& plan, const ParameterCount& parameters, const DataGroup& group,
-                            const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,
-                            Schedule::Builder& builder);
+TaskId AddGradientReduction(const Plan& plan, const ParameterCount& parameters,
+                            const DataGroup& group, const Tag& tag, std::span<const TaskId> after,
+                            LoweredPasses& passes, Schedule::Builder& builder);
 
 // For stages where passes gather or reduce every time. One gather runs ahead of
 // the part that computes (the next layer's, PyTorch FSDP's default), and a

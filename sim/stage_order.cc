@@ -81,8 +81,7 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
   return spec;
 }
 
-std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload,
-                                            int stage) {
+std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage) {
   const Stage& s = plan.stages[stage];
   const int last = workload.layer_count() - 1;
   std::vector<ParameterCount> parameters;

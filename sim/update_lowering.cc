@@ -8,11 +8,12 @@
 namespace stagecraft {
 namespace {
 
-// Bytes an Adam step moves per parameter: the gradient is read for its norm
-// and again for the update; master copy and two moments are read and written;
+// Bytes an optimizer step moves per parameter: the gradient is read for its
+// norm and again for the update; master copy and moments are read and written;
 // a 16-bit working copy is written, a 32-bit one is the master copy itself.
-int64_t AdamBytes(const Plan& plan) {
-  const int64_t states = 3 * 4 + 3 * 4;
+int64_t UpdateBytes(const Plan& plan) {
+  const int64_t tensors = plan.optimizer == Optimizer::kAdam ? 3 : 2;
+  const int64_t states = 2 * 4 * tensors;
   const int64_t working = WorkingBytes(plan) == 4 ? 0 : WorkingBytes(plan);
   return 2 * plan.gradient_bytes + states + working;
 }
@@ -183,7 +184,7 @@ class UpdateLowering {
     for (const LayerRange& range : plan_.stages[stage].chunks) layers += range.count;
     const int launches = 1 + layers * kTensorsPerLayer / kTensorsPerLaunch;
     const BlockId block =
-        passes_.blocks().SingleOp(Op::Optimizer(Bytes(own * AdamBytes(plan_)), launches));
+        passes_.blocks().SingleOp(Op::Optimizer(Bytes(own * UpdateBytes(plan_)), launches));
     std::vector<TaskId> updates;
     for (const LoweredWorker& worker : passes_.workers()) {
       if (worker.stage != stage) continue;
@@ -193,13 +194,12 @@ class UpdateLowering {
             builder_.Add({&lane, 1}, {}, block, MakeTag(rank, stage, Phase::kOptimizer)));
       }
     }
-    const bool gathers = (plan_.zero == 1 || plan_.zero == 2) && ranks > 1 &&
-                         !plan_.overlap_param_gather;
+    const bool gathers =
+        (plan_.zero == 1 || plan_.zero == 2) && ranks > 1 && !plan_.overlap_param_gather;
     if (!gathers) return;
     for (const DataGroup& group : groups_[stage]) {
-      AddParameterGather(plan_, parameters, group,
-                         MakeTag(group.rank, stage, Phase::kParamGather), updates, passes_,
-                         builder_);
+      AddParameterGather(plan_, parameters, group, MakeTag(group.rank, stage, Phase::kParamGather),
+                         updates, passes_, builder_);
     }
   }
 

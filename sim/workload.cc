@@ -29,9 +29,8 @@ double ForwardFlopsPerToken(const LayerKind& kind, int64_t sequence) {
   const OperatorGraph& graph = kind.operators;
   for (size_t vertex = 0; vertex < num_vertices(graph); ++vertex) {
     const Operator& op = graph[vertex];
-    const double rows = op.positions > 0
-                            ? static_cast<double>(op.positions) / static_cast<double>(sequence)
-                            : 1.0;
+    const double rows =
+        op.positions > 0 ? static_cast<double>(op.positions) / static_cast<double>(sequence) : 1.0;
     flops += rows * ForwardFlopsPerRow(op, sequence);
   }
   return flops;
@@ -57,8 +56,7 @@ int64_t LayerKind::Parameters() const {
 
 bool operator==(const LayerKind& a, const LayerKind& b) {
   if (a.name != b.name || a.role != b.role || a.boundary_features != b.boundary_features ||
-      a.boundary_positions != b.boundary_positions ||
-      a.tied_parameters != b.tied_parameters ||
+      a.boundary_positions != b.boundary_positions || a.tied_parameters != b.tied_parameters ||
       num_vertices(a.operators) != num_vertices(b.operators)) {
     return false;
   }

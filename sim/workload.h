@@ -55,10 +55,10 @@ struct Operator {
   Split split = Split::kTokens;
   int64_t in_features = 0;
   int64_t out_features = 0;
-  int heads = 0;           // attention: query heads
-  int kv_heads = 0;        // attention: key/value heads
-  int head_size = 0;       // attention
-  bool causal = false;     // attention
+  int heads = 0;        // attention: query heads
+  int kv_heads = 0;     // attention: key/value heads
+  int head_size = 0;    // attention
+  bool causal = false;  // attention
   // Rows of one sample where they are not the plan's sequence: pixels of a
   // feature map, tokens of an encoder. 0: the sequence.
   int64_t positions = 0;

@@ -7,13 +7,17 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
 #include "data/embedded.h"
 #include "proto/workload.pb.h"
+#include "sim/classics.h"
 #include "sim/hf_config.h"
+#include "sim/onnx_graph.h"
 #include "sim/workload_proto.h"
 
 namespace stagecraft {
@@ -27,7 +31,7 @@ constexpr int64_t kMegatronSequence = 2'048;
 
 struct NamedConfig {
   std::string name;
-  DecoderConfig config;
+  NetworkConfig config;
 };
 
 bool SameName(std::string_view a, std::string_view b) {
@@ -57,7 +61,7 @@ std::optional<NamedConfig> FindPreset(const std::string& wanted) {
     });
   }
   if (found == presets.end()) return std::nullopt;
-  return NamedConfig{*found, ParseHuggingFaceConfig(std::string(PresetText(*found)), *found)};
+  return NamedConfig{*found, ParseHuggingFaceNetwork(std::string(PresetText(*found)), *found)};
 }
 
 NamedConfig ParseShape(const std::string& shape) {
@@ -96,9 +100,10 @@ NamedConfig Load(const std::string& name_or_path) {
   if (std::filesystem::is_directory(path, error)) path /= "config.json";
   const bool looks_like_path = name_or_path.ends_with(kExtension);
   if (looks_like_path || std::filesystem::exists(path, error) || path != name_or_path) {
-    return {name_or_path, ParseHuggingFaceConfig(ReadFile(path.string()), path.string())};
+    return {name_or_path, ParseHuggingFaceNetwork(ReadFile(path.string()), path.string())};
   }
   std::vector<std::string> known = WorkloadNames();
+  for (const std::string& classic : ClassicNames()) known.push_back(classic);
   for (const std::string& preset : WorkloadNames()) {
     for (const std::string& alias : Aliases(preset)) known.push_back(alias);
   }
@@ -121,18 +126,29 @@ bool IsWorkloadProto(const std::string& path) {
 
 }  // namespace
 
-DecoderConfig LoadDecoderConfig(const std::string& name_or_path) {
+NetworkConfig LoadNetworkConfig(const std::string& name_or_path) {
   return Load(name_or_path).config;
 }
 
+DecoderConfig LoadDecoderConfig(const std::string& name_or_path) {
+  NetworkConfig config = Load(name_or_path).config;
+  if (DecoderConfig* decoder = std::get_if<DecoderConfig>(&config)) return std::move(*decoder);
+  throw InputError("workload: got '" + name_or_path + "', a " + FamilyOf(config) +
+                   ", want a decoder");
+}
+
 Workload LoadWorkload(const std::string& name_or_path, AttentionBackend attention) {
+  if (std::optional<Workload> classic = BuildClassic(name_or_path, attention)) {
+    return *std::move(classic);
+  }
+  if (name_or_path.ends_with(".onnx")) return ReadOnnx(name_or_path);
   if (!FindPreset(name_or_path) && IsWorkloadProto(name_or_path)) {
     WorkloadProto proto;
     ReadProtoFile(name_or_path, &proto);
     return WorkloadFromProto(proto, name_or_path);
   }
   const NamedConfig named = Load(name_or_path);
-  return BuildDecoder(named.config, attention, named.name);
+  return BuildNetwork(named.config, attention, named.name);
 }
 
 std::vector<std::string> WorkloadNames() {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/decoder.h"
+#include "sim/hf_config.h"
 #include "sim/workload.h"
 
 namespace stagecraft {
@@ -12,6 +13,8 @@ namespace stagecraft {
 // What a name may be, the first that fits wins:
 //   - a preset or one of its aliases, whole and in any letter case:
 //     "llama-3-70b", "llama3-70b", "meta-llama/Meta-Llama-3-70B";
+//   - for LoadWorkload() only, a name of classics.h, "resnet50" or "vgg16@160",
+//     or an ONNX model (.onnx);
 //   - a shape "megatron:LAYERSxHIDDENxHEADS", such as "megatron:24x2304x24":
 //     the GPT of Narayanan et al., "Efficient large-scale language model
 //     training on GPU clusters using Megatron-LM" (SC21), table 1, with 51,200
@@ -21,6 +24,9 @@ namespace stagecraft {
 //   - a WorkloadProto (.textproto, .yaml, .pb, or .json with the key "kinds"),
 //     for LoadWorkload() only: its attention is the file's own.
 // Throws InputError for anything else, with the nearest names.
+NetworkConfig LoadNetworkConfig(const std::string& name_or_path);
+
+// The same where only a decoder will do.
 DecoderConfig LoadDecoderConfig(const std::string& name_or_path);
 
 // The workload of that configuration, called by the preset's own name, the

@@ -15,6 +15,7 @@
 #include "sim/decoder.h"
 #include "sim/lowering.h"
 #include "sim/plan.h"
+#include "sim/workload_catalogue.h"
 
 namespace stagecraft {
 namespace {
@@ -32,11 +33,11 @@ Workload MakeWorkload(AttentionBackend attention) {
 }
 
 std::string Describe(const PlanDegrees& d) {
-  return fmt::format("tp {} pp {} cp {} vpp {} zero {} group {} micro-batch {} recompute {} sp {} "
-                     "overlap {}{}",
-                     d.tensor, d.pipeline, d.context, d.chunks, d.zero, d.zero_group,
-                     d.micro_batch, Name(d.recompute), d.sequence_parallel,
-                     d.overlap_grad_reduce, d.overlap_param_gather);
+  return fmt::format(
+      "tp {} pp {} cp {} vpp {} zero {} group {} micro-batch {} recompute {} sp {} "
+      "overlap {}{}",
+      d.tensor, d.pipeline, d.context, d.chunks, d.zero, d.zero_group, d.micro_batch,
+      Name(d.recompute), d.sequence_parallel, d.overlap_grad_reduce, d.overlap_param_gather);
 }
 
 // A plan for 32 devices.
@@ -77,8 +78,7 @@ double TotalFlops(const Schedule& schedule) {
 }
 
 TEST(LawsTest, EverySplitDoesTheSameArithmetic) {
-  for (const AttentionBackend attention :
-       {AttentionBackend::kFlash, AttentionBackend::kUnfused}) {
+  for (const AttentionBackend attention : {AttentionBackend::kFlash, AttentionBackend::kUnfused}) {
     const Workload workload = MakeWorkload(attention);
     const Cluster many = ParseCluster("h100-sxm:4x8");
     const Cluster one = ParseCluster("h100-sxm:1x1");
@@ -148,14 +148,62 @@ TEST(LawsTest, FoldedAndUnfoldedAgreeToTheNanosecond) {
     const PlanDegrees degrees = Draw(Random(14).Child("fold", round));
     const Plan plan = MakePlan(degrees, workload, cluster);
     const SimulatedStep folded = SimulateStep(plan, workload, cluster, model);
-    const SimulatedStep unfolded =
-        SimulateStep(plan, workload, cluster, model, {.unfold = true});
+    const SimulatedStep unfolded = SimulateStep(plan, workload, cluster, model, {.unfold = true});
     EXPECT_EQ(folded.evaluation.step_time, unfolded.evaluation.step_time) << Describe(degrees);
     EXPECT_EQ(unfolded.schedule.ranks().size(), 32u) << Describe(degrees);
     int represented = 0;
     for (const RankInfo& rank : folded.schedule.ranks()) represented += rank.multiplicity;
     EXPECT_EQ(represented, 32) << Describe(degrees);
   }
+}
+
+// Experts spread over more ranks do the same arithmetic, and folding still
+// changes no time.
+TEST(LawsTest, ExpertParallelismMovesWorkButMakesNone) {
+  const Workload workload = LoadWorkload("mixtral-8x7b", AttentionBackend::kFlash);
+  const Cluster cluster = ParseCluster("h100-sxm:2x8");
+  const AnalyticalModel model;
+  PlanDegrees degrees;
+  degrees.global_batch = 32;
+  degrees.sequence = 2048;
+  double flops = 0;
+  for (const int tensor : {1, 2}) {
+    for (const int expert : {1, 2, 4, 8}) {
+      for (const int zero : {0, 1, 3}) {
+        degrees.tensor = tensor;
+        degrees.expert = expert;
+        degrees.zero = zero;
+        const Plan plan = MakePlan(degrees, workload, cluster);
+        const SimulatedStep folded = SimulateStep(plan, workload, cluster, model);
+        const SimulatedStep unfolded =
+            SimulateStep(plan, workload, cluster, model, {.unfold = true});
+        const std::string what = Describe(degrees) + fmt::format(" ep {}", expert);
+        EXPECT_EQ(folded.evaluation.step_time, unfolded.evaluation.step_time) << what;
+        if (flops == 0) flops = TotalFlops(folded.schedule);
+        EXPECT_NEAR(TotalFlops(folded.schedule) / flops, 1.0, 1e-12) << what;
+        EXPECT_EQ(folded.evaluation.profile.breakdown.expert > Duration(), expert > 1) << what;
+      }
+    }
+  }
+}
+
+// The fullest rank decides: with twice the mean of rows, twice the expert work.
+TEST(LawsTest, UnevenRoutingCostsTime) {
+  const Workload workload = LoadWorkload("mixtral-8x7b", AttentionBackend::kFlash);
+  const Cluster cluster = ParseCluster("h100-sxm:2x8");
+  const AnalyticalModel model;
+  PlanDegrees degrees;
+  degrees.global_batch = 32;
+  degrees.sequence = 2048;
+  degrees.expert = 8;
+  const Duration even = SimulateStep(MakePlan(degrees, workload, cluster), workload, cluster, model)
+                            .evaluation.step_time;
+  degrees.expert_imbalance = 2;
+  const Duration uneven =
+      SimulateStep(MakePlan(degrees, workload, cluster), workload, cluster, model)
+          .evaluation.step_time;
+  EXPECT_GT(uneven, even);
+  EXPECT_LT(uneven, 2 * even);
 }
 
 // No step is shorter than the busiest lane, and its parts add up to it.

@@ -109,10 +109,10 @@ FileSummary CheckKind(const FileKind& kind, const std::string& text, const std::
 }
 
 FileSummary CheckHuggingFace(const std::string& text, const std::string& path) {
-  const DecoderConfig config = ParseHuggingFaceConfig(text, path);
-  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, path);
-  return {"Hugging Face config.json", fmt::format("{}: {} layers, {} parameters", config.family,
-                                                  config.layers, workload.Parameters())};
+  const NetworkConfig config = ParseHuggingFaceNetwork(text, path);
+  const Workload workload = BuildNetwork(config, AttentionBackend::kFlash, path);
+  return {"Hugging Face config.json", fmt::format("{}: {} layers, {} parameters", FamilyOf(config),
+                                                  workload.block_count(), workload.Parameters())};
 }
 
 FileSummary CheckStructured(const std::string& text, const std::string& path,

@@ -11,6 +11,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "sim/classics.h"
 #include "sim/node_catalogue.h"
 #include "sim/workload_catalogue.h"
 #include "tools/command.h"
@@ -106,7 +107,9 @@ Listing ListModels() {
                   {"kv_heads", "kv heads"},
                   {"vocabulary", "vocabulary"},
                   {"max_sequence_tokens", "max sequence (tokens)"}};
-  for (const std::string& name : WorkloadNames()) {
+  std::vector<std::string> names = WorkloadNames();
+  for (const std::string& classic : ClassicNames()) names.push_back(classic);
+  for (const std::string& name : names) {
     const Workload workload = LoadWorkload(name, AttentionBackend::kFlash);
     list.rows.push_back({{"name", name},
                          {"parameters", workload.Parameters()},

@@ -90,6 +90,8 @@ void PlanFlags::Register(CLI::App& app) {
   degree("--zero", degrees_.zero,
          "0 to 3: shared by replicas: nothing, states, gradients, parameters [1 where dp > 1]");
   degree("--zero-group", degrees_.zero_group, "ranks that share, copies beyond [all]");
+  degree("--bucket-bytes", degrees_.bucket_bytes, "gradients reduced in one go [Megatron-core's]");
+  degree("--optimizer", optimizer_, "adam or sgd [adam]");
   degree("--expert-imbalance", degrees_.expert_imbalance,
          "rows of the fullest rank's experts over the mean [1]");
   degree("--precision", precision_, "bf16, fp16, fp32, tf32 or fp8 [bf16]");
@@ -136,6 +138,8 @@ PlanDegrees PlanFlags::Degrees() const {
                                         {{"none", Recompute::kNone},
                                          {"selective", Recompute::kSelective},
                                          {"full", Recompute::kFull}});
+  degrees.optimizer = Choose<Optimizer>("--optimizer", optimizer_,
+                                        {{"adam", Optimizer::kAdam}, {"sgd", Optimizer::kSgd}});
   degrees.stage_blocks = stage_layers_;
   if (sequence_parallel_option_->count() > 0) degrees.sequence_parallel = sequence_parallel_;
   return degrees;

@@ -85,6 +85,8 @@ Json PlanToJson(const PlannedJob& job) {
           {"attention", workload.attention == AttentionBackend::kFlash ? "flash" : "unfused"},
           {"zero", plan.zero},
           {"zero_group", plan.zero_group},
+          {"bucket_bytes", plan.bucket_bytes},
+          {"optimizer", Name(plan.optimizer)},
           {"reshard_after_forward", plan.reshard_after_forward},
           {"expert_imbalance", plan.expert_imbalance},
           {"sequence_parallel", plan.sequence_parallel},

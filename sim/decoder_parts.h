@@ -1,0 +1,38 @@
+// Parts that some decoders have in place of the plain ones: mixtures of experts
+// for the MLP, latent attention for the attention. Zero sizes mean "none".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace stagecraft {
+
+// A router sends each row through `experts_per_token` of `experts` equal MLPs,
+// which are gated or not as the dense MLP is, and have no biases.
+struct MoeConfig {
+  int64_t experts = 0;
+  int64_t experts_per_token = 0;
+  int64_t ffn = 0;            // inner size of one expert; 0: as the dense MLP
+  int64_t shared_ffn = 0;     // of the MLP that every row also goes through
+  bool shared_gate = false;   // that MLP's output is weighed by a gate (Qwen2-MoE)
+  bool routing_bias = false;  // one number per expert balances the load (DeepSeek-V3)
+  // Blocks that keep the dense MLP, counted from 0, ascending; ones beyond the
+  // last block count for nothing.
+  std::vector<int64_t> dense_layers = {};
+  bool IsSparse(int64_t layer) const;
+  friend bool operator==(const MoeConfig&, const MoeConfig&) = default;
+};
+
+// Multi-head latent attention (DeepSeek-V2, 2024, section 2.1): queries, keys
+// and values are projected down to a small vector, normalised, and up again.
+struct MlaConfig {
+  int64_t query_rank = 0;   // 0: queries straight from the hidden vector
+  int64_t kv_rank = 0;      // 0: no latent attention
+  int64_t plain_size = 0;   // of a head of queries and keys, not rotated
+  int64_t rotary_size = 0;  // of a head, rotated; keys share one over all heads
+  int64_t value_size = 0;   // of a head of values
+  int64_t QuerySize() const { return plain_size + rotary_size; }
+  friend bool operator==(const MlaConfig&, const MlaConfig&) = default;
+};
+
+}  // namespace stagecraft
