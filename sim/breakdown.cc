@@ -151,7 +151,8 @@ class Profiler {
         last = std::max(last, timeline_.end(task));
       }
     }
-    return lanes == 0 || last == Duration() ? 0 : 1 - busy / (lanes * last.seconds());
+    if (lanes == 0 || last == Duration()) return 0;
+    return std::max(0.0, 1 - busy / (lanes * last.seconds()));
   }
 
   void Normalise() {

@@ -213,36 +213,73 @@ class Emitter {
     return o_.positions > 0 ? o_.positions : spec_.sequence;
   }
 
-  // Context parallelism by gathering every key and value (as Llama 3 does);
-  // backward scatters their gradients again.
-  void ContextExchange(OpKind kind) {
+  // Ulysses divides the heads instead of the rows while it attends.
+  bool IsUlysses() const {
+    return spec_.context > 1 && spec_.context_exchange == ContextExchange::kUlysses;
+  }
+  int64_t AttendedHeads() const {
+    return IsUlysses() ? DivideUp(LocalHeads(), spec_.context) : LocalHeads();
+  }
+  int64_t AttendedQueries() const { return IsUlysses() ? Queries() * spec_.context : Queries(); }
+
+  void AddContext(OpKind kind, int64_t elements, uint8_t flags = 0) {
+    Add(Op::Collective(kind, Bytes(elements * spec_.ElementBytes()), spec_.context_fabric),
+        static_cast<uint8_t>(kContextGroup | flags));
+  }
+  // Keys and values of the whole sequence on one rank.
+  int64_t KeyValueElements() const {
+    return spec_.micro_batch * Keys() * 2 * DivideUp(o_.kv_heads, spec_.tensor) * o_.head_size;
+  }
+  // Before attention, and mirrored after its backward: queries, keys and values
+  // one way, the output the other.
+  void ExchangeHeads() {
+    const int64_t rows = spec_.micro_batch * Queries();
+    const int64_t kv = 2 * DivideUp(o_.kv_heads, spec_.tensor);
+    const int64_t heads = DivideUp(o_.heads, spec_.tensor);
+    AddContext(OpKind::kAllToAll, rows * (heads + kv) * o_.head_size);
+    AddContext(OpKind::kAllToAll, rows * heads * o_.head_size);
+  }
+  // What must have arrived before the products, or travels beside them.
+  void BeginForward() {
     if (spec_.context == 1) return;
-    const int64_t kv = 2 * DivideUp(o_.kv_heads, spec_.tensor) * o_.head_size;
-    Add(Op::Collective(kind, Bytes(spec_.micro_batch * Keys() * kv * spec_.ElementBytes()),
-                       spec_.context_fabric),
-        kContextGroup);
+    if (IsUlysses()) return ExchangeHeads();
+    const bool is_ring = spec_.context_exchange == ContextExchange::kRing;
+    AddContext(OpKind::kAllGather, KeyValueElements(), is_ring ? kOverlapsNext : 0);
+  }
+  // A ring also carries the gradients of keys and values: twice the bytes.
+  void BeginBackward() {
+    if (spec_.context == 1) return;
+    if (IsUlysses()) return ExchangeHeads();
+    const bool is_ring = spec_.context_exchange == ContextExchange::kRing;
+    AddContext(OpKind::kAllGather, (is_ring ? 2 : 1) * KeyValueElements(),
+               is_ring ? kOverlapsNext : 0);
+  }
+  void EndBackward() {
+    if (spec_.context == 1 || spec_.context_exchange != ContextExchange::kGather) return;
+    AddContext(OpKind::kReduceScatter, KeyValueElements());
   }
 
   void AttentionForward() {
-    ContextExchange(OpKind::kAllGather);
-    const int64_t heads = LocalHeads();
+    BeginForward();
+    const int64_t heads = AttendedHeads();
+    const int64_t queries = AttendedQueries();
     if (spec_.attention == AttentionBackend::kFlash) {
-      return Add(Op::Attention(AttentionType(), Direction::kForward, heads, Queries(), Keys(),
+      return Add(Op::Attention(AttentionType(), Direction::kForward, heads, queries, Keys(),
                                o_.head_size, o_.causal));
     }
-    const int64_t scores = heads * Queries() * Keys();
-    Add(Op::Gemm(AttentionType(), Queries(), Keys(), o_.head_size, heads));
+    const int64_t scores = heads * queries * Keys();
+    Add(Op::Gemm(AttentionType(), queries, Keys(), o_.head_size, heads));
     // Scale, mask and softmax in one kernel, dropout with its mask in another.
     Add(Op::Elementwise(Bytes(scores * (4 * spec_.ElementBytes() + 1)), 2));
-    Add(Op::Gemm(AttentionType(), Queries(), o_.head_size, Keys(), heads));
+    Add(Op::Gemm(AttentionType(), queries, o_.head_size, Keys(), heads));
   }
 
   void AttentionBackward() {
     const bool is_fused = spec_.attention == AttentionBackend::kFlash;
     if (!is_fused && spec_.recompute == Recompute::kSelective) AttentionForward();
-    ContextExchange(OpKind::kAllGather);
-    const int64_t heads = LocalHeads();
-    const int64_t queries = Queries();
+    BeginBackward();
+    const int64_t heads = AttendedHeads();
+    const int64_t queries = AttendedQueries();
     const int64_t keys = Keys();
     if (is_fused) {
       Add(Op::Attention(AttentionType(), Direction::kBackward, heads, queries, keys, o_.head_size,
@@ -255,7 +292,7 @@ class Emitter {
       Add(Op::Gemm(AttentionType(), queries, o_.head_size, keys, heads));  // of queries
       Add(Op::Gemm(AttentionType(), keys, o_.head_size, queries, heads));  // of keys
     }
-    ContextExchange(OpKind::kReduceScatter);
+    EndBackward();
   }
 
   const Operator& o_;

@@ -188,6 +188,11 @@ const char* Name(Optimizer optimizer) {
   return kNames[static_cast<int>(optimizer)];
 }
 
+const char* Name(ContextExchange exchange) {
+  constexpr const char* kNames[] = {"ring", "gather", "ulysses"};
+  return kNames[static_cast<int>(exchange)];
+}
+
 int Plan::device_count() const {
   int count = 0;
   for (const Stage& stage : stages) {
@@ -217,6 +222,7 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
   plan.expert_imbalance = d.expert_imbalance;
   plan.bucket_bytes = d.bucket_bytes;
   plan.optimizer = d.optimizer;
+  plan.context_exchange = d.context_exchange;
   plan.rank_order = d.rank_order;
   plan.stages.resize(d.pipeline);
   int first = 0;

@@ -24,6 +24,14 @@ const char* Name(Recompute recompute);
 enum class Optimizer { kAdam, kSgd };
 const char* Name(Optimizer optimizer);
 
+// How the ranks of a context-parallel group see all keys and values. kRing:
+// they travel round the group beside the attention they feed (ring attention;
+// Megatron-core's p2p). kGather: all of them first (Llama 3). kUlysses: an
+// all-to-all gives every rank all rows of some heads, another takes them back
+// (DeepSpeed-Ulysses).
+enum class ContextExchange { kRing, kGather, kUlysses };
+const char* Name(ContextExchange exchange);
+
 // Layers [first, first + count) of Workload::layers.
 struct LayerRange {
   int first = 0;
@@ -72,6 +80,7 @@ struct Plan {
   // parameters and 1 M times the data-parallel ranks.
   int64_t bucket_bytes = 0;
   Optimizer optimizer = Optimizer::kAdam;
+  ContextExchange context_exchange = ContextExchange::kRing;
   // Rows of the fullest rank's experts over the mean; 1: even routing.
   double expert_imbalance = 1;
   std::string rank_order = "tp-cp-ep-dp-pp";
@@ -107,6 +116,7 @@ struct PlanDegrees {
   double expert_imbalance = 1;
   int64_t bucket_bytes = 0;
   Optimizer optimizer = Optimizer::kAdam;
+  ContextExchange context_exchange = ContextExchange::kRing;
   // Blocks per stage (summed over its chunks), embedding in the first and head
   // in the last; empty: as even as possible.
   std::vector<int> stage_blocks;

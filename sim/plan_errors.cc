@@ -169,6 +169,13 @@ void CheckDivision(const Plan& plan, const Workload& workload, Errors& errors) {
                       "{} of {}",
                       s, tensor, workload.hidden, workload.name));
     }
+    if (plan.context_exchange == ContextExchange::kUlysses &&
+        workload.heads % (tensor * context) != 0) {
+      errors.push_back(
+          fmt::format("stages[{}].context_parallel: tensor_parallel {} x {} does not "
+                      "divide the {} attention heads of {}, as ulysses needs",
+                      s, tensor, context, workload.heads, workload.name));
+    }
     if (plan.sequence % context != 0) {
       errors.push_back(
           fmt::format("stages[{}].context_parallel: {} does not divide the sequence {}", s, context,

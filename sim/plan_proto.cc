@@ -166,6 +166,8 @@ void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
   }
   plan.bucket_bytes = place.InRange("bucket_bytes", proto.bucket_bytes(), 0, kMaxBatch);
   plan.optimizer = EnumFromProto(proto.optimizer(), Optimizer::kAdam, "optimizer", place);
+  plan.context_exchange =
+      EnumFromProto(proto.context_exchange(), ContextExchange::kRing, "context_exchange", place);
   if (proto.has_expert_imbalance()) plan.expert_imbalance = proto.expert_imbalance();
   plan.rank_order = RankOrder(proto, place);
 }
@@ -251,6 +253,7 @@ PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file) {
   degrees.zero_group = shared.zero_group;
   degrees.bucket_bytes = shared.bucket_bytes;
   degrees.optimizer = shared.optimizer;
+  degrees.context_exchange = shared.context_exchange;
   degrees.reshard_after_forward = shared.reshard_after_forward;
   degrees.expert_imbalance = shared.expert_imbalance;
   return degrees;

@@ -25,6 +25,7 @@ struct ShardSpec {
   Recompute recompute = Recompute::kNone;
   AttentionBackend attention = AttentionBackend::kFlash;
   Fabric tensor_fabric;
+  ContextExchange context_exchange = ContextExchange::kRing;
   Fabric context_fabric;
   Fabric expert_fabric;
   // Rows of the fullest expert over the mean: 1 where routing is even.

@@ -34,10 +34,11 @@ Workload MakeWorkload(AttentionBackend attention) {
 
 std::string Describe(const PlanDegrees& d) {
   return fmt::format(
-      "tp {} pp {} cp {} vpp {} zero {} group {} micro-batch {} recompute {} sp {} "
+      "tp {} pp {} cp {} by {} vpp {} zero {} group {} micro-batch {} recompute {} sp {} "
       "overlap {}{}",
-      d.tensor, d.pipeline, d.context, d.chunks, d.zero, d.zero_group, d.micro_batch,
-      Name(d.recompute), d.sequence_parallel, d.overlap_grad_reduce, d.overlap_param_gather);
+      d.tensor, d.pipeline, d.context, Name(d.context_exchange), d.chunks, d.zero, d.zero_group,
+      d.micro_batch, Name(d.recompute), d.sequence_parallel, d.overlap_grad_reduce,
+      d.overlap_param_gather);
 }
 
 // A plan for 32 devices.
@@ -48,6 +49,7 @@ PlanDegrees Draw(Random random) {
   if (d.tensor * d.pipeline <= 16) d.context = 1 << random.Integer(0, 1);
   d.chunks = d.pipeline > 1 && random.Integer(0, 2) == 0 ? 2 : 1;
   d.zero = static_cast<int>(random.Integer(0, 3));
+  d.context_exchange = static_cast<ContextExchange>(random.Integer(0, 2));
   d.micro_batch = 1 << random.Integer(0, 1);
   d.global_batch = 256;
   d.sequence = 2048;

@@ -91,6 +91,7 @@ void PlanFlags::Register(CLI::App& app) {
          "0 to 3: shared by replicas: nothing, states, gradients, parameters [1 where dp > 1]");
   degree("--zero-group", degrees_.zero_group, "ranks that share, copies beyond [all]");
   degree("--bucket-bytes", degrees_.bucket_bytes, "gradients reduced in one go [Megatron-core's]");
+  degree("--cp-exchange", context_exchange_, "ring, gather or ulysses [ring]");
   degree("--optimizer", optimizer_, "adam or sgd [adam]");
   degree("--expert-imbalance", degrees_.expert_imbalance,
          "rows of the fullest rank's experts over the mean [1]");
@@ -109,16 +110,16 @@ void PlanFlags::Register(CLI::App& app) {
   degree_options_.push_back(app.add_flag("--overlap-param-gather,!--no-overlap-param-gather",
                                          degrees_.overlap_param_gather,
                                          "gather parameters beside the forward [off]"));
-  degree_options_.push_back(app.add_flag(
-      "--reshard,!--no-reshard", degrees_.reshard_after_forward,
-      "with zero 3: drop parameters after the forward and gather them again [on]"));
+  degree_options_.push_back(
+      app.add_flag("--reshard,!--no-reshard", degrees_.reshard_after_forward,
+                   "with zero 3: drop parameters after the forward and gather them again [on]"));
   degree_options_.push_back(
       app.add_flag("--forward-only", degrees_.forward_only, "no backward, no update"));
   attention_option_ = app.add_option("--attention", attention_, "flash or unfused [flash]");
-  degree_options_.push_back(app.add_option(
-      "--stack", stack_,
-      "take the defaults of a training stack: " +
-          fmt::format("{}", fmt::join(StackTable::Embedded().Names(), ", "))));
+  degree_options_.push_back(
+      app.add_option("--stack", stack_,
+                     "take the defaults of a training stack: " +
+                         fmt::format("{}", fmt::join(StackTable::Embedded().Names(), ", "))));
   app.add_option("--network", network_, "model: a collective is one task [model]");
 }
 
@@ -140,6 +141,10 @@ PlanDegrees PlanFlags::Degrees() const {
                                          {"full", Recompute::kFull}});
   degrees.optimizer = Choose<Optimizer>("--optimizer", optimizer_,
                                         {{"adam", Optimizer::kAdam}, {"sgd", Optimizer::kSgd}});
+  degrees.context_exchange = Choose<ContextExchange>("--cp-exchange", context_exchange_,
+                                                     {{"ring", ContextExchange::kRing},
+                                                      {"gather", ContextExchange::kGather},
+                                                      {"ulysses", ContextExchange::kUlysses}});
   degrees.stage_blocks = stage_layers_;
   if (sequence_parallel_option_->count() > 0) degrees.sequence_parallel = sequence_parallel_;
   return degrees;
@@ -205,8 +210,8 @@ PlannedJob PlanFlags::Build() const {
     plan = MakePlan(degrees, workload, cluster);
   }
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
-  return {std::move(workload), std::move(cluster), std::move(plan), "", std::move(files),
-          std::move(warnings)};
+  return {std::move(workload), std::move(cluster), std::move(plan), "",
+          std::move(files),    std::move(warnings)};
 }
 
 }  // namespace stagecraft

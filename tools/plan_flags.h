@@ -40,7 +40,7 @@ class PlanFlags {
   std::string model_, cluster_, plan_file_;
   std::string precision_ = "bf16", schedule_ = "1f1b", recompute_ = "selective";
   std::string attention_ = "flash", network_ = "model", stack_;
-  std::string optimizer_ = "adam";
+  std::string optimizer_ = "adam", context_exchange_ = "ring";
   std::vector<int> stage_layers_;
   PlanDegrees degrees_;
   bool sequence_parallel_ = true;

@@ -87,6 +87,7 @@ Json PlanToJson(const PlannedJob& job) {
           {"zero_group", plan.zero_group},
           {"bucket_bytes", plan.bucket_bytes},
           {"optimizer", Name(plan.optimizer)},
+          {"cp_exchange", Name(plan.context_exchange)},
           {"reshard_after_forward", plan.reshard_after_forward},
           {"expert_imbalance", plan.expert_imbalance},
           {"sequence_parallel", plan.sequence_parallel},
@@ -107,8 +108,8 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
   fmt::print(out, "{} on {}\n", job.workload.name, DescribeCluster(job.cluster));
   fmt::print(out, "plan      tp {} x pp {} x dp {} x cp {}, ep {}, {} chunk{} per stage, {}\n",
              first.tensor_parallel, plan.stages.size(), first.replicas.size(),
-             first.context_parallel, first.expert_parallel, plan.chunk_count(), plan.chunk_count() == 1 ? "" : "s",
-             Name(plan.order));
+             first.context_parallel, first.expert_parallel, plan.chunk_count(),
+             plan.chunk_count() == 1 ? "" : "s", Name(plan.order));
   fmt::print(out, "          micro-batch {}, global batch {} ({} micro-batches), {} tokens each\n",
              plan.micro_batch, plan.global_batch, plan.micro_batches(), plan.sequence);
   fmt::print(out,
