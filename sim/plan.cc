@@ -150,12 +150,15 @@ std::vector<int> GivenSplit(const std::vector<int>& stage_blocks, int chunks) {
 }
 
 std::vector<int> LayersPerVirtualStage(const PlanDegrees& d, const Workload& workload) {
-  const int blocks = workload.block_count();
+  // All but the first layer and the last, which the split places: the blocks,
+  // and what else stands between them (the embedding of a decoder).
+  const int blocks = workload.layer_count() - 2;
   const int64_t virtual_stages = static_cast<int64_t>(d.pipeline) * d.chunks;
   if (virtual_stages > blocks + 2) {
-    throw InputError(fmt::format(
-        "pp {} x virtual stages {} = {} is more than the {} layers of {} (blocks, embedding, head)",
-        d.pipeline, d.chunks, virtual_stages, blocks + 2, workload.name));
+    throw InputError(
+        fmt::format("pp {} x virtual stages {} = {} is more than the {} layers of {} (embedding "
+                    "and head included)",
+                    d.pipeline, d.chunks, virtual_stages, blocks + 2, workload.name));
   }
   if (d.stage_blocks.empty()) return EvenSplit(blocks, static_cast<int>(virtual_stages));
   int64_t given = 0;

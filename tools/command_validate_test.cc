@@ -70,7 +70,7 @@ TEST_F(ValidateTest, CountsPrimaryRowsAndListsReasons) {
   const std::string file =
       Write("rows.csv", kHeader + Line("a-1", 4, "step_time", "0.1") +
                             Line("a-2", 4, "tflops_per_gpu_hw", "100", "0") +
-                            Line("a-3", 4, "step_time", "0.2", "1", "bert") +
+                            Line("a-3", 4, "step_time", "0.2", "1", "a3c") +
                             "a-4,\"A, B\",,,,,,,,,,,,,,,,,,context,,,,,0,not a step\n");
   const nlohmann::json report = Json({"--against", file});
   EXPECT_EQ(report["command"], "validate");
@@ -85,18 +85,18 @@ TEST_F(ValidateTest, CountsPrimaryRowsAndListsReasons) {
   EXPECT_GT(report["rows"][0]["predicted"].get<double>(), 0);
   EXPECT_EQ(report["rows"][0]["unit"], "s");
   EXPECT_EQ(report["rows"][0]["defaults_used"][0], "vocab 50257");
-  EXPECT_EQ(report["rows"][2]["reason"], "model kind bert is not simulated");
+  EXPECT_EQ(report["rows"][2]["reason"], "model kind a3c is not simulated");
   EXPECT_TRUE(report["rows"][2]["predicted"].is_null());
   EXPECT_EQ(report["not_scored"][0]["reason"], "not a step");
 }
 
 TEST_F(ValidateTest, TheTableNamesErrorsReasonsAndWhatIsNotScored) {
   const std::string file = Write("rows.csv", kHeader + Line("a-1", 4, "step_time", "0.1") +
-                                                 Line("a-2", 4, "step_time", "0.2", "1", "bert"));
+                                                 Line("a-2", 4, "step_time", "0.2", "1", "a3c"));
   EXPECT_EQ(Run({"--against", file}), kExitOk);
   EXPECT_NE(out_.str().find("MAPE"), std::string::npos);
   EXPECT_NE(out_.str().find("worst rows\n  a-1 "), std::string::npos);
-  EXPECT_NE(out_.str().find("    1  model kind bert is not simulated\n"), std::string::npos);
+  EXPECT_NE(out_.str().find("    1  model kind a3c is not simulated\n"), std::string::npos);
 }
 
 TEST_F(ValidateTest, TheSameFileGivesTheSameBytes) {

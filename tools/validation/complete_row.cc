@@ -2,27 +2,65 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <limits>
 
 #include "costmodel/check.h"
+#include "sim/classics.h"
 #include "tools/validation/row_plan.h"
+#include "tools/validation/step_metric.h"
 
 namespace stagecraft {
 namespace {
 
-constexpr std::string_view kDecoders[] = {"gpt", "llama", "nemotron", "internlm", "mpt", "opt"};
 constexpr int64_t kMostDegree = 1'000'000;
 constexpr int64_t kMostRows = 1'000'000'000;
+
+// The sizes that a name stands for (Devlin et al. 2018).
+struct NamedBert {
+  const char* name;
+  int64_t layers, hidden, heads;
+};
+constexpr NamedBert kBerts[] = {{"BERT-base", 12, 768, 12}, {"BERT-large", 24, 1024, 16}};
+
+// Blocks per stage, the head in the last, so that the stage with most FLOPs has
+// the fewest: `last` blocks there, the others as even as can be, earlier stages
+// short of one because they keep most activations.
+std::vector<int64_t> BalancedBlocks(const DecoderConfig& config, double sequence, int64_t stages) {
+  DecoderConfig headless = config;
+  headless.vocab = 0;
+  const auto flops = [&](const DecoderConfig& c) {
+    return *ConventionFlops("3x-causal-attention", c, sequence, 1);
+  };
+  const double head = (flops(config) - flops(headless)) / flops(headless) *
+                      static_cast<double>(config.layers);  // in blocks
+  const auto fullest = [&](int64_t last) {
+    const int64_t others = (config.layers - last + stages - 2) / (stages - 1);
+    return std::max(head + static_cast<double>(last), static_cast<double>(others));
+  };
+  int64_t last = 0;
+  for (int64_t count = 1; count <= config.layers / stages; ++count) {
+    if (fullest(count) <= fullest(last)) last = count;
+  }
+  std::vector<int64_t> blocks(stages, (config.layers - last) / (stages - 1));
+  for (int64_t i = 0; i < (config.layers - last) % (stages - 1); ++i) ++blocks[stages - 2 - i];
+  blocks.back() = last;
+  return blocks;
+}
 
 class Completion {
  public:
   Completion(CompletedRow& completed, const StackDefaults& stack, const StackTable& table)
-      : row_(completed.row), completed_(completed), stack_(stack), table_(table) {}
+      : row_(completed.row),
+        completed_(completed),
+        stack_(stack),
+        table_(table),
+        family_(*FamilyOfKind(completed.row.model_kind)) {}
 
   void Run() {
     FillDegrees();
     FillNetwork();
     FillOrder();
+    FillPlacement();
     FillPlan();
     FillSharding();
   }
@@ -53,10 +91,58 @@ class Completion {
   }
 
   void FillNetwork() {
-    if (row_.vocab == 0 && row_.model_kind == "gpt") {
-      row_.vocab = table_.gpt_vocabulary();
-      Note(fmt::format("vocab {}", row_.vocab));
+    if (family_ == NetworkFamily::kEncoder) FillBert();
+    if (family_ == NetworkFamily::kClassic) {
+      FillClassic();
+    } else {
+      FillVocabulary();
     }
+    // Fused attention kernels exist for 8- and 16-bit operands alone.
+    const bool is_32_bit = row_.dtype == "fp32" || row_.dtype == "tf32";
+    if (row_.attention_backend == "local") row_.attention_backend = "unfused";
+    Default(row_.attention_backend, is_32_bit ? "unfused" : stack_.attention, "attention");
+  }
+
+  void Default(int64_t& number, int64_t value, const char* name) {
+    if (number != 0) return;
+    number = value;
+    Note(fmt::format("{} {}", name, value));
+  }
+
+  void FillBert() {
+    for (const NamedBert& bert : kBerts) {
+      if (!row_.model.starts_with(bert.name)) continue;
+      Default(row_.layers, bert.layers, "layers");
+      Default(row_.hidden, bert.hidden, "hidden");
+      Default(row_.heads, bert.heads, "heads");
+    }
+    if (row_.forward_only.empty()) row_.forward_only = "no";
+    if (RowHead(row_) == EncoderHead::kSpan) {
+      Note("head of two numbers a token");
+      Default(row_.seq, table_.span_tokens(), "seq");
+    }
+    Default(row_.vocab, table_.bert_vocabulary(), "vocab");
+  }
+
+  // Images are one position each; a segment of Transformer-XL is its target.
+  void FillClassic() {
+    const std::string name = ClassicName(row_.model_kind, row_.model);
+    Note("network " + name);
+    const bool is_images = IsImages(row_.model_kind);
+    if (is_images) {
+      row_.seq = 1;
+      completed_.optimizer = Optimizer::kSgd;
+      Note("optimizer sgd");
+    } else if (row_.model_kind == "transformer-xl") {
+      Default(row_.seq, BuildClassic(name, AttentionBackend::kUnfused)->max_sequence, "seq");
+    } else {
+      Default(row_.seq, table_.sentence_tokens(), "seq");
+      completed_.tokens_per_position = 2;
+    }
+  }
+
+  void FillVocabulary() {
+    if (row_.model_kind == "gpt") Default(row_.vocab, table_.gpt_vocabulary(), "vocab");
     if (row_.vocab == 0) throw InputError("vocabulary is not stated");
     if (row_.vocab > kMostRows) throw InputError("vocabulary of more than a billion");
     if (stack_.vocabulary_multiple > 0) {
@@ -64,17 +150,6 @@ class Completion {
           PaddedVocabulary(row_.vocab, static_cast<int>(row_.tp), stack_.vocabulary_multiple);
       if (padded != row_.vocab) Note(fmt::format("vocab padded to {}", padded));
       row_.vocab = padded;
-    }
-    // Fused attention kernels exist for 8- and 16-bit operands alone.
-    const bool is_32_bit = row_.dtype == "fp32" || row_.dtype == "tf32";
-    if (row_.attention_backend == "local") row_.attention_backend = "unfused";
-    Default(row_.attention_backend, is_32_bit ? "unfused" : stack_.attention, "attention");
-    if (row_.vocab_placement == "vocab-1" || row_.vocab_placement == "vocab-2" ||
-        row_.vocab_placement == "interlaced") {
-      throw InputError("vocabulary placement " + row_.vocab_placement + " is not simulated");
-    }
-    if (row_.vocab_placement == "redistributed" && row_.stage_layers.empty()) {
-      throw InputError("layers per stage of the redistributed placement are not stated");
     }
   }
 
@@ -99,6 +174,25 @@ class Completion {
     }
   }
 
+  void FillPlacement() {
+    if (row_.vocab_placement == "vocab-1" || row_.vocab_placement == "vocab-2" ||
+        row_.vocab_placement == "interlaced") {
+      throw InputError("vocabulary placement " + row_.vocab_placement + " is not simulated");
+    }
+    if (row_.vocab_placement != "redistributed" || !row_.stage_layers.empty() || row_.pp == 1) {
+      return;
+    }
+    if (family_ != NetworkFamily::kDecoder || row_.interleave > 1 || row_.layers < row_.pp ||
+        row_.layers > kMostDegree) {
+      throw InputError("layers per stage of the redistributed placement are not stated");
+    }
+    for (const int64_t blocks :
+         BalancedBlocks(RowDecoder(row_), static_cast<double>(row_.seq), row_.pp)) {
+      row_.stage_layers += (row_.stage_layers.empty() ? "" : ",") + std::to_string(blocks);
+    }
+    Note("stage_layers " + row_.stage_layers);
+  }
+
   void FillPlan() {
     const int64_t data = std::max<int64_t>(row_.n_gpus / (row_.tp * row_.pp * row_.cp), 1);
     if (row_.micro_batch == 0) {
@@ -106,12 +200,21 @@ class Completion {
       if (row_.micro_batch == 0) throw InputError("micro-batch is not stated");
       Note(fmt::format("micro_batch {}", row_.micro_batch));
     }
-    Default(row_.recompute_kind, stack_.recompute, "recompute");
+    const int64_t kMost = std::numeric_limits<int32_t>::max();
+    if (row_.global_batch == 0 && row_.micro_batch <= kMost) {
+      Default(row_.global_batch, row_.micro_batch * data, "global_batch");
+    }
+    completed_.bucket_bytes = stack_.bucket_bytes;
+    const bool is_decoder = family_ == NetworkFamily::kDecoder;
+    Default(row_.recompute_kind, is_decoder ? stack_.recompute : stack_.recompute_others,
+            "recompute");
     if (row_.tp == 1) row_.sequence_parallel = "no";
     Default(row_.sequence_parallel, stack_.sequence_parallel ? "yes" : "no", "sequence_parallel");
     if (row_.forward_only.empty()) row_.forward_only = "no";
     completed_.with_optimizer = !table_.IsPassesOnly(row_.source);
     if (!completed_.with_optimizer) Note("no optimizer");
+    completed_.counts_every_rank = data > 1 && table_.CountsEveryRank(row_.source);
+    if (completed_.counts_every_rank) Note("steps counted on every rank");
   }
 
   // Over one rank nothing is shared, so every kind of sharding is none.
@@ -136,13 +239,13 @@ class Completion {
   CompletedRow& completed_;
   const StackDefaults& stack_;
   const StackTable& table_;
+  const NetworkFamily family_;
 };
 
 }  // namespace
 
 CompletedRow CompleteRow(const MeasuredRow& row, const StackTable& table) {
-  if (std::find(std::begin(kDecoders), std::end(kDecoders), row.model_kind) ==
-      std::end(kDecoders)) {
+  if (!FamilyOfKind(row.model_kind).has_value()) {
     throw InputError(row.model_kind.empty() ? "model kind is not stated"
                                             : "model kind " + row.model_kind + " is not simulated");
   }

@@ -69,6 +69,7 @@ class Fields {
 
 void ReadNetwork(const Fields& fields, MeasuredRow& row) {
   row.stack = fields.Text({"stack"});
+  row.model = fields.Text({"model"});
   row.model_kind = fields.Text({"model_kind"});
   row.activation = fields.Text({"activation"});
   row.tied_embeddings = fields.Text({"tied_embeddings"});
@@ -78,6 +79,10 @@ void ReadNetwork(const Fields& fields, MeasuredRow& row) {
   row.kv_heads = fields.Whole({"kv_heads"});
   row.ffn = fields.Whole({"ffn"});
   row.vocab = fields.Whole({"vocab"});
+  row.encoder_layers = fields.Whole({"encoder_layers"});
+  row.decoder_layers = fields.Whole({"decoder_layers"});
+  row.encoder_seq = fields.Whole({"encoder_seq"});
+  row.decoder_seq = fields.Whole({"decoder_seq"});
 }
 
 void ReadPlan(const Fields& fields, MeasuredRow& row) {

@@ -16,8 +16,10 @@ struct MeasuredRow {
   std::string source;  // of the file's `source`, or the file's name
   std::string place;   // "rows.csv: row 12": opens errors
 
-  std::string stack, model_kind, activation, tied_embeddings;
+  std::string stack, model, model_kind, activation, tied_embeddings;
   int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, ffn = 0, vocab = 0;
+  int64_t encoder_layers = 0, decoder_layers = 0;
+  int64_t encoder_seq = 0, decoder_seq = 0;  // tokens
 
   int64_t seq = 0;           // tokens
   int64_t global_batch = 0;  // samples

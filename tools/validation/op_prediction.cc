@@ -110,12 +110,15 @@ OpKind CollectiveKind(const std::string& name) {
 
 double PredictLayerTime(CompletedRow& completed, const CostModel& model) {
   const MeasuredRow& row = completed.row;
-  const Workload workload = BuildDecoder(RowDecoder(row), RowAttention(row), row.model_kind);
+  const RowNetwork network = BuildRowNetwork(row);
+  if (network.family == NetworkFamily::kClassic) {
+    throw InputError("the network has no transformer layer");
+  }
   const Cluster cluster = BuildRowCluster(row, completed.defaults_used);
   if (row.tp > cluster.device_count() || row.heads % row.tp != 0) {
     throw InputError("tensor parallelism does not fit the GPUs and heads");
   }
-  const LayerSteps steps = ShardLayer(BlockKind(workload), LayerShard(row, cluster));
+  const LayerSteps steps = ShardLayer(BlockKind(network.workload), LayerShard(row, cluster));
   const double forward = TimeOfSteps(steps.forward, cluster.device(0), model).seconds();
   const double backward = TimeOfSteps(steps.backward, cluster.device(0), model).seconds();
   if (row.metric == "layer_forward_time") return forward;

@@ -13,14 +13,36 @@ namespace {
 
 constexpr int64_t kLayerVocabulary = 128;
 
-StepWork WorkOf(const RowPlan& job) {
+// Boards before Pascal have no 16-bit rate; vectors multiply what nothing else does.
+FlopRate PeakOf(const Device& device, DType precision) {
+  const FlopRate peak = device.Peak(precision);
+  return peak.flop_per_s() > 0 ? peak : device.vector_peak;
+}
+
+StepWork WorkOf(const RowPlan& job, double tokens_per_position) {
   StepWork work;
-  work.config = job.config;
+  work.config = job.network.config;
+  work.tokens_per_position = tokens_per_position;
   work.sequence = static_cast<double>(job.plan.sequence);
   work.global_batch = static_cast<double>(job.plan.global_batch);
   work.devices = job.plan.device_count();
-  work.peak_flop_per_s = job.cluster.device(0).Peak(DType::kFp16).flop_per_s();
+  const Device& device = job.cluster.device(0);
+  const bool has_fp16 = device.Peak(DType::kFp16).flop_per_s() > 0;
+  work.peak_flop_per_s = PeakOf(device, has_fp16 ? DType::kFp16 : job.plan.precision).flop_per_s();
   return work;
+}
+
+// Of one step: 3x-causal-attention, or all matrix products where that convention
+// does not count the network.
+double ModelFlops(const RowPlan& job) {
+  const double sequence = static_cast<double>(job.plan.sequence);
+  const double global_batch = static_cast<double>(job.plan.global_batch);
+  if (job.network.family == NetworkFamily::kDecoder) {
+    return ConventionFlops("3x-causal-attention", job.network.config, sequence, global_batch)
+        .value();
+  }
+  return job.network.workload.TrainingFlopsPerToken(job.plan.sequence).count() * sequence *
+         global_batch;
 }
 
 StepFeatures FeaturesOf(const RowPlan& job, const MeasuredRow& row, const StepMetric& metric) {
@@ -29,12 +51,11 @@ StepFeatures FeaturesOf(const RowPlan& job, const MeasuredRow& row, const StepMe
   features.sequence = static_cast<double>(job.plan.sequence);
   features.global_batch = static_cast<double>(job.plan.global_batch);
   const double passes = job.plan.forward_only ? 1.0 / 3.0 : 1.0;
-  features.model_flops = passes * ConventionFlops("3x-causal-attention", job.config,
-                                                  features.sequence, features.global_batch)
-                                      .value();
-  features.peak_flop_per_s = job.cluster.device(0).Peak(job.plan.precision).flop_per_s();
-  features.layers = static_cast<double>(job.config.layers);
-  features.hidden = static_cast<double>(job.config.hidden);
+  features.model_flops = passes * ModelFlops(job);
+  features.peak_flop_per_s = PeakOf(job.cluster.device(0), job.plan.precision).flop_per_s();
+  const Workload& workload = job.network.workload;
+  features.layers = std::max(workload.block_count(), 1);
+  features.hidden = static_cast<double>(std::max<int64_t>(workload.hidden, 1));
   features.devices = job.plan.device_count();
   features.tp = static_cast<double>(row.tp);
   features.pp = static_cast<double>(row.pp);
@@ -61,7 +82,8 @@ double PredictMemory(CompletedRow& completed) {
                                           ? "reserved with buffers and CUDA context"
                                           : "reserved with buffers, without CUDA context");
   }
-  const std::vector<StageMemory> stages = EstimateMemory(job.plan, job.workload, job.cluster);
+  const std::vector<StageMemory> stages =
+      EstimateMemory(job.plan, job.network.workload, job.cluster);
   const double first = MemoryOf(stages.front(), row);
   const double last = MemoryOf(stages.back(), row);
   if (row.rank == "first") return first;
@@ -80,10 +102,13 @@ bool IsMemory(const MeasuredRow& row) {
 void PredictStep(CompletedRow& completed, const CostModel& model, Prediction& prediction) {
   const MeasuredRow& row = completed.row;
   const RowPlan job = BuildRowPlan(completed);
-  const std::optional<StepMetric> metric =
-      FindStepMetric(row.metric_kind, row.flop_convention, WorkOf(job));
+  std::optional<StepMetric> metric = FindStepMetric(row.metric_kind, row.flop_convention,
+                                                    WorkOf(job, completed.tokens_per_position));
   if (!metric.has_value()) throw InputError("metric kind " + row.metric_kind + " is not predicted");
-  const SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, model,
+  if (completed.counts_every_rank && !metric->is_rate) {
+    metric->factor /= static_cast<double>(job.plan.stages.front().replicas.size());
+  }
+  const SimulatedStep step = SimulateStep(job.plan, job.network.workload, job.cluster, model,
                                           {.with_optimizer = completed.with_optimizer});
   prediction.step = FeaturesOf(job, row, *metric);
   prediction.value = metric->FromSeconds(step.evaluation.step_time.seconds());

@@ -105,7 +105,9 @@ TEST(PredictionTest, SourcesOfPassesAloneHaveNoOptimizer) {
 
 TEST(PredictionTest, WhatCannotBeSimulatedHasAReason) {
   const std::pair<void (*)(MeasuredRow&), const char*> cases[] = {
-      {[](MeasuredRow& r) { r.model_kind = "bert"; }, "model kind bert is not simulated"},
+      {[](MeasuredRow& r) { r.model_kind = "a3c"; }, "model kind a3c is not simulated"},
+      {[](MeasuredRow& r) { r.model_kind = "deepspeech2"; },
+       "model kind deepspeech2 is not simulated"},
       {[](MeasuredRow& r) { r.model_kind = ""; }, "model kind is not stated"},
       {[](MeasuredRow& r) { r.stack = "mystery"; }, "stack \"mystery\" is not known"},
       {[](MeasuredRow& r) { r.gpu_id = "abacus"; }, "GPU \"abacus\" is not in the catalogue"},
@@ -120,6 +122,8 @@ TEST(PredictionTest, WhatCannotBeSimulatedHasAReason) {
       {[](MeasuredRow& r) { r.zero = "7"; }, "zero 7 is not a kind of sharding"},
       {[](MeasuredRow& r) { r.vocab_placement = "vocab-1"; },
        "vocabulary placement vocab-1 is not simulated"},
+      {[](MeasuredRow& r) { r.vocab_placement = "redistributed"; },
+       "layers per stage of the redistributed placement are not stated"},
       {[](MeasuredRow& r) { r.stack = "megatron-2021"; }, "micro-batch is not stated"},
       {[](MeasuredRow& r) { r.metric_kind = "mfu"; }, "FLOP convention is not stated"},
       {[](MeasuredRow& r) { r.metric_kind = "joy"; }, "metric kind joy is not predicted"},
@@ -133,6 +137,152 @@ TEST(PredictionTest, WhatCannotBeSimulatedHasAReason) {
     EXPECT_FALSE(prediction.value.has_value()) << reason;
     EXPECT_EQ(prediction.reason, reason);
   }
+}
+
+// A data-parallel row of one node as the older papers give it.
+MeasuredRow DataParallel(const char* kind, const char* model) {
+  MeasuredRow row;
+  row.source = "paper";
+  row.stack = "ddp";
+  row.model_kind = kind;
+  row.model = model;
+  row.micro_batch = 32;
+  row.n_gpus = row.gpus_per_node = 4;
+  row.n_nodes = 1;
+  row.gpu_id = "v100-sxm2-16gb";
+  row.intra_kind = "nvlink2-cube-mesh";
+  row.dtype = "fp16";
+  row.metric_kind = "samples_per_s";
+  return row;
+}
+
+TEST(PredictionTest, BertIsKnownByItsName) {
+  const Prediction prediction = Predict(DataParallel("bert", "BERT-base (SQuAD)"));
+  ASSERT_TRUE(prediction.value.has_value()) << prediction.reason;
+  for (const char* used : {"layers 12", "hidden 768", "heads 12", "head of two numbers a token",
+                           "seq 384", "vocab 30522", "global_batch 128"}) {
+    EXPECT_TRUE(Uses(prediction, used)) << used;
+  }
+  // At the peak of 4 x 125 TFLOP/s the 85 M parameters of the blocks alone take
+  // 6 x 384 operations each; at a tenth of it, everything would.
+  const double at_peak = 4 * 125e12 / (6 * 85e6 * 384);
+  EXPECT_LT(*prediction.value, at_peak);
+  EXPECT_GT(*prediction.value, at_peak / 10);
+  EXPECT_GT(prediction.step->model_flops, 0);
+}
+
+TEST(PredictionTest, ImagesAreOnePositionAndTrainWithSgd) {
+  MeasuredRow row = DataParallel("resnet50", "ResNet50-v1.5");
+  const Prediction prediction = Predict(row);
+  ASSERT_TRUE(prediction.value.has_value()) << prediction.reason;
+  EXPECT_TRUE(Uses(prediction, "network resnet50"));
+  EXPECT_TRUE(Uses(prediction, "optimizer sgd"));
+  // An image takes 3 x 2 x 4.1 G multiplications.
+  EXPECT_LT(*prediction.value, 4 * 125e12 / (6 * 4.0e9));
+  row.metric_kind = "mfu";
+  row.flop_convention = "3x-full-attention";
+  EXPECT_EQ(Predict(row).reason, "FLOP conventions count transformers alone");
+  EXPECT_TRUE(Uses(Predict(DataParallel("resnet18", "ResNet-18")), "network resnet18-cifar"));
+}
+
+TEST(PredictionTest, TranslatorsCountTokensOfBothSides) {
+  MeasuredRow row = DataParallel("gnmt", "GNMT-v2");
+  const double pairs = Predict(row).value.value();
+  row.metric_kind = "tokens_per_s";
+  const double sentence = static_cast<double>(StackTable::Embedded().sentence_tokens());
+  EXPECT_NEAR(Predict(row).value.value(), 2 * sentence * pairs, 1e-6 * pairs);
+}
+
+TEST(PredictionTest, SomeSourcesCountAStepOnEveryRank) {
+  MeasuredRow row = DataParallel("resnet50", "ResNet-50");
+  row.metric_kind = "step_time";
+  const double once = Predict(row).value.value();
+  row.source = "Gavel (OSDI20) measured throughputs";
+  const Prediction every = Predict(row);
+  EXPECT_DOUBLE_EQ(*every.value, once / 4);
+  EXPECT_TRUE(Uses(every, "steps counted on every rank"));
+}
+
+// Kepler has no 16-bit products, and nobody says how these four are wired.
+TEST(PredictionTest, OldBoardsAreOnPcie) {
+  MeasuredRow row = DataParallel("resnet50", "ResNet-50");
+  row.gpu_id = "k80-12gb";
+  row.intra_kind = "";
+  row.dtype = "fp32";
+  const Prediction prediction = Predict(row);
+  ASSERT_TRUE(prediction.value.has_value()) << prediction.reason;
+  EXPECT_TRUE(Uses(prediction, "wiring pcie3"));
+}
+
+TEST(PredictionTest, MemoryOfAnEncoderDecoder) {
+  MeasuredRow row = Gpt();
+  row.model_kind = "t5";
+  row.layers = row.encoder_layers = row.decoder_layers = 12;
+  row.hidden = 768;
+  row.heads = 12;
+  row.ffn = 3072;
+  row.vocab = 29184;
+  row.seq = row.encoder_seq = 512;
+  row.decoder_seq = 128;
+  row.micro_batch = 4;
+  row.tp = row.pp = 1;
+  row.dp = row.n_gpus = 8;
+  row.n_nodes = 1;
+  row.zero = "0";
+  row.metric_kind = "peak_memory_allocated";
+  row.rank = "max";
+  const Prediction prediction = Predict(row);
+  ASSERT_TRUE(prediction.value.has_value()) << prediction.reason;
+  // 12 x (12 + 16) x 768^2 parameters of blocks and 29184 x 768 of the table, 18
+  // bytes each: 4 GB, and activations.
+  EXPECT_GT(*prediction.value, 3.9e9);
+  EXPECT_LT(*prediction.value, 8e9);
+}
+
+TEST(PredictionTest, RedistributedLayersLeaveTheHeadItsShare) {
+  MeasuredRow row = Gpt();
+  row.order = "1f1b";
+  row.interleave = 1;
+  row.layers = 32;
+  row.vocab_placement = "redistributed";
+  // Forward FLOPs per token: a block 24 x 1024^2 + 2 x 1024^2, the head
+  // 2 x 1024 x 262144, which is 19.7 blocks.
+  row.vocab = 262144;
+  EXPECT_TRUE(Uses(Predict(row), "stage_layers 10,11,11,0"));
+  row.vocab = 32768;  // 2.5 blocks
+  EXPECT_TRUE(Uses(Predict(row), "stage_layers 8,9,9,6"));
+}
+
+// Two stages of two replicas each.
+TEST(RowPlanTest, StagesTakeTheBoardsTheyName) {
+  MeasuredRow row = Gpt();
+  row.gpu_id = "a100-sxm4-80gb*2+v100-sxm2-32gb*2";
+  row.intra_kind = "";
+  row.inter_gbit_per_node = "100";
+  row.gpus_per_node = row.n_nodes = 0;
+  row.order = "1f1b";
+  row.dtype = "fp16";
+  row.tp = 1;
+  row.pp = row.dp = 2;
+  row.n_gpus = 4;
+  using Replicas = std::vector<std::vector<int>>;
+  const auto replicas = [&](const char* stage_gpus) {
+    row.stage_gpus = stage_gpus;
+    CompletedRow completed = CompleteRow(row, StackTable::Embedded());
+    const Plan plan = BuildRowPlan(completed).plan;
+    return std::pair(plan.stages[0].replicas, plan.stages[1].replicas);
+  };
+  EXPECT_EQ(replicas("v100-sxm2-32gb,v100-sxm2-32gb|a100-sxm4-80gb,a100-sxm4-80gb"),
+            std::pair(Replicas({{2}, {3}}), Replicas({{0}, {1}})));
+  EXPECT_EQ(replicas("a100-sxm4-80gb,v100-sxm2-32gb|a100-sxm4-80gb,v100-sxm2-32gb"),
+            std::pair(Replicas({{0}, {2}}), Replicas({{1}, {3}})));
+  EXPECT_EQ(replicas("v100-sxm2-32gb|a100-sxm4-80gb"),
+            std::pair(Replicas({{2}, {3}}), Replicas({{0}, {1}})));
+  EXPECT_TRUE(Predict(row).value.has_value()) << Predict(row).reason;
+  row.stage_gpus = "a100-sxm4-80gb|a100-sxm4-80gb";
+  EXPECT_EQ(Predict(row).reason, "the stages take more boards \"a100-sxm4-80gb\" than the row has");
+  row.stage_gpus = "a100-sxm4-80gb";
+  EXPECT_EQ(Predict(row).reason, "boards of 1 stages are stated, but pp is 2");
 }
 
 // Sharding over a single rank shares nothing out.
@@ -235,6 +385,18 @@ TEST(RowClusterTest, TheBoardWinsOverTheNodesOwn) {
   std::vector<std::string> defaults;
   EXPECT_EQ(BuildRowCluster(row, defaults).device(0).id, "a100-sxm4-40gb");
   EXPECT_TRUE(defaults.empty());
+}
+
+// 18 nodes of 4 share their switch.
+TEST(RowClusterTest, NodesOfAnNvl72AreOneDomain) {
+  MeasuredRow row = Gpt();
+  row.gpu_id = "gb200-186gb";
+  row.intra_kind = "nvlink5-nvl72";
+  row.gpus_per_node = 4;
+  row.n_nodes = 4;
+  std::vector<std::string> defaults;
+  const Cluster cluster = BuildRowCluster(row, defaults);
+  EXPECT_EQ(cluster.domain(0), cluster.domain(3));
 }
 
 TEST(RowClusterTest, AnUnstatedNetworkIsTheReferenceNodes) {

@@ -22,6 +22,11 @@ constexpr Bandwidth kPcie3(15.75e9);
 constexpr Bandwidth kPcie4(31.5e9);
 constexpr Bandwidth kPcie5(63e9);
 constexpr double kBytesPerGbit = 1e9 / 8;
+constexpr int kNvl72Nodes = 18;  // 72 GPUs in nodes of 4
+// Boards whose NVLink is a bridge that has to be bought have at most this: A30.
+constexpr Bandwidth kWidestOptionalBridge(100e9);
+// What one PCIe 3 port can feed, where nobody says how nodes are joined.
+constexpr Bandwidth kUnstatedNetwork(100 * kBytesPerGbit);
 
 // The wirings a row can name. `box`: devices of a whole node.
 struct IntraKind {
@@ -31,6 +36,7 @@ struct IntraKind {
   Bandwidth pcie;
   int box;
   bool nvls;
+  int domain_nodes = 1;
 };
 constexpr IntraKind kIntraKinds[] = {
     {"nvlink2-cube-mesh", Wiring::kCubeMesh, Bandwidth(150e9), kPcie3, 8, false},
@@ -41,7 +47,7 @@ constexpr IntraKind kIntraKinds[] = {
     {"nvlink4-nvswitch", Wiring::kSwitched, Bandwidth(450e9), kPcie5, 8, true},
     {"nvlink4-all-pairs", Wiring::kAllPairs, Bandwidth(450e9), kPcie5, 4, false},
     {"nvlink5-nvswitch", Wiring::kSwitched, Bandwidth(900e9), kPcie5, 8, true},
-    {"nvlink5-nvl72", Wiring::kSwitched, Bandwidth(900e9), kPcie5, 4, true},
+    {"nvlink5-nvl72", Wiring::kSwitched, Bandwidth(900e9), kPcie5, 4, true, kNvl72Nodes},
     // Seven links of 64 GB/s (AMD Instinct MI300X datasheet).
     {"infinity-fabric", Wiring::kAllPairs, Bandwidth(448e9), kPcie5, 8, false},
     {"pcie3", Wiring::kPcie, kPcie3, kPcie3, 1, false},
@@ -49,9 +55,10 @@ constexpr IntraKind kIntraKinds[] = {
     {"pcie5", Wiring::kPcie, kPcie5, kPcie5, 1, false},
 };
 
-const char* PcieOf(Generation generation) {
-  if (generation <= Generation::kVolta) return "pcie3";
-  return generation == Generation::kAmpere ? "pcie4" : "pcie5";
+// Slots of servers reach generation 5; 3 is the oldest among boards we know.
+const char* PcieOf(int generation) {
+  if (generation <= 3) return "pcie3";
+  return generation == 4 ? "pcie4" : "pcie5";
 }
 
 const IntraKind& FindIntra(const std::string& name) {
@@ -86,6 +93,8 @@ std::string PartFor(const std::string& gpu, const std::string& text) {
 struct Boards {
   std::string gpu;
   Device device;
+  int pcie_generation = 0;
+  Bandwidth scale_up;
   const NodeEntry* reference = nullptr;  // node that "GPU:NxG" stands for
   int nodes = 1;
   int per_node = 1;
@@ -98,7 +107,11 @@ void AddNetwork(const Boards& boards, const std::string& gbit_text, NodeType& ty
   if (gbit_text.empty()) {
     if (boards.nodes == 1) return;
     if (boards.reference == nullptr) {
-      throw InputError("network between the nodes is not stated");
+      type.nics = 1;
+      type.nic = {LinkKind::kNetwork, kNetworkLatency, kUnstatedNetwork};
+      defaults_used.push_back(
+          fmt::format("network of {:.0f} Gbit/s", kUnstatedNetwork.bytes_per_s() / kBytesPerGbit));
+      return;
     }
     const NodeType& reference = boards.reference->type;
     type.nics = reference.nics;
@@ -126,8 +139,10 @@ void AddNetwork(const Boards& boards, const std::string& gbit_text, NodeType& ty
 NodeType FromWiring(const Boards& boards, const MeasuredRow& row,
                     std::vector<std::string>& defaults_used) {
   std::string name = PartFor(boards.gpu, row.intra_kind);
-  if (name == "pcie" || (name.empty() && boards.per_node == 1)) {
-    name = PcieOf(boards.device.generation);
+  const bool is_pcie_alone = boards.reference == nullptr &&
+                             boards.scale_up.bytes_per_s() <= kWidestOptionalBridge.bytes_per_s();
+  if (name == "pcie" || (name.empty() && (boards.per_node == 1 || is_pcie_alone))) {
+    name = PcieOf(boards.pcie_generation);
     if (boards.per_node > 1) defaults_used.push_back("wiring " + name);
   }
   if (name.empty()) {
@@ -135,6 +150,8 @@ NodeType FromWiring(const Boards& boards, const MeasuredRow& row,
     defaults_used.push_back("wiring of " + boards.reference->type.id);
     NodeType type = boards.reference->type;
     type.device = boards.device;
+    const std::string network = PartFor(boards.gpu, row.inter_gbit_per_node);
+    if (!network.empty()) AddNetwork(boards, network, type, defaults_used);
     return UseDevicesChecked(type, boards.per_node, "gpus_per_node");
   }
   const IntraKind& kind = FindIntra(name);
@@ -148,6 +165,7 @@ NodeType FromWiring(const Boards& boards, const MeasuredRow& row,
                 is_pcie ? kPcieLatency : kNvlinkLatency, kind.intra};
   type.fallback = {LinkKind::kPcie, kPcieLatency, kind.pcie};
   type.nvls = kind.nvls;
+  type.domain_nodes = kind.domain_nodes;
   AddNetwork(boards, PartFor(boards.gpu, row.inter_gbit_per_node), type, defaults_used);
   return UseDevicesChecked(type, boards.per_node, "gpus_per_node");
 }
@@ -173,6 +191,8 @@ Boards RowBoards(const CountedName& named, int64_t per_node) {
   Boards boards;
   boards.gpu = named.name;
   boards.device = entry->device;
+  boards.pcie_generation = entry->pcie_generation;
+  boards.scale_up = entry->scale_up;
   boards.reference = NodeCatalogue::Embedded().Find(entry->reference_node);
   boards.nodes = static_cast<int>(named.count / per_node);
   boards.per_node = static_cast<int>(per_node);
@@ -204,14 +224,16 @@ Cluster BuildRowCluster(const MeasuredRow& row, std::vector<std::string>& defaul
   if (row.gpu_id.empty()) throw InputError("GPU is not stated");
   const std::vector<CountedName> mixture =
       SplitMixture(row.gpu_id, std::max<int64_t>(row.n_gpus, 1));
-  int64_t per_node = row.gpus_per_node;
-  if (per_node == 0) {
-    per_node = std::min(kUsualPerNode, mixture[0].count);
-    if (row.n_gpus > 1) defaults_used.push_back(fmt::format("{} GPUs per node", per_node));
-  }
   std::vector<Boards> kinds;
   int nodes = 0;
   for (const CountedName& named : mixture) {
+    int64_t per_node = row.gpus_per_node;
+    if (per_node == 0) {
+      per_node = std::min(kUsualPerNode, named.count);
+      if (named.count > 1) defaults_used.push_back(fmt::format("{} GPUs per node", per_node));
+    }
+    // A mixture may have less than a node's worth of a board.
+    if (mixture.size() > 1) per_node = std::min(per_node, named.count);
     kinds.push_back(RowBoards(named, per_node));
     nodes += kinds.back().nodes;
   }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstddef>
+#include <map>
 #include <utility>
 
 #include "costmodel/check.h"
@@ -58,19 +60,75 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   degrees.overlap_grad_reduce = row.overlap_grad_reduce == "yes";
   degrees.overlap_param_gather = completed.overlap_param_gather;
   degrees.forward_only = row.forward_only == "yes";
+  degrees.optimizer = completed.optimizer;
+  degrees.bucket_bytes = completed.bucket_bytes;
   if (row.pp > 1) degrees.stage_blocks = StageBlocks(row.stage_layers);
   return degrees;
 }
 
-}  // namespace
-
-DType RowPrecision(const MeasuredRow& row) {
-  for (const DType type : {DType::kFp32, DType::kTf32, DType::kFp16, DType::kBf16, DType::kFp8}) {
-    if (row.dtype == Name(type)) return type;
+std::vector<std::string> Split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
   }
-  throw InputError(row.dtype.empty() ? "number format is not stated"
-                                     : "number format " + row.dtype + " is not simulated");
+  return parts;
 }
+
+// The cluster's devices by board, handed out in rank order.
+class BoardPool {
+ public:
+  BoardPool(const MeasuredRow& row, const Cluster& cluster) {
+    const std::vector<CountedName> mixture = SplitMixture(row.gpu_id, cluster.device_count());
+    for (int device = 0; device < cluster.device_count(); ++device) {
+      free_[mixture[cluster.device_group(device)].name].push_back(device);
+    }
+  }
+
+  std::vector<int> Take(const std::string& board, size_t count) {
+    std::vector<int>& free = free_[board];
+    if (free.size() < count) {
+      throw InputError("the stages take more boards \"" + board + "\" than the row has");
+    }
+    std::vector<int> taken(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(count));
+    free.erase(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(count));
+    return taken;
+  }
+
+ private:
+  std::map<std::string, std::vector<int>> free_;
+};
+
+// "a,a|b*2": the board of every replica of every stage; one name stands for
+// all replicas of its stage.
+void PlaceStages(const MeasuredRow& row, const Cluster& cluster, Plan& plan) {
+  const std::vector<std::string> stages = Split(row.stage_gpus, '|');
+  if (stages.size() != plan.stages.size()) {
+    throw InputError(fmt::format("boards of {} stages are stated, but pp is {}", stages.size(),
+                                 plan.stages.size()));
+  }
+  BoardPool pool(row, cluster);
+  for (size_t stage = 0; stage < stages.size(); ++stage) {
+    std::vector<std::string> boards;
+    for (const std::string& replica : Split(stages[stage], ',')) {
+      boards.push_back(replica.substr(0, replica.find('*')));
+    }
+    std::vector<std::vector<int>>& replicas = plan.stages[stage].replicas;
+    if (boards.size() == 1) boards.resize(replicas.size(), boards.front());
+    if (boards.size() != replicas.size()) {
+      throw InputError(fmt::format("stage {} has boards for {} replicas, but dp is {}", stage,
+                                   boards.size(), replicas.size()));
+    }
+    for (size_t i = 0; i < replicas.size(); ++i) {
+      replicas[i] = pool.Take(boards[i], replicas[i].size());
+    }
+  }
+}
+
+}  // namespace
 
 Recompute RowRecompute(const MeasuredRow& row) {
   for (const Recompute kind : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
@@ -87,44 +145,22 @@ PipelineOrder RowOrder(const MeasuredRow& row) {
   throw InputError("pipeline order " + row.order + " is not simulated");
 }
 
-AttentionBackend RowAttention(const MeasuredRow& row) {
-  if (row.attention_backend == "flash") return AttentionBackend::kFlash;
-  if (row.attention_backend == "unfused") return AttentionBackend::kUnfused;
-  throw InputError("attention " + row.attention_backend + " is not simulated");
-}
-
-DecoderConfig RowDecoder(const MeasuredRow& row) {
-  DecoderConfig config = DecoderOfFamily(row.model_kind);
-  config.layers = row.layers;
-  config.hidden = row.hidden;
-  config.heads = row.heads;
-  config.kv_heads = row.kv_heads;
-  config.ffn = row.ffn;
-  config.vocab = row.vocab;
-  config.max_sequence = row.seq;
-  if (!row.tied_embeddings.empty()) config.tied_embeddings = row.tied_embeddings == "yes";
-  if (row.activation == "swiglu") {
-    config.gated_mlp = true;
-    config.activation = Activation::kSilu;
-  }
-  return Completed(config);
-}
-
 RowPlan BuildRowPlan(CompletedRow& completed) {
   const MeasuredRow& row = completed.row;
   const PlanDegrees degrees = RowDegrees(completed);
-  const DecoderConfig config = RowDecoder(row);
-  Workload workload = BuildDecoder(config, RowAttention(row), row.model_kind);
+  RowNetwork network = BuildRowNetwork(row);
   Cluster cluster = BuildRowCluster(row, completed.defaults_used);
-  if (!row.stage_gpus.empty() && !cluster.homogeneous()) {
-    throw InputError("boards placed by stage are not simulated");
-  }
   if (cluster.device_count() != row.n_gpus) {
     throw InputError(fmt::format("the row's nodes hold {} GPUs, but it counts {}",
                                  cluster.device_count(), row.n_gpus));
   }
-  Plan plan = MakePlan(degrees, workload, cluster);
-  return {config, std::move(workload), std::move(cluster), std::move(plan)};
+  Plan plan = MakePlan(degrees, network.workload, cluster);
+  if (!row.stage_gpus.empty() && cluster.groups().size() > 1) {
+    PlaceStages(row, cluster, plan);
+    const std::vector<std::string> errors = FindErrors(plan, network.workload, cluster);
+    if (!errors.empty()) throw InputError(errors.front());
+  }
+  return {std::move(network), std::move(cluster), std::move(plan)};
 }
 
 }  // namespace stagecraft

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "sim/cluster.h"
-#include "sim/decoder.h"
 #include "sim/plan.h"
 #include "sim/workload.h"
 #include "tools/validation/measured_row.h"
+#include "tools/validation/row_network.h"
 #include "tools/validation/stack_table.h"
 
 namespace stagecraft {
@@ -18,6 +18,10 @@ struct CompletedRow {
   MeasuredRow row;  // degrees at least 1, words never empty
   bool overlap_param_gather = false;
   bool with_optimizer = true;
+  Optimizer optimizer = Optimizer::kAdam;
+  int64_t bucket_bytes = 0;
+  bool counts_every_rank = false;          // a step of n data-parallel ranks is n steps
+  double tokens_per_position = 1;          // 2 where source and target both count
   std::vector<std::string> defaults_used;  // "recompute none", "vocab 50304", ...
 };
 
@@ -25,16 +29,11 @@ struct CompletedRow {
 // architecture, order or format we do not have, a size nobody states.
 CompletedRow CompleteRow(const MeasuredRow& row, const StackTable& table);
 
-// The network of a completed row.
-DecoderConfig RowDecoder(const MeasuredRow& completed);
-AttentionBackend RowAttention(const MeasuredRow& completed);
-DType RowPrecision(const MeasuredRow& completed);
 Recompute RowRecompute(const MeasuredRow& completed);
 PipelineOrder RowOrder(const MeasuredRow& completed);
 
 struct RowPlan {
-  DecoderConfig config;
-  Workload workload;
+  RowNetwork network;
   Cluster cluster;
   Plan plan;
 };

@@ -26,6 +26,9 @@ void CheckWord(const std::string& word, std::initializer_list<const char*> known
 
 StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& place) {
   CheckWord(proto.recompute(), {"none", "selective", "full"}, place + ".recompute");
+  if (!proto.recompute_others().empty()) {
+    CheckWord(proto.recompute_others(), {"none", "selective", "full"}, place + ".recompute_others");
+  }
   CheckWord(proto.order(), {"gpipe", "1f1b", "interleaved"}, place + ".order");
   CheckWord(proto.attention(), {"unfused", "flash"}, place + ".attention");
   if (proto.zero() < 0 || proto.zero() > 3) {
@@ -40,8 +43,14 @@ StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& plac
                      std::to_string(proto.vocabulary_multiple()) + ", want 0 to " +
                      std::to_string(kMaxMultiple));
   }
+  if (proto.bucket_bytes() < 0) {
+    throw InputError(place + ".bucket_bytes: got " + std::to_string(proto.bucket_bytes()) +
+                     ", want >= 0");
+  }
   StackDefaults defaults;
   defaults.recompute = proto.recompute();
+  defaults.recompute_others =
+      proto.recompute_others().empty() ? proto.recompute() : proto.recompute_others();
   defaults.micro_batch = proto.micro_batch();
   defaults.micro_batch_is_all = proto.micro_batch_is_all();
   defaults.order = proto.order();
@@ -51,6 +60,7 @@ StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& plac
   defaults.sequence_parallel = proto.sequence_parallel();
   defaults.attention = proto.attention();
   defaults.vocabulary_multiple = proto.vocabulary_multiple();
+  defaults.bucket_bytes = proto.bucket_bytes();
   return defaults;
 }
 
@@ -70,12 +80,18 @@ StackTable StackTable::Parse(const std::string& text, const std::string& name) {
   }
   for (const SourceProto& source : proto.sources()) {
     if (source.is_passes_only()) table.passes_only_.insert(source.source());
+    if (source.counts_every_rank()) table.every_rank_.insert(source.source());
   }
-  if (proto.gpt_vocabulary() < 1) {
-    throw InputError(name + ": gpt_vocabulary: got " + std::to_string(proto.gpt_vocabulary()) +
-                     ", want > 0");
-  }
-  table.gpt_vocabulary_ = proto.gpt_vocabulary();
+  const auto positive = [&](const char* field, int64_t value) {
+    if (value < 1) {
+      throw InputError(name + ": " + field + ": got " + std::to_string(value) + ", want > 0");
+    }
+    return value;
+  };
+  table.gpt_vocabulary_ = positive("gpt_vocabulary", proto.gpt_vocabulary());
+  table.bert_vocabulary_ = positive("bert_vocabulary", proto.bert_vocabulary());
+  table.sentence_tokens_ = positive("sentence_tokens", proto.sentence_tokens());
+  table.span_tokens_ = positive("span_tokens", proto.span_tokens());
   return table;
 }
 

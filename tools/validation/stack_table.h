@@ -12,6 +12,7 @@ namespace stagecraft {
 // Words are those of MeasuredRow's fields.
 struct StackDefaults {
   std::string recompute;
+  std::string recompute_others;     // of networks that are not decoders
   int64_t micro_batch = 0;          // samples; 0: none
   bool micro_batch_is_all = false;  // global batch / data-parallel ranks
   std::string order;
@@ -21,6 +22,7 @@ struct StackDefaults {
   bool sequence_parallel = false;  // where there are several tensor-parallel ranks
   std::string attention;
   int vocabulary_multiple = 0;  // 0: the vocabulary is not padded
+  int64_t bucket_bytes = 0;     // of gradients; 0: as Plan::bucket_bytes
 };
 
 // Immutable; safe from any thread.
@@ -36,12 +38,20 @@ class StackTable {
   const StackDefaults* Find(const std::string& stack) const;
   // The source timed forward and backward passes without an optimizer.
   bool IsPassesOnly(const std::string& source) const { return passes_only_.contains(source); }
+  // The source counts a step of n ranks as n steps.
+  bool CountsEveryRank(const std::string& source) const { return every_rank_.contains(source); }
   int64_t gpt_vocabulary() const { return gpt_vocabulary_; }
+  int64_t bert_vocabulary() const { return bert_vocabulary_; }
+  int64_t sentence_tokens() const { return sentence_tokens_; }
+  int64_t span_tokens() const { return span_tokens_; }
 
  private:
   std::map<std::string, StackDefaults> stacks_;
-  std::set<std::string> passes_only_;
+  std::set<std::string> passes_only_, every_rank_;
   int64_t gpt_vocabulary_ = 0;
+  int64_t bert_vocabulary_ = 0;
+  int64_t sentence_tokens_ = 0;
+  int64_t span_tokens_ = 0;
 };
 
 }  // namespace stagecraft

@@ -60,7 +60,7 @@ std::optional<double> ConventionFlops(const std::string& convention, const Decod
 
 std::optional<StepMetric> FindStepMetric(const std::string& metric_kind,
                                          const std::string& flop_convention, const StepWork& work) {
-  const double tokens = work.global_batch * work.sequence;
+  const double tokens = work.global_batch * work.sequence * work.tokens_per_position;
   if (metric_kind == "step_time") return StepMetric{1, false};
   if (metric_kind == "samples_per_s") return StepMetric{work.global_batch, true};
   if (metric_kind == "samples_per_s_per_gpu") {
@@ -71,6 +71,7 @@ std::optional<StepMetric> FindStepMetric(const std::string& metric_kind,
   const bool is_tflops =
       metric_kind == "tflops_per_gpu_hw" || metric_kind == "tflops_per_gpu_model";
   if (!is_tflops && metric_kind != "mfu" && metric_kind != "hfu") return std::nullopt;
+  if (work.config.layers == 0) throw InputError("FLOP conventions count transformers alone");
   const std::optional<double> flops =
       ConventionFlops(flop_convention, work.config, work.sequence, work.global_batch);
   if (!flops.has_value()) {

@@ -32,6 +32,7 @@ struct StepWork {
   DecoderConfig config;
   double sequence = 0;      // tokens
   double global_batch = 0;  // samples
+  double tokens_per_position = 1;
   double devices = 0;
   double peak_flop_per_s = 0;  // dense 16-bit rate of one device
 };

@@ -1,0 +1,153 @@
+#include "tools/validation/row_network.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "sim/classics.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr std::string_view kDecoders[] = {"gpt", "llama", "nemotron", "internlm", "mpt", "opt"};
+constexpr std::string_view kImages[] = {"resnet18",  "resnet50", "resnet101", "unet",
+                                        "amoebanet", "ssd300",   "yolov3"};
+constexpr std::string_view kSentences[] = {"gnmt", "transformer", "transformer-xl"};
+
+template <size_t n>
+bool IsOneOf(const std::string& name, const std::string_view (&names)[n]) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+bool Says(std::string text, std::string_view word) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  }
+  return text.find(word) != std::string::npos;
+}
+
+bool IsMegatron(const MeasuredRow& row) {
+  return row.stack.starts_with("megatron") || row.stack == "nemo";
+}
+
+// The row's sizes over a family's switches.
+void SetSizes(const MeasuredRow& row, DecoderConfig& config) {
+  config.layers = row.layers;
+  config.hidden = row.hidden;
+  config.heads = row.heads;
+  config.kv_heads = row.kv_heads;
+  config.ffn = row.ffn;
+  config.vocab = row.vocab;
+  config.max_sequence = std::max({row.seq, row.encoder_seq, row.decoder_seq});
+  if (!row.tied_embeddings.empty()) config.tied_embeddings = row.tied_embeddings == "yes";
+  if (row.activation == "swiglu") {
+    config.gated_mlp = true;
+    config.activation = Activation::kSilu;
+  }
+}
+
+RowNetwork BuildBert(const MeasuredRow& row) {
+  EncoderConfig config = EncoderOfFamily(IsMegatron(row) ? "megatron_bert" : "bert");
+  SetSizes(row, config.block);
+  config.block = Completed(config.block);
+  config.head = RowHead(row);
+  return {NetworkFamily::kEncoder, config.block,
+          BuildEncoder(config, RowAttention(row), row.model_kind)};
+}
+
+RowNetwork BuildT5(const MeasuredRow& row) {
+  EncoderDecoderConfig config = EncoderDecoderOfFamily(IsMegatron(row) ? "megatron_t5" : "t5");
+  SetSizes(row, config.block);
+  if (row.encoder_layers > 0) config.block.layers = row.encoder_layers;
+  config.decoder_layers = row.decoder_layers;
+  config.encoder_sequence = row.encoder_seq;
+  config.decoder_sequence = row.decoder_seq;
+  config = Completed(config);
+  RowNetwork network{NetworkFamily::kEncoderDecoder, config.block,
+                     BuildEncoderDecoder(config, RowAttention(row), row.model_kind)};
+  return network;
+}
+
+RowNetwork BuildClassicRow(const MeasuredRow& row) {
+  std::optional<Workload> workload =
+      BuildClassic(ClassicName(row.model_kind, row.model), RowAttention(row));
+  if (!workload.has_value()) {
+    throw InputError("model kind " + row.model_kind + " is not simulated");
+  }
+  return {NetworkFamily::kClassic, DecoderConfig(), std::move(*workload)};
+}
+
+}  // namespace
+
+std::optional<NetworkFamily> FamilyOfKind(const std::string& model_kind) {
+  if (IsOneOf(model_kind, kDecoders)) return NetworkFamily::kDecoder;
+  if (model_kind == "bert") return NetworkFamily::kEncoder;
+  if (model_kind == "t5") return NetworkFamily::kEncoderDecoder;
+  if (!IsOneOf(model_kind, kImages) && !IsOneOf(model_kind, kSentences)) return std::nullopt;
+  const std::vector<std::string> names = ClassicNames();
+  const bool is_there =
+      std::find(names.begin(), names.end(), ClassicName(model_kind, "")) != names.end();
+  return is_there ? std::optional(NetworkFamily::kClassic) : std::nullopt;
+}
+
+std::string ClassicName(const std::string& model_kind, const std::string& model) {
+  if (model_kind == "resnet18") return Says(model, "imagenet") ? "resnet18" : "resnet18-cifar";
+  if (model_kind == "amoebanet") return "amoebanet-d";
+  if (model_kind == "gnmt") return "gnmt-8";  // 4 layers a side
+  if (model_kind == "transformer") {
+    return Says(model, "big") ? "transformer-big" : "transformer-base";
+  }
+  if (model_kind == "transformer-xl") {
+    return Says(model, "large") ? "transformer-xl-large" : "transformer-xl-base";
+  }
+  return model_kind;
+}
+
+bool IsImages(const std::string& model_kind) { return IsOneOf(model_kind, kImages); }
+
+EncoderHead RowHead(const MeasuredRow& row) {
+  if (Says(row.model, "squad") || row.forward_only == "yes") return EncoderHead::kSpan;
+  return EncoderHead::kPretraining;
+}
+
+DType RowPrecision(const MeasuredRow& row) {
+  for (const DType type : {DType::kFp32, DType::kTf32, DType::kFp16, DType::kBf16, DType::kFp8}) {
+    if (row.dtype == Name(type)) return type;
+  }
+  throw InputError(row.dtype.empty() ? "number format is not stated"
+                                     : "number format " + row.dtype + " is not simulated");
+}
+
+AttentionBackend RowAttention(const MeasuredRow& row) {
+  if (row.attention_backend == "flash") return AttentionBackend::kFlash;
+  if (row.attention_backend == "unfused") return AttentionBackend::kUnfused;
+  throw InputError("attention " + row.attention_backend + " is not simulated");
+}
+
+DecoderConfig RowDecoder(const MeasuredRow& row) {
+  DecoderConfig config = DecoderOfFamily(row.model_kind);
+  SetSizes(row, config);
+  return Completed(config);
+}
+
+RowNetwork BuildRowNetwork(const MeasuredRow& row) {
+  switch (FamilyOfKind(row.model_kind).value()) {
+    case NetworkFamily::kDecoder: {
+      const DecoderConfig config = RowDecoder(row);
+      return {NetworkFamily::kDecoder, config,
+              BuildDecoder(config, RowAttention(row), row.model_kind)};
+    }
+    case NetworkFamily::kEncoder:
+      return BuildBert(row);
+    case NetworkFamily::kEncoderDecoder:
+      return BuildT5(row);
+    case NetworkFamily::kClassic:
+      break;
+  }
+  return BuildClassicRow(row);
+}
+
+}  // namespace stagecraft
