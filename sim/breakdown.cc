@@ -14,6 +14,7 @@ Duration& PartOf(const Op& op, uint8_t flags, Phase phase, Breakdown& parts) {
   if (phase == Phase::kGradNorm || phase == Phase::kGradReduce || phase == Phase::kParamGather) {
     return parts.data;
   }
+  if (phase == Phase::kSendForward || phase == Phase::kSendBackward) return parts.pipeline;
   if (!IsCollective(op.kind)) return parts.compute;
   if ((flags & kContextGroup) != 0) return parts.context;
   return (flags & kExpertGroup) != 0 ? parts.expert : parts.tensor;

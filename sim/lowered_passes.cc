@@ -140,6 +140,7 @@ PipelineWorker LoweredPasses::AddWorker(int instance_index, int stage, int posit
     compute_lanes_.push_back(out.compute.back());
   }
   out.rank = worker.ranks[0];
+  out.sends_block = !plan_.overlap_p2p;
   const int own = (instance.micro_batches - position + out.replicas - 1) / out.replicas;
   out.order = StageOrder(plan_, stage, own);
   workers_.push_back(std::move(worker));

@@ -179,6 +179,47 @@ TEST(LoweringTest, TheSlowerKindOfDeviceBinds) {
   EXPECT_LT(slow_time, 2 * fast_time);
 }
 
+// One layer a stage, one product each: the slower stage binds, wherever it is.
+TEST(LoweringTest, AMixedPipelineTakesTheTimeAHandComputes) {
+  Workload workload;
+  workload.name = "two products";
+  workload.hidden = 1000;
+  workload.heads = workload.kv_heads = 1;
+  workload.max_sequence = 1;
+  for (const LayerRole role : {LayerRole::kEmbedding, LayerRole::kHead}) {
+    LayerKind kind;
+    kind.name = role == LayerRole::kHead ? "second" : "first";
+    kind.role = role;
+    Operator product{.name = "product", .kind = OperatorKind::kLinear};
+    product.in_features = product.out_features = 1000;
+    boost::add_vertex(product, kind.operators);
+    workload.kinds.push_back(kind);
+    workload.layers.push_back(static_cast<int>(workload.layers.size()));
+  }
+  // Forward 2e6 FLOPs a row x 500 rows = 1e9: 10 us at 100 TFLOP/s, 20 us at 50,
+  // backward twice that; each of the three products moves
+  // 2·(0.5e6 + 1e6 + 0.5e6) bytes: 4 us more at 1 TB/s.
+  const Duration slow_pass = 3 * 24_us;
+  // What leaves a stage is empty, so a message is its latency, 5 us.
+  const auto simulate = [&](double first_peak, double second_peak) {
+    const Cluster cluster("mixed", {{MakeNode(MakeDevice("first", first_peak), 1), 1},
+                                    {MakeNode(MakeDevice("second", second_peak), 1), 1}});
+    PlanDegrees degrees = Degrees(1, 2);
+    degrees.micro_batch = 500;
+    degrees.global_batch = 500 * 8;
+    degrees.sequence = 1;
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    return Simulate(plan, workload, cluster, false, /*with_optimizer=*/false).makespan();
+  };
+  // The second stage never waits once it has begun: forward of the first,
+  // message, eight slow passes, message, backward of the first.
+  EXPECT_EQ(simulate(100e12, 50e12), 14_us + 5_us + 8 * slow_pass + 5_us + 28_us);
+  // The first stage waits for its first backward, which is back at
+  // 24 + 5 + 42 + 5 = 76 us when two forwards took 48, and for its last, which
+  // needs 5 + 42 + 5 = 52 us after its forward while one backward takes 48.
+  EXPECT_EQ(simulate(50e12, 100e12), 8 * slow_pass + 28_us + 4_us);
+}
+
 // Three devices: two replicas of the first stage feed one of the second, which
 // sees every micro-batch.
 TEST(LoweringTest, UnequalReplicasShareTheMicroBatches) {

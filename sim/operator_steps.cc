@@ -115,12 +115,16 @@ class Emitter {
     }
   }
 
+  // With overlapped collectives the product and its gathering or reduction run
+  // side by side, piece by piece.
   void LinearForward() {
     const int64_t rows = OwnRows();
-    if (o_.split == Split::kColumn) GatherRows(o_.in_features);
+    const bool overlaps = spec_.overlap_tensor;
     Cast(rows * LocalIn());
+    if (o_.split == Split::kColumn) GatherRows(o_.in_features, overlaps ? kOverlapsNext : 0);
+    if (o_.split == Split::kRow && overlaps) ReduceOutput(o_.out_features, kOverlapsNext);
     Product(rows, LocalOut(), LocalIn());
-    if (o_.split == Split::kRow) ReduceOutput(o_.out_features);
+    if (o_.split == Split::kRow && !overlaps) ReduceOutput(o_.out_features);
   }
 
   // Input gradient, then weight gradient. The gathering of the input that the
@@ -130,8 +134,10 @@ class Emitter {
   void LinearBackward() {
     const int64_t rows = OwnRows();
     const bool is_column = o_.split == Split::kColumn;
-    if (o_.split == Split::kRow) GatherRows(o_.out_features);
     Cast(rows * LocalOut());
+    if (o_.split == Split::kRow) {
+      GatherRows(o_.out_features, spec_.overlap_tensor ? kOverlapsNext : 0);
+    }
     if (is_column) GatherRows(o_.in_features, kOverlapsNext);
     Product(rows, LocalIn(), LocalOut());
     if (is_column) ReduceOutput(o_.in_features, kOverlapsNext);

@@ -221,6 +221,8 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
   plan.reshard_after_forward = d.reshard_after_forward;
   plan.overlap_grad_reduce = d.overlap_grad_reduce;
   plan.overlap_param_gather = d.overlap_param_gather;
+  plan.overlap_p2p = d.overlap_p2p;
+  plan.overlap_tensor = d.overlap_tensor;
   plan.gradient_bytes = d.gradient_bytes;
   plan.expert_imbalance = d.expert_imbalance;
   plan.bucket_bytes = d.bucket_bytes;

@@ -75,6 +75,11 @@ struct Plan {
   bool reshard_after_forward = true;
   bool overlap_grad_reduce = true;
   bool overlap_param_gather = false;
+  // Off: a stage computes nothing while it sends (Megatron-LM's plain 1F1B).
+  bool overlap_p2p = true;
+  // On: tensor-parallel collectives run beside the product that feeds on them or
+  // feeds them (Megatron-core's tp-comm-overlap); needs sequence parallelism.
+  bool overlap_tensor = false;
   int gradient_bytes = 4;  // per element, accumulated and reduced
   // Gradients reduced in one go; 0: as Megatron-core, the larger of 40 M
   // parameters and 1 M times the data-parallel ranks.
@@ -111,6 +116,8 @@ struct PlanDegrees {
   bool overlap_grad_reduce = true;
   bool overlap_param_gather = false;
   bool forward_only = false;
+  bool overlap_p2p = true;
+  bool overlap_tensor = false;
   int gradient_bytes = 0;                     // 0: 4, or 2 for fp16
   std::string rank_order = "tp-cp-ep-dp-pp";  // fastest first
   double expert_imbalance = 1;

@@ -25,6 +25,9 @@ void CheckNumbers(const Plan& plan, Errors& errors) {
   if (plan.zero < 0 || plan.zero > 3) {
     errors.push_back(fmt::format("zero: got {}, want 0 to 3", plan.zero));
   }
+  if (plan.overlap_tensor && !plan.sequence_parallel) {
+    errors.push_back("overlap_tensor: wants sequence parallelism, which is off");
+  }
   if (plan.bucket_bytes < 0) {
     errors.push_back(fmt::format("bucket_bytes: got {}, want at least 0", plan.bucket_bytes));
   }

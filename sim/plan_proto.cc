@@ -168,6 +168,8 @@ void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
   plan.optimizer = EnumFromProto(proto.optimizer(), Optimizer::kAdam, "optimizer", place);
   plan.context_exchange =
       EnumFromProto(proto.context_exchange(), ContextExchange::kRing, "context_exchange", place);
+  if (proto.has_overlap_p2p()) plan.overlap_p2p = proto.overlap_p2p();
+  plan.overlap_tensor = proto.overlap_tensor();
   if (proto.has_expert_imbalance()) plan.expert_imbalance = proto.expert_imbalance();
   plan.rank_order = RankOrder(proto, place);
 }
@@ -253,6 +255,8 @@ PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file) {
   degrees.zero_group = shared.zero_group;
   degrees.bucket_bytes = shared.bucket_bytes;
   degrees.optimizer = shared.optimizer;
+  degrees.overlap_p2p = shared.overlap_p2p;
+  degrees.overlap_tensor = shared.overlap_tensor;
   degrees.context_exchange = shared.context_exchange;
   degrees.reshard_after_forward = shared.reshard_after_forward;
   degrees.expert_imbalance = shared.expert_imbalance;

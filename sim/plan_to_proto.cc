@@ -47,6 +47,8 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_zero_group(plan.zero_group);
   proto.set_bucket_bytes(plan.bucket_bytes);
   proto.set_context_exchange(EnumToProto<PlanProto::ContextExchange>(plan.context_exchange));
+  proto.set_overlap_p2p(plan.overlap_p2p);
+  proto.set_overlap_tensor(plan.overlap_tensor);
   proto.set_optimizer(EnumToProto<PlanProto::Optimizer>(plan.optimizer));
   proto.set_reshard_after_forward(plan.reshard_after_forward);
   proto.set_expert_imbalance(plan.expert_imbalance);

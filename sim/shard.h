@@ -19,6 +19,7 @@ struct ShardSpec {
   int context = 1;
   int expert = 1;
   bool sequence_parallel = false;
+  bool overlap_tensor = false;
   int64_t micro_batch = 1;
   int64_t sequence = 0;
   DType precision = DType::kBf16;

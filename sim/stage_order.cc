@@ -70,6 +70,7 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
   spec.attention = workload.attention;
   spec.tensor_fabric =
       cluster.DescribeGroup(std::span(devices).first(static_cast<size_t>(s.tensor_parallel)));
+  spec.overlap_tensor = plan.overlap_tensor && spec.sequence_parallel;
   spec.context_exchange = plan.context_exchange;
   spec.expert = s.expert_parallel;
   spec.expert_imbalance = plan.expert_imbalance;

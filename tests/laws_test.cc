@@ -57,6 +57,8 @@ PlanDegrees Draw(Random random) {
   d.sequence_parallel = static_cast<int>(random.Integer(0, 1));
   d.overlap_grad_reduce = random.Integer(0, 1) == 1;
   d.overlap_param_gather = random.Integer(0, 1) == 1;
+  d.overlap_p2p = random.Integer(0, 1) == 1;
+  d.overlap_tensor = d.sequence_parallel == 1 && d.tensor > 1 && random.Integer(0, 1) == 1;
   const int data = 32 / (d.tensor * d.pipeline);  // replicas x context ranks
   if (data > 2 && random.Integer(0, 2) == 0) d.zero_group = data / 2;
   return d;
@@ -89,6 +91,7 @@ TEST(LawsTest, EverySplitDoesTheSameArithmetic) {
       PlanDegrees alone = degrees;
       alone.tensor = alone.pipeline = alone.context = alone.chunks = 1;
       alone.zero = alone.zero_group = 0;
+      alone.overlap_tensor = false;
       const double split = TotalFlops(Lower(MakePlan(degrees, workload, many), workload, many));
       const double whole = TotalFlops(Lower(MakePlan(alone, workload, one), workload, one));
       EXPECT_NEAR(split / whole, 1.0, 1e-12) << Describe(degrees);

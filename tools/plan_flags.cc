@@ -110,6 +110,10 @@ void PlanFlags::Register(CLI::App& app) {
   degree_options_.push_back(app.add_flag("--overlap-param-gather,!--no-overlap-param-gather",
                                          degrees_.overlap_param_gather,
                                          "gather parameters beside the forward [off]"));
+  degree_options_.push_back(app.add_flag("--overlap-p2p,!--no-overlap-p2p", degrees_.overlap_p2p,
+                                         "compute while sending to the next stage [on]"));
+  degree_options_.push_back(app.add_flag("--overlap-tp,!--no-overlap-tp", degrees_.overlap_tensor,
+                                         "tensor collectives beside their products [off]"));
   degree_options_.push_back(
       app.add_flag("--reshard,!--no-reshard", degrees_.reshard_after_forward,
                    "with zero 3: drop parameters after the forward and gather them again [on]"));

@@ -87,6 +87,8 @@ Json PlanToJson(const PlannedJob& job) {
           {"zero_group", plan.zero_group},
           {"bucket_bytes", plan.bucket_bytes},
           {"optimizer", Name(plan.optimizer)},
+          {"overlap_p2p", plan.overlap_p2p},
+          {"overlap_tp", plan.overlap_tensor},
           {"cp_exchange", Name(plan.context_exchange)},
           {"reshard_after_forward", plan.reshard_after_forward},
           {"expert_imbalance", plan.expert_imbalance},

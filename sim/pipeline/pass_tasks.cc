@@ -68,8 +68,11 @@ void PassTasks::AddPasses(int w, const PassCosts& costs, Schedule::Builder& buil
     tag.segment = 0;
     const BlockId block = costs.Transfer(w, next.worker, pass);
     if (block < 0) continue;
-    for (const Lane& lane : forward ? worker.send_next : worker.send_previous) {
-      const TaskId send = builder.Add({&lane, 1}, {&last_[slot], 1}, block, tag);
+    const std::vector<Lane>& lanes = forward ? worker.send_next : worker.send_previous;
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      const Lane held[] = {lanes[i], worker.compute[i]};
+      const std::span<const Lane> occupied(held, worker.sends_block ? 2 : 1);
+      const TaskId send = builder.Add(occupied, {&last_[slot], 1}, block, tag);
       if (send_[slot] < 0) send_[slot] = send;
     }
   }

@@ -22,6 +22,7 @@ struct PipelineWorker {
   std::vector<Lane> compute;        // one per device: a pass holds them all
   std::vector<Lane> send_next;      // one per sending device
   std::vector<Lane> send_previous;  // likewise
+  bool sends_block = false;         // a device computes nothing while it sends
 };
 
 // What passes and transfers cost, in blocks of ops.
