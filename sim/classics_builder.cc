@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/divide.h"
 
 namespace stagecraft {
 namespace {
-
-int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Elements of `tensor` per row of `op`, rounded up. A sequence's rows are taken
 // to be as many as the operator's.

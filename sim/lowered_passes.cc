@@ -127,8 +127,7 @@ PipelineWorker LoweredPasses::AddWorker(int instance_index, int stage, int posit
   const int folded = instance.multiplicity * static_cast<int>(devices.size());
   const size_t simulated = folding_.unfold_ranks ? devices.size() : 1;
   for (size_t i = 0; i < simulated; ++i) {
-    const int32_t rank = builder_.AddRank({devices[i], static_cast<int16_t>(stage),
-                                           static_cast<int16_t>(worker.replica),
+    const int32_t rank = builder_.AddRank({devices[i], static_cast<int16_t>(stage), worker.replica,
                                            folding_.unfold_ranks ? 1 : folded});
     worker.ranks.push_back(rank);
     out.compute.push_back(builder_.AddLane({rank, LaneKind::kCompute}));

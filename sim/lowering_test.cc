@@ -161,7 +161,70 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{2, 8, 8, 2, 1, 1, 1, false}, Shape{2, 8, 2, 2, 3, 1, 1, true},
                     Shape{4, 4, 2, 4, 1, 1, 1, true}, Shape{2, 8, 2, 2, 1, 2, 1, false},
                     Shape{2, 8, 1, 1, 1, 1, 0, false}, Shape{2, 8, 1, 1, 1, 4, 1, true},
-                    Shape{2, 8, 8, 1, 1, 1, 1, false}, Shape{4, 2, 2, 4, 3, 1, 1, false}));
+                    Shape{2, 8, 8, 1, 1, 1, 1, false}, Shape{4, 2, 2, 4, 3, 1, 1, false},
+                    Shape{2, 8, 1, 1, 1, 1, 2, false}, Shape{2, 8, 2, 1, 1, 1, 2, true},
+                    Shape{2, 8, 1, 1, 1, 1, 3, false}, Shape{2, 8, 2, 2, 1, 1, 3, false},
+                    Shape{2, 8, 2, 2, 2, 2, 3, false}));
+
+// Hybrid sharding: gathers stay in groups of four, inside a node.
+TEST(LoweringTest, HybridShardingKeepsGathersInTheNode) {
+  const Workload workload = MakeWorkload(10);
+  const Cluster cluster = MakeCluster(4, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.zero = 3;
+  degrees.zero_group = 4;
+  degrees.global_batch = 64;
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  EXPECT_EQ(Simulate(plan, workload, cluster, false).makespan(),
+            Simulate(plan, workload, cluster, true).makespan());
+  const Schedule schedule = Lower(plan, workload, cluster);
+  for (const Op& op : schedule.distinct_ops()) {
+    if (op.kind == OpKind::kAllGather) {
+      EXPECT_EQ(op.fabric.nodes, 1);
+    }
+  }
+}
+
+// Parameters are gathered twice a micro-batch and reduced once (ZeRO: 3 times
+// the parameters on the wire).
+TEST(LoweringTest, FullyShardedTrafficIsThreeTimesTheParameters) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.zero = 3;
+  degrees.gradient_bytes = 2;
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  const Schedule schedule = Lower(plan, workload, cluster);
+  int64_t gathered = 0;
+  int64_t reduced = 0;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    const Op& op = schedule.op(schedule.ops(schedule.block(task))[0]);
+    if (op.kind == OpKind::kAllGather) gathered += op.bytes.count();
+    if (op.kind == OpKind::kReduceScatter) reduced += op.bytes.count();
+  }
+  const int64_t micro_batches = 32 / 2 / 4;
+  EXPECT_EQ(gathered, micro_batches * 2 * 2 * workload.Parameters());
+  EXPECT_EQ(reduced, micro_batches * 2 * workload.Parameters());
+}
+
+TEST(MemoryTest, ShardingDividesWhatItShards) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  const auto memory = [&] {
+    return EstimateMemory(MakePlan(degrees, workload, cluster), workload, cluster)[0];
+  };
+  degrees.zero = 0;
+  const StageMemory whole = memory();
+  degrees.zero = 3;
+  const StageMemory shared = memory();
+  EXPECT_EQ(whole.weights, 4 * shared.weights);
+  EXPECT_EQ(whole.gradients, 4 * shared.gradients);
+  EXPECT_EQ(whole.optimizer, 4 * shared.optimizer);
+  // Without resharding every layer is whole from forward to backward.
+  degrees.reshard_after_forward = false;
+  EXPECT_EQ(memory().workspace - whole.workspace, whole.weights);
+}
 
 // Stage 0 on a device half as fast: it binds, and equal layers take it twice
 // as long.

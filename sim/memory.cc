@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "costmodel/divide.h"
 #include "sim/lowering.h"
 #include "sim/shard.h"
 
@@ -22,16 +23,10 @@ constexpr int64_t kNcclBuffer = 4 << 20;
 constexpr int64_t kNcclChannels = 16;
 constexpr int64_t kNcclDirections = 2;
 
-int64_t WorkingBytes(const Plan& plan) {
-  return plan.precision == DType::kFp8 ? 2 : ElementSize(plan.precision);
-}
-
-int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // Moments in 32 bits, and a master copy where the weights are narrower.
 int64_t OptimizerBytes(const Plan& plan) {
   const int64_t moments = plan.optimizer == Optimizer::kAdam ? 2 : 1;
-  return 4 * (moments + (WorkingBytes(plan) == 4 ? 0 : 1));
+  return 4 * (moments + (plan.WorkingBytes() == 4 ? 0 : 1));
 }
 
 struct ChunkMemory {
@@ -151,13 +146,17 @@ StageMemory ReplicaMemory(const Plan& plan, const Workload& workload, const Clus
     return DivideUp(parameters.dense, shards) +
            DivideUp(parameters.expert, std::max<int64_t>(1, ranks / s.expert_parallel));
   };
-  memory.weights = Bytes(kept(3) * WorkingBytes(plan));
+  memory.weights = Bytes(kept(3) * plan.WorkingBytes());
   memory.workspace = (HasLargeWorkspace(device.generation) ? kHopperWorkspace : kOlderWorkspace) +
                      LargestTransient(plan, workload, stage, spec);
   memory.communication = CommunicationBuffers(plan, workload, stage, spec);
   if (shards_weights) {
-    // Two layers are whole: the one that computes and the next one's gather.
-    memory.workspace += Bytes(2 * LargestLayer(plan, workload, stage) * WorkingBytes(plan));
+    // Two layers are whole, the one that computes and the next one's gather; or
+    // all, where they stay until the backward.
+    const int64_t whole = plan.reshard_after_forward || plan.forward_only
+                              ? 2 * LargestLayer(plan, workload, stage)
+                              : parameters.Total();
+    memory.workspace += Bytes(whole * plan.WorkingBytes());
   }
   memory.framework = kFrameworkMemory;
   if (plan.forward_only) return memory;

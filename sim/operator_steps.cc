@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "costmodel/divide.h"
+
 namespace stagecraft {
 namespace {
-
-int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Emitter {
  public:

@@ -91,6 +91,9 @@ struct Plan {
   std::string rank_order = "tp-cp-ep-dp-pp";
 
   int64_t micro_batches() const { return global_batch / micro_batch; }
+  // Bytes of one parameter as it is computed with; 8-bit products cast 16-bit
+  // weights.
+  int64_t WorkingBytes() const { return precision == DType::kFp8 ? 2 : ElementSize(precision); }
   int chunk_count() const { return static_cast<int>(stages[0].chunks.size()); }
   int device_count() const;
 };

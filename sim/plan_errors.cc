@@ -34,7 +34,24 @@ void CheckNumbers(const Plan& plan, Errors& errors) {
   if (plan.gradient_bytes != 2 && plan.gradient_bytes != 4) {
     errors.push_back(fmt::format("gradient_bytes: got {}, want 2 or 4", plan.gradient_bytes));
   }
-  // A schedule counts its tasks in 32 bits; each micro-batch is at least four.
+  // Tags count stages in 16 bits.
+  constexpr size_t kMostStages = 32'767;
+  if (plan.stages.size() > kMostStages) {
+    errors.push_back(
+        fmt::format("stages: got {}, want at most {}", plan.stages.size(), kMostStages));
+    return;
+  }
+  // A pass of a micro-batch is about two tasks of 90 bytes each.
+  constexpr double kMostPasses = 1e8;
+  const double passes = 2.0 * static_cast<double>(plan.micro_batches()) /
+                        static_cast<double>(std::max<size_t>(1, plan.stages[0].replicas.size())) *
+                        static_cast<double>(plan.stages.size() * plan.stages[0].chunks.size());
+  if (passes > kMostPasses) {
+    errors.push_back(
+        fmt::format("global_batch: {} micro-batches make {:.3g} passes of a replica, "
+                    "want at most {:.3g}",
+                    plan.micro_batches(), passes, kMostPasses));
+  }
   constexpr int64_t kMostMicroBatches = 10'000'000;
   if (plan.micro_batches() > kMostMicroBatches) {
     errors.push_back(fmt::format("global_batch: {} micro-batches of {}, want at most {}",

@@ -63,7 +63,7 @@ struct LaneInfo {
 struct RankInfo {
   int32_t device = -1;
   int16_t stage = -1;
-  int16_t replica = -1;
+  int32_t replica = -1;
   int32_t multiplicity = 1;
 };
 

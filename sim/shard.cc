@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "costmodel/divide.h"
 #include "sim/operator_steps.h"
 
 namespace stagecraft {
 namespace {
-
-int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Calls f(operator) in execution order.
 template <typename F>

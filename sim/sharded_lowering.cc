@@ -105,10 +105,6 @@ class ShardedTraffic {
 
 }  // namespace
 
-int64_t WorkingBytes(const Plan& plan) {
-  return plan.precision == DType::kFp8 ? 2 : ElementSize(plan.precision);
-}
-
 TaskId AddCollective(OpKind kind, int64_t bytes, const Fabric& fabric, const DataGroup& group,
                      const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,
                      Schedule::Builder& builder) {
@@ -119,10 +115,10 @@ TaskId AddCollective(OpKind kind, int64_t bytes, const Fabric& fabric, const Dat
 TaskId AddParameterGather(const Plan& plan, const ParameterCount& parameters,
                           const DataGroup& group, const Tag& tag, std::span<const TaskId> after,
                           LoweredPasses& passes, Schedule::Builder& builder) {
-  const TaskId dense = AddCollective(OpKind::kAllGather, parameters.dense * WorkingBytes(plan),
+  const TaskId dense = AddCollective(OpKind::kAllGather, parameters.dense * plan.WorkingBytes(),
                                      group.sharing, group, tag, after, passes, builder);
   if (parameters.expert == 0 || group.experts.ranks == 1) return dense;
-  return AddCollective(OpKind::kAllGather, parameters.expert * WorkingBytes(plan), group.experts,
+  return AddCollective(OpKind::kAllGather, parameters.expert * plan.WorkingBytes(), group.experts,
                        group, tag, {&dense, 1}, passes, builder);
 }
 

@@ -13,9 +13,6 @@
 
 namespace stagecraft {
 
-// Bytes of one parameter as it is computed with.
-int64_t WorkingBytes(const Plan& plan);
-
 // Adds a collective of a group's ranks.
 TaskId AddCollective(OpKind kind, int64_t bytes, const Fabric& fabric, const DataGroup& group,
                      const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "costmodel/divide.h"
 #include "sim/data_groups.h"
 #include "sim/sharded_lowering.h"
 
@@ -14,7 +15,7 @@ namespace {
 int64_t UpdateBytes(const Plan& plan) {
   const int64_t tensors = plan.optimizer == Optimizer::kAdam ? 3 : 2;
   const int64_t states = 2 * 4 * tensors;
-  const int64_t working = WorkingBytes(plan) == 4 ? 0 : WorkingBytes(plan);
+  const int64_t working = plan.WorkingBytes() == 4 ? 0 : plan.WorkingBytes();
   return 2 * plan.gradient_bytes + states + working;
 }
 
@@ -22,8 +23,6 @@ int64_t UpdateBytes(const Plan& plan) {
 // addresses with each launch), and tensors of a decoder block.
 constexpr int kTensorsPerLaunch = 110;
 constexpr int kTensorsPerLayer = 8;
-
-int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class UpdateLowering {
  public:

@@ -59,7 +59,7 @@ void PassTasks::AddPasses(int w, const PassCosts& costs, Schedule::Builder& buil
     for (const BlockId block : costs.Parts(w, pass)) {
       last_[slot] = builder.Add(worker.compute, {}, block, tag);
       if (first_[slot] < 0) first_[slot] = last_[slot];
-      ++tag.segment;
+      if (tag.segment < 255) ++tag.segment;  // of very many parts the last share a number
     }
     const Neighbor next = Next(w, pass);
     if (next.worker < 0) continue;
