@@ -36,11 +36,11 @@ Signature ReplicaSignature(const Plan& plan, const Workload& workload, const Clu
     Append(spec.tensor_fabric, signature);
     Append(spec.context_fabric, signature);
     Append(spec.expert_fabric, signature);
+    signature.push_back(StageShares(plan, stage).Count(replica));
     if (stages == 1) continue;
     const int next = (stage + 1) % stages;
     Append(TransferFabric(plan, cluster, stage, replica, next, replica, 0), signature);
     Append(TransferFabric(plan, cluster, next, replica, stage, replica, 0), signature);
-    signature.push_back(ReplicaMicroBatches(plan, stage, replica));
   }
   return signature;
 }
@@ -71,15 +71,8 @@ bool RanksAreAlike(const Plan& plan, const Cluster& cluster) {
   return true;
 }
 
-bool HasEqualReplicas(const Plan& plan) {
-  return std::all_of(plan.stages.begin(), plan.stages.end(), [&](const Stage& stage) {
-    return stage.replicas.size() == plan.stages[0].replicas.size();
-  });
-}
-
 PipelineInstance WholePipeline(const Plan& plan) {
   PipelineInstance instance;
-  instance.micro_batches = static_cast<int>(plan.micro_batches());
   for (const Stage& stage : plan.stages) {
     std::vector<int> replicas(stage.replicas.size());
     for (size_t r = 0; r < replicas.size(); ++r) replicas[r] = static_cast<int>(r);
@@ -118,7 +111,7 @@ Folding FoldReplicas(const Plan& plan, const Workload& workload, const Cluster& 
                      bool unfold) {
   Folding folding;
   folding.unfold_ranks = unfold || !RanksAreAlike(plan, cluster);
-  if (!HasEqualReplicas(plan)) {
+  if (!HasSeparatePipelines(plan)) {
     folding.instances.push_back(WholePipeline(plan));
     return folding;
   }
@@ -134,7 +127,6 @@ Folding FoldReplicas(const Plan& plan, const Workload& workload, const Cluster& 
       }
     }
     PipelineInstance instance;
-    instance.micro_batches = ReplicaMicroBatches(plan, 0, r);
     instance.replicas.assign(plan.stages.size(), {r});
     folding.instances.push_back(std::move(instance));
   }

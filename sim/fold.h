@@ -12,13 +12,12 @@
 namespace stagecraft {
 
 // One pipeline to simulate: for each stage the replicas that take part in it.
-// Where all stages have equally many replicas, each pipeline has one replica
-// of every stage and stands for `multiplicity` of them; otherwise there is one
-// pipeline with all replicas of every stage.
+// Where the plan has separate pipelines, each has one replica of every stage and
+// stands for `multiplicity` of them; otherwise there is one pipeline with all
+// replicas of every stage.
 struct PipelineInstance {
   std::vector<std::vector<int>> replicas;  // by stage
   int multiplicity = 1;
-  int micro_batches = 0;
 };
 
 struct Folding {

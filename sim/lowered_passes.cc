@@ -101,14 +101,19 @@ void LoweredPasses::AddInstance(int index) {
   const PipelineInstance& instance = folding_.instances[index];
   instance_begin_.push_back(workers_.size());
   std::vector<PipelineWorker> pipeline;
+  std::vector<MicroBatchShares> shares;
   for (int stage = 0; stage < stages(); ++stage) {
+    shares.push_back(StageShares(plan_, stage));
+    if (HasSeparatePipelines(plan_)) {
+      shares.back() = {shares.back().Count(instance.replicas[stage][0]), 1};
+    }
     for (size_t r = 0; r < instance.replicas[stage].size(); ++r) {
       pipeline.push_back(AddWorker(index, stage, static_cast<int>(r)));
       FindDividedPasses(pipeline.back().order, workers_.back());
       MakeBlocks(workers_.back());
     }
   }
-  tasks_.emplace_back(pipeline, stages(), plan_.chunk_count(), instance.micro_batches,
+  tasks_.emplace_back(pipeline, shares, plan_.chunk_count(),
                       static_cast<const PassCosts&>(*this), builder_);
 }
 
@@ -123,7 +128,6 @@ PipelineWorker LoweredPasses::AddWorker(int instance_index, int stage, int posit
   PipelineWorker out;
   out.stage = stage;
   out.replica = position;
-  out.replicas = static_cast<int>(instance.replicas[stage].size());
   const int folded = instance.multiplicity * static_cast<int>(devices.size());
   const size_t simulated = folding_.unfold_ranks ? devices.size() : 1;
   for (size_t i = 0; i < simulated; ++i) {
@@ -140,8 +144,7 @@ PipelineWorker LoweredPasses::AddWorker(int instance_index, int stage, int posit
   }
   out.rank = worker.ranks[0];
   out.sends_block = !plan_.overlap_p2p;
-  const int own = (instance.micro_batches - position + out.replicas - 1) / out.replicas;
-  out.order = StageOrder(plan_, stage, own);
+  out.order = StageOrder(plan_, stage, worker.replica);
   workers_.push_back(std::move(worker));
   return out;
 }

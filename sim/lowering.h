@@ -27,12 +27,8 @@ struct LoweringOptions {
 Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluster,
                const LoweringOptions& options = {});
 
-// The order in which a replica of a stage runs its passes. `micro_batches` are
-// those of this replica.
-PassOrder StageOrder(const Plan& plan, int stage, int micro_batches);
-
-// Micro-batches of one replica of a stage: those b with b mod replicas == replica.
-int ReplicaMicroBatches(const Plan& plan, int stage, int replica);
+// The order in which a replica of a stage runs its passes.
+PassOrder StageOrder(const Plan& plan, int stage, int replica);
 
 // How a replica of a stage divides its layers on this cluster.
 ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,

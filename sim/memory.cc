@@ -1,6 +1,9 @@
 #include "sim/memory.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "costmodel/divide.h"
 #include "sim/lowering.h"
@@ -164,7 +167,7 @@ StageMemory ReplicaMemory(const Plan& plan, const Workload& workload, const Clus
   memory.gradients = Bytes(kept(2) * plan.gradient_bytes);
   memory.optimizer = Bytes(kept(1) * OptimizerBytes(plan));
   memory.activations =
-      PeakActivations(StageOrder(plan, stage, ReplicaMicroBatches(plan, stage, replica)),
+      PeakActivations(StageOrder(plan, stage, replica),
                       ChunkActivations(plan, workload, stage, spec));
   return memory;
 }
@@ -181,21 +184,25 @@ std::vector<StageMemory> EstimateMemory(const Plan& plan, const Workload& worklo
                                         const Cluster& cluster) {
   std::vector<StageMemory> stages;
   for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
-    // Replicas differ by at most one micro-batch, the first having most, and by
-    // the memory of their boards.
+    // Replicas differ by their micro-batches and the memory of their boards; of
+    // those that do not, the first stands for all.
+    const int s = static_cast<int>(stage);
     const auto& replicas = plan.stages[stage].replicas;
-    int fullest = 0;
-    const auto capacity = [&](int replica) {
-      Bytes least = cluster.device(replicas[replica][0]).memory;
-      for (const int device : replicas[replica]) {
-        least = std::min(least, cluster.device(device).memory);
+    const MicroBatchShares shares = StageShares(plan, s);
+    std::set<std::pair<Bytes, int>> seen;
+    std::optional<StageMemory> fullest;
+    for (int r = 0; r < static_cast<int>(replicas.size()); ++r) {
+      Bytes capacity = cluster.device(replicas[r][0]).memory;
+      for (const int device : replicas[r]) {
+        capacity = std::min(capacity, cluster.device(device).memory);
       }
-      return least;
-    };
-    for (size_t r = 1; r < replicas.size(); ++r) {
-      if (capacity(static_cast<int>(r)) < capacity(fullest)) fullest = static_cast<int>(r);
+      if (!seen.emplace(capacity, shares.Count(r)).second) continue;
+      const StageMemory memory = ReplicaMemory(plan, workload, cluster, s, r);
+      const bool is_fuller =
+          !fullest || memory.capacity - memory.Peak() < fullest->capacity - fullest->Peak();
+      if (is_fuller) fullest = memory;
     }
-    stages.push_back(ReplicaMemory(plan, workload, cluster, static_cast<int>(stage), fullest));
+    stages.push_back(*fullest);
   }
   return stages;
 }

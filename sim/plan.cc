@@ -100,7 +100,8 @@ PlanDegrees Resolve(PlanDegrees d, const Cluster& cluster) {
     throw InputError(fmt::format("expert parallel: {} does not divide dp {} x cp {} = {}", d.expert,
                                  d.data, d.context, data_ranks));
   }
-  if (d.global_batch % (d.micro_batch * d.data) != 0) {
+  const bool is_even = d.replica_micro_batches.empty();
+  if (is_even && d.global_batch % (d.micro_batch * d.data) != 0) {
     throw InputError(
         fmt::format("global batch: {} is not a multiple of micro-batch {} x dp {} = {}",
                     d.global_batch, d.micro_batch, d.data, d.micro_batch * d.data));
@@ -204,6 +205,20 @@ int Plan::device_count() const {
   return count;
 }
 
+MicroBatchShares StageShares(const Plan& plan, int stage) {
+  const Stage& s = plan.stages[stage];
+  if (!s.replica_micro_batches.empty()) return MicroBatchShares(s.replica_micro_batches);
+  return {static_cast<int>(plan.micro_batches()), static_cast<int>(s.replicas.size())};
+}
+
+bool HasSeparatePipelines(const Plan& plan) {
+  const Stage& first = plan.stages[0];
+  return std::all_of(plan.stages.begin(), plan.stages.end(), [&](const Stage& stage) {
+    return stage.replicas.size() == first.replicas.size() &&
+           stage.replica_micro_batches == first.replica_micro_batches;
+  });
+}
+
 Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster& cluster) {
   const PlanDegrees d = Resolve(given, cluster);
   const std::vector<Degree> order = OrderedDegrees(d);
@@ -241,6 +256,7 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
     stage.context_parallel = d.context;
     stage.recompute = d.recompute;
     stage.expert_parallel = d.expert;
+    stage.replica_micro_batches = d.replica_micro_batches;
     for (int dp = 0; dp < d.data; ++dp) {
       stage.replicas.push_back(DevicesOf(order, d.tensor, d.context, dp, pp));
     }

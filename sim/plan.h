@@ -7,6 +7,7 @@
 
 #include "costmodel/device.h"
 #include "sim/cluster.h"
+#include "sim/pipeline/micro_batch_shares.h"
 #include "sim/workload.h"
 
 namespace stagecraft {
@@ -41,8 +42,7 @@ struct LayerRange {
 
 // One position of the pipeline. chunks[c] is its c-th model chunk (virtual
 // stage c * stages + stage); all stages have equally many chunks. Each replica
-// is tensor_parallel x context_parallel devices, tensor index fastest.
-// Micro-batch b of the step runs on replica b mod replicas.size(). Experts are
+// is tensor_parallel x context_parallel devices, tensor index fastest. Experts are
 // divided over expert_parallel consecutive data-parallel ranks (replicas and
 // context indices), each of which holds its share of every expert layer.
 struct Stage {
@@ -50,6 +50,9 @@ struct Stage {
   int tensor_parallel = 1;
   int context_parallel = 1;
   std::vector<std::vector<int>> replicas;  // device indices
+  // Micro-batches of a step that each replica takes, spread evenly over it.
+  // Empty: micro-batch b runs on replica b mod replicas.size().
+  std::vector<int> replica_micro_batches = {};
   Recompute recompute = Recompute::kNone;
   int expert_parallel = 1;
 };
@@ -98,6 +101,13 @@ struct Plan {
   int device_count() const;
 };
 
+// Which micro-batches of a step each replica of a stage takes.
+MicroBatchShares StageShares(const Plan& plan, int stage);
+
+// Replica r of every stage feeds replica r of the next and no other, so that
+// there are as many pipelines as replicas.
+bool HasSeparatePipelines(const Plan& plan);
+
 // The same thing said in degrees, as on a command line.
 struct PlanDegrees {
   int tensor = 1;
@@ -130,6 +140,8 @@ struct PlanDegrees {
   // Blocks per stage (summed over its chunks), embedding in the first and head
   // in the last; empty: as even as possible.
   std::vector<int> stage_blocks;
+  // Micro-batches of each of the dp replicas; empty: equally many.
+  std::vector<int> replica_micro_batches = {};
 };
 
 // Builds the plan that fills the whole cluster. Throws InputError with the

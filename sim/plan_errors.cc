@@ -1,6 +1,8 @@
 // FindErrors: what makes a plan impossible to lower.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -105,6 +107,30 @@ void CheckExperts(const Plan& plan, const Workload& workload, Errors& errors) {
   }
 }
 
+// Where replicas take unequal shares, one number each, all of the step.
+void CheckShares(const Plan& plan, Errors& errors) {
+  for (size_t s = 0; s < plan.stages.size(); ++s) {
+    const std::vector<int>& counts = plan.stages[s].replica_micro_batches;
+    if (counts.empty()) continue;
+    int64_t sum = 0;
+    for (const int count : counts) {
+      if (count < 1) {
+        errors.push_back(fmt::format(
+            "stages[{}].replica_micro_batches: got {}, want at least 1 each", s, count));
+        return;
+      }
+      sum += count;
+    }
+    if (counts.size() != plan.stages[s].replicas.size() || sum != plan.micro_batches()) {
+      errors.push_back(
+          fmt::format("stages[{}].replica_micro_batches: got {} numbers that add up to {}, want {} "
+                      "that add up to the {} micro-batches of a step",
+                      s, counts.size(), sum, plan.stages[s].replicas.size(), plan.micro_batches()));
+      return;
+    }
+  }
+}
+
 // Sharding groups divide the data-parallel ranks of every stage, and ranks that
 // share gradients or parameters keep step.
 void CheckSharding(const Plan& plan, Errors& errors) {
@@ -119,11 +145,16 @@ void CheckSharding(const Plan& plan, Errors& errors) {
       return;
     }
     const int64_t replicas = static_cast<int64_t>(stage.replicas.size());
-    if (plan.zero >= 2 && plan.micro_batches() % replicas != 0) {
+    const auto& counts = stage.replica_micro_batches;
+    const bool is_even =
+        counts.empty() ? plan.micro_batches() % replicas == 0
+                       : std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) ==
+                             counts.end();
+    if (plan.zero >= 2 && !is_even) {
       errors.push_back(
-          fmt::format("zero: {} wants the {} micro-batches to be a multiple of the {} "
-                      "replicas of stages[{}]",
-                      plan.zero, plan.micro_batches(), replicas, s));
+          fmt::format("zero: {} wants all {} replicas of stages[{}] to take equally many of the {} "
+                      "micro-batches",
+                      plan.zero, replicas, s, plan.micro_batches()));
       return;
     }
   }
@@ -244,16 +275,14 @@ void CheckDevices(const Plan& plan, const Cluster& cluster, Errors& errors) {
 }
 
 void CheckOrder(const Plan& plan, Errors& errors) {
-  const size_t replicas = plan.stages[0].replicas.size();
-  bool is_uniform = true;
   int64_t most = 0;
   for (const Stage& stage : plan.stages) {
-    is_uniform = is_uniform && stage.replicas.size() == replicas;
     most = std::max<int64_t>(most, static_cast<int64_t>(stage.replicas.size()));
   }
   if (plan.micro_batches() < most) {
     errors.push_back(fmt::format("global_batch: {} micro-batches leave some of {} replicas idle",
                                  plan.micro_batches(), most));
+    return;
   }
   const int chunks = plan.chunk_count();
   if ((chunks > 1) != (plan.order == PipelineOrder::kInterleaved)) {
@@ -264,13 +293,18 @@ void CheckOrder(const Plan& plan, Errors& errors) {
   }
   if (plan.order != PipelineOrder::kInterleaved) return;
   const int64_t stages = static_cast<int64_t>(plan.stages.size());
-  if (!is_uniform) {
+  if (!HasSeparatePipelines(plan)) {
     errors.push_back("order: interleaved wants equally many replicas of every stage");
-  } else if (plan.micro_batches() % (static_cast<int64_t>(replicas) * stages) != 0) {
+    return;
+  }
+  const MicroBatchShares shares = StageShares(plan, 0);
+  for (int replica = 0; replica < static_cast<int>(plan.stages[0].replicas.size()); ++replica) {
+    if (shares.Count(replica) % stages == 0) continue;
     errors.push_back(fmt::format(
         "order: interleaved wants the {} micro-batches of a replica to be a multiple of the {} "
         "stages",
-        static_cast<double>(plan.micro_batches()) / static_cast<double>(replicas), stages));
+        shares.Count(replica), stages));
+    return;
   }
 }
 
@@ -285,6 +319,8 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   if (!errors.empty()) return errors;
   CheckDivision(plan, workload, errors);
   CheckDevices(plan, cluster, errors);
+  CheckShares(plan, errors);
+  if (!errors.empty()) return errors;
   CheckOrder(plan, errors);
   CheckSharding(plan, errors);
   CheckExperts(plan, workload, errors);

@@ -111,6 +111,15 @@ Stage StageFromProto(const StageProto& proto, const Place& place, std::set<int>&
     stage.replicas.push_back(ReplicaFromProto(proto.replicas(i), stage, inside, used));
   }
   if (stage.replicas.empty()) place.Fail("replicas", "got none, want at least one");
+  for (int i = 0; i < proto.replicas_size(); ++i) {
+    const std::string field = fmt::format("replicas[{}].micro_batches", i);
+    if (proto.replicas(i).has_micro_batches() != proto.replicas(0).has_micro_batches()) {
+      place.Fail(field, "want it for every replica of a stage or for none");
+    }
+    if (!proto.replicas(i).has_micro_batches()) continue;
+    stage.replica_micro_batches.push_back(static_cast<int>(
+        place.InRange(field, proto.replicas(i).micro_batches(), 1, kMaxBatch)));
+  }
   if (stage.chunks.empty()) place.Fail("chunks", "got none, want at least one");
   return stage;
 }
@@ -240,6 +249,11 @@ PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file) {
       place.Degree("virtual_stages", given.has_virtual_stages(), given.virtual_stages());
   degrees.recompute = EnumFromProto(given.recompute(), Recompute::kSelective, "recompute", place);
   degrees.stage_blocks = StageLayers(given, degrees.pipeline, place);
+  for (int i = 0; i < given.replica_micro_batches_size(); ++i) {
+    degrees.replica_micro_batches.push_back(
+        static_cast<int>(place.InRange(fmt::format("replica_micro_batches[{}]", i),
+                                       given.replica_micro_batches(i), 1, kMaxBatch)));
+  }
   degrees.micro_batch = shared.micro_batch;
   degrees.global_batch = shared.global_batch;
   degrees.sequence = shared.sequence;

@@ -19,8 +19,11 @@ void AddStage(const Stage& stage, PlanProto& plan) {
   }
   proto.set_tensor_parallel(stage.tensor_parallel);
   proto.set_context_parallel(stage.context_parallel);
-  for (const std::vector<int>& replica : stage.replicas) {
-    proto.add_replicas()->mutable_devices()->Add(replica.begin(), replica.end());
+  for (size_t r = 0; r < stage.replicas.size(); ++r) {
+    ReplicaProto& replica = *proto.add_replicas();
+    replica.mutable_devices()->Add(stage.replicas[r].begin(), stage.replicas[r].end());
+    if (stage.replica_micro_batches.empty()) continue;
+    replica.set_micro_batches(stage.replica_micro_batches[r]);
   }
   proto.set_recompute(EnumToProto<PlanProto::Recompute>(stage.recompute));
   proto.set_expert_parallel(stage.expert_parallel);

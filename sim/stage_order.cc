@@ -5,13 +5,10 @@
 
 namespace stagecraft {
 
-int ReplicaMicroBatches(const Plan& plan, int stage, int replica) {
-  const int64_t replicas = static_cast<int64_t>(plan.stages[stage].replicas.size());
-  return static_cast<int>((plan.micro_batches() - replica + replicas - 1) / replicas);
-}
-
-PassOrder StageOrder(const Plan& plan, int stage, int micro_batches) {
+PassOrder StageOrder(const Plan& plan, int stage, int replica) {
   const int stages = static_cast<int>(plan.stages.size());
+  const MicroBatchShares shares = StageShares(plan, stage);
+  const int micro_batches = shares.Count(replica);
   PassOrder order;
   switch (plan.order) {
     case PipelineOrder::kGpipe:
@@ -22,15 +19,15 @@ PassOrder StageOrder(const Plan& plan, int stage, int micro_batches) {
                                FewMicroBatches::kUsualWarmup);
       break;
     case PipelineOrder::kOneForwardOneBackward: {
-      // ceil(replicas of this and later stages / replicas of this one) - 1, the
-      // warm-up of PipeDream's 1F1B-RR; stages - 1 - stage where all are equal.
-      int64_t later = 0;
-      for (int s = stage; s < stages; ++s) {
-        later += static_cast<int64_t>(plan.stages[s].replicas.size());
+      if (HasSeparatePipelines(plan)) {
+        order = OneForwardOneBackwardOrder(stages - 1 - stage, micro_batches);
+        break;
       }
-      const int64_t own = static_cast<int64_t>(plan.stages[stage].replicas.size());
-      order =
-          OneForwardOneBackwardOrder(static_cast<int>((later + own - 1) / own - 1), micro_batches);
+      // As many micro-batches under way as this and later stages have replicas:
+      // PipeDream's 1F1B-RR.
+      size_t window = 0;
+      for (int s = stage; s < stages; ++s) window += plan.stages[s].replicas.size();
+      order = OneForwardOneBackwardOrder(static_cast<int>(window), shares, replica);
       break;
     }
   }

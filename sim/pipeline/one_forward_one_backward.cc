@@ -16,4 +16,19 @@ PassOrder OneForwardOneBackwardOrder(int warmup, int micro_batches) {
   return order;
 }
 
+PassOrder OneForwardOneBackwardOrder(int window, const MicroBatchShares& shares, int replica) {
+  const int count = shares.Count(replica);
+  PassOrder order;
+  order.reserve(2 * static_cast<size_t>(count));
+  int next = 0;
+  for (int own = 0; own < count; ++own) {
+    const int end = shares.MicroBatch(replica, own) + window;
+    while (next < count && shares.MicroBatch(replica, next) < end) {
+      order.push_back({Phase::kForward, 0, next++});
+    }
+    order.push_back({Phase::kBackward, 0, own});
+  }
+  return order;
+}
+
 }  // namespace stagecraft

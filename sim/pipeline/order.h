@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/pipeline/micro_batch_shares.h"
 #include "sim/schedule.h"
 
 namespace stagecraft {
@@ -27,6 +28,12 @@ PassOrder GpipeOrder(int micro_batches);
 // most warmup + 1 micro-batches are in flight. A pipeline of p equal stages
 // uses warmup = p - 1 - stage.
 PassOrder OneForwardOneBackwardOrder(int warmup, int micro_batches);
+
+// The same for a replica that takes some of a pipeline's micro-batches: before
+// the backward of its micro-batch b it runs its forwards of all below
+// b + window. No deadlock where windows shrink from stage to stage: a backward
+// then waits for none but those of lower micro-batches.
+PassOrder OneForwardOneBackwardOrder(int window, const MicroBatchShares& shares, int replica);
 
 // What interleaving does where there are just as many micro-batches as stages:
 // the first Megatron-LM ran every forward before any backward; Megatron-core

@@ -4,16 +4,21 @@
 
 namespace stagecraft {
 
-PassTasks::PassTasks(std::span<const PipelineWorker> workers, int stages, int chunks,
-                     int micro_batches, const PassCosts& costs, Schedule::Builder& builder)
-    : workers_(workers), stages_(stages), chunks_(chunks), first_worker_(stages, -1) {
+PassTasks::PassTasks(std::span<const PipelineWorker> workers,
+                     std::span<const MicroBatchShares> shares, int chunks, const PassCosts& costs,
+                     Schedule::Builder& builder)
+    : workers_(workers),
+      shares_(shares),
+      stages_(static_cast<int>(shares.size())),
+      chunks_(chunks),
+      first_worker_(shares.size(), -1) {
   size_t slots = 0;
   size_t passes = 0;
   for (size_t w = 0; w < workers.size(); ++w) {
     const PipelineWorker& worker = workers[w];
     if (first_worker_[worker.stage] < 0) first_worker_[worker.stage] = static_cast<int>(w);
     base_.push_back(slots);
-    own_.push_back((micro_batches - worker.replica + worker.replicas - 1) / worker.replicas);
+    own_.push_back(shares[worker.stage].Count(worker.replica));
     slots += own_.back() * chunks;
     passes += worker.order.size();
   }
@@ -39,10 +44,10 @@ PassTasks::Neighbor PassTasks::Next(int worker, const Pass& pass) const {
     --next.chunk;
   }
   if (next.chunk < 0 || next.chunk == chunks_) return {};
-  const int micro_batch = pass.micro_batch * from.replicas + from.replica;
-  const int replicas = workers_[first_worker_[stage]].replicas;
-  next.micro_batch = micro_batch / replicas;
-  return {first_worker_[stage] + micro_batch % replicas, next};
+  const int micro_batch = shares_[from.stage].MicroBatch(from.replica, pass.micro_batch);
+  const MicroBatchShares::Position receiver = shares_[stage].Find(micro_batch);
+  next.micro_batch = receiver.own;
+  return {first_worker_[stage] + receiver.replica, next};
 }
 
 void PassTasks::AddPasses(int w, const PassCosts& costs, Schedule::Builder& builder) {
@@ -54,7 +59,7 @@ void PassTasks::AddPasses(int w, const PassCosts& costs, Schedule::Builder& buil
     tag.rank = worker.rank;
     tag.stage = static_cast<int16_t>(worker.stage);
     tag.chunk = pass.chunk;
-    tag.micro_batch = pass.micro_batch * worker.replicas + worker.replica;
+    tag.micro_batch = shares_[worker.stage].MicroBatch(worker.replica, pass.micro_batch);
     tag.phase = pass.phase;
     for (const BlockId block : costs.Parts(w, pass)) {
       last_[slot] = builder.Add(worker.compute, {}, block, tag);

@@ -6,17 +6,16 @@
 #include <span>
 #include <vector>
 
+#include "sim/pipeline/micro_batch_shares.h"
 #include "sim/pipeline/order.h"
 #include "sim/schedule.h"
 
 namespace stagecraft {
 
-// One replica of one stage. Of the pipeline's micro-batches it takes those
-// with number mod replicas == replica.
+// One replica of one stage.
 struct PipelineWorker {
   int stage = 0;
   int replica = 0;
-  int replicas = 1;
   int32_t rank = -1;  // of its first device, for tags
   PassOrder order;
   std::vector<Lane> compute;        // one per device: a pass holds them all
@@ -36,13 +35,13 @@ class PassCosts {
   virtual BlockId Transfer(int from_worker, int to_worker, const Pass& pass) const = 0;
 };
 
-// The tasks of every pass. `workers` by stage, then replica; stages count from
-// 0 and all have `chunks` chunks. Chunk c of stage s feeds chunk c of stage
+// The tasks of every pass. `workers` by stage, then replica; `shares` by stage,
+// which count from 0 and all have `chunks` chunks. Chunk c of stage s feeds chunk c of stage
 // s + 1, the last stage's chunk c feeds the first stage's chunk c + 1.
 class PassTasks {
  public:
-  PassTasks(std::span<const PipelineWorker> workers, int stages, int chunks, int micro_batches,
-            const PassCosts& costs, Schedule::Builder& builder);
+  PassTasks(std::span<const PipelineWorker> workers, std::span<const MicroBatchShares> shares,
+            int chunks, const PassCosts& costs, Schedule::Builder& builder);
 
   // First task of a pass; its parts have consecutive ids. `micro_batch` as in
   // Pass: counted within the worker's own.
@@ -65,6 +64,7 @@ class PassTasks {
   void Connect(int worker, Schedule::Builder& builder) const;
 
   std::span<const PipelineWorker> workers_;
+  std::span<const MicroBatchShares> shares_;  // by stage
   int stages_;
   int chunks_;
   std::vector<int> first_worker_;  // by stage

@@ -43,8 +43,8 @@ TimedSchedule BuildUniformPipeline(const UniformPipeline& pipeline) {
     workers.push_back(std::move(worker));
   }
   const UniformCosts costs(pipeline.transfer > Duration());
-  PassTasks(workers, static_cast<int>(workers.size()), pipeline.chunks, pipeline.micro_batches,
-            costs, builder);
+  const std::vector<MicroBatchShares> shares(workers.size(), {pipeline.micro_batches, 1});
+  PassTasks(workers, shares, pipeline.chunks, costs, builder);
   TimedSchedule timed{builder.Build(), {}};
   const Duration by_block[] = {pipeline.forward, pipeline.backward, pipeline.transfer};
   timed.durations.reserve(timed.schedule.task_count());
