@@ -51,6 +51,10 @@ const char* Name(Generation generation);
 // (cuBLAS documentation, cublasSetWorkspace).
 bool HasLargeWorkspace(Generation generation);
 
+// Multiplies 8-bit numbers with a scale for every 32 of them (OCP Microscaling
+// formats): Blackwell and CDNA 4.
+bool HasBlockScaling(Generation generation);
+
 struct Device {
   std::string id;    // "h100-sxm5-80gb"
   std::string name;  // "H100 SXM5 80GB"

@@ -18,6 +18,10 @@ bool HasLargeWorkspace(Generation generation) {
   return generation == Generation::kHopper || generation == Generation::kBlackwell;
 }
 
+bool HasBlockScaling(Generation generation) {
+  return generation == Generation::kBlackwell || generation == Generation::kCdna4;
+}
+
 const char* Name(LinkKind kind) {
   constexpr const char* kNames[] = {"nvlink", "pcie", "network", "host"};
   return kNames[static_cast<int>(kind)];

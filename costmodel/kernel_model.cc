@@ -161,6 +161,9 @@ double Spread(const Op& op) {
 Estimate PredictKernel(const Op& op, const Device& device, const KernelConstants& constants) {
   CHECK(!IsCollective(op.kind));
   if (op.kind == OpKind::kNone) return {Duration(), Basis::kAnalytical, 0};
+  if (op.kind == OpKind::kProfiled) {
+    return {op.m * op.profiled, op.m == 1 ? Basis::kMeasured : Basis::kExtrapolated, 0};
+  }
   const Duration on_device = std::max(DeviceTime(op, device, constants), RooflineTime(op, device));
   const Duration on_host = op.kernels * constants.host_dispatch;
   return {std::max(on_device, on_host), Basis::kAnalytical, Spread(op)};

@@ -7,9 +7,10 @@
 namespace stagecraft {
 
 const char* Name(OpKind kind) {
-  constexpr const char* kNames[] = {
-      "none",       "gemm",       "attention",      "elementwise", "optimizer", "convolution",
-      "all-reduce", "all-gather", "reduce-scatter", "all-to-all",  "broadcast", "send-recv"};
+  constexpr const char* kNames[] = {"none",           "gemm",        "attention",  "elementwise",
+                                    "optimizer",      "convolution", "all-reduce", "all-gather",
+                                    "reduce-scatter", "all-to-all",  "broadcast",  "send-recv",
+                                    "profiled"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -98,6 +99,14 @@ Op Op::Collective(OpKind kind, Bytes buffer, const Fabric& fabric) {
   return op;
 }
 
+Op Op::Profiled(int64_t times, Duration profiled) {
+  Op op;
+  op.kind = OpKind::kProfiled;
+  op.m = times;
+  op.profiled = profiled;
+  return op;
+}
+
 std::string Describe(const Op& op) {
   switch (op.kind) {
     case OpKind::kNone:
@@ -116,6 +125,8 @@ std::string Describe(const Op& op) {
     case OpKind::kElementwise:
     case OpKind::kOptimizer:
       return fmt::format("{} {} bytes", Name(op.kind), op.bytes.count());
+    case OpKind::kProfiled:
+      return fmt::format("profiled {} x {} us", op.m, op.profiled.ns() * 1e-3);
     default:
       return fmt::format("{} {} bytes, {} ranks on {} nodes", Name(op.kind), op.bytes.count(),
                          op.fabric.ranks, op.fabric.nodes);
@@ -139,6 +150,7 @@ size_t std::hash<stagecraft::Op>::operator()(const stagecraft::Op& op) const {
   hash.Add(static_cast<int64_t>(op.kind)).Add(static_cast<int64_t>(op.dtype));
   hash.Add(static_cast<int64_t>(op.direction)).Add(op.causal).Add(op.batch);
   hash.Add(op.m).Add(op.n).Add(op.k).Add(op.bytes.count()).Add(op.kernels);
+  hash.Add(op.profiled.ns());
   if (stagecraft::IsCollective(op.kind)) {
     hash.Add(op.fabric.ranks).Add(op.fabric.nodes);
     stagecraft::AddLink(op.fabric.intra, hash);

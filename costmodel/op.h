@@ -24,9 +24,12 @@ enum class OpKind {
   kAllToAll,
   kBroadcast,
   kSendRecv,  // `bytes` one way over `fabric.intra`, or `inter` if nodes > 1
+  kProfiled,  // whatever it is, `m` times `profiled`
 };
 const char* Name(OpKind kind);
-constexpr bool IsCollective(OpKind kind) { return kind >= OpKind::kAllReduce; }
+constexpr bool IsCollective(OpKind kind) {
+  return kind >= OpKind::kAllReduce && kind <= OpKind::kSendRecv;
+}
 
 enum class Direction { kForward, kBackward };
 
@@ -41,9 +44,10 @@ struct Op {
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;
-  Bytes bytes;      // memory traffic of elementwise and optimizer; buffer of collectives
-  int kernels = 1;  // launches that make up this op
-  Fabric fabric;    // collectives and send/recv only
+  Bytes bytes;        // memory traffic of elementwise and optimizer; buffer of collectives
+  int kernels = 1;    // launches that make up this op
+  Fabric fabric;      // collectives and send/recv only
+  Duration profiled;  // kProfiled only: what one takes where it was measured
 
   // Arithmetic of this op; zero for what only moves bytes.
   FlopCount Flops() const;
@@ -58,6 +62,7 @@ struct Op {
   static Op Elementwise(Bytes traffic, int kernels = 1);
   static Op Optimizer(Bytes traffic, int kernels);
   static Op Collective(OpKind kind, Bytes buffer, const Fabric& fabric);
+  static Op Profiled(int64_t times, Duration profiled);
 
   friend bool operator==(const Op&, const Op&) = default;
 };

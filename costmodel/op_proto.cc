@@ -12,6 +12,7 @@ namespace {
 
 // Operands of one op, as a bound that keeps Op::Traffic() within 64 bits.
 constexpr double kMaxElements = 1e17;
+constexpr double kMaxNanoseconds = 1e17;  // of one profiled op: three years
 
 template <typename T>
 [[noreturn]] void Fail(std::string_view path, const char* field, T got, std::string_view want) {
@@ -95,8 +96,8 @@ void WriteFabric(const Fabric& fabric, FabricProto* proto) {
 }
 
 void ReadShape(const OpProto& proto, std::string_view path, Op& op) {
-  const bool has_operands = op.kind == OpKind::kGemm || op.kind == OpKind::kAttention ||
-                            op.kind == OpKind::kConvolution;
+  const bool has_operands =
+      op.kind == OpKind::kGemm || op.kind == OpKind::kAttention || op.kind == OpKind::kConvolution;
   const int64_t least = has_operands ? 1 : 0;
   op.batch = AtLeast(1, proto.has_batch() ? proto.batch() : 1, path, "batch");
   op.m = AtLeast(least, proto.m(), path, "m");
@@ -120,8 +121,8 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
     Fail(path, "kind", static_cast<int>(proto.kind()), "a kind of op");
   }
   op.kind = static_cast<OpKind>(proto.kind());
-  const bool has_operands = op.kind == OpKind::kGemm || op.kind == OpKind::kAttention ||
-                            op.kind == OpKind::kConvolution;
+  const bool has_operands =
+      op.kind == OpKind::kGemm || op.kind == OpKind::kAttention || op.kind == OpKind::kConvolution;
   const bool has_dtype = proto.dtype() != OpProto::DTYPE_UNSPECIFIED;
   if (!OpProto::DType_IsValid(proto.dtype()) || (has_operands && !has_dtype)) {
     Fail(path, "dtype", static_cast<int>(proto.dtype()), "a number format");
@@ -134,6 +135,11 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
   op.causal = proto.causal();
   ReadShape(proto, path, op);
   op.bytes = Bytes(AtLeast(0, proto.bytes(), path, "bytes"));
+  op.profiled = Duration::Nanoseconds(AtLeast(0, proto.profiled_ns(), path, "profiled_ns"));
+  const double in_all = static_cast<double>(op.m) * static_cast<double>(op.profiled.ns());
+  if (in_all > kMaxNanoseconds) {
+    Fail(path, "profiled_ns", in_all, fmt::format("at most {:g} in all", kMaxNanoseconds));
+  }
   op.kernels =
       static_cast<int>(AtLeast(0, proto.has_kernels() ? proto.kernels() : 1, path, "kernels"));
   if (proto.has_fabric()) {
@@ -156,6 +162,7 @@ OpProto ToProto(const Op& op) {
   proto.set_k(op.k);
   proto.set_bytes(op.bytes.count());
   proto.set_kernels(op.kernels);
+  if (op.kind == OpKind::kProfiled) proto.set_profiled_ns(op.profiled.ns());
   if (IsCollective(op.kind) || op.fabric != Fabric()) {
     WriteFabric(op.fabric, proto.mutable_fabric());
   }

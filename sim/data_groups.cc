@@ -20,21 +20,19 @@ Fabric Widest(const Cluster& cluster, const std::vector<std::vector<int>>& group
   return widest;
 }
 
-void DescribeFabrics(const Plan& plan, const Cluster& cluster, int expert_parallel,
-                     const std::vector<int>& devices, DataGroup& group) {
-  group.all = cluster.DescribeGroup(devices);
+// Of data-parallel ranks in a row every `stride`-th holds the same.
+Holders DescribeHolders(const Plan& plan, const Cluster& cluster, size_t stride,
+                        const std::vector<int>& devices) {
   const size_t size = plan.zero_group > 0 ? plan.zero_group : devices.size();
-  std::vector<std::vector<int>> sharing(devices.size() / size);
+  std::vector<std::vector<int>> all(stride);
+  std::vector<std::vector<int>> sharing(devices.size() / size * stride);
   std::vector<std::vector<int>> copies(size);
   for (size_t i = 0; i < devices.size(); ++i) {
-    sharing[i / size].push_back(devices[i]);
+    all[i % stride].push_back(devices[i]);
+    sharing[i / size * stride + i % stride].push_back(devices[i]);
     copies[i % size].push_back(devices[i]);
   }
-  group.sharing = Widest(cluster, sharing);
-  group.copies = Widest(cluster, copies);
-  std::vector<std::vector<int>> experts(expert_parallel);
-  for (size_t i = 0; i < devices.size(); ++i) experts[i % experts.size()].push_back(devices[i]);
-  group.experts = Widest(cluster, experts);
+  return {Widest(cluster, all), Widest(cluster, sharing), Widest(cluster, copies)};
 }
 
 }  // namespace
@@ -46,7 +44,9 @@ std::vector<DataGroup> FindDataGroups(const Plan& plan, const Cluster& cluster,
   std::vector<DataGroup> groups;
   for (int tensor = 0; tensor < (unfolded ? s.tensor_parallel : 1); ++tensor) {
     DataGroup group;
-    DescribeFabrics(plan, cluster, s.expert_parallel, DataDevices(s, tensor), group);
+    const std::vector<int> devices = DataDevices(s, tensor);
+    group.dense = DescribeHolders(plan, cluster, 1, devices);
+    group.experts = DescribeHolders(plan, cluster, s.expert_parallel, devices);
     for (const LoweredWorker& worker : passes.workers()) {
       if (worker.stage != stage) continue;
       if (group.rank < 0) group.rank = worker.ranks[tensor];

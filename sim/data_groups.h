@@ -11,19 +11,24 @@
 
 namespace stagecraft {
 
+// Ranks that hold the same parameters: all of them; those that share them out
+// (all, or those within `zero_group` ranks); and those that hold copies of one
+// share (one rank where everyone shares).
+struct Holders {
+  Fabric all;
+  Fabric sharing;
+  Fabric copies;
+
+  int64_t shards() const { return sharing.ranks; }
+};
+
 // Ranks that run one collective: one group in a folded schedule, otherwise one
 // per tensor index.
 struct DataGroup {
   std::vector<Lane> lanes;
   int32_t rank = -1;  // its first
-  // All data-parallel ranks; those that share (all, or `zero_group` of them);
-  // and those that hold copies of one share.
-  Fabric all;
-  Fabric sharing;
-  Fabric copies;   // one rank where everyone shares
-  Fabric experts;  // ranks that hold the same experts; one where none does
-
-  int64_t shards() const { return sharing.ranks; }
+  Holders dense;      // every data-parallel rank
+  Holders experts;    // every expert-parallel-th
 };
 
 std::vector<DataGroup> FindDataGroups(const Plan& plan, const Cluster& cluster,

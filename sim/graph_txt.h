@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
+#include "sim/workload.h"
 
 namespace stagecraft {
 
@@ -41,5 +42,12 @@ struct ProfiledGraph {
 // twice, edges to nodes that do not, and cycles.
 ProfiledGraph ParseProfiledGraph(const std::string& text, const std::string& name_for_errors);
 ProfiledGraph ReadProfiledGraph(const std::string& path);
+
+// The graph as a workload: every operator a layer, in the graph's order. One
+// sample is the minibatch that was profiled, one row of a sequence of one. A
+// layer hands on every output that a later layer reads. Sizes are taken as
+// those of 32-bit numbers. Throws InputError for fewer than two operators
+// besides inputs.
+Workload ToWorkload(const ProfiledGraph& graph, const std::string& name);
 
 }  // namespace stagecraft

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/json_to_proto.h"
 #include "sim/hf_config_keys.h"
 #include "sim/hf_config_reader.h"
 
@@ -58,15 +59,7 @@ NetworkConfig ReadNetwork(const Json& json, const std::string& place) {
 }
 
 Json ParseObject(const std::string& text, const std::string& file) {
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    throw InputError(file + ": byte " + std::to_string(error.byte) +
-                     ": got text that is not JSON or ends early, want one JSON object");
-  } catch (const Json::exception&) {
-    throw InputError(file + ": got a number too large to hold, want one JSON object");
-  }
+  Json json = ParseJson(text, file);
   if (!json.is_object()) {
     throw InputError(file + ": got " + ShownJson(json) + ", want one JSON object");
   }

@@ -63,6 +63,10 @@ void ReadMoe(ConfigReader& reader, const Family& family, DecoderConfig& config) 
     reader.Size("shared_experts", {"n_shared_experts"}, false, shared, 0);
     moe.shared_ffn = shared * moe.ffn;
     reader.Size("first_k_dense_replace", {"first_k_dense_replace"}, true, first, 0);
+    if (first > config.layers) {
+      Refuse(reader, "first_k_dense_replace",
+             "at most the " + std::to_string(config.layers) + " layers");
+    }
     reader.Size("moe_layer_freq", {"moe_layer_freq"}, false, step);
     reader.Size("prediction_layers", {"num_nextn_predict_layers"}, false, config.prediction_layers,
                 0);

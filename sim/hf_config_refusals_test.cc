@@ -72,6 +72,7 @@ TEST(HfConfigRefusalsTest, RefusesBadValuesAndNamesTheirKey) {
       {DeepSeek(), {{"num_key_value_heads", 2}}, "num_key_value_heads: got 2, want the 4 heads"},
       {DeepSeek(), {{"num_nextn_predict_layers", 99}}, "num_nextn_predict_layers: got 99"},
       {DeepSeek(), {{"first_k_dense_replace", -1}}, "first_k_dense_replace: got -1"},
+      {DeepSeek(), {{"first_k_dense_replace", 99}}, "first_k_dense_replace: got 99, want at most"},
       {DeepSeek(), {{"moe_layer_freq", 0}}, "moe_layer_freq: got 0"},
       {Decoder("qwen3"), {{"num_experts", 8}}, "num_experts: got 8, want a plain decoder"},
       {Decoder("gpt_bigcode"), Json::object(), "model_type: got \"gpt_bigcode\""},

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "costmodel/check.h"
 #include "costmodel/cost_model.h"
 #include "costmodel/random.h"
 #include "sim/breakdown.h"
@@ -436,6 +438,91 @@ TEST(LoweringTest, AMixedReplicaPairIsNotFolded) {
   EXPECT_EQ(schedule.ranks().size(), 2u);
   EXPECT_EQ(Simulate(plan, workload, mixed, false).makespan(),
             Simulate(plan, workload, mixed, true).makespan());
+}
+
+// Eight blocks and a head worth two of them on three stages: the head's stage
+// keeps two, so that no stage has more than four blocks' work.
+TEST(LoweringTest, TheStageOfTheHeadGivesBlocksAway) {
+  DecoderConfig config = DecoderOfFamily("gpt");
+  config.layers = 8;
+  config.hidden = 256;
+  config.heads = 8;
+  config.max_sequence = 512;
+  // A block multiplies 2·12·256² + 4·256·512/2 a token, the head 2·256·vocab.
+  config.vocab = (2 * 12 * 256 * 256 + 2 * 256 * 512) * 2 / (2 * 256);
+  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "wide head");
+  EXPECT_EQ(BalancedBlocks(workload, 512, 3), (std::vector<int>{3, 3, 2}));
+  PlanDegrees degrees = Degrees(1, 3);
+  degrees.balance_head = true;
+  const Plan plan = MakePlan(degrees, workload, MakeCluster(1, 3));
+  EXPECT_EQ(plan.stages[0].chunks[0], (LayerRange{0, 4}));
+  EXPECT_EQ(plan.stages[2].chunks[0], (LayerRange{7, 3}));
+  degrees.chunks = 2;
+  EXPECT_THROW(MakePlan(degrees, workload, MakeCluster(1, 3)), InputError);
+}
+
+// 1,024 elements: 2 bytes in, 1 out each way; a maximum first; 32 scales each way.
+TEST(LoweringTest, CastsMoveWhatTheirRecipeNeeds) {
+  EXPECT_EQ(CastBytes(Fp8Recipe::kDelayed, 1024), Bytes(4096));
+  EXPECT_EQ(CastBytes(Fp8Recipe::kCurrent, 1024), Bytes(6144));
+  EXPECT_EQ(CastBytes(Fp8Recipe::kMx, 1024), Bytes(4096 + 64));
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  PlanDegrees degrees = Degrees(1, 1);
+  const auto time = [&] {
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    return Simulate(plan, workload, cluster, false).makespan();
+  };
+  const Duration sixteen = time();
+  degrees.precision = DType::kFp8;
+  degrees.gradient_bytes = 2;
+  const Duration delayed = time();
+  degrees.fp8_recipe = Fp8Recipe::kCurrent;
+  EXPECT_GT(delayed, sixteen);  // the rates are equal here, so casts only cost
+  EXPECT_GT(time(), delayed);
+  degrees.fp8_recipe = Fp8Recipe::kMx;
+  EXPECT_THROW(time(), InputError);  // a Hopper
+}
+
+// Experts in groups of four ranks, two to an expert: gathered among the two that
+// hold the same ones in a group, summed over the two groups.
+TEST(LoweringTest, ExpertsAreShardedWithinTheirGroup) {
+  DecoderConfig config = DecoderOfFamily("llama");
+  config.layers = 4;
+  config.hidden = 256;
+  config.heads = 8;
+  config.kv_heads = 8;
+  config.ffn = 512;
+  config.vocab = 1024;
+  config.max_sequence = 512;
+  config.moe.experts = 4;
+  config.moe.experts_per_token = 2;
+  config.moe.ffn = 512;
+  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "experts");
+  const Cluster cluster = MakeCluster(2, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.expert = 2;
+  degrees.zero_group = 4;
+  for (const int zero : {1, 2, 3}) {
+    degrees.zero = zero;
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    EXPECT_EQ(Simulate(plan, workload, cluster, false).makespan(),
+              Simulate(plan, workload, cluster, true).makespan())
+        << zero;
+    const Schedule schedule = Lower(plan, workload, cluster);
+    std::set<std::pair<OpKind, int>> seen;  // with ranks
+    for (const Op& op : schedule.distinct_ops()) {
+      if (IsCollective(op.kind)) seen.insert({op.kind, op.fabric.ranks});
+    }
+    EXPECT_TRUE(seen.contains({OpKind::kReduceScatter, 2})) << zero;
+    EXPECT_TRUE(seen.contains({OpKind::kReduceScatter, 4})) << zero;
+    EXPECT_TRUE(seen.contains({OpKind::kAllReduce, 2})) << zero;
+    EXPECT_TRUE(seen.contains({OpKind::kAllGather, 2})) << zero;
+    EXPECT_FALSE(seen.contains({OpKind::kReduceScatter, 8})) << zero;
+  }
+  degrees.zero_group = 2;
+  degrees.expert = 4;
+  EXPECT_THROW(MakePlan(degrees, workload, cluster), InputError);
 }
 
 TEST(LoweringTest, OverlappedReductionIsNeverSlower) {

@@ -147,7 +147,7 @@ StageMemory ReplicaMemory(const Plan& plan, const Workload& workload, const Clus
   const auto kept = [&](int from_zero) {
     if (plan.zero < from_zero) return parameters.Total();
     return DivideUp(parameters.dense, shards) +
-           DivideUp(parameters.expert, std::max<int64_t>(1, ranks / s.expert_parallel));
+           DivideUp(parameters.expert, shards / s.expert_parallel);
   };
   memory.weights = Bytes(kept(3) * plan.WorkingBytes());
   memory.workspace = (HasLargeWorkspace(device.generation) ? kHopperWorkspace : kOlderWorkspace) +
@@ -166,9 +166,8 @@ StageMemory ReplicaMemory(const Plan& plan, const Workload& workload, const Clus
 
   memory.gradients = Bytes(kept(2) * plan.gradient_bytes);
   memory.optimizer = Bytes(kept(1) * OptimizerBytes(plan));
-  memory.activations =
-      PeakActivations(StageOrder(plan, stage, replica),
-                      ChunkActivations(plan, workload, stage, spec));
+  memory.activations = PeakActivations(StageOrder(plan, stage, replica),
+                                       ChunkActivations(plan, workload, stage, spec));
   return memory;
 }
 

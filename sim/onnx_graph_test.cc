@@ -76,6 +76,9 @@ Model Classifier(int64_t batch = kBatch) {
   m.Node("GlobalAveragePool", {"r"}, "p", {batch, 4, 1, 1});
   m.Node("Flatten", {"p"}, "f", {batch, 4});
   m.Node("Gemm", {"f", "fc", "fc_b"}, "y", {batch, 10});
+  auto* flip = m.Last().add_attribute();
+  flip->set_name("transB");
+  flip->set_i(1);
   return m;
 }
 
@@ -199,6 +202,7 @@ TEST(OnnxGraphTest, RefusesWhatDoesNotFit) {
         m.Weight("v", {1LL << 40, 1LL << 40});
       },
       [](Model& m) { m.Weight("w", {1}); },
+      [](Model& m) { m.Last().clear_attribute(); },
       [](Model& m) {
         m.Node("Relu", {"r"}, "z", {0, 4});
       },

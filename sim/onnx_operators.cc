@@ -166,10 +166,24 @@ void OnnxEmitter::Multiply(const onnx::NodeProto& node) {
   Operator op{.name = NodeName(node), .kind = OperatorKind::kLinear};
   op.in_features = is_transposed ? left[0] : left.back();
   op.out_features = out.back();
+  CheckMatrix(node, op);
   op.positions = (Product(out, 0) / out.back() + tensors_.batch() - 1) / tensors_.batch();
   for (int i = 0; i < node.input_size(); ++i) op.parameters += Parameters(node, i);
   const std::vector<Tensor> inputs = Dynamic(node);
   Add(node, std::move(op), inputs, inputs);
+}
+
+// A matrix that is in the file has the sizes of what it multiplies and makes.
+void OnnxEmitter::CheckMatrix(const onnx::NodeProto& node, const Operator& op) const {
+  const OnnxTensor& matrix = tensors_.at(node.input(1));
+  if (!matrix.is_static || !matrix.has_shape || matrix.dims.size() < 2) return;
+  int64_t rows = matrix.dims[matrix.dims.size() - 2];
+  int64_t columns = matrix.dims.back();
+  if (node.op_type() == "Gemm" && Attribute(node, "transB", 0) != 0) std::swap(rows, columns);
+  if (rows == op.in_features && columns == op.out_features) return;
+  tensors_.Fail(
+      node, fmt::format("got {} x {} weights between {} and {} features, want {} x {}", rows,
+                        columns, op.in_features, op.out_features, op.in_features, op.out_features));
 }
 
 void OnnxEmitter::LookUp(const onnx::NodeProto& node) {

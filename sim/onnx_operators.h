@@ -28,6 +28,7 @@ class OnnxEmitter {
  private:
   void Convolve(const onnx::NodeProto& node, bool is_transposed);
   void Multiply(const onnx::NodeProto& node);
+  void CheckMatrix(const onnx::NodeProto& node, const Operator& op) const;
   void LookUp(const onnx::NodeProto& node);
   void Normalize(const onnx::NodeProto& node);
   void Pool(const onnx::NodeProto& node);

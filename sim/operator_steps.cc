@@ -34,6 +34,8 @@ class Emitter {
       case OperatorKind::kLoss:
         Elementwise(o_.forward_elements);
         return LossReductions();
+      case OperatorKind::kProfiled:
+        return Add(Op::Profiled(AllRows(), o_.forward_time));
       case OperatorKind::kNorm:
       case OperatorKind::kElementwise:
         return Elementwise(o_.forward_elements);
@@ -55,6 +57,8 @@ class Emitter {
         return Combine();
       case OperatorKind::kCombine:
         return Dispatch();
+      case OperatorKind::kProfiled:
+        return Add(Op::Profiled(AllRows(), o_.backward_time));
       default:
         return Elementwise(o_.backward_elements);
     }
@@ -66,10 +70,11 @@ class Emitter {
   void Product(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
     Add(Op::Gemm(spec_.precision, m, n, k, batch));
   }
-  // 8-bit products take 16-bit tensors through a cast: two bytes in, one out,
-  // and one for the transposed copy that the weight gradient reads.
+  // 8-bit products take 16-bit tensors through a cast.
   void Cast(int64_t elements) {
-    if (spec_.precision == DType::kFp8) Add(Op::Elementwise(Bytes(4 * elements)));
+    if (spec_.precision != DType::kFp8) return;
+    const int kernels = spec_.fp8_recipe == Fp8Recipe::kCurrent ? 2 : 1;
+    Add(Op::Elementwise(CastBytes(spec_.fp8_recipe, elements), kernels));
   }
 
   int64_t AllRows() const { return spec_.Rows(o_.positions); }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "costmodel/check.h"
+#include "costmodel/divide.h"
 
 namespace stagecraft {
 namespace {
@@ -161,6 +162,15 @@ std::vector<int> LayersPerVirtualStage(const PlanDegrees& d, const Workload& wor
                     "and head included)",
                     d.pipeline, d.chunks, virtual_stages, blocks + 2, workload.name));
   }
+  if (d.balance_head && d.pipeline > 1) {
+    if (!d.stage_blocks.empty() || d.chunks > 1 || blocks < d.pipeline) {
+      throw InputError(fmt::format(
+          "redistributed vocabulary placement: wants one chunk a stage (got {}), as many "
+          "blocks as stages (got {} and {}) and no given layers per stage",
+          d.chunks, blocks, d.pipeline));
+    }
+    return GivenSplit(BalancedBlocks(workload, d.sequence, d.pipeline), 1);
+  }
   if (d.stage_blocks.empty()) return EvenSplit(blocks, static_cast<int>(virtual_stages));
   int64_t given = 0;
   for (const int stage : d.stage_blocks) {
@@ -197,6 +207,44 @@ const char* Name(ContextExchange exchange) {
   return kNames[static_cast<int>(exchange)];
 }
 
+const char* Name(Fp8Recipe recipe) {
+  constexpr const char* kNames[] = {"delayed", "current", "mx"};
+  return kNames[static_cast<int>(recipe)];
+}
+
+Bytes CastBytes(Fp8Recipe recipe, int64_t elements) {
+  const int64_t once = 4 * elements;  // two bytes in, one out, one out transposed
+  switch (recipe) {
+    case Fp8Recipe::kDelayed:
+      return Bytes(once);
+    case Fp8Recipe::kCurrent:
+      return Bytes(once + 2 * elements);
+    case Fp8Recipe::kMx:
+      return Bytes(once + 2 * DivideUp(elements, 32));  // a scale byte each way
+  }
+  return Bytes();
+}
+
+std::vector<int> BalancedBlocks(const Workload& workload, int64_t sequence, int stages) {
+  CHECK(stages > 1);
+  const int last_layer = workload.layer_count() - 1;
+  const int blocks = last_layer - 1;
+  double in_blocks = 0;
+  for (int l = 1; l < last_layer; ++l) in_blocks += workload.ForwardFlops(l, sequence).count();
+  const double head = workload.ForwardFlops(last_layer, sequence).count() * blocks / in_blocks;
+  const auto fullest = [&](int last) {
+    return std::max(head + last, static_cast<double>(DivideUp(blocks - last, stages - 1)));
+  };
+  int last = 0;
+  for (int count = 1; count <= blocks / stages; ++count) {
+    if (fullest(count) <= fullest(last)) last = count;
+  }
+  std::vector<int> split(stages, (blocks - last) / (stages - 1));
+  for (int i = 0; i < (blocks - last) % (stages - 1); ++i) ++split[stages - 2 - i];
+  split.back() = last;
+  return split;
+}
+
 int Plan::device_count() const {
   int count = 0;
   for (const Stage& stage : stages) {
@@ -229,6 +277,7 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
   plan.sequence = d.sequence;
   plan.order = d.order;
   plan.precision = d.precision;
+  plan.fp8_recipe = d.fp8_recipe;
   plan.forward_only = d.forward_only;
   plan.sequence_parallel = d.sequence_parallel != 0;
   plan.zero = d.zero;

@@ -25,6 +25,16 @@ const char* Name(Recompute recompute);
 enum class Optimizer { kAdam, kSgd };
 const char* Name(Optimizer optimizer);
 
+// How tensors are scaled to 8 bits (NVIDIA Transformer Engine). kDelayed: one
+// scale, from the maxima of earlier steps. kCurrent: one scale, from the tensor's
+// own maximum, which takes a read of its own. kMx: one for every 32 numbers.
+enum class Fp8Recipe { kDelayed, kCurrent, kMx };
+const char* Name(Fp8Recipe recipe);
+
+// Bytes it moves to cast 16-bit elements: read, written as rows and, for the
+// weight gradient, as columns.
+Bytes CastBytes(Fp8Recipe recipe, int64_t elements);
+
 // How the ranks of a context-parallel group see all keys and values. kRing:
 // they travel round the group beside the attention they feed (ring attention;
 // Megatron-core's p2p). kGather: all of them first (Llama 3). kUlysses: an
@@ -64,6 +74,7 @@ struct Plan {
   int64_t sequence = 0;      // tokens per sample
   PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
   DType precision = DType::kBf16;  // of matrix products
+  Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
   bool forward_only = false;
   bool sequence_parallel = false;
   // What the data-parallel ranks of a stage share out: 0 nothing, 1 optimizer
@@ -97,6 +108,10 @@ struct Plan {
   // Bytes of one parameter as it is computed with; 8-bit products cast 16-bit
   // weights.
   int64_t WorkingBytes() const { return precision == DType::kFp8 ? 2 : ElementSize(precision); }
+  // What casting so many elements for the products moves; none where there is no cast.
+  Bytes CastBytes(int64_t elements) const {
+    return precision == DType::kFp8 ? stagecraft::CastBytes(fp8_recipe, elements) : Bytes();
+  }
   int chunk_count() const { return static_cast<int>(stages[0].chunks.size()); }
   int device_count() const;
 };
@@ -122,6 +137,7 @@ struct PlanDegrees {
   PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
   Recompute recompute = Recompute::kSelective;
   DType precision = DType::kBf16;
+  Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
   int zero = -1;       // -1: 1 where dp > 1
   int zero_group = 0;  // 0: all data-parallel ranks
   bool reshard_after_forward = true;
@@ -140,9 +156,17 @@ struct PlanDegrees {
   // Blocks per stage (summed over its chunks), embedding in the first and head
   // in the last; empty: as even as possible.
   std::vector<int> stage_blocks;
+  // The stage of the head gives blocks to others, as BalancedBlocks() says.
+  bool balance_head = false;
   // Micro-batches of each of the dp replicas; empty: equally many.
   std::vector<int> replica_micro_batches = {};
 };
+
+// Blocks per stage where the last one also holds the head: the stage with the
+// head gives blocks to the others until the fullest has least arithmetic; of equal
+// choices the one with most blocks beside the head; what does not divide goes to
+// later stages. At least two stages, and as many blocks.
+std::vector<int> BalancedBlocks(const Workload& workload, int64_t sequence, int stages);
 
 // Builds the plan that fills the whole cluster. Throws InputError with the
 // arithmetic where degrees, batch or layers do not fit.

@@ -100,8 +100,14 @@ void CheckExperts(const Plan& plan, const Workload& workload, Errors& errors) {
           fmt::format("stages[{}].expert_parallel: {} does not divide the {} experts "
                       "of {}",
                       s, degree, experts, workload.name));
-    } else if (degree > 1 && plan.zero_group > 0) {
-      errors.push_back("zero_group: cannot be combined with expert parallelism");
+    } else if (plan.expert_imbalance > degree) {
+      errors.push_back(fmt::format(
+          "expert_imbalance: got {}, but one of {} ranks cannot have more than {} times the mean",
+          plan.expert_imbalance, degree, degree));
+    } else if (plan.zero_group % degree != 0) {
+      errors.push_back(
+          fmt::format("zero_group: {} is not a multiple of expert_parallel {} of stages[{}]",
+                      plan.zero_group, degree, s));
     }
     if (!errors.empty()) return;
   }
@@ -146,10 +152,9 @@ void CheckSharding(const Plan& plan, Errors& errors) {
     }
     const int64_t replicas = static_cast<int64_t>(stage.replicas.size());
     const auto& counts = stage.replica_micro_batches;
-    const bool is_even =
-        counts.empty() ? plan.micro_batches() % replicas == 0
-                       : std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) ==
-                             counts.end();
+    const bool is_even = counts.empty() ? plan.micro_batches() % replicas == 0
+                                        : std::adjacent_find(counts.begin(), counts.end(),
+                                                             std::not_equal_to<>()) == counts.end();
     if (plan.zero >= 2 && !is_even) {
       errors.push_back(
           fmt::format("zero: {} wants all {} replicas of stages[{}] to take equally many of the {} "
@@ -241,6 +246,35 @@ void CheckDivision(const Plan& plan, const Workload& workload, Errors& errors) {
   }
 }
 
+// A profile holds for one kind of board, 32 bits and whole operators.
+void CheckProfile(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                  Errors& errors) {
+  if (!workload.is_profile()) return;
+  if (plan.precision != DType::kFp32) {
+    errors.push_back(fmt::format("precision: got {}, but {} was profiled in fp32",
+                                 Name(plan.precision), workload.name));
+  }
+  const Device& board = cluster.device(plan.stages[0].replicas[0][0]);
+  for (size_t s = 0; s < plan.stages.size(); ++s) {
+    const Stage& stage = plan.stages[s];
+    if (stage.tensor_parallel * stage.context_parallel > 1) {
+      errors.push_back(
+          fmt::format("stages[{}]: tensor_parallel {} and context_parallel {}, but the "
+                      "operators of {} are profiled whole and cannot be divided",
+                      s, stage.tensor_parallel, stage.context_parallel, workload.name));
+      return;
+    }
+    for (const std::vector<int>& replica : stage.replicas) {
+      if (cluster.device(replica[0]) == board) continue;
+      errors.push_back(
+          fmt::format("stages[{}]: {} was profiled on one kind of board, but the plan uses {} "
+                      "and {}",
+                      s, workload.name, board.name, cluster.device(replica[0]).name));
+      return;
+    }
+  }
+}
+
 void CheckDevices(const Plan& plan, const Cluster& cluster, Errors& errors) {
   std::map<int, std::string> used;
   for (size_t s = 0; s < plan.stages.size(); ++s) {
@@ -264,6 +298,11 @@ void CheckDevices(const Plan& plan, const Cluster& cluster, Errors& errors) {
         } else if (!used.emplace(device, where).second) {
           errors.push_back(
               fmt::format("{}: device {} already works in {}", where, device, used[device]));
+        } else if (plan.precision == DType::kFp8 && plan.fp8_recipe == Fp8Recipe::kMx &&
+                   !HasBlockScaling(cluster.device(device).generation)) {
+          errors.push_back(
+              fmt::format("fp8_recipe: {} has no products of block-scaled 8-bit numbers",
+                          cluster.device(device).name));
         } else if (cluster.device(device).Peak(plan.precision).flop_per_s() <= 0) {
           errors.push_back(fmt::format("precision: {} has no {} arithmetic",
                                        cluster.device(device).name, Name(plan.precision)));
@@ -319,6 +358,8 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   if (!errors.empty()) return errors;
   CheckDivision(plan, workload, errors);
   CheckDevices(plan, cluster, errors);
+  if (!errors.empty()) return errors;
+  CheckProfile(plan, workload, cluster, errors);
   CheckShares(plan, errors);
   if (!errors.empty()) return errors;
   CheckOrder(plan, errors);

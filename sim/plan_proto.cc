@@ -117,8 +117,8 @@ Stage StageFromProto(const StageProto& proto, const Place& place, std::set<int>&
       place.Fail(field, "want it for every replica of a stage or for none");
     }
     if (!proto.replicas(i).has_micro_batches()) continue;
-    stage.replica_micro_batches.push_back(static_cast<int>(
-        place.InRange(field, proto.replicas(i).micro_batches(), 1, kMaxBatch)));
+    stage.replica_micro_batches.push_back(
+        static_cast<int>(place.InRange(field, proto.replicas(i).micro_batches(), 1, kMaxBatch)));
   }
   if (stage.chunks.empty()) place.Fail("chunks", "got none, want at least one");
   return stage;
@@ -177,6 +177,7 @@ void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
   plan.optimizer = EnumFromProto(proto.optimizer(), Optimizer::kAdam, "optimizer", place);
   plan.context_exchange =
       EnumFromProto(proto.context_exchange(), ContextExchange::kRing, "context_exchange", place);
+  plan.fp8_recipe = EnumFromProto(proto.fp8_recipe(), Fp8Recipe::kDelayed, "fp8_recipe", place);
   if (proto.has_overlap_p2p()) plan.overlap_p2p = proto.overlap_p2p();
   plan.overlap_tensor = proto.overlap_tensor();
   if (proto.has_expert_imbalance()) plan.expert_imbalance = proto.expert_imbalance();
@@ -269,6 +270,8 @@ PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file) {
   degrees.zero_group = shared.zero_group;
   degrees.bucket_bytes = shared.bucket_bytes;
   degrees.optimizer = shared.optimizer;
+  degrees.fp8_recipe = shared.fp8_recipe;
+  degrees.balance_head = given.balance_head();
   degrees.overlap_p2p = shared.overlap_p2p;
   degrees.overlap_tensor = shared.overlap_tensor;
   degrees.context_exchange = shared.context_exchange;

@@ -92,12 +92,19 @@ TEST(PlanProtoTest, RoundTripKeepsEveryField) {
   odd.stages[1].recompute = Recompute::kFull;
   odd.stages[1].replicas = {{8, 9, 12, 13}};
   odd.precision = DType::kFp8;
+  odd.fp8_recipe = Fp8Recipe::kCurrent;
   odd.zero = 0;
   odd.gradient_bytes = 2;
   odd.overlap_grad_reduce = false;
   odd.overlap_param_gather = true;
   odd.sequence_parallel = false;
   odd.rank_order = "pp-dp-ep-cp-tp";
+  plans.push_back(odd);
+  odd = plans[0];
+  const int replicas = static_cast<int>(odd.stages[0].replicas.size());
+  odd.stages[0].replica_micro_batches.assign(replicas, 1);
+  odd.stages[0].replica_micro_batches[0] += static_cast<int>(odd.micro_batches()) - replicas;
+  odd.zero = 0;
   plans.push_back(odd);
   for (const Plan& plan : plans) {
     const PlanProto proto = ToProto(plan);
@@ -106,6 +113,10 @@ TEST(PlanProtoTest, RoundTripKeepsEveryField) {
     EXPECT_EQ(back.stages[0].replicas, plan.stages[0].replicas);
     EXPECT_EQ(back.rank_order, plan.rank_order);
     EXPECT_EQ(back.precision, plan.precision);
+    EXPECT_EQ(back.fp8_recipe, plan.fp8_recipe);
+    for (size_t s = 0; s < plan.stages.size(); ++s) {
+      EXPECT_EQ(back.stages[s].replica_micro_batches, plan.stages[s].replica_micro_batches);
+    }
     EXPECT_EQ(back.order, plan.order);
     // Through each file format too.
     EXPECT_EQ(Bytes(Read(proto.DebugString())), proto.DebugString());

@@ -50,6 +50,7 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_zero_group(plan.zero_group);
   proto.set_bucket_bytes(plan.bucket_bytes);
   proto.set_context_exchange(EnumToProto<PlanProto::ContextExchange>(plan.context_exchange));
+  proto.set_fp8_recipe(EnumToProto<PlanProto::Fp8Recipe>(plan.fp8_recipe));
   proto.set_overlap_p2p(plan.overlap_p2p);
   proto.set_overlap_tensor(plan.overlap_tensor);
   proto.set_optimizer(EnumToProto<PlanProto::Optimizer>(plan.optimizer));

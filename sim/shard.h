@@ -23,6 +23,7 @@ struct ShardSpec {
   int64_t micro_batch = 1;
   int64_t sequence = 0;
   DType precision = DType::kBf16;
+  Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
   Recompute recompute = Recompute::kNone;
   AttentionBackend attention = AttentionBackend::kFlash;
   Fabric tensor_fabric;

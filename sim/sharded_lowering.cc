@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "costmodel/divide.h"
+
 namespace stagecraft {
 namespace {
 
@@ -116,29 +118,41 @@ TaskId AddParameterGather(const Plan& plan, const ParameterCount& parameters,
                           const DataGroup& group, const Tag& tag, std::span<const TaskId> after,
                           LoweredPasses& passes, Schedule::Builder& builder) {
   const TaskId dense = AddCollective(OpKind::kAllGather, parameters.dense * plan.WorkingBytes(),
-                                     group.sharing, group, tag, after, passes, builder);
-  if (parameters.expert == 0 || group.experts.ranks == 1) return dense;
-  return AddCollective(OpKind::kAllGather, parameters.expert * plan.WorkingBytes(), group.experts,
-                       group, tag, {&dense, 1}, passes, builder);
+                                     group.dense.sharing, group, tag, after, passes, builder);
+  if (parameters.expert == 0 || group.experts.shards() == 1) return dense;
+  return AddCollective(OpKind::kAllGather, parameters.expert * plan.WorkingBytes(),
+                       group.experts.sharing, group, tag, {&dense, 1}, passes, builder);
 }
+
+namespace {
+
+// Gradients of parameters that `holders` have: one sum for all, or a share
+// each, which those that hold copies of it add up.
+TaskId AddHoldersReduction(const Plan& plan, int64_t parameters, const Holders& holders,
+                           const DataGroup& group, const Tag& tag, std::span<const TaskId> after,
+                           LoweredPasses& passes, Schedule::Builder& builder) {
+  const int64_t bytes = parameters * plan.gradient_bytes;
+  if (plan.zero == 0) {
+    return AddCollective(OpKind::kAllReduce, bytes, holders.all, group, tag, after, passes,
+                         builder);
+  }
+  const TaskId last = AddCollective(OpKind::kReduceScatter, bytes, holders.sharing, group, tag,
+                                    after, passes, builder);
+  if (holders.copies.ranks == 1) return last;
+  return AddCollective(OpKind::kAllReduce, DivideUp(bytes, holders.shards()), holders.copies, group,
+                       tag, {&last, 1}, passes, builder);
+}
+
+}  // namespace
 
 TaskId AddGradientReduction(const Plan& plan, const ParameterCount& parameters,
                             const DataGroup& group, const Tag& tag, std::span<const TaskId> after,
                             LoweredPasses& passes, Schedule::Builder& builder) {
-  const OpKind kind = plan.zero == 0 ? OpKind::kAllReduce : OpKind::kReduceScatter;
-  const int64_t bytes = parameters.dense * plan.gradient_bytes;
-  TaskId last = AddCollective(kind, bytes, plan.zero == 0 ? group.all : group.sharing, group, tag,
-                              after, passes, builder);
-  if (plan.zero > 0 && group.copies.ranks > 1) {
-    const int64_t share = (bytes + group.shards() - 1) / group.shards();
-    last = AddCollective(OpKind::kAllReduce, share, group.copies, group, tag, {&last, 1}, passes,
-                         builder);
-  }
-  if (parameters.expert > 0 && group.experts.ranks > 1) {
-    last = AddCollective(kind, parameters.expert * plan.gradient_bytes, group.experts, group, tag,
-                         {&last, 1}, passes, builder);
-  }
-  return last;
+  const TaskId dense =
+      AddHoldersReduction(plan, parameters.dense, group.dense, group, tag, after, passes, builder);
+  if (parameters.expert == 0 || group.experts.all.ranks == 1) return dense;
+  return AddHoldersReduction(plan, parameters.expert, group.experts, group, tag, {&dense, 1},
+                             passes, builder);
 }
 
 std::vector<TaskId> AddShardedTraffic(const Plan& plan, int stage,

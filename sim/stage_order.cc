@@ -63,6 +63,7 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
   spec.micro_batch = plan.micro_batch;
   spec.sequence = plan.sequence;
   spec.precision = plan.precision;
+  spec.fp8_recipe = plan.fp8_recipe;
   spec.recompute = plan.forward_only ? Recompute::kNone : s.recompute;
   spec.attention = workload.attention;
   spec.tensor_fabric =

@@ -177,13 +177,14 @@ class UpdateLowering {
     const ParameterCount parameters = passes_.StageParameters(stage);
     const DataGroup& first = groups_[stage][0];
     const int64_t own = plan_.zero == 0 ? parameters.Total()
-                                        : DivideUp(parameters.dense, first.shards()) +
-                                              DivideUp(parameters.expert, first.experts.ranks);
+                                        : DivideUp(parameters.dense, first.dense.shards()) +
+                                              DivideUp(parameters.expert, first.experts.shards());
     int layers = 0;
     for (const LayerRange& range : plan_.stages[stage].chunks) layers += range.count;
     const int launches = 1 + layers * kTensorsPerLayer / kTensorsPerLaunch;
-    const BlockId block =
-        passes_.blocks().SingleOp(Op::Optimizer(Bytes(own * UpdateBytes(plan_)), launches));
+    // Every rank casts the parameters it computes with once a step.
+    const int64_t bytes = own * UpdateBytes(plan_) + plan_.CastBytes(parameters.Total()).count();
+    const BlockId block = passes_.blocks().SingleOp(Op::Optimizer(Bytes(bytes), launches));
     std::vector<TaskId> updates;
     for (const LoweredWorker& worker : passes_.workers()) {
       if (worker.stage != stage) continue;

@@ -46,6 +46,15 @@ std::vector<std::pair<size_t, size_t>> EdgeList(const OperatorGraph& graph) {
 
 }  // namespace
 
+bool Workload::is_profile() const {
+  for (const LayerKind& kind : kinds) {
+    for (size_t vertex = 0; vertex < num_vertices(kind.operators); ++vertex) {
+      if (kind.operators[vertex].kind == OperatorKind::kProfiled) return true;
+    }
+  }
+  return false;
+}
+
 int64_t LayerKind::Parameters() const {
   int64_t total = -tied_parameters;
   for (size_t vertex = 0; vertex < num_vertices(operators); ++vertex) {
@@ -78,6 +87,10 @@ int64_t Workload::Parameters() const {
   int64_t total = 0;
   for (const int kind : layers) total += of_kind[kind];
   return total;
+}
+
+FlopCount Workload::ForwardFlops(int index, int64_t sequence) const {
+  return FlopCount(ForwardFlopsPerToken(layer(index), sequence));
 }
 
 FlopCount Workload::TrainingFlopsPerToken(int64_t sequence) const {

@@ -1,5 +1,6 @@
 // Workload: the network being trained, as a DAG of operators, per token and
-// before any sharding. It knows nothing of devices, plans or time.
+// before any sharding. It knows nothing of devices, plans or time, except what
+// profiled operators took where they were measured.
 #pragma once
 
 #include <boost/graph/adjacency_list.hpp>
@@ -22,6 +23,7 @@ enum class OperatorKind {
   kRecurrent,    // a linear whose rows of one sample come one after another (LSTM step)
   kDispatch,     // rows go to the ranks that hold their experts, and
   kCombine,      // come back: all-to-all of in_features per routed row
+  kProfiled,     // takes per row what a profile of some board says
 };
 
 // How tensor parallelism of degree t divides an operator.
@@ -82,7 +84,9 @@ struct Operator {
   // one byte is half an element, an fp32 value two.
   int64_t forward_elements = 0;
   int64_t backward_elements = 0;
-  int kernels = 1;  // launches of the forward pass in an eager framework
+  int kernels = 1;             // launches of the forward pass in an eager framework
+  Duration forward_time = {};  // kProfiled only, per row
+  Duration backward_time = {};
   std::vector<SavedTensor> saved = {};
   friend bool operator==(const Operator&, const Operator&) = default;
 };
@@ -128,8 +132,14 @@ struct Workload {
   int layer_count() const { return static_cast<int>(layers.size()); }
   const LayerKind& layer(int index) const { return kinds[layers[index]]; }
   int block_count() const;  // layers of role kBlock
+  // Times were measured, in 32 bits and on one kind of board; nothing else is
+  // known of the operators, so they cannot be divided.
+  bool is_profile() const;
   // Exact number of parameters; tied tensors once.
   int64_t Parameters() const;
+  // FLOPs of the matrix products of one layer's forward, per token of the plan's
+  // sequence; conventions as below.
+  FlopCount ForwardFlops(int layer, int64_t sequence) const;
   // FLOPs of one training step per token of the plan's sequence, no
   // recomputation: three times the forward FLOPs of every matrix product, causal
   // attention as half the square, logits counted, embedding lookup not.

@@ -16,6 +16,7 @@
 #include "data/embedded.h"
 #include "proto/workload.pb.h"
 #include "sim/classics.h"
+#include "sim/graph_txt.h"
 #include "sim/hf_config.h"
 #include "sim/onnx_graph.h"
 #include "sim/workload_proto.h"
@@ -142,6 +143,9 @@ Workload LoadWorkload(const std::string& name_or_path, AttentionBackend attentio
     return *std::move(classic);
   }
   if (name_or_path.ends_with(".onnx")) return ReadOnnx(name_or_path);
+  if (name_or_path.ends_with(".txt")) {
+    return ToWorkload(ReadProfiledGraph(name_or_path), name_or_path);
+  }
   if (!FindPreset(name_or_path) && IsWorkloadProto(name_or_path)) {
     WorkloadProto proto;
     ReadProtoFile(name_or_path, &proto);

@@ -14,7 +14,7 @@ namespace stagecraft {
 //   - a preset or one of its aliases, whole and in any letter case:
 //     "llama-3-70b", "llama3-70b", "meta-llama/Meta-Llama-3-70B";
 //   - for LoadWorkload() only, a name of classics.h, "resnet50" or "vgg16@160",
-//     or an ONNX model (.onnx);
+//     an ONNX model (.onnx) or PipeDream's profile of one (graph.txt);
 //   - a shape "megatron:LAYERSxHIDDENxHEADS", such as "megatron:24x2304x24":
 //     the GPT of Narayanan et al., "Efficient large-scale language model
 //     training on GPU clusters using Megatron-LM" (SC21), table 1, with 51,200

@@ -14,6 +14,7 @@ namespace {
 // Sums over layers and products with token counts stay within 64 bits.
 constexpr int64_t kMaxFeatures = 1'000'000'000'000;
 constexpr int64_t kMaxParameters = 1'000'000'000'000'000;
+constexpr int64_t kMaxNanoseconds = 3'600'000'000'000;  // of one row: an hour
 constexpr int kMaxLayers = 100'000;
 constexpr int64_t kMaxInt = std::numeric_limits<int>::max();
 
@@ -108,7 +109,7 @@ void ReadShape(const OperatorProto& proto, const Place& place, Operator& op) {
 Operator OperatorFromProto(const OperatorProto& proto, const Place& place) {
   Operator op{.name = proto.name()};
   place.Want(!op.name.empty(), "name", "nothing", "a name");
-  op.kind = EnumFromProto<OperatorKind>(proto.kind(), 10, "kind", place);
+  op.kind = EnumFromProto<OperatorKind>(proto.kind(), 11, "kind", place);
   op.split = EnumFromProto<Split>(proto.split(), 3, "split", place);
   const bool multiplies = op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kAttention ||
                           op.kind == OperatorKind::kConvolution ||
@@ -132,6 +133,11 @@ Operator OperatorFromProto(const OperatorProto& proto, const Place& place) {
   op.forward_elements = proto.forward_elements();
   op.backward_elements = proto.backward_elements();
   op.kernels = proto.kernels();
+  const int64_t most_time = op.kind == OperatorKind::kProfiled ? kMaxNanoseconds : 0;
+  place.Range("forward_time_ns", proto.forward_time_ns(), 0, most_time);
+  place.Range("backward_time_ns", proto.backward_time_ns(), 0, most_time);
+  op.forward_time = Duration::Nanoseconds(proto.forward_time_ns());
+  op.backward_time = Duration::Nanoseconds(proto.backward_time_ns());
   ReadShape(proto, place, op);
   for (int i = 0; i < proto.saved_size(); ++i) {
     op.saved.push_back(SavedFromProto(proto.saved(i), place.Inside("saved", i)));
@@ -226,6 +232,8 @@ void OperatorsToProto(const OperatorGraph& graph, LayerKindProto* kind) {
     proto->set_experts_per_token(op.experts_per_token);
     proto->set_backward_elements(op.backward_elements);
     proto->set_kernels(op.kernels);
+    proto->set_forward_time_ns(op.forward_time.ns());
+    proto->set_backward_time_ns(op.backward_time.ns());
     for (const SavedTensor& tensor : op.saved) {
       SavedTensorProto* saved = proto->add_saved();
       saved->set_name(tensor.name);

@@ -1,44 +1,18 @@
 // Whatever a user gets wrong: exit code 2, one sentence on stderr that names
 // the place, nothing on stdout, nothing written.
-#include <gtest/gtest.h>
-#include <unistd.h>
+#include "tests/bad_input.h"
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
-
-#include "tools/command.h"
 
 namespace stagecraft {
 namespace {
 
-struct Result {
-  int code;
-  std::string out, err;
-};
-
-Result RunWords(const Args& words) {
-  std::istringstream in;
-  std::ostringstream out;
-  std::ostringstream err;
-  const int code = RunCommandLine(words, in, out, err);
-  return {code, out.str(), err.str()};
-}
-
-Args Split(const std::string& line) {
-  std::istringstream words(line);
-  Args args;
-  for (std::string word; words >> word;) args.push_back(word);
-  return args;
-}
-
-struct Case {
-  std::string line;   // a command line; $T is the folder of test files
-  std::string wants;  // part of the sentence
-};
+using bad_input::Case;
+using bad_input::Result;
+using bad_input::RunLine;
 
 // A run that is right but for what a case appends; the last flag wins nowhere,
 // so cases leave out what they replace.
@@ -150,12 +124,10 @@ std::vector<Case> Cases() {
   };
 }
 
-class BadInputTest : public testing::Test {
+class BadInputTest : public bad_input::FolderTest {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("stagecraft_bad_input_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
+    FolderTest::SetUp();
     Write("empty.json", "");
     Write("truncated.json", "{\"model_type\": \"llama\", \"hidden_size\": 40");
     Write("binary.json", std::string("\x00\xff\x7f\x01garbage\x00", 12));
@@ -182,48 +154,16 @@ class BadInputTest : public testing::Test {
     Write("no_such_device.yaml", numbers + stage(0, 2, 0) + stage(2, 2, 7));
     Write("lost_layer.yaml", numbers + stage(0, 2, 0) + stage(3, 1, 1));
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  void Write(const std::string& name, const std::string& contents) {
-    std::ofstream(folder_ / name, std::ios::binary) << contents;
-  }
-  std::string Expand(std::string line) const {
-    for (size_t at; (at = line.find("$T")) != std::string::npos;) {
-      line.replace(at, 2, folder_.string());
-    }
-    return line;
-  }
-  size_t FileCount() const {
-    size_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      (void)entry;
-      ++count;
-    }
-    return count;
-  }
-
-  std::filesystem::path folder_;
 };
 
 TEST_F(BadInputTest, EveryMistakeIsOneSentenceAndExitCodeTwo) {
-  const size_t files = FileCount();
-  for (const Case& bad : Cases()) {
-    const std::string line = Expand(bad.line);
-    const Result result = RunWords(Split(line));
-    EXPECT_EQ(result.code, kExitBadInput) << line << "\n" << result.err;
-    EXPECT_EQ(result.out, "") << line;
-    EXPECT_NE(result.err.find(bad.wants), std::string::npos) << line << "\n" << result.err;
-    ASSERT_FALSE(result.err.empty()) << line;
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << line << "\n"
-                                                                         << result.err;
-  }
-  EXPECT_EQ(FileCount(), files);
+  ExpectRefused(Cases());
   EXPECT_GE(Cases().size(), 40u);
 }
 
 TEST_F(BadInputTest, NotFittingIntoMemoryIsAResult) {
-  const Result result = RunWords(Split(
-      "simulate --model llama3-70b --cluster h100-sxm:1x8 --global-batch 8 --seq 512 --json"));
+  const Result result = RunLine(
+      "simulate --model llama3-70b --cluster h100-sxm:1x8 --global-batch 8 --seq 512 --json");
   EXPECT_EQ(result.code, kExitOk) << result.err;
   EXPECT_NE(result.out.find("\"fits\": false"), std::string::npos);
 }

@@ -1,6 +1,7 @@
 // Laws that hold for every plan, on seeded random plans: what a split must
 // conserve, and that folding changes no time. A failure prints the plan.
-#include <fmt/format.h>
+#include "tests/laws.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,6 +21,11 @@
 namespace stagecraft {
 namespace {
 
+using laws::Describe;
+using laws::OnOneDevice;
+using laws::RepresentedDevices;
+using laws::TotalFlops;
+
 Workload MakeWorkload(AttentionBackend attention) {
   DecoderConfig config = DecoderOfFamily("llama");
   config.layers = 14;
@@ -30,15 +36,6 @@ Workload MakeWorkload(AttentionBackend attention) {
   config.vocab = 32768;
   config.max_sequence = 2048;
   return BuildDecoder(config, attention, "small llama");
-}
-
-std::string Describe(const PlanDegrees& d) {
-  return fmt::format(
-      "tp {} pp {} cp {} by {} vpp {} zero {} group {} micro-batch {} recompute {} sp {} "
-      "overlap {}{}",
-      d.tensor, d.pipeline, d.context, Name(d.context_exchange), d.chunks, d.zero, d.zero_group,
-      d.micro_batch, Name(d.recompute), d.sequence_parallel, d.overlap_grad_reduce,
-      d.overlap_param_gather);
 }
 
 // A plan for 32 devices.
@@ -64,23 +61,6 @@ PlanDegrees Draw(Random random) {
   return d;
 }
 
-// FLOPs of all ranks of a step.
-double TotalFlops(const Schedule& schedule) {
-  std::vector<double> of_block(schedule.block_count(), 0);
-  for (BlockId block = 0; block < schedule.block_count(); ++block) {
-    for (const OpId op : schedule.ops(block)) of_block[block] += schedule.op(op).Flops().count();
-  }
-  double flops = 0;
-  for (TaskId task = 0; task < schedule.task_count(); ++task) {
-    for (const Lane lane : schedule.lanes(task)) {
-      const LaneInfo& info = schedule.lane_infos()[Index(lane)];
-      if (info.kind != LaneKind::kCompute) continue;
-      flops += of_block[schedule.block(task)] * schedule.ranks()[info.rank].multiplicity;
-    }
-  }
-  return flops;
-}
-
 TEST(LawsTest, EverySplitDoesTheSameArithmetic) {
   for (const AttentionBackend attention : {AttentionBackend::kFlash, AttentionBackend::kUnfused}) {
     const Workload workload = MakeWorkload(attention);
@@ -88,10 +68,7 @@ TEST(LawsTest, EverySplitDoesTheSameArithmetic) {
     const Cluster one = ParseCluster("h100-sxm:1x1");
     for (int round = 0; round < 60; ++round) {
       const PlanDegrees degrees = Draw(Random(11).Child("flops", round));
-      PlanDegrees alone = degrees;
-      alone.tensor = alone.pipeline = alone.context = alone.chunks = 1;
-      alone.zero = alone.zero_group = 0;
-      alone.overlap_tensor = false;
+      const PlanDegrees alone = OnOneDevice(degrees);
       const double split = TotalFlops(Lower(MakePlan(degrees, workload, many), workload, many));
       const double whole = TotalFlops(Lower(MakePlan(alone, workload, one), workload, one));
       EXPECT_NEAR(split / whole, 1.0, 1e-12) << Describe(degrees);
@@ -156,9 +133,7 @@ TEST(LawsTest, FoldedAndUnfoldedAgreeToTheNanosecond) {
     const SimulatedStep unfolded = SimulateStep(plan, workload, cluster, model, {.unfold = true});
     EXPECT_EQ(folded.evaluation.step_time, unfolded.evaluation.step_time) << Describe(degrees);
     EXPECT_EQ(unfolded.schedule.ranks().size(), 32u) << Describe(degrees);
-    int represented = 0;
-    for (const RankInfo& rank : folded.schedule.ranks()) represented += rank.multiplicity;
-    EXPECT_EQ(represented, 32) << Describe(degrees);
+    EXPECT_EQ(RepresentedDevices(folded.schedule), 32) << Describe(degrees);
   }
 }
 
@@ -182,7 +157,7 @@ TEST(LawsTest, ExpertParallelismMovesWorkButMakesNone) {
         const SimulatedStep folded = SimulateStep(plan, workload, cluster, model);
         const SimulatedStep unfolded =
             SimulateStep(plan, workload, cluster, model, {.unfold = true});
-        const std::string what = Describe(degrees) + fmt::format(" ep {}", expert);
+        const std::string what = Describe(degrees);
         EXPECT_EQ(folded.evaluation.step_time, unfolded.evaluation.step_time) << what;
         if (flops == 0) flops = TotalFlops(folded.schedule);
         EXPECT_NEAR(TotalFlops(folded.schedule) / flops, 1.0, 1e-12) << what;

@@ -4,6 +4,7 @@
 #include <istream>
 #include <new>
 #include <ostream>
+#include <string>
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
@@ -23,6 +24,14 @@ void PrintHelp(std::ostream& out) {
          "      --micro-batch 1 --global-batch 512 --seq 8192\n";
 }
 
+// Names out of a file may hold line breaks; an error stays one line.
+std::string OneLine(std::string sentence) {
+  for (char& c : sentence) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  return sentence;
+}
+
 int RunVerb(const Command& command, const Args& args, std::istream& in, std::ostream& out,
             std::ostream& err) {
   try {
@@ -34,12 +43,12 @@ int RunVerb(const Command& command, const Args& args, std::istream& in, std::ost
     }
     return code;
   } catch (const InputError& error) {
-    err << "stagecraft " << command.name << ": " << error.what() << '\n';
+    err << "stagecraft " << command.name << ": " << OneLine(error.what()) << '\n';
     return kExitBadInput;
   } catch (const std::bad_alloc&) {
     err << "stagecraft " << command.name << ": not enough memory\n";
   } catch (const std::exception& error) {
-    err << "stagecraft " << command.name << ": " << error.what() << '\n';
+    err << "stagecraft " << command.name << ": " << OneLine(error.what()) << '\n';
   }
   return kExitInternal;
 }

@@ -1,4 +1,4 @@
-// catalogue: the GPUs, nodes and models that names stand for.
+// catalogue: the GPUs, nodes, models and stacks that names stand for.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,12 +11,14 @@
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/nearest.h"
 #include "sim/classics.h"
 #include "sim/node_catalogue.h"
 #include "sim/workload_catalogue.h"
 #include "tools/command.h"
 #include "tools/flags.h"
 #include "tools/report_header.h"
+#include "tools/validation/stack_table.h"
 
 namespace stagecraft {
 namespace {
@@ -123,6 +125,35 @@ Listing ListModels() {
   return list;
 }
 
+// One row per value, so that each stands beside its origin.
+Listing ListStacks() {
+  Listing list;
+  list.columns = {{"stack", "stack"}, {"key", "key"}, {"value", "value"}, {"origin", "origin"}};
+  for (const std::string& name : StackTable::Embedded().Names()) {
+    for (const StackValue& value : StackTable::Embedded().Find(name)->values) {
+      list.rows.push_back(
+          {{"stack", name}, {"key", value.key}, {"value", value.value}, {"origin", value.origin}});
+    }
+  }
+  return list;
+}
+
+// Keeps the rows of one entry, by its first column or another name of it.
+void KeepOnly(const std::string& id, Listing& list) {
+  Json kept = Json::array();
+  Args known;
+  for (const Json& row : list.rows) {
+    Args names = row.value("aliases", Args());
+    names.push_back(row[list.columns[0].key].get<std::string>());
+    if (std::find(names.begin(), names.end(), id) != names.end()) kept.push_back(row);
+    known.insert(known.end(), names.begin(), names.end());
+  }
+  if (kept.empty()) {
+    throw InputError(fmt::format("ID: got \"{}\"; {}", id, NearestNames(id, known)));
+  }
+  list.rows = std::move(kept);
+}
+
 // What the hardware does not have is "-".
 std::string Cell(const Json& value, double unit) {
   if (value.is_array()) return fmt::format("{}", fmt::join(value.get<Args>(), ", "));
@@ -155,20 +186,29 @@ void PrintTable(const Listing& list, std::ostream& out) {
   }
 }
 
+Listing List(const std::string& what) {
+  if (what == "gpus") return ListGpus();
+  if (what == "nodes") return ListNodes();
+  return what == "models" ? ListModels() : ListStacks();
+}
+
 }  // namespace
 
 int RunCatalogue(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
-  CLI::App app("Lists the GPUs, nodes or models that names stand for.", "stagecraft catalogue");
+  CLI::App app("Lists the GPUs, nodes, models or stacks that names stand for.",
+               "stagecraft catalogue");
   app.footer(kNotes);
-  std::string what;
+  std::string what, id;
   bool as_json = false;
   app.add_option("LIST", what, "what to list")
       ->required()
-      ->check(OneOf({"gpus", "nodes", "models"}));
+      ->check(OneOf({"gpus", "nodes", "models", "stacks"}));
+  app.add_option("ID", id, "this entry alone");
   app.add_flag("--json", as_json, "one JSON object");
   if (ParseFlags(app, args, out)) return kExitOk;
 
-  Listing list = what == "gpus" ? ListGpus() : what == "nodes" ? ListNodes() : ListModels();
+  Listing list = List(what);
+  if (!id.empty()) KeepOnly(id, list);
   if (as_json) {
     Json report = ReportHeader("catalogue", kSchema, {});
     report[what] = std::move(list.rows);

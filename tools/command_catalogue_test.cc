@@ -49,7 +49,7 @@ TEST(CommandCatalogueTest, ListsCarryTheirUnits) {
 }
 
 TEST(CommandCatalogueTest, JsonHasOneListOfObjects) {
-  for (const char* list : {"gpus", "nodes", "models"}) {
+  for (const char* list : {"gpus", "nodes", "models", "stacks"}) {
     const Outcome outcome = Call({list, "--json"});
     const auto report = nlohmann::json::parse(outcome.out);
     EXPECT_EQ(report["command"], "catalogue");
@@ -58,10 +58,33 @@ TEST(CommandCatalogueTest, JsonHasOneListOfObjects) {
   }
 }
 
+TEST(CommandCatalogueTest, StacksShowEachValueBesideItsOrigin) {
+  const Outcome all = Call({"stacks"});
+  EXPECT_NE(all.out.find("\nmegatron-core "), std::string::npos) << all.out;
+  const auto report = nlohmann::json::parse(Call({"stacks", "ddp", "--json"}).out);
+  bool has_bucket = false;
+  for (const auto& row : report["stacks"]) {
+    EXPECT_EQ(row["stack"], "ddp");
+    EXPECT_NE(row["origin"], "");
+    has_bucket = has_bucket || (row["key"] == "bucket_bytes" && row["value"] == "26214400");
+  }
+  EXPECT_TRUE(has_bucket) << report;
+}
+
+TEST(CommandCatalogueTest, OneEntryIsFoundByItsNames) {
+  const auto report = nlohmann::json::parse(Call({"gpus", "h100-sxm", "--json"}).out);
+  ASSERT_EQ(report["gpus"].size(), 1u);
+  EXPECT_EQ(report["gpus"][0]["id"], "h100-sxm5-80gb");
+  const Outcome other = Call({"stacks", "megatron"});
+  EXPECT_EQ(other.code, kExitBadInput);
+  EXPECT_NE(other.err.find("ID: got \"megatron\"; did you mean \"megatron-"), std::string::npos)
+      << other.err;
+}
+
 TEST(CommandCatalogueTest, OtherListsAreRefused) {
   const Outcome outcome = Call({"gpu"});
   EXPECT_EQ(outcome.code, kExitBadInput);
-  EXPECT_NE(outcome.err.find("LIST: got \"gpu\", want one of gpus, nodes, models"),
+  EXPECT_NE(outcome.err.find("LIST: got \"gpu\", want one of gpus, nodes, models, stacks"),
             std::string::npos)
       << outcome.err;
   EXPECT_EQ(Call({}).code, kExitBadInput);

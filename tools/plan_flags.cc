@@ -6,10 +6,11 @@
 #include <map>
 
 #include "costmodel/check.h"
-#include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
 #include "proto/plan.pb.h"
 #include "sim/cluster_spec.h"
+#include "sim/decoder.h"
+#include "sim/hf_config.h"
 #include "sim/plan_proto.h"
 #include "sim/workload_catalogue.h"
 #include "tools/validation/stack_table.h"
@@ -51,12 +52,20 @@ std::string ModelFile(const std::string& model) {
 
 std::vector<std::string> FindWarnings(const Plan& plan, const Workload& workload,
                                       const Cluster& cluster) {
-  std::vector<std::string> warnings = {
-      "every time is analytical (roofline, efficiency curves, NCCL's constants), none measured",
-      "compute does not slow down while communication runs beside it"};
+  std::vector<std::string> warnings;
+  if (!workload.is_profile()) {
+    warnings.push_back(
+        "every time is analytical (roofline, efficiency curves, NCCL's constants), none measured");
+  }
+  warnings.push_back("compute does not slow down while communication runs beside it");
   if (workload.max_sequence > 0 && plan.sequence > workload.max_sequence) {
     warnings.push_back(fmt::format("sequence {} is longer than the {} tokens {} was built for",
                                    plan.sequence, workload.max_sequence, workload.name));
+  }
+  if (workload.is_profile()) {
+    warnings.push_back(fmt::format(
+        "operators of {} take what its profile says, whatever the board; their FLOPs are unknown",
+        workload.name));
   }
   if (plan.device_count() < cluster.device_count()) {
     warnings.push_back(fmt::format("{} of {} devices stay idle",
@@ -69,7 +78,8 @@ std::vector<std::string> FindWarnings(const Plan& plan, const Workload& workload
 }  // namespace
 
 void PlanFlags::Register(CLI::App& app) {
-  app.add_option("--model", model_, "preset, config.json, its directory, or megatron:LxHxA")
+  app.add_option("--model", model_,
+                 "preset, config.json, its directory, megatron:LxHxA, .onnx or graph.txt")
       ->required();
   app.add_option("--cluster", cluster_, "GPU:NxG, NODE:N, a sum of these, or a file")->required();
   app.add_option("--plan", plan_file_, "plan file (.yaml, .json, .textproto) in place of degrees");
@@ -96,6 +106,16 @@ void PlanFlags::Register(CLI::App& app) {
   degree("--expert-imbalance", degrees_.expert_imbalance,
          "rows of the fullest rank's experts over the mean [1]");
   degree("--precision", precision_, "bf16, fp16, fp32, tf32 or fp8 [bf16]");
+  degree("--fp8-recipe", fp8_recipe_,
+         "scales of 8-bit tensors: delayed, current or mx (every 32 numbers) [delayed]");
+  degree("--gradient-bytes", degrees_.gradient_bytes,
+         "per element, accumulated and reduced: 2 or 4 [4; 2 with fp16]");
+  degree("--embedding-placement", embedding_placement_,
+         "first-last or redistributed: blocks leave the stage of the head [first-last]");
+  degree_options_.push_back(app.add_option("--replica-micro-batches",
+                                           degrees_.replica_micro_batches,
+                                           "micro-batches of each replica, e.g. 5,3 [equally many]")
+                                ->delimiter(','));
   degree("--rank-order", degrees_.rank_order, "fastest first [tp-cp-ep-dp-pp]");
   degree_options_.push_back(
       app.add_option("--stage-layers", stage_layers_, "blocks per stage, e.g. 19,21,21,19")
@@ -149,6 +169,11 @@ PlanDegrees PlanFlags::Degrees() const {
                                                      {{"ring", ContextExchange::kRing},
                                                       {"gather", ContextExchange::kGather},
                                                       {"ulysses", ContextExchange::kUlysses}});
+  degrees.fp8_recipe = Choose<Fp8Recipe>(
+      "--fp8-recipe", fp8_recipe_,
+      {{"delayed", Fp8Recipe::kDelayed}, {"current", Fp8Recipe::kCurrent}, {"mx", Fp8Recipe::kMx}});
+  degrees.balance_head = Choose<bool>("--embedding-placement", embedding_placement_,
+                                      {{"first-last", false}, {"redistributed", true}});
   degrees.stage_blocks = stage_layers_;
   if (sequence_parallel_option_->count() > 0) degrees.sequence_parallel = sequence_parallel_;
   return degrees;
@@ -161,40 +186,32 @@ bool PlanFlags::IsGiven(const std::string& flag) const {
   return attention_option_->check_name(flag) && attention_option_->count() > 0;
 }
 
-PlanFlags PlanFlags::WithStackDefaults() const {
-  const StackDefaults* defaults = StackTable::Embedded().Find(stack_);
-  if (defaults == nullptr) {
-    throw InputError(fmt::format("--stack: got \"{}\"; {}", stack_,
-                                 NearestNames(stack_, StackTable::Embedded().Names())));
+Workload PlanFlags::LoadNetwork(const Cluster& cluster) const {
+  const AttentionBackend attention = ChooseAttention(attention_);
+  Workload workload = LoadWorkload(model_, attention);
+  const int ranks = degrees_.tensor;
+  // Other degrees are refused later, with the arithmetic.
+  if (vocabulary_multiple_ > 0 && ranks >= 1 && ranks <= cluster.device_count()) {
+    DecoderConfig config = LoadDecoderConfig(model_);
+    config.vocab = PaddedVocabulary(config.vocab, ranks, vocabulary_multiple_);
+    workload = BuildNetwork(config, attention, workload.name);
   }
-  PlanFlags flags = *this;
-  if (!IsGiven("--recompute")) flags.recompute_ = defaults->recompute;
-  if (!IsGiven("--attention")) flags.attention_ = defaults->attention;
-  if (!IsGiven("--zero")) flags.degrees_.zero = defaults->zero;
-  if (!IsGiven("--overlap-grad-reduce")) {
-    flags.degrees_.overlap_grad_reduce = defaults->overlap_grad_reduce;
-  }
-  if (!IsGiven("--overlap-param-gather")) {
-    flags.degrees_.overlap_param_gather = defaults->overlap_param_gather;
-  }
-  if (!IsGiven("--sequence-parallel")) {
-    flags.degrees_.sequence_parallel = defaults->sequence_parallel ? -1 : 0;
-  }
-  flags.stack_.clear();
-  return flags;
+  return workload;
 }
 
 PlannedJob PlanFlags::Build() const {
   if (!stack_.empty()) {
-    PlannedJob job = WithStackDefaults().Build();
+    std::vector<StackValue> used;
+    PlannedJob job = WithStackDefaults(used).Build();
     job.stack = stack_;
+    job.stack_values = std::move(used);
     return job;
   }
   if (network_ != "model") {
     throw InputError(fmt::format("--network: got \"{}\", want model", network_));
   }
-  Workload workload = LoadWorkload(model_, ChooseAttention(attention_));
   Cluster cluster = ParseCluster(cluster_);
+  Workload workload = LoadNetwork(cluster);
   std::vector<std::string> files;
   for (const std::string& file : {ModelFile(model_), cluster_, plan_file_}) {
     if (!file.empty() && IsFile(file)) files.push_back(file);
@@ -211,10 +228,11 @@ PlannedJob PlanFlags::Build() const {
   } else {
     PlanDegrees degrees = Degrees();
     if (degrees.sequence == 0) degrees.sequence = workload.max_sequence;
+    if (workload.is_profile() && !IsGiven("--precision")) degrees.precision = DType::kFp32;
     plan = MakePlan(degrees, workload, cluster);
   }
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
-  return {std::move(workload), std::move(cluster), std::move(plan), "",
+  return {std::move(workload), std::move(cluster), std::move(plan), "", {},
           std::move(files),    std::move(warnings)};
 }
 

@@ -10,6 +10,7 @@
 #include "sim/cluster.h"
 #include "sim/plan.h"
 #include "sim/workload.h"
+#include "tools/validation/stack_table.h"
 
 namespace stagecraft {
 
@@ -18,9 +19,10 @@ struct PlannedJob {
   Workload workload;
   Cluster cluster;
   Plan plan;
-  std::string stack;                  // whose defaults were used; may be empty
-  std::vector<std::string> files;     // that were read
-  std::vector<std::string> warnings;  // what rests on an assumption, a sentence each
+  std::string stack;                     // whose defaults were used; may be empty
+  std::vector<StackValue> stack_values;  // those that no flag replaced
+  std::vector<std::string> files;        // that were read
+  std::vector<std::string> warnings;     // what rests on an assumption, a sentence each
 };
 
 class PlanFlags {
@@ -33,17 +35,22 @@ class PlanFlags {
 
  private:
   PlanDegrees Degrees() const;
-  // A copy in which what was not given is as the stack does it.
-  PlanFlags WithStackDefaults() const;
+  // A copy in which what was not given is as the stack does it; these defaults
+  // are appended to `used`.
+  PlanFlags WithStackDefaults(std::vector<StackValue>& used) const;
+  void TakePipelineDefaults(const StackDefaults& stack, std::vector<StackValue>& used);
+  Workload LoadNetwork(const Cluster& cluster) const;
   bool IsGiven(const std::string& flag) const;
 
   std::string model_, cluster_, plan_file_;
   std::string precision_ = "bf16", schedule_ = "1f1b", recompute_ = "selective";
   std::string attention_ = "flash", network_ = "model", stack_;
-  std::string optimizer_ = "adam", context_exchange_ = "ring";
+  std::string optimizer_ = "adam", context_exchange_ = "ring", fp8_recipe_ = "delayed";
+  std::string embedding_placement_ = "first-last";
   std::vector<int> stage_layers_;
   PlanDegrees degrees_;
   bool sequence_parallel_ = true;
+  int vocabulary_multiple_ = 0;               // > 0: a decoder's rows per tensor rank are multiples
   std::vector<CLI::Option*> degree_options_;  // those that a plan file replaces
   CLI::Option* attention_option_ = nullptr;
   CLI::Option* sequence_parallel_option_ = nullptr;

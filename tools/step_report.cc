@@ -59,6 +59,14 @@ int BlocksOf(const Stage& stage, const Workload& workload) {
   return blocks;
 }
 
+Json StackToJson(const PlannedJob& job) {
+  Json values = Json::array();
+  for (const StackValue& value : job.stack_values) {
+    values.push_back({{"key", value.key}, {"value", value.value}, {"origin", value.origin}});
+  }
+  return {{"name", job.stack}, {"values", std::move(values)}};
+}
+
 Json PlanToJson(const PlannedJob& job) {
   const Plan& plan = job.plan;
   const Workload& workload = job.workload;
@@ -69,6 +77,9 @@ Json PlanToJson(const PlannedJob& job) {
                       {"cp", stage.context_parallel},
                       {"replicas", stage.replicas.size()},
                       {"recompute", Name(stage.recompute)}});
+    if (!stage.replica_micro_batches.empty()) {
+      stages.back()["replica_micro_batches"] = stage.replica_micro_batches;
+    }
   }
   return {{"tp", plan.stages[0].tensor_parallel},
           {"pp", plan.stages.size()},
@@ -94,13 +105,14 @@ Json PlanToJson(const PlannedJob& job) {
           {"expert_imbalance", plan.expert_imbalance},
           {"sequence_parallel", plan.sequence_parallel},
           {"precision", Name(plan.precision)},
+          {"fp8_recipe", Name(plan.fp8_recipe)},
           {"gradient_bytes", plan.gradient_bytes},
           {"overlap_grad_reduce", plan.overlap_grad_reduce},
           {"overlap_param_gather", plan.overlap_param_gather},
           {"forward_only", plan.forward_only},
           {"network", "model"},
           {"rank_order", plan.rank_order},
-          {"stack", job.stack},
+          {"stack", StackToJson(job)},
           {"stages", std::move(stages)}};
 }
 
@@ -132,8 +144,13 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
     }
     blocks += fmt::format("{}{}", blocks.empty() ? "" : ",", BlocksOf(stage, job.workload));
   }
-  if (!job.stack.empty()) fmt::print(out, "          defaults of stack {}\n", job.stack);
   fmt::print(out, "          blocks per stage {}; embedding first, head last\n\n", blocks);
+  if (job.stack.empty()) return;
+  fmt::print(out, "defaults of stack {}\n", job.stack);
+  for (const StackValue& value : job.stack_values) {
+    fmt::print(out, "  {:<20} {:<12} {}\n", value.key, value.value, value.origin);
+  }
+  fmt::print(out, "\n");
 }
 
 void PrintMemory(const PlannedJob& job, const Evaluation& e, std::ostream& out) {
@@ -175,32 +192,37 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
   for (int i = 0; i < kBasisCount; ++i) {
     basis[Name(static_cast<Basis>(i))] = e.profile.basis_share[i];
   }
-  return {{"model", job.workload.name},
-          {"parameters", job.workload.Parameters()},
-          {"cluster", DescribeCluster(job.cluster)},
-          {"gpus", e.devices},
-          {"step_time_ms", e.step_time.ms()},
-          {"step_time_interval_ms", {e.step_time_low.ms(), e.step_time_high.ms()}},
-          {"tokens_per_s", e.tokens / seconds},
-          {"tokens_per_s_per_gpu", e.tokens / seconds / e.devices},
-          {"samples_per_s", e.samples / seconds},
-          {"model_tflops_per_s_per_gpu", e.model_flops.count() / seconds / e.devices * 1e-12},
-          {"mfu", e.mfu()},
-          {"hfu", e.hfu()},
-          {"bubble_fraction", e.profile.bubble_fraction},
-          {"breakdown_ms", std::move(breakdown)},
-          {"critical_rank", step.schedule.ranks()[e.profile.critical_rank].device},
-          {"peak_memory_gib", WorstFirst(e.memory)[0].Peak().gib()},
-          {"memory", std::move(memory)},
-          {"fits", e.fits},
-          {"basis", std::move(basis)},
-          {"plan", PlanToJson(job)},
-          {"warnings", job.warnings},
-          {"simulated_ranks", step.schedule.ranks().size()},
-          {"tasks", step.schedule.task_count()},
-          {"tasks_per_s", wall.tasks_per_s},
-          {"wall_ms", wall.total_ms},
-          {"fingerprint", fmt::format("{:016x}", step.timeline.Fingerprint())}};
+  // Nobody counted the FLOPs of a profile's operators.
+  const auto known = [&](double value) {
+    return job.workload.is_profile() ? Json(nullptr) : Json(value);
+  };
+  return {
+      {"model", job.workload.name},
+      {"parameters", job.workload.Parameters()},
+      {"cluster", DescribeCluster(job.cluster)},
+      {"gpus", e.devices},
+      {"step_time_ms", e.step_time.ms()},
+      {"step_time_interval_ms", {e.step_time_low.ms(), e.step_time_high.ms()}},
+      {"tokens_per_s", e.tokens / seconds},
+      {"tokens_per_s_per_gpu", e.tokens / seconds / e.devices},
+      {"samples_per_s", e.samples / seconds},
+      {"model_tflops_per_s_per_gpu", known(e.model_flops.count() / seconds / e.devices * 1e-12)},
+      {"mfu", known(e.mfu())},
+      {"hfu", known(e.hfu())},
+      {"bubble_fraction", e.profile.bubble_fraction},
+      {"breakdown_ms", std::move(breakdown)},
+      {"critical_rank", step.schedule.ranks()[e.profile.critical_rank].device},
+      {"peak_memory_gib", WorstFirst(e.memory)[0].Peak().gib()},
+      {"memory", std::move(memory)},
+      {"fits", e.fits},
+      {"basis", std::move(basis)},
+      {"plan", PlanToJson(job)},
+      {"warnings", job.warnings},
+      {"simulated_ranks", step.schedule.ranks().size()},
+      {"tasks", step.schedule.task_count()},
+      {"tasks_per_s", wall.tasks_per_s},
+      {"wall_ms", wall.total_ms},
+      {"fingerprint", fmt::format("{:016x}", step.timeline.Fingerprint())}};
 }
 
 void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& out) {
@@ -211,8 +233,10 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
              e.step_time_low.ms(), e.step_time_high.ms());
   fmt::print(out, "rate      {:.0f} tokens/s, {:.1f} tokens/s per GPU, {:.2f} samples/s\n",
              e.tokens / seconds, e.tokens / seconds / e.devices, e.samples / seconds);
-  fmt::print(out, "use       {:.1f} model TFLOP/s per GPU, MFU {:.3f}, HFU {:.3f}\n",
-             e.model_flops.count() / seconds / e.devices * 1e-12, e.mfu(), e.hfu());
+  if (!job.workload.is_profile()) {
+    fmt::print(out, "use       {:.1f} model TFLOP/s per GPU, MFU {:.3f}, HFU {:.3f}\n",
+               e.model_flops.count() / seconds / e.devices * 1e-12, e.mfu(), e.hfu());
+  }
   fmt::print(out, "pipeline  {:.1f} % of the compute lanes idle between first and last pass\n\n",
              100 * e.profile.bubble_fraction);
   fmt::print(out, "where the step goes (exposed, on the critical rank)\n");

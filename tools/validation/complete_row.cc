@@ -6,8 +6,9 @@
 
 #include "costmodel/check.h"
 #include "sim/classics.h"
+#include "sim/decoder.h"
+#include "sim/plan.h"
 #include "tools/validation/row_plan.h"
-#include "tools/validation/step_metric.h"
 
 namespace stagecraft {
 namespace {
@@ -21,31 +22,6 @@ struct NamedBert {
   int64_t layers, hidden, heads;
 };
 constexpr NamedBert kBerts[] = {{"BERT-base", 12, 768, 12}, {"BERT-large", 24, 1024, 16}};
-
-// Blocks per stage, the head in the last, so that the stage with most FLOPs has
-// the fewest: `last` blocks there, the others as even as can be, earlier stages
-// short of one because they keep most activations.
-std::vector<int64_t> BalancedBlocks(const DecoderConfig& config, double sequence, int64_t stages) {
-  DecoderConfig headless = config;
-  headless.vocab = 0;
-  const auto flops = [&](const DecoderConfig& c) {
-    return *ConventionFlops("3x-causal-attention", c, sequence, 1);
-  };
-  const double head = (flops(config) - flops(headless)) / flops(headless) *
-                      static_cast<double>(config.layers);  // in blocks
-  const auto fullest = [&](int64_t last) {
-    const int64_t others = (config.layers - last + stages - 2) / (stages - 1);
-    return std::max(head + static_cast<double>(last), static_cast<double>(others));
-  };
-  int64_t last = 0;
-  for (int64_t count = 1; count <= config.layers / stages; ++count) {
-    if (fullest(count) <= fullest(last)) last = count;
-  }
-  std::vector<int64_t> blocks(stages, (config.layers - last) / (stages - 1));
-  for (int64_t i = 0; i < (config.layers - last) % (stages - 1); ++i) ++blocks[stages - 2 - i];
-  blocks.back() = last;
-  return blocks;
-}
 
 class Completion {
  public:
@@ -186,8 +162,8 @@ class Completion {
         row_.layers > kMostDegree) {
       throw InputError("layers per stage of the redistributed placement are not stated");
     }
-    for (const int64_t blocks :
-         BalancedBlocks(RowDecoder(row_), static_cast<double>(row_.seq), row_.pp)) {
+    const Workload workload = BuildDecoder(RowDecoder(row_), AttentionBackend::kFlash, row_.model);
+    for (const int blocks : BalancedBlocks(workload, row_.seq, static_cast<int>(row_.pp))) {
       row_.stage_layers += (row_.stage_layers.empty() ? "" : ",") + std::to_string(blocks);
     }
     Note("stage_layers " + row_.stage_layers);

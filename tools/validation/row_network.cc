@@ -114,6 +114,7 @@ EncoderHead RowHead(const MeasuredRow& row) {
 }
 
 DType RowPrecision(const MeasuredRow& row) {
+  if (row.dtype == "mxfp8") return DType::kFp8;
   for (const DType type : {DType::kFp32, DType::kTf32, DType::kFp16, DType::kBf16, DType::kFp8}) {
     if (row.dtype == Name(type)) return type;
   }

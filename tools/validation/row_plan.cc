@@ -54,6 +54,7 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   degrees.order = RowOrder(row);
   degrees.recompute = RowRecompute(row);
   degrees.precision = RowPrecision(row);
+  if (row.dtype == "mxfp8") degrees.fp8_recipe = Fp8Recipe::kMx;
   degrees.zero = WholeNumber("zero", row.zero);
   if (!row.zero_group.empty()) degrees.zero_group = WholeNumber("zero_group", row.zero_group);
   degrees.sequence_parallel = row.sequence_parallel == "yes" ? 1 : 0;

@@ -1,5 +1,7 @@
 #include "tools/validation/stack_table.h"
 
+#include <google/protobuf/descriptor.h>
+
 #include <algorithm>
 #include <initializer_list>
 
@@ -11,8 +13,12 @@
 namespace stagecraft {
 namespace {
 
+using google::protobuf::FieldDescriptor;
+
 constexpr const char* kFile = "stacks.textproto";
-constexpr int kMaxMultiple = 1 << 20;
+constexpr int64_t kMaxMultiple = 1 << 20;
+constexpr int64_t kMaxBatch = 1'000'000'000;
+constexpr int64_t kMaxBucket = 1'000'000'000;  // as plan files have it
 
 void CheckWord(const std::string& word, std::initializer_list<const char*> known,
                const std::string& place) {
@@ -24,29 +30,91 @@ void CheckWord(const std::string& word, std::initializer_list<const char*> known
   throw InputError(place + ": got \"" + word + "\", want one of " + want);
 }
 
-StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& place) {
+void CheckOptionalWord(const std::string& word, std::initializer_list<const char*> known,
+                       const std::string& place) {
+  if (!word.empty()) CheckWord(word, known, place);
+}
+
+void CheckRange(int64_t value, int64_t least, int64_t most, const std::string& place) {
+  if (value >= least && value <= most) return;
+  throw InputError(place + ": got " + std::to_string(value) + ", want " + std::to_string(least) +
+                   " to " + std::to_string(most));
+}
+
+void CheckElement(int bytes, const std::string& place) {
+  if (bytes == 2 || bytes == 4) return;
+  throw InputError(place + ": got " + std::to_string(bytes) + ", want 2 or 4");
+}
+
+void CheckStack(const StackProto& proto, const std::string& place) {
   CheckWord(proto.recompute(), {"none", "selective", "full"}, place + ".recompute");
-  if (!proto.recompute_others().empty()) {
-    CheckWord(proto.recompute_others(), {"none", "selective", "full"}, place + ".recompute_others");
-  }
+  CheckOptionalWord(proto.recompute_others(), {"none", "selective", "full"},
+                    place + ".recompute_others");
   CheckWord(proto.order(), {"gpipe", "1f1b", "interleaved"}, place + ".order");
   CheckWord(proto.attention(), {"unfused", "flash"}, place + ".attention");
-  if (proto.zero() < 0 || proto.zero() > 3) {
-    throw InputError(place + ".zero: got " + std::to_string(proto.zero()) + ", want 0 to 3");
+  CheckOptionalWord(proto.optimizer(), {"adam", "sgd"}, place + ".optimizer");
+  CheckOptionalWord(proto.embedding_placement(), {"first-last", "redistributed"},
+                    place + ".embedding_placement");
+  CheckOptionalWord(proto.context_exchange(), {"ring", "gather", "ulysses"},
+                    place + ".context_exchange");
+  CheckRange(proto.zero(), 0, 3, place + ".zero");
+  CheckRange(proto.micro_batch(), 0, kMaxBatch, place + ".micro_batch");
+  CheckRange(proto.vocabulary_multiple(), 0, kMaxMultiple, place + ".vocabulary_multiple");
+  CheckRange(proto.bucket_bytes(), 0, kMaxBucket, place + ".bucket_bytes");
+  if (proto.has_gradient_bytes()) {
+    CheckElement(proto.gradient_bytes(), place + ".gradient_bytes");
   }
-  if (proto.micro_batch() < 0) {
-    throw InputError(place + ".micro_batch: got " + std::to_string(proto.micro_batch()) +
-                     ", want >= 0");
+  if (proto.has_fp16_gradient_bytes()) {
+    CheckElement(proto.fp16_gradient_bytes(), place + ".fp16_gradient_bytes");
   }
-  if (proto.vocabulary_multiple() < 0 || proto.vocabulary_multiple() > kMaxMultiple) {
-    throw InputError(place + ".vocabulary_multiple: got " +
-                     std::to_string(proto.vocabulary_multiple()) + ", want 0 to " +
-                     std::to_string(kMaxMultiple));
+}
+
+std::string ValueInWords(const StackProto& proto, const FieldDescriptor* field) {
+  const google::protobuf::Reflection& reflection = *proto.GetReflection();
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_STRING:
+      return reflection.GetString(proto, field);
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return reflection.GetBool(proto, field) ? "true" : "false";
+    case FieldDescriptor::CPPTYPE_INT32:
+      return std::to_string(reflection.GetInt32(proto, field));
+    default:
+      return std::to_string(reflection.GetInt64(proto, field));
   }
-  if (proto.bucket_bytes() < 0) {
-    throw InputError(place + ".bucket_bytes: got " + std::to_string(proto.bucket_bytes()) +
-                     ", want >= 0");
+}
+
+// Every field that is set but the id, each with its one origin.
+std::vector<StackValue> ValuesFromProto(const StackProto& proto, const std::string& place) {
+  std::map<std::string, std::string> origins;
+  for (int i = 0; i < proto.origins_size(); ++i) {
+    const StackOriginProto& origin = proto.origins(i);
+    const std::string inside = place + ".origins[" + std::to_string(i) + "]";
+    if (origin.origin().empty()) throw InputError(inside + ".origin: got none, want a source");
+    for (const std::string& field : origin.field()) {
+      if (origins.emplace(field, origin.origin()).second) continue;
+      throw InputError(inside + ".field: got \"" + field + "\" twice, want it once");
+    }
   }
+  std::vector<const FieldDescriptor*> fields;
+  proto.GetReflection()->ListFields(proto, &fields);
+  std::vector<StackValue> values;
+  for (const FieldDescriptor* field : fields) {
+    if (field->name() == "id" || field->name() == "origins") continue;
+    const auto origin = origins.extract(field->name());
+    if (origin.empty()) {
+      throw InputError(place + ".origins: got none for \"" + field->name() + "\", want one");
+    }
+    values.push_back({field->name(), ValueInWords(proto, field), origin.mapped()});
+  }
+  if (!origins.empty()) {
+    throw InputError(place + ".origins: got one for \"" + origins.begin()->first +
+                     "\", want a field that the stack sets");
+  }
+  return values;
+}
+
+StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& place) {
+  CheckStack(proto, place);
   StackDefaults defaults;
   defaults.recompute = proto.recompute();
   defaults.recompute_others =
@@ -61,10 +129,24 @@ StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& plac
   defaults.attention = proto.attention();
   defaults.vocabulary_multiple = proto.vocabulary_multiple();
   defaults.bucket_bytes = proto.bucket_bytes();
+  defaults.optimizer = proto.optimizer();
+  defaults.gradient_bytes = proto.gradient_bytes();
+  defaults.fp16_gradient_bytes = proto.fp16_gradient_bytes();
+  defaults.embedding_placement = proto.embedding_placement();
+  defaults.overlap_p2p = proto.overlap_p2p();
+  defaults.overlap_tensor = proto.overlap_tensor();
+  defaults.context_exchange = proto.context_exchange();
+  defaults.values = ValuesFromProto(proto, place);
   return defaults;
 }
 
 }  // namespace
+
+const StackValue* StackDefaults::Find(std::string_view key) const {
+  const auto found = std::find_if(values.begin(), values.end(),
+                                  [&](const StackValue& value) { return value.key == key; });
+  return found == values.end() ? nullptr : &*found;
+}
 
 StackTable StackTable::Parse(const std::string& text, const std::string& name) {
   StackTableProto proto;

@@ -1,15 +1,24 @@
-// StackTable: what training stacks do where a measured row does not say.
+// StackTable: what training stacks do unless told otherwise.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stagecraft {
 
-// Words are those of MeasuredRow's fields.
+// One default in words. The origin is a document and the option's name there,
+// or opens with "assumption: ".
+struct StackValue {
+  std::string key;  // a field of StackProto
+  std::string value;
+  std::string origin;
+};
+
+// Words are those of MeasuredRow's fields and of the flags.
 struct StackDefaults {
   std::string recompute;
   std::string recompute_others;     // of networks that are not decoders
@@ -23,6 +32,17 @@ struct StackDefaults {
   std::string attention;
   int vocabulary_multiple = 0;  // 0: the vocabulary is not padded
   int64_t bucket_bytes = 0;     // of gradients; 0: as Plan::bucket_bytes
+  std::string optimizer;
+  int gradient_bytes = 0;           // below 32-bit precision; 0: as PlanDegrees::gradient_bytes
+  int fp16_gradient_bytes = 0;      // the same in fp16
+  std::string embedding_placement;  // "first-last" or empty
+  bool overlap_p2p = false;         // of an interleaved stack: in that order alone
+  bool overlap_tensor = false;
+  std::string context_exchange;
+  std::vector<StackValue> values;  // those that the table sets, as above
+
+  // nullptr where the table does not set it: the field above says nothing.
+  const StackValue* Find(std::string_view key) const;
 };
 
 // Immutable; safe from any thread.

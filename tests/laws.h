@@ -1,0 +1,56 @@
+// What laws measure of a plan and of its schedule, for tests.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/plan.h"
+#include "sim/schedule.h"
+
+namespace stagecraft::laws {
+
+inline std::string Describe(const PlanDegrees& d) {
+  return fmt::format(
+      "tp {} pp {} cp {} by {} ep {} vpp {} zero {} group {} micro-batch {} recompute {} sp {} "
+      "overlap {}{}",
+      d.tensor, d.pipeline, d.context, Name(d.context_exchange), d.expert, d.chunks, d.zero,
+      d.zero_group, d.micro_batch, Name(d.recompute), d.sequence_parallel, d.overlap_grad_reduce,
+      d.overlap_param_gather);
+}
+
+// The same batch in the same pieces on one device.
+inline PlanDegrees OnOneDevice(PlanDegrees d) {
+  d.tensor = d.pipeline = d.context = d.expert = d.chunks = 1;
+  d.order = PipelineOrder::kOneForwardOneBackward;
+  d.zero = d.zero_group = 0;
+  d.overlap_tensor = false;
+  return d;
+}
+
+// FLOPs of all ranks of a step.
+inline double TotalFlops(const Schedule& schedule) {
+  std::vector<double> of_block(schedule.block_count(), 0);
+  for (BlockId block = 0; block < schedule.block_count(); ++block) {
+    for (const OpId op : schedule.ops(block)) of_block[block] += schedule.op(op).Flops().count();
+  }
+  double flops = 0;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    for (const Lane lane : schedule.lanes(task)) {
+      const LaneInfo& info = schedule.lane_infos()[Index(lane)];
+      if (info.kind != LaneKind::kCompute) continue;
+      flops += of_block[schedule.block(task)] * schedule.ranks()[info.rank].multiplicity;
+    }
+  }
+  return flops;
+}
+
+// The devices that the simulated ranks stand for.
+inline int RepresentedDevices(const Schedule& schedule) {
+  int devices = 0;
+  for (const RankInfo& rank : schedule.ranks()) devices += rank.multiplicity;
+  return devices;
+}
+
+}  // namespace stagecraft::laws
