@@ -10,7 +10,7 @@ const char* Name(OpKind kind) {
   constexpr const char* kNames[] = {"none",           "gemm",        "attention",  "elementwise",
                                     "optimizer",      "convolution", "all-reduce", "all-gather",
                                     "reduce-scatter", "all-to-all",  "broadcast",  "send-recv",
-                                    "profiled"};
+                                    "profiled",   "norm",       "softmax"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -31,12 +31,15 @@ Bytes Op::Traffic() const {
     case OpKind::kGemm:
       return Bytes(element * batch * (m * k + k * n + m * n));
     case OpKind::kAttention: {
-      const int64_t once = 2 * (m + n) * k;  // queries, output, keys, values
-      return Bytes(element * batch * once * (direction == Direction::kForward ? 1 : 2));
+      const int64_t heads = kv_batch > 0 ? kv_batch : batch;
+      const int64_t once = 2 * (batch * m + heads * n) * k;  // queries, output, keys, values
+      return Bytes(element * once * (direction == Direction::kForward ? 1 : 2));
     }
     case OpKind::kElementwise:
     case OpKind::kOptimizer:
     case OpKind::kConvolution:
+    case OpKind::kNorm:
+    case OpKind::kSoftmax:
       return bytes;
     default:
       return Bytes(0);
@@ -83,6 +86,15 @@ Op Op::Elementwise(Bytes traffic, int kernels) {
   return op;
 }
 
+Op Op::Rowwise(OpKind kind, DType dtype, int64_t rows, int64_t width, Bytes traffic, int kernels) {
+  Op op = Elementwise(traffic, kernels);
+  op.kind = kind;
+  op.dtype = dtype;
+  op.m = rows;
+  op.n = width;
+  return op;
+}
+
 Op Op::Optimizer(Bytes traffic, int kernels) {
   Op op;
   op.kind = OpKind::kOptimizer;
@@ -122,6 +134,9 @@ std::string Describe(const Op& op) {
       return fmt::format("attention {} {} heads {}x{}x{}{} {}",
                          op.direction == Direction::kForward ? "forward" : "backward", op.batch,
                          op.m, op.n, op.k, op.causal ? " causal" : "", Name(op.dtype));
+    case OpKind::kNorm:
+    case OpKind::kSoftmax:
+      return fmt::format("{} {} rows of {} {}", Name(op.kind), op.m, op.n, Name(op.dtype));
     case OpKind::kElementwise:
     case OpKind::kOptimizer:
       return fmt::format("{} {} bytes", Name(op.kind), op.bytes.count());
@@ -150,7 +165,8 @@ size_t std::hash<stagecraft::Op>::operator()(const stagecraft::Op& op) const {
   hash.Add(static_cast<int64_t>(op.kind)).Add(static_cast<int64_t>(op.dtype));
   hash.Add(static_cast<int64_t>(op.direction)).Add(op.causal).Add(op.batch);
   hash.Add(op.m).Add(op.n).Add(op.k).Add(op.bytes.count()).Add(op.kernels);
-  hash.Add(op.profiled.ns());
+  hash.Add(op.profiled.ns()).Add(op.kv_batch).Add(op.sequences);
+  hash.Add(static_cast<int64_t>(op.use));
   if (stagecraft::IsCollective(op.kind)) {
     hash.Add(op.fabric.ranks).Add(op.fabric.nodes);
     stagecraft::AddLink(op.fabric.intra, hash);

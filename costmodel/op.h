@@ -25,6 +25,8 @@ enum class OpKind {
   kBroadcast,
   kSendRecv,  // `bytes` one way over `fabric.intra`, or `inter` if nodes > 1
   kProfiled,  // whatever it is, `m` times `profiled`
+  kNorm,      // layer or RMS norm of m rows of n; moves `bytes`, as fused as can be
+  kSoftmax,   // of m rows of n; moves `bytes`, likewise
 };
 const char* Name(OpKind kind);
 constexpr bool IsCollective(OpKind kind) {
@@ -33,6 +35,10 @@ constexpr bool IsCollective(OpKind kind) {
 
 enum class Direction { kForward, kBackward };
 
+// Layers of a serving framework also write keys and values to their cache and
+// prepare each sequence; a training step does not.
+enum class AttentionUse { kTraining, kServing };
+
 // A value: equal ops cost the same on equal devices. Fields a kind does not
 // use stay zero.
 struct Op {
@@ -40,6 +46,9 @@ struct Op {
   DType dtype = DType::kBf16;
   Direction direction = Direction::kForward;  // attention only
   bool causal = false;                        // attention only
+  AttentionUse use = AttentionUse::kTraining;  // attention only
+  int64_t sequences = 1;                       // attention only
+  int64_t kv_batch = 0;  // attention only: heads of keys and values; 0: as `batch`
   int64_t batch = 1;
   int64_t m = 0;
   int64_t n = 0;
@@ -60,6 +69,9 @@ struct Op {
   static Op Attention(DType dtype, Direction direction, int64_t batch_heads, int64_t queries,
                       int64_t keys, int64_t head_size, bool causal);
   static Op Elementwise(Bytes traffic, int kernels = 1);
+  // kNorm or kSoftmax.
+  static Op Rowwise(OpKind kind, DType dtype, int64_t rows, int64_t width, Bytes traffic,
+                    int kernels = 1);
   static Op Optimizer(Bytes traffic, int kernels);
   static Op Collective(OpKind kind, Bytes buffer, const Fabric& fabric);
   static Op Profiled(int64_t times, Duration profiled);

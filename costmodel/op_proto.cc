@@ -95,14 +95,19 @@ void WriteFabric(const Fabric& fabric, FabricProto* proto) {
   proto->set_nvls(fabric.nvls);
 }
 
+bool HasOperands(OpKind kind) {
+  return kind == OpKind::kGemm || kind == OpKind::kAttention || kind == OpKind::kConvolution;
+}
+
+bool HasRows(OpKind kind) {
+  return HasOperands(kind) || kind == OpKind::kNorm || kind == OpKind::kSoftmax;
+}
+
 void ReadShape(const OpProto& proto, std::string_view path, Op& op) {
-  const bool has_operands =
-      op.kind == OpKind::kGemm || op.kind == OpKind::kAttention || op.kind == OpKind::kConvolution;
-  const int64_t least = has_operands ? 1 : 0;
   op.batch = AtLeast(1, proto.has_batch() ? proto.batch() : 1, path, "batch");
-  op.m = AtLeast(least, proto.m(), path, "m");
-  op.n = AtLeast(least, proto.n(), path, "n");
-  op.k = AtLeast(least, proto.k(), path, "k");
+  op.m = AtLeast(HasRows(op.kind) ? 1 : 0, proto.m(), path, "m");
+  op.n = AtLeast(HasRows(op.kind) ? 1 : 0, proto.n(), path, "n");
+  op.k = AtLeast(HasOperands(op.kind) ? 1 : 0, proto.k(), path, "k");
   const double m = static_cast<double>(op.m);
   const double n = static_cast<double>(op.n);
   const double k = static_cast<double>(op.k);
@@ -121,10 +126,8 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
     Fail(path, "kind", static_cast<int>(proto.kind()), "a kind of op");
   }
   op.kind = static_cast<OpKind>(proto.kind());
-  const bool has_operands =
-      op.kind == OpKind::kGemm || op.kind == OpKind::kAttention || op.kind == OpKind::kConvolution;
   const bool has_dtype = proto.dtype() != OpProto::DTYPE_UNSPECIFIED;
-  if (!OpProto::DType_IsValid(proto.dtype()) || (has_operands && !has_dtype)) {
+  if (!OpProto::DType_IsValid(proto.dtype()) || (HasRows(op.kind) && !has_dtype)) {
     Fail(path, "dtype", static_cast<int>(proto.dtype()), "a number format");
   }
   if (has_dtype) op.dtype = static_cast<DType>(static_cast<int>(proto.dtype()) - 1);
@@ -134,6 +137,15 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
   op.direction = static_cast<Direction>(proto.direction());
   op.causal = proto.causal();
   ReadShape(proto, path, op);
+  op.sequences = AtLeast(1, proto.has_sequences() ? proto.sequences() : 1, path, "sequences");
+  op.kv_batch = AtLeast(0, proto.kv_batch(), path, "kv_batch");
+  if (op.kv_batch > op.batch) {
+    Fail(path, "kv_batch", op.kv_batch, fmt::format("at most the batch, {}", op.batch));
+  }
+  if (!OpProto::AttentionUse_IsValid(proto.use())) {
+    Fail(path, "use", static_cast<int>(proto.use()), "TRAINING or SERVING");
+  }
+  op.use = static_cast<AttentionUse>(proto.use());
   op.bytes = Bytes(AtLeast(0, proto.bytes(), path, "bytes"));
   op.profiled = Duration::Nanoseconds(AtLeast(0, proto.profiled_ns(), path, "profiled_ns"));
   const double in_all = static_cast<double>(op.m) * static_cast<double>(op.profiled.ns());
@@ -156,6 +168,11 @@ OpProto ToProto(const Op& op) {
   proto.set_dtype(static_cast<OpProto::DType>(AfterUnspecified(op.dtype)));
   proto.set_direction(static_cast<OpProto::Direction>(op.direction));
   proto.set_causal(op.causal);
+  if (op.kind == OpKind::kAttention) {
+    proto.set_sequences(op.sequences);
+    proto.set_kv_batch(op.kv_batch);
+    proto.set_use(static_cast<OpProto::AttentionUse>(op.use));
+  }
   proto.set_batch(op.batch);
   proto.set_m(op.m);
   proto.set_n(op.n);

@@ -6,6 +6,12 @@
 
 #include "data/embedded_files.h"
 
+// From cost_model.S.
+extern "C" {
+extern const char stagecraft_cost_model_begin[];
+extern const char stagecraft_cost_model_end[];
+}
+
 namespace stagecraft {
 
 std::string_view EmbeddedFile(std::string_view name) {
@@ -17,6 +23,11 @@ std::string_view EmbeddedFile(std::string_view name) {
     std::abort();
   }
   return kEmbeddedContents[found - names.begin()];
+}
+
+std::string_view EmbeddedCostModel() {
+  return {stagecraft_cost_model_begin,
+          static_cast<size_t>(stagecraft_cost_model_end - stagecraft_cost_model_begin)};
 }
 
 std::span<const std::string_view> EmbeddedFileNames() { return kEmbeddedNames; }

@@ -11,6 +11,9 @@ namespace stagecraft {
 // valid for the life of the program.
 std::string_view EmbeddedFile(std::string_view name);
 
+// The fitted cost model, data/cost_models/kernels.pb.
+std::string_view EmbeddedCostModel();
+
 // All names, in byte order.
 std::span<const std::string_view> EmbeddedFileNames();
 

@@ -108,7 +108,12 @@ class Emitter {
     if (elements == 0) return;
     const int64_t per_row =
         o_.split == Split::kColumn ? DivideUp(elements, spec_.tensor) : elements;
-    Add(Op::Elementwise(Bytes(OwnRows() * per_row * spec_.ElementBytes()), o_.kernels));
+    const Bytes bytes(OwnRows() * per_row * spec_.ElementBytes());
+    if (o_.kind == OperatorKind::kNorm && o_.in_features > 0) {
+      return Add(Op::Rowwise(OpKind::kNorm, NarrowType(), OwnRows(), o_.in_features, bytes,
+                             o_.kernels));
+    }
+    Add(Op::Elementwise(bytes, o_.kernels));
   }
 
   // Vocabulary-split cross-entropy: maximum, sum of exponentials and the
@@ -214,8 +219,17 @@ class Emitter {
         kExpertGroup);
   }
 
-  DType AttentionType() const {
+  // Of what 8-bit recipes leave in 16 bits.
+  DType NarrowType() const {
     return spec_.precision == DType::kFp8 ? DType::kBf16 : spec_.precision;
+  }
+  Op FusedAttention(Direction direction) const {
+    Op op = Op::Attention(NarrowType(), direction, AttendedHeads(), AttendedQueries(), Keys(),
+                          o_.head_size, o_.causal);
+    op.sequences = spec_.micro_batch;
+    const int64_t kv = spec_.micro_batch * DivideUp(o_.kv_heads, spec_.tensor);
+    op.kv_batch = std::min(op.batch, IsUlysses() ? DivideUp(kv, spec_.context) : kv);
+    return op;
   }
   int64_t LocalHeads() const { return spec_.micro_batch * DivideUp(o_.heads, spec_.tensor); }
   int64_t Queries() const { return AllRows() / spec_.micro_batch; }
@@ -275,14 +289,15 @@ class Emitter {
     const int64_t heads = AttendedHeads();
     const int64_t queries = AttendedQueries();
     if (spec_.attention == AttentionBackend::kFlash) {
-      return Add(Op::Attention(AttentionType(), Direction::kForward, heads, queries, Keys(),
-                               o_.head_size, o_.causal));
+      return Add(FusedAttention(Direction::kForward));
     }
     const int64_t scores = heads * queries * Keys();
-    Add(Op::Gemm(AttentionType(), queries, Keys(), o_.head_size, heads));
+    Add(Op::Gemm(NarrowType(), queries, Keys(), o_.head_size, heads));
     // Scale, mask and softmax in one kernel, dropout with its mask in another.
-    Add(Op::Elementwise(Bytes(scores * (4 * spec_.ElementBytes() + 1)), 2));
-    Add(Op::Gemm(AttentionType(), queries, o_.head_size, Keys(), heads));
+    Add(Op::Rowwise(OpKind::kSoftmax, NarrowType(), heads * queries, Keys(),
+                    Bytes(scores * 2 * spec_.ElementBytes())));
+    Add(Op::Elementwise(Bytes(scores * (2 * spec_.ElementBytes() + 1))));
+    Add(Op::Gemm(NarrowType(), queries, o_.head_size, Keys(), heads));
   }
 
   void AttentionBackward() {
@@ -293,15 +308,14 @@ class Emitter {
     const int64_t queries = AttendedQueries();
     const int64_t keys = Keys();
     if (is_fused) {
-      Add(Op::Attention(AttentionType(), Direction::kBackward, heads, queries, keys, o_.head_size,
-                        o_.causal));
+      Add(FusedAttention(Direction::kBackward));
     } else {
       const int64_t scores = heads * queries * keys;
-      Add(Op::Gemm(AttentionType(), queries, keys, o_.head_size, heads));  // of probabilities
-      Add(Op::Gemm(AttentionType(), keys, o_.head_size, queries, heads));  // of values
+      Add(Op::Gemm(NarrowType(), queries, keys, o_.head_size, heads));  // of probabilities
+      Add(Op::Gemm(NarrowType(), keys, o_.head_size, queries, heads));  // of values
       Add(Op::Elementwise(Bytes(scores * (5 * spec_.ElementBytes() + 1)), 2));
-      Add(Op::Gemm(AttentionType(), queries, o_.head_size, keys, heads));  // of queries
-      Add(Op::Gemm(AttentionType(), keys, o_.head_size, queries, heads));  // of keys
+      Add(Op::Gemm(NarrowType(), queries, o_.head_size, keys, heads));  // of queries
+      Add(Op::Gemm(NarrowType(), keys, o_.head_size, queries, heads));  // of keys
     }
     EndBackward();
   }

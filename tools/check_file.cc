@@ -13,10 +13,12 @@
 
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
+#include "costmodel/learned/samples/sample_file.h"
 #include "costmodel/proto_file.h"
 #include "sim/decoder.h"
 #include "sim/hf_config.h"
 #include "tools/check_kinds.h"
+#include "tools/check_samples.h"
 #include "tools/check_trace.h"
 #include "tools/validation/csv_table.h"
 #include "tools/validation/measured_row.h"
@@ -28,7 +30,7 @@ using Keys = std::set<std::string>;
 
 constexpr const char* kWanted =
     "a cluster, workload, plan, schedule, timeline, device or node catalogue, NCCL tuning, "
-    "stack defaults, Hugging Face config.json, trace or table of measured rows";
+    "stack defaults, Hugging Face config.json, trace, samples or table of measured rows";
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -178,12 +180,15 @@ FileSummary CheckFile(const std::string& path, const CheckContext& context) {
     throw InputError(fmt::format("{}: got an empty file, want {}", path, kWanted));
   }
   if (extension == ".pftrace") return {"Perfetto trace", CheckPerfettoTrace(text, path)};
+  if (extension == ".gz" || (extension == ".csv" && IsSampleTable(text))) {
+    return {"samples", DescribeSamples(ParseSamples(text, path), path)};
+  }
   if (extension == ".csv") return CheckRows(text, path);
   if (extension == ".pb") return CheckBinary(text, path, context);
   if (IsProtoExtension(extension)) return CheckStructured(text, path, extension, context);
   throw InputError(
       fmt::format("{}: got extension \"{}\", want .textproto, .json, .yaml, .pb, "
-                  ".pftrace or .csv",
+                  ".pftrace, .csv or .gz",
                   path, extension));
 }
 

@@ -6,11 +6,13 @@
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/learned/samples/sample_proto.h"
 #include "costmodel/nccl_proto.h"
 #include "costmodel/proto_file.h"
 #include "proto/cluster.pb.h"
 #include "proto/nccl.pb.h"
 #include "proto/plan.pb.h"
+#include "proto/sample.pb.h"
 #include "proto/schedule.pb.h"
 #include "proto/stack.pb.h"
 #include "proto/timeline.pb.h"
@@ -22,6 +24,7 @@
 #include "sim/plan_proto.h"
 #include "sim/schedule_proto.h"
 #include "sim/workload_proto.h"
+#include "tools/check_samples.h"
 #include "tools/validation/stack_table.h"
 
 namespace stagecraft {
@@ -146,6 +149,11 @@ const std::vector<FileKind>& FileKinds() {
                               StackTable::Parse(proto.DebugString(), path);
                               return fmt::format("{} stacks", proto.stacks_size());
                             }),
+      Kind<SampleSetProto>(
+          "samples", {"samples"},
+          [](const SampleSetProto& proto, const S& path, const C&) {
+            return DescribeSamples({"samples", SamplesFromProto(proto, path), 0}, path);
+          }),
   };
   return kinds;
 }

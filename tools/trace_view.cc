@@ -15,7 +15,7 @@ constexpr const char* kPhaseNames[] = {"F",         "B",         "send F",
                                        "send B",    "context",   "grad reduce",
                                        "grad norm", "optimizer", "param gather"};
 constexpr int kPhaseCount = static_cast<int>(std::size(kPhaseNames));
-constexpr int kOpKindCount = static_cast<int>(OpKind::kProfiled) + 1;
+constexpr int kOpKindCount = static_cast<int>(OpKind::kSoftmax) + 1;
 
 // After the phases, in names and in categories.
 constexpr int16_t kBubbleName = kPhaseCount;

@@ -1,0 +1,193 @@
+#include "costmodel/learned/boosted_trees.h"
+
+#include <fmt/format.h>
+#include <xgboost/c_api.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::json;
+
+void Call(int status) {
+  if (status != 0) throw InputError(fmt::format("xgboost: {}", XGBGetLastError()));
+}
+
+// Handles of the C API, freed when they go out of scope.
+struct Matrix {
+  DMatrixHandle handle = nullptr;
+  ~Matrix() {
+    if (handle != nullptr) XGDMatrixFree(handle);
+  }
+};
+struct Booster {
+  BoosterHandle handle = nullptr;
+  ~Booster() {
+    if (handle != nullptr) XGBoosterFree(handle);
+  }
+};
+
+void Set(const Booster& booster, const char* key, const std::string& value) {
+  Call(XGBoosterSetParam(booster.handle, key, value.c_str()));
+}
+
+}  // namespace
+
+BoostedTrees BoostedTrees::Train(std::span<const float> features, int columns,
+                                 std::span<const float> targets, std::span<const float> weights,
+                                 const BoostingOptions& options) {
+  const size_t rows = targets.size();
+  CHECK(columns > 0 && rows > 0 && features.size() == rows * static_cast<size_t>(columns));
+  CHECK(weights.empty() || weights.size() == rows);
+  for (const float feature : features) {
+    if (!std::isfinite(feature)) throw InputError("boosted trees: a feature is not a finite number");
+  }
+  Matrix matrix;
+  Call(XGDMatrixCreateFromMat(features.data(), rows, static_cast<bst_ulong>(columns), NAN,
+                              &matrix.handle));
+  Call(XGDMatrixSetFloatInfo(matrix.handle, "label", targets.data(), rows));
+  if (!weights.empty()) {
+    Call(XGDMatrixSetFloatInfo(matrix.handle, "weight", weights.data(), rows));
+  }
+  Booster booster;
+  Call(XGBoosterCreate(&matrix.handle, 1, &booster.handle));
+  Set(booster, "objective", "reg:squarederror");
+  Set(booster, "base_score", "0");
+  Set(booster, "tree_method", "hist");
+  Set(booster, "nthread", "1");  // sums in one order: the same trees everywhere
+  Set(booster, "max_depth", std::to_string(options.max_depth));
+  Set(booster, "eta", fmt::format("{}", options.learning_rate));
+  Set(booster, "min_child_weight", fmt::format("{}", options.min_child_weight));
+  Set(booster, "subsample", fmt::format("{}", options.row_fraction));
+  Set(booster, "colsample_bytree", fmt::format("{}", options.column_fraction));
+  Set(booster, "lambda", fmt::format("{}", options.l2));
+  Set(booster, "seed", std::to_string(options.seed));
+  std::vector<float> gradients(rows), curvatures(rows);
+  for (int round = 0; round < options.rounds; ++round) {
+    if (options.absolute_scale == 0) {
+      Call(XGBoosterUpdateOneIter(booster.handle, round, matrix.handle));
+      continue;
+    }
+    bst_ulong count = 0;
+    const float* predicted = nullptr;
+    constexpr int kMargin = 1;  // option mask: no transformation
+    Call(XGBoosterPredict(booster.handle, matrix.handle, kMargin, 0, 1, &count, &predicted));
+    CHECK(count == rows);
+    for (size_t i = 0; i < rows; ++i) {
+      const double error = static_cast<double>(predicted[i]) - targets[i];
+      const double weight = (weights.empty() ? 1.0 : weights[i]) /
+                            std::hypot(1.0, error / options.absolute_scale);
+      gradients[i] = static_cast<float>(weight * error);
+      curvatures[i] = static_cast<float>(weight);
+    }
+    Call(XGBoosterBoostOneIter(booster.handle, matrix.handle, gradients.data(), curvatures.data(),
+                               rows));
+  }
+  bst_ulong size = 0;
+  const char* bytes = nullptr;
+  Call(XGBoosterSaveModelToBuffer(booster.handle, R"({"format":"json"})", &size, &bytes));
+  const Json model = Json::parse(bytes, bytes + size);
+  BoostedTrees trees;
+  trees.columns_ = columns;
+  for (const Json& tree : model.at("learner").at("gradient_booster").at("model").at("trees")) {
+    const auto left = tree.at("left_children").get<std::vector<int32_t>>();
+    const auto right = tree.at("right_children").get<std::vector<int32_t>>();
+    const auto column = tree.at("split_indices").get<std::vector<int32_t>>();
+    const auto value = tree.at("split_conditions").get<std::vector<float>>();
+    // Breadth first, so that the children of a node are neighbours.
+    const int32_t root = static_cast<int32_t>(trees.nodes_.size());
+    trees.roots_.push_back(root);
+    std::vector<int32_t> order = {0};
+    for (size_t i = 0; i < order.size(); ++i) {
+      const int32_t from = order[i];
+      Node node{value[from], 0, column[from]};
+      if (left[from] >= 0) {
+        node.left = root + static_cast<int32_t>(order.size());
+        order.push_back(left[from]);
+        order.push_back(right[from]);
+      } else {
+        node.column = 0;
+      }
+      trees.nodes_.push_back(node);
+    }
+  }
+  return trees;
+}
+
+void BoostedTrees::AddTo(std::span<const float> features, std::span<double> out) const {
+  CHECK(features.size() == out.size() * static_cast<size_t>(columns_));
+  // Rows of a block walk a tree side by side: their loads do not wait for each
+  // other, and the tree stays in the cache.
+  constexpr size_t kBlock = 16;
+  for (size_t first = 0; first < out.size(); first += kBlock) {
+    const size_t rows = std::min(kBlock, out.size() - first);
+    const float* row[kBlock];
+    float sum[kBlock] = {};
+    for (size_t r = 0; r < rows; ++r) row[r] = features.data() + (first + r) * columns_;
+    for (const int32_t root : roots_) {
+      int32_t at[kBlock];
+      for (size_t r = 0; r < rows; ++r) at[r] = root;
+      for (bool moves = true; moves;) {
+        moves = false;
+        for (size_t r = 0; r < rows; ++r) {
+          const Node& node = nodes_[at[r]];
+          if (node.left == 0) continue;
+          at[r] = node.left + (row[r][node.column] < node.value ? 0 : 1);
+          moves = true;
+        }
+      }
+      for (size_t r = 0; r < rows; ++r) sum[r] += nodes_[at[r]].value;
+    }
+    for (size_t r = 0; r < rows; ++r) out[first + r] += sum[r];
+  }
+}
+
+BoostedTrees BoostedTrees::FromProto(const BoostedTreesProto& proto, const std::string& name) {
+  const int count = proto.values_size();
+  if (proto.left_size() != count || proto.split_columns_size() != count) {
+    throw InputError(fmt::format("{}: got {} values, {} children and {} columns, want as many of each",
+                                 name, count, proto.left_size(), proto.split_columns_size()));
+  }
+  BoostedTrees trees;
+  trees.columns_ = proto.columns();
+  if (proto.columns() < (count > 0 ? 1 : 0)) {
+    throw InputError(fmt::format("{}.columns: got {}, want at least 1", name, proto.columns()));
+  }
+  trees.nodes_.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    const Node node{proto.values(i), proto.left(i), proto.split_columns(i)};
+    const bool is_leaf = node.left == 0;
+    if (!std::isfinite(node.value) || (!is_leaf && (node.left <= i || node.left >= count - 1)) ||
+        node.column < 0 || node.column >= trees.columns_) {
+      throw InputError(fmt::format("{}: node {} is no part of a tree", name, i));
+    }
+    trees.nodes_.push_back(node);
+  }
+  for (const int32_t root : proto.roots()) {
+    if (root < 0 || root >= count) {
+      throw InputError(fmt::format("{}.roots: got {}, want 0 to {}", name, root, count - 1));
+    }
+    trees.roots_.push_back(root);
+  }
+  return trees;
+}
+
+BoostedTreesProto BoostedTrees::ToProto() const {
+  BoostedTreesProto proto;
+  proto.set_columns(columns_);
+  for (const int32_t root : roots_) proto.add_roots(root);
+  for (const Node& node : nodes_) {
+    proto.add_values(node.value);
+    proto.add_left(node.left);
+    proto.add_split_columns(node.column);
+  }
+  return proto;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,49 @@
+// BoostedTrees: gradient-boosted regression trees. Trained by XGBoost through
+// its C API; predicted by walking flat arrays, because a row through the library
+// costs twenty times as much.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "costmodel/learned/boosting_options.h"
+#include "proto/cost_model.pb.h"
+
+namespace stagecraft {
+
+// Immutable once made; safe from any thread.
+class BoostedTrees {
+ public:
+  BoostedTrees() = default;  // predicts 0
+
+  // Fits `targets`; `features` holds a row of `columns` finite
+  // numbers for each of them. `weights` are empty or one for each. The same
+  // input gives the same trees. Throws InputError if XGBoost refuses.
+  static BoostedTrees Train(std::span<const float> features, int columns,
+                            std::span<const float> targets, std::span<const float> weights,
+                            const BoostingOptions& options);
+
+  // Adds the prediction of each row to `out`. CHECKs the sizes.
+  void AddTo(std::span<const float> features, std::span<double> out) const;
+
+  int columns() const { return columns_; }
+  bool empty() const { return roots_.empty(); }
+
+  // FromProto throws InputError, `name` first, for trees that are none.
+  static BoostedTrees FromProto(const BoostedTreesProto& proto, const std::string& name);
+  BoostedTreesProto ToProto() const;
+
+ private:
+  struct Node {
+    float value = 0;     // threshold, or what a leaf adds
+    int32_t left = 0;    // child below the threshold, the other is left + 1; 0: a leaf
+    int32_t column = 0;
+  };
+  std::vector<int32_t> roots_;
+  std::vector<Node> nodes_;
+  int columns_ = 0;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,20 @@
+// How boosted trees are trained.
+#pragma once
+
+namespace stagecraft {
+
+struct BoostingOptions {
+  int rounds = 300;
+  int max_depth = 6;
+  double learning_rate = 0.08;
+  double min_child_weight = 5;
+  double row_fraction = 0.8;     // drawn anew for each tree
+  double column_fraction = 0.7;  // likewise
+  double l2 = 1;
+  // 0: squared error. Else errors well above this count by their size, not their
+  // square: gradients e / sqrt(1 + (e / scale)^2), so that outliers cost no trees.
+  double absolute_scale = 0;
+  int seed = 1;
+};
+
+}  // namespace stagecraft

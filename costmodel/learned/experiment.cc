@@ -1,0 +1,225 @@
+#include "costmodel/learned/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <tuple>
+
+#include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+#include "costmodel/learned/baselines.h"
+#include "costmodel/learned/kernel_families.h"
+#include "costmodel/learned/training_rows.h"
+#include "costmodel/random.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr double kSigmas80 = 1.2816;
+constexpr int kDraws = 20;  // of calibration rows
+
+// Predicts samples of any boards.
+std::vector<Prediction> PredictSamples(const CostModel& model, const CallOverhead& overhead,
+                                       std::span<const Sample> samples,
+                                       std::span<const int> which) {
+  std::map<std::string, std::vector<int>> by_board;
+  for (const int i : which) by_board[samples[i].gpu].push_back(i);
+  std::vector<Prediction> predictions;
+  for (const auto& [gpu, indices] : by_board) {
+    const Device& device = DeviceCatalogue::Embedded().Find(gpu)->device;
+    std::vector<Op> ops;
+    for (const int i : indices) ops.push_back(samples[i].op);
+    const std::vector<Estimate> estimates = model.Predict(ops, device);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const Duration reported = overhead.Reported(samples[indices[i]], estimates[i].time);
+      predictions.push_back({indices[i], reported.seconds(), estimates[i].spread});
+    }
+  }
+  return predictions;
+}
+
+Accuracy Summarise(std::span<const Sample> samples, std::span<const Prediction> predictions) {
+  Accuracy accuracy;
+  accuracy.rows = static_cast<int>(predictions.size());
+  std::vector<double> errors;
+  for (const Prediction& p : predictions) {
+    const double measured = samples[p.sample].time.seconds();
+    const double ratio = std::log(p.seconds / measured);
+    errors.push_back(std::abs(p.seconds / measured - 1));
+    accuracy.mape += errors.back() / accuracy.rows;
+    accuracy.bias += ratio / accuracy.rows;
+    accuracy.interval80_coverage += (std::abs(ratio) <= kSigmas80 * p.spread ? 1.0 : 0.0) /
+                                    accuracy.rows;
+  }
+  std::sort(errors.begin(), errors.end());
+  if (!errors.empty()) {
+    accuracy.median_ape = errors[errors.size() / 2];
+    accuracy.p90_ape = errors[(errors.size() - 1) * 9 / 10];
+  }
+  return accuracy;
+}
+
+Accuracy MeanOf(std::span<const Accuracy> groups, ModelKind model) {
+  Accuracy mean;
+  mean.model = model;
+  int count = 0;
+  for (const Accuracy& group : groups) count += group.model == model ? 1 : 0;
+  for (const Accuracy& group : groups) {
+    if (group.model != model) continue;
+    mean.rows += group.rows;
+    mean.mape += group.mape / count;
+    mean.median_ape += group.median_ape / count;
+    mean.p90_ape += group.p90_ape / count;
+    mean.bias += group.bias / count;
+    mean.interval80_coverage += group.interval80_coverage / count;
+  }
+  return mean;
+}
+
+class Runner {
+ public:
+  Runner(std::span<const Sample> samples, const ExperimentOptions& options)
+      : samples_(samples), options_(options) {}
+
+  Experiment Run() {
+    experiment_.skipped = UnknownBoards(samples_);
+    const std::vector<Split> splits = MakeSplits(options_.split, samples_, options_.seed);
+    for (const Split& split : splits) {
+      if (options_.report) {
+        options_.report(fmt::format("{} {}: {} rows to learn from, {} to test", options_.split,
+                                    split.left_out, split.train.size(), split.test.size()));
+      }
+      RunSplit(split);
+    }
+    Group();
+    return std::move(experiment_);
+  }
+
+ private:
+  std::vector<int> Known(std::span<const int> rows) const {
+    std::vector<int> known;
+    for (const int i : rows) {
+      if (!experiment_.skipped.contains(samples_[i].gpu)) known.push_back(i);
+    }
+    return known;
+  }
+
+  void RunSplit(const Split& split) {
+    const std::vector<int> test = Known(split.test);
+    if (test.empty()) return;
+    std::vector<Sample> train;
+    for (const int i : split.train) train.push_back(samples_[i]);
+    const CallOverhead overhead =
+        train.empty() ? Shipped().overhead() : CallOverhead::Fit(train);
+    for (const ModelKind kind : options_.models) {
+      std::vector<Prediction> predictions;
+      if (kind == ModelKind::kShipped) {
+        const LearnedModel fitted = train.empty() ? Shipped() : LearnedModel::Fit(train);
+        if (options_.calibrate > 0) {
+          RunCalibrated(fitted, overhead, test);
+          continue;
+        }
+        predictions = PredictSamples(fitted, overhead, samples_, test);
+      } else {
+        const auto model = Baseline(kind, train, overhead);
+        predictions = PredictSamples(*model, overhead, samples_, test);
+      }
+      auto& all = experiment_.predictions[kind];
+      all.insert(all.end(), predictions.begin(), predictions.end());
+    }
+  }
+
+  const LearnedModel& Shipped() const {
+    return options_.shipped != nullptr ? *options_.shipped : LearnedModel::Shipped();
+  }
+
+  static std::unique_ptr<CostModel> Baseline(ModelKind kind, std::span<const Sample> train,
+                                             const CallOverhead& overhead) {
+    switch (kind) {
+      case ModelKind::kInterpolation:
+        return FitInterpolation(train, overhead);
+      case ModelKind::kRidge:
+        return FitRidge(train, overhead);
+      case ModelKind::kBoostedTrees:
+        return FitPlainTrees(train, overhead);
+      default:
+        return MakeRooflineModel();
+    }
+  }
+
+  // Twenty times a few rows of each family of a board are drawn; the others are
+  // predicted by a model that knows them.
+  void RunCalibrated(const LearnedModel& model, const CallOverhead& overhead,
+                     std::span<const int> test) {
+    std::map<std::string, std::map<const KernelFamily*, std::vector<int>>> by_board;
+    for (const int i : test) by_board[samples_[i].gpu][FamilyOf(samples_[i].op)].push_back(i);
+    auto& all = experiment_.predictions[ModelKind::kShipped];
+    for (const auto& [gpu, families] : by_board) {
+      for (int draw = 0; draw < kDraws; ++draw) {
+        Random random = Random(options_.seed).Child("calibrate " + gpu, draw);
+        std::vector<Sample> site;
+        std::vector<int> rest;
+        for (const auto& [family, rows] : families) {
+          std::vector<int> shuffled = rows;
+          const int count = std::min<int>(options_.calibrate, static_cast<int>(rows.size()));
+          for (int i = 0; i < count; ++i) {
+            const int64_t other = random.Integer(i, static_cast<int64_t>(shuffled.size()) - 1);
+            std::swap(shuffled[i], shuffled[static_cast<size_t>(other)]);
+            if (family != nullptr) site.push_back(samples_[shuffled[i]]);
+          }
+          rest.insert(rest.end(), shuffled.begin() + count, shuffled.end());
+        }
+        if (site.empty() || rest.empty()) continue;
+        const LearnedModel calibrated = model.Calibrated(site);
+        const std::vector<Prediction> predictions =
+            PredictSamples(calibrated, overhead, samples_, rest);
+        all.insert(all.end(), predictions.begin(), predictions.end());
+      }
+    }
+  }
+
+  void Group() {
+    for (const ModelKind kind : options_.models) {
+      std::map<std::tuple<std::string, std::string, std::string>, std::vector<Prediction>> groups;
+      for (const Prediction& p : experiment_.predictions[kind]) {
+        const Sample& sample = samples_[p.sample];
+        groups[{OpLabel(sample), sample.gpu, Name(sample.op.dtype)}].push_back(p);
+      }
+      for (const auto& [key, predictions] : groups) {
+        Accuracy accuracy = Summarise(samples_, predictions);
+        std::tie(accuracy.op, accuracy.gpu, accuracy.dtype) = key;
+        accuracy.model = kind;
+        experiment_.groups.push_back(accuracy);
+      }
+    }
+    std::stable_sort(experiment_.groups.begin(), experiment_.groups.end(),
+                     [](const Accuracy& a, const Accuracy& b) {
+                       return std::tie(a.op, a.gpu, a.dtype) < std::tie(b.op, b.gpu, b.dtype);
+                     });
+    for (const ModelKind kind : options_.models) {
+      experiment_.overall.push_back(MeanOf(experiment_.groups, kind));
+      experiment_.overall_rows.push_back(Summarise(samples_, experiment_.predictions[kind]));
+      experiment_.overall_rows.back().model = kind;
+    }
+  }
+
+  std::span<const Sample> samples_;
+  const ExperimentOptions& options_;
+  Experiment experiment_;
+};
+
+}  // namespace
+
+const char* Name(ModelKind kind) {
+  constexpr const char* kNames[] = {"roofline", "interpolation", "ridge", "boosted-trees",
+                                    "shipped"};
+  return kNames[static_cast<int>(kind)];
+}
+
+Experiment RunExperiment(std::span<const Sample> samples, const ExperimentOptions& options) {
+  return Runner(samples, options).Run();
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,62 @@
+// Experiment: how well each kind of model predicts samples it has not seen.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "costmodel/learned/learned_model.h"
+#include "costmodel/learned/sample.h"
+#include "costmodel/learned/splits.h"
+
+namespace stagecraft {
+
+enum class ModelKind { kRoofline, kInterpolation, kRidge, kBoostedTrees, kShipped };
+inline constexpr int kModelKindCount = 5;
+const char* Name(ModelKind kind);
+
+struct ExperimentOptions {
+  std::string split = "none";
+  std::vector<ModelKind> models;
+  int calibrate = 0;  // rows of each family that the shipped model gets of the left-out board
+  uint64_t seed = 1;
+  // What kShipped is where nothing trains; nullptr: the model in the binary.
+  const LearnedModel* shipped = nullptr;
+  std::function<void(const std::string&)> report;  // progress; may be empty
+};
+
+// A sample, what a model said of it, and its spread.
+struct Prediction {
+  int sample = 0;
+  double seconds = 0;
+  double spread = 0;
+};
+
+// Errors over the rows of one op, board, number format and model. Shares, not
+// percent; bias is the mean of log(predicted / measured).
+struct Accuracy {
+  std::string op, gpu, dtype;
+  ModelKind model = ModelKind::kShipped;
+  int rows = 0;
+  double mape = 0;
+  double median_ape = 0;
+  double p90_ape = 0;
+  double bias = 0;
+  double interval80_coverage = 0;
+};
+
+struct Experiment {
+  std::vector<Accuracy> groups;  // by op, gpu, dtype, model
+  std::vector<Accuracy> overall;       // means over groups, by model
+  std::vector<Accuracy> overall_rows;  // over rows, by model
+  std::map<ModelKind, std::vector<Prediction>> predictions;
+  std::map<std::string, int> skipped;  // rows by board that is not in the catalogue
+};
+
+// Throws InputError for a split that leaves nothing.
+Experiment RunExperiment(std::span<const Sample> samples, const ExperimentOptions& options);
+
+}  // namespace stagecraft

@@ -1,0 +1,229 @@
+#include "costmodel/learned/families/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "costmodel/check.h"
+#include "costmodel/learned/families/feature_row.h"
+#include "costmodel/learned/families/kernel_terms.h"
+#include "costmodel/learned/families/tabled_family.h"
+
+namespace stagecraft {
+namespace {
+
+enum ConstantIndex {
+  kRateFraction,
+  kFillKeys,
+  kHalf,
+  kStart,
+  kPerSequence,
+  kMemory,
+  kStore,
+  kWaveLoss,
+  kOverlapPower,
+  kL2Share,
+  kL2Cost,
+  kTail,
+};
+// Fitted on flash_attention of A100, H100 and L40S. The half is not: samples
+// have one head size.
+constexpr Constant kConstants[] = {
+    {"rate_fraction", 0.721},  // at head size 128, of the sustained rate
+    {"fill_keys", 5.6},        // keys' worth of work to start a block
+    {"half", 54, false},       // the rate at head size h goes as h / (h + this)
+    {"start_s", 11.0e-6},      // a call of a serving framework
+    {"sequence_s", 0.031e-6},  // its preparation of a sequence
+    {"memory", 1.09},          // over each operand once
+    {"store", 0.736},          // over keys and values read and written once
+    {"wave_loss", 1.16},       // of an unfilled last wave, falling with waves
+    {"overlap_power", 1.825},  // of smooth_max
+    {"l2_share", 0.277},       // of L2, that keeps what is used again
+    {"l2_cost", 3.29},         // of bytes over L2's bandwidth
+    {"tail", 0.688}};          // of the last block's keys
+
+constexpr const char* kFeatureNames[] = {"log2 queries",
+                                         "log2 sequences",
+                                         "log2 heads/key heads",
+                                         "head size",
+                                         "log2 waves",
+                                         "whole waves/waves",
+                                         "compute/time",
+                                         "memory/time",
+                                         "store/time",
+                                         "start/time",
+                                         "log2 time",
+                                         "log2 heads",
+                                         "log2 key heads",
+                                         "log2 keys and values/L2",
+                                         "log2 keys and values in flight/L2",
+                                         "log2 key heads of all sequences",
+                                         "part of a block of queries",
+                                         "multiprocessors",
+                                         "peak/bandwidth",
+                                         "L2/multiprocessor",
+                                         "peak/multiprocessor/clock",
+                                         "clock"};
+
+constexpr double kRows = 128;       // queries of a block
+constexpr double kFewestRows = 64;  // it works on at least
+constexpr double kKeys = 64;        // of a step
+constexpr double kFewestKeys = 16;  // of a tensor-core product
+constexpr double kHeadSize = 128;   // that the rate is of
+constexpr double kElement = 2;      // bytes
+
+// Backward: 5 products for 2, at 0.8 of forward's rate (Dao, FlashAttention-2,
+// 2023, figures for an A100). It reads queries, keys, values, output and its
+// gradient, writes three gradients and adds up one of them in 32 bits.
+constexpr double kBackwardCompute = 2.5 / 0.8;
+constexpr double kBackwardMemory = 3;
+constexpr int kBackwardKernels = 3;
+
+struct Shape {
+  explicit Shape(const Op& op)
+      : heads(static_cast<double>(op.batch)),
+        key_heads(static_cast<double>(op.kv_batch > 0 ? op.kv_batch : op.batch)),
+        sequences(static_cast<double>(op.sequences)),
+        queries(static_cast<double>(op.m)),
+        keys(static_cast<double>(op.n)),
+        head_size(static_cast<double>(op.k)),
+        is_causal(op.causal) {}
+
+  double key_value_bytes() const { return 2 * kElement * key_heads * keys * head_size; }
+  double query_bytes() const { return 2 * kElement * heads * queries * head_size; }
+  // Keys that the mean block of queries sees.
+  double MeanKeys() const {
+    if (!is_causal || keys <= kRows) return std::max(keys, kFewestKeys);
+    return (Blocks(keys, kRows) + 1) / 2 * kRows;
+  }
+
+  double heads;      // of all sequences
+  double key_heads;  // likewise
+  double sequences;
+  double queries;
+  double keys;
+  double head_size;
+  bool is_causal;
+};
+
+struct Terms {
+  double start;
+  double waves;
+  double compute;
+  double memory;
+  double store;
+  double seconds;  // of a call that serves
+};
+
+double Compute(const Shape& shape, const Device& device, double peak, double waves,
+               std::span<const double> constants) {
+  const double lossy = waves + constants[kWaveLoss] * (std::ceil(waves) - waves) / (1 + waves);
+  const double mean = shape.MeanKeys() + constants[kFillKeys];
+  const double longest =
+      constants[kTail] * kKeys * Blocks(shape.keys, kKeys) + constants[kFillKeys];
+  const double half = constants[kHalf];
+  const double flops_per_key = 4 * std::clamp(shape.queries, kFewestRows, kRows) *
+                               (shape.head_size + half) * kHeadSize / (kHeadSize + half);
+  const double rate = peak * device.sustained_fraction * constants[kRateFraction];
+  return std::max(lossy * mean, longest) * flops_per_key * device.multiprocessors / rate;
+}
+
+Terms TermsOf(const Shape& shape, const Device& device, double peak,
+              std::span<const double> constants) {
+  CHECK(peak > 0 && constants.size() == std::size(kConstants));
+  const double key_value_bytes = shape.key_value_bytes();
+  const double bytes = shape.query_bytes() + key_value_bytes;
+  const double kept = constants[kL2Share] * static_cast<double>(device.l2.count());
+  const double missed = std::max(0.0, 1 - kept / (bytes + key_value_bytes));
+  const double seconds_per_byte = missed / device.memory_bandwidth.bytes_per_s() +
+                                  constants[kL2Cost] / L2BytesPerSecond(device);
+  Terms terms;
+  terms.start = constants[kStart] + constants[kPerSequence] * shape.sequences;
+  terms.waves = shape.heads * Blocks(shape.queries, kRows) / device.multiprocessors;
+  terms.compute = Compute(shape, device, peak, terms.waves, constants);
+  terms.memory = constants[kMemory] * bytes * seconds_per_byte;
+  terms.store = constants[kStore] * 2 * key_value_bytes * seconds_per_byte;
+  terms.seconds = terms.start +
+                  SmoothMax(terms.compute, terms.memory, std::max(1.0, constants[kOverlapPower])) +
+                  terms.store;
+  return terms;
+}
+
+double Seconds(const Op& op, const Terms& terms, std::span<const double> constants) {
+  if (op.direction == Direction::kBackward) {
+    return kBackwardKernels * kKernelStartSeconds +
+           SmoothMax(kBackwardCompute * terms.compute, kBackwardMemory * terms.memory,
+                     std::max(1.0, constants[kOverlapPower]));
+  }
+  if (op.use == AttentionUse::kServing) return terms.seconds;
+  return terms.seconds - terms.store - constants[kStart] / 2;
+}
+
+void Features(const Shape& shape, const Device& device, FlopRate peak, const Terms& terms,
+              FeatureRow row) {
+  const double key_value_bytes = shape.key_value_bytes();
+  const auto l2 = static_cast<double>(device.l2.count());
+  const double log_sequences = std::log2(shape.sequences);
+  const double log_heads = std::log2(shape.heads);
+  const double log_key_heads = std::log2(shape.key_heads);
+  row.Add(std::log2(shape.queries));
+  row.Add(log_sequences);
+  row.Add(log_heads - log_key_heads);
+  row.Add(shape.head_size);
+  row.AddLog2(terms.waves, 1.0 / 256, 256);
+  row.Add(terms.waves < 64 ? std::min(std::ceil(terms.waves) / terms.waves, 8.0) : 1);
+  row.Add(terms.compute / terms.seconds);
+  row.Add(terms.memory / terms.seconds);
+  row.Add(terms.store / terms.seconds);
+  row.Add(terms.start / terms.seconds);
+  row.AddLog2(terms.seconds, 1e-6, 1e-2);
+  row.Add(log_heads - log_sequences);
+  row.Add(log_key_heads - log_sequences);
+  row.AddLog2(key_value_bytes / l2, 1e-4, 16);
+  row.AddLog2(2 * kElement * shape.keys * shape.head_size * device.multiprocessors / l2, 1e-4, 16);
+  row.Add(log_key_heads);
+  const double blocks = shape.queries / kRows;
+  row.Add(blocks - std::floor(blocks));
+  row.AddDevice(device, peak);
+  CHECK(row.is_full());
+}
+
+class Attention final : public TabledFamily {
+ public:
+  Attention() : TabledFamily("attention", kConstants, kFeatureNames) {}
+
+  // Samples are whole causal forwards of serving.
+  bool IsDerived(const Op& op) const override {
+    return op.use == AttentionUse::kTraining || op.direction == Direction::kBackward ||
+           !op.causal || op.m != op.n;
+  }
+  double Belief(const Op& op) const override {
+    return op.direction == Direction::kBackward ? 0 : 1;
+  }
+  bool Covers(const Op& op) const override {
+    return op.kind == OpKind::kAttention && ElementSize(op.dtype) == 2;
+  }
+
+  double Describe(const Op& op, const Device& device, std::span<const double> constants,
+                  std::span<float> features) const override {
+    const Shape shape(op);
+    const FlopRate peak = device.Peak(op.dtype);
+    const Terms terms = TermsOf(shape, device, peak.flop_per_s(), constants);
+    if (!features.empty()) Features(shape, device, peak, terms, FeatureRow(features));
+    return Seconds(op, terms, constants);
+  }
+
+  Learning learning() const override {
+    return {.boosting = {.rounds = 300, .max_depth = 5, .min_child_weight = 4, .l2 = 2,
+                         .absolute_scale = 0.03}};
+  }
+};
+
+}  // namespace
+
+const KernelFamily& AttentionFamily() {
+  static const Attention family;
+  return family;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,28 @@
+// Fused attention in 16 bits: 128 queries of a head are one block of work.
+//
+//   serving   = start + per sequence + smooth_max(compute, memory) + store
+//   compute   waves of blocks x mean keys x rows x (head size + half), and no
+//             less than the last block of queries, which sees every key
+//   memory    queries, keys, values and output once, of which L2 saves a part
+//   store     keys and values into the framework's cache
+//   training  = serving - store - start / 2
+//   backward  = 3 kernels + smooth_max(2.5 / 0.8 compute, 3 memory)
+//
+// `n` keys; causal masks leave the mean query (n + a block) / 2 of them also
+// where a rank has fewer queries than keys, its share of a balanced division.
+// Backward and training's part of the start are assumptions: all samples are
+// forward calls of serving, causal, m == n. Features are of that call whatever
+// the op's use and direction, so trees apply to training; no tree knows a
+// backward.
+//
+// Within the first wave of blocks time may fall a little as heads are added;
+// beyond it, it grows with every dimension.
+#pragma once
+
+#include "costmodel/learned/kernel_family.h"
+
+namespace stagecraft {
+
+const KernelFamily& AttentionFamily();  // "attention"
+
+}  // namespace stagecraft

@@ -1,0 +1,146 @@
+#include "costmodel/learned/families/attention.h"
+
+#include <gtest/gtest.h>
+
+#include "costmodel/learned/families/family_testing.h"
+
+namespace stagecraft {
+namespace {
+
+// A causal call of a serving framework.
+Op Serving(int64_t sequences, int64_t heads, int64_t kv_heads, int64_t size, int64_t head_size) {
+  Op op = Op::Attention(DType::kBf16, Direction::kForward, sequences * heads, size, size, head_size,
+                        true);
+  op.use = AttentionUse::kServing;
+  op.sequences = sequences;
+  op.kv_batch = sequences * kv_heads;
+  return op;
+}
+Op Heads(int64_t heads, int64_t queries, int64_t keys, bool causal) {
+  return Op::Attention(DType::kBf16, Direction::kForward, heads, queries, keys, 128, causal);
+}
+
+// 10 us to start, the rate as it is; no fill, losses, tail nor memory.
+std::vector<double> OnlyCompute() { return {1, 0, 54, 10e-6, 0, 0, 0, 0, 60, 0, 0, 0}; }
+// With every byte once through DRAM.
+std::vector<double> AlsoMemory() { return {1, 0, 54, 10e-6, 0, 1, 1, 0, 60, 0, 0, 0}; }
+
+double Micros(Op op, const std::vector<double>& constants, AttentionUse use) {
+  op.use = use;
+  return 1e6 * AttentionFamily().Describe(op, RoundDevice(), constants, {});
+}
+
+Op RandomAttention(Random& random, int most) {
+  const bool is_causal = random.Uniform() < 0.5;
+  Op op = Heads(RandomSize(random, most), RandomSize(random, most), RandomSize(random, most),
+                is_causal);
+  op.k = RandomSize(random, most);
+  op.sequences = RandomSize(random, most);
+  op.kv_batch = random.Integer(0, op.batch);
+  op.use = random.Uniform() < 0.5 ? AttentionUse::kServing : AttentionUse::kTraining;
+  op.direction = random.Uniform() < 0.8 ? Direction::kForward : Direction::kBackward;
+  if (random.Uniform() < 0.5) op.dtype = DType::kFp16;
+  return op;
+}
+
+// 100 blocks on 100 multiprocessors of 1e13 flop/s: 128 keys x 4 * 128 * 128
+// flop = 0.8389 us.
+TEST(AttentionTest, AWaveOfBlocksTakesItsKeys) {
+  const Op op = Heads(100, 128, 128, true);
+  EXPECT_NEAR(Micros(op, OnlyCompute(), AttentionUse::kServing), 10.8389, 1e-4);
+  EXPECT_NEAR(Micros(op, OnlyCompute(), AttentionUse::kTraining), 5.8389, 1e-4);
+}
+
+// Two waves: of 128 and 256 keys under the mask, 192 in the mean, of 256 without.
+TEST(AttentionTest, AMaskHidesKeys) {
+  EXPECT_NEAR(Micros(Heads(100, 256, 256, true), OnlyCompute(), AttentionUse::kServing),
+              10 + 2 * 1.5 * 0.838861, 1e-4);
+  EXPECT_NEAR(Micros(Heads(100, 256, 256, false), OnlyCompute(), AttentionUse::kServing),
+              10 + 2 * 2 * 0.838861, 1e-4);
+}
+
+// A rank with half of the queries has half of the work.
+TEST(AttentionTest, FewerQueriesSeeTheSameMeanOfKeys) {
+  const auto work = [](int64_t queries) {
+    const Op op = Heads(100, queries, 4096, true);
+    return Micros(op, OnlyCompute(), AttentionUse::kServing) - 10;
+  };
+  EXPECT_NEAR(work(2048), work(4096) / 2, 1e-6);
+}
+
+// Queries and output 6.5536 MB, keys and values as much, at 1 TB/s: 13.1072 us.
+// Serving stores keys and values, read and written once: 13.1072 us again.
+// Backward: 9 us of starts, three times the bytes.
+TEST(AttentionTest, MemoryBoundsSmallBlocks) {
+  Op op = Heads(100, 128, 128, false);
+  EXPECT_NEAR(Micros(op, AlsoMemory(), AttentionUse::kServing), 10 + 2 * 13.1072, 1e-4);
+  EXPECT_NEAR(Micros(op, AlsoMemory(), AttentionUse::kTraining), 5 + 13.1072, 1e-4);
+  op.direction = Direction::kBackward;
+  EXPECT_NEAR(Micros(op, AlsoMemory(), AttentionUse::kTraining), 9 + 3 * 13.1072, 1e-4);
+}
+
+// 2 waves of 256 keys, 3.3554 us forward; 2.5 times the products at 0.8 of the rate.
+TEST(AttentionTest, BackwardHasMoreProducts) {
+  Op op = Heads(100, 256, 256, false);
+  op.direction = Direction::kBackward;
+  EXPECT_NEAR(Micros(op, OnlyCompute(), AttentionUse::kTraining), 9 + 3.125 * 3.355443, 1e-4);
+}
+
+TEST(AttentionTest, FeaturesAreOfTheCallThatServes) {
+  Op op = Serving(2, 32, 8, 2048, 128);
+  const std::vector<float> serving = FeaturesOf(AttentionFamily(), op, RoundDevice());
+  op.use = AttentionUse::kTraining;
+  EXPECT_EQ(FeaturesOf(AttentionFamily(), op, RoundDevice()), serving);
+  op.direction = Direction::kBackward;
+  EXPECT_EQ(FeaturesOf(AttentionFamily(), op, RoundDevice()), serving);
+}
+
+TEST(AttentionTest, SixteenBitsAreCovered) {
+  EXPECT_TRUE(AttentionFamily().Covers(Heads(1, 1, 1, true)));
+  Op op = Heads(1, 1, 1, true);
+  op.dtype = DType::kFp32;
+  EXPECT_FALSE(AttentionFamily().Covers(op));
+}
+
+TEST(AttentionTest, EverythingIsFiniteOnEveryBoard) {
+  ExpectFinite(AttentionFamily(), [](Random& random) { return RandomAttention(random, 40); });
+}
+
+// From a full wave on: within the first one compute falls a little with waves.
+TEST(AttentionTest, TimeGrowsWithEveryDimension) {
+  const auto draw = [](Random& random) {
+    Op op = RandomAttention(random, 16);
+    op.batch += 304;  // as many as any board has multiprocessors
+    op.kv_batch = std::max<int64_t>(1, op.kv_batch);
+    return op;
+  };
+  for (const auto dimension : {&Op::batch, &Op::kv_batch, &Op::sequences, &Op::m, &Op::n, &Op::k}) {
+    ExpectGrowth(AttentionFamily(), draw, dimension);
+  }
+}
+
+TEST(AttentionTest, AgreesWithItsReference) {
+  ExpectReference(AttentionFamily(),
+                  {{"l4-24gb", Serving(6, 21, 21, 32, 192), 1.775992e-05},
+                   {"a10-24gb", Serving(16, 16, 2, 4096, 64), 0.00989385248},
+                   {"rtx5090-32gb", Serving(80, 10, 5, 562, 256), 0.00185695028},
+                   {"rtxa6000-48gb", Serving(128, 30, 15, 512, 192), 0.00827129655},
+                   {"rtx6000ada-48gb", Serving(8, 16, 16, 32, 256), 1.44652685e-05},
+                   {"h100-sxm5-80gb", Serving(4, 12, 6, 2048, 256), 0.000232635241},
+                   {"rtx6000ada-48gb", Serving(64, 64, 32, 2048, 128), 0.0275341324},
+                   {"h100-pcie-80gb", Serving(16, 52, 26, 9, 256), 1.74461657e-05},
+                   {"gb200-186gb", Serving(2, 16, 2, 16384, 128), 0.00171844325},
+                   {"b300-sxm-288gb", Serving(3, 44, 22, 3, 128), 1.13200236e-05}});
+}
+
+TEST(AttentionTest, FeaturesAgreeWithTheirReference) {
+  ExpectReferenceFeatures(
+      AttentionFamily(), {"l4-24gb", Serving(6, 21, 21, 32, 192), 1.775992e-05},
+      {5,           2.5849625,   0,           192,        1.11929893,  1.38095238,
+       0.188070791, 0.165141032, 0.111508073, 0.62984518, -15.7810154, 4.39231742,
+       4.39231742,  -4.02272008, -5.142019,   6.97727992, 0.25,        58,
+       403.333333,  867787.034,  1022.65044,  2.04e+09});
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,122 @@
+// What tests of several kernel families ask of each.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "costmodel/device_catalogue.h"
+#include "costmodel/learned/kernel_family.h"
+#include "costmodel/random.h"
+
+namespace stagecraft {
+
+// 100 multiprocessors; 10 TFLOP/s in fp32, 1 PFLOP/s in 16 bits; 1 TB/s, L2 of 50 MB.
+inline Device RoundDevice() {
+  Device device;
+  device.id = "round";
+  device.generation = Generation::kHopper;
+  device.multiprocessors = 100;
+  device.boost_clock_hz = 1e9;
+  device.peak = {FlopRate(1e13), FlopRate(5e14), FlopRate(1e15), FlopRate(1e15), FlopRate(2e15)};
+  device.vector_peak = FlopRate(1e13);
+  device.memory = Bytes(80'000'000'000);
+  device.memory_bandwidth = Bandwidth(1e12);
+  device.l2 = Bytes(50'000'000);
+  return device;
+}
+
+inline const Device& Board(const std::string& id) {
+  return DeviceCatalogue::Embedded().Get(id, "test").device;
+}
+
+inline std::vector<double> ValuesBeforeFit(const KernelFamily& family) {
+  std::vector<double> values;
+  for (const Constant& constant : family.constants()) values.push_back(constant.value);
+  return values;
+}
+
+// By the constants before any fit.
+inline double SecondsOf(const KernelFamily& family, const Op& op, const Device& device) {
+  return family.Describe(op, device, ValuesBeforeFit(family), {});
+}
+inline std::vector<float> FeaturesOf(const KernelFamily& family, const Op& op,
+                                     const Device& device) {
+  std::vector<float> features(family.feature_count(), std::numeric_limits<float>::quiet_NaN());
+  family.Describe(op, device, ValuesBeforeFit(family), features);
+  return features;
+}
+
+// From 1 to 2^most, small and large alike.
+inline int64_t RandomSize(Random& random, int most) {
+  return std::llround(std::exp2(most * random.Uniform()));
+}
+
+struct ReferenceRow {
+  const char* board;
+  Op op;
+  double seconds;
+};
+// The numbers are of the Python program that the family was designed in.
+inline void ExpectReference(const KernelFamily& family, const std::vector<ReferenceRow>& rows) {
+  for (const ReferenceRow& row : rows) {
+    ASSERT_TRUE(family.Covers(row.op)) << Describe(row.op);
+    EXPECT_NEAR(SecondsOf(family, row.op, Board(row.board)) / row.seconds, 1, 1e-6)
+        << row.board << ": " << Describe(row.op);
+  }
+}
+inline void ExpectReferenceFeatures(const KernelFamily& family, const ReferenceRow& row,
+                                    const std::vector<double>& expected) {
+  const std::vector<float> features = FeaturesOf(family, row.op, Board(row.board));
+  ASSERT_EQ(features.size(), expected.size());
+  for (size_t i = 0; i < features.size(); ++i) {
+    EXPECT_NEAR(features[i], expected[i], 1e-6 * std::max(1.0, std::abs(expected[i])))
+        << family.feature_names()[i];
+  }
+}
+
+// A thousand ops that `draw` makes, on every board that has a rate for them.
+inline void ExpectFinite(const KernelFamily& family, const std::function<Op(Random&)>& draw) {
+  const uint64_t seed = 20240607;
+  Random random(seed);
+  for (int sample = 0; sample < 1000; ++sample) {
+    const Op op = draw(random);
+    ASSERT_TRUE(family.Covers(op)) << Describe(op);
+    for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
+      const Device& device = entry.device;
+      if (op.Flops().count() > 0 && device.Peak(op.dtype).flop_per_s() <= 0) continue;
+      const double seconds = SecondsOf(family, op, device);
+      ASSERT_TRUE(seconds > 0 && std::isfinite(seconds))
+          << device.id << ": " << Describe(op) << ", seed " << seed;
+      const std::vector<float> features = FeaturesOf(family, op, device);
+      for (size_t i = 0; i < features.size(); ++i) {
+        ASSERT_TRUE(std::isfinite(features[i])) << device.id << ": " << Describe(op) << ": "
+                                                << family.feature_names()[i] << ", seed " << seed;
+      }
+    }
+  }
+}
+
+// Every op that `draw` makes takes as long or longer once `dimension` is 1 to 3
+// times as large.
+inline void ExpectGrowth(const KernelFamily& family, const std::function<Op(Random&)>& draw,
+                         int64_t Op::*dimension) {
+  const uint64_t seed = 20240608;
+  Random random(seed);
+  const auto entries = DeviceCatalogue::Embedded().entries();
+  for (int sample = 0; sample < 2000; ++sample) {
+    const Op small = draw(random);
+    Op large = small;
+    large.*dimension += random.Integer(0, 2 * small.*dimension);
+    const Device& device = entries[random.Integer(0, std::ssize(entries) - 1)].device;
+    if (small.Flops().count() > 0 && device.Peak(small.dtype).flop_per_s() <= 0) continue;
+    EXPECT_GE(SecondsOf(family, large, device), SecondsOf(family, small, device) * (1 - 1e-12))
+        << device.id << ": " << Describe(small) << " and " << Describe(large) << ", seed " << seed;
+  }
+}
+
+}  // namespace stagecraft

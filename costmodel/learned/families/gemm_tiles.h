@@ -1,0 +1,65 @@
+// Output tiles of a matrix product over the multiprocessors: the best time of a
+// few tile shapes and splits of k, and what each shape alone would take.
+#pragma once
+
+#include "costmodel/learned/families/feature_row.h"
+#include "costmodel/op.h"
+
+namespace stagecraft {
+
+struct OutputTile {
+  double m;
+  double n;
+};
+// What CUTLASS's kernels offer.
+inline constexpr OutputTile kOutputTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64},
+                                              {64, 128},  {64, 64},   {64, 32},   {32, 64}};
+// Parts that the sum over k is cut into.
+inline constexpr double kSplits[] = {1, 2, 4, 8, 16};
+
+// batch x (m,k)·(k,n).
+struct Product {
+  double batch;
+  double m;
+  double n;
+  double k;
+
+  double flops() const { return 2 * batch * m * n * k; }
+  double left_elements() const { return batch * m * k; }
+  double right_elements() const { return batch * k * n; }
+  double out_elements() const { return batch * m * n; }
+  double elements() const { return left_elements() + right_elements() + out_elements(); }
+};
+
+// One of the kernels of a product or convolution: of several each does m /
+// kernels rows, as recurrent layers do.
+Product ProductOfOneKernel(const Op& op);
+
+struct TileCosts {
+  double edge;           // a tile works at tm*tn / (tm*tn + edge*(tm+tn)) of the rate
+  double fill;           // steps of k to fill and drain a tile
+  double wave_loss;      // share of an unfilled last wave that is lost
+  double split_seconds;  // what adding up the parts of a split costs
+};
+
+// Seconds of the best tile and split; `rate` in flop/s of the whole device.
+// Grows with every dimension.
+double TiledSeconds(const Product& product, const TileCosts& costs, double rate,
+                    int multiprocessors);
+
+// Shapes that features are of.
+struct FeatureTile {
+  OutputTile tile;
+  bool adds_waves;
+};
+inline constexpr FeatureTile kFeatureTiles[] = {
+    {{128, 128}, true}, {{128, 64}, true},  {{64, 128}, false},
+    {{128, 32}, false}, {{32, 128}, false}, {{64, 64}, true},
+    {{64, 32}, false},  {{32, 32}, true},   {{256, 128}, false}};
+
+// Adds for each of kFeatureTiles the logarithm of the time that its whole waves
+// take at `peak`, in flop/s, over `seconds`; then perhaps that of its waves.
+void AddTileFeatures(const Product& product, double peak, int multiprocessors, double seconds,
+                     FeatureRow& row);
+
+}  // namespace stagecraft

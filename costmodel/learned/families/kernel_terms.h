@@ -1,0 +1,49 @@
+// Terms that the structured times of several kernel families are made of.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "costmodel/device.h"
+
+namespace stagecraft {
+
+// A kernel from its start to its end besides its work (costmodel/kernel_model.h
+// fits 3.06 us on GEMM).
+inline constexpr double kKernelStartSeconds = 3e-6;
+
+// Bytes a multiprocessor reads from L2 per clock, at most, on Volta and later
+// (Jia et al., "Dissecting the NVIDIA Volta GPU architecture via
+// microbenchmarking", 2018).
+inline constexpr double kL2BytesPerClock = 64;
+
+inline double L2BytesPerSecond(const Device& device) {
+  return kL2BytesPerClock * device.multiprocessors * device.boost_clock_hz;
+}
+
+// (a^p + b^p)^(1/p): what overlaps imperfectly takes a little longer than the
+// longer of the two. a, b >= 0, p >= 1; zero only if both are.
+inline double SmoothMax(double a, double b, double power) {
+  const double longer = std::max(a, b);
+  if (longer <= 0) return 0;
+  const double ratio = std::min(a, b) / longer;
+  return longer * std::exp2(std::log2(1 + std::exp2(power * std::log2(ratio))) / power);
+}
+
+// Tiles of `tile` that cover `size`.
+inline double Blocks(double size, double tile) { return std::ceil(size / tile); }
+
+// Waves of blocks over the multiprocessors, at least one; of an unfilled last
+// wave the share `loss` in [0, 1] is lost. Grows with `waves`.
+inline double CostOfWaves(double waves, double loss) {
+  return std::max(1.0, waves + loss * (std::ceil(waves) - waves));
+}
+
+// Twos that divide the size, at most `most`: how well addresses align.
+inline int TrailingZeros(int64_t size, int most) {
+  return std::min(std::countr_zero(static_cast<uint64_t>(size)), most);
+}
+
+}  // namespace stagecraft

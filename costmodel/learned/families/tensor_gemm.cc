@@ -1,0 +1,295 @@
+#include "costmodel/learned/families/tensor_gemm.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+struct Tile {
+  double m, n;
+};
+constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64},
+                           {64, 32},   {32, 64},   {32, 32},   {16, 64},  {16, 32}};
+constexpr double kSplits[] = {1, 2, 4, 8, 16, 32};
+constexpr double kShortestSplit = 128;  // steps of k
+// Weights stay in L2 only if five times their size does: the samples seem to
+// rotate five copies, and in a training step the other layers pass by.
+constexpr double kWeightPressure = 5;
+
+enum ConstantIndex {
+  kStart,        // thousands of clocks from a kernel's start to its end besides its work
+  kFillClocks,   // thousands of clocks to fill and drain a tile
+  kFillSteps,    // steps of k that it takes besides
+  kRate,         // of the sustained rate
+  kEdge,         // cost of loading operands, elements of k per edge element
+  kWaveLoss,     // share of an unfilled last wave that is lost
+  kDram,         // reached DRAM bandwidth over the datasheet's
+  kL2Rate,       // L2 bandwidth over sqrt(SMs x clock x DRAM bandwidth / 10)
+  kL2Share,      // of L2 that operands can have
+  kSplitClocks,  // thousands of clocks to add up parts
+  kSmoothPower,
+  kMissPower,
+  kReread,
+  kReduceRate,  // bytes a multiprocessor adds up per clock
+  kStartMicros,
+  kLeastStep,  // fewest products of a step of k, in elements of a tile
+  kConstantCount
+};
+constexpr Constant kConstants[kConstantCount] = {
+    {"start_kclocks", 3.0, true, .5, .15}, {"fill_kclocks", .5, true, .8},
+    {"fill_steps", 60, true, .8, .35},     {"rate", .97, true, .03, .12},
+    {"edge", 10, true, .5, .5},            {"wave_loss", .15, true, .8, .4},
+    {"dram", .82, true, .08, .06},         {"l2_rate", 25, true, .8, .4},
+    {"l2_share", .9, true, .1, .1},        {"split_kclocks", 3.0, true, .5, .3},
+    {"smooth_power", 2.6, true, .3},       {"miss_power", 5, true, .5},
+    {"reread", 1, true, .7},               {"reduce_rate", 40, true, .8},
+    {"start_us", .5, true, .7},            {"least_step", 4096, true, .5},
+};
+
+constexpr Tile kFeatureTiles[] = {{256, 128}, {128, 256}, {128, 128},
+                                  {256, 256}, {128, 64},  {64, 64}};
+constexpr const char* kFeatureNames[] = {
+    "log_m",         "log_n",         "log_k",          "log_time",      "compute_share",
+    "memory_share",  "start_share",   "miss",           "rereads",       "tile",
+    "split",         "waves",         "wave_padding",   "l2_pressure",   "intensity",
+    "waves_0",       "waves_1",       "waves_2",        "waves_3",       "waves_4",
+    "waves_5",       "padding_0",     "padding_1",      "padding_2",     "padding_3",
+    "padding_4",     "padding_5",     "m_padding_64",   "m_padding_128", "m_padding_256",
+    "n_padding_128", "n_padding_256", "above_roofline", "work_per_sm",   "log_mn",
+    "log_mk",        "log_nk",        "log_m_over_n",   "log_n_over_k",  "tile_time",
+    "weight_time",   "output_time",   "input_time",     "rate_per_sm",   "dram_per_sm",
+    "l2_per_sm",     "ridge"};
+constexpr int kFeatureCount = static_cast<int>(std::size(kFeatureNames));
+
+// Chips whose L2 is in two halves, each of which keeps its own copy of what its
+// multiprocessors read: the large Ampere, Hopper and Blackwell ones.
+bool HasSplitL2(const Device& device) {
+  constexpr int64_t kLarge = 30 << 20;
+  if (device.l2.count() < kLarge) return false;
+  switch (device.generation) {
+    case Generation::kAmpere:
+    case Generation::kHopper:
+      return true;
+    case Generation::kBlackwell:
+      return device.memory_bandwidth.bytes_per_s() > 4e12;
+    default:
+      return false;
+  }
+}
+
+// (a^p + b^p)^(1/p)
+double SmoothMax(double a, double b, double power) {
+  const double longer = std::max(a, b);
+  return longer * std::pow(1 + std::pow(std::min(a, b) / longer, power), 1 / power);
+}
+
+// What is asked of the device: as doubles, since sizes multiply.
+struct Problem {
+  double batch, m, n, k, traffic, weights, outputs, inputs;
+};
+
+Problem ProblemOf(const Op& op) {
+  const double e = ElementSize(op.dtype);
+  // 8-bit products write 16-bit results.
+  const double out = std::max(e, 2.0);
+  Problem p;
+  p.batch = static_cast<double>(op.batch);
+  // Recurrent layers multiply the rows of one time step after another.
+  const int64_t kernels = op.kind == OpKind::kGemm ? std::max(1, op.kernels) : 1;
+  p.m = static_cast<double>(std::max<int64_t>(1, op.m / kernels));
+  p.n = static_cast<double>(op.n);
+  p.k = static_cast<double>(op.k);
+  p.weights = e * p.batch * p.n * p.k;
+  p.outputs = out * p.batch * p.m * p.n;
+  p.inputs = e * p.batch * p.m * p.k;
+  p.traffic = p.weights + p.outputs + p.inputs;
+  // Windows of a convolution overlap: what it reads is less than m x k.
+  if (op.kind == OpKind::kConvolution) {
+    p.traffic = std::max(1.0, static_cast<double>(op.bytes.count()));
+    p.inputs = std::max(1.0, p.traffic - p.weights - p.outputs);
+  }
+  return p;
+}
+
+struct Structure {
+  double total, compute, memory, start, waves, miss, rereads;
+  int tile, split;
+};
+
+class TensorGemm : public KernelFamily {
+ public:
+  const char* name() const override { return "tensor_gemm"; }
+  bool Covers(const Op& op) const override {
+    return (op.kind == OpKind::kGemm || op.kind == OpKind::kConvolution) &&
+           op.dtype != DType::kFp32;
+  }
+  std::span<const Constant> constants() const override { return kConstants; }
+  int feature_count() const override { return kFeatureCount; }
+  std::span<const char* const> feature_names() const override { return kFeatureNames; }
+  bool IsDerived(const Op& op) const override {
+    const bool is_16_bit = op.dtype == DType::kBf16 || op.dtype == DType::kFp16;
+    return !is_16_bit || op.kind == OpKind::kConvolution || op.batch > 1 || op.kernels > 1;
+  }
+  double LeastTime(const Op& op, const Device& device,
+                   std::span<const double> c) const override {
+    return op.Flops().count() / (SustainedRate(device, op.dtype) * c[kRate]);
+  }
+  Learning learning() const override {
+    Learning learning;
+    learning.boosting = {.rounds = 150,
+                         .max_depth = 14,
+                         .learning_rate = 0.1,
+                         .min_child_weight = 5,
+                         .column_fraction = 0.5,
+                         .absolute_scale = 0.03};
+    learning.has_own_constants = true;
+    learning.unknown_share = 0.5;
+    learning.correction_low = -0.5;
+    learning.correction_high = 0.8;
+    learning.grows = true;
+    return learning;
+  }
+
+  double Describe(const Op& op, const Device& device, std::span<const double> c,
+                  std::span<float> features) const override {
+    const Problem p = ProblemOf(op);
+    const Structure s = Evaluate(p, device, op.dtype, c);
+    if (!features.empty()) {
+      const Problem seen = Clamp(p);
+      Fill(seen, Evaluate(seen, device, op.dtype, c), device, op.dtype, features);
+    }
+    const int kernels = op.kind == OpKind::kGemm ? std::max(1, op.kernels) : 1;
+    return kernels * s.total;
+  }
+
+ private:
+  static double SustainedRate(const Device& device, DType dtype) {
+    const double peak = device.Peak(dtype).flop_per_s();
+    CHECK(peak > 0);
+    return peak * device.sustained_fraction;
+  }
+
+  static Structure Evaluate(const Problem& p, const Device& device, DType dtype,
+                            std::span<const double> c) {
+    const double sms = device.multiprocessors;
+    const double clock = device.boost_clock_hz;
+    const double kiloclock = 1e3 / clock;
+    const double rate = SustainedRate(device, dtype) * c[kRate] / sms;
+    Structure s{};
+    s.compute = std::numeric_limits<double>::infinity();
+    for (size_t t = 0; t < std::size(kTiles); ++t) {
+      const Tile tile = kTiles[t];
+      const double tiles = p.batch * std::ceil(p.m / tile.m) * std::ceil(p.n / tile.n);
+      const double step =
+          2 * std::max(tile.m * tile.n + c[kEdge] * (tile.m + tile.n), c[kLeastStep]) / rate;
+      const double fill = c[kFillClocks] * kiloclock + c[kFillSteps] * step;
+      for (size_t i = 0; i < std::size(kSplits); ++i) {
+        const double parts = kSplits[i];
+        const double w0 = tiles * parts / sms;
+        const double waves = std::max(1.0, w0 + c[kWaveLoss] * (std::ceil(w0) - w0));
+        const double steps = parts == 1 ? p.k : std::max(p.k / parts, kShortestSplit);
+        double time = waves * (steps * step + fill);
+        if (parts > 1) {
+          time += c[kSplitClocks] * kiloclock +
+                  p.batch * p.m * p.n * 4 * parts / (c[kReduceRate] * clock * sms);
+        }
+        if (time < s.compute) {
+          s.compute = time;
+          s.tile = static_cast<int>(t);
+          s.split = static_cast<int>(i);
+          s.waves = w0;
+        }
+      }
+    }
+    const double dram = device.memory_bandwidth.bytes_per_s();
+    const double l2 = c[kL2Share] * EffectiveL2(device);
+    const double pressure = (kWeightPressure * p.weights + p.inputs + p.outputs) / l2;
+    s.miss = 1 / (1 + std::pow(pressure, -c[kMissPower]));
+    // Tiles that cannot keep their operands read them again: as much as a square
+    // block of 16,384 numbers a multiprocessor would.
+    const double e = ElementSize(dtype);
+    const double blocked = p.batch * e * (2 * p.m * p.n * p.k / std::sqrt(sms * 16384) + p.m * p.n);
+    const double panel = e * std::min(p.m, p.n) * p.k / l2;
+    s.rereads =
+        std::max(0.0, blocked - p.traffic) / (1 + std::pow(panel, -c[kMissPower])) * c[kReread];
+    const double l2_rate =
+        std::max(std::sqrt(sms * clock * dram / 10) * c[kL2Rate], c[kDram] * dram);
+    s.memory =
+        (p.traffic * s.miss + s.rereads) / (c[kDram] * dram) + p.traffic * (1 - s.miss) / l2_rate;
+    s.start = c[kStart] * kiloclock + c[kStartMicros] * 1e-6;
+    s.rereads /= p.traffic;
+    s.total = s.start + SmoothMax(s.compute, s.memory, c[kSmoothPower]);
+    return s;
+  }
+
+  static double EffectiveL2(const Device& device) {
+    const double l2 = static_cast<double>(device.l2.count());
+    return HasSplitL2(device) ? l2 / 2 : l2;
+  }
+
+  // Sizes beyond the samples tell trees nothing: 1 to 32,768 rows, 32 to 65,536
+  // columns and steps.
+  static Problem Clamp(Problem p) {
+    const double m = std::clamp(p.m, 1.0, 32768.0) / p.m;
+    const double n = std::clamp(p.n, 32.0, 65536.0) / p.n;
+    const double k = std::clamp(p.k, 32.0, 65536.0) / p.k;
+    p.m *= m, p.n *= n, p.k *= k;
+    p.weights *= n * k, p.outputs *= m * n, p.inputs *= m * k;
+    p.traffic = p.weights + p.outputs + p.inputs;
+    return p;
+  }
+
+  static void Fill(const Problem& p, const Structure& s, const Device& device, DType dtype,
+                   std::span<float> features) {
+    const double sms = device.multiprocessors;
+    const double clock = device.boost_clock_hz;
+    const double rate = SustainedRate(device, dtype);
+    const double peak = device.Peak(dtype).flop_per_s();
+    const double dram = device.memory_bandwidth.bytes_per_s();
+    const double l2 = EffectiveL2(device);
+    const double flops = 2 * p.batch * p.m * p.n * p.k;
+    float* out = features.data();
+    const auto put = [&](double value) { *out++ = static_cast<float>(value); };
+    const double lm = std::log(p.m), ln = std::log(p.n), lk = std::log(p.k);
+    put(lm), put(ln), put(lk);
+    put(std::log(s.total * 1e6));
+    put(std::log(s.compute / s.total)), put(std::log(s.memory / s.total));
+    put(std::log(s.start / s.total));
+    put(s.miss), put(std::min(s.rereads, 20.0));
+    put(s.tile), put(s.split);
+    put(std::log(std::max(s.waves, .01))), put(std::min(std::ceil(s.waves) / s.waves, 1e6));
+    put(std::log((kWeightPressure * p.weights + p.inputs + p.outputs) / l2));
+    put(std::log(flops / p.traffic / (rate / dram)));
+    double waves[std::size(kFeatureTiles)];
+    for (size_t t = 0; t < std::size(kFeatureTiles); ++t) {
+      waves[t] =
+          p.batch * std::ceil(p.m / kFeatureTiles[t].m) * std::ceil(p.n / kFeatureTiles[t].n) / sms;
+      put(std::log(waves[t]));
+    }
+    for (const double w : waves) put(w < 64 ? std::min(std::ceil(w) / w, 8.0) : 1.0);
+    for (const double a : {64, 128, 256}) put(std::log(std::ceil(p.m / a) * a / p.m));
+    for (const double a : {128, 256}) put(std::log(std::ceil(p.n / a) * a / p.n));
+    put(std::log(s.total / std::max(flops / peak, p.traffic / dram)));
+    put(std::log(p.batch * std::ceil(p.m / 128) * std::ceil(p.n / 128) * p.k / sms));
+    put(lm + ln), put(lm + lk), put(ln + lk), put(lm - ln), put(ln - lk);
+    put(std::log(p.k * 64 * 64 / (rate / sms) * 1e6));
+    put(std::log(p.weights / dram * 1e6)), put(std::log(p.outputs / dram * 1e6));
+    put(std::log(p.inputs / dram * 1e6));
+    put(std::log(rate / sms / clock)), put(std::log(dram / sms / clock));
+    put(std::log(l2 / sms)), put(std::log(rate / dram));
+  }
+};
+
+}  // namespace
+
+const KernelFamily& TensorGemmFamily() {
+  static const TensorGemm family;
+  return family;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,21 @@
+// Matrix products on tensor cores, 8 to 32 bits; convolutions as implicit ones.
+//
+//   time    = start + (compute^p + memory^p)^(1/p)
+//   compute = least over tiles (tm, tn) and splits s of k:
+//               w x (max(k / s, 128) x step + fill)   [+ adding up the parts]
+//             step = 2 max(tm tn + edge (tm + tn), kmin) / (rate / SMs)
+//             w    = max(1, w0 + wave_loss x (ceil(w0) - w0)), w0 = tiles x s / SMs
+//   memory  = (bytes x miss + rereads) / DRAM + bytes x (1 - miss) / L2
+//             miss and rereads go smoothly from 0 to 1 as operands outgrow L2
+//
+// start, fill and the sum over splits are clocks: they scale with the board. The
+// constants were chosen on data/kernels/gemm_bf16 by leaving boards out.
+#pragma once
+
+#include "costmodel/learned/kernel_family.h"
+
+namespace stagecraft {
+
+const KernelFamily& TensorGemmFamily();
+
+}  // namespace stagecraft

@@ -1,0 +1,167 @@
+#include "costmodel/learned/learned_model.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <future>
+#include <map>
+
+#include "costmodel/check.h"
+#include "costmodel/learned/kernel_families.h"
+#include "costmodel/learned/training_rows.h"
+#include "costmodel/proto_file.h"
+#include "data/embedded.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kSchema = 1;
+
+size_t IndexOf(const KernelFamily& family) {
+  size_t index = 0;
+  while (KernelFamilies()[index] != &family) ++index;
+  return index;
+}
+
+}  // namespace
+
+LearnedModel::LearnedModel() {
+  for (const KernelFamily* family : KernelFamilies()) {
+    families_.emplace_back(*family);
+    serving_.emplace_back(*family);
+  }
+}
+
+LearnedModel LearnedModel::Fit(std::span<const Sample> samples, const Report& report) {
+  LearnedModel model;
+  model.overhead_ = CallOverhead::Fit(samples);
+  const std::vector<FamilyRows> rows = MakeTrainingRows(samples, model.overhead_);
+  // The costly ones side by side; each is the same whoever computes it.
+  std::vector<std::future<FamilyModel>> own, serving;
+  const auto fit = [&](const KernelFamily& family, const std::vector<FitRow>& of) {
+    if (report && !of.empty()) report(fmt::format("{}: {} samples", family.name(), of.size()));
+    return std::async(std::launch::async,
+                      [family = &family, of = &of] { return FamilyModel::Fit(*family, *of); });
+  };
+  for (size_t f = 0; f < rows.size(); ++f) {
+    own.push_back(fit(*KernelFamilies()[f], rows[f].own));
+    serving.push_back(fit(*KernelFamilies()[f], rows[f].serving));
+  }
+  for (size_t f = 0; f < rows.size(); ++f) {
+    model.families_[f] = own[f].get();
+    model.serving_[f] = serving[f].get();
+  }
+  return model;
+}
+
+LearnedModel LearnedModel::Calibrated(std::span<const Sample> samples) const {
+  LearnedModel model = *this;
+  const std::vector<FamilyRows> rows = MakeTrainingRows(samples, overhead_);
+  for (size_t f = 0; f < rows.size(); ++f) {
+    for (const FitRow& row : rows[f].own) {
+      if (row.device->id == rows[f].own.front().device->id) continue;
+      throw InputError(fmt::format("calibration: got samples of {} and {}, want those of one board",
+                                   rows[f].own.front().device->id, row.device->id));
+    }
+    if (!rows[f].own.empty()) model.families_[f] = families_[f].Calibrated(rows[f].own);
+  }
+  return model;
+}
+
+std::vector<std::string> LearnedModel::Calibrations() const {
+  std::vector<std::string> lines;
+  for (const FamilyModel& model : families_) {
+    if (!model.calibration().empty()) lines.push_back(model.calibration());
+  }
+  return lines;
+}
+
+const FamilyModel* LearnedModel::ModelOf(const Op& op, const Device& device) const {
+  const KernelFamily* const family = FamilyOf(op);
+  if (family == nullptr) return nullptr;
+  const size_t index = IndexOf(*family);
+  const bool is_serving = op.kind == OpKind::kAttention && op.use == AttentionUse::kServing;
+  if (is_serving && serving_[index].Knows(device) && !families_[index].Knows(device)) {
+    return &serving_[index];
+  }
+  return &families_[index];
+}
+
+std::vector<Estimate> LearnedModel::Predict(std::span<const Op> ops, const Device& device) const {
+  std::vector<Estimate> estimates(ops.size());
+  std::map<const FamilyModel*, std::vector<size_t>> by_model;
+  std::vector<Op> rest;
+  std::vector<size_t> rest_at;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (const FamilyModel* model = ModelOf(ops[i], device)) {
+      by_model[model].push_back(i);
+    } else {
+      rest.push_back(ops[i]);
+      rest_at.push_back(i);
+    }
+  }
+  const std::vector<Estimate> analytical = analytical_.Predict(rest, device);
+  for (size_t i = 0; i < rest.size(); ++i) estimates[rest_at[i]] = analytical[i];
+  for (const auto& [model, indices] : by_model) {
+    std::vector<const Op*> own;
+    own.reserve(indices.size());
+    for (const size_t i : indices) own.push_back(&ops[i]);
+    const std::vector<LogTime> times = model->Predict(own, device);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const bool is_derived = !times[i].is_measured || model->family().IsDerived(*own[i]);
+      estimates[indices[i]] = {Duration::Seconds(std::exp(times[i].log_seconds)),
+                               is_derived ? Basis::kExtrapolated : Basis::kLearned,
+                               times[i].spread};
+    }
+  }
+  return estimates;
+}
+
+LearnedModel LearnedModel::FromProto(const CostModelProto& proto, const std::string& name) {
+  if (proto.schema() != kSchema) {
+    throw InputError(fmt::format("{}: schema: got {}, want {}; is it a cost model?", name,
+                                 proto.schema(), kSchema));
+  }
+  LearnedModel model;
+  const auto read = [&](const auto& from, const char* field, std::vector<FamilyModel>& into) {
+    for (int i = 0; i < from.size(); ++i) {
+      FamilyModel family =
+          FamilyModel::FromProto(from[i], fmt::format("{}: {}[{}]", name, field, i));
+      into[IndexOf(family.family())] = std::move(family);
+    }
+  };
+  read(proto.families(), "families", model.families_);
+  read(proto.serving(), "serving", model.serving_);
+  model.overhead_ = CallOverhead::FromProto(proto, name);
+  return model;
+}
+
+CostModelProto LearnedModel::ToProto() const {
+  CostModelProto proto;
+  proto.set_schema(kSchema);
+  for (const FamilyModel& model : families_) *proto.add_families() = model.ToProto();
+  for (const FamilyModel& model : serving_) {
+    if (model.has_samples()) *proto.add_serving() = model.ToProto();
+  }
+  overhead_.AddTo(proto);
+  return proto;
+}
+
+LearnedModel LearnedModel::Read(const std::string& path) {
+  CostModelProto proto;
+  ReadProtoFile(path, &proto);
+  return FromProto(proto, path);
+}
+
+const LearnedModel& LearnedModel::Shipped() {
+  static const LearnedModel model = [] {
+    const std::string name = "cost_models/kernels.pb";
+    CostModelProto proto;
+    const std::string_view bytes = EmbeddedCostModel();
+    CHECK(proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+    return FromProto(proto, name);
+  }();
+  return model;
+}
+
+}  // namespace stagecraft

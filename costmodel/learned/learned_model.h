@@ -1,0 +1,57 @@
+// LearnedModel: kernel times from what was measured; collectives as the
+// analytical model has them.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "costmodel/analytical_model.h"
+#include "costmodel/cost_model.h"
+#include "costmodel/learned/call_overhead.h"
+#include "costmodel/learned/family_model.h"
+#include "costmodel/learned/sample.h"
+
+namespace stagecraft {
+
+// Immutable; Predict() may be called from any thread.
+class LearnedModel : public CostModel {
+ public:
+  // Every family from its samples. Boards that the catalogue does not have are
+  // left out. Deterministic at any thread count. `report`, if any, is told what
+  // is being fitted.
+  using Report = std::function<void(const std::string&)>;
+  static LearnedModel Fit(std::span<const Sample> samples, const Report& report = {});
+
+  // With a site's samples, a few per family, for its own board. The second says
+  // what changed, a line per family.
+  LearnedModel Calibrated(std::span<const Sample> samples) const;
+  std::vector<std::string> Calibrations() const;
+
+  // Basis::kLearned on a board with samples of the family, kExtrapolated on others
+  // and where the op is derived from its nearest relative (README.md says how).
+  std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;
+
+  // What sources that time call by call add.
+  const CallOverhead& overhead() const { return overhead_; }
+
+  // Throws InputError, `name` first.
+  static LearnedModel FromProto(const CostModelProto& proto, const std::string& name);
+  CostModelProto ToProto() const;
+  // A file that `fit` wrote; and the one in the binary, read at the first call.
+  static LearnedModel Read(const std::string& path);
+  static const LearnedModel& Shipped();
+
+ private:
+  LearnedModel();
+  const FamilyModel* ModelOf(const Op& op, const Device& device) const;
+
+  std::vector<FamilyModel> families_;  // as KernelFamilies()
+  // Serving kernels of boards where no common one was measured; by family.
+  std::vector<FamilyModel> serving_;
+  CallOverhead overhead_;
+  AnalyticalModel analytical_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,18 @@
+// Gzip files, in memory.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace stagecraft {
+
+bool IsGzip(std::string_view bytes);
+
+// What was compressed, all members of the file in order; at most 2 GiB. Throws
+// InputError, `name` first, for bytes that are damaged or cut short.
+std::string Gunzip(std::string_view bytes, const std::string& name);
+
+// The same bytes every time: no name and no date inside.
+std::string Gzip(std::string_view contents);
+
+}  // namespace stagecraft

@@ -1,0 +1,24 @@
+// RatedSample: a sample beside the device that it was measured on.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "costmodel/device.h"
+#include "costmodel/learned/sample.h"
+#include "costmodel/units.h"
+
+namespace stagecraft {
+
+struct RatedSample {
+  const Sample* sample = nullptr;
+  const Device* device = nullptr;  // nullptr: not in the catalogue
+  Duration roofline;               // zero where the device has no rate for the op
+};
+
+// Boards that run slower than they should; part of FindSampleProblems.
+std::vector<std::string> FindSlowBoards(std::span<const RatedSample> samples,
+                                        const std::string& path);
+
+}  // namespace stagecraft

@@ -1,0 +1,192 @@
+#include "costmodel/learned/samples/sample_csv.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <vector>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+enum Column {
+  kKind,
+  kGpu,
+  kTime,
+  kRequired,
+  kDType = kRequired,
+  kDirection,
+  kCausal,
+  kUse,
+  kSequences,
+  kKeyBatch,
+  kBatch,
+  kM,
+  kN,
+  kK,
+  kBytes,
+  kKernels,
+  kSpread,
+  kRepeats,
+  kClock,
+  kName,
+  kSplit,
+  kSoftware,
+  kSource,
+};
+constexpr std::string_view kColumns[] = {
+    "kind",     "gpu",       "time_us", "dtype", "direction", "causal", "use",     "sequences",
+    "kv_batch", "batch",     "m",       "n",     "k",         "bytes",  "kernels", "spread",
+    "repeats",  "clock_mhz", "name",    "split", "software",  "source"};
+constexpr const char* kHeader =
+    "kind,dtype,direction,causal,use,sequences,kv_batch,batch,m,n,k,bytes,kernels,gpu,time_us,"
+    "spread,repeats,clock_mhz,name,split,software,source\n";
+
+constexpr OpKind kKinds[] = {OpKind::kGemm,      OpKind::kAttention,   OpKind::kElementwise,
+                             OpKind::kOptimizer, OpKind::kConvolution, OpKind::kNorm,
+                             OpKind::kSoftmax};
+constexpr DType kTypes[] = {DType::kFp32, DType::kTf32, DType::kFp16, DType::kBf16, DType::kFp8};
+constexpr const char* kDirections[] = {"forward", "backward"};
+constexpr const char* kUses[] = {"training", "serving"};
+constexpr double kMaxSpread = 1e3;
+constexpr double kMaxMegahertz = 1e6;
+constexpr double kHertzPerMegahertz = 1e6;
+constexpr int64_t kMaxBytes = int64_t{1} << 56;
+
+bool HasProduct(OpKind kind) {
+  return kind == OpKind::kGemm || kind == OpKind::kAttention || kind == OpKind::kConvolution;
+}
+bool HasRows(OpKind kind) {
+  return HasProduct(kind) || kind == OpKind::kNorm || kind == OpKind::kSoftmax;
+}
+// Moves `bytes`, and does nothing else that we count.
+bool HasBytes(OpKind kind) { return kind != OpKind::kGemm && kind != OpKind::kAttention; }
+
+int64_t Integer(const CsvRows& row, Column column, int64_t least, int64_t most, int64_t if_empty) {
+  if (row.IsEmpty(column) && if_empty >= least) return if_empty;
+  return row.Integer(column, least, most);
+}
+
+// The value whose Name is in the field.
+template <typename Enum, size_t size>
+Enum Named(const CsvRows& row, Column column, const Enum (&values)[size]) {
+  std::vector<std::string> known;
+  for (const Enum value : values) {
+    if (row.Text(column) == Name(value)) return value;
+    known.emplace_back(Name(value));
+  }
+  row.Fail(column, fmt::format("one of {}", fmt::join(known, ", ")));
+}
+
+// Index of the field among two words; empty is the first.
+int Choice(const CsvRows& row, Column column, const char* const (&words)[2]) {
+  if (row.IsEmpty(column) || row.Text(column) == words[0]) return 0;
+  if (row.Text(column) != words[1]) row.Fail(column, fmt::format("{} or {}", words[0], words[1]));
+  return 1;
+}
+
+void ReadAttention(const CsvRows& row, Op& op) {
+  op.direction = static_cast<Direction>(Choice(row, kDirection, kDirections));
+  op.causal = !row.IsEmpty(kCausal) && row.Flag(kCausal);
+  op.use = static_cast<AttentionUse>(Choice(row, kUse, kUses));
+  op.sequences = Integer(row, kSequences, 1, kMaxSize, op.sequences);
+  op.kv_batch = Integer(row, kKeyBatch, 0, op.batch, op.kv_batch);
+}
+
+Op ReadOp(const CsvRows& row) {
+  Op op;
+  op.kind = Named(row, kKind, kKinds);
+  if (HasRows(op.kind) || !row.IsEmpty(kDType)) op.dtype = Named(row, kDType, kTypes);
+  op.batch = Integer(row, kBatch, 1, kMaxSize, op.batch);
+  op.m = Integer(row, kM, HasRows(op.kind) ? 1 : 0, kMaxSize, op.m);
+  op.n = Integer(row, kN, HasRows(op.kind) ? 1 : 0, kMaxSize, op.n);
+  op.k = Integer(row, kK, HasProduct(op.kind) ? 1 : 0, kMaxSize, op.k);
+  op.bytes = Bytes(Integer(row, kBytes, HasBytes(op.kind) ? 1 : 0, kMaxBytes, op.bytes.count()));
+  op.kernels =
+      static_cast<int>(Integer(row, kKernels, 0, std::numeric_limits<int>::max(), op.kernels));
+  ReadAttention(row, op);
+  return op;
+}
+
+bool Read(const CsvRows& row, Sample& sample) {
+  sample.op = ReadOp(row);
+  sample.gpu = row.Word(kGpu);
+  sample.time = row.Time(kTime, 1_us);
+  if (!row.IsEmpty(kSpread)) sample.spread = row.Number(kSpread, 0, kMaxSpread);
+  sample.repeats = static_cast<int>(Integer(row, kRepeats, 0, std::numeric_limits<int>::max(), 0));
+  if (!row.IsEmpty(kClock)) {
+    sample.clock_hz = std::round(row.Number(kClock, 0, kMaxMegahertz) * kHertzPerMegahertz);
+  }
+  sample.name = row.Text(kName);
+  sample.split = row.Text(kSplit);
+  sample.software = row.Text(kSoftware);
+  sample.source = row.Text(kSource);
+  return true;
+}
+
+constexpr TableFormat kTable = {"samples", kColumns, kRequired, true, Read};
+
+// `value` over 10^digits, in full and without zeros at the end.
+std::string Decimal(int64_t value, int digits) {
+  int64_t unit = 1;
+  for (int digit = 0; digit < digits; ++digit) unit *= 10;
+  std::string text = fmt::format("{}.{:0{}}", value / unit, value % unit, digits);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string Quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c;
+    if (c == '"') quoted += c;
+  }
+  return quoted + '"';
+}
+
+// What the table has no column for; empty: nothing.
+std::string Refusal(const Sample& sample) {
+  const Op& op = sample.op;
+  bool is_known = false;
+  for (const OpKind kind : kKinds) is_known = is_known || kind == op.kind;
+  if (!is_known) return fmt::format("got {}, want an op without a fabric", Name(op.kind));
+  if (op.fabric != Fabric() || op.profiled != Duration()) {
+    return "got a fabric or a profiled time, want an op without them";
+  }
+  if (!(sample.clock_hz >= 0 && sample.clock_hz <= kMaxMegahertz * kHertzPerMegahertz)) {
+    return fmt::format("got a clock of {} Hz, want 0 to 1e12", sample.clock_hz);
+  }
+  return sample.time < 1_ns ? "got no time, want at least 1 ns" : "";
+}
+
+}  // namespace
+
+const TableFormat& SampleTable() { return kTable; }
+
+std::string SamplesToCsv(std::span<const Sample> samples, const std::string& name) {
+  fmt::memory_buffer buffer;
+  const auto out = std::back_inserter(buffer);
+  fmt::format_to(out, "{}", kHeader);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const Sample& sample = samples[i];
+    const Op& op = sample.op;
+    const std::string refusal = Refusal(sample);
+    if (!refusal.empty()) throw InputError(fmt::format("{}: samples[{}]: {}", name, i, refusal));
+    fmt::format_to(out, "{},{},{},{:d},{},{},{},{},{},{},{},{},{},", Name(op.kind), Name(op.dtype),
+                   kDirections[static_cast<int>(op.direction)], op.causal,
+                   kUses[static_cast<int>(op.use)], op.sequences, op.kv_batch, op.batch, op.m, op.n,
+                   op.k, op.bytes.count(), op.kernels);
+    fmt::format_to(out, "{},{},{},{},{},{},{},{},{}\n", Quoted(sample.gpu),
+                   Decimal(sample.time.ns(), 3), sample.spread, sample.repeats,
+                   Decimal(std::llround(sample.clock_hz), 6), Quoted(sample.name),
+                   Quoted(sample.split), Quoted(sample.software), Quoted(sample.source));
+  }
+  return fmt::to_string(buffer);
+}
+
+}  // namespace stagecraft

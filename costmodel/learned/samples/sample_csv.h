@@ -1,0 +1,26 @@
+// Samples as our own table, one row each:
+//
+//   kind,dtype,direction,causal,use,sequences,kv_batch,batch,m,n,k,bytes,kernels,
+//   gpu,time_us,spread,repeats,clock_mhz,name,split,software,source
+//
+// `kind`, `gpu` and `time_us` are required, columns may come in any order, and an
+// empty field is what an Op or a Sample has by itself. No row holds a collective:
+// those need a fabric, which protos have.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "costmodel/learned/sample.h"
+#include "costmodel/learned/samples/table_format.h"
+
+namespace stagecraft {
+
+const TableFormat& SampleTable();
+
+// The text of the table. Reading it gives equal samples: times to the
+// nanosecond, clocks to the Hz. Throws InputError, `name` first, for a sample
+// that the table cannot hold.
+std::string SamplesToCsv(std::span<const Sample> samples, const std::string& name);
+
+}  // namespace stagecraft

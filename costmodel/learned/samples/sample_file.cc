@@ -1,0 +1,198 @@
+#include "costmodel/learned/samples/sample_file.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
+#include "costmodel/check.h"
+#include "costmodel/learned/samples/csv_rows.h"
+#include "costmodel/learned/samples/gzip.h"
+#include "costmodel/learned/samples/importers.h"
+#include "costmodel/learned/samples/sample_csv.h"
+#include "costmodel/learned/samples/sample_proto.h"
+#include "costmodel/nearest.h"
+#include "costmodel/proto_file.h"
+
+namespace stagecraft {
+namespace {
+
+namespace fs = std::filesystem;
+using Header = std::span<const std::string_view>;
+
+// Operands of one op, as a bound that keeps Op::Traffic() within 64 bits; that
+// of op_proto.cc.
+constexpr double kMaxElements = 1e17;
+
+std::vector<TableFormat> Formats() {
+  std::vector<TableFormat> formats = {SampleTable()};
+  formats.insert(formats.end(), ThirdPartyTables().begin(), ThirdPartyTables().end());
+  return formats;
+}
+
+int Present(Header columns, Header header) {
+  return static_cast<int>(std::count_if(columns.begin(), columns.end(), [&](std::string_view c) {
+    return std::find(header.begin(), header.end(), c) != header.end();
+  }));
+}
+
+// The format that more columns of the header belong to than to any other, if at
+// most one that it requires is missing; else one without columns.
+TableFormat Recognise(Header header) {
+  TableFormat best = {};
+  int most = 0;
+  for (const TableFormat& format : Formats()) {
+    const int required = Present(format.columns.first(format.required), header);
+    const int all = Present(format.columns, header);
+    if (required + 1 < format.required || all <= most) continue;
+    best = format;
+    most = all;
+  }
+  return best;
+}
+
+// Everything there that must be, and of a closed format nothing else.
+void CheckHeader(const TableFormat& format, Header header, const std::string& path) {
+  for (const std::string_view column : format.columns.first(format.required)) {
+    if (std::find(header.begin(), header.end(), column) != header.end()) continue;
+    throw InputError(
+        fmt::format("{}:1: got no column \"{}\", want one, as in {}", path, column, format.name));
+  }
+  if (!format.is_closed) return;
+  const std::vector<std::string> known(format.columns.begin(), format.columns.end());
+  for (const std::string_view column : header) {
+    if (std::find(known.begin(), known.end(), column) != known.end()) continue;
+    throw InputError(fmt::format("{}:1: got a column \"{}\", want those of {}; {}", path, column,
+                                 format.name, NearestNames(std::string(column), known)));
+  }
+}
+
+[[noreturn]] void RefuseHeader(Header header, const std::string& path) {
+  std::string names;
+  for (const TableFormat& format : Formats()) {
+    names += (names.empty() ? "" : ", ") + std::string(format.name);
+  }
+  constexpr size_t kShown = 200;  // it may be no text at all
+  std::string columns = fmt::format("{}", fmt::join(header, ","));
+  if (columns.size() > kShown) columns = columns.substr(0, kShown) + "...";
+  throw InputError(
+      fmt::format("{}:1: got the columns \"{}\", want those of one of: {}", path, columns, names));
+}
+
+void CheckElements(const CsvRows& row, const Op& op) {
+  const double m = static_cast<double>(op.m);
+  const double n = static_cast<double>(op.n);
+  const double k = static_cast<double>(op.k);
+  const double elements = static_cast<double>(op.batch) * (m * k + k * n + m * n);
+  if (elements <= kMaxElements) return;
+  throw InputError(fmt::format("{}:{}: got {} elements in the operands of {}, want at most {}",
+                               row.name(), row.line(), elements, Describe(op), kMaxElements));
+}
+
+SampleFile ReadTable(std::string_view text, const std::string& path) {
+  CsvRows row(text, path);
+  const TableFormat format = Recognise(row.header());
+  if (format.columns.empty()) RefuseHeader(row.header(), path);
+  CheckHeader(format, row.header(), path);
+  row.Select(format.columns);
+  SampleFile file;
+  file.format = format.name;
+  file.samples.reserve(std::count(text.begin(), text.end(), '\n'));
+  while (row.Next()) {
+    if (format.read(row, file.samples.emplace_back())) {
+      CheckElements(row, file.samples.back().op);
+    } else {
+      file.samples.pop_back();
+      ++file.skipped;
+    }
+  }
+  return file;
+}
+
+bool IsTablePath(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.ends_with(".csv") || name.ends_with(".csv.gz");
+}
+
+SampleFile ReadFolder(const std::string& path) {
+  std::vector<std::string> files;
+  try {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
+      if (entry.is_regular_file() && IsTablePath(entry.path())) {
+        files.push_back(entry.path().string());
+      }
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw InputError(path + ": cannot be listed, want a folder that can be read");
+  }
+  if (files.empty()) throw InputError(path + ": got no .csv or .csv.gz in it, want some");
+  std::sort(files.begin(), files.end());
+  SampleFile all;
+  all.format = fmt::format("{} files", files.size());
+  for (const std::string& name : files) {
+    SampleFile file = ReadSampleFile(name);
+    all.skipped += file.skipped;
+    std::move(file.samples.begin(), file.samples.end(), std::back_inserter(all.samples));
+  }
+  return all;
+}
+
+}  // namespace
+
+SampleFile ParseSamples(std::string_view bytes, const std::string& path) {
+  fs::path inner(path);
+  std::string unpacked;
+  if (IsGzip(bytes)) {
+    unpacked = Gunzip(bytes, path);
+    bytes = unpacked;
+    if (inner.extension() == ".gz") inner.replace_extension();
+  }
+  const std::string extension = inner.extension().string();
+  if (!IsProtoExtension(extension)) return ReadTable(bytes, path);
+  SampleSetProto proto;
+  ParseProtoText(std::string(bytes), path, extension, &proto);
+  return {"samples", SamplesFromProto(proto, path), 0};
+}
+
+SampleFile ReadSampleFile(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return ReadFolder(path);
+  return ParseSamples(ReadFile(path), path);
+}
+
+std::vector<Sample> ReadSamples(const std::string& path) { return ReadSampleFile(path).samples; }
+
+bool IsSampleTable(std::string_view bytes) {
+  try {
+    std::string unpacked;
+    if (IsGzip(bytes)) unpacked = Gunzip(bytes, "");
+    const std::string_view text = unpacked.empty() ? bytes : std::string_view(unpacked);
+    return !Recognise(CsvRows(text.substr(0, text.find('\n')), "").header()).columns.empty();
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+void WriteSamplesCsv(const std::string& path, std::span<const Sample> samples) {
+  const std::string text = SamplesToCsv(samples, path);
+  WriteFileAtomically(path, path.ends_with(".gz") ? Gzip(text) : text);
+}
+
+void WriteSamplesProto(const std::string& path, std::span<const Sample> samples) {
+  const SampleSetProto proto = SamplesToProto(samples);
+  const std::string extension = fs::path(path).extension().string();
+  std::string text;
+  if (extension == ".pb") {
+    text = proto.SerializeAsString();
+  } else if (extension == ".textproto") {
+    google::protobuf::TextFormat::PrintToString(proto, &text);
+  } else {
+    throw InputError(
+        fmt::format("{}: got extension \"{}\", want .textproto or .pb", path, extension));
+  }
+  WriteFileAtomically(path, text);
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,147 @@
+#include "costmodel/learned/splits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/hash.h"
+#include "costmodel/random.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr double kShapeFraction = 0.2;
+constexpr size_t kMostValues = 20;
+constexpr int kFolds = 5;
+
+// A number in [0, 1) that depends on the seed and the parts alone.
+double Draw(uint64_t seed, std::initializer_list<int64_t> parts) {
+  Hash hash;
+  hash.Add(static_cast<int64_t>(seed));
+  for (const int64_t part : parts) hash.Add(part);
+  return Random(hash.value()).Uniform();
+}
+
+double ShapeDraw(uint64_t seed, const Op& op) {
+  switch (op.kind) {
+    case OpKind::kGemm:
+    case OpKind::kConvolution:
+      return Draw(seed, {1, op.n, op.k});
+    case OpKind::kAttention:
+      return Draw(seed, {2, op.sequences, op.n});
+    case OpKind::kNorm:
+    case OpKind::kSoftmax:
+      return Draw(seed, {3, op.n});
+    default:
+      return Draw(seed, {4, op.bytes.count()});
+  }
+}
+
+using Key = std::function<std::string(const Sample&)>;
+
+Key FindKey(const std::string& name) {
+  if (name == "gpu") return [](const Sample& s) { return s.gpu; };
+  if (name == "source") return [](const Sample& s) { return s.source; };
+  if (name == "op") return OpLabel;
+  if (name == "dtype") return [](const Sample& s) { return std::string(Name(s.op.dtype)); };
+  if (name == "nk") return [](const Sample& s) { return fmt::format("{}x{}", s.op.n, s.op.k); };
+  throw InputError(
+      fmt::format("--split: leave-out:{} is none of gpu, source, op, dtype and nk", name));
+}
+
+Split Divide(std::span<const Sample> samples, const std::function<bool(int)>& is_test) {
+  Split split;
+  for (int i = 0; i < static_cast<int>(samples.size()); ++i) {
+    (is_test(i) ? split.test : split.train).push_back(i);
+  }
+  return split;
+}
+
+std::vector<Split> LeaveOut(const std::string& what, std::span<const Sample> samples,
+                            uint64_t seed) {
+  const size_t equals = what.find('=');
+  const std::string name = what.substr(0, equals);
+  const Key key = FindKey(name);
+  std::map<std::string, int> values;  // with the fold they fall into
+  for (const Sample& sample : samples) values.emplace(key(sample), -1);
+  std::vector<Split> splits;
+  if (equals != std::string::npos) {
+    const std::string value = what.substr(equals + 1);
+    splits.push_back(Divide(samples, [&](int i) { return key(samples[i]) == value; }));
+    splits.back().left_out = what;
+    return splits;
+  }
+  if (values.size() <= kMostValues) {
+    for (const auto& [value, fold] : values) {
+      splits.push_back(Divide(samples, [&](int i) { return key(samples[i]) == value; }));
+      splits.back().left_out = name + "=" + value;
+    }
+    return splits;
+  }
+  Random random = Random(seed).Child(name, 0);
+  for (auto& [value, fold] : values) fold = static_cast<int>(random.Integer(0, kFolds - 1));
+  for (int fold = 0; fold < kFolds; ++fold) {
+    splits.push_back(
+        Divide(samples, [&](int i) { return values.at(key(samples[i])) == fold; }));
+    splits.back().left_out = fmt::format("{} fold {}", name, fold);
+  }
+  return splits;
+}
+
+std::vector<Split> Make(const std::string& spec, std::span<const Sample> samples, uint64_t seed) {
+  if (spec == "none") return {Divide(samples, [](int) { return true; })};
+  if (spec == "unseen-shape") {
+    return {Divide(samples,
+                   [&](int i) { return ShapeDraw(seed, samples[i].op) < kShapeFraction; })};
+  }
+  if (spec == "column:split") {
+    return {Divide(samples, [&](int i) { return samples[i].split == "test"; })};
+  }
+  if (spec.starts_with("leave-out:")) return LeaveOut(spec.substr(10), samples, seed);
+  if (spec.starts_with("random:")) {
+    double fraction = 0;
+    const char* const end = spec.data() + spec.size();
+    const auto [at, error] = std::from_chars(spec.data() + 7, end, fraction);
+    if (error == std::errc() && at == end && fraction > 0 && fraction < 1) {
+      return {Divide(samples, [&](int i) { return Draw(seed, {0, i}) < fraction; })};
+    }
+  }
+  throw InputError(
+      fmt::format("--split: got \"{}\", want random:FRACTION (between 0 and 1), unseen-shape, "
+                  "column:split, leave-out:KEY[=VALUE] or none",
+                  spec));
+}
+
+}  // namespace
+
+std::vector<Split> MakeSplits(const std::string& spec, std::span<const Sample> samples,
+                              uint64_t seed) {
+  std::vector<Split> splits = Make(spec, samples, seed);
+  for (const Split& split : splits) {
+    const bool wants_both = spec != "none";
+    if (!split.test.empty() && (!split.train.empty() || !wants_both)) continue;
+    throw InputError(fmt::format("--split: {}{} leaves {} rows to learn from and {} to test",
+                                 spec, split.left_out.empty() ? "" : " (" + split.left_out + ")",
+                                 split.train.size(), split.test.size()));
+  }
+  return splits;
+}
+
+std::string OpLabel(const Sample& sample) {
+  switch (sample.op.kind) {
+    case OpKind::kGemm:
+      if (sample.op.batch > 1) return "bmm";
+      return sample.source == "NeuSight" ? sample.name : "gemm";
+    case OpKind::kAttention:
+      return "attention";
+    default:
+      return sample.name.empty() ? Name(sample.op.kind) : sample.name;
+  }
+}
+
+}  // namespace stagecraft

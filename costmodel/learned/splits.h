@@ -1,0 +1,35 @@
+// Splits: which samples a model learns from and which it is judged by.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "costmodel/learned/sample.h"
+
+namespace stagecraft {
+
+struct Split {
+  std::string left_out;    // "gpu=h100-sxm5-80gb"; empty where rows are drawn at random
+  std::vector<int> train;  // indices of samples, ascending
+  std::vector<int> test;
+};
+
+// `spec` is one of
+//   random:FRACTION       so much of every board's rows, drawn by the seed
+//   unseen-shape          a fifth of the shapes, each on every board: (n, k) of
+//                         products, (sequences, keys) of attention, width of rows
+//   column:split          the source's own: its "test" rows
+//   leave-out:KEY=VALUE   rows with that gpu, source, op, dtype or nk
+//   leave-out:KEY         every value in turn; more than 20 are dealt into five
+//   none                  every row is a test row and none trains
+// Throws InputError for anything else, and where nothing is left on a side.
+std::vector<Split> MakeSplits(const std::string& spec, std::span<const Sample> samples,
+                              uint64_t seed);
+
+// What a row is called in tables: linear, bmm, gemm, attention, or what its
+// source calls a smaller op.
+std::string OpLabel(const Sample& sample);
+
+}  // namespace stagecraft
