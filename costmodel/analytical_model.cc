@@ -12,8 +12,12 @@ std::vector<Estimate> AnalyticalModel::Predict(std::span<const Op> ops,
   std::vector<Estimate> estimates;
   estimates.reserve(ops.size());
   for (const Op& op : ops) {
-    estimates.push_back(IsCollective(op.kind) ? PredictCollective(op, device, tuning_)
-                                              : PredictKernel(op, device, constants_));
+    if (!IsCollective(op.kind)) {
+      estimates.push_back(PredictKernel(op, device, constants_));
+      continue;
+    }
+    estimates.push_back(PredictCollective(op, device, tuning_));
+    estimates.back().host = LaunchTime(op, constants_);
   }
   return estimates;
 }

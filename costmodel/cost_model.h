@@ -16,9 +16,12 @@ inline constexpr int kBasisCount = 5;
 const char* Name(Basis basis);
 
 struct Estimate {
-  Duration time;
+  Duration time;  // on the device
   Basis basis = Basis::kAnalytical;
   double spread = 0;  // sigma of log(time)
+  // What the host needs to launch its kernels, one after another: it runs ahead of
+  // the device, or the device waits for it.
+  Duration host = {};
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 

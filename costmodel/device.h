@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <string>
 
 #include "costmodel/units.h"
@@ -68,10 +69,18 @@ struct Device {
   // Best measured 16-bit matrix product over its dense peak, in (0, 1]; what
   // power, clocks and kernels leave of the datasheet.
   double sustained_fraction = 1;
+  // Clock that power and heat leave in hours of products on tensor cores, over the
+  // boost clock at which kernels are measured one at a time; in (0, 1].
+  double training_clock = 1;
   Bytes memory;
   Bandwidth memory_bandwidth;
   Bytes l2;
 
+  // The same for products of a format: fp32 units draw less power and lose half
+  // as much (data/README.md).
+  double TrainingClock(DType dtype) const {
+    return dtype == DType::kFp32 ? std::sqrt(training_clock) : training_clock;
+  }
   FlopRate Peak(DType dtype) const { return peak[static_cast<int>(dtype)]; }
   friend bool operator==(const Device&, const Device&) = default;
 };

@@ -112,6 +112,9 @@ Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
   }
   device.vector_peak = check.PositiveRate("vector_fp32_flop_per_s", proto.vector_fp32_flop_per_s());
   // The smallest accepted fraction keeps rates above zero.
+  if (proto.training_clock() != 0) {
+    device.training_clock = check.Within("training_clock", proto.training_clock(), 1e-3, 1.0);
+  }
   device.sustained_fraction =
       check.Within("sustained_fraction", proto.sustained_fraction(), 1e-6, 1.0);
   device.memory = Bytes(check.Within("memory_bytes", proto.memory_bytes(), int64_t{1}, kMaxBytes));
@@ -147,6 +150,7 @@ DeviceProto ToProto(const Device& device) {
   proto.set_fp8_flop_per_s(device.Peak(DType::kFp8).flop_per_s());
   proto.set_vector_fp32_flop_per_s(device.vector_peak.flop_per_s());
   proto.set_sustained_fraction(device.sustained_fraction);
+  proto.set_training_clock(device.training_clock);
   proto.set_memory_bytes(device.memory.count());
   proto.set_memory_bandwidth_bytes_per_s(device.memory_bandwidth.bytes_per_s());
   proto.set_l2_bytes(device.l2.count());

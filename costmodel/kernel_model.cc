@@ -46,7 +46,8 @@ double SustainedRate(const Op& op, const Device& device) {
   const double peak = device.Peak(op.dtype).flop_per_s();
   CHECK(peak > 0);
   // The fp32 units reach their datasheet peak: 14.01 of 14.13 TFLOP/s on a V100 PCIe.
-  return op.dtype == DType::kFp32 ? peak : peak * device.sustained_fraction;
+  const double reached = op.dtype == DType::kFp32 ? peak : peak * device.sustained_fraction;
+  return reached * device.TrainingClock(op.dtype);
 }
 
 // Waves of `blocks` over the multiprocessors, at least one.
@@ -164,9 +165,13 @@ Estimate PredictKernel(const Op& op, const Device& device, const KernelConstants
   if (op.kind == OpKind::kProfiled) {
     return {op.m * op.profiled, op.m == 1 ? Basis::kMeasured : Basis::kExtrapolated, 0};
   }
-  const Duration on_device = std::max(DeviceTime(op, device, constants), RooflineTime(op, device));
-  const Duration on_host = op.kernels * constants.host_dispatch;
-  return {std::max(on_device, on_host), Basis::kAnalytical, Spread(op)};
+  return {std::max(DeviceTime(op, device, constants), RooflineTime(op, device)), Basis::kAnalytical,
+          Spread(op), LaunchTime(op, constants)};
+}
+
+Duration LaunchTime(const Op& op, const KernelConstants& constants) {
+  if (IsCollective(op.kind)) return op.fabric.ranks > 1 ? constants.host_dispatch : Duration();
+  return op.kernels * constants.host_dispatch;
 }
 
 Duration RooflineTime(const Op& op, const Device& device) {

@@ -5,7 +5,7 @@
 //               rate x Device::sustained_fraction; the best of a few tile
 //               shapes and splits of k
 //   memory      bytes / (bandwidth x fraction)
-//   time        max(device time, kernels x host_dispatch)
+//   host time   kernels x host_dispatch, ahead of the device or in its way
 //
 // No GPU has constants of its own: what differs is its Device row. The samples
 // ran one kernel at a time at locked boost clock, and sustained_fraction is the
@@ -29,11 +29,11 @@ struct KernelConstants {
   Duration start = 3060_ns;
   // What adding up the parts of a product split along k costs; fitted.
   Duration split = 3570_ns;
-  // Host time per launch of an eager framework in steady state. An assumption,
-  // between the 2.5 us of the shortest GEMM sample and the 16.6 us of Alpa's
-  // empty call on a V100, synchronisation included. Zero: launches are free
-  // (CUDA graphs).
-  Duration host_dispatch = 5_us;
+  // Host time per kernel of an op as the workload counts them, in an eager
+  // framework: Python, autograd and dispatch of what we count as one fused kernel.
+  // Fitted on half of vTrain's single-node rows (README.md). Zero: launches are
+  // free (CUDA graphs).
+  Duration host_dispatch = 75_us;
 
   // Steps of k that it takes to fill and drain a tile; fitted, tensor cores.
   double k_fill = 126;
@@ -69,6 +69,9 @@ struct KernelConstants {
 // for its dtype; lowering refuses such plans before anything is predicted.
 Estimate PredictKernel(const Op& op, const Device& device,
                        const KernelConstants& constants = KernelConstants());
+
+// What the host needs to launch an op's kernels.
+Duration LaunchTime(const Op& op, const KernelConstants& constants = KernelConstants());
 
 // A bound no kernel beats: flops at the dense peak, what exceeds L2 at DRAM's
 // bandwidth, all bytes at L2's. Zero for collectives.

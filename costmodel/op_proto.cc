@@ -195,6 +195,7 @@ Estimate EstimateFromProto(const EstimateProto& proto, std::string_view path) {
   }
   estimate.basis = static_cast<Basis>(static_cast<int>(proto.basis()) - 1);
   estimate.spread = FiniteNonnegative(proto.spread(), path, "spread");
+  estimate.host = Duration::Nanoseconds(AtLeast(0, proto.host_ns(), path, "host_ns"));
   return estimate;
 }
 
@@ -203,6 +204,7 @@ EstimateProto ToProto(const Estimate& estimate) {
   proto.set_time_ns(estimate.time.ns());
   proto.set_basis(static_cast<EstimateProto::Basis>(AfterUnspecified(estimate.basis)));
   proto.set_spread(estimate.spread);
+  proto.set_host_ns(estimate.host.ns());
   return proto;
 }
 

@@ -6,7 +6,7 @@
 
 #include "data/embedded_files.h"
 
-// From cost_model.S.
+// From BUILD's cost_model.
 extern "C" {
 extern const char stagecraft_cost_model_begin[];
 extern const char stagecraft_cost_model_end[];

@@ -7,15 +7,17 @@ namespace stagecraft {
 Duration BlockTime(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates) {
   const auto ops = schedule.ops(block);
   const auto flags = schedule.flags(block);
-  Duration total;
-  Duration beside;  // longest of the ops that run beside the coming one
+  Duration free;      // the device, of the ops before
+  Duration last;      // end of those side by side so far
+  Duration launched;  // the host
   for (size_t i = 0; i < ops.size(); ++i) {
-    const Duration time = std::max(beside, estimates[ops[i]].time);
-    const bool waits = (flags[i] & kOverlapsNext) != 0 && i + 1 < ops.size();
-    beside = waits ? time : Duration();
-    if (!waits) total += time;
+    const Estimate& estimate = estimates[ops[i]];
+    launched += estimate.host;
+    last = std::max(last, std::max(free, launched) + estimate.time);
+    const bool overlaps_next = (flags[i] & kOverlapsNext) != 0 && i + 1 < ops.size();
+    if (!overlaps_next) free = last;
   }
-  return total;
+  return last;
 }
 
 Duration BoundCosts::TaskTime(const Schedule& schedule, TaskId task) const {

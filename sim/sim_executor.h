@@ -30,7 +30,9 @@ struct BoundCosts {
 BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const CostModel& model);
 
 // A block runs its ops one after another; an op that overlaps the next starts
-// with it, and both have ended before the op after that starts.
+// with it, and both have ended before the op after that starts. The host launches
+// them in the same order, one after another from the start of the block: an op
+// cannot start before its launch is done.
 Duration BlockTime(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates);
 
 class SimExecutor : public Executor {

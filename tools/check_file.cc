@@ -30,7 +30,8 @@ using Keys = std::set<std::string>;
 
 constexpr const char* kWanted =
     "a cluster, workload, plan, schedule, timeline, device or node catalogue, NCCL tuning, "
-    "stack defaults, Hugging Face config.json, trace, samples or table of measured rows";
+    "stack defaults, cost model, Hugging Face config.json, trace, samples or table of measured "
+    "rows";
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 

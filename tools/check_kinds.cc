@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <set>
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/learned/learned_model.h"
 #include "costmodel/learned/samples/sample_proto.h"
 #include "costmodel/nccl_proto.h"
 #include "costmodel/proto_file.h"
 #include "proto/cluster.pb.h"
+#include "proto/cost_model.pb.h"
 #include "proto/nccl.pb.h"
 #include "proto/plan.pb.h"
 #include "proto/sample.pb.h"
@@ -113,6 +116,23 @@ std::string DescribeNodes(const NodeCatalogueProto& proto, const std::string& pa
   return fmt::format("{} node types", catalogue.entries().size());
 }
 
+std::string DescribeCostModel(const CostModelProto& proto, const std::string& path,
+                              const CheckContext&) {
+  LearnedModel::FromProto(proto, path);
+  std::set<std::string> boards;
+  int families = 0, trees = 0;
+  for (const auto* models : {&proto.families(), &proto.serving()}) {
+    for (const FamilyModelProto& model : *models) {
+      for (const BoardConstantsProto& board : model.boards()) boards.insert(board.device().id());
+      families += model.boards_size() > 0 ? 1 : 0;
+      trees += model.trees().roots_size() + model.spread_trees().roots_size();
+    }
+  }
+  return fmt::format("{} families fitted on {} boards, {} trees, {} bytes{}", families,
+                     boards.size(), trees, proto.ByteSizeLong(),
+                     proto.provenance().empty() ? "" : "; " + proto.provenance());
+}
+
 }  // namespace
 
 const std::vector<FileKind>& FileKinds() {
@@ -149,6 +169,7 @@ const std::vector<FileKind>& FileKinds() {
                               StackTable::Parse(proto.DebugString(), path);
                               return fmt::format("{} stacks", proto.stacks_size());
                             }),
+      Kind<CostModelProto>("cost model", {"families", "serving", "floors"}, DescribeCostModel),
       Kind<SampleSetProto>(
           "samples", {"samples"},
           [](const SampleSetProto& proto, const S& path, const C&) {

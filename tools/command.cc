@@ -58,6 +58,8 @@ int RunVerb(const Command& command, const Args& args, std::istream& in, std::ost
 const std::vector<Command>& Commands() {
   static const std::vector<Command> commands = {
       {"simulate", "one plan on one cluster: step time, breakdown, memory, trace", RunSimulate},
+      {"fit", "measured samples to a cost model, or one calibrated for a site", RunFit},
+      {"evaluate", "cost models against held-out measured samples: error tables", RunEvaluate},
       {"validate", "published or own measurements against predictions", RunValidate},
       {"catalogue", "the GPUs, nodes and models that names stand for", RunCatalogue},
       {"check", "whether a file is one of ours, and sound", RunCheck},

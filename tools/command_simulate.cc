@@ -1,18 +1,20 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <ostream>
 #include <sstream>
 
-#include "costmodel/analytical_model.h"
 #include "costmodel/check.h"
-#include "costmodel/nccl_proto.h"
 #include "costmodel/proto_file.h"
 #include "proto/timeline.pb.h"
 #include "search/evaluation.h"
 #include "sim/schedule_proto.h"
 #include "tools/chrome_writer.h"
 #include "tools/command.h"
+#include "tools/cost_model_flag.h"
 #include "tools/flags.h"
 #include "tools/perfetto_writer.h"
 #include "tools/plan_flags.h"
@@ -107,6 +109,18 @@ void WriteOutputs(const Outputs& outputs, const PlannedJob& job, const Simulated
   }
 }
 
+// How much of the time rests on no measurement of the board.
+void AddBasisWarning(const SimulatedStep& step, PlannedJob& job) {
+  const auto& share = step.evaluation.profile.basis_share;
+  const auto percent = [&](Basis basis) { return 100 * share[static_cast<int>(basis)]; };
+  if (percent(Basis::kExtrapolated) + percent(Basis::kAnalytical) < 1) return;
+  job.warnings.insert(
+      job.warnings.begin(),
+      fmt::format("of the time {:.0f} % is extrapolated from other boards or like ops, {:.0f} % by "
+                  "formula, the rest learned from samples of the board or measured",
+                  percent(Basis::kExtrapolated), percent(Basis::kAnalytical)));
+}
+
 }  // namespace
 
 int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
@@ -114,6 +128,8 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   app.footer(kExample);
   PlanFlags flags;
   flags.Register(app);
+  CostModelFlag cost_model;
+  cost_model.Register(app);
   Outputs outputs;
   app.add_option("--trace", outputs.trace, "write a Perfetto .pftrace or Chrome .json trace");
   app.add_option("--timeline", outputs.timeline, "write schedule and timeline to a .pb file");
@@ -124,10 +140,11 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
 
   const auto begin = std::chrono::steady_clock::now();
   CheckOutputs(outputs);
-  const PlannedJob job = flags.Build();
-  const AnalyticalModel model(EmbeddedNcclTuning());
+  PlannedJob job = flags.Build();
+  const std::unique_ptr<CostModel> model = cost_model.Load();
   const SimulatedStep step =
-      SimulateStep(job.plan, job.workload, job.cluster, model, {.unfold = outputs.unfold});
+      SimulateStep(job.plan, job.workload, job.cluster, *model, {.unfold = outputs.unfold});
+  AddBasisWarning(step, job);
   WallTime wall;
   wall.total_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();

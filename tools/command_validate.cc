@@ -11,12 +11,12 @@
 #include <mutex>
 #include <thread>
 
-#include "costmodel/analytical_model.h"
 #include "costmodel/check.h"
-#include "costmodel/nccl_proto.h"
+#include "costmodel/memo_model.h"
 #include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
 #include "tools/command.h"
+#include "tools/cost_model_flag.h"
 #include "tools/flags.h"
 #include "tools/report_header.h"
 #include "tools/validation/baselines.h"
@@ -115,8 +115,7 @@ Validation ReadRows(const std::vector<std::string>& files, const std::string& so
 }
 
 // Rows are independent: threads take the next one, results keep their place.
-void PredictAll(std::vector<ValidatedRow>& rows, std::ostream* progress) {
-  const AnalyticalModel model(EmbeddedNcclTuning());
+void PredictAll(std::vector<ValidatedRow>& rows, const CostModel& model, std::ostream* progress) {
   const StackTable& table = StackTable::Embedded();
   std::atomic<size_t> next = 0;
   std::mutex mutex;
@@ -156,6 +155,8 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   CLI::App app("Compares predictions with published or own measurements.", "stagecraft validate");
   app.footer(kExample);
   ValidateFlags flags;
+  CostModelFlag cost_model;
+  cost_model.Register(app);
   app.add_option("--against", flags.against, "CSV files of measured rows");
   app.add_option("--all", flags.all, "folder with CSV files, or with published/ and steps/");
   app.add_option("--source", flags.source, "only the rows of this source");
@@ -166,9 +167,10 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
 
   const double max_error = MaxError(flags.max_error);
   const std::vector<std::string> files = InputFiles(flags);
+  const std::unique_ptr<CostModel> model = cost_model.Load();
   Validation validation = ReadRows(files, flags.source);
   const bool shows_progress = !flags.quiet && &err == &std::cerr && isatty(STDERR_FILENO) != 0;
-  PredictAll(validation.rows, shows_progress ? &err : nullptr);
+  PredictAll(validation.rows, MemoModel(*model), shows_progress ? &err : nullptr);
   AddBaselines(validation.rows);
   if (flags.json) {
     nlohmann::ordered_json report = ReportHeader("validate", kSchema, files);

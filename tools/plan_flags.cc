@@ -53,10 +53,6 @@ std::string ModelFile(const std::string& model) {
 std::vector<std::string> FindWarnings(const Plan& plan, const Workload& workload,
                                       const Cluster& cluster) {
   std::vector<std::string> warnings;
-  if (!workload.is_profile()) {
-    warnings.push_back(
-        "every time is analytical (roofline, efficiency curves, NCCL's constants), none measured");
-  }
   warnings.push_back("compute does not slow down while communication runs beside it");
   if (workload.max_sequence > 0 && plan.sequence > workload.max_sequence) {
     warnings.push_back(fmt::format("sequence {} is longer than the {} tokens {} was built for",

@@ -10,8 +10,8 @@
 namespace stagecraft {
 namespace {
 
-// NeuSight times each call with events and waits for it.
-bool TimesCallByCall(const std::string& source) { return source == "NeuSight"; }
+// These wait for every call.
+bool TimesCallByCall(const std::string& source) { return source == "NeuSight" || source == "Alpa"; }
 
 constexpr double kFloorQuantile = 0.05;
 constexpr double kAboveFloor = 1.15;
@@ -41,8 +41,8 @@ CallOverhead CallOverhead::FromProto(const CostModelProto& proto, const std::str
   for (int i = 0; i < proto.floors_size(); ++i) {
     const CallFloorProto& floor = proto.floors(i);
     if (!(floor.seconds() >= 0 && floor.seconds() < 1)) {
-      throw InputError(fmt::format("{}: floors[{}].seconds: got {}, want 0 to 1", name, i,
-                                   floor.seconds()));
+      throw InputError(
+          fmt::format("{}: floors[{}].seconds: got {}, want 0 to 1", name, i, floor.seconds()));
     }
     overhead.floors_[{floor.source(), floor.gpu(), floor.name()}] = floor.seconds();
   }

@@ -28,7 +28,8 @@ std::vector<Prediction> PredictSamples(const CostModel& model, const CallOverhea
   for (const int i : which) by_board[samples[i].gpu].push_back(i);
   std::vector<Prediction> predictions;
   for (const auto& [gpu, indices] : by_board) {
-    const Device& device = DeviceCatalogue::Embedded().Find(gpu)->device;
+    Device device = DeviceCatalogue::Embedded().Find(gpu)->device;
+    device.training_clock = 1;
     std::vector<Op> ops;
     for (const int i : indices) ops.push_back(samples[i].op);
     const std::vector<Estimate> estimates = model.Predict(ops, device);
@@ -50,8 +51,8 @@ Accuracy Summarise(std::span<const Sample> samples, std::span<const Prediction> 
     errors.push_back(std::abs(p.seconds / measured - 1));
     accuracy.mape += errors.back() / accuracy.rows;
     accuracy.bias += ratio / accuracy.rows;
-    accuracy.interval80_coverage += (std::abs(ratio) <= kSigmas80 * p.spread ? 1.0 : 0.0) /
-                                    accuracy.rows;
+    accuracy.interval80_coverage +=
+        (std::abs(ratio) <= kSigmas80 * p.spread ? 1.0 : 0.0) / accuracy.rows;
   }
   std::sort(errors.begin(), errors.end());
   if (!errors.empty()) {
@@ -98,10 +99,15 @@ class Runner {
   }
 
  private:
+  // Rows of boards in the catalogue that have a rate for the op.
   std::vector<int> Known(std::span<const int> rows) const {
     std::vector<int> known;
     for (const int i : rows) {
-      if (!experiment_.skipped.contains(samples_[i].gpu)) known.push_back(i);
+      const Op& op = samples_[i].op;
+      const DeviceEntry* const entry = DeviceCatalogue::Embedded().Find(samples_[i].gpu);
+      if (entry == nullptr) continue;
+      const bool has_rate = entry->device.Peak(op.dtype).flop_per_s() > 0;
+      if (op.Flops().count() <= 0 || has_rate) known.push_back(i);
     }
     return known;
   }
@@ -111,8 +117,7 @@ class Runner {
     if (test.empty()) return;
     std::vector<Sample> train;
     for (const int i : split.train) train.push_back(samples_[i]);
-    const CallOverhead overhead =
-        train.empty() ? Shipped().overhead() : CallOverhead::Fit(train);
+    const CallOverhead overhead = train.empty() ? Shipped().overhead() : CallOverhead::Fit(train);
     for (const ModelKind kind : options_.models) {
       std::vector<Prediction> predictions;
       if (kind == ModelKind::kShipped) {

@@ -19,16 +19,18 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kSigmas80 = 1.2816;  // half of a central 80 % interval, in sigmas
+constexpr double kSigmas80 = 1.2816;     // half of a central 80 % interval, in sigmas
 constexpr double kWithoutSamples = 0.5;  // half-width where nothing was ever measured
 // Spread is learned from |residual| + this, on so many rows, in so many folds.
 constexpr double kLeastResidual = 0.005;
 constexpr size_t kMostSpreadRows = 60'000;
 constexpr size_t kMostUnknownRows = 40'000;
 constexpr int kFolds = 3;
+constexpr size_t kFewRows = 200;          // of a board
 constexpr double kUnknownWidening = 1.2;  // boards differ more than we saw
 constexpr double kRoofline = 0.98;
-constexpr double kDoubling = 1.3;  // what twice a size may cost, where corrected upwards
+constexpr double kLeastDistance = 1e-6;  // between boards that stand at one place
+constexpr double kDoubling = 1.3;        // what twice a size may cost, where corrected upwards
 constexpr double kLargeCorrection = 0.2;
 // Calibration: sigma of a site's rows, and of an offset common to all.
 constexpr double kSiteSigma = 0.06;
@@ -57,6 +59,16 @@ double Nearness(const Position& a, const Position& b) {
   return std::exp(-square / (kWidth * kWidth));
 }
 
+// The device with all that its clock drives slowed down.
+Device AtTrainingClock(Device device) {
+  device.boost_clock_hz *= device.training_clock;
+  device.vector_peak = device.TrainingClock(DType::kFp32) * device.vector_peak;
+  for (int type = 0; type < kDTypeCount; ++type) {
+    device.peak[type] = device.TrainingClock(static_cast<DType>(type)) * device.peak[type];
+  }
+  return device;
+}
+
 // Rows of one shape fall into one fold, whatever their board and row count.
 int FoldOf(const Op& op) {
   Hash hash;
@@ -67,8 +79,8 @@ int FoldOf(const Op& op) {
 
 double Quantile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
-  const auto at = values.begin() + static_cast<ptrdiff_t>(
-                                       share * static_cast<double>(values.size() - 1));
+  const auto at =
+      values.begin() + static_cast<ptrdiff_t>(share * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), at, values.end());
   return *at;
 }
@@ -93,14 +105,27 @@ void Scale(Op& op, int dimension, int64_t factor) {
 FamilyModel::FamilyModel(const KernelFamily& family)
     : family_(&family), learning_(family.learning()), unknown_half_(kWithoutSamples) {}
 
-FamilyModel FamilyModel::Fit(const KernelFamily& family, std::span<const FitRow> rows) {
+FamilyModel FamilyModel::Fit(const KernelFamily& family, std::span<const FitRow> all) {
   FamilyModel model(family);
-  if (rows.empty()) return model;
-  model.FitBoards(rows);
-  if (model.learning_.boosting.rounds > 0) model.FitTrees(rows, model.learning_.boosting);
-  model.FitSpread(rows);
-  model.FitUnknownSpread(rows);
+  std::map<std::string, std::vector<FitRow>> by_board;
+  for (const FitRow& row : all) by_board[row.device->id].push_back(row);
+  std::vector<FitRow> rows;
+  for (const FitRow& row : all) {
+    if (by_board[row.device->id].size() >= kFewRows) rows.push_back(row);
+  }
+  if (!rows.empty()) model.Learn(rows);
+  for (const auto& [id, own] : by_board) {
+    if (own.size() < kFewRows) model = model.Calibrated(own);
+  }
+  model.calibration_.clear();
   return model;
+}
+
+void FamilyModel::Learn(std::span<const FitRow> rows) {
+  FitBoards(rows);
+  if (learning_.boosting.rounds > 0) FitTrees(rows, learning_.boosting);
+  FitSpread(rows);
+  FitUnknownSpread(rows);
 }
 
 void FamilyModel::FitBoards(std::span<const FitRow> rows) {
@@ -120,32 +145,39 @@ FamilyModel::Setting FamilyModel::SettingOf(const Device& device) const {
   Setting setting;
   const size_t count = family_->constants().size();
   if (boards_.empty()) {
-    for (const Constant& constant : family_->constants()) setting.constants.push_back(constant.value);
+    for (const Constant& constant : family_->constants())
+      setting.constants.push_back(constant.value);
     setting.offset = std::log(family_->UnknownDeviceFactor(device));
     return setting;
   }
   std::vector<double> near(count, 0), mean(count, 0);  // logarithms
-  double sum = 0;
+  double sum = 0, share = 0, offset = 0, nearness = 0, closest = 0;
   const Position position = PositionOf(device);
   for (const Board& board : boards_) {
     if (board.device == device) {
       return {board.constants, board.share, board.offset, board.nearness, true};
     }
-    const double weight = Nearness(position, PositionOf(board.device));
+    const double near_to = Nearness(position, PositionOf(board.device));
+    // Grows without bound towards a board, so that it alone counts there.
+    const double weight = near_to / (1 - near_to + kLeastDistance);
+    closest = std::max(closest, near_to);
     sum += weight;
-    setting.nearness = std::max(setting.nearness, weight);
+    share += weight * board.share;
+    offset += weight * board.offset;
+    nearness += weight * board.nearness;
     for (size_t i = 0; i < count; ++i) {
       near[i] += weight * std::log(board.constants[i]);
       mean[i] += std::log(board.constants[i]) / static_cast<double>(boards_.size());
     }
   }
-  const double a = setting.nearness;
+  const double a = sum > 1e-12 ? closest : 0;
+  const double scale = a > 0 ? a / sum : 0;
   for (size_t i = 0; i < count; ++i) {
-    const double own = sum > 1e-12 ? near[i] / sum : mean[i];
-    setting.constants.push_back(std::exp(a * own + (1 - a) * mean[i]));
+    setting.constants.push_back(std::exp(scale * near[i] + (1 - a) * mean[i]));
   }
-  setting.share = learning_.unknown_share + (1 - learning_.unknown_share) * a;
-  setting.offset = (1 - a) * std::log(family_->UnknownDeviceFactor(device));
+  setting.share = scale * share + (1 - a) * learning_.unknown_share;
+  setting.offset = scale * offset + (1 - a) * std::log(family_->UnknownDeviceFactor(device));
+  setting.nearness = scale * nearness;
   return setting;
 }
 
@@ -158,9 +190,8 @@ std::vector<float> FamilyModel::Features(std::span<const FitRow> rows,
   for (size_t i = 0; i < rows.size(); ++i) {
     const auto [entry, is_new] = settings.try_emplace(rows[i].device);
     if (is_new) entry->second = SettingOf(*rows[i].device);
-    (*base)[i] = std::log(
-        family_->Describe(*rows[i].op, *rows[i].device, entry->second.constants,
-                          std::span(features).subspan(i * columns, columns)));
+    (*base)[i] = std::log(family_->Describe(*rows[i].op, *rows[i].device, entry->second.constants,
+                                            std::span(features).subspan(i * columns, columns)));
   }
   return features;
 }
@@ -218,8 +249,7 @@ void FamilyModel::FitSpread(std::span<const FitRow> all) {
   double mean = 0;
   for (const float target : targets) mean += target / static_cast<double>(targets.size());
   for (float& target : targets) target -= static_cast<float>(mean);
-  spread_trees_ =
-      BoostedTrees::Train(features, family_->feature_count(), targets, {}, options);
+  spread_trees_ = BoostedTrees::Train(features, family_->feature_count(), targets, {}, options);
   std::vector<double> logs(rows.size(), 0);
   spread_trees_.AddTo(features, logs);
   std::vector<double> ratios;
@@ -265,8 +295,10 @@ void FamilyModel::FitUnknownSpread(std::span<const FitRow> all) {
 }
 
 bool FamilyModel::Knows(const Device& device) const {
+  Device measured = device;
+  measured.training_clock = 1;
   return std::any_of(boards_.begin(), boards_.end(),
-                     [&](const Board& board) { return board.device == device; });
+                     [&](const Board& board) { return board.device == measured; });
 }
 
 double FamilyModel::Bounded(double correction, double share) const {
@@ -283,64 +315,115 @@ double FamilyModel::Corrected(const Op& op, const Device& device, const Setting&
   return base + Bounded(correction, setting.share * family_->Belief(op));
 }
 
-// Where a correction is large and upwards, twice a size bounds it.
-double FamilyModel::Guarded(const Op& op, const Device& device, const Setting& setting,
-                            double log_base, double correction) const {
-  double result = log_base + correction;
-  if (!learning_.grows || correction <= kLargeCorrection) return result;
-  const double lowest = setting.share * learning_.correction_low + std::log(kDoubling);
-  for (int dimension = 0; dimension < 3; ++dimension) {
-    Op twice = op;
-    Scale(twice, dimension, 2);
-    const double base = std::log(family_->Describe(twice, device, setting.constants, {}));
-    if (base + lowest >= result) continue;
-    result = std::min(result, Corrected(twice, device, setting) + std::log(kDoubling));
+// Structured times with their corrections; where one is large and upwards, twice a
+// size bounds it.
+std::vector<double> FamilyModel::Guarded(std::span<const Op> ops, const Device& device,
+                                         const Setting& setting) const {
+  const size_t columns = static_cast<size_t>(family_->feature_count());
+  std::vector<float> features(ops.size() * columns);
+  std::vector<double> base(ops.size()), results(ops.size(), 0);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    base[i] = std::log(family_->Describe(ops[i], device, setting.constants,
+                                         std::span(features).subspan(i * columns, columns)));
   }
-  return result;
+  trees_.AddTo(features, results);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    results[i] = base[i] + Bounded(results[i], setting.share * family_->Belief(ops[i]));
+  }
+  if (!learning_.grows) return results;
+  const double lowest = setting.share * learning_.correction_low + std::log(kDoubling);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (results[i] - base[i] <= kLargeCorrection) continue;
+    for (int dimension = 0; dimension < 3; ++dimension) {
+      Op twice = ops[i];
+      Scale(twice, dimension, 2);
+      const double bound = std::log(family_->Describe(twice, device, setting.constants, {}));
+      if (bound + lowest >= results[i]) continue;
+      results[i] = std::min(results[i], Corrected(twice, device, setting) + std::log(kDoubling));
+    }
+  }
+  return results;
 }
 
 // The least over all larger ops by powers of eight: then eight times a size never
-// costs less. Structured times grow, so whole branches can be left out.
-double FamilyModel::Smallest(const Op& op, const Device& device, const Setting& setting,
-                             double best, int dimension) const {
+// costs less. Structured times grow, so whole branches can be left out; what is
+// left is looked at step by step, all ops together.
+void FamilyModel::TakeSmallest(std::span<const Op* const> ops, const Device& device,
+                               const Setting& setting, std::span<double> results) const {
+  struct Branch {
+    size_t op;
+    int dimension;  // grown last; those before it have been
+  };
   const double lowest = setting.share * learning_.correction_low;
-  for (int d = dimension; d < 3; ++d) {
-    Op larger = op;
-    Scale(larger, d, 8);
-    const double least = family_->LeastTime(larger, device, setting.constants);
-    if (least > 0 && std::log(least) + lowest >= best) continue;
-    const double base = std::log(family_->Describe(larger, device, setting.constants, {}));
-    if (base + lowest >= best) continue;
-    const double correction = Corrected(larger, device, setting) - base;
-    best = std::min(best, Guarded(larger, device, setting, base, correction));
-    best = Smallest(larger, device, setting, best, d);
+  std::vector<Branch> branches;
+  std::vector<Op> grown;  // by branch
+  for (size_t i = 0; i < ops.size(); ++i) {
+    branches.push_back({i, 0});
+    grown.push_back(*ops[i]);
   }
-  return best;
+  while (!branches.empty()) {
+    std::vector<Branch> next;
+    std::vector<Op> larger;
+    for (size_t b = 0; b < branches.size(); ++b) {
+      for (int d = branches[b].dimension; d < 3; ++d) {
+        Op op = grown[b];
+        Scale(op, d, 8);
+        const double best = results[branches[b].op];
+        const double least = family_->LeastTime(op, device, setting.constants);
+        if (least > 0 && std::log(least) + lowest >= best) continue;
+        const double base = std::log(family_->Describe(op, device, setting.constants, {}));
+        if (base + lowest >= best) continue;
+        next.push_back({branches[b].op, d});
+        larger.push_back(op);
+      }
+    }
+    const std::vector<double> times = Guarded(larger, device, setting);
+    for (size_t i = 0; i < next.size(); ++i) {
+      results[next[i].op] = std::min(results[next[i].op], times[i]);
+    }
+    branches = std::move(next);
+    grown = std::move(larger);
+  }
 }
 
 std::vector<LogTime> FamilyModel::Predict(std::span<const Op* const> ops,
-                                          const Device& device) const {
+                                          const Device& training) const {
+  // Samples were taken at the boost clock.
+  Device device = training;
+  device.training_clock = 1;
+  const Device slowed = AtTrainingClock(training);
   const Setting setting = SettingOf(device);
   const size_t columns = static_cast<size_t>(family_->feature_count());
   const bool corrects = !trees_.empty() && setting.share > 0;
   const bool spreads = !spread_trees_.empty() && setting.nearness > 0;
   std::vector<float> features(ops.size() * columns);
-  std::vector<double> base(ops.size()), corrections(ops.size(), 0), spreads_log(ops.size(), 0);
+  std::vector<double> base(ops.size()), spreads_log(ops.size(), 0);
   for (size_t i = 0; i < ops.size(); ++i) {
     const auto row = corrects || spreads ? std::span(features).subspan(i * columns, columns)
                                          : std::span<float>();
     base[i] = std::log(family_->Describe(*ops[i], device, setting.constants, row));
   }
-  if (corrects) trees_.AddTo(features, corrections);
+  std::vector<double> results = base;
+  if (corrects && learning_.grows) {
+    std::vector<Op> copies;
+    for (const Op* op : ops) copies.push_back(*op);
+    results = Guarded(copies, device, setting);
+    TakeSmallest(ops, device, setting, results);
+  } else if (corrects) {
+    std::vector<double> corrections(ops.size(), 0);
+    trees_.AddTo(features, corrections);
+    for (size_t i = 0; i < ops.size(); ++i) {
+      results[i] += Bounded(corrections[i], setting.share * family_->Belief(*ops[i]));
+    }
+  }
   if (spreads) spread_trees_.AddTo(features, spreads_log);
   std::vector<LogTime> times(ops.size());
   for (size_t i = 0; i < ops.size(); ++i) {
-    double result = base[i];
-    if (corrects) {
-      result = Guarded(*ops[i], device, setting, base[i], Bounded(corrections[i], setting.share * family_->Belief(*ops[i])));
-      if (learning_.grows) result = Smallest(*ops[i], device, setting, result, 0);
-    }
+    double result = results[i];
     result += setting.offset;
+    if (training.training_clock < 1) {
+      result += std::log(family_->Describe(*ops[i], slowed, setting.constants, {})) - base[i];
+    }
     const double roofline = kRoofline * RooflineTime(*ops[i], device).seconds();
     if (roofline > 0) result = std::max(result, std::log(roofline));
     const double known = setting.nearness * known_factor_ * std::exp(spreads_log[i]);
@@ -385,8 +468,8 @@ FamilyModel FamilyModel::Calibrated(std::span<const FitRow> rows) const {
     for (Eigen::Index i = 0; i < row_count; ++i) {
       const FitRow& row = rows[static_cast<size_t>(i)];
       const double base = std::log(family_->Describe(*row.op, device, constants, {}));
-      residuals[i] = (base + corrections[static_cast<size_t>(i)] + offset_sigma * z[count - 1] -
-                      row.log_seconds) /
+      residuals[i] = (base + corrections[static_cast<size_t>(i)] + prior.offset +
+                      offset_sigma * z[count - 1] - row.log_seconds) /
                      kSiteSigma;
     }
     return residuals;
@@ -409,8 +492,7 @@ FamilyModel FamilyModel::Calibrated(std::span<const FitRow> rows) const {
     const Eigen::VectorXd weights = (1 + residuals.array().square()).sqrt().inverse();
     Eigen::MatrixXd normal = jacobian.transpose() * weights.asDiagonal() * jacobian;
     normal.diagonal().array() += 1;
-    const Eigen::VectorXd gradient =
-        jacobian.transpose() * weights.asDiagonal() * residuals + z;
+    const Eigen::VectorXd gradient = jacobian.transpose() * weights.asDiagonal() * residuals + z;
     Eigen::MatrixXd damped = normal;
     damped.diagonal() *= 1 + damping;
     const Eigen::VectorXd next = z + damped.ldlt().solve(-gradient);
@@ -449,8 +531,8 @@ FamilyModel FamilyModel::FromProto(const FamilyModelProto& proto, const std::str
     if (proto.family() == candidate->name()) family = candidate;
   }
   if (family == nullptr) {
-    throw InputError(fmt::format("{}.family: got \"{}\", which is none of ours", name,
-                                 proto.family()));
+    throw InputError(
+        fmt::format("{}.family: got \"{}\", which is none of ours", name, proto.family()));
   }
   FamilyModel model(*family);
   for (int i = 0; i < proto.boards_size(); ++i) {
@@ -464,8 +546,8 @@ FamilyModel FamilyModel::FromProto(const FamilyModelProto& proto, const std::str
       if (std::isfinite(constant) && constant > 0) continue;
       throw InputError(fmt::format("{}.constants: got {}, want a number above 0", place, constant));
     }
-    const bool are_shares = board.share() >= 0 && board.share() <= 1 && board.nearness() >= 0 &&
-                            board.nearness() <= 1;
+    const bool are_shares =
+        board.share() >= 0 && board.share() <= 1 && board.nearness() >= 0 && board.nearness() <= 1;
     if (!std::isfinite(board.offset()) || !are_shares) {
       throw InputError(fmt::format(
           "{}: got share {}, nearness {} and offset {}, want two numbers of 0 to 1 and a number",

@@ -24,13 +24,14 @@ namespace stagecraft {
 // The natural logarithm of seconds, and how sure we are.
 struct LogTime {
   double log_seconds = 0;
-  double spread = 0;        // sigma of log_seconds
-  bool is_measured = false; // the board has samples of the family
+  double spread = 0;         // sigma of log_seconds
+  bool is_measured = false;  // the board has samples of the family
 };
 
 class FamilyModel {
  public:
-  // Learns from at least one row of every board in `rows`. Deterministic.
+  // Learns from all rows. Boards with fewer than 200 teach nothing to others: they
+  // are calibrated at the end, as a site's would be. Deterministic.
   static FamilyModel Fit(const KernelFamily& family, std::span<const FitRow> rows);
   // Without any samples: the family's own constants, wide spread.
   explicit FamilyModel(const KernelFamily& family);
@@ -72,6 +73,7 @@ class FamilyModel {
   };
 
   Setting SettingOf(const Device& device) const;
+  void Learn(std::span<const FitRow> rows);
   void FitBoards(std::span<const FitRow> rows);
   void FitTrees(std::span<const FitRow> rows, const BoostingOptions& options);
   void FitSpread(std::span<const FitRow> rows);
@@ -81,10 +83,10 @@ class FamilyModel {
   double Bounded(double correction, double share) const;
   // One op's structured time and correction, without any guard.
   double Corrected(const Op& op, const Device& device, const Setting& setting) const;
-  double Guarded(const Op& op, const Device& device, const Setting& setting, double log_base,
-                 double correction) const;
-  double Smallest(const Op& op, const Device& device, const Setting& setting, double best,
-                  int dimension) const;
+  std::vector<double> Guarded(std::span<const Op> ops, const Device& device,
+                              const Setting& setting) const;
+  void TakeSmallest(std::span<const Op* const> ops, const Device& device, const Setting& setting,
+                    std::span<double> results) const;
 
   const KernelFamily* family_;
   Learning learning_;

@@ -7,8 +7,10 @@
 #include <map>
 
 #include "costmodel/check.h"
+#include "costmodel/kernel_model.h"
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/learned/training_rows.h"
+#include "costmodel/nccl_proto.h"
 #include "costmodel/proto_file.h"
 #include "data/embedded.h"
 
@@ -25,7 +27,7 @@ size_t IndexOf(const KernelFamily& family) {
 
 }  // namespace
 
-LearnedModel::LearnedModel() {
+LearnedModel::LearnedModel() : analytical_(EmbeddedNcclTuning()) {
   for (const KernelFamily* family : KernelFamilies()) {
     families_.emplace_back(*family);
     serving_.emplace_back(*family);
@@ -110,8 +112,8 @@ std::vector<Estimate> LearnedModel::Predict(std::span<const Op> ops, const Devic
     for (size_t i = 0; i < indices.size(); ++i) {
       const bool is_derived = !times[i].is_measured || model->family().IsDerived(*own[i]);
       estimates[indices[i]] = {Duration::Seconds(std::exp(times[i].log_seconds)),
-                               is_derived ? Basis::kExtrapolated : Basis::kLearned,
-                               times[i].spread};
+                               is_derived ? Basis::kExtrapolated : Basis::kLearned, times[i].spread,
+                               LaunchTime(*own[i])};
     }
   }
   return estimates;

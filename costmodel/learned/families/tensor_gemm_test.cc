@@ -1,0 +1,106 @@
+#include "costmodel/learned/families/tensor_gemm.h"
+
+#include <gtest/gtest.h>
+
+#include "costmodel/learned/families/family_testing.h"
+
+namespace stagecraft {
+namespace {
+
+Op Product(int64_t m, int64_t n, int64_t k) { return Op::Gemm(DType::kBf16, m, n, k); }
+Op RandomProduct(Random& random) {
+  const int64_t m = RandomSize(random, 40);
+  const int64_t n = RandomSize(random, 40);
+  const int64_t k = RandomSize(random, 40);
+  constexpr DType kFormats[] = {DType::kBf16, DType::kFp16, DType::kFp8, DType::kTf32};
+  const DType dtype = kFormats[random.Integer(0, 3)];
+  const int64_t batch = random.Uniform() < 0.5 ? 1 : RandomSize(random, 40);
+  return Op::Gemm(dtype, m, n, k, batch);
+}
+
+// By position: start 3,000 clocks, fill 1,000 clocks; nothing lost to steps, edges
+// or waves; a split 3,000 clocks; all of L2's and DRAM's rates.
+std::vector<double> RoundConstants(double smooth_power) {
+  return {3, 1, 0, 1, 0, 0, 1, 100, 1, 3, smooth_power, 5, 1, 40, 0, 1};
+}
+
+// 10 x 10 tiles of 128 x 128, one for each multiprocessor of 1e13 flop/s:
+//   compute = 1000 x 2 x 128 x 128 / 1e13 + 1 us to fill = 4.2768 us
+//   (50 tiles of 256 x 128 take 6.5536 + 1 us, 200 of 128 x 64 2 x (1.6384 + 1) us)
+// Bytes: weights and inputs 2.56 MB each, outputs 3.2768 MB, together 8.3968 MB;
+// weights count five times: 18.6368 MB on half of the 50 MB L2 are 0.745472, of
+// which 1 / (1 + 0.745472^-5) = 0.1871420 are missed:
+//   memory = 8.3968 MB x 0.1871420 / 1 TB/s + 8.3968 MB x 0.8128580 / 10 TB/s
+//          = 1.571394 + 0.682541 us = 2.253935 us
+// (L2's rate: sqrt(100 SMs x 1 GHz x 1 TB/s / 10) x 100 = 10 TB/s.) A block of 1280
+// x 1280 = sqrt(100 x 16,384)^2 numbers reads nothing twice.
+//   start  = 3000 clocks at 1 GHz = 3 us
+TEST(TensorGemmTest, AFullWaveTakesOneTile) {
+  const auto micros = [](double power) {
+    return 1e6 * TensorGemmFamily().Describe(Product(1280, 1280, 1000), RoundDevice(),
+                                             RoundConstants(power), {});
+  };
+  EXPECT_NEAR(micros(60), 3 + 4.2768, 1e-6);
+  EXPECT_NEAR(micros(2), 3 + std::hypot(4.2768, 2.253935), 1e-6);
+  EXPECT_NEAR(micros(1), 3 + 4.2768 + 2.253935, 1e-6);
+}
+
+// 2 x 2^42 flop at 1e15 flop/s are 8796.09 us, in 81.92 waves of 256 x 128 tiles that
+// fill for 1 us each. Operands are 1.6 GB: once, they take less.
+TEST(TensorGemmTest, ALargeProductRunsAtTheRate) {
+  std::vector<double> constants = RoundConstants(60);
+  constexpr size_t kReread = 12;
+  constants[kReread] = 1e-9;
+  const double seconds =
+      TensorGemmFamily().Describe(Product(16384, 16384, 16384), RoundDevice(), constants, {});
+  EXPECT_NEAR(1e6 * seconds, 3 + 8796.093 + 81.92, 1e-2);
+}
+
+TEST(TensorGemmTest, KernelsShareTheRows) {
+  Op op = Product(4096, 1024, 1024);
+  op.kernels = 8;
+  EXPECT_DOUBLE_EQ(SecondsOf(TensorGemmFamily(), op, RoundDevice()),
+                   8 * SecondsOf(TensorGemmFamily(), Product(512, 1024, 1024), RoundDevice()));
+}
+
+TEST(TensorGemmTest, CoversProductsAndConvolutionsOnTensorCores) {
+  EXPECT_TRUE(TensorGemmFamily().Covers(Product(1, 1, 1)));
+  EXPECT_TRUE(TensorGemmFamily().Covers(Op::Gemm(DType::kFp8, 1, 1, 1)));
+  EXPECT_TRUE(TensorGemmFamily().Covers(Op::Convolution(DType::kFp16, 1, 1, 1, 1, Bytes(6))));
+  EXPECT_FALSE(TensorGemmFamily().Covers(Op::Gemm(DType::kFp32, 1, 1, 1)));
+  EXPECT_FALSE(TensorGemmFamily().Covers(Op::Elementwise(Bytes(1))));
+}
+
+TEST(TensorGemmTest, OnlyPlainProductsIn16BitsAreLikeTheSamples) {
+  EXPECT_FALSE(TensorGemmFamily().IsDerived(Product(1, 1, 1)));
+  EXPECT_FALSE(TensorGemmFamily().IsDerived(Op::Gemm(DType::kFp16, 1, 1, 1)));
+  EXPECT_TRUE(TensorGemmFamily().IsDerived(Op::Gemm(DType::kFp8, 1, 1, 1)));
+  EXPECT_TRUE(TensorGemmFamily().IsDerived(Op::Gemm(DType::kBf16, 1, 1, 1, 2)));
+  EXPECT_TRUE(TensorGemmFamily().IsDerived(Op::Convolution(DType::kBf16, 1, 1, 1, 1, Bytes(6))));
+}
+
+TEST(TensorGemmTest, EverythingIsFiniteOnEveryBoard) {
+  ExpectFinite(TensorGemmFamily(), RandomProduct);
+}
+
+TEST(TensorGemmTest, TimeGrowsWithEveryDimension) {
+  for (const auto dimension : {&Op::m, &Op::n, &Op::k, &Op::batch}) {
+    ExpectGrowth(TensorGemmFamily(), RandomProduct, dimension);
+  }
+}
+
+TEST(TensorGemmTest, NothingTakesLessThanTheLeastTime) {
+  const uint64_t seed = 20240609;
+  Random random(seed);
+  const std::vector<double> constants = ValuesBeforeFit(TensorGemmFamily());
+  for (int sample = 0; sample < 2000; ++sample) {
+    Op op = RandomProduct(random);
+    op.dtype = DType::kBf16;
+    EXPECT_GE(SecondsOf(TensorGemmFamily(), op, RoundDevice()),
+              TensorGemmFamily().LeastTime(op, RoundDevice(), constants) * (1 - 1e-12))
+        << Describe(op) << ", seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft

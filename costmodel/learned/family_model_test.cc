@@ -1,0 +1,446 @@
+#include "costmodel/learned/family_model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "costmodel/check.h"
+#include "costmodel/kernel_model.h"
+#include "costmodel/learned/families/streams.h"
+#include "costmodel/learned/families/tensor_gemm.h"
+#include "costmodel/learned/kernel_families.h"
+#include "costmodel/learned/learned_testing.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr double kSigmas80 = 1.2816;
+constexpr double kNoise = 0.03;
+
+Learning ToyLearning() {
+  Learning learning;
+  learning.boosting = {.rounds = 80, .max_depth = 4, .learning_rate = 0.1};
+  learning.has_own_constants = true;
+  learning.unknown_share = 0.5;
+  return learning;
+}
+const ToyFamily& Toy() {
+  static const ToyFamily family(ToyLearning());
+  return family;
+}
+
+// Three boards whose fraction of the bandwidth is 0.5, 0.6 and 0.7.
+const std::vector<std::string> kToyBoards = {"t4-16gb", "a100-sxm4-80gb", "h100-sxm5-80gb"};
+double ToyFraction(const std::string& board) {
+  for (size_t i = 0; i < kToyBoards.size(); ++i) {
+    if (kToyBoards[i] == board) return 0.5 + 0.1 * static_cast<double>(i);
+  }
+  return 0;
+}
+// What trees must learn.
+double ToyCorrection(const Op& op) { return 0.2 * std::sin(std::log(static_cast<double>(op.m))); }
+double ToyTruth(const Op& op, const Device& device) {
+  const double constants[] = {5e-6, ToyFraction(device.id), 1};
+  return std::log(Toy().Describe(op, device, constants, {})) + ToyCorrection(op);
+}
+SyntheticRows ToyRows(int per_board, uint64_t seed) {
+  SyntheticRows rows;
+  Random random(seed);
+  for (const std::string& board : kToyBoards) {
+    for (int i = 0; i < per_board; ++i) {
+      const Op op = RandomToyOp(random);
+      const Device& device = CatalogueBoard(board);
+      rows.Add(op, device, ToyTruth(op, device) + Noise(random, kNoise));
+    }
+  }
+  return rows;
+}
+const FamilyModel& ToyModel() {
+  static const FamilyModel model = FamilyModel::Fit(Toy(), ToyRows(500, 1).rows);
+  return model;
+}
+
+// Products on two boards, off the family's own constants by a wave in m and n.
+double ProductCorrection(const Op& op) {
+  return 0.15 * std::sin(std::log(static_cast<double>(op.m))) +
+         0.1 * std::cos(2 * std::log(static_cast<double>(op.n)));
+}
+SyntheticRows ProductRows(int per_board, uint64_t seed) {
+  SyntheticRows rows;
+  Random random(seed);
+  const KernelFamily& family = TensorGemmFamily();
+  for (const char* board : {"a100-sxm4-80gb", "l40s-48gb"}) {
+    for (int i = 0; i < per_board; ++i) {
+      const Op op = RandomProduct(random);
+      const Device& device = CatalogueBoard(board);
+      const double base = std::log(family.Describe(op, device, StartingConstants(family), {}));
+      rows.Add(op, device, base + ProductCorrection(op) + Noise(random, kNoise));
+    }
+  }
+  return rows;
+}
+const FamilyModel& ProductModel() {
+  static const FamilyModel model = FamilyModel::Fit(TensorGemmFamily(), ProductRows(200, 1).rows);
+  return model;
+}
+
+LogTime Predict(const FamilyModel& model, const Op& op, const Device& device) {
+  const Op* const ops[] = {&op};
+  return model.Predict(ops, device)[0];
+}
+
+// Mean of |log(predicted / measured)| and the share within 80 % intervals.
+struct Errors {
+  double mean = 0;
+  double coverage = 0;
+};
+Errors ErrorsOf(const FamilyModel& model, const SyntheticRows& rows) {
+  Errors errors;
+  const double count = static_cast<double>(rows.rows.size());
+  for (const FitRow& row : rows.rows) {
+    const LogTime time = Predict(model, *row.op, *row.device);
+    const double error = std::abs(time.log_seconds - row.log_seconds);
+    errors.mean += error / count;
+    errors.coverage += (error <= kSigmas80 * time.spread ? 1 : 0) / count;
+  }
+  return errors;
+}
+
+std::string ErrorOf(const std::function<void(FamilyModelProto&)>& spoil) {
+  static const FamilyModelProto proto = ProductModel().ToProto();
+  FamilyModelProto copy = proto;
+  spoil(copy);
+  try {
+    FamilyModel::FromProto(copy, "m.pb");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FamilyModelTest, WithoutSamplesTheStructureIsAll) {
+  const FamilyModel model(Toy());
+  Random random(1);
+  const Op op = RandomToyOp(random);
+  const Device& device = CatalogueBoard("a100-sxm4-80gb");
+  const LogTime time = Predict(model, op, device);
+  EXPECT_DOUBLE_EQ(time.log_seconds,
+                   std::log(Toy().Describe(op, device, StartingConstants(Toy()), {})));
+  EXPECT_DOUBLE_EQ(time.spread, 0.5 / kSigmas80);
+  EXPECT_FALSE(time.is_measured);
+  EXPECT_FALSE(model.has_samples());
+}
+
+// Noise alone makes 0.8 x 3 %.
+TEST(FamilyModelTest, AKnownBoardIsPredictedWithinAFewPercent) {
+  EXPECT_LT(ErrorsOf(ToyModel(), ToyRows(300, 2)).mean, 0.04);
+  EXPECT_LT(ErrorsOf(ProductModel(), ProductRows(300, 2)).mean, 0.07);
+}
+
+TEST(FamilyModelTest, IntervalsHoldFourRowsOfFive) {
+  for (const double coverage : {ErrorsOf(ToyModel(), ToyRows(300, 3)).coverage,
+                                ErrorsOf(ProductModel(), ProductRows(300, 3)).coverage}) {
+    EXPECT_GE(coverage, 0.7);
+    EXPECT_LE(coverage, 0.9);
+  }
+}
+
+TEST(FamilyModelTest, KnowsItsBoards) {
+  EXPECT_TRUE(ToyModel().Knows(CatalogueBoard("a100-sxm4-80gb")));
+  EXPECT_FALSE(ToyModel().Knows(CatalogueBoard("a100-sxm4-40gb")));
+  const Op op = Op::Elementwise(Bytes(1 << 20));
+  EXPECT_TRUE(Predict(ToyModel(), op, CatalogueBoard("a100-sxm4-80gb")).is_measured);
+  EXPECT_FALSE(Predict(ToyModel(), op, CatalogueBoard("a100-sxm4-40gb")).is_measured);
+}
+
+Device FarAway() {
+  Device device = CatalogueBoard("a100-sxm4-80gb");
+  device.id = "far";
+  device.multiprocessors *= 30;
+  return device;
+}
+
+TEST(FamilyModelTest, AFarBoardTakesMeanConstantsAndTheFamilysShare) {
+  const FamilyModelProto proto = ToyModel().ToProto();
+  std::vector<double> mean(3, 1);
+  for (const BoardConstantsProto& board : proto.boards()) {
+    for (size_t i = 0; i < mean.size(); ++i) {
+      mean[i] *= std::cbrt(board.constants(static_cast<int>(i)));
+    }
+  }
+  const BoostedTrees trees = BoostedTrees::FromProto(proto.trees(), "trees");
+  Random random(4);
+  for (int i = 0; i < 100; ++i) {
+    const Op op = RandomToyOp(random);
+    std::vector<float> features(3);
+    const double base = std::log(Toy().Describe(op, FarAway(), mean, features));
+    double correction = 0;
+    trees.AddTo(features, {&correction, 1});
+    const LogTime time = Predict(ToyModel(), op, FarAway());
+    EXPECT_NEAR(time.log_seconds, base + 0.5 * correction, 1e-9);
+    EXPECT_NEAR(time.spread, proto.unknown_half() / kSigmas80, 1e-9);
+  }
+}
+
+// From the board to thirty times its multiprocessors, bandwidth and L2 growing
+// along, 1 % at a step: what one of them does is no step of 5 %.
+void ExpectSteadyWalk(const FamilyModel& model, const Op& op, const std::string& board) {
+  const Device& start = CatalogueBoard(board);
+  double last = Predict(model, op, start).log_seconds;
+  for (double factor = 1.0001; factor < 30; factor *= 1.01) {
+    Device device = start;
+    device.id = "walking";
+    device.memory_bandwidth = factor * start.memory_bandwidth;
+    device.l2 = Bytes(std::llround(factor * static_cast<double>(start.l2.count())));
+    for (FlopRate& peak : device.peak) peak = factor * peak;
+    device.vector_peak = factor * device.vector_peak;
+    const double next = Predict(model, op, device).log_seconds;
+    ASSERT_LT(std::abs(next - last), 0.05) << board << ", " << Describe(op) << ", " << factor;
+    last = next;
+  }
+}
+
+TEST(FamilyModelTest, WalkingAwayFromABoardChangesTimesSteadily) {
+  Random random(5);
+  for (const std::string& board : kToyBoards) {
+    for (int i = 0; i < 5; ++i) ExpectSteadyWalk(ToyModel(), RandomToyOp(random), board);
+  }
+}
+
+// Two boards a little apart whose constants are not: a step away from one must
+// not take half of the other's.
+TEST(FamilyModelTest, AStepAwayFromABoardWithNeighboursIsASmallOne) {
+  Device near = CatalogueBoard("a100-sxm4-80gb");
+  near.id = "near";
+  near.memory_bandwidth = 1.1 * near.memory_bandwidth;
+  SyntheticRows rows = ToyRows(300, 6);
+  Random random(7);
+  for (int i = 0; i < 300; ++i) {
+    const Op op = RandomToyOp(random);
+    const double constants[] = {5e-6, 0.9, 1};
+    rows.Add(op, near, std::log(Toy().Describe(op, near, constants, {})) + ToyCorrection(op));
+  }
+  const FamilyModel model = FamilyModel::Fit(Toy(), rows.rows);
+  const Device& start = CatalogueBoard("a100-sxm4-80gb");
+  Device step = start;
+  step.id = "step";
+  step.memory_bandwidth = 1.0001 * start.memory_bandwidth;
+  const Op op = Op::Elementwise(Bytes(1'000'000'000));
+  EXPECT_NEAR(Predict(model, op, step).log_seconds, Predict(model, op, start).log_seconds, 0.05);
+}
+
+Op RandomOpOf(const KernelFamily& family, Random& random) {
+  constexpr double kMost = 1 << 24;
+  const std::string name = family.name();
+  const int64_t a = SizeBetween(random, 1, kMost);
+  const int64_t b = SizeBetween(random, 1, kMost);
+  const int64_t c = SizeBetween(random, 1, kMost);
+  const int64_t batch = SizeBetween(random, 2, 1000);
+  if (name == "tensor_gemm") return Op::Gemm(DType::kFp16, a, b, c);
+  if (name == "fp32_linear") return Op::Gemm(DType::kFp32, a, b, c);
+  if (name == "fp32_bmm") return Op::Gemm(DType::kFp32, a, b, c, batch);
+  if (name == "attention") {
+    const int64_t head_size = SizeBetween(random, 1, 512);
+    return Op::Attention(DType::kFp16, Direction::kForward, batch, a, b, head_size,
+                         random.Uniform() < 0.5);
+  }
+  const OpKind kind = name == "norm" ? OpKind::kNorm : OpKind::kSoftmax;
+  if (name == "stream") return Op::Elementwise(Bytes(a * c));
+  return Op::Rowwise(kind, DType::kFp16, a, c, Bytes(4 * a * c));
+}
+
+// A site that measured half of what is possible must not be believed.
+FamilyModel TooFast(const FamilyModel& model, Random& random) {
+  SyntheticRows rows;
+  const Device& board = CatalogueBoard("v100-sxm2-16gb");
+  for (int i = 0; i < 20; ++i) {
+    const Op op = RandomOpOf(model.family(), random);
+    rows.Add(op, board, Predict(model, op, board).log_seconds - 1);
+  }
+  return model.Calibrated(rows.rows);
+}
+
+void ExpectAboveRoofline(const FamilyModel& model, const Op& op, const Device& device) {
+  const LogTime time = Predict(model, op, device);
+  ASSERT_TRUE(std::isfinite(time.log_seconds) && std::isfinite(time.spread) && time.spread >= 0)
+      << model.family().name() << ", " << device.id << ", " << Describe(op);
+  EXPECT_GE(std::exp(time.log_seconds), 0.98 * RooflineTime(op, device).seconds() * (1 - 1e-9))
+      << model.family().name() << ", " << device.id << ", " << Describe(op);
+}
+
+TEST(FamilyModelTest, NothingBeatsTheRoofline) {
+  const uint64_t seed = 20240610;
+  Random random(seed);
+  const auto entries = DeviceCatalogue::Embedded().entries();
+  for (const KernelFamily* family : KernelFamilies()) {
+    const FamilyModel plain(*family);
+    const FamilyModel fast = TooFast(plain, random);
+    for (int sample = 0; sample < 2000; ++sample) {
+      const Op op = RandomOpOf(*family, random);
+      const Device& device = entries[sample % entries.size()].device;
+      if (op.Flops().count() > 0 && device.Peak(op.dtype).flop_per_s() <= 0) continue;
+      ExpectAboveRoofline(plain, op, device);
+      ExpectAboveRoofline(fast, op, device);
+      if (family == &TensorGemmFamily()) ExpectAboveRoofline(ProductModel(), op, device);
+    }
+  }
+}
+
+// Boards with samples, a relative of one, and one unlike all.
+const char* const kRayBoards[] = {"a100-sxm4-80gb", "l40s-48gb", "a100-sxm4-40gb", "t4-16gb"};
+
+TEST(FamilyModelTest, EightTimesASizeNeverCostsLess) {
+  const uint64_t seed = 20240611;
+  Random random(seed);
+  for (int ray = 0; ray < 1000; ++ray) {
+    const Device& device = CatalogueBoard(kRayBoards[ray % 4]);
+    Op op = RandomProduct(random);
+    op.dtype = DType::kFp16;
+    const double small = Predict(ProductModel(), op, device).log_seconds;
+    int64_t& size = ray % 3 == 0 ? op.m : ray % 3 == 1 ? op.n : op.k;
+    size *= 8;
+    ASSERT_GE(Predict(ProductModel(), op, device).log_seconds, small - 1e-9)
+        << device.id << ", " << Describe(op) << ", seed " << seed;
+  }
+}
+
+// Twice a size takes no less than three quarters of the time.
+TEST(FamilyModelTest, TwiceASizeNeverSavesAQuarter) {
+  const uint64_t seed = 20240612;
+  Random random(seed);
+  for (int ray = 0; ray < 1000; ++ray) {
+    const Device& device = CatalogueBoard(kRayBoards[ray % 4]);
+    Op op = RandomProduct(random);
+    op.dtype = DType::kFp16;
+    const double small = Predict(ProductModel(), op, device).log_seconds;
+    int64_t& size = ray % 3 == 0 ? op.m : ray % 3 == 1 ? op.n : op.k;
+    size *= 2;
+    EXPECT_GE(Predict(ProductModel(), op, device).log_seconds, small + std::log(0.75))
+        << device.id << ", " << Describe(op) << ", seed " << seed;
+  }
+}
+
+// A board of a site: 20 % slower than the model says.
+SyntheticRows SlowRows(const FamilyModel& model, const Device& board, int count, uint64_t seed) {
+  SyntheticRows rows;
+  Random random(seed);
+  for (int i = 0; i < count; ++i) {
+    const Op op =
+        &model.family() == &TensorGemmFamily() ? RandomProduct(random) : RandomToyOp(random);
+    rows.Add(op, board, Predict(model, op, board).log_seconds + std::log(1.2));
+  }
+  return rows;
+}
+
+TEST(FamilyModelTest, FiveRowsOfASlowBoardCutTheError) {
+  for (const FamilyModel* model : {&ToyModel(), &ProductModel()}) {
+    const Device& board = CatalogueBoard("a30-24gb");
+    const FamilyModel site = model->Calibrated(SlowRows(*model, board, 5, 1).rows);
+    const SyntheticRows fresh = SlowRows(*model, board, 200, 2);
+    EXPECT_NEAR(ErrorsOf(*model, fresh).mean, std::log(1.2), 1e-9);
+    EXPECT_LT(ErrorsOf(site, fresh).mean, 0.09) << site.calibration();
+    EXPECT_TRUE(site.Knows(board));
+    EXPECT_TRUE(model->calibration().empty());
+  }
+}
+
+TEST(FamilyModelTest, TheReportOfACalibrationSaysWhatChanged) {
+  const Device& board = CatalogueBoard("a30-24gb");
+  const FamilyModel site = ToyModel().Calibrated(SlowRows(ToyModel(), board, 5, 1).rows);
+  EXPECT_TRUE(site.calibration().starts_with("toy: all x 1.")) << site.calibration();
+  EXPECT_NE(site.calibration().find(", fraction x 0."), std::string::npos) << site.calibration();
+  EXPECT_EQ(site.calibration().find("work"), std::string::npos) << site.calibration();
+}
+
+// What a site taught holds for a board almost like its own, no more surely.
+TEST(FamilyModelTest, AStepAwayFromASitesBoardIsASmallOne) {
+  const Device& board = CatalogueBoard("a30-24gb");
+  const FamilyModel site = ToyModel().Calibrated(SlowRows(ToyModel(), board, 5, 1).rows);
+  Device step = board;
+  step.id = "step";
+  step.memory_bandwidth = 1.0001 * board.memory_bandwidth;
+  Random random(8);
+  for (int i = 0; i < 20; ++i) {
+    const Op op = RandomToyOp(random);
+    const LogTime own = Predict(site, op, board);
+    const LogTime near = Predict(site, op, step);
+    EXPECT_NEAR(near.log_seconds, own.log_seconds, 0.01);
+    EXPECT_NEAR(near.spread, own.spread, 0.01);
+  }
+}
+
+TEST(FamilyModelTest, ACalibrationLeavesOtherBoardsAlone) {
+  const FamilyModel site =
+      ProductModel().Calibrated(SlowRows(ProductModel(), CatalogueBoard("a30-24gb"), 5, 1).rows);
+  const Device& other = CatalogueBoard("l40s-48gb");
+  Random random(9);
+  for (int i = 0; i < 20; ++i) {
+    const Op op = RandomProduct(random);
+    EXPECT_EQ(Predict(site, op, other).log_seconds, Predict(ProductModel(), op, other).log_seconds);
+  }
+}
+
+// What the first calibration explained, the second does not count again.
+TEST(FamilyModelTest, CalibratingTwiceDoesNotMoveAwayAgain) {
+  const FamilyModel plain(StreamFamily());
+  const Device& board = CatalogueBoard("a30-24gb");
+  SyntheticRows rows;
+  Random random(10);
+  for (int i = 0; i < 20; ++i) {
+    const Op op = RandomToyOp(random);
+    rows.Add(op, board, Predict(plain, op, board).log_seconds + std::log(1.2));
+  }
+  const FamilyModel once = plain.Calibrated(rows.rows);
+  const FamilyModel twice = once.Calibrated(rows.rows);
+  EXPECT_LT(ErrorsOf(twice, rows).mean, ErrorsOf(once, rows).mean + 1e-9);
+}
+
+TEST(FamilyModelTest, AProtoHoldsAllOfIt) {
+  const FamilyModel read = FamilyModel::FromProto(ProductModel().ToProto(), "m.pb");
+  EXPECT_EQ(read.ToProto().SerializeAsString(), ProductModel().ToProto().SerializeAsString());
+  Random random(11);
+  for (const char* board : kRayBoards) {
+    for (int i = 0; i < 20; ++i) {
+      Op op = RandomProduct(random);
+      op.dtype = DType::kFp16;
+      const LogTime a = Predict(ProductModel(), op, CatalogueBoard(board));
+      const LogTime b = Predict(read, op, CatalogueBoard(board));
+      EXPECT_EQ(a.log_seconds, b.log_seconds);
+      EXPECT_EQ(a.spread, b.spread);
+      EXPECT_EQ(a.is_measured, b.is_measured);
+    }
+  }
+}
+
+TEST(FamilyModelTest, TheSameRowsGiveTheSameBytes) {
+  const SyntheticRows rows = ToyRows(200, 12);
+  EXPECT_EQ(FamilyModel::Fit(Toy(), rows.rows).ToProto().SerializeAsString(),
+            FamilyModel::Fit(Toy(), rows.rows).ToProto().SerializeAsString());
+}
+
+TEST(FamilyModelTest, WhatIsNoModelIsRefused) {
+  EXPECT_EQ(ErrorOf([](auto&) {}), "");
+  EXPECT_EQ(ErrorOf([](auto& proto) { proto.set_family("abacus"); }),
+            "m.pb.family: got \"abacus\", which is none of ours");
+  EXPECT_EQ(
+      ErrorOf([](auto& proto) { proto.mutable_boards(1)->mutable_constants()->RemoveLast(); }),
+      "m.pb.boards[1].constants: got 15, want 16");
+  EXPECT_EQ(ErrorOf([](auto& proto) { proto.mutable_boards(0)->set_constants(3, -1); }),
+            "m.pb.boards[0].constants: got -1, want a number above 0");
+  EXPECT_EQ(ErrorOf([](auto& proto) { proto.mutable_boards(0)->set_share(1.5); }),
+            "m.pb.boards[0]: got share 1.5, nearness 1 and offset 0, want two numbers of 0 to 1 "
+            "and a number");
+  const std::string columns = " columns, want the 47 features of tensor_gemm";
+  EXPECT_EQ(ErrorOf([](auto& proto) { proto.mutable_trees()->set_columns(48); }),
+            "m.pb.trees: got 48" + columns);
+  EXPECT_EQ(ErrorOf([](auto& proto) { proto.mutable_spread_trees()->set_columns(48); }),
+            "m.pb.spread_trees: got 48" + columns);
+  EXPECT_EQ(ErrorOf([](auto& proto) { proto.set_unknown_half(-1); }),
+            "m.pb: got a width of -1, want at least 0");
+  EXPECT_NE(ErrorOf([](auto& proto) { proto.mutable_boards(0)->clear_device(); }), "");
+}
+
+}  // namespace
+}  // namespace stagecraft

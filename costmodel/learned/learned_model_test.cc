@@ -1,0 +1,262 @@
+#include "costmodel/learned/learned_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <future>
+
+#include "costmodel/analytical_model.h"
+#include "costmodel/check.h"
+#include "costmodel/learned/families/attention.h"
+#include "costmodel/learned/families/streams.h"
+#include "costmodel/learned/families/tensor_gemm.h"
+#include "costmodel/learned/learned_testing.h"
+#include "costmodel/nccl_proto.h"
+#include "costmodel/proto_file.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr char kA100[] = "a100-sxm4-80gb";
+constexpr char kH100[] = "h100-sxm5-80gb";
+
+Op RandomAttention(Random& random) {
+  const int64_t heads = 8 * SizeBetween(random, 1, 32);
+  const int64_t length = SizeBetween(random, 128, 8192);
+  Op op = Op::Attention(DType::kBf16, Direction::kForward, heads, length, length, 128, true);
+  op.use = AttentionUse::kServing;
+  return op;
+}
+Op RandomStream(Random& random) { return Op::Elementwise(Bytes(SizeBetween(random, 1e5, 1e9))); }
+
+// Products are off by a wave in m, streams and attention by a tenth.
+std::vector<Sample> Samples(int per_family) {
+  std::vector<Sample> samples;
+  Random random(1);
+  for (const char* gpu : {kA100, kH100}) {
+    for (int i = 0; i < per_family; ++i) {
+      const double error = Noise(random, 0.03);
+      const Op product = RandomProduct(random);
+      const double wave = 0.15 * std::sin(std::log(static_cast<double>(product.m)));
+      samples.push_back(SampleOf(TensorGemmFamily(), product, gpu, error + wave));
+      samples.push_back(SampleOf(StreamFamily(), RandomStream(random), gpu, error + 0.1));
+      samples.push_back(SampleOf(AttentionFamily(), RandomAttention(random), gpu, error - 0.1));
+      samples.back().name = "flash_attention";
+    }
+  }
+  return samples;
+}
+
+const LearnedModel& Model() {
+  static const LearnedModel model = LearnedModel::Fit(Samples(150));
+  return model;
+}
+
+Fabric EightRanks() {
+  Fabric fabric;
+  fabric.ranks = 8;
+  fabric.ranks_per_node = 8;
+  fabric.intra = {LinkKind::kNvlink, Duration(), Bandwidth(300e9)};
+  return fabric;
+}
+
+std::vector<Op> Mixture(int count) {
+  std::vector<Op> ops;
+  Random random(2);
+  for (int i = 0; i < count; ++i) {
+    ops.push_back(RandomProduct(random));
+    ops.push_back(RandomStream(random));
+    ops.push_back(RandomAttention(random));
+    ops.push_back(Op::Gemm(DType::kFp32, 1 + i, 64, 64));
+    ops.push_back(Op::Collective(OpKind::kAllReduce, Bytes(1 << 20), EightRanks()));
+    ops.push_back(Op());
+  }
+  return ops;
+}
+
+Estimate Predict(const LearnedModel& model, const Op& op, const std::string& gpu) {
+  return model.Predict({&op, 1}, CatalogueBoard(gpu))[0];
+}
+
+std::string ErrorOf(const std::string& file, const std::string& bytes) {
+  const std::string path = ::testing::TempDir() + "/" + file;
+  WriteFileAtomically(path, bytes);
+  try {
+    LearnedModel::Read(path);
+  } catch (const InputError& error) {
+    std::string text = error.what();
+    const size_t at = text.find(path);
+    return at == std::string::npos ? text : text.replace(at, path.size(), file);
+  }
+  return "";
+}
+
+TEST(LearnedModelTest, ABoardWithSamplesIsLearned) {
+  const Op product = Op::Gemm(DType::kBf16, 4096, 4096, 4096);
+  EXPECT_EQ(Predict(Model(), product, kA100).basis, Basis::kLearned);
+  EXPECT_EQ(Predict(Model(), Op::Elementwise(Bytes(1 << 24)), kH100).basis, Basis::kLearned);
+}
+
+TEST(LearnedModelTest, OtherBoardsAndRelativesAreExtrapolated) {
+  const Op product = Op::Gemm(DType::kBf16, 4096, 4096, 4096);
+  EXPECT_EQ(Predict(Model(), product, "h200-sxm5-141gb").basis, Basis::kExtrapolated);
+  const Op batched = Op::Gemm(DType::kBf16, 128, 128, 128, 64);
+  EXPECT_EQ(Predict(Model(), batched, kA100).basis, Basis::kExtrapolated);
+  const Op backward = Op::Attention(DType::kBf16, Direction::kBackward, 8, 512, 512, 128, true);
+  EXPECT_EQ(Predict(Model(), backward, kA100).basis, Basis::kExtrapolated);
+  // No samples of this family.
+  const Op fp32 = Op::Gemm(DType::kFp32, 512, 512, 512);
+  EXPECT_EQ(Predict(Model(), fp32, kA100).basis, Basis::kExtrapolated);
+}
+
+TEST(LearnedModelTest, WhatNoFamilyCoversIsAnalytical) {
+  const std::vector<Op> ops = {Op::Collective(OpKind::kAllReduce, Bytes(1 << 24), EightRanks()),
+                               Op(), Op::Profiled(2, 5_us),
+                               Op::Convolution(DType::kFp32, 1, 64, 64, 64, Bytes(1 << 20))};
+  EXPECT_EQ(Model().Predict(ops, CatalogueBoard(kA100)),
+            AnalyticalModel(EmbeddedNcclTuning()).Predict(ops, CatalogueBoard(kA100)));
+}
+
+// The noise is 3 %.
+TEST(LearnedModelTest, KnownBoardsArePredictedWithinAFewPercent) {
+  double sum = 0;
+  int count = 0;
+  for (const Sample& sample : Samples(40)) {
+    const Estimate estimate = Predict(Model(), sample.op, sample.gpu);
+    sum += std::abs(std::log(estimate.time.seconds() / sample.time.seconds()));
+    ++count;
+  }
+  EXPECT_LT(sum / count, 0.05);
+}
+
+TEST(LearnedModelTest, BatchesAndSingleOpsAreEstimatedAlike) {
+  const std::vector<Op> ops = Mixture(50);
+  for (const char* gpu : {kA100, "h200-sxm5-141gb"}) {
+    const std::vector<Estimate> batch = Model().Predict(ops, CatalogueBoard(gpu));
+    ASSERT_EQ(batch.size(), ops.size());
+    EXPECT_EQ(Model().Predict(ops, CatalogueBoard(gpu)), batch);
+    for (size_t i = 0; i < ops.size(); ++i) {
+      EXPECT_EQ(Predict(Model(), ops[i], gpu), batch[i]) << Describe(ops[i]);
+    }
+  }
+  EXPECT_TRUE(Model().Predict({}, CatalogueBoard(kA100)).empty());
+}
+
+TEST(LearnedModelTest, ThreadsPredictAtOnceWhatOneDoes) {
+  const std::vector<Op> ops = Mixture(100);
+  const LearnedModel copy = Model();
+  const std::vector<Estimate> alone = Model().Predict(ops, CatalogueBoard(kA100));
+  std::vector<std::future<std::vector<Estimate>>> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.push_back(std::async(std::launch::async, [&, thread] {
+      const char* gpu = thread % 2 == 0 ? kA100 : "h200-sxm5-141gb";
+      copy.Predict(ops, CatalogueBoard(gpu));
+      return copy.Predict(ops, CatalogueBoard(kA100));
+    }));
+  }
+  for (auto& thread : threads) EXPECT_EQ(thread.get(), alone);
+}
+
+TEST(LearnedModelTest, TheSameSamplesGiveTheSameBytes) {
+  const std::vector<Sample> samples = Samples(20);
+  EXPECT_EQ(LearnedModel::Fit(samples).ToProto().SerializeAsString(),
+            LearnedModel::Fit(samples).ToProto().SerializeAsString());
+}
+
+TEST(LearnedModelTest, FittingSaysWhatItFits) {
+  std::vector<std::string> lines;
+  std::vector<Sample> samples = {
+      SampleOf(StreamFamily(), Op::Elementwise(Bytes(1 << 24)), kA100, 0)};
+  samples.push_back(samples[0]);
+  samples[1].gpu = "abacus";
+  LearnedModel::Fit(samples, [&](const std::string& line) { lines.push_back(line); });
+  EXPECT_EQ(lines, std::vector<std::string>{"stream: 1 samples"});
+}
+
+// A board whose serving kernels alone were measured is predicted by them.
+TEST(LearnedModelTest, ServingKernelsPredictTheirOwnBoards) {
+  std::vector<Sample> samples = Samples(40);
+  Random random(3);
+  for (int i = 0; i < 60; ++i) {
+    samples.push_back(SampleOf(AttentionFamily(), RandomAttention(random), "b200-sxm-180gb", 0.7));
+    samples.back().name = "xqa";
+  }
+  const LearnedModel model = LearnedModel::Fit(samples);
+  Op op = samples.back().op;
+  EXPECT_EQ(Predict(model, op, "b200-sxm-180gb").basis, Basis::kLearned);
+  EXPECT_NEAR(Predict(model, op, "b200-sxm-180gb").time.seconds() / samples.back().time.seconds(),
+              1, 0.2);
+  op.use = AttentionUse::kTraining;
+  EXPECT_EQ(Predict(model, op, "b200-sxm-180gb").basis, Basis::kExtrapolated);
+}
+
+TEST(LearnedModelTest, ACalibrationCutsTheErrorAndSaysSo) {
+  std::vector<Sample> site, rest;
+  Random random(4);
+  for (int i = 0; i < 55; ++i) {
+    Sample sample = SampleOf(StreamFamily(), RandomStream(random), "a30-24gb", 0);
+    sample.time = Duration::Seconds(1.2 * Predict(Model(), sample.op, "a30-24gb").time.seconds());
+    (i < 5 ? site : rest).push_back(sample);
+  }
+  EXPECT_TRUE(Model().Calibrations().empty());
+  const LearnedModel calibrated = Model().Calibrated(site);
+  ASSERT_EQ(calibrated.Calibrations().size(), 1u);
+  EXPECT_TRUE(calibrated.Calibrations()[0].starts_with("stream: all x 1."))
+      << calibrated.Calibrations()[0];
+  for (const Sample& sample : rest) {
+    const Estimate estimate = Predict(calibrated, sample.op, "a30-24gb");
+    EXPECT_NEAR(estimate.time.seconds() / sample.time.seconds(), 1, 0.1);
+  }
+  site.push_back(SampleOf(StreamFamily(), RandomStream(random), kA100, 0));
+  try {
+    Model().Calibrated(site);
+    ADD_FAILURE() << "took two boards";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "calibration: got samples of a30-24gb and a100-sxm4-80gb, want those of one board");
+  }
+}
+
+TEST(LearnedModelTest, AFileHoldsAllOfIt) {
+  const std::string path = ::testing::TempDir() + "/model.pb";
+  WriteFileAtomically(path, Model().ToProto().SerializeAsString());
+  const LearnedModel read = LearnedModel::Read(path);
+  EXPECT_EQ(read.ToProto().SerializeAsString(), Model().ToProto().SerializeAsString());
+  const std::vector<Op> ops = Mixture(30);
+  for (const char* gpu : {kA100, "h200-sxm5-141gb"}) {
+    EXPECT_EQ(read.Predict(ops, CatalogueBoard(gpu)), Model().Predict(ops, CatalogueBoard(gpu)));
+  }
+}
+
+TEST(LearnedModelTest, WhatIsNoModelIsRefused) {
+  EXPECT_EQ(ErrorOf("zero.textproto", "schema: 0"),
+            "zero.textproto: schema: got 0, want 1; is it a cost model?");
+  EXPECT_EQ(ErrorOf("two.textproto", "schema: 2"),
+            "two.textproto: schema: got 2, want 1; is it a cost model?");
+  CostModelProto proto;
+  proto.set_provenance("nowhere");
+  EXPECT_EQ(ErrorOf("zero.pb", proto.SerializeAsString()),
+            "zero.pb: schema: got 0, want 1; is it a cost model?");
+  EXPECT_EQ(ErrorOf("family.textproto", "schema: 1 families { family: \"abacus\" }"),
+            "family.textproto: families[0].family: got \"abacus\", which is none of ours");
+  for (const std::string file : {"rubbish.pb", "rubbish.textproto", "rubbish.json"}) {
+    const std::string error = ErrorOf(file, "This is no model.\n");
+    EXPECT_TRUE(error.starts_with(file)) << error;
+    EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+  }
+  for (const std::string file : {"empty.pb", "empty.textproto"}) {
+    EXPECT_TRUE(ErrorOf(file, "").starts_with(file)) << ErrorOf(file, "");
+  }
+  EXPECT_THROW(LearnedModel::Read("/nowhere/model.pb"), InputError);
+}
+
+TEST(LearnedModelTest, TheModelInTheBinaryPredicts) {
+  const Op op = Op::Gemm(DType::kBf16, 4096, 4096, 4096);
+  const double seconds = Predict(LearnedModel::Shipped(), op, kH100).time.seconds();
+  EXPECT_GT(seconds, 100e-6);  // 137 GFLOP at 0.99 PFLOP/s take 139 us
+  EXPECT_LT(seconds, 500e-6);
+}
+
+}  // namespace
+}  // namespace stagecraft

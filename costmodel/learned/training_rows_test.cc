@@ -1,0 +1,96 @@
+#include "costmodel/learned/training_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "costmodel/learned/kernel_families.h"
+
+namespace stagecraft {
+namespace {
+
+Sample Of(const Op& op, const std::string& gpu = "a100-sxm4-80gb", const std::string& name = "") {
+  Sample sample;
+  sample.op = op;
+  sample.gpu = gpu;
+  sample.name = name;
+  sample.time = 10_us;
+  return sample;
+}
+
+Op Attention(AttentionUse use) {
+  Op op = Op::Attention(DType::kBf16, Direction::kForward, 8, 128, 128, 128, true);
+  op.use = use;
+  return op;
+}
+
+const FamilyRows& RowsOf(const std::vector<FamilyRows>& rows, const std::string& family) {
+  for (size_t f = 0; f < rows.size(); ++f) {
+    if (KernelFamilies()[f]->name() == family) return rows[f];
+  }
+  ADD_FAILURE() << family;
+  return rows[0];
+}
+
+std::vector<FamilyRows> Rows(const std::vector<Sample>& samples) {
+  return MakeTrainingRows(samples, CallOverhead());
+}
+
+TEST(TrainingRowsTest, ASampleIsARowOfItsFamily) {
+  const std::vector<Sample> samples = {Of(Op::Gemm(DType::kBf16, 1, 2, 3))};
+  const std::vector<FamilyRows> rows = Rows(samples);
+  ASSERT_EQ(rows.size(), KernelFamilies().size());
+  const FamilyRows& own = RowsOf(rows, "tensor_gemm");
+  ASSERT_EQ(own.own.size(), 1u);
+  EXPECT_EQ(own.own[0].op, &samples[0].op);
+  EXPECT_EQ(own.own[0].device->id, "a100-sxm4-80gb");
+  EXPECT_DOUBLE_EQ(own.own[0].log_seconds, std::log(10e-6));
+}
+
+TEST(TrainingRowsTest, ServingKernelsStandApart) {
+  const std::vector<Sample> samples = {
+      Of(Attention(AttentionUse::kServing), "a100-sxm4-80gb", "xqa"),
+      Of(Attention(AttentionUse::kServing), "a100-sxm4-80gb", "flash_attention"),
+      Of(Attention(AttentionUse::kTraining), "a100-sxm4-80gb", "xqa")};
+  const std::vector<FamilyRows> rows = Rows(samples);
+  const FamilyRows& attention = RowsOf(rows, "attention");
+  ASSERT_EQ(attention.serving.size(), 1u);
+  EXPECT_EQ(attention.serving[0].op, &samples[0].op);
+  EXPECT_EQ(attention.own.size(), 2u);
+}
+
+TEST(TrainingRowsTest, UnknownBoardsAreLeftOutAndCounted) {
+  const std::vector<Sample> samples = {Of(Op::Elementwise(Bytes(1)), "abacus"),
+                                       Of(Op::Elementwise(Bytes(2)), "abacus"),
+                                       Of(Op::Elementwise(Bytes(3)))};
+  EXPECT_EQ(RowsOf(Rows(samples), "stream").own.size(), 1u);
+  EXPECT_EQ(UnknownBoards(samples), (std::map<std::string, int>{{"abacus", 2}}));
+}
+
+TEST(TrainingRowsTest, OpsOfNoFamilyAreLeftOut) {
+  const std::vector<Sample> samples = {
+      Of(Op::Collective(OpKind::kAllReduce, Bytes(1 << 20), Fabric())), Of(Op::Profiled(1, 1_us)),
+      Of(Op())};
+  for (const FamilyRows& rows : Rows(samples)) {
+    EXPECT_TRUE(rows.own.empty());
+    EXPECT_TRUE(rows.serving.empty());
+  }
+}
+
+TEST(TrainingRowsTest, RowsAtTheFloorAreLeftOut) {
+  Sample sample = Of(Op::Elementwise(Bytes(1)), "v100-pcie-16gb", "gelu");
+  sample.source = "NeuSight";
+  const std::vector<Sample> samples = {sample};
+  EXPECT_TRUE(RowsOf(MakeTrainingRows(samples, CallOverhead::Fit(samples)), "stream").own.empty());
+  EXPECT_EQ(RowsOf(Rows(samples), "stream").own.size(), 1u);
+}
+
+// A table may say fp8 of a board that has no such rate.
+TEST(TrainingRowsTest, RowsInAFormatThatTheBoardLacksAreLeftOut) {
+  const std::vector<Sample> samples = {Of(Op::Gemm(DType::kFp8, 64, 64, 64)),
+                                       Of(Op::Gemm(DType::kFp8, 64, 64, 64), "h100-sxm5-80gb")};
+  EXPECT_EQ(RowsOf(Rows(samples), "tensor_gemm").own.size(), 1u);
+}
+
+}  // namespace
+}  // namespace stagecraft

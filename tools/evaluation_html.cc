@@ -1,0 +1,169 @@
+#include "tools/evaluation_html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <span>
+
+#include "tools/command.h"
+#include "tools/svg_chart.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr size_t kMostPoints = 2000;  // of a scatter
+
+constexpr const char* kStyle = R"(
+:root { color-scheme: light dark; --ink: #1d2126; --faint: #8a8f9855; --paper: #ffffff; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e6ea; --paper: #15181c; } }
+body { font: 14px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper);
+       max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
+svg { max-width: 100%; height: auto; display: block; margin: 0.5rem 0 1.5rem; }
+svg text { fill: var(--ink); font: 11px system-ui, sans-serif; }
+.grid { stroke: var(--faint); stroke-width: 1; }
+.diagonal { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 5 4; }
+table { border-collapse: collapse; margin: 0.5rem 0 1rem; }
+th, td { padding: 0.15rem 0.7rem; text-align: right; border-bottom: 1px solid var(--faint); }
+th:first-child, td:first-child { text-align: left; }
+)";
+
+std::string TableRow(const std::vector<std::string>& cells, const char* tag) {
+  std::string row = "<tr>";
+  for (const std::string& cell : cells) row += fmt::format("<{0}>{1}</{0}>", tag, EscapeXml(cell));
+  return row + "</tr>\n";
+}
+
+std::string Percent(double value) {
+  return std::isfinite(value) ? fmt::format("{:.1f}", value) : "-";
+}
+
+std::string Row(const std::string& what, const Accuracy& a) {
+  return TableRow({what, Name(a.model), fmt::format("{}", a.rows), Percent(100 * a.mape),
+                   Percent(100 * a.median_ape), Percent(100 * a.p90_ape),
+                   Percent(BiasPercent(a.bias)), Percent(100 * a.interval80_coverage)},
+                  "td");
+}
+
+std::string Heading(const std::string& what) {
+  return TableRow({what, "model", "rows", "MAPE", "median", "p90", "bias", "in 80 %"}, "th");
+}
+
+std::string Tables(const Experiment& experiment) {
+  std::string html = "<table>\n" + Heading("mean over");
+  for (const Accuracy& all : experiment.overall) html += Row("groups", all);
+  for (const Accuracy& all : experiment.overall_rows) html += Row("rows", all);
+  html += "</table>\n<details><summary>by op, GPU and number format</summary>\n<table>\n";
+  html += Heading("group");
+  for (const Accuracy& group : experiment.groups) {
+    html += Row(fmt::format("{} {} {}", group.op, group.gpu, group.dtype), group);
+  }
+  return html + "</table>\n</details>\n";
+}
+
+// Evenly spaced ones, so that every board keeps its share.
+std::string ScatterOf(const Evaluation& evaluation, std::span<const Prediction> predictions,
+                      ModelKind model) {
+  const std::vector<Sample>& samples = evaluation.input.samples;
+  std::map<std::string, int> boards;
+  for (const Prediction& prediction : predictions) boards[samples[prediction.sample].gpu] = 0;
+  Scatter chart;
+  for (auto& [gpu, series] : boards) {
+    series = static_cast<int>(chart.series.size());
+    chart.series.push_back(gpu);
+  }
+  chart.x_label = "measured";
+  chart.y_label = fmt::format("predicted ({})", Name(model));
+  const size_t count = std::min(kMostPoints, predictions.size());
+  for (size_t i = 0; i < count; ++i) {
+    const Prediction& prediction = predictions[i * predictions.size() / count];
+    const Sample& sample = samples[prediction.sample];
+    const double predicted = prediction.seconds * 1e6;
+    chart.points.push_back(
+        {sample.time.us(), predicted, boards[sample.gpu],
+         fmt::format("{}, {}: {:.4g} us, predicted {:.4g} us", Describe(sample.op), sample.gpu,
+                     sample.time.us(), predicted)});
+  }
+  return ToSvg(chart);
+}
+
+std::string BarsOf(const Evaluation& evaluation, const std::string& op) {
+  std::map<int, std::map<ModelKind, double>> errors;
+  for (const SizeError& error : evaluation.by_size) {
+    if (error.op == op) errors[error.decade][error.model] = 100 * error.mape;
+  }
+  BarChart chart;
+  chart.y_label = "MAPE (%)";
+  for (const ModelKind model : evaluation.models) chart.series.push_back(Name(model));
+  for (const auto& [decade, by_model] : errors) {
+    chart.groups.push_back(DecadeName(decade));
+    std::vector<double>& values = chart.values.emplace_back();
+    for (const ModelKind model : evaluation.models) {
+      const auto found = by_model.find(model);
+      values.push_back(found == by_model.end() ? -1 : found->second);
+    }
+  }
+  return ToSvg(chart);
+}
+
+std::string Charts(const Evaluation& evaluation) {
+  // The shipped model where it is among them.
+  const ModelKind model = evaluation.models.back();
+  std::map<std::string, std::vector<Prediction>> by_op;
+  for (const Prediction& prediction : evaluation.experiment.predictions.at(model)) {
+    by_op[OpLabel(evaluation.input.samples[prediction.sample])].push_back(prediction);
+  }
+  std::string html;
+  for (const auto& [op, predictions] : by_op) {
+    html += fmt::format("<h2>{}</h2>\n<p>{} predictions", EscapeXml(op), predictions.size());
+    if (predictions.size() > kMostPoints) html += fmt::format(", {} of them shown", kMostPoints);
+    html += "; on the dashed line predicted is measured.</p>\n";
+    html += ScatterOf(evaluation, predictions, model);
+    html += "<p>Mean error by measured time</p>\n" + BarsOf(evaluation, op);
+  }
+  return html;
+}
+
+std::string Origin(const Evaluation& evaluation) {
+  std::string files;
+  for (const std::string& file : evaluation.input.files) {
+    files += (files.empty() ? "" : ", ") + std::filesystem::path(file).filename().string();
+  }
+  std::string text =
+      fmt::format("{} samples of {}; split {}, seed {}", evaluation.input.samples.size(), files,
+                  evaluation.split, evaluation.seed);
+  if (evaluation.calibrate > 0) {
+    text += fmt::format(", calibrated on {} rows of each op class, means over 20 draws",
+                        evaluation.calibrate);
+  }
+  return text +
+         fmt::format("; stagecraft {}. Errors in percent of the measured time.", kToolVersion);
+}
+
+}  // namespace
+
+std::string EvaluationToHtml(const Evaluation& evaluation) {
+  std::string html =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+      "<title>stagecraft evaluate</title>\n<style>";
+  html += kStyle;
+  html += "</style>\n</head>\n<body>\n<h1>Predicted and measured kernel times</h1>\n<p>";
+  html += EscapeXml(Origin(evaluation)) + "</p>\n" + Tables(evaluation.experiment);
+  for (const std::string& warning : Warnings(evaluation)) {
+    html += "<p>Note: " + EscapeXml(warning) + "</p>\n";
+  }
+  if (!evaluation.experiment.skipped.empty()) {
+    html += "<p>Skipped:</p>\n<ul>\n";
+    for (const auto& [gpu, rows] : evaluation.experiment.skipped) {
+      html += fmt::format("<li>{}: {} rows, {}</li>\n", EscapeXml(gpu), rows,
+                          EscapeXml(SkipReason(gpu)));
+    }
+    html += "</ul>\n";
+  }
+  return ValidText(html + Charts(evaluation) + "</body>\n</html>\n");
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,150 @@
+#include "tools/evaluation_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ostream>
+
+#include "costmodel/device_catalogue.h"
+#include "costmodel/nearest.h"
+#include "tools/text_table.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The keys that a group and an overall have in common.
+Json ErrorsToJson(const Accuracy& accuracy) {
+  return {{"rows", accuracy.rows},
+          {"mape", 100 * accuracy.mape},
+          {"median_ape", 100 * accuracy.median_ape},
+          {"p90_ape", 100 * accuracy.p90_ape},
+          {"bias", BiasPercent(accuracy.bias)},
+          {"interval80_coverage", 100 * accuracy.interval80_coverage}};
+}
+
+Json ByModel(const std::vector<Accuracy>& accuracies) {
+  Json models = Json::object();
+  for (const Accuracy& accuracy : accuracies) {
+    models[Name(accuracy.model)] = ErrorsToJson(accuracy);
+  }
+  return models;
+}
+
+int SkippedRows(const Experiment& experiment) {
+  int rows = 0;
+  for (const auto& [gpu, count] : experiment.skipped) rows += count;
+  return rows;
+}
+
+std::string Percent(double value) {
+  return std::isfinite(value) ? fmt::format("{:.1f}", value) : "-";
+}
+
+void AddRow(const std::vector<std::string>& names, const Accuracy& a, TextTable& table) {
+  std::vector<std::string> cells = names;
+  cells.push_back(Name(a.model));
+  cells.push_back(fmt::format("{}", a.rows));
+  for (const double share : {a.mape, a.median_ape, a.p90_ape})
+    cells.push_back(Percent(100 * share));
+  const double bias = BiasPercent(a.bias);
+  cells.push_back(std::isfinite(bias) ? fmt::format("{:+.1f}", bias) : "-");
+  cells.push_back(Percent(100 * a.interval80_coverage));
+  table.Add(std::move(cells));
+}
+
+void PrintSizes(const std::vector<SizeError>& errors, std::ostream& out) {
+  out << "\nby measured time\n";
+  TextTable table({"op", "time", "model", "rows", "MAPE", "bias"}, 3);
+  for (const SizeError& error : errors) {
+    table.Add({error.op, DecadeName(error.decade), Name(error.model), fmt::format("{}", error.rows),
+               Percent(100 * error.mape), fmt::format("{:+.1f}", BiasPercent(error.bias))});
+  }
+  table.Print(out);
+}
+
+}  // namespace
+
+double BiasPercent(double log_ratio) { return 100 * std::expm1(log_ratio); }
+
+std::vector<std::string> Warnings(const Evaluation& evaluation) {
+  if (evaluation.split != "none" || evaluation.models.back() != ModelKind::kShipped) return {};
+  return {
+      "with split none the shipped model is judged as it is: it may have learned from these very "
+      "samples"};
+}
+
+std::string SkipReason(const std::string& gpu) {
+  std::vector<std::string> known;
+  for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
+    known.push_back(entry.device.id);
+  }
+  return "not in the device catalogue; " + NearestNames(gpu, known);
+}
+
+Json EvaluationToJson(const Evaluation& evaluation) {
+  const Experiment& experiment = evaluation.experiment;
+  Json groups = Json::array(), sizes = Json::array(), skipped = Json::array();
+  for (const Accuracy& group : experiment.groups) {
+    Json row = {
+        {"op", group.op}, {"gpu", group.gpu}, {"dtype", group.dtype}, {"model", Name(group.model)}};
+    row.update(ErrorsToJson(group));
+    groups.push_back(std::move(row));
+  }
+  for (const SizeError& error : evaluation.by_size) {
+    sizes.push_back({{"op", error.op},
+                     {"model", Name(error.model)},
+                     {"from_us", DecadeBegin(error.decade)},
+                     {"to_us", DecadeBegin(error.decade + 1)},
+                     {"rows", error.rows},
+                     {"mape", 100 * error.mape},
+                     {"bias", BiasPercent(error.bias)}});
+  }
+  for (const auto& [gpu, rows] : experiment.skipped) {
+    skipped.push_back({{"gpu", gpu}, {"rows", rows}, {"reason", SkipReason(gpu)}});
+  }
+  const double samples = static_cast<double>(evaluation.input.samples.size());
+  return {{"split", evaluation.split},
+          {"calibrate_rows", evaluation.calibrate},
+          {"samples", evaluation.input.samples.size()},
+          {"not_measurements", evaluation.input.passed_over},
+          {"coverage_fraction", 1 - SkippedRows(experiment) / samples},
+          {"groups", std::move(groups)},
+          {"overall", ByModel(experiment.overall)},
+          {"overall_rows", ByModel(experiment.overall_rows)},
+          {"by_size", std::move(sizes)},
+          {"skipped", std::move(skipped)},
+          {"warnings", Warnings(evaluation)}};
+}
+
+void PrintEvaluation(const Evaluation& evaluation, bool shows_sizes, std::ostream& out) {
+  const Experiment& experiment = evaluation.experiment;
+  out << fmt::format("{} samples in {} files, split {}, seed {}", evaluation.input.samples.size(),
+                     evaluation.input.files.size(), evaluation.split, evaluation.seed);
+  if (evaluation.calibrate > 0) {
+    out << fmt::format(", calibrated on {} rows of each op class (means over 20 draws)",
+                       evaluation.calibrate);
+  }
+  out << "\nerrors in percent of the measured time; in 80 %: how often the interval holds\n\n";
+  TextTable table(
+      {"op", "gpu", "dtype", "model", "rows", "MAPE", "median", "p90", "bias", "in 80 %"}, 4);
+  for (const Accuracy& group : experiment.groups) {
+    AddRow({group.op, group.gpu, group.dtype}, group, table);
+  }
+  for (const Accuracy& all : experiment.overall) AddRow({"overall", "", ""}, all, table);
+  for (const Accuracy& all : experiment.overall_rows) AddRow({"over rows", "", ""}, all, table);
+  table.Print(out);
+  for (const std::string& warning : Warnings(evaluation)) out << "note: " << warning << '\n';
+  if (shows_sizes) PrintSizes(evaluation.by_size, out);
+  if (!experiment.skipped.empty()) out << "\nskipped\n";
+  for (const auto& [gpu, rows] : experiment.skipped) {
+    out << fmt::format("  {}  {} rows  {}\n", gpu, rows, SkipReason(gpu));
+  }
+  if (evaluation.input.passed_over > 0) {
+    out << fmt::format("{} rows are no measurements, their source says\n",
+                       evaluation.input.passed_over);
+  }
+}
+
+}  // namespace stagecraft

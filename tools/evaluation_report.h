@@ -1,0 +1,38 @@
+// What `evaluate` says of an experiment: as text and as JSON. Errors in percent.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "costmodel/learned/experiment.h"
+#include "tools/error_by_size.h"
+#include "tools/sample_flags.h"
+
+namespace stagecraft {
+
+struct Evaluation {
+  SampleInput input;
+  std::string split;
+  uint64_t seed = 1;
+  int calibrate = 0;              // rows of each op class; 0: none
+  std::vector<ModelKind> models;  // in the order of ModelKind
+  Experiment experiment;          // of the input's samples
+  std::vector<SizeError> by_size;
+};
+
+// Mean of log(predicted / measured) as percent: 5 where times are 5 % too long.
+double BiasPercent(double log_ratio);
+// What a reader must know to take the errors for what they are; a sentence each.
+std::vector<std::string> Warnings(const Evaluation& evaluation);
+// Why a board is left out.
+std::string SkipReason(const std::string& gpu);
+
+// Without the header: `groups`, `overall` and `overall_rows` by model, `by_size`,
+// `skipped`, ...
+nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation);
+void PrintEvaluation(const Evaluation& evaluation, bool shows_sizes, std::ostream& out);
+
+}  // namespace stagecraft

@@ -1,0 +1,81 @@
+#include "tools/fit_report.h"
+
+#include <fmt/format.h>
+
+#include <ostream>
+#include <utility>
+
+#include "tools/evaluation_report.h"
+#include "tools/text_table.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string FamilyLabel(const FittedRows& rows) {
+  return rows.family + (rows.is_serving ? " (serving)" : "");
+}
+
+}  // namespace
+
+void PrintFit(const FitSummary& summary, std::ostream& out) {
+  out << fmt::format("fitted to {} samples in {} files\n", summary.input.samples.size(),
+                     summary.input.files.size());
+  TextTable table({"family", "gpu", "rows"}, 2);
+  for (const FittedRows& rows : summary.rows) {
+    table.Add({FamilyLabel(rows), rows.gpu, fmt::format("{}", rows.rows)});
+  }
+  table.Print(out);
+  if (summary.of_no_use > 0) {
+    out << fmt::format("{} rows say nothing of a kernel that we model\n", summary.of_no_use);
+  }
+  for (const auto& [gpu, rows] : summary.skipped) {
+    out << fmt::format("skipped {}  {} rows  {}\n", gpu, rows, SkipReason(gpu));
+  }
+}
+
+void PrintCalibration(const Calibration& calibration, std::ostream& out) {
+  out << fmt::format("calibrated on {} samples of {}; mean of |log(predicted / measured)|\n",
+                     calibration.input.samples.size(), calibration.gpu);
+  TextTable table({"op", "rows", "before", "after"}, 1);
+  for (const OpError& error : calibration.errors) {
+    table.Add({error.op, fmt::format("{}", error.rows), fmt::format("{:.4f}", error.before),
+               fmt::format("{:.4f}", error.after)});
+  }
+  table.Print(out);
+  for (const std::string& change : calibration.changes) out << "  " << change << '\n';
+}
+
+Json FitToJson(const FitSummary& summary) {
+  Json families = Json::array(), skipped = Json::array();
+  for (const FittedRows& rows : summary.rows) {
+    families.push_back({{"family", rows.family},
+                        {"serving", rows.is_serving},
+                        {"gpu", rows.gpu},
+                        {"rows", rows.rows}});
+  }
+  for (const auto& [gpu, rows] : summary.skipped) {
+    skipped.push_back({{"gpu", gpu}, {"rows", rows}, {"reason", SkipReason(gpu)}});
+  }
+  return {{"samples", summary.input.samples.size()},
+          {"families", std::move(families)},
+          {"rows_of_no_use", summary.of_no_use},
+          {"skipped", std::move(skipped)}};
+}
+
+Json CalibrationToJson(const Calibration& calibration) {
+  Json errors = Json::array();
+  for (const OpError& error : calibration.errors) {
+    errors.push_back({{"op", error.op},
+                      {"rows", error.rows},
+                      {"mean_abs_log_ratio_before", error.before},
+                      {"mean_abs_log_ratio_after", error.after}});
+  }
+  return {{"gpu", calibration.gpu},
+          {"samples", calibration.input.samples.size()},
+          {"errors", std::move(errors)},
+          {"changes", calibration.changes}};
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,47 @@
+// What `fit` says of what it did: as text and as JSON.
+#pragma once
+
+#include <iosfwd>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/sample_flags.h"
+
+namespace stagecraft {
+
+// Samples that one family of kernels learned from on one board.
+struct FittedRows {
+  std::string family, gpu;
+  bool is_serving = false;  // of serving frameworks alone
+  int rows = 0;
+};
+
+struct FitSummary {
+  SampleInput input;
+  std::vector<FittedRows> rows;
+  std::map<std::string, int> skipped;  // rows by board that is not in the catalogue
+  int of_no_use = 0;                   // rows of known boards that no family learns from
+};
+
+struct OpError {
+  std::string op;
+  int rows = 0;
+  double before = 0, after = 0;  // mean of |log(predicted / measured)|
+};
+
+struct Calibration {
+  std::string gpu;
+  SampleInput input;
+  std::vector<OpError> errors;
+  std::vector<std::string> changes;
+};
+
+void PrintFit(const FitSummary& summary, std::ostream& out);
+void PrintCalibration(const Calibration& calibration, std::ostream& out);
+
+nlohmann::ordered_json FitToJson(const FitSummary& summary);
+nlohmann::ordered_json CalibrationToJson(const Calibration& calibration);
+
+}  // namespace stagecraft

@@ -1,0 +1,128 @@
+#include "tools/sample_flags.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "costmodel/check.h"
+#include "costmodel/learned/samples/sample_file.h"
+
+namespace stagecraft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The tables of a folder, as ReadSampleFile has them.
+Args TablesIn(const std::string& folder) {
+  Args files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string path = it->path().string();
+    if (!it->is_regular_file()) continue;
+    if (path.ends_with(".csv") || path.ends_with(".csv.gz")) files.push_back(path);
+  }
+  if (error) throw InputError(folder + ": cannot be listed, want a folder that can be read");
+  if (files.empty()) throw InputError(folder + ": got no .csv or .csv.gz in it, want some");
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Args FilesOf(const Args& paths) {
+  Args files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+      const Args tables = TablesIn(path);
+      files.insert(files.end(), tables.begin(), tables.end());
+    } else {
+      files.push_back(path);
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
+SampleInput ReadSampleInput(const std::string& flag, const Args& paths) {
+  SampleInput input;
+  input.files = FilesOf(paths);
+  std::set<fs::path> seen;
+  for (const std::string& file : input.files) {
+    std::error_code error;
+    if (!seen.insert(fs::weakly_canonical(file, error)).second && !error) {
+      throw InputError(fmt::format("{}: {}: given twice, want it once", flag, file));
+    }
+  }
+  for (const std::string& file : input.files) {
+    SampleFile read = ReadSampleFile(file);
+    input.passed_over += read.skipped;
+    std::move(read.samples.begin(), read.samples.end(), std::back_inserter(input.samples));
+  }
+  if (input.samples.empty()) {
+    throw InputError(
+        fmt::format("{}: got no samples in {}, want some", flag, fmt::join(input.files, ", ")));
+  }
+  return input;
+}
+
+double ParsePercent(const std::string& flag, const std::string& text) {
+  const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+  double percent = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(percent) ||
+      percent < 0) {
+    throw InputError(fmt::format("{}: got \"{}\", want a percentage such as 10%", flag, text));
+  }
+  return percent;
+}
+
+void CheckOutputPath(const std::string& flag, const std::string& path, const Args& extensions) {
+  const std::string extension = fs::path(path).extension().string();
+  if (std::find(extensions.begin(), extensions.end(), extension) == extensions.end()) {
+    throw InputError(fmt::format("{}: got \"{}\", want a file that ends in {}", flag, path,
+                                 fmt::join(extensions, " or ")));
+  }
+  const fs::path folder = fs::path(path).parent_path();
+  std::error_code error;
+  if (!folder.empty() && !fs::is_directory(folder, error)) {
+    throw InputError(
+        fmt::format("{}: {}: no such directory, want a path in an existing one", flag, path));
+  }
+}
+
+std::string ValidText(const std::string& text) {
+  using nlohmann::json;
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace))
+      .get<std::string>();
+}
+
+ProgressLine::ProgressLine(std::ostream& err, bool is_quiet)
+    : err_(!is_quiet && &err == &std::cerr && isatty(STDERR_FILENO) != 0 ? &err : nullptr) {}
+
+void ProgressLine::Show(const std::string& line) {
+  if (err_ == nullptr) return;
+  *err_ << "\r\033[K" << line << std::flush;
+  is_shown_ = true;
+}
+
+void ProgressLine::Clear() {
+  if (is_shown_) *err_ << "\r\033[K" << std::flush;
+  is_shown_ = false;
+}
+
+std::function<void(const std::string&)> ProgressLine::Reporter() {
+  if (err_ == nullptr) return {};
+  return [this](const std::string& line) { Show(line); };
+}
+
+}  // namespace stagecraft
