@@ -71,9 +71,22 @@ TEST(KernelModelTest, SustainedFractionSlowsProductsAndNotMemory) {
   EXPECT_EQ(PredictKernel(copy, slow, c).time, PredictKernel(copy, RoundDevice(), c).time);
 }
 
-TEST(KernelModelTest, AnOpIsNeverFasterThanTheHostLaunchesItsKernels) {
-  EXPECT_EQ(PredictKernel(Op::Elementwise(Bytes(1024), 7), RoundDevice()).time, 35_us);
-  EXPECT_EQ(PredictKernel(Op::Optimizer(Bytes(1024), 2), RoundDevice()).time, 10_us);
+TEST(KernelModelTest, TheHostLaunchesEveryKernel) {
+  EXPECT_EQ(PredictKernel(Op::Elementwise(Bytes(1024), 7), RoundDevice()).host, 7 * 75_us);
+  EXPECT_EQ(PredictKernel(Op::Optimizer(Bytes(1024), 2), RoundDevice()).host, 2 * 75_us);
+}
+
+// At 0.64 of the clock tensor cores do 0.64 of the work, fp32 units 0.8.
+TEST(KernelModelTest, ATrainingClockSlowsWhatItDrives) {
+  Device slow = RoundDevice();
+  slow.training_clock = 0.64;
+  const auto ratio = [&](DType type) {
+    const Op op = Op::Gemm(type, 8192, 8192, 8192);
+    return PredictKernel(op, slow, Lossless()).time.seconds() /
+           PredictKernel(op, RoundDevice(), Lossless()).time.seconds();
+  };
+  EXPECT_NEAR(ratio(DType::kBf16), 1 / 0.64, 0.02);
+  EXPECT_NEAR(ratio(DType::kFp32), 1 / 0.8, 0.02);
 }
 
 TEST(KernelModelTest, NoWorkTakesNoTime) {

@@ -364,7 +364,8 @@ TEST(LawsOneDeviceTest, AStepIsTheSumOfItsOps) {
       degrees.sequence = kSequence;
       degrees.recompute = recompute;
       const Plan plan = MakePlan(degrees, workload, cluster);
-      const SimulatedStep step = SimulateStep(plan, workload, cluster, AnalyticalModel());
+      const AnalyticalModel launches_for_free(NcclTuning(), {.host_dispatch = Duration()});
+      const SimulatedStep step = SimulateStep(plan, workload, cluster, launches_for_free);
       Duration sum;
       for (TaskId task = 0; task < step.schedule.task_count(); ++task) {
         for (const OpId op : step.schedule.ops(step.schedule.block(task))) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -46,7 +47,8 @@ BoostedTrees BoostedTrees::Train(std::span<const float> features, int columns,
   CHECK(columns > 0 && rows > 0 && features.size() == rows * static_cast<size_t>(columns));
   CHECK(weights.empty() || weights.size() == rows);
   for (const float feature : features) {
-    if (!std::isfinite(feature)) throw InputError("boosted trees: a feature is not a finite number");
+    if (!std::isfinite(feature))
+      throw InputError("boosted trees: a feature is not a finite number");
   }
   Matrix matrix;
   Call(XGDMatrixCreateFromMat(features.data(), rows, static_cast<bst_ulong>(columns), NAN,
@@ -81,8 +83,8 @@ BoostedTrees BoostedTrees::Train(std::span<const float> features, int columns,
     CHECK(count == rows);
     for (size_t i = 0; i < rows; ++i) {
       const double error = static_cast<double>(predicted[i]) - targets[i];
-      const double weight = (weights.empty() ? 1.0 : weights[i]) /
-                            std::hypot(1.0, error / options.absolute_scale);
+      const double weight =
+          (weights.empty() ? 1.0 : weights[i]) / std::hypot(1.0, error / options.absolute_scale);
       gradients[i] = static_cast<float>(weight * error);
       curvatures[i] = static_cast<float>(weight);
     }
@@ -117,44 +119,84 @@ BoostedTrees BoostedTrees::Train(std::span<const float> features, int columns,
       trees.nodes_.push_back(node);
     }
   }
+  trees.MakeSteps();
   return trees;
 }
 
 void BoostedTrees::AddTo(std::span<const float> features, std::span<double> out) const {
   CHECK(features.size() == out.size() * static_cast<size_t>(columns_));
-  // Rows of a block walk a tree side by side: their loads do not wait for each
-  // other, and the tree stays in the cache.
-  constexpr size_t kBlock = 16;
+  // Many rows walk one tree, which stays in the cache; eight side by side, so that
+  // their loads do not wait for each other. All go as deep as the deepest leaf:
+  // leaves lead to themselves, which costs less than to ask.
+  constexpr size_t kBlock = 128;
+  constexpr size_t kBeside = 32;
+  const Step* const steps = steps_.data();
   for (size_t first = 0; first < out.size(); first += kBlock) {
     const size_t rows = std::min(kBlock, out.size() - first);
-    const float* row[kBlock];
     float sum[kBlock] = {};
-    for (size_t r = 0; r < rows; ++r) row[r] = features.data() + (first + r) * columns_;
-    for (const int32_t root : roots_) {
-      int32_t at[kBlock];
-      for (size_t r = 0; r < rows; ++r) at[r] = root;
-      for (bool moves = true; moves;) {
-        moves = false;
-        for (size_t r = 0; r < rows; ++r) {
-          const Node& node = nodes_[at[r]];
-          if (node.left == 0) continue;
-          at[r] = node.left + (row[r][node.column] < node.value ? 0 : 1);
-          moves = true;
+    for (size_t tree = 0; tree < roots_.size(); ++tree) {
+      const int32_t root = roots_[tree];
+      const int depth = depths_[tree];
+      for (size_t r = 0; r < rows; r += kBeside) {
+        // The last rows are walked again where fewer than eight are left.
+        const size_t start = rows < kBeside ? 0 : std::min(r, rows - kBeside);
+        const size_t count = std::min(kBeside, rows);
+        const float* row[kBeside];
+        int32_t at[kBeside];
+        for (size_t i = 0; i < kBeside; ++i) {
+          row[i] = features.data() + (first + start + (i < count ? i : 0)) * columns_;
+          at[i] = root;
+        }
+        for (int level = 0; level < depth; ++level) {
+          for (size_t i = 0; i < kBeside; ++i) {
+            const Step& step = steps[at[i]];
+            at[i] = step.left + (row[i][step.column] < step.threshold ? 0 : 1);
+          }
+        }
+        for (size_t i = start < r ? r - start : 0; i < count; ++i) {
+          sum[start + i] += nodes_[at[i]].value;
         }
       }
-      for (size_t r = 0; r < rows; ++r) sum[r] += nodes_[at[r]].value;
     }
     for (size_t r = 0; r < rows; ++r) out[first + r] += sum[r];
   }
 }
 
+void BoostedTrees::MakeSteps() {
+  CHECK(nodes_.size() < (size_t{1} << 24) && columns_ <= 256);
+  constexpr float kAlways = std::numeric_limits<float>::infinity();
+  steps_.clear();
+  depths_.clear();
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    const bool is_leaf = node.left == 0;
+    Step step;
+    step.threshold = is_leaf ? kAlways : node.value;
+    step.left = (is_leaf ? static_cast<uint32_t>(i) : static_cast<uint32_t>(node.left)) & 0xffffff;
+    step.column = static_cast<uint32_t>(node.column) & 0xff;
+    steps_.push_back(step);
+  }
+  // Children come after their parents, the trees one after another.
+  std::vector<int> below(nodes_.size(), 0);
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    const int32_t left = nodes_[i].left;
+    if (left != 0) below[i] = 1 + std::max(below[left], below[left + 1]);
+  }
+  for (const int32_t root : roots_) depths_.push_back(below[root]);
+}
+
 BoostedTrees BoostedTrees::FromProto(const BoostedTreesProto& proto, const std::string& name) {
   const int count = proto.values_size();
   if (proto.left_size() != count || proto.split_columns_size() != count) {
-    throw InputError(fmt::format("{}: got {} values, {} children and {} columns, want as many of each",
-                                 name, count, proto.left_size(), proto.split_columns_size()));
+    throw InputError(
+        fmt::format("{}: got {} values, {} children and {} columns, want as many of each", name,
+                    count, proto.left_size(), proto.split_columns_size()));
   }
   BoostedTrees trees;
+  if (count >= 1 << 24 || proto.columns() > 256) {
+    throw InputError(fmt::format("{}: got {} nodes and {} columns, want below 2^24 and at most 256",
+                                 name, count, proto.columns()));
+  }
   trees.columns_ = proto.columns();
   if (proto.columns() < (count > 0 ? 1 : 0)) {
     throw InputError(fmt::format("{}.columns: got {}, want at least 1", name, proto.columns()));
@@ -175,6 +217,7 @@ BoostedTrees BoostedTrees::FromProto(const BoostedTreesProto& proto, const std::
     }
     trees.roots_.push_back(root);
   }
+  trees.MakeSteps();
   return trees;
 }
 

@@ -306,32 +306,37 @@ double FamilyModel::Bounded(double correction, double share) const {
                     share * learning_.correction_high);
 }
 
-double FamilyModel::Corrected(const Op& op, const Device& device, const Setting& setting) const {
-  std::vector<float> features(static_cast<size_t>(family_->feature_count()));
-  const double base = std::log(family_->Describe(op, device, setting.constants, features));
-  if (trees_.empty()) return base;
-  double correction = 0;
-  trees_.AddTo(features, {&correction, 1});
-  return base + Bounded(correction, setting.share * family_->Belief(op));
+std::vector<double> FamilyModel::Corrected(std::span<const Op> ops, const Device& device,
+                                           const Setting& setting) const {
+  const size_t columns = static_cast<size_t>(family_->feature_count());
+  std::vector<float> features(ops.size() * columns);
+  std::vector<double> results(ops.size()), corrections(ops.size(), 0);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    results[i] = std::log(family_->Describe(ops[i], device, setting.constants,
+                                            std::span(features).subspan(i * columns, columns)));
+  }
+  if (trees_.empty()) return results;
+  trees_.AddTo(features, corrections);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    results[i] += Bounded(corrections[i], setting.share * family_->Belief(ops[i]));
+  }
+  return results;
 }
 
 // Structured times with their corrections; where one is large and upwards, twice a
 // size bounds it.
 std::vector<double> FamilyModel::Guarded(std::span<const Op> ops, const Device& device,
-                                         const Setting& setting) const {
-  const size_t columns = static_cast<size_t>(family_->feature_count());
-  std::vector<float> features(ops.size() * columns);
-  std::vector<double> base(ops.size()), results(ops.size(), 0);
-  for (size_t i = 0; i < ops.size(); ++i) {
-    base[i] = std::log(family_->Describe(ops[i], device, setting.constants,
-                                         std::span(features).subspan(i * columns, columns)));
-  }
+                                         const Setting& setting, std::span<const float> features,
+                                         std::span<const double> base) const {
+  std::vector<double> results(ops.size(), 0);
   trees_.AddTo(features, results);
   for (size_t i = 0; i < ops.size(); ++i) {
     results[i] = base[i] + Bounded(results[i], setting.share * family_->Belief(ops[i]));
   }
   if (!learning_.grows) return results;
   const double lowest = setting.share * learning_.correction_low + std::log(kDoubling);
+  std::vector<size_t> bounded;
+  std::vector<Op> larger;
   for (size_t i = 0; i < ops.size(); ++i) {
     if (results[i] - base[i] <= kLargeCorrection) continue;
     for (int dimension = 0; dimension < 3; ++dimension) {
@@ -339,8 +344,13 @@ std::vector<double> FamilyModel::Guarded(std::span<const Op> ops, const Device& 
       Scale(twice, dimension, 2);
       const double bound = std::log(family_->Describe(twice, device, setting.constants, {}));
       if (bound + lowest >= results[i]) continue;
-      results[i] = std::min(results[i], Corrected(twice, device, setting) + std::log(kDoubling));
+      bounded.push_back(i);
+      larger.push_back(twice);
     }
+  }
+  const std::vector<double> times = Corrected(larger, device, setting);
+  for (size_t i = 0; i < larger.size(); ++i) {
+    results[bounded[i]] = std::min(results[bounded[i]], times[i] + std::log(kDoubling));
   }
   return results;
 }
@@ -355,6 +365,9 @@ void FamilyModel::TakeSmallest(std::span<const Op* const> ops, const Device& dev
     int dimension;  // grown last; those before it have been
   };
   const double lowest = setting.share * learning_.correction_low;
+  const size_t columns = static_cast<size_t>(family_->feature_count());
+  std::vector<float> features;
+  std::vector<double> base;
   std::vector<Branch> branches;
   std::vector<Op> grown;  // by branch
   for (size_t i = 0; i < ops.size(); ++i) {
@@ -371,13 +384,19 @@ void FamilyModel::TakeSmallest(std::span<const Op* const> ops, const Device& dev
         const double best = results[branches[b].op];
         const double least = family_->LeastTime(op, device, setting.constants);
         if (least > 0 && std::log(least) + lowest >= best) continue;
-        const double base = std::log(family_->Describe(op, device, setting.constants, {}));
-        if (base + lowest >= best) continue;
+        const double bound = std::log(family_->Describe(op, device, setting.constants, {}));
+        if (bound + lowest >= best) continue;
         next.push_back({branches[b].op, d});
         larger.push_back(op);
       }
     }
-    const std::vector<double> times = Guarded(larger, device, setting);
+    features.resize(larger.size() * columns);
+    base.resize(larger.size());
+    for (size_t i = 0; i < larger.size(); ++i) {
+      base[i] = std::log(family_->Describe(larger[i], device, setting.constants,
+                                           std::span(features).subspan(i * columns, columns)));
+    }
+    const std::vector<double> times = Guarded(larger, device, setting, features, base);
     for (size_t i = 0; i < next.size(); ++i) {
       results[next[i].op] = std::min(results[next[i].op], times[i]);
     }
@@ -407,7 +426,7 @@ std::vector<LogTime> FamilyModel::Predict(std::span<const Op* const> ops,
   if (corrects && learning_.grows) {
     std::vector<Op> copies;
     for (const Op* op : ops) copies.push_back(*op);
-    results = Guarded(copies, device, setting);
+    results = Guarded(copies, device, setting, features, base);
     TakeSmallest(ops, device, setting, results);
   } else if (corrects) {
     std::vector<double> corrections(ops.size(), 0);
@@ -449,7 +468,7 @@ FamilyModel FamilyModel::Calibrated(std::span<const FitRow> rows) const {
     Setting setting = prior;
     setting.share = share;
     const double base = std::log(family_->Describe(*row.op, device, prior.constants, {}));
-    corrections.push_back(Corrected(*row.op, device, setting) - base);
+    corrections.push_back(Corrected({row.op, 1}, device, setting)[0] - base);
   }
   const Eigen::Index count = static_cast<Eigen::Index>(moving.size()) + 1;  // and the offset
   const Eigen::Index row_count = static_cast<Eigen::Index>(rows.size());

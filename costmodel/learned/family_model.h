@@ -81,10 +81,12 @@ class FamilyModel {
   std::vector<float> Features(std::span<const FitRow> rows, std::vector<double>* base) const;
 
   double Bounded(double correction, double share) const;
-  // One op's structured time and correction, without any guard.
-  double Corrected(const Op& op, const Device& device, const Setting& setting) const;
-  std::vector<double> Guarded(std::span<const Op> ops, const Device& device,
-                              const Setting& setting) const;
+  // Structured times and corrections, without any guard.
+  std::vector<double> Corrected(std::span<const Op> ops, const Device& device,
+                                const Setting& setting) const;
+  // `features` and `base` are those of the ops.
+  std::vector<double> Guarded(std::span<const Op> ops, const Device& device, const Setting& setting,
+                              std::span<const float> features, std::span<const double> base) const;
   void TakeSmallest(std::span<const Op* const> ops, const Device& device, const Setting& setting,
                     std::span<double> results) const;
 

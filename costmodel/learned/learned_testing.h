@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,8 +17,17 @@
 
 namespace stagecraft {
 
+// As samples are taken: at the boost clock.
 inline const Device& CatalogueBoard(const std::string& id) {
-  return DeviceCatalogue::Embedded().Get(id, "test").device;
+  static const std::map<std::string, Device> boards = [] {
+    std::map<std::string, Device> all;
+    for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
+      all[entry.device.id] = entry.device;
+      all[entry.device.id].training_clock = 1;
+    }
+    return all;
+  }();
+  return boards.at(id);
 }
 
 // From `least` to `most`, small and large alike.

@@ -90,11 +90,12 @@ TEST(ImportersTest, NeuSightStreamsMoveEachTensorOnce) {
   EXPECT_EQ(sample("ln").op, Op::Rowwise(OpKind::kNorm, DType::kFp32, 10, 100, Bytes(8000)));
   EXPECT_EQ(sample("softmax").op,
             Op::Rowwise(OpKind::kSoftmax, DType::kFp32, 10, 100, Bytes(8000)));
-  for (const char* name : {"add", "mul", "div", "pow"}) {
-    EXPECT_EQ(sample(name).op, Op::Elementwise(Bytes(12000))) << name;
-  }
+  Op moved = Op::Elementwise(Bytes(12000));
+  moved.dtype = DType::kFp32;
+  for (const char* name : {"add", "mul", "div", "pow"}) EXPECT_EQ(sample(name).op, moved) << name;
+  moved.bytes = Bytes(8000);
   for (const char* name : {"addu", "mulu", "divu", "powu", "relu", "gelu", "tanh"}) {
-    EXPECT_EQ(sample(name).op, Op::Elementwise(Bytes(8000))) << name;
+    EXPECT_EQ(sample(name).op, moved) << name;
   }
   EXPECT_EQ(sample("gelu").name, "gelu");
   EXPECT_EQ(sample("gelu").split, "test");
