@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "costmodel/hash.h"
-
 namespace stagecraft {
 
 const char* Name(OpKind kind) {
   constexpr const char* kNames[] = {"none",           "gemm",        "attention",  "elementwise",
                                     "optimizer",      "convolution", "all-reduce", "all-gather",
                                     "reduce-scatter", "all-to-all",  "broadcast",  "send-recv",
-                                    "profiled",   "norm",       "softmax"};
+                                    "profiled",       "norm",        "softmax"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -150,27 +148,41 @@ std::string Describe(const Op& op) {
 
 namespace {
 
-void AddLink(const Link& link, Hash& hash) {
-  hash.Add(static_cast<int64_t>(link.kind));
-  hash.Add(link.latency.ns());
-  hash.Add(static_cast<int64_t>(link.bandwidth.bytes_per_s()));
+// Of eight bytes at a time; nothing but hash tables sees it.
+class Mix {
+ public:
+  Mix& Add(int64_t value) {
+    value_ = (value_ ^ static_cast<uint64_t>(value)) * 0x9e3779b97f4a7c15ull;
+    value_ ^= value_ >> 32;
+    return *this;
+  }
+  size_t value() const { return value_; }
+
+ private:
+  uint64_t value_ = 0x2545f4914f6cdd1dull;
+};
+
+void AddLink(const Link& link, Mix& mix) {
+  mix.Add(static_cast<int64_t>(link.kind)).Add(link.latency.ns());
+  mix.Add(static_cast<int64_t>(link.bandwidth.bytes_per_s()));
 }
 
 }  // namespace
 
-}  // namespace stagecraft
-
-size_t std::hash<stagecraft::Op>::operator()(const stagecraft::Op& op) const {
-  stagecraft::Hash hash;
-  hash.Add(static_cast<int64_t>(op.kind)).Add(static_cast<int64_t>(op.dtype));
-  hash.Add(static_cast<int64_t>(op.direction)).Add(op.causal).Add(op.batch);
-  hash.Add(op.m).Add(op.n).Add(op.k).Add(op.bytes.count()).Add(op.kernels);
-  hash.Add(op.profiled.ns()).Add(op.kv_batch).Add(op.sequences);
-  hash.Add(static_cast<int64_t>(op.use));
-  if (stagecraft::IsCollective(op.kind)) {
-    hash.Add(op.fabric.ranks).Add(op.fabric.nodes);
-    stagecraft::AddLink(op.fabric.intra, hash);
-    stagecraft::AddLink(op.fabric.inter, hash);
+size_t HashOf(const Op& op) {
+  Mix mix;
+  mix.Add(static_cast<int64_t>(op.kind) << 32 | static_cast<int64_t>(op.dtype) << 16 |
+          static_cast<int64_t>(op.direction) << 8 | static_cast<int64_t>(op.use) << 4 |
+          static_cast<int64_t>(op.causal));
+  mix.Add(op.batch).Add(op.m).Add(op.n).Add(op.k).Add(op.bytes.count()).Add(op.kernels);
+  if (op.kind == OpKind::kProfiled) mix.Add(op.profiled.ns());
+  if (op.kind == OpKind::kAttention) mix.Add(op.kv_batch).Add(op.sequences);
+  if (IsCollective(op.kind)) {
+    mix.Add(op.fabric.ranks).Add(op.fabric.nodes);
+    AddLink(op.fabric.intra, mix);
+    AddLink(op.fabric.inter, mix);
   }
-  return hash.value();
+  return mix.value();
 }
+
+}  // namespace stagecraft

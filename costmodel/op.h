@@ -44,8 +44,8 @@ enum class AttentionUse { kTraining, kServing };
 struct Op {
   OpKind kind = OpKind::kNone;
   DType dtype = DType::kBf16;
-  Direction direction = Direction::kForward;  // attention only
-  bool causal = false;                        // attention only
+  Direction direction = Direction::kForward;   // attention only
+  bool causal = false;                         // attention only
   AttentionUse use = AttentionUse::kTraining;  // attention only
   int64_t sequences = 1;                       // attention only
   int64_t kv_batch = 0;  // attention only: heads of keys and values; 0: as `batch`
@@ -79,6 +79,8 @@ struct Op {
   friend bool operator==(const Op&, const Op&) = default;
 };
 
+size_t HashOf(const Op& op);
+
 // A line for people: "gemm 4096x8192x1024 bf16".
 std::string Describe(const Op& op);
 
@@ -86,5 +88,5 @@ std::string Describe(const Op& op);
 
 template <>
 struct std::hash<stagecraft::Op> {
-  size_t operator()(const stagecraft::Op& op) const;
+  size_t operator()(const stagecraft::Op& op) const { return stagecraft::HashOf(op); }
 };

@@ -241,10 +241,10 @@ Op RandomOpOf(const KernelFamily& family, Random& random) {
   if (name == "tensor_gemm") return Op::Gemm(DType::kFp16, a, b, c);
   if (name == "fp32_linear") return Op::Gemm(DType::kFp32, a, b, c);
   if (name == "fp32_bmm") return Op::Gemm(DType::kFp32, a, b, c, batch);
-  if (name == "attention") {
+  if (name == "attention" || name == "attention_8_bits") {
     const int64_t head_size = SizeBetween(random, 1, 512);
-    return Op::Attention(DType::kFp16, Direction::kForward, batch, a, b, head_size,
-                         random.Uniform() < 0.5);
+    return Op::Attention(name == "attention" ? DType::kFp16 : DType::kFp8, Direction::kForward,
+                         batch, a, b, head_size, random.Uniform() < 0.5);
   }
   const OpKind kind = name == "norm" ? OpKind::kNorm : OpKind::kSoftmax;
   if (name == "stream") return Op::Elementwise(Bytes(a * c));
@@ -254,7 +254,7 @@ Op RandomOpOf(const KernelFamily& family, Random& random) {
 // A site that measured half of what is possible must not be believed.
 FamilyModel TooFast(const FamilyModel& model, Random& random) {
   SyntheticRows rows;
-  const Device& board = CatalogueBoard("v100-sxm2-16gb");
+  const Device& board = CatalogueBoard("h100-sxm5-80gb");
   for (int i = 0; i < 20; ++i) {
     const Op op = RandomOpOf(model.family(), random);
     rows.Add(op, board, Predict(model, op, board).log_seconds - 1);

@@ -9,8 +9,8 @@ namespace stagecraft {
 
 std::span<const KernelFamily* const> KernelFamilies() {
   static const KernelFamily* const families[] = {
-      &TensorGemmFamily(), &Fp32LinearFamily(), &Fp32BmmFamily(), &AttentionFamily(),
-      &StreamFamily(),     &NormFamily(),       &SoftmaxFamily()};
+      &TensorGemmFamily(),       &Fp32LinearFamily(), &Fp32BmmFamily(), &AttentionFamily(),
+      &AttentionOf8BitsFamily(), &StreamFamily(),     &NormFamily(),    &SoftmaxFamily()};
   return families;
 }
 

@@ -70,7 +70,6 @@ constexpr double kFewestRows = 64;  // it works on at least
 constexpr double kKeys = 64;        // of a step
 constexpr double kFewestKeys = 16;  // of a tensor-core product
 constexpr double kHeadSize = 128;   // that the rate is of
-constexpr double kElement = 2;      // bytes
 
 // Backward: 5 products for 2, at 0.8 of forward's rate (Dao, FlashAttention-2,
 // 2023, figures for an A100). It reads queries, keys, values, output and its
@@ -87,10 +86,11 @@ struct Shape {
         queries(static_cast<double>(op.m)),
         keys(static_cast<double>(op.n)),
         head_size(static_cast<double>(op.k)),
+        element(ElementSize(op.dtype)),
         is_causal(op.causal) {}
 
-  double key_value_bytes() const { return 2 * kElement * key_heads * keys * head_size; }
-  double query_bytes() const { return 2 * kElement * heads * queries * head_size; }
+  double key_value_bytes() const { return 2 * element * key_heads * keys * head_size; }
+  double query_bytes() const { return 2 * element * heads * queries * head_size; }
   // Keys that the mean block of queries sees.
   double MeanKeys() const {
     if (!is_causal || keys <= kRows) return std::max(keys, kFewestKeys);
@@ -103,6 +103,7 @@ struct Shape {
   double queries;
   double keys;
   double head_size;
+  double element;  // bytes
   bool is_causal;
 };
 
@@ -180,7 +181,8 @@ void Features(const Shape& shape, const Device& device, FlopRate peak, const Ter
   row.Add(log_heads - log_sequences);
   row.Add(log_key_heads - log_sequences);
   row.AddLog2(key_value_bytes / l2, 1e-4, 16);
-  row.AddLog2(2 * kElement * shape.keys * shape.head_size * device.multiprocessors / l2, 1e-4, 16);
+  row.AddLog2(2 * shape.element * shape.keys * shape.head_size * device.multiprocessors / l2, 1e-4,
+              16);
   row.Add(log_key_heads);
   const double blocks = shape.queries / kRows;
   row.Add(blocks - std::floor(blocks));
@@ -190,7 +192,8 @@ void Features(const Shape& shape, const Device& device, FlopRate peak, const Ter
 
 class Attention final : public TabledFamily {
  public:
-  Attention() : TabledFamily("attention", kConstants, kFeatureNames) {}
+  Attention(const char* name, int element)
+      : TabledFamily(name, kConstants, kFeatureNames), element_(element) {}
 
   // Samples are whole causal forwards of serving.
   bool IsDerived(const Op& op) const override {
@@ -201,7 +204,7 @@ class Attention final : public TabledFamily {
     return op.direction == Direction::kBackward ? 0 : 1;
   }
   bool Covers(const Op& op) const override {
-    return op.kind == OpKind::kAttention && ElementSize(op.dtype) == 2;
+    return op.kind == OpKind::kAttention && ElementSize(op.dtype) == element_;
   }
 
   double Describe(const Op& op, const Device& device, std::span<const double> constants,
@@ -214,15 +217,24 @@ class Attention final : public TabledFamily {
   }
 
   Learning learning() const override {
-    return {.boosting = {.rounds = 300, .max_depth = 5, .min_child_weight = 4, .l2 = 2,
-                         .absolute_scale = 0.03}};
+    return {
+        .boosting = {
+            .rounds = 300, .max_depth = 5, .min_child_weight = 4, .l2 = 2, .absolute_scale = 0.03}};
   }
+
+ private:
+  const int element_;  // bytes
 };
 
 }  // namespace
 
 const KernelFamily& AttentionFamily() {
-  static const Attention family;
+  static const Attention family("attention", 2);
+  return family;
+}
+
+const KernelFamily& AttentionOf8BitsFamily() {
+  static const Attention family("attention_8_bits", 1);
   return family;
 }
 

@@ -1,4 +1,4 @@
-// Fused attention in 16 bits: 128 queries of a head are one block of work.
+// Fused attention in 16 or 8 bits: 128 queries of a head are one block of work.
 //
 //   serving   = start + per sequence + smooth_max(compute, memory) + store
 //   compute   waves of blocks x mean keys x rows x (head size + half), and no
@@ -23,6 +23,7 @@
 
 namespace stagecraft {
 
-const KernelFamily& AttentionFamily();  // "attention"
+const KernelFamily& AttentionFamily();         // "attention"
+const KernelFamily& AttentionOf8BitsFamily();  // "attention_8_bits"
 
 }  // namespace stagecraft

@@ -1,0 +1,73 @@
+#include "costmodel/memo_model.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace stagecraft {
+namespace {
+
+// An op of m rows takes m ns times the board's multiprocessors.
+class CountingModel : public CostModel {
+ public:
+  std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {
+    asked += static_cast<int>(ops.size());
+    std::vector<Estimate> estimates;
+    for (const Op& op : ops) {
+      estimates.push_back({Duration::Nanoseconds(op.m * device.multiprocessors)});
+    }
+    return estimates;
+  }
+  mutable std::atomic<int> asked = 0;
+};
+
+Device Board(int multiprocessors) {
+  Device device;
+  device.multiprocessors = multiprocessors;
+  return device;
+}
+
+std::vector<Op> Ops(int64_t first, int64_t count) {
+  std::vector<Op> ops;
+  for (int64_t m = first; m < first + count; ++m) ops.push_back(Op::Gemm(DType::kBf16, m, 8, 8));
+  return ops;
+}
+
+TEST(MemoModelTest, AsksOnceForEveryOpAndBoard) {
+  const CountingModel model;
+  const MemoModel memo(model);
+  EXPECT_EQ(memo.Predict(Ops(1, 10), Board(2)), model.Predict(Ops(1, 10), Board(2)));
+  model.asked = 0;
+  EXPECT_EQ(memo.Predict(Ops(6, 10), Board(2))[9].time, Duration::Nanoseconds(30));
+  EXPECT_EQ(model.asked, 5);
+  EXPECT_EQ(memo.Predict(Ops(1, 15), Board(2))[0].time, Duration::Nanoseconds(2));
+  EXPECT_EQ(model.asked, 5);
+  EXPECT_EQ(memo.Predict(Ops(1, 1), Board(3))[0].time, Duration::Nanoseconds(3));
+  EXPECT_EQ(model.asked, 6);
+  EXPECT_TRUE(memo.Predict({}, Board(3)).empty());
+}
+
+TEST(MemoModelTest, ThreadsSeeTheSameEstimates) {
+  const CountingModel model;
+  const MemoModel memo(model);
+  std::vector<std::jthread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        const std::vector<Estimate> estimates = memo.Predict(Ops(1 + round, 20), Board(5));
+        for (int i = 0; i < 20; ++i) {
+          wrong += estimates[i].time != Duration::Nanoseconds(5 * (1 + round + i));
+        }
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace stagecraft
