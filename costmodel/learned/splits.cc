@@ -77,7 +77,8 @@ std::vector<Split> LeaveOut(const std::string& what, std::span<const Sample> sam
     return splits;
   }
   if (values.size() <= kMostValues) {
-    for (const auto& [value, fold] : values) {
+    for (const auto& entry : values) {
+      const std::string& value = entry.first;
       splits.push_back(Divide(samples, [&](int i) { return key(samples[i]) == value; }));
       splits.back().left_out = name + "=" + value;
     }
@@ -86,8 +87,7 @@ std::vector<Split> LeaveOut(const std::string& what, std::span<const Sample> sam
   Random random = Random(seed).Child(name, 0);
   for (auto& [value, fold] : values) fold = static_cast<int>(random.Integer(0, kFolds - 1));
   for (int fold = 0; fold < kFolds; ++fold) {
-    splits.push_back(
-        Divide(samples, [&](int i) { return values.at(key(samples[i])) == fold; }));
+    splits.push_back(Divide(samples, [&](int i) { return values.at(key(samples[i])) == fold; }));
     splits.back().left_out = fmt::format("{} fold {}", name, fold);
   }
   return splits;
@@ -96,8 +96,8 @@ std::vector<Split> LeaveOut(const std::string& what, std::span<const Sample> sam
 std::vector<Split> Make(const std::string& spec, std::span<const Sample> samples, uint64_t seed) {
   if (spec == "none") return {Divide(samples, [](int) { return true; })};
   if (spec == "unseen-shape") {
-    return {Divide(samples,
-                   [&](int i) { return ShapeDraw(seed, samples[i].op) < kShapeFraction; })};
+    return {
+        Divide(samples, [&](int i) { return ShapeDraw(seed, samples[i].op) < kShapeFraction; })};
   }
   if (spec == "column:split") {
     return {Divide(samples, [&](int i) { return samples[i].split == "test"; })};
@@ -125,8 +125,8 @@ std::vector<Split> MakeSplits(const std::string& spec, std::span<const Sample> s
   for (const Split& split : splits) {
     const bool wants_both = spec != "none";
     if (!split.test.empty() && (!split.train.empty() || !wants_both)) continue;
-    throw InputError(fmt::format("--split: {}{} leaves {} rows to learn from and {} to test",
-                                 spec, split.left_out.empty() ? "" : " (" + split.left_out + ")",
+    throw InputError(fmt::format("--split: {}{} leaves {} rows to learn from and {} to test", spec,
+                                 split.left_out.empty() ? "" : " (" + split.left_out + ")",
                                  split.train.size(), split.test.size()));
   }
   return splits;
