@@ -125,7 +125,7 @@ void CountSamples(const std::vector<Sample>& samples, Experiment& experiment) {
   std::map<std::tuple<ModelKind, std::string, std::string, std::string>, std::set<int>> seen;
   std::map<ModelKind, std::set<int>> all;
   for (const auto& [model, predictions] : experiment.predictions) {
-    for (const Prediction& prediction : predictions) {
+    for (const SamplePrediction& prediction : predictions) {
       const Sample& sample = samples[prediction.sample];
       seen[{model, OpLabel(sample), sample.gpu, Name(sample.op.dtype)}].insert(prediction.sample);
       all[model].insert(prediction.sample);
@@ -142,7 +142,7 @@ void CountSamples(const std::vector<Sample>& samples, Experiment& experiment) {
 }
 
 // Every model must have been judged by something.
-void CheckSomethingIsLeft(const Evaluation& evaluation) {
+void CheckSomethingIsLeft(const AccuracyReport& evaluation) {
   const std::map<std::string, int>& skipped = evaluation.experiment.skipped;
   size_t unknown = 0;
   for (const auto& [gpu, rows] : skipped) unknown += static_cast<size_t>(rows);
@@ -158,8 +158,8 @@ void CheckSomethingIsLeft(const Evaluation& evaluation) {
   }
 }
 
-Evaluation Evaluate(const EvaluateFlags& flags, std::ostream& err) {
-  Evaluation evaluation;
+AccuracyReport Evaluate(const EvaluateFlags& flags, std::ostream& err) {
+  AccuracyReport evaluation;
   evaluation.models = ParseModels(flags.models);
   CheckFlags(flags, evaluation.models);
   std::optional<LearnedModel> model;
@@ -224,7 +224,7 @@ int RunEvaluate(const Args& args, std::istream&, std::ostream& out, std::ostream
   const std::optional<double> max_error = flags.max_error.empty()
                                               ? std::optional<double>()
                                               : ParsePercent("--max-error", flags.max_error);
-  const Evaluation evaluation = Evaluate(flags, err);
+  const AccuracyReport evaluation = Evaluate(flags, err);
   if (!flags.report.empty()) {
     WriteFileAtomically(flags.report, EvaluationToHtml(evaluation));
     if (!flags.quiet) err << "wrote " << flags.report << '\n';

@@ -28,7 +28,7 @@ struct Sum {
 std::vector<SizeError> ErrorsBySize(std::span<const Sample> samples, const Experiment& experiment) {
   std::map<std::tuple<std::string, ModelKind, int>, Sum> sums;
   for (const auto& [model, predictions] : experiment.predictions) {
-    for (const Prediction& prediction : predictions) {
+    for (const SamplePrediction& prediction : predictions) {
       const Sample& sample = samples[prediction.sample];
       Sum& sum = sums[{OpLabel(sample), model, DecadeOf(sample.time)}];
       const double ratio = prediction.seconds / sample.time.seconds();

@@ -64,11 +64,11 @@ std::string Tables(const Experiment& experiment) {
 }
 
 // Evenly spaced ones, so that every board keeps its share.
-std::string ScatterOf(const Evaluation& evaluation, std::span<const Prediction> predictions,
-                      ModelKind model) {
+std::string ScatterOf(const AccuracyReport& evaluation,
+                      std::span<const SamplePrediction> predictions, ModelKind model) {
   const std::vector<Sample>& samples = evaluation.input.samples;
   std::map<std::string, int> boards;
-  for (const Prediction& prediction : predictions) boards[samples[prediction.sample].gpu] = 0;
+  for (const SamplePrediction& prediction : predictions) boards[samples[prediction.sample].gpu] = 0;
   Scatter chart;
   for (auto& [gpu, series] : boards) {
     series = static_cast<int>(chart.series.size());
@@ -78,7 +78,7 @@ std::string ScatterOf(const Evaluation& evaluation, std::span<const Prediction> 
   chart.y_label = fmt::format("predicted ({})", Name(model));
   const size_t count = std::min(kMostPoints, predictions.size());
   for (size_t i = 0; i < count; ++i) {
-    const Prediction& prediction = predictions[i * predictions.size() / count];
+    const SamplePrediction& prediction = predictions[i * predictions.size() / count];
     const Sample& sample = samples[prediction.sample];
     const double predicted = prediction.seconds * 1e6;
     chart.points.push_back(
@@ -89,7 +89,7 @@ std::string ScatterOf(const Evaluation& evaluation, std::span<const Prediction> 
   return ToSvg(chart);
 }
 
-std::string BarsOf(const Evaluation& evaluation, const std::string& op) {
+std::string BarsOf(const AccuracyReport& evaluation, const std::string& op) {
   std::map<int, std::map<ModelKind, double>> errors;
   for (const SizeError& error : evaluation.by_size) {
     if (error.op == op) errors[error.decade][error.model] = 100 * error.mape;
@@ -108,11 +108,11 @@ std::string BarsOf(const Evaluation& evaluation, const std::string& op) {
   return ToSvg(chart);
 }
 
-std::string Charts(const Evaluation& evaluation) {
+std::string Charts(const AccuracyReport& evaluation) {
   // The shipped model where it is among them.
   const ModelKind model = evaluation.models.back();
-  std::map<std::string, std::vector<Prediction>> by_op;
-  for (const Prediction& prediction : evaluation.experiment.predictions.at(model)) {
+  std::map<std::string, std::vector<SamplePrediction>> by_op;
+  for (const SamplePrediction& prediction : evaluation.experiment.predictions.at(model)) {
     by_op[OpLabel(evaluation.input.samples[prediction.sample])].push_back(prediction);
   }
   std::string html;
@@ -126,7 +126,7 @@ std::string Charts(const Evaluation& evaluation) {
   return html;
 }
 
-std::string Origin(const Evaluation& evaluation) {
+std::string Origin(const AccuracyReport& evaluation) {
   std::string files;
   for (const std::string& file : evaluation.input.files) {
     files += (files.empty() ? "" : ", ") + std::filesystem::path(file).filename().string();
@@ -144,7 +144,7 @@ std::string Origin(const Evaluation& evaluation) {
 
 }  // namespace
 
-std::string EvaluationToHtml(const Evaluation& evaluation) {
+std::string EvaluationToHtml(const AccuracyReport& evaluation) {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"

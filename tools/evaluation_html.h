@@ -8,6 +8,6 @@
 
 namespace stagecraft {
 
-std::string EvaluationToHtml(const Evaluation& evaluation);
+std::string EvaluationToHtml(const AccuracyReport& evaluation);
 
 }  // namespace stagecraft

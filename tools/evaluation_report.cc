@@ -68,7 +68,7 @@ void PrintSizes(const std::vector<SizeError>& errors, std::ostream& out) {
 
 double BiasPercent(double log_ratio) { return 100 * std::expm1(log_ratio); }
 
-std::vector<std::string> Warnings(const Evaluation& evaluation) {
+std::vector<std::string> Warnings(const AccuracyReport& evaluation) {
   if (evaluation.split != "none" || evaluation.models.back() != ModelKind::kShipped) return {};
   return {
       "with split none the shipped model is judged as it is: it may have learned from these very "
@@ -83,7 +83,7 @@ std::string SkipReason(const std::string& gpu) {
   return "not in the device catalogue; " + NearestNames(gpu, known);
 }
 
-Json EvaluationToJson(const Evaluation& evaluation) {
+Json EvaluationToJson(const AccuracyReport& evaluation) {
   const Experiment& experiment = evaluation.experiment;
   Json groups = Json::array(), sizes = Json::array(), skipped = Json::array();
   for (const Accuracy& group : experiment.groups) {
@@ -118,7 +118,7 @@ Json EvaluationToJson(const Evaluation& evaluation) {
           {"warnings", Warnings(evaluation)}};
 }
 
-void PrintEvaluation(const Evaluation& evaluation, bool shows_sizes, std::ostream& out) {
+void PrintEvaluation(const AccuracyReport& evaluation, bool shows_sizes, std::ostream& out) {
   const Experiment& experiment = evaluation.experiment;
   out << fmt::format("{} samples in {} files, split {}, seed {}", evaluation.input.samples.size(),
                      evaluation.input.files.size(), evaluation.split, evaluation.seed);

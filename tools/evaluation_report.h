@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-struct Evaluation {
+struct AccuracyReport {
   SampleInput input;
   std::string split;
   uint64_t seed = 1;
@@ -26,13 +26,13 @@ struct Evaluation {
 // Mean of log(predicted / measured) as percent: 5 where times are 5 % too long.
 double BiasPercent(double log_ratio);
 // What a reader must know to take the errors for what they are; a sentence each.
-std::vector<std::string> Warnings(const Evaluation& evaluation);
+std::vector<std::string> Warnings(const AccuracyReport& evaluation);
 // Why a board is left out.
 std::string SkipReason(const std::string& gpu);
 
 // Without the header: `groups`, `overall` and `overall_rows` by model, `by_size`,
 // `skipped`, ...
-nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation);
-void PrintEvaluation(const Evaluation& evaluation, bool shows_sizes, std::ostream& out);
+nlohmann::ordered_json EvaluationToJson(const AccuracyReport& evaluation);
+void PrintEvaluation(const AccuracyReport& evaluation, bool shows_sizes, std::ostream& out);
 
 }  // namespace stagecraft

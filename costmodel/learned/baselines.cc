@@ -53,8 +53,7 @@ class RatioModel : public CostModel {
 };
 
 class RooflineModel : public RatioModel {
-  std::pair<double, double> LogRatio(const KernelFamily&, const Op&,
-                                     const Device&) const override {
+  std::pair<double, double> LogRatio(const KernelFamily&, const Op&, const Device&) const override {
     return {0, kUnknownSpread};
   }
 };
@@ -81,7 +80,8 @@ Point PointOf(const Op& op) {
   }
   if (op.kind == OpKind::kAttention) {
     const double sequences = static_cast<double>(op.sequences);
-    return MakePoint(log(sequences), log(batch / sequences), log(n), log(static_cast<double>(op.k)));
+    return MakePoint(log(sequences), log(batch / sequences), log(n),
+                     log(static_cast<double>(op.k)));
   }
   return MakePoint(log(batch), log(m), log(n), log(static_cast<double>(op.k)));
 }
@@ -95,8 +95,9 @@ class InterpolationModel : public RatioModel {
       const KernelFamily* const family = KernelFamilies()[f];
       for (const auto* part : {&rows[f].own, &rows[f].serving}) {
         for (const FitRow& row : *part) {
-          const Value value(PointOf(*row.op),
-                            static_cast<float>(row.log_seconds - LogRoofline(*row.op, *row.device)));
+          const Value value(
+              PointOf(*row.op),
+              static_cast<float>(row.log_seconds - LogRoofline(*row.op, *row.device)));
           values[{family, row.device->id}].push_back(value);
           values[{family, ""}].push_back(value);
         }
@@ -145,8 +146,8 @@ Table MakeTable(const KernelFamily& family, std::span<const FitRow> rows) {
   for (size_t i = 0; i < rows.size(); ++i) {
     family.Describe(*rows[i].op, *rows[i].device, constants,
                     std::span(table.features).subspan(i * columns, columns));
-    table.targets.push_back(static_cast<float>(rows[i].log_seconds -
-                                               LogRoofline(*rows[i].op, *rows[i].device)));
+    table.targets.push_back(
+        static_cast<float>(rows[i].log_seconds - LogRoofline(*rows[i].op, *rows[i].device)));
   }
   return table;
 }
@@ -266,8 +267,7 @@ std::unique_ptr<CostModel> FitInterpolation(std::span<const Sample> samples,
   return std::make_unique<InterpolationModel>(samples, overhead);
 }
 
-std::unique_ptr<CostModel> FitRidge(std::span<const Sample> samples,
-                                    const CallOverhead& overhead) {
+std::unique_ptr<CostModel> FitRidge(std::span<const Sample> samples, const CallOverhead& overhead) {
   return std::make_unique<RidgeModel>(samples, overhead);
 }
 

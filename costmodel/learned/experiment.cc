@@ -21,12 +21,12 @@ constexpr double kSigmas80 = 1.2816;
 constexpr int kDraws = 20;  // of calibration rows
 
 // Predicts samples of any boards.
-std::vector<Prediction> PredictSamples(const CostModel& model, const CallOverhead& overhead,
-                                       std::span<const Sample> samples,
-                                       std::span<const int> which) {
+std::vector<SamplePrediction> PredictSamples(const CostModel& model, const CallOverhead& overhead,
+                                             std::span<const Sample> samples,
+                                             std::span<const int> which) {
   std::map<std::string, std::vector<int>> by_board;
   for (const int i : which) by_board[samples[i].gpu].push_back(i);
-  std::vector<Prediction> predictions;
+  std::vector<SamplePrediction> predictions;
   for (const auto& [gpu, indices] : by_board) {
     Device device = DeviceCatalogue::Embedded().Find(gpu)->device;
     device.training_clock = 1;
@@ -41,11 +41,11 @@ std::vector<Prediction> PredictSamples(const CostModel& model, const CallOverhea
   return predictions;
 }
 
-Accuracy Summarise(std::span<const Sample> samples, std::span<const Prediction> predictions) {
+Accuracy Summarise(std::span<const Sample> samples, std::span<const SamplePrediction> predictions) {
   Accuracy accuracy;
   accuracy.rows = static_cast<int>(predictions.size());
   std::vector<double> errors;
-  for (const Prediction& p : predictions) {
+  for (const SamplePrediction& p : predictions) {
     const double measured = samples[p.sample].time.seconds();
     const double ratio = std::log(p.seconds / measured);
     errors.push_back(std::abs(p.seconds / measured - 1));
@@ -86,8 +86,8 @@ class Runner {
 
   Experiment Run() {
     experiment_.skipped = UnknownBoards(samples_);
-    const std::vector<Split> splits = MakeSplits(options_.split, samples_, options_.seed);
-    for (const Split& split : splits) {
+    const std::vector<SampleSplit> splits = MakeSplits(options_.split, samples_, options_.seed);
+    for (const SampleSplit& split : splits) {
       if (options_.report) {
         options_.report(fmt::format("{} {}: {} rows to learn from, {} to test", options_.split,
                                     split.left_out, split.train.size(), split.test.size()));
@@ -112,14 +112,14 @@ class Runner {
     return known;
   }
 
-  void RunSplit(const Split& split) {
+  void RunSplit(const SampleSplit& split) {
     const std::vector<int> test = Known(split.test);
     if (test.empty()) return;
     std::vector<Sample> train;
     for (const int i : split.train) train.push_back(samples_[i]);
     const CallOverhead overhead = train.empty() ? Shipped().overhead() : CallOverhead::Fit(train);
     for (const ModelKind kind : options_.models) {
-      std::vector<Prediction> predictions;
+      std::vector<SamplePrediction> predictions;
       if (kind == ModelKind::kShipped) {
         const LearnedModel fitted = train.empty() ? Shipped() : LearnedModel::Fit(train);
         if (options_.calibrate > 0) {
@@ -178,7 +178,7 @@ class Runner {
         }
         if (site.empty() || rest.empty()) continue;
         const LearnedModel calibrated = model.Calibrated(site);
-        const std::vector<Prediction> predictions =
+        const std::vector<SamplePrediction> predictions =
             PredictSamples(calibrated, overhead, samples_, rest);
         all.insert(all.end(), predictions.begin(), predictions.end());
       }
@@ -187,8 +187,9 @@ class Runner {
 
   void Group() {
     for (const ModelKind kind : options_.models) {
-      std::map<std::tuple<std::string, std::string, std::string>, std::vector<Prediction>> groups;
-      for (const Prediction& p : experiment_.predictions[kind]) {
+      std::map<std::tuple<std::string, std::string, std::string>, std::vector<SamplePrediction>>
+          groups;
+      for (const SamplePrediction& p : experiment_.predictions[kind]) {
         const Sample& sample = samples_[p.sample];
         groups[{OpLabel(sample), sample.gpu, Name(sample.op.dtype)}].push_back(p);
       }

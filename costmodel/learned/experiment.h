@@ -29,7 +29,7 @@ struct ExperimentOptions {
 };
 
 // A sample, what a model said of it, and its spread.
-struct Prediction {
+struct SamplePrediction {
   int sample = 0;
   double seconds = 0;
   double spread = 0;
@@ -49,10 +49,10 @@ struct Accuracy {
 };
 
 struct Experiment {
-  std::vector<Accuracy> groups;  // by op, gpu, dtype, model
+  std::vector<Accuracy> groups;        // by op, gpu, dtype, model
   std::vector<Accuracy> overall;       // means over groups, by model
   std::vector<Accuracy> overall_rows;  // over rows, by model
-  std::map<ModelKind, std::vector<Prediction>> predictions;
+  std::map<ModelKind, std::vector<SamplePrediction>> predictions;
   std::map<std::string, int> skipped;  // rows by board that is not in the catalogue
 };
 

@@ -135,7 +135,8 @@ TEST(ExperimentTest, CalibrationDrawsTwentyTimes) {
   EXPECT_EQ(experiment.overall[0].rows, 20 * 6);
   EXPECT_LT(experiment.overall[0].mape, uncalibrated / 2);
   std::map<int, int> times;  // that a sample was predicted
-  for (const Prediction& p : experiment.predictions.at(ModelKind::kShipped)) ++times[p.sample];
+  for (const SamplePrediction& p : experiment.predictions.at(ModelKind::kShipped))
+    ++times[p.sample];
   EXPECT_EQ(times.size(), 10u);
   for (const auto& [sample, count] : times) EXPECT_GE(sample, 10) << "an A100's, " << count;
 }

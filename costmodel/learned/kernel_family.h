@@ -17,18 +17,18 @@ namespace stagecraft {
 // A constant of a structured time, fitted in its logarithm.
 struct Constant {
   const char* name;
-  double value;          // before any fit
-  bool is_fitted = true;  // otherwise as it stands
-  double sigma = 0.5;     // of its logarithm among boards, as far as we guess
-  double calibration = 0; // how far a site's own samples may move its logarithm
+  double value;            // before any fit
+  bool is_fitted = true;   // otherwise as it stands
+  double sigma = 0.5;      // of its logarithm among boards, as far as we guess
+  double calibration = 0;  // how far a site's own samples may move its logarithm
 };
 
 // How the corrections of a family's structured time are learned and believed.
 struct Learning {
   BoostingOptions boosting = {.rounds = 0};  // no rounds: the structure alone
-  bool has_own_constants = false;  // boards with samples get constants of their own
-  double unknown_share = 0;        // of a correction that an unseen board gets
-  double correction_low = -2;      // bounds of a correction, of a logarithm
+  bool has_own_constants = false;            // boards with samples get constants of their own
+  double unknown_share = 0;                  // of a correction that an unseen board gets
+  double correction_low = -2;                // bounds of a correction, of a logarithm
   double correction_high = 2;
   bool grows = false;  // eight times a size never costs less: enforced
 };

@@ -11,13 +11,13 @@ namespace stagecraft {
 
 struct Sample {
   Op op;
-  std::string gpu;     // id in the device catalogue
-  Duration time;       // of one call
-  double spread = 0;   // sigma of log(time) over repeats; 0: not known
-  int repeats = 0;     // 0: not known
-  double clock_hz = 0; // of the multiprocessors while measured; 0: not known
-  std::string name;    // what the source calls the op: "gelu", "flash_attention"
-  std::string split;   // the source's own: "train", "test" or ""
+  std::string gpu;       // id in the device catalogue
+  Duration time;         // of one call
+  double spread = 0;     // sigma of log(time) over repeats; 0: not known
+  int repeats = 0;       // 0: not known
+  double clock_hz = 0;   // of the multiprocessors while measured; 0: not known
+  std::string name;      // what the source calls the op: "gelu", "flash_attention"
+  std::string split;     // the source's own: "train", "test" or ""
   std::string software;  // versions, as "cuda 13.0, cublas 13.1"; may be empty
   std::string source;    // who measured it
   friend bool operator==(const Sample&, const Sample&) = default;

@@ -54,22 +54,22 @@ Key FindKey(const std::string& name) {
       fmt::format("--split: leave-out:{} is none of gpu, source, op, dtype and nk", name));
 }
 
-Split Divide(std::span<const Sample> samples, const std::function<bool(int)>& is_test) {
-  Split split;
+SampleSplit Divide(std::span<const Sample> samples, const std::function<bool(int)>& is_test) {
+  SampleSplit split;
   for (int i = 0; i < static_cast<int>(samples.size()); ++i) {
     (is_test(i) ? split.test : split.train).push_back(i);
   }
   return split;
 }
 
-std::vector<Split> LeaveOut(const std::string& what, std::span<const Sample> samples,
-                            uint64_t seed) {
+std::vector<SampleSplit> LeaveOut(const std::string& what, std::span<const Sample> samples,
+                                  uint64_t seed) {
   const size_t equals = what.find('=');
   const std::string name = what.substr(0, equals);
   const Key key = FindKey(name);
   std::map<std::string, int> values;  // with the fold they fall into
   for (const Sample& sample : samples) values.emplace(key(sample), -1);
-  std::vector<Split> splits;
+  std::vector<SampleSplit> splits;
   if (equals != std::string::npos) {
     const std::string value = what.substr(equals + 1);
     splits.push_back(Divide(samples, [&](int i) { return key(samples[i]) == value; }));
@@ -93,7 +93,8 @@ std::vector<Split> LeaveOut(const std::string& what, std::span<const Sample> sam
   return splits;
 }
 
-std::vector<Split> Make(const std::string& spec, std::span<const Sample> samples, uint64_t seed) {
+std::vector<SampleSplit> Make(const std::string& spec, std::span<const Sample> samples,
+                              uint64_t seed) {
   if (spec == "none") return {Divide(samples, [](int) { return true; })};
   if (spec == "unseen-shape") {
     return {
@@ -119,10 +120,10 @@ std::vector<Split> Make(const std::string& spec, std::span<const Sample> samples
 
 }  // namespace
 
-std::vector<Split> MakeSplits(const std::string& spec, std::span<const Sample> samples,
-                              uint64_t seed) {
-  std::vector<Split> splits = Make(spec, samples, seed);
-  for (const Split& split : splits) {
+std::vector<SampleSplit> MakeSplits(const std::string& spec, std::span<const Sample> samples,
+                                    uint64_t seed) {
+  std::vector<SampleSplit> splits = Make(spec, samples, seed);
+  for (const SampleSplit& split : splits) {
     const bool wants_both = spec != "none";
     if (!split.test.empty() && (!split.train.empty() || !wants_both)) continue;
     throw InputError(fmt::format("--split: {}{} leaves {} rows to learn from and {} to test", spec,

@@ -10,7 +10,7 @@
 
 namespace stagecraft {
 
-struct Split {
+struct SampleSplit {
   std::string left_out;    // "gpu=h100-sxm5-80gb"; empty where rows are drawn at random
   std::vector<int> train;  // indices of samples, ascending
   std::vector<int> test;
@@ -25,8 +25,8 @@ struct Split {
 //   leave-out:KEY         every value in turn; more than 20 are dealt into five
 //   none                  every row is a test row and none trains
 // Throws InputError for anything else, and where nothing is left on a side.
-std::vector<Split> MakeSplits(const std::string& spec, std::span<const Sample> samples,
-                              uint64_t seed);
+std::vector<SampleSplit> MakeSplits(const std::string& spec, std::span<const Sample> samples,
+                                    uint64_t seed);
 
 // What a row is called in tables: linear, bmm, gemm, attention, or what its
 // source calls a smaller op.

@@ -29,7 +29,7 @@ std::vector<Sample> Products(int shapes) {
   return samples;
 }
 
-void ExpectDisjointAndComplete(const Split& split, size_t count) {
+void ExpectDisjointAndComplete(const SampleSplit& split, size_t count) {
   std::set<int> all(split.train.begin(), split.train.end());
   all.insert(split.test.begin(), split.test.end());
   EXPECT_EQ(split.train.size() + split.test.size(), count);
@@ -48,7 +48,7 @@ std::string ErrorOf(const std::string& spec, const std::vector<Sample>& samples)
 }
 
 TEST(SplitsTest, NoneTestsEveryRow) {
-  const std::vector<Split> splits = MakeSplits("none", Products(1), 1);
+  const std::vector<SampleSplit> splits = MakeSplits("none", Products(1), 1);
   ASSERT_EQ(splits.size(), 1u);
   EXPECT_TRUE(splits[0].train.empty());
   EXPECT_EQ(splits[0].test.size(), 12u);
@@ -56,7 +56,7 @@ TEST(SplitsTest, NoneTestsEveryRow) {
 
 TEST(SplitsTest, ARandomFractionIsDrawnBySeed) {
   const std::vector<Sample> samples = Products(500);
-  const Split split = MakeSplits("random:0.3", samples, 1)[0];
+  const SampleSplit split = MakeSplits("random:0.3", samples, 1)[0];
   ExpectDisjointAndComplete(split, samples.size());
   EXPECT_NEAR(static_cast<double>(split.test.size()) / 6000, 0.3, 0.03);
   EXPECT_EQ(MakeSplits("random:0.3", samples, 1)[0].test, split.test);
@@ -65,7 +65,7 @@ TEST(SplitsTest, ARandomFractionIsDrawnBySeed) {
 
 TEST(SplitsTest, AShapeIsOnOneSideOnEveryBoard) {
   const std::vector<Sample> samples = Products(500);
-  const Split split = MakeSplits("unseen-shape", samples, 1)[0];
+  const SampleSplit split = MakeSplits("unseen-shape", samples, 1)[0];
   ExpectDisjointAndComplete(split, samples.size());
   EXPECT_NEAR(static_cast<double>(split.test.size()) / 6000, 0.2, 0.04);
   std::map<int64_t, std::set<bool>> sides;  // by n, of which each has one k
@@ -77,7 +77,7 @@ TEST(SplitsTest, AShapeIsOnOneSideOnEveryBoard) {
 
 TEST(SplitsTest, TheSourcesOwnSplitIsKept) {
   const std::vector<Sample> samples = Products(20);
-  const Split split = MakeSplits("column:split", samples, 1)[0];
+  const SampleSplit split = MakeSplits("column:split", samples, 1)[0];
   ExpectDisjointAndComplete(split, samples.size());
   EXPECT_EQ(split.test.size(), 2u * 4 * 3);
   for (const int i : split.test) EXPECT_EQ(samples[i].split, "test");
@@ -85,7 +85,7 @@ TEST(SplitsTest, TheSourcesOwnSplitIsKept) {
 
 TEST(SplitsTest, OneValueIsLeftOut) {
   const std::vector<Sample> samples = Products(10);
-  const std::vector<Split> splits = MakeSplits("leave-out:gpu=b", samples, 1);
+  const std::vector<SampleSplit> splits = MakeSplits("leave-out:gpu=b", samples, 1);
   ASSERT_EQ(splits.size(), 1u);
   EXPECT_EQ(splits[0].left_out, "gpu=b");
   ExpectDisjointAndComplete(splits[0], samples.size());
@@ -95,11 +95,11 @@ TEST(SplitsTest, OneValueIsLeftOut) {
 
 TEST(SplitsTest, EveryValueIsLeftOutInTurn) {
   const std::vector<Sample> samples = Products(10);
-  const std::vector<Split> boards = MakeSplits("leave-out:gpu", samples, 1);
+  const std::vector<SampleSplit> boards = MakeSplits("leave-out:gpu", samples, 1);
   ASSERT_EQ(boards.size(), 3u);
   EXPECT_EQ(boards[0].left_out, "gpu=a");
   EXPECT_EQ(boards[2].left_out, "gpu=c");
-  for (const Split& split : boards) ExpectDisjointAndComplete(split, samples.size());
+  for (const SampleSplit& split : boards) ExpectDisjointAndComplete(split, samples.size());
   EXPECT_EQ(MakeSplits("leave-out:source", samples, 1).size(), 2u);
   EXPECT_EQ(MakeSplits("leave-out:nk", samples, 1).size(), 10u);
   EXPECT_EQ(MakeSplits("leave-out:nk=100x200", samples, 1)[0].test.size(), 12u);
@@ -108,11 +108,11 @@ TEST(SplitsTest, EveryValueIsLeftOutInTurn) {
 TEST(SplitsTest, TwentyValuesStandAloneAndMoreAreDealtIntoFive) {
   EXPECT_EQ(MakeSplits("leave-out:nk", Products(20), 1).size(), 20u);
   const std::vector<Sample> samples = Products(200);
-  const std::vector<Split> folds = MakeSplits("leave-out:nk", samples, 1);
+  const std::vector<SampleSplit> folds = MakeSplits("leave-out:nk", samples, 1);
   ASSERT_EQ(folds.size(), 5u);
   EXPECT_EQ(folds[4].left_out, "nk fold 4");
   std::set<int> tested;
-  for (const Split& fold : folds) {
+  for (const SampleSplit& fold : folds) {
     ExpectDisjointAndComplete(fold, samples.size());
     tested.insert(fold.test.begin(), fold.test.end());
     std::set<int64_t> trained, left_out;
