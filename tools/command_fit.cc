@@ -161,7 +161,7 @@ std::map<std::string, std::pair<double, int>> ErrorsByOp(const LearnedModel& mod
   options.shipped = &model;
   const Experiment experiment = RunExperiment(samples, options);
   std::map<std::string, std::pair<double, int>> errors;
-  for (const Prediction& prediction : experiment.predictions.at(ModelKind::kShipped)) {
+  for (const SamplePrediction& prediction : experiment.predictions.at(ModelKind::kShipped)) {
     const Sample& sample = samples[prediction.sample];
     auto& [sum, rows] = errors[OpLabel(sample)];
     sum += std::abs(std::log(prediction.seconds / sample.time.seconds()));
