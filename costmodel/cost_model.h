@@ -15,6 +15,9 @@ enum class Basis { kMeasured, kInterpolated, kLearned, kExtrapolated, kAnalytica
 inline constexpr int kBasisCount = 5;
 const char* Name(Basis basis);
 
+// Half of a central 80 % interval of a normal distribution, in sigmas.
+inline constexpr double kSigmas80 = 1.2816;
+
 struct Estimate {
   Duration time;  // on the device
   Basis basis = Basis::kAnalytical;

@@ -9,9 +9,6 @@
 namespace stagecraft {
 namespace {
 
-// Half-width of a central 80 % interval of a normal distribution, in sigmas.
-constexpr double kSigmas80 = 1.2816;
-
 DType PeakType(DType precision) {
   if (precision == DType::kFp8) return DType::kBf16;
   return precision;

@@ -17,7 +17,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kSigmas80 = 1.2816;
 constexpr int kDraws = 20;  // of calibration rows
 
 // Predicts samples of any boards.

@@ -16,7 +16,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kSigmas80 = 1.2816;
 constexpr double kNoise = 0.03;
 
 Learning ToyLearning() {
@@ -87,8 +86,7 @@ const FamilyModel& ProductModel() {
 }
 
 LogTime Predict(const FamilyModel& model, const Op& op, const Device& device) {
-  const Op* const ops[] = {&op};
-  return model.Predict(ops, device)[0];
+  return model.Predict({&op, 1}, device)[0];
 }
 
 // Mean of |log(predicted / measured)| and the share within 80 % intervals.

@@ -1,7 +1,7 @@
 // FitConstants: the constants of a structured time, by robust least squares.
 #pragma once
 
-#include <functional>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -16,11 +16,14 @@ struct FitRow {
   double log_seconds = 0;
 };
 
+// At most `most` rows, evenly spread over the given ones.
+std::vector<FitRow> Thin(std::span<const FitRow> rows, size_t most);
+
 // Minimises the sum of soft-L1 losses (scale 0.15) of log(structured / measured)
 // and of 0.3 times the squares of how many sigmas each constant is from its start;
 // none goes beyond four. Constants that are not fitted stay. At most 8,000 rows
-// are looked at, evenly drawn; every board counts alike. Gauss-Newton with
-// Levenberg's damping in the logarithms of the constants: deterministic.
+// are looked at, evenly drawn; every board counts alike. In the logarithms of the
+// constants, by FitRobustly(). `start` has one above 0 for each of the family's.
 std::vector<double> FitConstants(const KernelFamily& family, std::span<const double> start,
                                  std::span<const FitRow> rows);
 

@@ -58,10 +58,6 @@ class KernelFamily {
   virtual double Belief(const Op& op) const { return IsDerived(op) ? 0.5 : 1; }
   // What a sample counts for when trees are fitted.
   virtual double Weight(const Op&) const { return 1; }
-
-  // Factor on a device that no sample is of: its sustained clock under load where
-  // power caps it. 1 unless a family knows better.
-  virtual double UnknownDeviceFactor(const Device&) const { return 1; }
 };
 
 }  // namespace stagecraft

@@ -105,15 +105,15 @@ std::vector<Estimate> LearnedModel::Predict(std::span<const Op> ops, const Devic
   const std::vector<Estimate> analytical = analytical_.Predict(rest, device);
   for (size_t i = 0; i < rest.size(); ++i) estimates[rest_at[i]] = analytical[i];
   for (const auto& [model, indices] : by_model) {
-    std::vector<const Op*> own;
+    std::vector<Op> own;
     own.reserve(indices.size());
-    for (const size_t i : indices) own.push_back(&ops[i]);
+    for (const size_t i : indices) own.push_back(ops[i]);
     const std::vector<LogTime> times = model->Predict(own, device);
     for (size_t i = 0; i < indices.size(); ++i) {
-      const bool is_derived = !times[i].is_measured || model->family().IsDerived(*own[i]);
+      const bool is_derived = !times[i].is_measured || model->family().IsDerived(own[i]);
       estimates[indices[i]] = {Duration::Seconds(std::exp(times[i].log_seconds)),
                                is_derived ? Basis::kExtrapolated : Basis::kLearned, times[i].spread,
-                               LaunchTime(*own[i])};
+                               LaunchTime(own[i])};
     }
   }
   return estimates;

@@ -1,0 +1,119 @@
+#include "costmodel/learned/corrected_times.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace stagecraft {
+namespace {
+
+// A correction upwards by more than this is bounded: by so many times the time of
+// an op twice as large.
+constexpr double kLargeCorrection = 0.2;
+constexpr double kDoubling = 1.3;
+
+void Scale(Op& op, int dimension, int64_t factor) {
+  constexpr int64_t kMost = int64_t{1} << 55;
+  int64_t& size = dimension == 0 ? op.m : dimension == 1 ? op.n : op.k;
+  size = std::min(kMost, size) * factor;
+}
+
+}  // namespace
+
+double CorrectedTimes::LogStructured(const Op& op) const {
+  return std::log(family_.Describe(op, device_, setting_.constants, {}));
+}
+
+DescribedOps CorrectedTimes::Describe(std::span<const Op> ops) const {
+  const size_t columns = static_cast<size_t>(family_.feature_count());
+  DescribedOps described;
+  described.features.resize(ops.size() * columns);
+  described.log_seconds.reserve(ops.size());
+  for (size_t i = 0; i < ops.size(); ++i) {
+    described.log_seconds.push_back(
+        std::log(family_.Describe(ops[i], device_, setting_.constants,
+                                  std::span(described.features).subspan(i * columns, columns))));
+  }
+  return described;
+}
+
+std::vector<double> CorrectedTimes::Unguarded(std::span<const Op> ops,
+                                              const DescribedOps& described) const {
+  if (trees_.empty() || setting_.share == 0) return described.log_seconds;
+  std::vector<double> results(ops.size(), 0);
+  trees_.AddTo(described.features, results);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const double share = setting_.share * family_.Belief(ops[i]);
+    results[i] =
+        described.log_seconds[i] + std::clamp(share * results[i], share * learning_.correction_low,
+                                              share * learning_.correction_high);
+  }
+  return results;
+}
+
+std::vector<double> CorrectedTimes::Of(std::span<const Op> ops,
+                                       const DescribedOps& described) const {
+  if (!learning_.grows || trees_.empty() || setting_.share == 0) return Unguarded(ops, described);
+  std::vector<double> results = BoundedByTwice(ops, described);
+  TakeSmallest(ops, results);
+  return results;
+}
+
+std::vector<double> CorrectedTimes::BoundedByTwice(std::span<const Op> ops,
+                                                   const DescribedOps& described) const {
+  std::vector<double> results = Unguarded(ops, described);
+  std::vector<size_t> bounded;
+  std::vector<Op> larger;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (results[i] - described.log_seconds[i] <= kLargeCorrection) continue;
+    for (int dimension = 0; dimension < 3; ++dimension) {
+      Op twice = ops[i];
+      Scale(twice, dimension, 2);
+      if (LogStructured(twice) + Lowest() + std::log(kDoubling) >= results[i]) continue;
+      bounded.push_back(i);
+      larger.push_back(twice);
+    }
+  }
+  const std::vector<double> times = Unguarded(larger, Describe(larger));
+  for (size_t i = 0; i < larger.size(); ++i) {
+    results[bounded[i]] = std::min(results[bounded[i]], times[i] + std::log(kDoubling));
+  }
+  return results;
+}
+
+// The least over all larger ops by powers of eight: then eight times a size never
+// costs less. Structured times grow, so whole branches can be left out; what is
+// left is looked at step by step, all ops together.
+void CorrectedTimes::TakeSmallest(std::span<const Op> ops, std::span<double> results) const {
+  struct Branch {
+    size_t op;
+    int dimension;  // grown last; those before it have been
+  };
+  std::vector<Branch> branches;
+  for (size_t i = 0; i < ops.size(); ++i) branches.push_back({i, 0});
+  std::vector<Op> grown(ops.begin(), ops.end());  // by branch
+  while (!branches.empty()) {
+    std::vector<Branch> next;
+    std::vector<Op> larger;
+    for (size_t b = 0; b < branches.size(); ++b) {
+      for (int d = branches[b].dimension; d < 3; ++d) {
+        Op op = grown[b];
+        Scale(op, d, 8);
+        const double best = results[branches[b].op];
+        const double least = family_.LeastTime(op, device_, setting_.constants);
+        if (least > 0 && std::log(least) + Lowest() >= best) continue;
+        if (LogStructured(op) + Lowest() >= best) continue;
+        next.push_back({branches[b].op, d});
+        larger.push_back(op);
+      }
+    }
+    const std::vector<double> times = BoundedByTwice(larger, Describe(larger));
+    for (size_t i = 0; i < next.size(); ++i) {
+      results[next[i].op] = std::min(results[next[i].op], times[i]);
+    }
+    branches = std::move(next);
+    grown = std::move(larger);
+  }
+}
+
+}  // namespace stagecraft

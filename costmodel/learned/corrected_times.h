@@ -1,0 +1,53 @@
+// CorrectedTimes: structured times of one family on one device, with what trees
+// add to them, sane in size.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "costmodel/learned/boosted_trees.h"
+#include "costmodel/learned/kernel_family.h"
+#include "costmodel/learned/known_boards.h"
+
+namespace stagecraft {
+
+// What the structure says of some ops.
+struct DescribedOps {
+  std::vector<float> features;      // a row of the family's for each op
+  std::vector<double> log_seconds;  // structured
+};
+
+class CorrectedTimes {
+ public:
+  // All must outlive this; `device` is at its boost clock. Empty trees add nothing.
+  CorrectedTimes(const KernelFamily& family, const BoostedTrees& trees, const Device& device,
+                 const BoardSetting& setting)
+      : family_(family),
+        learning_(family.learning()),
+        trees_(trees),
+        device_(device),
+        setting_(setting) {}
+
+  DescribedOps Describe(std::span<const Op> ops) const;
+
+  // Logarithms of seconds. Where the family's times are to grow, eight times any
+  // size never costs less.
+  std::vector<double> Of(std::span<const Op> ops, const DescribedOps& described) const;
+  // The same without that guarantee and its bound on large corrections.
+  std::vector<double> Unguarded(std::span<const Op> ops, const DescribedOps& described) const;
+
+ private:
+  double LogStructured(const Op& op) const;
+  // What no correction takes a structured time below.
+  double Lowest() const { return setting_.share * learning_.correction_low; }
+  std::vector<double> BoundedByTwice(std::span<const Op> ops, const DescribedOps& described) const;
+  void TakeSmallest(std::span<const Op> ops, std::span<double> results) const;
+
+  const KernelFamily& family_;
+  const Learning learning_;
+  const BoostedTrees& trees_;
+  const Device& device_;
+  const BoardSetting& setting_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,86 @@
+#include "costmodel/learned/spread.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/cost_model.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr double kHeld = 0.8;  // share of rows that an interval is to hold
+constexpr double kLeastResidual = 0.005;
+constexpr double kWidening = 1.2;  // boards differ more than we saw
+
+double Quantile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  const auto at =
+      values.begin() + static_cast<ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+}  // namespace
+
+void Spread::LearnKnown(std::span<const float> features, int columns,
+                        std::span<const double> residuals) {
+  std::vector<float> targets;
+  for (const double residual : residuals) {
+    targets.push_back(static_cast<float>(std::log(residual + kLeastResidual)));
+  }
+  // Centred, as the first trees would only learn the mean.
+  double mean = 0;
+  for (const float target : targets) mean += target / static_cast<double>(targets.size());
+  for (float& target : targets) target -= static_cast<float>(mean);
+  trees_ = BoostedTrees::Train(features, columns, targets, {},
+                               {.rounds = 40,
+                                .max_depth = 5,
+                                .learning_rate = 0.15,
+                                .min_child_weight = 50,
+                                .row_fraction = 0.7,
+                                .column_fraction = 0.5});
+  std::vector<double> logs(residuals.size(), 0);
+  trees_.AddTo(features, logs);
+  std::vector<double> ratios;
+  for (size_t i = 0; i < residuals.size(); ++i) ratios.push_back(residuals[i] / std::exp(logs[i]));
+  known_factor_ = Quantile(ratios, kHeld);
+}
+
+void Spread::LearnUnknown(std::vector<double> residuals) {
+  unknown_half_ = kWidening * Quantile(std::move(residuals), kHeld);
+}
+
+std::vector<double> Spread::Of(std::span<const float> features, size_t rows,
+                               double nearness) const {
+  std::vector<double> sigmas(rows, 0);
+  if (!trees_.empty() && nearness > 0) trees_.AddTo(features, sigmas);
+  for (double& sigma : sigmas) {
+    const double known = nearness * known_factor_ * std::exp(sigma);
+    sigma = std::hypot(known, (1 - nearness) * unknown_half_) / kSigmas80;
+  }
+  return sigmas;
+}
+
+Spread Spread::FromProto(const FamilyModelProto& proto, const std::string& name) {
+  Spread spread;
+  spread.trees_ = BoostedTrees::FromProto(proto.spread_trees(), name + ".spread_trees");
+  for (const double half : {proto.known_factor(), proto.unknown_half()}) {
+    if (std::isfinite(half) && half >= 0) continue;
+    throw InputError(fmt::format("{}: got a width of {}, want at least 0", name, half));
+  }
+  spread.known_factor_ = proto.known_factor();
+  spread.unknown_half_ = proto.unknown_half();
+  return spread;
+}
+
+void Spread::AddTo(FamilyModelProto& proto) const {
+  *proto.mutable_spread_trees() = trees_.ToProto();
+  proto.set_known_factor(known_factor_);
+  proto.set_unknown_half(unknown_half_);
+}
+
+}  // namespace stagecraft
