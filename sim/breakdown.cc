@@ -127,7 +127,8 @@ class Profiler {
       }
       i = last;
     }
-    // A slower member of the group, or a changed rate, stretches the task.
+    profile_.host_wait += length - costs_.TaskTimes(schedule_, task).device;
+    // A late launch, or a slower member of the group, stretches the task.
     profile_.breakdown.compute += length - counted;
   }
 

@@ -30,6 +30,8 @@ struct StepProfile {
   int32_t critical_rank = 0;  // ends last; of equals the first
   // Idle share of all compute lanes, from the first pass to the last.
   double bubble_fraction = 0;
+  // In so much of it the critical rank's device waits for its host to launch.
+  Duration host_wait;
   // Share of the critical rank's busy time by Basis; adds up to 1.
   std::array<double, kBasisCount> basis_share{};
   // Sigma of log(step time): op spreads weighted by time, taken as fully

@@ -14,12 +14,14 @@ constexpr int32_t kDone = -1;  // in waits_
 // The event loop. At each instant first complete everything, then start
 // everything that can.
 Timeline Engine::Run(const Schedule& schedule, std::span<const Duration> durations,
-                     std::span<const RateChange> changes) {
+                     std::span<const RateChange> changes, std::span<const Launch> launches) {
   CHECK(static_cast<int>(durations.size()) == schedule.task_count());
   std::vector<RateChange> sorted(changes.begin(), changes.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const RateChange& a, const RateChange& b) { return a.time < b.time; });
+  CHECK(launches.empty() || launches.size() == durations.size());
   durations_ = durations.data();
+  launches_ = launches;
   Prepare(schedule, sorted);
 
   size_t next_change = 0;
@@ -49,7 +51,7 @@ Timeline Engine::Run(const Schedule& schedule, std::span<const Duration> duratio
   if (completed != schedule.task_count()) {
     throw DeadlockError(ExplainDeadlock(schedule, waits_));
   }
-  if (!rates_vary_) {
+  if (start_.empty()) {
     start_.resize(end_.size());
     for (size_t task = 0; task < end_.size(); ++task) start_[task] = end_[task] - durations[task];
   }
@@ -70,8 +72,10 @@ void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> chang
         schedule.predecessor_count(task) + static_cast<int32_t>(schedule.lanes(task).size());
     if (waits_[task] == 0) ready_.push_back(task);
   }
+  start_.clear();
+  if (rates_vary_ || !launches_.empty()) start_.resize(tasks);
+  if (!launches_.empty()) host_free_.assign(schedule.lane_count(), 0);
   if (rates_vary_) {
-    start_.resize(tasks);
     running_.assign(schedule.lane_count(), -1);
     lane_rate_.assign(schedule.lane_count(), 1.0);
     work_left_.assign(tasks, 0);
@@ -85,10 +89,11 @@ void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> chang
 
 void Engine::Start(TaskId task) {
   int64_t end = now_ + durations_[task].ns();
+  if (!start_.empty()) start_[task] = Duration::Nanoseconds(now_);
+  if (!launches_.empty()) end += HostDelay(task);
   if (rates_vary_) {
-    start_[task] = Duration::Nanoseconds(now_);
     for (const Lane lane : schedule_->lanes(task)) running_[Index(lane)] = task;
-    work_left_[task] = static_cast<double>(durations_[task].ns());
+    work_left_[task] = static_cast<double>(end - now_);
     work_seen_[task] = now_;
     const double rate = Rate(task);
     if (rate == 0) {
@@ -99,6 +104,18 @@ void Engine::Start(TaskId task) {
   }
   end_[task] = Duration::Nanoseconds(end);
   events_.Push(end, task);
+}
+
+// How long the device waits for the launches of a task that starts now.
+int64_t Engine::HostDelay(TaskId task) {
+  const Launch& launch = launches_[task];
+  if (launch.total == Duration()) return 0;
+  int64_t host = launch.waits ? now_ : 0;
+  for (const Lane lane : schedule_->lanes(task)) host = std::max(host, host_free_[Index(lane)]);
+  for (const Lane lane : schedule_->lanes(task)) {
+    host_free_[Index(lane)] = host + launch.total.ns();
+  }
+  return std::max<int64_t>(0, host + launch.lead.ns() - now_);
 }
 
 void Engine::Complete(TaskId task) {

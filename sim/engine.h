@@ -21,6 +21,17 @@ struct RateChange {
   double rate;  // >= 0, finite
 };
 
+// The host launches what a task runs, in the order of the task's lanes and ahead of
+// the device where it can. A task that is free to start takes until
+//   max(start, h + lead) + duration,
+// where h is when the host turned to it: once done with the launches before, and
+// where it waits for the task, not before that could start.
+struct Launch {
+  Duration lead;   // launches the device cannot hide, were it idle
+  Duration total;  // of the host's time
+  bool waits = false;
+};
+
 // Tasks wait for each other in a circle, or for a lane that stays stopped. The
 // text reads "B2.0 on rank 1 waits for F2.1 on rank 0, which waits for ...".
 class DeadlockError : public InputError {
@@ -31,10 +42,11 @@ class DeadlockError : public InputError {
 // engine may run many schedules, one after another; it keeps its buffers.
 class Engine {
  public:
-  // durations by task, each >= 0. Rate changes in any order. Throws
-  // DeadlockError where not every task can run.
+  // durations by task, each >= 0. Rate changes in any order. launches by task, or
+  // none where the host never holds a device back. Throws DeadlockError where not
+  // every task can run.
   Timeline Run(const Schedule& schedule, std::span<const Duration> durations,
-               std::span<const RateChange> changes = {});
+               std::span<const RateChange> changes = {}, std::span<const Launch> launches = {});
 
  private:
   void Prepare(const Schedule& schedule, std::span<const RateChange> changes);
@@ -43,11 +55,13 @@ class Engine {
   void Release(TaskId task) {
     if (--waits_[task] == 0) ready_.push_back(task);
   }
+  int64_t HostDelay(TaskId task);
   void Apply(const RateChange& change);
   double Rate(TaskId task) const;
 
   const Schedule* schedule_ = nullptr;
   const Duration* durations_ = nullptr;
+  std::span<const Launch> launches_;
   bool rates_vary_ = false;
   int64_t now_ = 0;
   EventQueue events_;
@@ -55,10 +69,13 @@ class Engine {
   std::vector<TaskId> ready_;
   std::vector<int32_t> waits_;  // by task: what still holds it back
   std::vector<Duration> end_;
+  // Only where there are launches:
+  std::vector<int64_t> host_free_;  // by lane, nanoseconds
+  // Only where tasks may take longer than their duration:
+  std::vector<Duration> start_;
   // Only where rates vary:
   std::vector<TaskId> running_;  // by lane, -1 for none
   std::vector<double> lane_rate_;
-  std::vector<Duration> start_;
   std::vector<double> work_left_;   // by task, nominal nanoseconds
   std::vector<int64_t> work_seen_;  // by task, when work_left_ was true
 };

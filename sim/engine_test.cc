@@ -126,5 +126,35 @@ TEST(EngineTest, DeadlockReadsAsACircle) {
   }
 }
 
+// One lane, launches before each task:  a 3 us to lead of 4, b 1 of 4, c 1 of 1.
+// The host is done with a at 4, so b is led at 5, when a ends, and ends at 7. c
+// waits: the host is done with b at 8, leads c at 9.
+TEST(EngineTest, TheDeviceWaitsForItsHost) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(0));
+  const TaskId c = s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const std::vector<Launch> launches = {{3_us, 4_us}, {1_us, 4_us}, {1_us, 1_us, true}};
+  const Timeline t = Engine().Run(schedule, std::vector{2_us, 2_us, 2_us}, {}, launches);
+  EXPECT_EQ(t.end(a), 5_us);
+  EXPECT_EQ(t.start(b), 5_us);
+  EXPECT_EQ(t.end(b), 7_us);
+  EXPECT_EQ(t.end(c), 11_us);
+}
+
+// The host runs ahead while a long task computes, unless the next one waits for it.
+TEST(EngineTest, LaunchesHideBehindEarlierTasks) {
+  Schedule::Builder s;
+  s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const std::vector<Duration> durations = {20_us, 2_us};
+  std::vector<Launch> launches = {{1_us, 2_us}, {5_us, 5_us}};
+  EXPECT_EQ(Engine().Run(schedule, durations, {}, launches).end(b), 23_us);
+  launches[1].waits = true;
+  EXPECT_EQ(Engine().Run(schedule, durations, {}, launches).end(b), 28_us);
+}
+
 }  // namespace
 }  // namespace stagecraft

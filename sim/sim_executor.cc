@@ -4,7 +4,11 @@
 
 namespace stagecraft {
 
-Duration BlockTime(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates) {
+namespace {
+
+// When the last op of a block ends, counted from the start of both.
+Duration EndOfBlock(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates,
+                    bool waits_for_host) {
   const auto ops = schedule.ops(block);
   const auto flags = schedule.flags(block);
   Duration free;      // the device, of the ops before
@@ -12,7 +16,7 @@ Duration BlockTime(const Schedule& schedule, BlockId block, std::span<const Esti
   Duration launched;  // the host
   for (size_t i = 0; i < ops.size(); ++i) {
     const Estimate& estimate = estimates[ops[i]];
-    launched += estimate.host;
+    if (waits_for_host) launched += estimate.host;
     last = std::max(last, std::max(free, launched) + estimate.time);
     const bool overlaps_next = (flags[i] & kOverlapsNext) != 0 && i + 1 < ops.size();
     if (!overlaps_next) free = last;
@@ -20,16 +24,32 @@ Duration BlockTime(const Schedule& schedule, BlockId block, std::span<const Esti
   return last;
 }
 
-Duration BoundCosts::TaskTime(const Schedule& schedule, TaskId task) const {
+}  // namespace
+
+BlockTimes TimesOf(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates) {
+  BlockTimes times;
+  for (const OpId op : schedule.ops(block)) times.host += estimates[op].host;
+  times.device = EndOfBlock(schedule, block, estimates, /*waits_for_host=*/false);
+  if (times.host == Duration()) return times;
+  times.lead = EndOfBlock(schedule, block, estimates, /*waits_for_host=*/true) - times.device;
+  return times;
+}
+
+BlockTimes BoundCosts::TaskTimes(const Schedule& schedule, TaskId task) const {
   const BlockId block = schedule.block(task);
-  if (block < 0) return Duration();
+  if (block < 0) return {};
   if (blocks.size() == 1) return blocks[0][block];
-  Duration time;
+  BlockTimes slowest;
+  Duration from_idle;
   for (const Lane lane : schedule.lanes(task)) {
     const int32_t rank = schedule.lane_infos()[Index(lane)].rank;
-    time = std::max(time, blocks[device_of_rank[rank]][block]);
+    const BlockTimes& times = blocks[device_of_rank[rank]][block];
+    slowest.device = std::max(slowest.device, times.device);
+    slowest.host = std::max(slowest.host, times.host);
+    from_idle = std::max(from_idle, times.FromIdle());
   }
-  return time;
+  slowest.lead = from_idle - slowest.device;
+  return slowest;
 }
 
 BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const CostModel& model) {
@@ -42,22 +62,43 @@ BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const Cos
   }
   for (const Device& device : costs.devices) {
     costs.estimates.push_back(model.Predict(schedule.distinct_ops(), device));
-    std::vector<Duration> blocks;
+    std::vector<BlockTimes> blocks;
     for (BlockId block = 0; block < schedule.block_count(); ++block) {
-      blocks.push_back(BlockTime(schedule, block, costs.estimates.back()));
+      blocks.push_back(TimesOf(schedule, block, costs.estimates.back()));
     }
     costs.blocks.push_back(std::move(blocks));
   }
   return costs;
 }
 
+std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& costs) {
+  std::vector<Launch> launches(schedule.task_count());
+  bool any = false;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    const BlockTimes times = costs.TaskTimes(schedule, task);
+    launches[task].lead = times.lead;
+    launches[task].total = times.host;
+    any = any || times.host > Duration();
+    const Phase phase = schedule.tag(task).phase;
+    if (phase == Phase::kSendForward || phase == Phase::kSendBackward) {
+      for (const TaskId next : schedule.successors(task)) launches[next].waits = true;
+    } else if (phase == Phase::kGradNorm) {
+      for (const TaskId next : schedule.next_on_lanes(task)) {
+        if (next >= 0) launches[next].waits = true;
+      }
+    }
+  }
+  if (!any) launches.clear();
+  return launches;
+}
+
 Timeline SimExecutor::Execute(const Schedule& schedule) {
   costs_ = BindCosts(schedule, cluster_, model_);
   std::vector<Duration> durations(schedule.task_count());
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
-    durations[task] = costs_.TaskTime(schedule, task);
+    durations[task] = costs_.TaskTimes(schedule, task).device;
   }
-  return engine_.Run(schedule, durations);
+  return engine_.Run(schedule, durations, {}, BindLaunches(schedule, costs_));
 }
 
 }  // namespace stagecraft

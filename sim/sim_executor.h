@@ -15,25 +15,38 @@
 
 namespace stagecraft {
 
+// What a block takes of the device, and of the host that launches its ops in the
+// same order: an op cannot start before its launch is done.
+struct BlockTimes {
+  Duration device;  // were every op launched in time
+  Duration lead;    // later than that, were the device idle when the host begins
+  Duration host;    // all launches
+
+  Duration FromIdle() const { return lead + device; }
+};
+
+// Ops run one after another; one that overlaps the next starts with it, and both
+// have ended before the op after that starts.
+BlockTimes TimesOf(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates);
+
 // Estimates of a schedule's distinct ops on every kind of device it runs on.
 struct BoundCosts {
   std::vector<Device> devices;                   // distinct, in order of rank
   std::vector<int> device_of_rank;               // into devices
   std::vector<std::vector<Estimate>> estimates;  // by device, then op
-  std::vector<std::vector<Duration>> blocks;     // by device, then block
+  std::vector<std::vector<BlockTimes>> blocks;   // by device, then block
 
   // What a task takes: on several ranks, as long as the slowest of them.
-  Duration TaskTime(const Schedule& schedule, TaskId task) const;
+  BlockTimes TaskTimes(const Schedule& schedule, TaskId task) const;
 };
 
 // One batched Predict() per kind of device.
 BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const CostModel& model);
 
-// A block runs its ops one after another; an op that overlaps the next starts
-// with it, and both have ended before the op after that starts. The host launches
-// them in the same order, one after another from the start of the block: an op
-// cannot start before its launch is done.
-Duration BlockTime(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates);
+// By task; empty where no op needs the host. The host waits for what comes from
+// another stage and for the gradient norm, as Megatron-LM's does (assumption:
+// batched sends synchronise, clipping reads the norm), and runs ahead of the rest.
+std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& costs);
 
 class SimExecutor : public Executor {
  public:

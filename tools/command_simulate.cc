@@ -71,6 +71,8 @@ TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
   }
   TraceInput input{.schedule = step.schedule, .timeline = step.timeline};
   input.op_times = op_times;
+  const std::vector<Launch> launches = BindLaunches(step.schedule, step.costs);
+  input.launches = launches;
   input.title = job.workload.name + " on " + job.cluster.name();
   for (const auto& changes :
        MemoryOverTime(job.plan, job.workload, job.cluster, step.schedule, step.timeline)) {

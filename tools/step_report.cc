@@ -211,6 +211,7 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
       {"hfu", known(e.hfu())},
       {"bubble_fraction", e.profile.bubble_fraction},
       {"breakdown_ms", std::move(breakdown)},
+      {"host_wait_ms", e.profile.host_wait.ms()},
       {"critical_rank", step.schedule.ranks()[e.profile.critical_rank].device},
       {"peak_memory_gib", WorstFirst(e.memory)[0].Peak().gib()},
       {"memory", std::move(memory)},
@@ -243,6 +244,10 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
   for (const Part& part : PartsOf(e.profile.breakdown)) {
     fmt::print(out, "  {:<10} {:>12.1f} ms {:>6.1f} %\n", part.name, part.time.ms(),
                100 * part.time.seconds() / seconds);
+  }
+  if (e.profile.host_wait > Duration()) {
+    fmt::print(out, "  in {:.1f} ms of these the device waits for its host to launch\n",
+               e.profile.host_wait.ms());
   }
   PrintMemory(job, e, out);
   fmt::print(out, "fingerprint {:016x}, {} tasks on {} simulated ranks\n",

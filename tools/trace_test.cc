@@ -13,6 +13,7 @@
 #include "costmodel/op.h"
 #include "costmodel/units.h"
 #include "proto/perfetto_trace.pb.h"
+#include "sim/engine.h"
 #include "sim/schedule.h"
 #include "sim/timeline.h"
 #include "tools/chrome_writer.h"
@@ -129,6 +130,19 @@ TEST(TraceViewTest, ATaskOnTwoRanksIsShownOnBoth) {
   const Timeline timeline({0_ns}, {8_ns});
   EXPECT_EQ(Lines(MakeTraceView({.schedule = schedule, .timeline = timeline})),
             (std::vector<std::string>{"0 compute: grad reduce 0-8", "1 dp: grad reduce 0-8"}));
+}
+
+// The host of rank 1 waits for what rank 0 sent, that of rank 0 starts at once.
+TEST(TraceViewTest, LaunchesHaveATrackOfTheirOwn) {
+  const TwoStages job;
+  const std::vector<Launch> launches = {{0_us, 2_us}, {}, {1_us, 3_us, true}};
+  TraceInput input = job.Input();
+  input.launches = launches;
+  const std::vector<std::string> lines = Lines(MakeTraceView(input, TraceLevel::kTask));
+  EXPECT_EQ(lines, (std::vector<std::string>{"0 compute: F 0-3000", "0 idle: bubble 3000-9000",
+                                             "0 host: F 0-2000", "0 send next: send F 3000-5000",
+                                             "1 compute: F 5000-9000", "1 idle: bubble 0-5000",
+                                             "1 host: F 5000-8000"}));
 }
 
 TEST(TraceViewTest, TasksThatOverlapOnALaneAreRefused) {

@@ -22,6 +22,7 @@ constexpr int16_t kBubbleName = kPhaseCount;
 constexpr int16_t kFirstOpName = kPhaseCount + 1;
 constexpr int16_t kIdleCategory = kPhaseCount;
 constexpr int16_t kOpCategory = kPhaseCount + 1;
+constexpr int16_t kLaunchCategory = kPhaseCount + 2;
 
 enum Key : int16_t {
   kTaskKey,
@@ -43,6 +44,7 @@ class ViewBuilder {
   explicit ViewBuilder(const TraceInput& input)
       : in_(input), schedule_(input.schedule), timeline_(input.timeline) {
     CHECK(timeline_.task_count() == schedule_.task_count());
+    CHECK(in_.launches.empty() || std::ssize(in_.launches) == schedule_.task_count());
     CHECK(in_.memory.empty() || in_.memory.size() == schedule_.ranks().size());
     CHECK(in_.rank_names.empty() || in_.rank_names.size() == schedule_.ranks().size());
   }
@@ -103,6 +105,7 @@ class ViewBuilder {
     }
     view_.categories.push_back("idle");
     view_.categories.push_back("op");
+    view_.categories.push_back("launch");
     view_.keys.assign(std::begin(kKeys), std::end(kKeys));
     view_.texts.assign(std::begin(kPhaseNames), std::end(kPhaseNames));
     if (view_.level == TraceLevel::kTask) return;
@@ -165,7 +168,9 @@ class ViewBuilder {
       AddTask(track, task);
     }
     view_.tracks[track].end = std::ssize(view_.slices);
-    if (info.rank >= 0 && info.kind == LaneKind::kCompute) AddIdle(info.rank, shown);
+    if (info.rank < 0 || info.kind != LaneKind::kCompute) return;
+    AddIdle(info.rank, shown);
+    if (!in_.launches.empty()) AddHost(info.rank, shown);
   }
 
   void CheckSerial(const std::vector<TaskId>& tasks) const {
@@ -277,6 +282,23 @@ class ViewBuilder {
     }
     if (timeline_.makespan() > free_from) {
       AddSlice(track, kBubbleName, kIdleCategory, free_from, timeline_.makespan());
+    }
+    view_.tracks[track].end = std::ssize(view_.slices);
+  }
+
+  // What the engine took the host to do for `tasks`.
+  void AddHost(int32_t rank, const std::vector<TaskId>& tasks) {
+    const int32_t track = AddTrack(TraceTrack::Kind::kSlices, rank, "host");
+    view_.tracks[track].begin = std::ssize(view_.slices);
+    Duration free_from;
+    for (const TaskId task : tasks) {
+      const Launch& launch = in_.launches[task];
+      if (launch.total == Duration()) continue;
+      if (launch.waits) free_from = std::max(free_from, timeline_.start(task));
+      const int phase = static_cast<int>(schedule_.tag(task).phase);
+      AddSlice(track, phase, kLaunchCategory, free_from, free_from + launch.total);
+      AddArgument(kTaskKey, task);
+      free_from += launch.total;
     }
     view_.tracks[track].end = std::ssize(view_.slices);
   }

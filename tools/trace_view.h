@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
+#include "sim/engine.h"
 #include "sim/schedule.h"
 #include "sim/timeline.h"
 
@@ -34,6 +35,7 @@ struct TraceInput {
   const Schedule& schedule;
   const Timeline& timeline;
   std::span<const Duration> op_times = {};  // by OpId; empty: tasks only
+  std::span<const Launch> launches = {};    // by task; empty: no host tracks
   std::vector<MemoryCurve> memory = {};     // by rank; empty: no counters
   std::string title = "stagecraft";
   std::vector<std::string> rank_names = {};  // by rank; empty: "stage 0 rank 0"
@@ -102,7 +104,8 @@ struct TraceView {
 // A task is shown on its first lane of every rank it occupies. Its ops follow
 // one another in proportion to their times, which are exact where they sum to
 // the task's duration. Gaps of compute lanes appear on a track "idle". Sends
-// have an arrow to each task on another rank that waits for them.
+// have an arrow to each task on another rank that waits for them. What the host of
+// a rank launches appears on a track "host".
 //
 // Throws InputError where tasks overlap on a lane, or start before zero.
 TraceView MakeTraceView(const TraceInput& input, std::optional<TraceLevel> level = {});

@@ -30,7 +30,7 @@ Duration TimeOfSteps(const Steps& steps, const Device& device, const CostModel& 
   }
   const BlockId block = builder.AddBlock(ops, flags);
   const Schedule schedule = builder.Build();
-  return BlockTime(schedule, block, model.Predict(schedule.distinct_ops(), device));
+  return TimesOf(schedule, block, model.Predict(schedule.distinct_ops(), device)).FromIdle();
 }
 
 Fabric FabricOf(const Cluster& cluster, int devices) {
