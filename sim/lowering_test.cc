@@ -170,6 +170,32 @@ TEST(LoweringTest, CastsMoveWhatTheirRecipeNeeds) {
   EXPECT_THROW(time(), InputError);  // a Hopper
 }
 
+TEST(LoweringTest, SizesBeyond64BitsAreRefused) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  Plan plan = MakePlan(Degrees(1, 1), workload, cluster);
+  plan.micro_batch = plan.global_batch = 1'000'000'000;
+  plan.sequence = 1'000'000'000;
+  const std::vector<std::string> errors = FindErrors(plan, workload, cluster);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_TRUE(errors[0].starts_with("micro_batch: 1000000000 samples of 1000000000 rows make "))
+      << errors[0];
+}
+
+// One position on two ranks: both compute a row, none loses it.
+TEST(LoweringTest, RowsThatDoNotDivideAreRoundedUp) {
+  ShardSpec spec;
+  spec.micro_batch = 1;
+  spec.sequence = 8;
+  spec.context = 2;
+  spec.tensor = 4;
+  spec.sequence_parallel = true;
+  EXPECT_EQ(spec.Rows(), 4);
+  EXPECT_EQ(spec.Rows(1), 1);
+  EXPECT_EQ(spec.SplitRows(1), 1);
+  EXPECT_EQ(spec.SplitRows(), 1);
+}
+
 // Experts in groups of four ranks, two to an expert: gathered among the two that
 // hold the same ones in a group, summed over the two groups.
 TEST(LoweringTest, ExpertsAreShardedWithinTheirGroup) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/range/iterator_range.hpp>
 #include <functional>
 #include <map>
 #include <set>
@@ -246,6 +247,35 @@ void CheckDivision(const Plan& plan, const Workload& workload, Errors& errors) {
   }
 }
 
+// The most elements that an operator touches for one micro-batch, roughly.
+double ElementsOf(const Operator& o, double micro_batch, double sequence) {
+  const double rows = micro_batch * (o.positions > 0 ? static_cast<double>(o.positions) : sequence);
+  const double in = static_cast<double>(o.in_features);
+  const double out = static_cast<double>(o.out_features);
+  const double keys = o.keys > 0 ? static_cast<double>(o.keys) : rows / micro_batch;
+  const double per_row = static_cast<double>(o.forward_elements + o.backward_elements);
+  const double experts = std::max(1, o.experts_per_token);
+  return in * out + rows * (experts * (in + out) + per_row + keys * o.heads);
+}
+
+// Sizes stay far within 64 bits.
+void CheckSizes(const Plan& plan, const Workload& workload, Errors& errors) {
+  constexpr double kMostElements = 1e15;
+  for (const LayerKind& kind : workload.kinds) {
+    for (const auto vertex : boost::make_iterator_range(boost::vertices(kind.operators))) {
+      const Operator& o = kind.operators[vertex];
+      const double elements =
+          ElementsOf(o, static_cast<double>(plan.micro_batch), static_cast<double>(plan.sequence));
+      if (elements <= kMostElements) continue;
+      errors.push_back(
+          fmt::format("micro_batch: {} samples of {} rows make {:.3g} elements in {} of {}, want "
+                      "at most {:.3g}",
+                      plan.micro_batch, plan.sequence, elements, o.name, kind.name, kMostElements));
+      return;
+    }
+  }
+}
+
 // A profile holds for one kind of board, 32 bits and whole operators.
 void CheckProfile(const Plan& plan, const Workload& workload, const Cluster& cluster,
                   Errors& errors) {
@@ -357,6 +387,7 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   CheckLayers(plan, workload, errors);
   if (!errors.empty()) return errors;
   CheckDivision(plan, workload, errors);
+  CheckSizes(plan, workload, errors);
   CheckDevices(plan, cluster, errors);
   if (!errors.empty()) return errors;
   CheckProfile(plan, workload, cluster, errors);

@@ -128,7 +128,7 @@ TEST(OpProtoTest, EveryKindSurvivesARoundTrip) {
                          Op::Gemm(DType::kTf32, 2, 3, 5, 7),
                          Op::Attention(DType::kFp16, Direction::kBackward, 4, 8, 8, 64, true),
                          Op::Elementwise(Bytes(12), 3),
-                         Op::Optimizer(Bytes(34), 0),
+                         Op::Optimizer(Bytes(34), 2),
                          AllReduce()};
   ops.push_back(Op::Collective(OpKind::kSendRecv, Bytes(5), Fabric()));
   for (const Op& op : ops) EXPECT_EQ(OpFromProto(ToProto(op), "op"), op) << Describe(op);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "costmodel/divide.h"
 #include "costmodel/op.h"
 #include "costmodel/units.h"
 #include "sim/plan.h"
@@ -34,13 +35,14 @@ struct ShardSpec {
   double expert_imbalance = 1;
 
   // Rows of one micro-batch on one rank, where an operator is not split by
-  // rows: micro_batch x positions (0: the sequence) / context.
+  // rows: micro_batch x positions (0: the sequence) / context; on the rank with
+  // most of them.
   int64_t Rows(int64_t positions = 0) const {
-    return micro_batch * (positions > 0 ? positions : sequence) / context;
+    return DivideUp(micro_batch * (positions > 0 ? positions : sequence), context);
   }
   // Rows of norms and residuals: divided further by sequence parallelism.
   int64_t SplitRows(int64_t positions = 0) const {
-    return sequence_parallel ? Rows(positions) / tensor : Rows(positions);
+    return sequence_parallel ? DivideUp(Rows(positions), tensor) : Rows(positions);
   }
   // Bytes of an activation element; 8-bit products keep 16-bit activations.
   int ElementBytes() const { return precision == DType::kFp8 ? 2 : ElementSize(precision); }

@@ -116,6 +116,11 @@ Operator OperatorFromProto(const OperatorProto& proto, const Place& place) {
                           op.kind == OperatorKind::kRecurrent;
   place.Range("in_features", proto.in_features(), multiplies ? 1 : 0, kMaxFeatures);
   place.Range("out_features", proto.out_features(), multiplies ? 1 : 0, kMaxFeatures);
+  if (multiplies && proto.in_features() > kMaxParameters / proto.out_features()) {
+    place.Fail("out_features", std::to_string(proto.out_features()),
+               "at most " + std::to_string(kMaxParameters / proto.in_features()) + " with " +
+                   std::to_string(proto.in_features()) + " in_features");
+  }
   CheckHeads(proto, place);
   place.Range("parameters", proto.parameters(), 0, kMaxParameters);
   const int64_t most_elements = multiplies ? 0 : kMaxFeatures;

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -119,42 +117,14 @@ void CheckFlags(const EvaluateFlags& flags, const std::vector<ModelKind>& models
   if (!flags.report.empty()) CheckOutputPath("--report", flags.report, {".html"});
 }
 
-// With --calibrate a sample is predicted once a draw: rows are samples all the
-// same.
-void CountSamples(const std::vector<Sample>& samples, Experiment& experiment) {
-  std::map<std::tuple<ModelKind, std::string, std::string, std::string>, std::set<int>> seen;
-  std::map<ModelKind, std::set<int>> all;
-  for (const auto& [model, predictions] : experiment.predictions) {
-    for (const SamplePrediction& prediction : predictions) {
-      const Sample& sample = samples[prediction.sample];
-      seen[{model, OpLabel(sample), sample.gpu, Name(sample.op.dtype)}].insert(prediction.sample);
-      all[model].insert(prediction.sample);
-    }
-  }
-  for (Accuracy& group : experiment.groups) {
-    group.rows = static_cast<int>(seen[{group.model, group.op, group.gpu, group.dtype}].size());
-  }
-  for (std::vector<Accuracy>* accuracies : {&experiment.overall, &experiment.overall_rows}) {
-    for (Accuracy& accuracy : *accuracies) {
-      accuracy.rows = static_cast<int>(all[accuracy.model].size());
-    }
-  }
-}
-
 // Every model must have been judged by something.
 void CheckSomethingIsLeft(const AccuracyReport& evaluation) {
-  const std::map<std::string, int>& skipped = evaluation.experiment.skipped;
-  size_t unknown = 0;
-  for (const auto& [gpu, rows] : skipped) unknown += static_cast<size_t>(rows);
   for (const Accuracy& all : evaluation.experiment.overall_rows) {
     if (all.rows > 0) continue;
-    if (evaluation.calibrate > 0 && unknown < evaluation.input.samples.size()) {
-      throw InputError(fmt::format("--calibrate: {} rows of each op class leave none to judge by",
-                                   evaluation.calibrate));
-    }
-    const std::string& gpu = skipped.begin()->first;
-    throw InputError(fmt::format("--samples: nothing is left to judge {} by: {} is {}",
-                                 Name(all.model), gpu, SkipReason(gpu)));
+    CHECK(!evaluation.experiment.skipped.empty());
+    const auto& [gpu, reason] = evaluation.experiment.skipped.begin()->first;
+    throw InputError(fmt::format("--samples: nothing is left to judge {} by: {} {}",
+                                 Name(all.model), gpu, reason));
   }
 }
 
@@ -178,7 +148,6 @@ AccuracyReport Evaluate(const EvaluateFlags& flags, std::ostream& err) {
   options.shipped = model ? &*model : nullptr;
   options.report = progress.Reporter();
   evaluation.experiment = RunExperiment(evaluation.input.samples, options);
-  CountSamples(evaluation.input.samples, evaluation.experiment);
   CheckSomethingIsLeft(evaluation);
   evaluation.by_size = ErrorsBySize(evaluation.input.samples, evaluation.experiment);
   return evaluation;

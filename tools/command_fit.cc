@@ -94,9 +94,9 @@ FitSummary Summarise(SampleInput input, const LearnedModel& model) {
   summary.input = std::move(input);
   const std::vector<FamilyRows> families =
       MakeTrainingRows(summary.input.samples, model.overhead());
-  summary.skipped = UnknownBoards(summary.input.samples);
+  summary.skipped = CountSkipped(summary.input.samples);
   summary.of_no_use = static_cast<int>(summary.input.samples.size());
-  for (const auto& [gpu, rows] : summary.skipped) summary.of_no_use -= rows;
+  for (const auto& [what, rows] : summary.skipped) summary.of_no_use -= rows;
   for (size_t f = 0; f < families.size(); ++f) {
     for (const bool is_serving : {false, true}) {
       std::map<std::string, int> by_board;
@@ -118,14 +118,13 @@ Fitted FitTo(const FitFlags& flags, ProgressLine& progress) {
   fitted.model =
       std::make_unique<LearnedModel>(LearnedModel::Fit(input.samples, progress.Reporter()));
   fitted.summary = Summarise(std::move(input), *fitted.model);
-  const std::map<std::string, int>& skipped = fitted.summary.skipped;
+  const SkippedRows& skipped = fitted.summary.skipped;
   if (fitted.summary.rows.empty() && skipped.empty()) {
     throw InputError("--samples: nothing is left to fit to: no row is of a kernel that we model");
   }
   if (fitted.summary.rows.empty()) {
-    const std::string& gpu = skipped.begin()->first;
-    throw InputError(
-        fmt::format("--samples: nothing is left to fit to: {} is {}", gpu, SkipReason(gpu)));
+    const auto& [gpu, reason] = skipped.begin()->first;
+    throw InputError(fmt::format("--samples: nothing is left to fit to: {} {}", gpu, reason));
   }
   fitted.provenance =
       fmt::format("stagecraft {} fit --samples {}", kToolVersion, Origin(fitted.summary.input));
@@ -185,18 +184,20 @@ std::string BoardOf(const std::string& path, std::span<const Sample> samples) {
   return board;
 }
 
-Calibration Calibrate(const std::string& path, Fitted& fitted) {
-  Calibration calibration;
+CalibrationSummary CalibrateOn(const std::string& path, Fitted& fitted) {
+  CalibrationSummary calibration;
   calibration.input = ReadSampleInput("--calibrate", {path});
   const std::vector<Sample>& samples = calibration.input.samples;
   calibration.gpu = BoardOf(path, samples);
   const auto before = ErrorsByOp(*fitted.model, samples);
-  fitted.model = std::make_unique<LearnedModel>(fitted.model->Calibrated(samples));
+  CalibratedModel calibrated = fitted.model->Calibrated(samples);
+  fitted.model = std::make_unique<LearnedModel>(std::move(calibrated.model));
   const auto after = ErrorsByOp(*fitted.model, samples);
   for (const auto& [op, error] : before) {
     calibration.errors.push_back({op, error.second, error.first, after.at(op).first});
   }
-  calibration.changes = fitted.model->Calibrations();
+  calibration.changes = std::move(calibrated.changes);
+  calibration.of_no_use = static_cast<int>(samples.size()) - calibrated.rows;
   if (calibration.changes.empty()) {
     throw InputError(
         fmt::format("--calibrate: {}: no row is of a kernel that we model, want some", path));
@@ -240,8 +241,8 @@ int RunFit(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   ProgressLine progress(err, flags.quiet);
   const bool fits = !flags.samples.empty();
   Fitted fitted = fits ? FitTo(flags, progress) : ReadBase(flags);
-  Calibration calibration;
-  if (!flags.calibrate.empty()) calibration = Calibrate(flags.calibrate, fitted);
+  CalibrationSummary calibration;
+  if (!flags.calibrate.empty()) calibration = CalibrateOn(flags.calibrate, fitted);
   const size_t size = WriteModel(fitted, flags.output);
   progress.Clear();
   const double wall_ms =

@@ -153,7 +153,10 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   wall.tasks_per_s = step.schedule.task_count() / (wall.total_ms * 1e-3);
   WriteOutputs(outputs, job, step, err);
   if (outputs.json) {
-    nlohmann::ordered_json report = ReportHeader("simulate", kSchema, job.files);
+    Args files = job.files;
+    if (!cost_model.file().empty()) files.push_back(cost_model.file());
+    nlohmann::ordered_json report = ReportHeader("simulate", kSchema, files);
+    report["cost_model"] = cost_model.name();
     report["seed"] = 0;  // nothing is drawn at random
     report.update(StepToJson(job, step, wall));
     out << report.dump(2) << '\n';

@@ -3,12 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <charconv>
-#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "costmodel/check.h"
@@ -75,19 +74,6 @@ std::vector<std::string> InputFiles(const ValidateFlags& flags) {
   return files;
 }
 
-// Percent, with or without its sign. Negative where there is no threshold.
-double MaxError(const std::string& text) {
-  if (text.empty()) return -1;
-  const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
-  double percent = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
-  if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(percent) ||
-      percent < 0) {
-    throw InputError("--max-error: got \"" + text + "\", want a percentage such as 10%");
-  }
-  return percent;
-}
-
 Validation ReadRows(const std::vector<std::string>& files, const std::string& source) {
   Validation validation;
   std::vector<std::string> sources;
@@ -144,7 +130,6 @@ void PredictAll(std::vector<ValidatedRow>& rows, const CostModel& model, std::os
 
 // Exceeded also where nothing could be simulated: then nothing is shown.
 bool ExceedsThreshold(const std::vector<ValidatedRow>& rows, double max_error) {
-  if (max_error < 0) return false;
   const std::vector<ErrorStats> overall = SummarizeBy(rows, false, false);
   return overall.empty() || !overall[0].mape.has_value() || *overall[0].mape > max_error;
 }
@@ -165,22 +150,26 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   app.add_flag("--quiet", flags.quiet, "nothing on stderr");
   if (ParseFlags(app, args, out)) return kExitOk;
 
-  const double max_error = MaxError(flags.max_error);
-  const std::vector<std::string> files = InputFiles(flags);
+  std::optional<double> max_error;
+  if (!flags.max_error.empty()) max_error = ParsePercent("--max-error", flags.max_error);
+  std::vector<std::string> files = InputFiles(flags);
   const std::unique_ptr<CostModel> model = cost_model.Load();
   Validation validation = ReadRows(files, flags.source);
   const bool shows_progress = !flags.quiet && &err == &std::cerr && isatty(STDERR_FILENO) != 0;
   PredictAll(validation.rows, MemoModel(*model), shows_progress ? &err : nullptr);
   AddBaselines(validation.rows);
   if (flags.json) {
+    if (!cost_model.file().empty()) files.push_back(cost_model.file());
     nlohmann::ordered_json report = ReportHeader("validate", kSchema, files);
+    report["cost_model"] = cost_model.name();
     report["seed"] = 0;  // nothing is drawn at random
     report.update(ValidationToJson(validation));
     out << report.dump(2) << '\n';
   } else {
     PrintValidation(validation, out);
   }
-  return ExceedsThreshold(validation.rows, max_error) ? kExitThreshold : kExitOk;
+  const bool exceeds = max_error && ExceedsThreshold(validation.rows, *max_error);
+  return exceeds ? kExitThreshold : kExitOk;
 }
 
 }  // namespace stagecraft

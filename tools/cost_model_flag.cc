@@ -16,4 +16,8 @@ std::unique_ptr<CostModel> CostModelFlag::Load() const {
   return std::make_unique<LearnedModel>(LearnedModel::Read(name_));
 }
 
+std::string CostModelFlag::file() const {
+  return name_ == "analytical" || name_ == "learned" ? "" : name_;
+}
+
 }  // namespace stagecraft

@@ -17,6 +17,8 @@ class CostModelFlag {
   // anything else a file that `fit` wrote. Throws InputError.
   std::unique_ptr<CostModel> Load() const;
   const std::string& name() const { return name_; }
+  // The file that it names; empty for those in the binary.
+  std::string file() const;
 
  private:
   std::string name_ = "learned";

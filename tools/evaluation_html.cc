@@ -157,9 +157,9 @@ std::string EvaluationToHtml(const AccuracyReport& evaluation) {
   }
   if (!evaluation.experiment.skipped.empty()) {
     html += "<p>Skipped:</p>\n<ul>\n";
-    for (const auto& [gpu, rows] : evaluation.experiment.skipped) {
-      html += fmt::format("<li>{}: {} rows, {}</li>\n", EscapeXml(gpu), rows,
-                          EscapeXml(SkipReason(gpu)));
+    for (const auto& [what, rows] : evaluation.experiment.skipped) {
+      html += fmt::format("<li>{}: {} rows, {}</li>\n", EscapeXml(what.first), rows,
+                          EscapeXml(what.second));
     }
     html += "</ul>\n";
   }

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <ostream>
 
-#include "costmodel/device_catalogue.h"
-#include "costmodel/nearest.h"
 #include "tools/text_table.h"
 
 namespace stagecraft {
@@ -30,12 +28,6 @@ Json ByModel(const std::vector<Accuracy>& accuracies) {
     models[Name(accuracy.model)] = ErrorsToJson(accuracy);
   }
   return models;
-}
-
-int SkippedRows(const Experiment& experiment) {
-  int rows = 0;
-  for (const auto& [gpu, count] : experiment.skipped) rows += count;
-  return rows;
 }
 
 std::string Percent(double value) {
@@ -75,17 +67,24 @@ std::vector<std::string> Warnings(const AccuracyReport& evaluation) {
       "samples"};
 }
 
-std::string SkipReason(const std::string& gpu) {
-  std::vector<std::string> known;
-  for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
-    known.push_back(entry.device.id);
+Json SkippedToJson(const SkippedRows& skipped) {
+  Json rows = Json::array();
+  for (const auto& [what, count] : skipped) {
+    rows.push_back({{"gpu", what.first}, {"rows", count}, {"reason", what.second}});
   }
-  return "not in the device catalogue; " + NearestNames(gpu, known);
+  return rows;
+}
+
+void PrintSkipped(const SkippedRows& skipped, std::ostream& out) {
+  if (!skipped.empty()) out << "\nskipped\n";
+  for (const auto& [what, count] : skipped) {
+    out << fmt::format("  {}  {} rows  {}\n", what.first, count, what.second);
+  }
 }
 
 Json EvaluationToJson(const AccuracyReport& evaluation) {
   const Experiment& experiment = evaluation.experiment;
-  Json groups = Json::array(), sizes = Json::array(), skipped = Json::array();
+  Json groups = Json::array(), sizes = Json::array();
   for (const Accuracy& group : experiment.groups) {
     Json row = {
         {"op", group.op}, {"gpu", group.gpu}, {"dtype", group.dtype}, {"model", Name(group.model)}};
@@ -101,20 +100,19 @@ Json EvaluationToJson(const AccuracyReport& evaluation) {
                      {"mape", 100 * error.mape},
                      {"bias", BiasPercent(error.bias)}});
   }
-  for (const auto& [gpu, rows] : experiment.skipped) {
-    skipped.push_back({{"gpu", gpu}, {"rows", rows}, {"reason", SkipReason(gpu)}});
-  }
+  int skipped = 0;
+  for (const auto& [what, rows] : experiment.skipped) skipped += rows;
   const double samples = static_cast<double>(evaluation.input.samples.size());
   return {{"split", evaluation.split},
           {"calibrate_rows", evaluation.calibrate},
           {"samples", evaluation.input.samples.size()},
           {"not_measurements", evaluation.input.passed_over},
-          {"coverage_fraction", 1 - SkippedRows(experiment) / samples},
+          {"coverage_fraction", 1 - skipped / samples},
           {"groups", std::move(groups)},
           {"overall", ByModel(experiment.overall)},
           {"overall_rows", ByModel(experiment.overall_rows)},
           {"by_size", std::move(sizes)},
-          {"skipped", std::move(skipped)},
+          {"skipped", SkippedToJson(experiment.skipped)},
           {"warnings", Warnings(evaluation)}};
 }
 
@@ -137,10 +135,7 @@ void PrintEvaluation(const AccuracyReport& evaluation, bool shows_sizes, std::os
   table.Print(out);
   for (const std::string& warning : Warnings(evaluation)) out << "note: " << warning << '\n';
   if (shows_sizes) PrintSizes(evaluation.by_size, out);
-  if (!experiment.skipped.empty()) out << "\nskipped\n";
-  for (const auto& [gpu, rows] : experiment.skipped) {
-    out << fmt::format("  {}  {} rows  {}\n", gpu, rows, SkipReason(gpu));
-  }
+  PrintSkipped(experiment.skipped, out);
   if (evaluation.input.passed_over > 0) {
     out << fmt::format("{} rows are no measurements, their source says\n",
                        evaluation.input.passed_over);

@@ -27,8 +27,9 @@ struct AccuracyReport {
 double BiasPercent(double log_ratio);
 // What a reader must know to take the errors for what they are; a sentence each.
 std::vector<std::string> Warnings(const AccuracyReport& evaluation);
-// Why a board is left out.
-std::string SkipReason(const std::string& gpu);
+// Rows left out, by GPU and reason.
+nlohmann::ordered_json SkippedToJson(const SkippedRows& skipped);
+void PrintSkipped(const SkippedRows& skipped, std::ostream& out);
 
 // Without the header: `groups`, `overall` and `overall_rows` by model, `by_size`,
 // `skipped`, ...

@@ -30,12 +30,10 @@ void PrintFit(const FitSummary& summary, std::ostream& out) {
   if (summary.of_no_use > 0) {
     out << fmt::format("{} rows say nothing of a kernel that we model\n", summary.of_no_use);
   }
-  for (const auto& [gpu, rows] : summary.skipped) {
-    out << fmt::format("skipped {}  {} rows  {}\n", gpu, rows, SkipReason(gpu));
-  }
+  PrintSkipped(summary.skipped, out);
 }
 
-void PrintCalibration(const Calibration& calibration, std::ostream& out) {
+void PrintCalibration(const CalibrationSummary& calibration, std::ostream& out) {
   out << fmt::format("calibrated on {} samples of {}; mean of |log(predicted / measured)|\n",
                      calibration.input.samples.size(), calibration.gpu);
   TextTable table({"op", "rows", "before", "after"}, 1);
@@ -44,27 +42,27 @@ void PrintCalibration(const Calibration& calibration, std::ostream& out) {
                fmt::format("{:.4f}", error.after)});
   }
   table.Print(out);
+  if (calibration.of_no_use > 0) {
+    out << fmt::format("{} rows say nothing of a kernel that we model\n", calibration.of_no_use);
+  }
   for (const std::string& change : calibration.changes) out << "  " << change << '\n';
 }
 
 Json FitToJson(const FitSummary& summary) {
-  Json families = Json::array(), skipped = Json::array();
+  Json families = Json::array();
   for (const FittedRows& rows : summary.rows) {
     families.push_back({{"family", rows.family},
                         {"serving", rows.is_serving},
                         {"gpu", rows.gpu},
                         {"rows", rows.rows}});
   }
-  for (const auto& [gpu, rows] : summary.skipped) {
-    skipped.push_back({{"gpu", gpu}, {"rows", rows}, {"reason", SkipReason(gpu)}});
-  }
   return {{"samples", summary.input.samples.size()},
           {"families", std::move(families)},
           {"rows_of_no_use", summary.of_no_use},
-          {"skipped", std::move(skipped)}};
+          {"skipped", SkippedToJson(summary.skipped)}};
 }
 
-Json CalibrationToJson(const Calibration& calibration) {
+Json CalibrationToJson(const CalibrationSummary& calibration) {
   Json errors = Json::array();
   for (const OpError& error : calibration.errors) {
     errors.push_back({{"op", error.op},
@@ -74,6 +72,7 @@ Json CalibrationToJson(const Calibration& calibration) {
   }
   return {{"gpu", calibration.gpu},
           {"samples", calibration.input.samples.size()},
+          {"rows_of_no_use", calibration.of_no_use},
           {"errors", std::move(errors)},
           {"changes", calibration.changes}};
 }

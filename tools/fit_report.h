@@ -2,11 +2,11 @@
 #pragma once
 
 #include <iosfwd>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "costmodel/learned/training_rows.h"
 #include "tools/sample_flags.h"
 
 namespace stagecraft {
@@ -21,8 +21,8 @@ struct FittedRows {
 struct FitSummary {
   SampleInput input;
   std::vector<FittedRows> rows;
-  std::map<std::string, int> skipped;  // rows by board that is not in the catalogue
-  int of_no_use = 0;                   // rows of known boards that no family learns from
+  SkippedRows skipped;
+  int of_no_use = 0;  // rows of known boards that no family learns from
 };
 
 struct OpError {
@@ -31,17 +31,18 @@ struct OpError {
   double before = 0, after = 0;  // mean of |log(predicted / measured)|
 };
 
-struct Calibration {
+struct CalibrationSummary {
   std::string gpu;
   SampleInput input;
+  int of_no_use = 0;  // rows that no family learns from
   std::vector<OpError> errors;
   std::vector<std::string> changes;
 };
 
 void PrintFit(const FitSummary& summary, std::ostream& out);
-void PrintCalibration(const Calibration& calibration, std::ostream& out);
+void PrintCalibration(const CalibrationSummary& calibration, std::ostream& out);
 
 nlohmann::ordered_json FitToJson(const FitSummary& summary);
-nlohmann::ordered_json CalibrationToJson(const Calibration& calibration);
+nlohmann::ordered_json CalibrationToJson(const CalibrationSummary& calibration);
 
 }  // namespace stagecraft

@@ -154,4 +154,15 @@ CLI::Validator OneOf(const Args& names) {
   return CLI::Validator(check, fmt::format("{}", fmt::join(names, "|")), "one of");
 }
 
+double ParsePercent(const std::string& flag, const std::string& text) {
+  const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+  double percent = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(percent) ||
+      percent < 0) {
+    throw InputError(fmt::format("{}: got \"{}\", want a percentage such as 10%", flag, text));
+  }
+  return percent;
+}
+
 }  // namespace stagecraft

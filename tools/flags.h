@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <iosfwd>
+#include <string>
 
 #include "tools/command.h"
 
@@ -24,5 +25,8 @@ bool ParseFlags(CLI::App& app, const Args& args, std::ostream& out);
 // A check for an option of text: its value is exactly one of `names`. The help
 // shows them.
 CLI::Validator OneOf(const Args& names);
+
+// "6%" or "6": percent, at least 0. Throws InputError that names `flag`.
+double ParsePercent(const std::string& flag, const std::string& text);
 
 }  // namespace stagecraft

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -73,17 +71,6 @@ SampleInput ReadSampleInput(const std::string& flag, const Args& paths) {
         fmt::format("{}: got no samples in {}, want some", flag, fmt::join(input.files, ", ")));
   }
   return input;
-}
-
-double ParsePercent(const std::string& flag, const std::string& text) {
-  const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
-  double percent = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
-  if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(percent) ||
-      percent < 0) {
-    throw InputError(fmt::format("{}: got \"{}\", want a percentage such as 10%", flag, text));
-  }
-  return percent;
 }
 
 void CheckOutputPath(const std::string& flag, const std::string& path, const Args& extensions) {

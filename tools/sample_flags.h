@@ -22,9 +22,6 @@ struct SampleInput {
 // which would put rows on both sides of a split, and where there is no sample.
 SampleInput ReadSampleInput(const std::string& flag, const Args& paths);
 
-// "6%" or "6": percent, at least 0. Throws InputError that names `flag`.
-double ParsePercent(const std::string& flag, const std::string& text);
-
 // Whether `path` could be written, before the work that it is to hold: its folder
 // exists, its extension is one of `extensions` (".pb"). Throws InputError.
 void CheckOutputPath(const std::string& flag, const std::string& path, const Args& extensions);

@@ -125,7 +125,7 @@ BoostedTrees BoostedTrees::Train(std::span<const float> features, int columns,
 
 void BoostedTrees::AddTo(std::span<const float> features, std::span<double> out) const {
   CHECK(features.size() == out.size() * static_cast<size_t>(columns_));
-  // Many rows walk one tree, which stays in the cache; eight side by side, so that
+  // Many rows walk one tree, which stays in the cache; some side by side, so that
   // their loads do not wait for each other. All go as deep as the deepest leaf:
   // leaves lead to themselves, which costs less than to ask.
   constexpr size_t kBlock = 128;
@@ -138,7 +138,7 @@ void BoostedTrees::AddTo(std::span<const float> features, std::span<double> out)
       const int32_t root = roots_[tree];
       const int depth = depths_[tree];
       for (size_t r = 0; r < rows; r += kBeside) {
-        // The last rows are walked again where fewer than eight are left.
+        // The last rows are walked again where fewer are left.
         const size_t start = rows < kBeside ? 0 : std::min(r, rows - kBeside);
         const size_t count = std::min(kBeside, rows);
         const float* row[kBeside];

@@ -16,7 +16,7 @@ namespace stagecraft {
 // Immutable once made; safe from any thread.
 class BoostedTrees {
  public:
-  BoostedTrees() = default;  // predicts 0
+  BoostedTrees() = default;  // no trees: not to be asked
 
   // Fits `targets`; `features` holds a row of `columns` finite
   // numbers for each of them. `weights` are empty or one for each. The same

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -25,68 +26,129 @@ constexpr double kShare = 0.5;
 constexpr double kNearness = 0.5;
 constexpr double kNoteworthy = 0.005;
 
+// What the rows make of a board that keeps so much of the correction.
+struct Candidate {
+  KnownBoard board;
+  double error = 0;  // mean of |log(predicted / measured)|
+};
+
+class Calibrator {
+ public:
+  Calibrator(const KernelFamily& family, const BoostedTrees& trees, const BoardSetting& prior,
+             std::span<const FitRow> rows)
+      : family_(family),
+        trees_(trees),
+        device_(*rows[0].device),
+        prior_(prior),
+        reach_(prior.is_measured ? kMeasuredReach : 1) {
+    for (const FitRow& row : rows) {
+      ops_.push_back(*row.op);
+      measured_.push_back(row.log_seconds);
+    }
+    for (size_t i = 0; i < prior.constants.size(); ++i) {
+      if (family.constants()[i].calibration > 0) moving_.push_back(i);
+    }
+    offset_sigma_ = (moving_.empty() ? kOffsetSigma : kOffsetSigmaBesides) * reach_;
+  }
+
+  Candidate With(double share) const {
+    const std::vector<double> corrections = Corrections(share);
+    const auto residuals = [&](std::span<const double> sigmas) {
+      std::vector<double> found = Errors(sigmas, corrections);
+      for (double& residual : found) residual /= kRowSigma;
+      return found;
+    };
+    const std::vector<double> start(moving_.size() + 1, 0);
+    const std::vector<double> sigmas =
+        FitRobustly(residuals, start, {.sigmas = std::vector<double>(start.size(), 1)});
+    Candidate candidate;
+    candidate.board = {.device = device_,
+                       .constants = ConstantsAt(sigmas),
+                       .share = share,
+                       .offset = OffsetAt(sigmas),
+                       .nearness = std::min(prior_.nearness, kNearness)};
+    for (const double error : Errors(sigmas, corrections)) {
+      candidate.error += std::abs(error) / static_cast<double>(ops_.size());
+    }
+    return candidate;
+  }
+
+  std::string Changes(const KnownBoard& board) const {
+    std::string changes = fmt::format("{}: all x {:.3f}", family_.name(), std::exp(board.offset));
+    for (const size_t i : moving_) {
+      const double change = board.constants[i] / prior_.constants[i];
+      if (std::abs(change - 1) < kNoteworthy) continue;
+      changes += fmt::format(", {} x {:.3f}", family_.constants()[i].name, change);
+    }
+    if (board.share != prior_.share) {
+      changes += fmt::format(", correction x {:.2f}", board.share / prior_.share);
+    }
+    return changes;
+  }
+
+ private:
+  // What is found: by how many of its sigmas each moving constant goes, and, last,
+  // the offset.
+  std::vector<double> ConstantsAt(std::span<const double> sigmas) const {
+    std::vector<double> constants = prior_.constants;
+    for (size_t i = 0; i < moving_.size(); ++i) {
+      const double sigma = family_.constants()[moving_[i]].calibration * reach_;
+      constants[moving_[i]] *= std::exp(sigma * sigmas[i]);
+    }
+    return constants;
+  }
+  double OffsetAt(std::span<const double> sigmas) const {
+    return prior_.offset + offset_sigma_ * sigmas.back();
+  }
+
+  // Of logarithms. They stay as they are while the constants move.
+  std::vector<double> Corrections(double share) const {
+    BoardSetting kept = prior_;
+    kept.share = share;
+    const CorrectedTimes times(family_, trees_, device_, kept);
+    const DescribedOps described = times.Describe(ops_);
+    std::vector<double> corrections = times.Unguarded(ops_, described);
+    for (size_t i = 0; i < ops_.size(); ++i) corrections[i] -= described.log_seconds[i];
+    return corrections;
+  }
+
+  // log(predicted / measured)
+  std::vector<double> Errors(std::span<const double> sigmas,
+                             std::span<const double> corrections) const {
+    const std::vector<double> constants = ConstantsAt(sigmas);
+    std::vector<double> errors;
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      const double structured = std::log(family_.Describe(ops_[i], device_, constants, {}));
+      errors.push_back(structured + corrections[i] + OffsetAt(sigmas) - measured_[i]);
+    }
+    return errors;
+  }
+
+  const KernelFamily& family_;
+  const BoostedTrees& trees_;
+  const Device& device_;
+  const BoardSetting& prior_;
+  const double reach_;  // how far things may move
+  double offset_sigma_ = 0;
+  std::vector<size_t> moving_;  // constants
+  std::vector<Op> ops_;
+  std::vector<double> measured_;
+};
+
 }  // namespace
 
 Calibration Calibrate(const KernelFamily& family, const BoostedTrees& trees,
                       const BoardSetting& prior, std::span<const FitRow> rows) {
   CHECK(!rows.empty());
-  const Device& device = *rows[0].device;
-  const double reach = prior.is_measured ? kMeasuredReach : 1;
-  std::vector<size_t> moving;  // constants
-  for (size_t i = 0; i < prior.constants.size(); ++i) {
-    if (family.constants()[i].calibration > 0) moving.push_back(i);
+  const Calibrator calibrator(family, trees, prior, rows);
+  const double half = trees.empty() ? 0 : std::min(prior.share, kShare);
+  Candidate best = calibrator.With(half);
+  if (prior.is_measured && half < prior.share) {
+    Candidate whole = calibrator.With(prior.share);
+    if (whole.error <= best.error) best = std::move(whole);
   }
-  const double offset_sigma = (moving.empty() ? kOffsetSigma : kOffsetSigmaBesides) * reach;
-  // What is found: by how many of its sigmas each constant moves, and the offset.
-  const auto constants_at = [&](std::span<const double> sigmas) {
-    std::vector<double> constants = prior.constants;
-    for (size_t i = 0; i < moving.size(); ++i) {
-      constants[moving[i]] *=
-          std::exp(family.constants()[moving[i]].calibration * reach * sigmas[i]);
-    }
-    return constants;
-  };
-  const auto offset_at = [&](std::span<const double> sigmas) {
-    return prior.offset + offset_sigma * sigmas.back();
-  };
-
-  // The correction stays as it is while the constants move.
-  BoardSetting kept = prior;
-  kept.share = trees.empty() ? 0 : std::min(prior.share, kShare);
-  std::vector<Op> ops;
-  for (const FitRow& row : rows) ops.push_back(*row.op);
-  const CorrectedTimes times(family, trees, device, kept);
-  const DescribedOps described = times.Describe(ops);
-  std::vector<double> corrections = times.Unguarded(ops, described);
-  for (size_t i = 0; i < rows.size(); ++i) corrections[i] -= described.log_seconds[i];
-  const auto residuals = [&](std::span<const double> sigmas) {
-    const std::vector<double> constants = constants_at(sigmas);
-    std::vector<double> found;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const double structured = std::log(family.Describe(ops[i], device, constants, {}));
-      found.push_back((structured + corrections[i] + offset_at(sigmas) - rows[i].log_seconds) /
-                      kRowSigma);
-    }
-    return found;
-  };
-  const std::vector<double> start(moving.size() + 1, 0);
-  const std::vector<double> found =
-      FitRobustly(residuals, start, {.sigmas = std::vector<double>(start.size(), 1)});
-
-  Calibration calibration{{.device = device,
-                           .constants = constants_at(found),
-                           .share = kept.share,
-                           .offset = offset_at(found),
-                           .nearness = std::min(prior.nearness, kNearness)},
-                          ""};
-  calibration.changes =
-      fmt::format("{}: all x {:.3f}", family.name(), std::exp(calibration.board.offset));
-  for (const size_t i : moving) {
-    const double change = calibration.board.constants[i] / prior.constants[i];
-    if (std::abs(change - 1) < kNoteworthy) continue;
-    calibration.changes += fmt::format(", {} x {:.3f}", family.constants()[i].name, change);
-  }
-  return calibration;
+  std::string changes = calibrator.Changes(best.board);
+  return {std::move(best.board), std::move(changes)};
 }
 
 }  // namespace stagecraft

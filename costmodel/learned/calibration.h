@@ -18,8 +18,9 @@ struct Calibration {
 // The board's constants move as far as the rows tell and Constant::calibration
 // allows, half of that where the board was measured before; so does a factor
 // common to all. Of the trees' correction half is kept at most, as another
-// laboratory's library differs. `rows` are of one device, at least one of them;
-// `prior` is that device's setting.
+// laboratory's library differs; all of it where the board was measured before and
+// the rows agree better with that. `rows` are of one device, at least one of
+// them; `prior` is that device's setting.
 Calibration Calibrate(const KernelFamily& family, const BoostedTrees& trees,
                       const BoardSetting& prior, std::span<const FitRow> rows);
 

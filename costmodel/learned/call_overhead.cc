@@ -10,9 +10,6 @@
 namespace stagecraft {
 namespace {
 
-// These wait for every call.
-bool TimesCallByCall(const std::string& source) { return source == "NeuSight" || source == "Alpa"; }
-
 constexpr double kFloorQuantile = 0.05;
 constexpr double kAboveFloor = 1.15;
 
@@ -23,7 +20,7 @@ double LeadShare(const Op& op) { return op.kind == OpKind::kGemm ? 0.9 : 0.57; }
 CallOverhead CallOverhead::Fit(std::span<const Sample> samples) {
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<double>> times;
   for (const Sample& sample : samples) {
-    if (!TimesCallByCall(sample.source)) continue;
+    if (!sample.times_whole_calls) continue;
     times[{sample.source, sample.gpu, sample.name}].push_back(sample.time.seconds());
   }
   CallOverhead overhead;
@@ -60,7 +57,7 @@ void CallOverhead::AddTo(CostModelProto& proto) const {
 }
 
 double CallOverhead::Floor(const Sample& sample) const {
-  if (!TimesCallByCall(sample.source) || floors_.empty()) return 0;
+  if (!sample.times_whole_calls || floors_.empty()) return 0;
   const auto found = floors_.find({sample.source, sample.gpu, sample.name});
   if (found != floors_.end()) return found->second;
   double sum[2] = {};  // of the board, of all

@@ -26,7 +26,7 @@ namespace stagecraft {
 class CallOverhead {
  public:
   CallOverhead() = default;  // none
-  // Only sources that time call by call get one.
+  // Only samples that time whole calls give one.
   static CallOverhead Fit(std::span<const Sample> samples);
 
   // Throws InputError, `name` first.

@@ -16,7 +16,8 @@ Sample Timed(const std::string& name, Duration time, const Op& op = Op::Elementw
   sample.gpu = "a";
   sample.name = name;
   sample.time = time;
-  sample.source = "NeuSight";
+  sample.source = "us";
+  sample.times_whole_calls = true;
   return sample;
 }
 
@@ -76,6 +77,7 @@ TEST(CallOverheadTest, OtherSourcesAddNothing) {
   std::vector<Sample> samples = {Timed("gelu", 105_us)};
   Sample other = Timed("gelu", 5_us);
   other.source = "someone";
+  other.times_whole_calls = false;
   samples.push_back(other);
   const CallOverhead overhead = CallOverhead::Fit(samples);
   EXPECT_EQ(overhead.Reported(other, 3_us), 3_us);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <tuple>
 
 #include "costmodel/check.h"
@@ -42,17 +43,19 @@ std::vector<SamplePrediction> PredictSamples(const CostModel& model, const CallO
 
 Accuracy Summarise(std::span<const Sample> samples, std::span<const SamplePrediction> predictions) {
   Accuracy accuracy;
-  accuracy.rows = static_cast<int>(predictions.size());
+  const double count = static_cast<double>(predictions.size());
+  std::set<int> distinct;
   std::vector<double> errors;
   for (const SamplePrediction& p : predictions) {
     const double measured = samples[p.sample].time.seconds();
     const double ratio = std::log(p.seconds / measured);
     errors.push_back(std::abs(p.seconds / measured - 1));
-    accuracy.mape += errors.back() / accuracy.rows;
-    accuracy.bias += ratio / accuracy.rows;
-    accuracy.interval80_coverage +=
-        (std::abs(ratio) <= kSigmas80 * p.spread ? 1.0 : 0.0) / accuracy.rows;
+    accuracy.mape += errors.back() / count;
+    accuracy.bias += ratio / count;
+    accuracy.interval80_coverage += (std::abs(ratio) <= kSigmas80 * p.spread ? 1.0 : 0.0) / count;
+    distinct.insert(p.sample);
   }
+  accuracy.rows = static_cast<int>(distinct.size());
   std::sort(errors.begin(), errors.end());
   if (!errors.empty()) {
     accuracy.median_ape = errors[errors.size() / 2];
@@ -84,7 +87,7 @@ class Runner {
       : samples_(samples), options_(options) {}
 
   Experiment Run() {
-    experiment_.skipped = UnknownBoards(samples_);
+    experiment_.skipped = CountSkipped(samples_);
     const std::vector<SampleSplit> splits = MakeSplits(options_.split, samples_, options_.seed);
     for (const SampleSplit& split : splits) {
       if (options_.report) {
@@ -98,15 +101,10 @@ class Runner {
   }
 
  private:
-  // Rows of boards in the catalogue that have a rate for the op.
   std::vector<int> Known(std::span<const int> rows) const {
     std::vector<int> known;
     for (const int i : rows) {
-      const Op& op = samples_[i].op;
-      const DeviceEntry* const entry = DeviceCatalogue::Embedded().Find(samples_[i].gpu);
-      if (entry == nullptr) continue;
-      const bool has_rate = entry->device.Peak(op.dtype).flop_per_s() > 0;
-      if (op.Flops().count() <= 0 || has_rate) known.push_back(i);
+      if (CanPredict(samples_[i])) known.push_back(i);
     }
     return known;
   }
@@ -175,8 +173,13 @@ class Runner {
           }
           rest.insert(rest.end(), shuffled.begin() + count, shuffled.end());
         }
-        if (site.empty() || rest.empty()) continue;
-        const LearnedModel calibrated = model.Calibrated(site);
+        if (site.empty() || rest.empty()) {
+          experiment_.skipped[{gpu, site.empty() ? "has no row that --calibrate could use"
+                                                 : "has no row that --calibrate leaves"}] =
+              static_cast<int>(rest.size() + site.size());
+          break;
+        }
+        const LearnedModel calibrated = model.Calibrated(site).model;
         const std::vector<SamplePrediction> predictions =
             PredictSamples(calibrated, overhead, samples_, rest);
         all.insert(all.end(), predictions.begin(), predictions.end());

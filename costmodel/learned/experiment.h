@@ -11,6 +11,7 @@
 #include "costmodel/learned/learned_model.h"
 #include "costmodel/learned/sample.h"
 #include "costmodel/learned/splits.h"
+#include "costmodel/learned/training_rows.h"
 
 namespace stagecraft {
 
@@ -40,7 +41,7 @@ struct SamplePrediction {
 struct Accuracy {
   std::string op, gpu, dtype;
   ModelKind model = ModelKind::kShipped;
-  int rows = 0;
+  int rows = 0;  // distinct ones; with calibration each is predicted once a draw
   double mape = 0;
   double median_ape = 0;
   double p90_ape = 0;
@@ -53,7 +54,7 @@ struct Experiment {
   std::vector<Accuracy> overall;       // means over groups, by model
   std::vector<Accuracy> overall_rows;  // over rows, by model
   std::map<ModelKind, std::vector<SamplePrediction>> predictions;
-  std::map<std::string, int> skipped;  // rows by board that is not in the catalogue
+  SkippedRows skipped;  // nobody can predict them, or all calibrate
 };
 
 // Throws InputError for a split that leaves nothing.

@@ -9,7 +9,6 @@
 
 #include "costmodel/check.h"
 #include "costmodel/hardware_proto.h"
-#include "costmodel/hash.h"
 #include "costmodel/kernel_model.h"
 #include "costmodel/learned/calibration.h"
 #include "costmodel/learned/corrected_times.h"
@@ -34,13 +33,7 @@ std::map<std::string, std::vector<FitRow>> ByBoard(std::span<const FitRow> rows)
   return by_board;
 }
 
-// Rows of one shape fall into one fold, whatever their board and row count.
-int FoldOf(const Op& op) {
-  Hash hash;
-  hash.Add(op.n).Add(op.k).Add(op.kind == OpKind::kAttention ? op.sequences : op.batch);
-  if (op.kind == OpKind::kElementwise) hash.Add(op.bytes.count());
-  return static_cast<int>(Random(hash.value()).Integer(0, kFolds - 1));
-}
+int FoldOf(const Op& op) { return static_cast<int>(Random(ShapeOf(op)).Integer(0, kFolds - 1)); }
 
 KnownBoard BoardFromProto(const BoardConstantsProto& proto, const KernelFamily& family,
                           const std::string& place) {
@@ -86,9 +79,8 @@ FamilyModel FamilyModel::Fit(const KernelFamily& family, std::span<const FitRow>
   }
   if (!rows.empty()) model.Learn(rows);
   for (const auto& [id, own] : by_board) {
-    if (own.size() < kFewRows) model = model.Calibrated(own);
+    if (own.size() < kFewRows) model = model.Calibrated(own).model;
   }
-  model.calibration_.clear();
   return model;
 }
 
@@ -139,7 +131,8 @@ std::vector<double> FamilyModel::Errors(std::span<const FitRow> rows) const {
   return errors;
 }
 
-// On shapes, and then on boards, that a model of the others has not seen.
+// On shapes, and then on boards, that trees of the others have not seen. Constants
+// know the shapes, a few numbers from thousands of rows, but no board left out.
 void FamilyModel::FitSpread(std::span<const FitRow> all) {
   const Learning learning = family_->learning();
   std::vector<FitRow> rows = Thin(all, kMostSpreadRows);
@@ -171,7 +164,8 @@ void FamilyModel::FitSpread(std::span<const FitRow> all) {
       (row.device->id == board.device.id ? test : train).push_back(row);
     }
     FamilyModel part(*family_);
-    part.known_ = known_.Without(board.device.id);
+    part.known_ =
+        learning.has_own_constants ? known_.Without(board.device.id) : KnownBoards(*family_, train);
     part.FitTrees(train, options);
     const std::vector<double> own = part.Errors(test);
     errors.insert(errors.end(), own.begin(), own.end());
@@ -201,13 +195,12 @@ std::vector<LogTime> FamilyModel::Predict(std::span<const Op> ops, const Device&
   return times;
 }
 
-FamilyModel FamilyModel::Calibrated(std::span<const FitRow> rows) const {
+CalibratedFamily FamilyModel::Calibrated(std::span<const FitRow> rows) const {
   CHECK(!rows.empty());
-  FamilyModel model = *this;
   Calibration calibration = Calibrate(*family_, trees_, known_.SettingOf(*rows[0].device), rows);
-  model.known_.Put(std::move(calibration.board));
-  model.calibration_ = std::move(calibration.changes);
-  return model;
+  CalibratedFamily calibrated{*this, std::move(calibration.changes)};
+  calibrated.model.known_.Put(std::move(calibration.board));
+  return calibrated;
 }
 
 FamilyModel FamilyModel::FromProto(const FamilyModelProto& proto, const std::string& name) {
@@ -218,6 +211,13 @@ FamilyModel FamilyModel::FromProto(const FamilyModelProto& proto, const std::str
   if (family == families.end()) {
     throw InputError(
         fmt::format("{}.family: got \"{}\", which is none of ours", name, proto.family()));
+  }
+  const auto features = (*family)->feature_names();
+  if (!std::equal(features.begin(), features.end(), proto.feature_names().begin(),
+                  proto.feature_names().end())) {
+    throw InputError(fmt::format(
+        "{}.feature_names: got others than {} has now, want a file fitted by this version", name,
+        (*family)->name()));
   }
   FamilyModel model(**family);
   for (int i = 0; i < proto.boards_size(); ++i) {

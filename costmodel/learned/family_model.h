@@ -26,6 +26,8 @@ struct LogTime {
   bool is_measured = false;  // the board has samples of the family
 };
 
+struct CalibratedFamily;
+
 class FamilyModel {
  public:
   // Learns from all rows. Boards with fewer than 200 teach nothing to others: they
@@ -36,7 +38,7 @@ class FamilyModel {
   explicit FamilyModel(const KernelFamily& family) : family_(&family), known_(family) {}
 
   // A copy that knows a few rows of a site, all of one board (calibration.h).
-  FamilyModel Calibrated(std::span<const FitRow> rows) const;
+  CalibratedFamily Calibrated(std::span<const FitRow> rows) const;
 
   // One for each op, all of the family; never below 0.98 of the roofline.
   std::vector<LogTime> Predict(std::span<const Op> ops, const Device& device) const;
@@ -45,8 +47,6 @@ class FamilyModel {
   bool has_samples() const { return !known_.boards().empty(); }
   // Whether there are samples of this very board.
   bool Knows(const Device& device) const { return known_.Has(device); }
-  // What the last calibration changed, for people; empty without one.
-  const std::string& calibration() const { return calibration_; }
 
   // Throws InputError, `name` first.
   static FamilyModel FromProto(const FamilyModelProto& proto, const std::string& name);
@@ -69,7 +69,11 @@ class FamilyModel {
   KnownBoards known_;
   BoostedTrees trees_;  // of log(measured / structured)
   Spread spread_;
-  std::string calibration_;
+};
+
+struct CalibratedFamily {
+  FamilyModel model;
+  std::string changes;  // for people
 };
 
 }  // namespace stagecraft

@@ -257,7 +257,7 @@ FamilyModel TooFast(const FamilyModel& model, Random& random) {
     const Op op = RandomOpOf(model.family(), random);
     rows.Add(op, board, Predict(model, op, board).log_seconds - 1);
   }
-  return model.Calibrated(rows.rows);
+  return model.Calibrated(rows.rows).model;
 }
 
 void ExpectAboveRoofline(const FamilyModel& model, const Op& op, const Device& device) {
@@ -335,27 +335,45 @@ SyntheticRows SlowRows(const FamilyModel& model, const Device& board, int count,
 TEST(FamilyModelTest, FiveRowsOfASlowBoardCutTheError) {
   for (const FamilyModel* model : {&ToyModel(), &ProductModel()}) {
     const Device& board = CatalogueBoard("a30-24gb");
-    const FamilyModel site = model->Calibrated(SlowRows(*model, board, 5, 1).rows);
+    const FamilyModel site = model->Calibrated(SlowRows(*model, board, 5, 1).rows).model;
     const SyntheticRows fresh = SlowRows(*model, board, 200, 2);
     EXPECT_NEAR(ErrorsOf(*model, fresh).mean, std::log(1.2), 1e-9);
-    EXPECT_LT(ErrorsOf(site, fresh).mean, 0.09) << site.calibration();
+    EXPECT_LT(ErrorsOf(site, fresh).mean, 0.09);
     EXPECT_TRUE(site.Knows(board));
-    EXPECT_TRUE(model->calibration().empty());
+    EXPECT_FALSE(model->Knows(board));
   }
 }
 
 TEST(FamilyModelTest, TheReportOfACalibrationSaysWhatChanged) {
   const Device& board = CatalogueBoard("a30-24gb");
-  const FamilyModel site = ToyModel().Calibrated(SlowRows(ToyModel(), board, 5, 1).rows);
-  EXPECT_TRUE(site.calibration().starts_with("toy: all x 1.")) << site.calibration();
-  EXPECT_NE(site.calibration().find(", fraction x 0."), std::string::npos) << site.calibration();
-  EXPECT_EQ(site.calibration().find("work"), std::string::npos) << site.calibration();
+  const std::string changes = ToyModel().Calibrated(SlowRows(ToyModel(), board, 5, 1).rows).changes;
+  EXPECT_TRUE(changes.starts_with("toy: all x 1.")) << changes;
+  EXPECT_NE(changes.find(", fraction x 0."), std::string::npos) << changes;
+  EXPECT_EQ(changes.find("work"), std::string::npos) << changes;
+}
+
+// Five rows that a measured board's model already explains leave it as it is.
+TEST(FamilyModelTest, RowsThatAgreeKeepTheWholeCorrection) {
+  const Device& board = CatalogueBoard("a100-sxm4-80gb");
+  SyntheticRows rows;
+  Random random(11);
+  for (int i = 0; i < 5; ++i) {
+    const Op op = RandomProduct(random);
+    rows.Add(op, board, Predict(ProductModel(), op, board).log_seconds);
+  }
+  const CalibratedFamily site = ProductModel().Calibrated(rows.rows);
+  EXPECT_EQ(site.changes.find("correction"), std::string::npos) << site.changes;
+  for (int i = 0; i < 20; ++i) {
+    const Op op = RandomProduct(random);
+    EXPECT_NEAR(Predict(site.model, op, board).log_seconds,
+                Predict(ProductModel(), op, board).log_seconds, 0.02);
+  }
 }
 
 // What a site taught holds for a board almost like its own, no more surely.
 TEST(FamilyModelTest, AStepAwayFromASitesBoardIsASmallOne) {
   const Device& board = CatalogueBoard("a30-24gb");
-  const FamilyModel site = ToyModel().Calibrated(SlowRows(ToyModel(), board, 5, 1).rows);
+  const FamilyModel site = ToyModel().Calibrated(SlowRows(ToyModel(), board, 5, 1).rows).model;
   Device step = board;
   step.id = "step";
   step.memory_bandwidth = 1.0001 * board.memory_bandwidth;
@@ -371,7 +389,9 @@ TEST(FamilyModelTest, AStepAwayFromASitesBoardIsASmallOne) {
 
 TEST(FamilyModelTest, ACalibrationLeavesOtherBoardsAlone) {
   const FamilyModel site =
-      ProductModel().Calibrated(SlowRows(ProductModel(), CatalogueBoard("a30-24gb"), 5, 1).rows);
+      ProductModel()
+          .Calibrated(SlowRows(ProductModel(), CatalogueBoard("a30-24gb"), 5, 1).rows)
+          .model;
   const Device& other = CatalogueBoard("l40s-48gb");
   Random random(9);
   for (int i = 0; i < 20; ++i) {
@@ -390,8 +410,8 @@ TEST(FamilyModelTest, CalibratingTwiceDoesNotMoveAwayAgain) {
     const Op op = RandomToyOp(random);
     rows.Add(op, board, Predict(plain, op, board).log_seconds + std::log(1.2));
   }
-  const FamilyModel once = plain.Calibrated(rows.rows);
-  const FamilyModel twice = once.Calibrated(rows.rows);
+  const FamilyModel once = plain.Calibrated(rows.rows).model;
+  const FamilyModel twice = once.Calibrated(rows.rows).model;
   EXPECT_LT(ErrorsOf(twice, rows).mean, ErrorsOf(once, rows).mean + 1e-9);
 }
 

@@ -10,7 +10,7 @@ namespace stagecraft {
 // Every computing op is covered by one at most.
 std::span<const KernelFamily* const> KernelFamilies();
 // nullptr for collectives, profiled ops, kNone and what the analytical model
-// costs better: convolutions in 32 bits.
+// costs better: convolutions and attention in 32 bits.
 const KernelFamily* FamilyOf(const Op& op);
 
 }  // namespace stagecraft

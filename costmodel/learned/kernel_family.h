@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct Learning {
   double correction_high = 2;
   bool grows = false;  // eight times a size never costs less: enforced
 };
+
+// What makes two ops one shape, whatever their row count: a hash.
+uint64_t ShapeOf(const Op& op);
 
 class KernelFamily {
  public:

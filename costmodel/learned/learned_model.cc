@@ -56,26 +56,28 @@ LearnedModel LearnedModel::Fit(std::span<const Sample> samples, const Report& re
   return model;
 }
 
-LearnedModel LearnedModel::Calibrated(std::span<const Sample> samples) const {
-  LearnedModel model = *this;
+CalibratedModel LearnedModel::Calibrated(std::span<const Sample> samples) const {
   const std::vector<FamilyRows> rows = MakeTrainingRows(samples, overhead_);
-  for (size_t f = 0; f < rows.size(); ++f) {
-    for (const FitRow& row : rows[f].own) {
-      if (row.device->id == rows[f].own.front().device->id) continue;
+  CalibratedModel calibrated{*this, {}, 0};
+  const Device* board = nullptr;
+  const auto calibrate = [&](std::span<const FitRow> of, FamilyModel& family) {
+    if (of.empty()) return;
+    if (board == nullptr) board = of.front().device;
+    for (const FitRow& row : of) {
+      if (row.device->id == board->id) continue;
       throw InputError(fmt::format("calibration: got samples of {} and {}, want those of one board",
-                                   rows[f].own.front().device->id, row.device->id));
+                                   board->id, row.device->id));
     }
-    if (!rows[f].own.empty()) model.families_[f] = families_[f].Calibrated(rows[f].own);
+    CalibratedFamily result = family.Calibrated(of);
+    family = std::move(result.model);
+    calibrated.changes.push_back(std::move(result.changes));
+    calibrated.rows += static_cast<int>(of.size());
+  };
+  for (size_t f = 0; f < rows.size(); ++f) {
+    calibrate(rows[f].own, calibrated.model.families_[f]);
+    calibrate(rows[f].serving, calibrated.model.serving_[f]);
   }
-  return model;
-}
-
-std::vector<std::string> LearnedModel::Calibrations() const {
-  std::vector<std::string> lines;
-  for (const FamilyModel& model : families_) {
-    if (!model.calibration().empty()) lines.push_back(model.calibration());
-  }
-  return lines;
+  return calibrated;
 }
 
 const FamilyModel* LearnedModel::ModelOf(const Op& op, const Device& device) const {
@@ -125,14 +127,28 @@ LearnedModel LearnedModel::FromProto(const CostModelProto& proto, const std::str
                                  proto.schema(), kSchema));
   }
   LearnedModel model;
+  // Returns which families there are.
   const auto read = [&](const auto& from, const char* field, std::vector<FamilyModel>& into) {
+    std::vector<bool> found(into.size(), false);
     for (int i = 0; i < from.size(); ++i) {
-      FamilyModel family =
-          FamilyModel::FromProto(from[i], fmt::format("{}: {}[{}]", name, field, i));
-      into[IndexOf(family.family())] = std::move(family);
+      const std::string place = fmt::format("{}: {}[{}]", name, field, i);
+      FamilyModel family = FamilyModel::FromProto(from[i], place);
+      const size_t index = IndexOf(family.family());
+      if (found[index]) {
+        throw InputError(fmt::format("{}.family: got \"{}\" again, want it once", place,
+                                     family.family().name()));
+      }
+      found[index] = true;
+      into[index] = std::move(family);
     }
+    return found;
   };
-  read(proto.families(), "families", model.families_);
+  const std::vector<bool> found = read(proto.families(), "families", model.families_);
+  for (size_t f = 0; f < found.size(); ++f) {
+    if (found[f]) continue;
+    throw InputError(
+        fmt::format("{}: families: got none named \"{}\"", name, KernelFamilies()[f]->name()));
+  }
   read(proto.serving(), "serving", model.serving_);
   model.overhead_ = CallOverhead::FromProto(proto, name);
   return model;

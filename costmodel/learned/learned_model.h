@@ -15,6 +15,8 @@
 
 namespace stagecraft {
 
+struct CalibratedModel;
+
 // Immutable; Predict() may be called from any thread.
 class LearnedModel : public CostModel {
  public:
@@ -24,10 +26,9 @@ class LearnedModel : public CostModel {
   using Report = std::function<void(const std::string&)>;
   static LearnedModel Fit(std::span<const Sample> samples, const Report& report = {});
 
-  // With a site's samples, a few per family, for its own board. The second says
-  // what changed, a line per family.
-  LearnedModel Calibrated(std::span<const Sample> samples) const;
-  std::vector<std::string> Calibrations() const;
+  // With a site's samples, a few per family. Throws InputError where they are of
+  // more than one board.
+  CalibratedModel Calibrated(std::span<const Sample> samples) const;
 
   // Basis::kLearned on a board with samples of the family, kExtrapolated on others
   // and where the op is derived from its nearest relative (README.md says how).
@@ -52,6 +53,12 @@ class LearnedModel : public CostModel {
   std::vector<FamilyModel> serving_;
   CallOverhead overhead_;
   AnalyticalModel analytical_;
+};
+
+struct CalibratedModel {
+  LearnedModel model;
+  std::vector<std::string> changes;  // for people, a line per family
+  int rows = 0;                      // that it learned from
 };
 
 }  // namespace stagecraft

@@ -20,6 +20,9 @@ struct Sample {
   std::string split;     // the source's own: "train", "test" or ""
   std::string software;  // versions, as "cuda 13.0, cublas 13.1"; may be empty
   std::string source;    // who measured it
+  // The source timed one eager call at a time and waited for each: what a call
+  // costs the host is inside (call_overhead.h).
+  bool times_whole_calls = false;
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 

@@ -10,6 +10,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/hash.h"
+#include "costmodel/learned/kernel_family.h"
 #include "costmodel/random.h"
 
 namespace stagecraft {
@@ -19,27 +20,10 @@ constexpr double kShapeFraction = 0.2;
 constexpr size_t kMostValues = 20;
 constexpr int kFolds = 5;
 
-// A number in [0, 1) that depends on the seed and the parts alone.
-double Draw(uint64_t seed, std::initializer_list<int64_t> parts) {
-  Hash hash;
-  hash.Add(static_cast<int64_t>(seed));
-  for (const int64_t part : parts) hash.Add(part);
-  return Random(hash.value()).Uniform();
-}
-
-double ShapeDraw(uint64_t seed, const Op& op) {
-  switch (op.kind) {
-    case OpKind::kGemm:
-    case OpKind::kConvolution:
-      return Draw(seed, {1, op.n, op.k});
-    case OpKind::kAttention:
-      return Draw(seed, {2, op.sequences, op.n});
-    case OpKind::kNorm:
-    case OpKind::kSoftmax:
-      return Draw(seed, {3, op.n});
-    default:
-      return Draw(seed, {4, op.bytes.count()});
-  }
+// A number in [0, 1) that depends on the seed and a key alone.
+double Draw(uint64_t seed, uint64_t key) {
+  return Random(Hash().Add(static_cast<int64_t>(seed)).Add(static_cast<int64_t>(key)).value())
+      .Uniform();
 }
 
 using Key = std::function<std::string(const Sample&)>;
@@ -97,8 +81,8 @@ std::vector<SampleSplit> Make(const std::string& spec, std::span<const Sample> s
                               uint64_t seed) {
   if (spec == "none") return {Divide(samples, [](int) { return true; })};
   if (spec == "unseen-shape") {
-    return {
-        Divide(samples, [&](int i) { return ShapeDraw(seed, samples[i].op) < kShapeFraction; })};
+    return {Divide(samples,
+                   [&](int i) { return Draw(seed, ShapeOf(samples[i].op)) < kShapeFraction; })};
   }
   if (spec == "column:split") {
     return {Divide(samples, [&](int i) { return samples[i].split == "test"; })};
@@ -109,7 +93,8 @@ std::vector<SampleSplit> Make(const std::string& spec, std::span<const Sample> s
     const char* const end = spec.data() + spec.size();
     const auto [at, error] = std::from_chars(spec.data() + 7, end, fraction);
     if (error == std::errc() && at == end && fraction > 0 && fraction < 1) {
-      return {Divide(samples, [&](int i) { return Draw(seed, {0, i}) < fraction; })};
+      return {
+          Divide(samples, [&](int i) { return Draw(seed, static_cast<uint64_t>(i)) < fraction; })};
     }
   }
   throw InputError(
@@ -137,7 +122,7 @@ std::string OpLabel(const Sample& sample) {
   switch (sample.op.kind) {
     case OpKind::kGemm:
       if (sample.op.batch > 1) return "bmm";
-      return sample.source == "NeuSight" ? sample.name : "gemm";
+      return sample.name == "linear" ? sample.name : "gemm";
     case OpKind::kAttention:
       return "attention";
     default:

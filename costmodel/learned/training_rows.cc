@@ -1,9 +1,13 @@
 #include "costmodel/learned/training_rows.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <tuple>
 
 #include "costmodel/device_catalogue.h"
 #include "costmodel/learned/kernel_families.h"
+#include "costmodel/nearest.h"
 
 namespace stagecraft {
 namespace {
@@ -52,12 +56,35 @@ std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
   return rows;
 }
 
-std::map<std::string, int> UnknownBoards(std::span<const Sample> samples) {
-  std::map<std::string, int> unknown;
-  for (const Sample& sample : samples) {
-    if (DeviceCatalogue::Embedded().Find(sample.gpu) == nullptr) ++unknown[sample.gpu];
+bool CanPredict(const Sample& sample) {
+  const DeviceEntry* const entry = DeviceCatalogue::Embedded().Find(sample.gpu);
+  return entry != nullptr && HasRate(sample.op, entry->device);
+}
+
+std::string WhySkipped(const Sample& sample) {
+  if (CanPredict(sample)) return "";
+  if (DeviceCatalogue::Embedded().Find(sample.gpu) != nullptr) {
+    return fmt::format("has no rate for {} in the device catalogue", Name(sample.op.dtype));
   }
-  return unknown;
+  std::vector<std::string> known;
+  for (const DeviceEntry& other : DeviceCatalogue::Embedded().entries()) {
+    known.push_back(other.device.id);
+  }
+  return "is not in the device catalogue; " + NearestNames(sample.gpu, known);
+}
+
+SkippedRows CountSkipped(std::span<const Sample> samples) {
+  // Many samples are alike in what decides it.
+  std::map<std::tuple<std::string, DType, bool>, std::string> reasons;
+  SkippedRows skipped;
+  for (const Sample& sample : samples) {
+    const bool computes = sample.op.Flops().count() > 0;
+    const auto [reason, is_new] =
+        reasons.try_emplace({sample.gpu, sample.op.dtype, computes}, std::string());
+    if (is_new) reason->second = WhySkipped(sample);
+    if (!reason->second.empty()) ++skipped[{sample.gpu, reason->second}];
+  }
+  return skipped;
 }
 
 }  // namespace stagecraft

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/learned/call_overhead.h"
@@ -27,7 +28,13 @@ struct FamilyRows {
 std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
                                          const CallOverhead& overhead);
 
-// Rows per board that the catalogue does not have.
-std::map<std::string, int> UnknownBoards(std::span<const Sample> samples);
+// Why nothing can be said of a sample: its board is not in the catalogue, or has
+// no rate for its number format. Empty where something can.
+std::string WhySkipped(const Sample& sample);
+bool CanPredict(const Sample& sample);
+
+// Rows by board and reason.
+using SkippedRows = std::map<std::pair<std::string, std::string>, int>;
+SkippedRows CountSkipped(std::span<const Sample> samples);
 
 }  // namespace stagecraft

@@ -64,7 +64,11 @@ TEST(TrainingRowsTest, UnknownBoardsAreLeftOutAndCounted) {
                                        Of(Op::Elementwise(Bytes(2)), "abacus"),
                                        Of(Op::Elementwise(Bytes(3)))};
   EXPECT_EQ(RowsOf(Rows(samples), "stream").own.size(), 1u);
-  EXPECT_EQ(UnknownBoards(samples), (std::map<std::string, int>{{"abacus", 2}}));
+  const SkippedRows skipped = CountSkipped(samples);
+  ASSERT_EQ(skipped.size(), 1u);
+  EXPECT_EQ(skipped.begin()->first.first, "abacus");
+  EXPECT_EQ(skipped.begin()->second, 2);
+  EXPECT_EQ(WhySkipped(samples[2]), "");
 }
 
 TEST(TrainingRowsTest, OpsOfNoFamilyAreLeftOut) {
@@ -79,7 +83,8 @@ TEST(TrainingRowsTest, OpsOfNoFamilyAreLeftOut) {
 
 TEST(TrainingRowsTest, RowsAtTheFloorAreLeftOut) {
   Sample sample = Of(Op::Elementwise(Bytes(1)), "v100-pcie-16gb", "gelu");
-  sample.source = "NeuSight";
+  sample.source = "us";
+  sample.times_whole_calls = true;
   const std::vector<Sample> samples = {sample};
   EXPECT_TRUE(RowsOf(MakeTrainingRows(samples, CallOverhead::Fit(samples)), "stream").own.empty());
   EXPECT_EQ(RowsOf(Rows(samples), "stream").own.size(), 1u);

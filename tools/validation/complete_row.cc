@@ -54,7 +54,7 @@ class Completion {
       *degree = std::max<int64_t>(*degree, 1);
       if (*degree > kMostDegree) throw InputError("a degree is more than a million");
     }
-    if (row_.ep > 1) throw InputError("expert parallelism is not simulated yet");
+    if (row_.ep > 1) throw InputError("rows of expert parallelism do not describe the experts");
     if (row_.n_gpus > kMostDegree || row_.dp > kMostDegree || row_.interleave > kMostDegree) {
       throw InputError("a degree is more than a million");
     }

@@ -118,7 +118,7 @@ TEST(PredictionTest, WhatCannotBeSimulatedHasAReason) {
        "16 boards of a100-sxm4-80gb do not fill nodes of 5"},
       {[](MeasuredRow& r) { r.dtype = "nvfp4"; }, "number format nvfp4 is not simulated"},
       {[](MeasuredRow& r) { r.order = "zb-h1"; }, "pipeline order zb-h1 is not simulated"},
-      {[](MeasuredRow& r) { r.ep = 2; }, "expert parallelism is not simulated yet"},
+      {[](MeasuredRow& r) { r.ep = 2; }, "rows of expert parallelism do not describe the experts"},
       {[](MeasuredRow& r) { r.zero = "7"; }, "zero 7 is not a kind of sharding"},
       {[](MeasuredRow& r) { r.vocab_placement = "vocab-1"; },
        "vocabulary placement vocab-1 is not simulated"},

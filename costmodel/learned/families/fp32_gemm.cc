@@ -133,6 +133,10 @@ class Fp32GemmFamily final : public TabledFamily {
     return op.kind == OpKind::kGemm && op.dtype == DType::kFp32 && (op.batch > 1) == is_batched_;
   }
 
+  // Recurrent layers: one product a step, of which no sequence was measured.
+  bool IsDerived(const Op& op) const override { return op.kernels > 1; }
+  double Belief(const Op&) const override { return 1; }
+
   double Describe(const Op& op, const Device& device, std::span<const double> constants,
                   std::span<float> features) const override {
     const Product product = ProductOfOneKernel(op);

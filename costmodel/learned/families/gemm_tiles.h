@@ -31,7 +31,7 @@ struct Product {
   double elements() const { return left_elements() + right_elements() + out_elements(); }
 };
 
-// One of the kernels of a product or convolution: of several each does m /
+// One of the kernels of a product: of several each does m /
 // kernels rows, as recurrent layers do.
 Product ProductOfOneKernel(const Op& op);
 

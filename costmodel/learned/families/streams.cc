@@ -69,6 +69,10 @@ class Stream final : public TabledFamily {
     return op.kind == OpKind::kElementwise || op.kind == OpKind::kOptimizer;
   }
 
+  // Nobody measured optimizers: they move bytes as elementwise kernels do.
+  bool IsDerived(const Op& op) const override { return op.kind == OpKind::kOptimizer; }
+  double Belief(const Op&) const override { return 1; }
+
   double Describe(const Op& op, const Device& device, std::span<const double> constants,
                   std::span<float> features) const override {
     if (!features.empty()) {
@@ -81,8 +85,7 @@ class Stream final : public TabledFamily {
   }
 
   Learning learning() const override {
-    return {.boosting = {.rounds = 150, .max_depth = 5, .l2 = 2,
-                         .absolute_scale = 0.03}};
+    return {.boosting = {.rounds = 150, .max_depth = 5, .l2 = 2, .absolute_scale = 0.03}};
   }
 };
 

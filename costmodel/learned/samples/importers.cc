@@ -130,6 +130,7 @@ bool Read(const CsvRows& row, Sample& sample) {
   sample.name = row.Text(kOp);
   sample.split = row.Text(kSplit);
   sample.source = "NeuSight";
+  sample.times_whole_calls = true;
   return true;
 }
 }  // namespace neusight
@@ -167,6 +168,7 @@ bool Read(const CsvRows& row, Sample& sample) {
   sample.gpu = row.Word(kGpu);
   sample.time = row.Time(kTime, 1_us);
   sample.source = "Alpa";
+  sample.times_whole_calls = true;
   return true;
 }
 }  // namespace alpa

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -36,14 +37,34 @@ enum Column {
   kSplit,
   kSoftware,
   kSource,
+  kWholeCalls,
 };
-constexpr std::string_view kColumns[] = {
-    "kind",     "gpu",       "time_us", "dtype", "direction", "causal", "use",     "sequences",
-    "kv_batch", "batch",     "m",       "n",     "k",         "bytes",  "kernels", "spread",
-    "repeats",  "clock_mhz", "name",    "split", "software",  "source"};
+constexpr std::string_view kColumns[] = {"kind",
+                                         "gpu",
+                                         "time_us",
+                                         "dtype",
+                                         "direction",
+                                         "causal",
+                                         "use",
+                                         "sequences",
+                                         "kv_batch",
+                                         "batch",
+                                         "m",
+                                         "n",
+                                         "k",
+                                         "bytes",
+                                         "kernels",
+                                         "spread",
+                                         "repeats",
+                                         "clock_mhz",
+                                         "name",
+                                         "split",
+                                         "software",
+                                         "source",
+                                         "times_whole_calls"};
 constexpr const char* kHeader =
     "kind,dtype,direction,causal,use,sequences,kv_batch,batch,m,n,k,bytes,kernels,gpu,time_us,"
-    "spread,repeats,clock_mhz,name,split,software,source\n";
+    "spread,repeats,clock_mhz,name,split,software,source,times_whole_calls\n";
 
 constexpr OpKind kKinds[] = {OpKind::kGemm,      OpKind::kAttention,   OpKind::kElementwise,
                              OpKind::kOptimizer, OpKind::kConvolution, OpKind::kNorm,
@@ -55,6 +76,7 @@ constexpr double kMaxSpread = 1e3;
 constexpr double kMaxMegahertz = 1e6;
 constexpr double kHertzPerMegahertz = 1e6;
 constexpr int64_t kMaxBytes = int64_t{1} << 56;
+constexpr Duration kLongestTime = Duration::Nanoseconds(1'000'000'000'000'000);  // CsvRows::Time's
 
 bool HasProduct(OpKind kind) {
   return kind == OpKind::kGemm || kind == OpKind::kAttention || kind == OpKind::kConvolution;
@@ -106,7 +128,7 @@ Op ReadOp(const CsvRows& row) {
   op.k = Integer(row, kK, HasProduct(op.kind) ? 1 : 0, kMaxSize, op.k);
   op.bytes = Bytes(Integer(row, kBytes, HasBytes(op.kind) ? 1 : 0, kMaxBytes, op.bytes.count()));
   op.kernels =
-      static_cast<int>(Integer(row, kKernels, 0, std::numeric_limits<int>::max(), op.kernels));
+      static_cast<int>(Integer(row, kKernels, 1, std::numeric_limits<int>::max(), op.kernels));
   ReadAttention(row, op);
   return op;
 }
@@ -124,6 +146,7 @@ bool Read(const CsvRows& row, Sample& sample) {
   sample.split = row.Text(kSplit);
   sample.software = row.Text(kSoftware);
   sample.source = row.Text(kSource);
+  sample.times_whole_calls = !row.IsEmpty(kWholeCalls) && row.Flag(kWholeCalls);
   return true;
 }
 
@@ -149,7 +172,7 @@ std::string Quoted(const std::string& text) {
   return quoted + '"';
 }
 
-// What the table has no column for; empty: nothing.
+// What the table has no column for, or would not be read again; empty: nothing.
 std::string Refusal(const Sample& sample) {
   const Op& op = sample.op;
   bool is_known = false;
@@ -161,7 +184,21 @@ std::string Refusal(const Sample& sample) {
   if (!(sample.clock_hz >= 0 && sample.clock_hz <= kMaxMegahertz * kHertzPerMegahertz)) {
     return fmt::format("got a clock of {} Hz, want 0 to 1e12", sample.clock_hz);
   }
-  return sample.time < 1_ns ? "got no time, want at least 1 ns" : "";
+  if (sample.gpu.empty()) return "got no gpu, want the id of a device";
+  if (!(sample.spread >= 0 && sample.spread <= kMaxSpread)) {
+    return fmt::format("got a spread of {}, want 0 to {}", sample.spread, kMaxSpread);
+  }
+  if (std::max({op.batch, op.m, op.n, op.k, op.sequences}) > kMaxSize) {
+    return fmt::format("got {}, want sizes of at most {}", Describe(op), kMaxSize);
+  }
+  if (op.bytes.count() < (HasBytes(op.kind) ? 1 : 0) || op.bytes.count() > kMaxBytes) {
+    return fmt::format("got {} bytes, want 1 to {}", op.bytes.count(), kMaxBytes);
+  }
+  if (op.kernels < 1) return fmt::format("got {} kernels, want at least 1", op.kernels);
+  if (sample.time < 1_ns || sample.time > kLongestTime) {
+    return fmt::format("got {} ns, want 1 to {}", sample.time.ns(), kLongestTime.ns());
+  }
+  return "";
 }
 
 }  // namespace
@@ -181,10 +218,11 @@ std::string SamplesToCsv(std::span<const Sample> samples, const std::string& nam
                    kDirections[static_cast<int>(op.direction)], op.causal,
                    kUses[static_cast<int>(op.use)], op.sequences, op.kv_batch, op.batch, op.m, op.n,
                    op.k, op.bytes.count(), op.kernels);
-    fmt::format_to(out, "{},{},{},{},{},{},{},{},{}\n", Quoted(sample.gpu),
+    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{:d}\n", Quoted(sample.gpu),
                    Decimal(sample.time.ns(), 3), sample.spread, sample.repeats,
                    Decimal(std::llround(sample.clock_hz), 6), Quoted(sample.name),
-                   Quoted(sample.split), Quoted(sample.software), Quoted(sample.source));
+                   Quoted(sample.split), Quoted(sample.software), Quoted(sample.source),
+                   sample.times_whole_calls);
   }
   return fmt::to_string(buffer);
 }

@@ -1,7 +1,8 @@
 // Samples as our own table, one row each:
 //
 //   kind,dtype,direction,causal,use,sequences,kv_batch,batch,m,n,k,bytes,kernels,
-//   gpu,time_us,spread,repeats,clock_mhz,name,split,software,source
+//   gpu,time_us,spread,repeats,clock_mhz,name,split,software,source,
+//   times_whole_calls
 //
 // `kind`, `gpu` and `time_us` are required, columns may come in any order, and an
 // empty field is what an Op or a Sample has by itself. No row holds a collective:

@@ -9,6 +9,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/learned/samples/gzip.h"
+#include "costmodel/learned/samples/sample_csv.h"
 #include "costmodel/learned/samples/sample_proto.h"
 #include "costmodel/proto_file.h"
 
@@ -62,7 +63,7 @@ std::vector<Sample> Samples() {
   add(Op::Elementwise(Bytes(4000), 3), 1001).name = "gelu";
   add(Op::Rowwise(OpKind::kNorm, DType::kBf16, 10, 20, Bytes(800)), 3599999999999);
   add(Op::Rowwise(OpKind::kSoftmax, DType::kFp32, 10, 20, Bytes(1600), 2), 123456789012345);
-  add(Op::Optimizer(Bytes(1), 0), 10);
+  add(Op::Optimizer(Bytes(1), 3), 10);
   return samples;
 }
 
@@ -83,6 +84,30 @@ TEST(SampleFileTest, TableGivesEqualSamplesBack) {
     EXPECT_EQ(ReadSamples(path), Samples());
     EXPECT_EQ(ReadSampleFile(path).format, "samples");
   }
+}
+
+// What a table could not give back is not written.
+TEST(SampleFileTest, TablesRefuseWhatTheyWouldNotRead) {
+  const auto refusal = [](const std::function<void(Sample&)>& change) {
+    std::vector<Sample> samples = {Samples()[0]};
+    change(samples[0]);
+    try {
+      SamplesToCsv(samples, "t.csv");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal([](Sample&) {}), "");
+  EXPECT_EQ(refusal([](Sample& s) { s.gpu.clear(); }),
+            "t.csv: samples[0]: got no gpu, want the id of a device");
+  EXPECT_EQ(refusal([](Sample& s) { s.spread = 2000; }),
+            "t.csv: samples[0]: got a spread of 2000, want 0 to 1000");
+  EXPECT_EQ(refusal([](Sample& s) { s.op.kernels = 0; }),
+            "t.csv: samples[0]: got 0 kernels, want at least 1");
+  EXPECT_NE(refusal([](Sample& s) { s.op = Op::Elementwise(Bytes(0)); }), "");
+  EXPECT_NE(refusal([](Sample& s) { s.op.m = int64_t{1} << 41; }), "");
+  EXPECT_NE(refusal([](Sample& s) { s.time = Duration::Max(); }), "");
 }
 
 TEST(SampleFileTest, ProtosGiveEqualSamplesBack) {

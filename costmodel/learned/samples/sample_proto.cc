@@ -48,6 +48,7 @@ Sample SampleFromProto(const SampleProto& proto, std::string_view path) {
   sample.split = proto.split();
   sample.software = proto.software();
   sample.source = proto.source();
+  sample.times_whole_calls = proto.times_whole_calls();
   return sample;
 }
 
@@ -75,6 +76,7 @@ SampleProto ToProto(const Sample& sample) {
   proto.set_split(sample.split);
   proto.set_software(sample.software);
   proto.set_source(sample.source);
+  proto.set_times_whole_calls(sample.times_whole_calls);
   return proto;
 }
 
