@@ -105,7 +105,7 @@ class Calibrator {
   std::vector<double> Corrections(double share) const {
     BoardSetting kept = prior_;
     kept.share = share;
-    const CorrectedTimes times(family_, trees_, device_, kept);
+    const CorrectedTimes times(family_, trees_, device_, device_, kept);
     const DescribedOps described = times.Describe(ops_);
     std::vector<double> corrections = times.Unguarded(ops_, described);
     for (size_t i = 0; i < ops_.size(); ++i) corrections[i] -= described.log_seconds[i];

@@ -21,7 +21,7 @@ void Scale(Op& op, int dimension, int64_t factor) {
 }  // namespace
 
 double CorrectedTimes::LogStructured(const Op& op) const {
-  return std::log(family_.Describe(op, device_, setting_.constants, {}));
+  return std::log(family_.Describe(op, running_, setting_.constants, {}));
 }
 
 DescribedOps CorrectedTimes::Describe(std::span<const Op> ops) const {
@@ -29,10 +29,12 @@ DescribedOps CorrectedTimes::Describe(std::span<const Op> ops) const {
   DescribedOps described;
   described.features.resize(ops.size() * columns);
   described.log_seconds.reserve(ops.size());
+  const bool runs_as_measured = running_ == measured_;
   for (size_t i = 0; i < ops.size(); ++i) {
-    described.log_seconds.push_back(
-        std::log(family_.Describe(ops[i], device_, setting_.constants,
-                                  std::span(described.features).subspan(i * columns, columns))));
+    const double seconds =
+        family_.Describe(ops[i], measured_, setting_.constants,
+                         std::span(described.features).subspan(i * columns, columns));
+    described.log_seconds.push_back(runs_as_measured ? std::log(seconds) : LogStructured(ops[i]));
   }
   return described;
 }
@@ -100,7 +102,7 @@ void CorrectedTimes::TakeSmallest(std::span<const Op> ops, std::span<double> res
         Op op = grown[b];
         Scale(op, d, 8);
         const double best = results[branches[b].op];
-        const double least = family_.LeastTime(op, device_, setting_.constants);
+        const double least = family_.LeastTime(op, running_, setting_.constants);
         if (least > 0 && std::log(least) + Lowest() >= best) continue;
         if (LogStructured(op) + Lowest() >= best) continue;
         next.push_back({branches[b].op, d});

@@ -13,19 +13,22 @@ namespace stagecraft {
 
 // What the structure says of some ops.
 struct DescribedOps {
-  std::vector<float> features;      // a row of the family's for each op
-  std::vector<double> log_seconds;  // structured
+  std::vector<float> features;      // at the boost clock, a row of the family's for each op
+  std::vector<double> log_seconds;  // structured, at the clock it runs at
 };
 
 class CorrectedTimes {
  public:
-  // All must outlive this; `device` is at its boost clock. Empty trees add nothing.
-  CorrectedTimes(const KernelFamily& family, const BoostedTrees& trees, const Device& device,
-                 const BoardSetting& setting)
+  // All must outlive this. `measured` is the device at its boost clock, at which
+  // corrections were learned, `running` at the clock to be predicted for. Empty
+  // trees add nothing.
+  CorrectedTimes(const KernelFamily& family, const BoostedTrees& trees, const Device& measured,
+                 const Device& running, const BoardSetting& setting)
       : family_(family),
         learning_(family.learning()),
         trees_(trees),
-        device_(device),
+        measured_(measured),
+        running_(running),
         setting_(setting) {}
 
   DescribedOps Describe(std::span<const Op> ops) const;
@@ -46,7 +49,8 @@ class CorrectedTimes {
   const KernelFamily& family_;
   const Learning learning_;
   const BoostedTrees& trees_;
-  const Device& device_;
+  const Device& measured_;
+  const Device& running_;
   const BoardSetting& setting_;
 };
 

@@ -175,19 +175,15 @@ void FamilyModel::FitSpread(std::span<const FitRow> all) {
 
 std::vector<LogTime> FamilyModel::Predict(std::span<const Op> ops, const Device& device) const {
   const Device measured = AtBoostClock(device);
-  const Device slowed = AtTrainingClock(device);
+  const Device running = device.training_clock < 1 ? AtTrainingClock(device) : measured;
   const BoardSetting setting = known_.SettingOf(measured);
-  const CorrectedTimes corrected(*family_, trees_, measured, setting);
+  const CorrectedTimes corrected(*family_, trees_, measured, running, setting);
   const DescribedOps described = corrected.Describe(ops);
   const std::vector<double> logs = corrected.Of(ops, described);
   const std::vector<double> spreads = spread_.Of(described.features, ops.size(), setting.nearness);
   std::vector<LogTime> times(ops.size());
   for (size_t i = 0; i < ops.size(); ++i) {
     double log_seconds = logs[i] + setting.offset;
-    if (device.training_clock < 1) {
-      log_seconds += std::log(family_->Describe(ops[i], slowed, setting.constants, {})) -
-                     described.log_seconds[i];
-    }
     const double bound = kRoofline * RooflineTime(ops[i], measured).seconds();
     if (bound > 0) log_seconds = std::max(log_seconds, std::log(bound));
     times[i] = {log_seconds, spreads[i], setting.is_measured};
