@@ -1,4 +1,4 @@
-// EventQueue: the engine's pending events, earliest first.
+// EventQueue: the pending events of a simulation, earliest first.
 //
 // A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, "Faster algorithms for the
 // shortest path problem", JACM 1990): times never run backwards, so an event
@@ -25,19 +25,23 @@ class EventQueue {
   // time_ns must not be below the last time that PopAll() returned.
   void Push(int64_t time_ns, int32_t task) {
     buckets_[BucketOf(time_ns)].push_back({time_ns, task});
+    if (time_ns < next_ns_ && time_ns > last_ns_) next_ns_ = time_ns;
     ++size_;
   }
 
-  // The time of the earliest event; the queue must not be empty.
+  // The time of the earliest event; the queue must not be empty. To ask
+  // promises nothing: earlier events may still be pushed.
   int64_t NextTime() {
-    if (buckets_[0].empty()) Refill();
-    return last_ns_;
+    if (!buckets_[0].empty()) return last_ns_;
+    if (next_ns_ == kUnknown) next_ns_ = EarliestOf(buckets_[LowestBucket()]);
+    return next_ns_;
   }
 
   // Moves every event of the earliest time into `events` (cleared first) and
   // returns that time. Events of one time come in no particular order.
   int64_t PopAll(std::vector<Event>& events) {
     const int64_t now = NextTime();
+    if (buckets_[0].empty()) Refill(now);
     events.clear();
     events.swap(buckets_[0]);
     size_ -= events.size();
@@ -49,23 +53,36 @@ class EventQueue {
     return std::bit_width(static_cast<uint64_t>(time_ns ^ last_ns_));
   }
 
-  // Spreads the lowest bucket that holds events below itself; those of the
-  // earliest time end up in bucket 0.
-  void Refill() {
+  // The first bucket above 0 that holds events: those of the earliest time are in it.
+  int LowestBucket() const {
     int lowest = 1;
     while (buckets_[lowest].empty()) ++lowest;
-    std::vector<Event>& source = buckets_[lowest];
-    int64_t earliest = source[0].time_ns;
-    for (const Event& event : source) {
+    return lowest;
+  }
+
+  static int64_t EarliestOf(const std::vector<Event>& events) {
+    int64_t earliest = events[0].time_ns;
+    for (const Event& event : events) {
       if (event.time_ns < earliest) earliest = event.time_ns;
     }
+    return earliest;
+  }
+
+  // Spreads the lowest bucket that holds events below itself; those of the
+  // earliest time end up in bucket 0.
+  void Refill(int64_t earliest) {
+    std::vector<Event>& source = buckets_[LowestBucket()];
     last_ns_ = earliest;
     for (const Event& event : source) buckets_[BucketOf(event.time_ns)].push_back(event);
     source.clear();
+    next_ns_ = kUnknown;
   }
+
+  static constexpr int64_t kUnknown = -1;
 
   std::array<std::vector<Event>, 65> buckets_;
   int64_t last_ns_ = 0;
+  int64_t next_ns_ = kUnknown;  // the earliest event above bucket 0
   size_t size_ = 0;
 };
 

@@ -1,0 +1,136 @@
+// FairShares: the max-min fair rates of flows that share links.
+//
+// The rates r are the only ones with
+//   (1) r_f >= 0, and the sum of r_f over the flows f of link l <= capacity_l,
+//   (2) r_f <= cap_f,
+//   (3) r_f = cap_f, or f has a bottleneck: a link on its route that is full
+//       (equality in (1)) and on which no flow is faster
+// (Bertsekas, Gallager, "Data Networks", 1992, section 6.5). They are kept as
+// flows come and go and capacities change, touching only flows whose rate may
+// change. Affected at first are the flows that came and those whose bottleneck
+// lost a flow, gained one or changed. These are filled anew, from the least
+// fair share upwards, with all other rates held. Where (3) then fails for a
+// flow held (it is faster than a bottleneck on its route allows, or its own
+// bottleneck is no longer full or has a faster flow), it joins the affected,
+// and the filling is repeated. When it fails for none, (1)-(3) hold for all,
+// and as there is one solution only, this is it. A flow alone on all its links
+// takes the least of its cap and their capacities at once.
+//
+// Rates are bytes per nanosecond. Equality is meant up to 1e-9 of the greater.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/network/index_runs.h"
+
+namespace stagecraft {
+
+using LinkId = int32_t;   // 0, 1, ... as added
+using RouteId = int32_t;  // 0, 1, ... as added
+using FlowId = int32_t;   // small and chosen by the caller; free again after Leave()
+
+enum class LinkState : uint8_t { kIdle, kBusy, kFull };
+
+// One Settle() costs O(rounds x (m + s log s)) for s affected flows and links
+// with m flows on them; rounds are the links a change passes on, seldom above
+// ten. Allocates only while it grows beyond what it has held before.
+class FairShares {
+ public:
+  static constexpr double kNoCap = std::numeric_limits<double>::infinity();
+
+  LinkId AddLink(double capacity);  // >= 0
+  // The links of a route are distinct; none at all is a route that never limits.
+  RouteId AddRoute(std::span<const LinkId> links);
+
+  void Join(FlowId flow, RouteId route, double cap = kNoCap);  // cap > 0
+  void Leave(FlowId flow);                                     // not before it was settled
+  void SetCapacity(LinkId link, double capacity);
+
+  // Brings all rates up to date. Returns the flows whose rate is new since the
+  // last call, some perhaps twice; the span is good until the next call.
+  std::span<const FlowId> Settle();
+  // Links whose state is new since the last Settle(); cleared by the one after.
+  std::span<const LinkId> changed_links() const { return settled_links_; }
+
+  // These hold after Settle(), until the next change.
+  double rate(FlowId flow) const { return flows_[flow].rate; }
+  LinkState state(LinkId link) const { return links_[link].state; }
+
+  int link_count() const { return static_cast<int>(links_.size()); }
+  int flow_count(LinkId link) const { return static_cast<int>(members_[link].size()); }
+  FlowId flow(LinkId link, int index) const { return members_[link][index].flow; }
+  std::span<const LinkId> route(RouteId route) const {
+    return {route_links_.data() + route_begin_[route],
+            route_links_.data() + route_begin_[route + 1]};
+  }
+
+ private:
+  static constexpr LinkId kAtCap = -1;  // as bottleneck: the flow's own cap
+  static constexpr LinkId kNone = -2;   // as bottleneck: not known yet
+
+  struct Flow {
+    double rate = 0;
+    double cap = 0;
+    RouteId route = 0;
+    LinkId bottleneck = kNone;
+    int32_t places = 0;     // first of the flow's indices into places_
+    int32_t affected = -1;  // index into affected_, -1 for none
+  };
+  struct Member {
+    FlowId flow;
+    int32_t hop;  // which link of its route this is
+  };
+  struct Link {
+    double capacity = 0;
+    LinkState state = LinkState::kIdle;
+    bool is_dirty = false;
+    // While it settles:
+    bool is_touched = false;
+    int32_t affected = 0;  // flows of it that are affected
+    int32_t open = 0;      // of these, not filled yet
+    double spare = 0;      // capacity less the rates held
+    double left = 0;       // spare less the rates filled
+    double fill = 0;       // rate of the flows that this link stopped; no cap if none
+    double top = 0;        // greatest rate filled
+  };
+
+  void MarkDirty(LinkId link);
+  void SetState(LinkId link, LinkState state);
+  void AffectFirst();
+  void Affect(FlowId flow);
+  void Touch(LinkId link);
+  double Load(LinkId link) const;
+  void Fill();
+  void PrepareFill();
+  void FillFlow(int32_t affected, double rate, LinkId bottleneck);
+  void FillLink(LinkId link, double share);
+  bool AffectViolators();
+  void Commit();
+
+  std::vector<Link> links_;
+  std::vector<std::vector<Member>> members_;  // by link
+  std::vector<int32_t> route_begin_{0};
+  std::vector<LinkId> route_links_;
+  std::vector<Flow> flows_;
+  IndexRuns runs_;
+  std::vector<int32_t> places_;  // by flow and hop: index into the link's members
+
+  std::vector<LinkId> dirty_;
+  std::vector<FlowId> fresh_;  // joined and not alone
+  std::vector<FlowId> changed_, settled_;
+  std::vector<LinkId> changed_links_, settled_links_;
+  // While it settles:
+  std::vector<FlowId> affected_;
+  std::vector<double> filled_;                      // by affected flow: its rate
+  std::vector<LinkId> bottlenecks_;                 // by affected flow
+  std::vector<LinkId> touched_;                     // links of affected flows
+  std::vector<std::pair<double, int32_t>> capped_;  // (cap, affected), descending
+  std::vector<std::pair<double, LinkId>> shares_;   // heap, least share on top
+  int32_t open_ = 0;                                // affected flows not filled yet
+};
+
+}  // namespace stagecraft

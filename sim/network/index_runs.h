@@ -1,0 +1,43 @@
+// IndexRuns: places in an array, taken and given back as runs of neighbours.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace stagecraft {
+
+// A run is as long as a power of two, so one given back fits the next of its
+// kind: an array whose users come and go stops growing. O(1) each.
+class IndexRuns {
+ public:
+  // The first of `count` consecutive indices, count >= 0.
+  int32_t Take(int count) {
+    std::vector<int32_t>& free = free_[KindOf(count)];
+    if (free.empty()) {
+      const int32_t first = size_;
+      size_ += 1 << KindOf(count);
+      return first;
+    }
+    const int32_t first = free.back();
+    free.pop_back();
+    return first;
+  }
+
+  // `count` as it was taken.
+  void Give(int32_t first, int count) { free_[KindOf(count)].push_back(first); }
+
+  // All indices handed out so far are below this.
+  int32_t size() const { return size_; }
+
+ private:
+  static int KindOf(int count) {
+    return count <= 1 ? 0 : std::bit_width(static_cast<uint32_t>(count - 1));
+  }
+
+  std::array<std::vector<int32_t>, 32> free_;
+  int32_t size_ = 0;
+};
+
+}  // namespace stagecraft
