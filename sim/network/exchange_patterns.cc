@@ -1,0 +1,129 @@
+// Patterns in which ranks write to many others.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "sim/network/collective_patterns.h"
+
+namespace stagecraft {
+namespace {
+
+double Part(Bytes bytes, int parts) { return static_cast<double>(bytes.count()) / parts; }
+
+void AddSingle(MessagePair pair, double bytes, int32_t counter, std::span<const MessageNeed> needs,
+               MessagePattern* pattern) {
+  MessageSender sender;
+  sender.messages = 1;
+  sender.bytes = bytes;
+  sender.pair = pattern->AddPair(pair);
+  sender.counter = counter;
+  pattern->AddSender(sender, needs);
+}
+
+}  // namespace
+
+MessagePattern DirectAllToAll(int ranks, Bytes bytes) {
+  MessagePattern pattern;
+  const int32_t counter = pattern.AddCounters(1);
+  for (int from = 0; from < ranks; ++from) {
+    for (int to = 0; to < ranks; ++to) {
+      if (from != to) AddSingle({from, to}, Part(bytes, ranks), counter, {}, &pattern);
+    }
+  }
+  return pattern;
+}
+
+MessagePattern DirectAllToAllV(int ranks, std::span<const Bytes> bytes) {
+  CHECK(static_cast<int64_t>(bytes.size()) == int64_t{ranks} * ranks);
+  MessagePattern pattern;
+  const int32_t counter = pattern.AddCounters(1);
+  for (int from = 0; from < ranks; ++from) {
+    for (int to = 0; to < ranks; ++to) {
+      const Bytes part = bytes[static_cast<size_t>(from) * ranks + to];
+      if (from != to && part > Bytes()) AddSingle({from, to}, Part(part, 1), counter, {}, &pattern);
+    }
+  }
+  return pattern;
+}
+
+// A rank's counter is what it has received: one message a round.
+MessagePattern PairwiseAllToAll(int ranks, Bytes bytes) {
+  MessagePattern pattern;
+  if (ranks == 1) return pattern;
+  const int32_t received = pattern.AddCounters(ranks);
+  for (int rank = 0; rank < ranks; ++rank) {
+    MessageSender sender;
+    sender.messages = ranks - 1;
+    sender.bytes = Part(bytes, ranks);
+    sender.pair_step = 1;
+    sender.counter = received;
+    sender.turn = rank + 1;
+    sender.turns = ranks;
+    for (int round = 1; round < ranks; ++round) {
+      const int32_t pair = pattern.AddPair({rank, (rank + round) % ranks});
+      if (round == 1) sender.pair = pair;
+    }
+    pattern.AddSender(sender, std::array{MessageNeed{received + rank, 1, 1, 0}});
+  }
+  return pattern;
+}
+
+MessagePattern SendReceive(Bytes bytes) {
+  MessagePattern pattern;
+  AddSingle({0, 1}, Part(bytes, 1), pattern.AddCounters(1), {}, &pattern);
+  return pattern;
+}
+
+MessagePattern ParameterServer(int workers, int servers, Bytes bytes) {
+  MessagePattern pattern;
+  const int32_t pushed = pattern.AddCounters(servers);
+  const int32_t answered = pattern.AddCounters(1);
+  for (int worker = 0; worker < workers; ++worker) {
+    MessageSender sender;
+    sender.messages = servers;
+    sender.bytes = Part(bytes, servers);
+    sender.pair_step = 1;
+    sender.counter = pushed;
+    sender.turn = worker % servers;
+    sender.turns = servers;
+    for (int k = 0; k < servers; ++k) {
+      const int32_t pair = pattern.AddPair({worker, workers + (worker + k) % servers});
+      if (k == 0) sender.pair = pair;
+    }
+    pattern.AddSender(sender, {});
+  }
+  for (int server = 0; server < servers; ++server) {
+    const std::array needs{MessageNeed{pushed + server, 0, 0, workers}};
+    for (int worker = 0; worker < workers; ++worker) {
+      AddSingle({workers + server, worker}, Part(bytes, servers), answered, needs, &pattern);
+    }
+  }
+  return pattern;
+}
+
+MessagePattern Gossip(int ranks, int peers, Bytes bytes, Random random) {
+  CHECK(peers < ranks);
+  MessagePattern pattern;
+  const int32_t counter = pattern.AddCounters(1);
+  std::vector<int> drawn;
+  for (int rank = 0; rank < ranks; ++rank) {
+    drawn.clear();
+    MessageSender sender;
+    sender.messages = peers;
+    sender.bytes = Part(bytes, 1);
+    sender.pair_step = 1;
+    sender.counter = counter;
+    while (static_cast<int>(drawn.size()) < peers) {
+      const int peer = static_cast<int>(random.Integer(0, ranks - 1));
+      if (peer == rank || std::find(drawn.begin(), drawn.end(), peer) != drawn.end()) continue;
+      drawn.push_back(peer);
+      const int32_t pair = pattern.AddPair({rank, peer});
+      if (drawn.size() == 1) sender.pair = pair;
+    }
+    pattern.AddSender(sender, {});
+  }
+  return pattern;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,97 @@
+// Patterns up and down binary trees.
+#include <vector>
+
+#include "sim/network/collective_patterns.h"
+
+namespace stagecraft {
+namespace {
+
+// A binary tree over the ranks in order, root 0: parents by the lowest bit set,
+// so every odd rank is a leaf. -1 for the root.
+int InOrderParent(int rank, int ranks) {
+  if (rank == 0) return -1;
+  const int bit = rank & -rank;
+  const int parent = (rank ^ bit) | (bit << 1);
+  return parent < ranks ? parent : rank ^ bit;
+}
+
+std::vector<int> InOrderParents(int ranks) {
+  std::vector<int> parents;
+  for (int rank = 0; rank < ranks; ++rank) parents.push_back(InOrderParent(rank, ranks));
+  return parents;
+}
+
+// The same tree over the ranks in another order, where leaves are inner ranks
+// and the other way round: mirrored for an even number, turned by one for an odd.
+std::vector<int> SecondParents(int ranks) {
+  const auto renamed = [ranks](int rank) {
+    return ranks % 2 == 0 ? ranks - 1 - rank : (rank + 1) % ranks;
+  };
+  std::vector<int> parents(ranks);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int parent = InOrderParent(rank, ranks);
+    parents[renamed(rank)] = parent < 0 ? -1 : renamed(parent);
+  }
+  return parents;
+}
+
+// What flows through one tree.
+struct TreeLoad {
+  int chunks;
+  double chunk_bytes;
+  bool goes_up;  // before it goes down
+};
+
+// Counters by rank: what has gone up from it, what has come down to it.
+void AddTree(const std::vector<int>& parents, const TreeLoad& load, MessagePattern* pattern) {
+  const int ranks = static_cast<int>(parents.size());
+  const int32_t up = load.goes_up ? pattern->AddCounters(ranks) : 0;
+  const int32_t down = pattern->AddCounters(ranks);
+  std::vector<std::vector<MessageNeed>> from_children(ranks);
+  for (int rank = 0; rank < ranks && load.goes_up; ++rank) {
+    if (parents[rank] >= 0) from_children[parents[rank]].push_back({up + rank, 0, 1, 1});
+  }
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int parent = parents[rank];
+    if (parent < 0) continue;
+    MessageSender sender;
+    sender.messages = load.chunks;
+    sender.bytes = load.chunk_bytes;
+    if (load.goes_up) {
+      sender.pair = pattern->AddPair({rank, parent});
+      sender.counter = up + rank;
+      pattern->AddSender(sender, from_children[rank]);
+    }
+    sender.pair = pattern->AddPair({parent, rank});
+    sender.counter = down + rank;
+    const bool is_from_root = parents[parent] < 0;
+    pattern->AddSender(sender, is_from_root ? from_children[parent]
+                                            : std::vector<MessageNeed>{{down + parent, 0, 1, 1}});
+  }
+}
+
+}  // namespace
+
+MessagePattern TreeAllReduce(int ranks, Bytes bytes, int chunks) {
+  MessagePattern pattern;
+  const double chunk_bytes = static_cast<double>(bytes.count()) / chunks;
+  AddTree(InOrderParents(ranks), {chunks, chunk_bytes, true}, &pattern);
+  return pattern;
+}
+
+MessagePattern DoubleTreeAllReduce(int ranks, Bytes bytes, int chunks) {
+  MessagePattern pattern;
+  const double chunk_bytes = static_cast<double>(bytes.count()) / 2 / chunks;
+  AddTree(InOrderParents(ranks), {chunks, chunk_bytes, true}, &pattern);
+  AddTree(SecondParents(ranks), {chunks, chunk_bytes, true}, &pattern);
+  return pattern;
+}
+
+MessagePattern TreeBroadcast(int ranks, Bytes bytes, int chunks) {
+  MessagePattern pattern;
+  const double chunk_bytes = static_cast<double>(bytes.count()) / chunks;
+  AddTree(InOrderParents(ranks), {chunks, chunk_bytes, false}, &pattern);
+  return pattern;
+}
+
+}  // namespace stagecraft
