@@ -24,15 +24,14 @@ class Platform {
     for (int host = 0; host < network.hosts; ++host) {
       hosts_.push_back(zone->create_host("h" + std::to_string(host), 1e9));
     }
-    std::vector<const s4u::Link*> links;
     for (size_t link = 0; link < network.links.size(); ++link) {
       const TrafficLink& spec = network.links[link];
-      links.push_back(zone->create_link("l" + std::to_string(link), spec.bandwidth.bytes_per_s())
-                          ->set_latency(spec.latency.seconds()));
+      links_.push_back(zone->create_link("l" + std::to_string(link), spec.bandwidth.bytes_per_s())
+                           ->set_latency(spec.latency.seconds()));
     }
     for (const TrafficRoute& route : network.routes) {
       std::vector<s4u::LinkInRoute> hops;
-      for (const int link : route.links) hops.emplace_back(links[link]);
+      for (const int link : route.links) hops.emplace_back(links_[link]);
       zone->add_route(hosts_[route.from]->get_netpoint(), hosts_[route.to]->get_netpoint(), nullptr,
                       nullptr, hops, false);
     }
@@ -40,6 +39,7 @@ class Platform {
   }
 
   s4u::Host* host(int index) const { return hosts_[index]; }
+  s4u::Link* link(int index) const { return links_[index]; }
 
   SimgridRun Run() {
     const double begin = CpuSeconds();
@@ -51,7 +51,7 @@ class Platform {
   std::vector<std::string> arguments_ = {
       "stagecraft",
       "--cfg=network/model:CM02",
-      "--cfg=network/TCP-gamma:0",
+      "--cfg=network/TCP-gamma:1e30",
       "--cfg=network/crosstraffic:0",
       "--cfg=network/latency-factor:1",
       "--cfg=network/bandwidth-factor:1",
@@ -60,6 +60,7 @@ class Platform {
   };
   std::unique_ptr<s4u::Engine> engine_;
   std::vector<s4u::Host*> hosts_;
+  std::vector<s4u::Link*> links_;
 };
 
 char payload;  // what every message points to; nobody reads it
@@ -120,7 +121,8 @@ SimgridRun RunOnSimgrid(const PipelineTraffic& traffic) {
 }
 
 std::vector<double> RunOnSimgrid(const TrafficNetwork& network,
-                                 const std::vector<TrafficFlow>& flows) {
+                                 const std::vector<TrafficFlow>& flows,
+                                 const std::vector<TrafficChange>& changes) {
   Platform platform(network);
   std::vector<double> ends(flows.size(), 0);
   for (size_t i = 0; i < flows.size(); ++i) {
@@ -128,13 +130,21 @@ std::vector<double> RunOnSimgrid(const TrafficNetwork& network,
     const TrafficRoute& route = network.routes[flow.route];
     s4u::Host* from = platform.host(route.from);
     s4u::Host* to = platform.host(route.to);
-    s4u::Actor::create("flow", from, [&flow, &ends, i, from, to] {
+    s4u::Mailbox* mailbox = s4u::Mailbox::by_name("flow" + std::to_string(i));
+    s4u::Actor::create("receiver", to, [mailbox] { mailbox->get<char>(); });
+    s4u::Actor::create("sender", from, [&flow, &ends, i, mailbox] {
       s4u::this_actor::sleep_until(flow.start.seconds());
-      const s4u::CommPtr message = s4u::Comm::sendto_init(from, to);
-      message->set_payload_size(static_cast<uint64_t>(flow.bytes));
+      const s4u::CommPtr message = mailbox->put_init(&payload, static_cast<uint64_t>(flow.bytes));
       if (flow.cap > Bandwidth()) message->set_rate(flow.cap.bytes_per_s());
-      message->start()->wait();
+      message->wait();
       ends[i] = s4u::Engine::get_clock();
+    });
+  }
+  for (const TrafficChange& change : changes) {
+    s4u::Link* link = platform.link(change.link);
+    s4u::Actor::create("change", platform.host(0), [&change, link] {
+      s4u::this_actor::sleep_until(change.time.seconds());
+      link->set_bandwidth(change.bandwidth.bytes_per_s());
     });
   }
   platform.Run();

@@ -1,9 +1,10 @@
 // Runs traffic with SimGrid, the simulator that ours is measured against.
 //
-// Its flow-level model CM02 without what is TCP's: no gamma, no cross-traffic,
-// no factors. Sharing is then max-min fair, weighted by latency: a flow over
-// twice the latency gets half the share. So latencies of routes that share a
-// link must be equal.
+// Its flow-level model CM02 without what is TCP's: no cross-traffic, no factors,
+// and a gamma that never binds (0 would take the caps with it). What remains is
+// max-min fair sharing weighted by latency, a flow over twice the latency with
+// half the share; so routes that share a link should have the same latency, or
+// none. A flow never has more than its links had when it started.
 // SimGrid allows one platform a process: only one call, in a process of its own.
 #pragma once
 
@@ -24,16 +25,24 @@ SimgridRun RunOnSimgrid(const RingTraffic& traffic);
 // Stages are actors; a message flows as soon as it is sent.
 SimgridRun RunOnSimgrid(const PipelineTraffic& traffic);
 
-// One message over a route of its own.
+// One message.
 struct TrafficFlow {
   int route = 0;
   Duration start;
-  double bytes = 0;
-  Bandwidth cap;  // 0: none
+  double bytes = 0;  // whole
+  Bandwidth cap;     // 0: none
+};
+
+// From `time` on a link has another bandwidth, > 0.
+struct TrafficChange {
+  int link = 0;
+  Duration time;
+  Bandwidth bandwidth;
 };
 
 // When each flow ends, in seconds.
 std::vector<double> RunOnSimgrid(const TrafficNetwork& network,
-                                 const std::vector<TrafficFlow>& flows);
+                                 const std::vector<TrafficFlow>& flows,
+                                 const std::vector<TrafficChange>& changes);
 
 }  // namespace stagecraft
