@@ -1,5 +1,7 @@
 #include "sim/network/traffic.h"
 
+#include <utility>
+
 #include "costmodel/random.h"
 
 namespace stagecraft {
@@ -11,7 +13,7 @@ constexpr Duration kLatency = Duration::Nanoseconds(500);
 // Links of a fat tree, numbered tier by tier.
 class FatTree {
  public:
-  FatTree(int hosts, uint64_t seed) : hosts_(hosts), random_(seed) {
+  FatTree(int hosts, uint64_t seed) : random_(seed) {
     const int pods = hosts / (kLeaves * kHosts);
     links_.assign(2 * hosts, {kRate, kLatency});
     leaf_base_ = static_cast<int>(links_.size());
@@ -50,7 +52,6 @@ class FatTree {
   static constexpr int kAggregations = 32;  // of a pod
   static constexpr int kCores = 32;         // of an aggregation switch
 
-  int hosts_;
   Random random_;
   std::vector<TrafficLink> links_;
   int leaf_base_ = 0;
