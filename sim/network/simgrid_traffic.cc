@@ -12,10 +12,16 @@ namespace s4u = simgrid::s4u;
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
+// What a TCP window allows over a latency: 0 is no bound, and undoes the caps
+// of flows as well; the other never binds.
+const char kNoGamma[] = "0";
+const char kGammaBesideCaps[] = "1e30";
+
 // A platform of hosts h0, h1, ... whose routes are those of the traffic.
 class Platform {
  public:
-  explicit Platform(const TrafficNetwork& network) {
+  Platform(const TrafficNetwork& network, const std::string& gamma) {
+    arguments_.push_back("--cfg=network/TCP-gamma:" + gamma);
     int count = static_cast<int>(arguments_.size());
     std::vector<char*> values;
     for (std::string& argument : arguments_) values.push_back(argument.data());
@@ -51,7 +57,6 @@ class Platform {
   std::vector<std::string> arguments_ = {
       "stagecraft",
       "--cfg=network/model:CM02",
-      "--cfg=network/TCP-gamma:1e30",
       "--cfg=network/crosstraffic:0",
       "--cfg=network/latency-factor:1",
       "--cfg=network/bandwidth-factor:1",
@@ -98,7 +103,7 @@ void ActAsStage(const PipelineTraffic& traffic, int stage) {
 }  // namespace
 
 SimgridRun RunOnSimgrid(const RingTraffic& traffic) {
-  Platform platform(traffic.network);
+  Platform platform(traffic.network, kNoGamma);
   const double bytes = static_cast<double>(traffic.bytes.count()) / traffic.ranks;
   const int messages = 2 * (traffic.ranks - 1);
   for (const TrafficRoute& route : traffic.network.routes) {
@@ -109,7 +114,7 @@ SimgridRun RunOnSimgrid(const RingTraffic& traffic) {
 }
 
 SimgridRun RunOnSimgrid(const PipelineTraffic& traffic) {
-  Platform platform(traffic.network);
+  Platform platform(traffic.network, kNoGamma);
   for (int stage = 0; stage < traffic.network.hosts; ++stage) {
     const s4u::ActorPtr actor = s4u::Actor::create(
         "stage", platform.host(stage), [&traffic, stage] { ActAsStage(traffic, stage); });
@@ -123,7 +128,7 @@ SimgridRun RunOnSimgrid(const PipelineTraffic& traffic) {
 std::vector<double> RunOnSimgrid(const TrafficNetwork& network,
                                  const std::vector<TrafficFlow>& flows,
                                  const std::vector<TrafficChange>& changes) {
-  Platform platform(network);
+  Platform platform(network, kGammaBesideCaps);
   std::vector<double> ends(flows.size(), 0);
   for (size_t i = 0; i < flows.size(); ++i) {
     const TrafficFlow& flow = flows[i];

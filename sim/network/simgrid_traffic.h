@@ -1,10 +1,10 @@
 // Runs traffic with SimGrid, the simulator that ours is measured against.
 //
-// Its flow-level model CM02 without what is TCP's: no cross-traffic, no factors,
-// and a gamma that never binds (0 would take the caps with it). What remains is
-// max-min fair sharing weighted by latency, a flow over twice the latency with
-// half the share; so routes that share a link should have the same latency, or
-// none. A flow never has more than its links had when it started.
+// Its flow-level model CM02 without what is TCP's: no gamma, no cross-traffic, no
+// factors. What remains is max-min fair sharing weighted by latency, a flow over
+// twice the latency with half the share; so routes that share a link should have
+// the same latency, or none. A flow never has more than its links had when it
+// started.
 // SimGrid allows one platform a process: only one call, in a process of its own.
 #pragma once
 
