@@ -124,7 +124,7 @@ void FairShares::AffectFirst() {
     links_[link].is_dirty = false;
     if (members_[link].empty()) continue;
     Touch(link);
-    const bool is_overloaded = IsAbove(Load(link), links_[link].capacity);
+    const bool is_overloaded = IsAbove(links_[link].load, links_[link].capacity);
     for (const Member& member : members_[link]) {
       if (is_overloaded || flows_[member.flow].bottleneck == link) Affect(member.flow);
     }
@@ -133,26 +133,35 @@ void FairShares::AffectFirst() {
 
 void FairShares::Affect(FlowId flow) {
   if (flows_[flow].affected >= 0) return;
-  flows_[flow].affected = static_cast<int32_t>(affected_.size());
+  const int32_t affected = static_cast<int32_t>(affected_.size());
+  flows_[flow].affected = affected;
   affected_.push_back(flow);
-  for (const LinkId link : route(flows_[flow].route)) {
-    Touch(link);
-    links_[link].spare += flows_[flow].rate;
-    ++links_[link].affected;
+  for (const LinkId id : route(flows_[flow].route)) {
+    Touch(id);
+    Link& link = links_[id];
+    link.spare += flows_[flow].rate;
+    ++link.affected;
+    entries_.push_back({affected, link.first_entry});
+    link.first_entry = static_cast<int32_t>(entries_.size()) - 1;
   }
 }
 
-void FairShares::Touch(LinkId link) {
-  if (links_[link].is_touched) return;
-  links_[link].is_touched = true;
-  touched_.push_back(link);
-  links_[link].spare = links_[link].capacity - Load(link);
-}
-
-double FairShares::Load(LinkId link) const {
-  double load = 0;
-  for (const Member& member : members_[link]) load += flows_[member.flow].rate;
-  return load;
+// Sums up the link's flows as they were before this change.
+void FairShares::Touch(LinkId id) {
+  Link& link = links_[id];
+  if (link.is_touched) return;
+  link.is_touched = true;
+  touched_.push_back(id);
+  link.load = 0;
+  link.old_top = 0;
+  link.old_fill = kNoCap;
+  for (const Member& member : members_[id]) {
+    const Flow& flow = flows_[member.flow];
+    link.load += flow.rate;
+    link.old_top = std::max(link.old_top, flow.rate);
+    if (flow.bottleneck == id) link.old_fill = std::min(link.old_fill, flow.rate);
+  }
+  link.spare = link.capacity - link.load;
 }
 
 // Gives every affected flow the rate it has when all of them grow alike, each
@@ -223,9 +232,9 @@ void FairShares::FillFlow(int32_t affected, double rate, LinkId bottleneck) {
 
 void FairShares::FillLink(LinkId link, double share) {
   links_[link].fill = share;
-  for (const Member& member : members_[link]) {
-    const int32_t affected = flows_[member.flow].affected;
-    if (affected >= 0 && filled_[affected] < 0) FillFlow(affected, share, link);
+  for (int32_t entry = links_[link].first_entry; entry >= 0; entry = entries_[entry].next) {
+    const int32_t affected = entries_[entry].affected;
+    if (filled_[affected] < 0) FillFlow(affected, share, link);
   }
 }
 
@@ -237,6 +246,10 @@ bool FairShares::AffectViolators() {
     const Link link = links_[id];
     if (link.affected == flow_count(id)) continue;
     const bool is_full = link.left <= kTolerance * link.capacity;
+    // What none of its flows can be spares a look at each.
+    const bool may_be_faster = IsAbove(link.old_top, link.fill);
+    const bool may_lose = link.old_fill < kNoCap && (!is_full || IsAbove(link.top, link.old_fill));
+    if (!may_be_faster && !may_lose) continue;
     for (const Member& member : members_[id]) {
       const Flow& flow = flows_[member.flow];
       if (flow.affected >= 0) continue;
@@ -260,10 +273,12 @@ void FairShares::Commit() {
     changed_.push_back(affected_[i]);
   }
   affected_.clear();
+  entries_.clear();
   for (const LinkId id : touched_) {
     Link& link = links_[id];
     link.is_touched = false;
     link.affected = 0;
+    link.first_entry = -1;
     SetState(id, link.left <= kTolerance * link.capacity ? LinkState::kFull : LinkState::kBusy);
   }
   touched_.clear();

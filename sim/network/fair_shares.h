@@ -90,12 +90,22 @@ class FairShares {
     bool is_dirty = false;
     // While it settles:
     bool is_touched = false;
-    int32_t affected = 0;  // flows of it that are affected
-    int32_t open = 0;      // of these, not filled yet
-    double spare = 0;      // capacity less the rates held
-    double left = 0;       // spare less the rates filled
-    double fill = 0;       // rate of the flows that this link stopped; no cap if none
-    double top = 0;        // greatest rate filled
+    int32_t affected = 0;      // flows of it that are affected
+    int32_t first_entry = -1;  // of these, in entries_
+    int32_t open = 0;          // of these, not filled yet
+    double load = 0;           // sum of the rates before
+    double old_top = 0;        // the greatest of them
+    double old_fill = 0;       // the least of them that has its bottleneck here; no cap if none
+    double spare = 0;          // capacity less the rates held
+    double left = 0;           // spare less the rates filled
+    double fill = 0;           // rate of the flows that this link stopped; no cap if none
+    double top = 0;            // greatest rate filled
+  };
+
+  // An affected flow in the list of one of its links.
+  struct Entry {
+    int32_t affected;
+    int32_t next;
   };
 
   void MarkDirty(LinkId link);
@@ -103,7 +113,6 @@ class FairShares {
   void AffectFirst();
   void Affect(FlowId flow);
   void Touch(LinkId link);
-  double Load(LinkId link) const;
   void Fill();
   void PrepareFill();
   void FillFlow(int32_t affected, double rate, LinkId bottleneck);
@@ -125,6 +134,7 @@ class FairShares {
   std::vector<LinkId> changed_links_, settled_links_;
   // While it settles:
   std::vector<FlowId> affected_;
+  std::vector<Entry> entries_;
   std::vector<double> filled_;                      // by affected flow: its rate
   std::vector<LinkId> bottlenecks_;                 // by affected flow
   std::vector<LinkId> touched_;                     // links of affected flows
