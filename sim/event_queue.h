@@ -22,26 +22,31 @@ class EventQueue {
  public:
   bool empty() const { return size_ == 0; }
 
-  // time_ns must not be below the last time that PopAll() returned.
+  // time_ns must not be below the last time that PopAll() or NextTime() returned.
   void Push(int64_t time_ns, int32_t task) {
     buckets_[BucketOf(time_ns)].push_back({time_ns, task});
-    if (time_ns < next_ns_ && time_ns > last_ns_) next_ns_ = time_ns;
+    is_peeked_ = false;
     ++size_;
   }
 
-  // The time of the earliest event; the queue must not be empty. To ask
-  // promises nothing: earlier events may still be pushed.
+  // The time of the earliest event; the queue must not be empty.
   int64_t NextTime() {
+    if (buckets_[0].empty()) Refill();
+    return last_ns_;
+  }
+
+  // The same, and earlier events may still be pushed.
+  int64_t PeekTime() {
     if (!buckets_[0].empty()) return last_ns_;
-    if (next_ns_ == kUnknown) next_ns_ = EarliestOf(buckets_[LowestBucket()]);
-    return next_ns_;
+    if (!is_peeked_) peek_ns_ = EarliestOf(LowestBucket());
+    is_peeked_ = true;
+    return peek_ns_;
   }
 
   // Moves every event of the earliest time into `events` (cleared first) and
   // returns that time. Events of one time come in no particular order.
   int64_t PopAll(std::vector<Event>& events) {
     const int64_t now = NextTime();
-    if (buckets_[0].empty()) Refill(now);
     events.clear();
     events.swap(buckets_[0]);
     size_ -= events.size();
@@ -53,11 +58,11 @@ class EventQueue {
     return std::bit_width(static_cast<uint64_t>(time_ns ^ last_ns_));
   }
 
-  // The first bucket above 0 that holds events: those of the earliest time are in it.
-  int LowestBucket() const {
+  // The first bucket above 0 that holds events; none is earlier than its earliest.
+  std::vector<Event>& LowestBucket() {
     int lowest = 1;
     while (buckets_[lowest].empty()) ++lowest;
-    return lowest;
+    return buckets_[lowest];
   }
 
   static int64_t EarliestOf(const std::vector<Event>& events) {
@@ -70,19 +75,18 @@ class EventQueue {
 
   // Spreads the lowest bucket that holds events below itself; those of the
   // earliest time end up in bucket 0.
-  void Refill(int64_t earliest) {
-    std::vector<Event>& source = buckets_[LowestBucket()];
-    last_ns_ = earliest;
+  void Refill() {
+    std::vector<Event>& source = LowestBucket();
+    last_ns_ = EarliestOf(source);
+    is_peeked_ = false;
     for (const Event& event : source) buckets_[BucketOf(event.time_ns)].push_back(event);
     source.clear();
-    next_ns_ = kUnknown;
   }
-
-  static constexpr int64_t kUnknown = -1;
 
   std::array<std::vector<Event>, 65> buckets_;
   int64_t last_ns_ = 0;
-  int64_t next_ns_ = kUnknown;  // the earliest event above bucket 0
+  int64_t peek_ns_ = 0;  // what PeekTime() found, where is_peeked_
+  bool is_peeked_ = false;
   size_t size_ = 0;
 };
 

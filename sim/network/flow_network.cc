@@ -54,7 +54,7 @@ void FlowNetwork::SetCapacity(LinkId link, Bandwidth capacity) {
 
 Duration FlowNetwork::NextTime() {
   Settle();
-  return events_.empty() ? Duration::Max() : Duration::Nanoseconds(events_.NextTime());
+  return events_.empty() ? Duration::Max() : Duration::Nanoseconds(events_.PeekTime());
 }
 
 std::span<const int64_t> FlowNetwork::AdvanceTo(Duration time) {

@@ -56,7 +56,7 @@ void FlowSimulation::Schedule(const Timed& timed, Duration time) {
 Duration FlowSimulation::NextTime() {
   if (!ending_.empty()) return now();
   const Duration next = network_->NextTime();
-  return events_.empty() ? next : std::min(next, Duration::Nanoseconds(events_.NextTime()));
+  return events_.empty() ? next : std::min(next, Duration::Nanoseconds(events_.PeekTime()));
 }
 
 // At each instant first what arrives, then what was set for that time.
@@ -69,7 +69,7 @@ std::span<const int32_t> FlowSimulation::Advance(Duration limit) {
       break;
     }
     for (const int64_t tag : network_->AdvanceTo(next)) Arrive(tag);
-    if (events_.empty() || events_.NextTime() > next.ns()) continue;
+    if (events_.empty() || events_.PeekTime() > next.ns()) continue;
     events_.PopAll(batch_);
     for (const Event& event : batch_) {
       free_timed_.push_back(event.task);
