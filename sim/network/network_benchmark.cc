@@ -126,11 +126,11 @@ class PipelineDriver {
     Stage& stage = stages_[index];
     const PassOrder& order = traffic_.orders[index];
     if (stage.is_busy || stage.next == static_cast<int>(order.size())) return;
-    if (order[stage.next].phase == Phase::kForward) {
-      if (index > 0 && stage.forwards-- == 0) return void(stage.forwards = 0);
-    } else {
-      if (!IsLast(index) && stage.backwards-- == 0) return void(stage.backwards = 0);
-    }
+    const bool is_forward = order[stage.next].phase == Phase::kForward;
+    const bool needs_message = is_forward ? index > 0 : !IsLast(index);
+    int& arrived = is_forward ? stage.forwards : stage.backwards;
+    if (needs_message && arrived == 0) return;
+    if (needs_message) --arrived;
     stage.is_busy = true;
     simulation_.StartTimer(3 * index, simulation_.now() + traffic_.durations[index][stage.next]);
   }
