@@ -31,9 +31,10 @@ class FlowSimulation {
   // The network must outlive the simulation, and only the simulation drives it.
   explicit FlowSimulation(FlowNetwork* network) : network_(network) {}
 
-  // Runs `pattern` from `time` >= now() on. routes[i] is for pattern.pairs()[i]
-  // Pattern and routes stay alive until the run ends. `limits` hold for each message: a delay
-  // before its bytes flow, and a cap on its rate. Ids are the caller's and may repeat.
+  // Runs `pattern` from `time` >= now() on. routes[i] is that of
+  // pattern.pairs()[i]. Pattern and routes stay alive until the run ends.
+  // `limits` hold for each message: a delay before its bytes flow, and a cap on
+  // its rate. Ids are the caller's and may repeat.
   void Start(int32_t id, const MessagePattern& pattern, std::span<const RouteId> routes,
              Duration time, const FlowLimits& limits = {});
   // Ends at `time` >= now(): a computation, a timeout.
