@@ -1,28 +1,13 @@
 #include "costmodel/kernel_model.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "costmodel/check.h"
+#include "costmodel/gemm_tiles.h"
+#include "costmodel/kernel_terms.h"
 
 namespace stagecraft {
 namespace {
-
-// Bytes a multiprocessor reads from L2 per clock, at most, on Volta and later
-// (Jia et al., "Dissecting the NVIDIA Volta GPU architecture via
-// microbenchmarking", 2018).
-constexpr double kL2BytesPerClock = 64;
-
-struct Tile {
-  double m;
-  double n;
-};
-// Output tiles that CUTLASS's kernels offer.
-constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64},
-                           {64, 128},  {64, 64},   {64, 32},   {32, 64}};
-// Parts that the sum over k is cut into.
-constexpr double kSplits[] = {1, 2, 4, 8, 16};
 
 // Rows of queries in a block of FlashAttention, and the fewest a tensor-core
 // product works on.
@@ -40,8 +25,6 @@ constexpr double kStreamSpread = 0.25;
 constexpr double kFp8GemmSpread = 0.30;
 constexpr double kAttentionBackwardSpread = 0.30;
 
-double Blocks(int64_t size, double tile) { return std::ceil(static_cast<double>(size) / tile); }
-
 double SustainedRate(const Op& op, const Device& device) {
   const double peak = device.Peak(op.dtype).flop_per_s();
   CHECK(peak > 0);
@@ -50,30 +33,12 @@ double SustainedRate(const Op& op, const Device& device) {
   return reached * device.TrainingClock(op.dtype);
 }
 
-// Waves of `blocks` over the multiprocessors, at least one.
-double Waves(double blocks, const Device& device, double loss) {
-  const double waves = blocks / device.multiprocessors;
-  return std::max(1.0, waves + loss * (std::ceil(waves) - waves));
-}
-
 double GemmComputeSeconds(const Op& op, const Device& device, const KernelConstants& constants) {
   const bool on_fp32_units = op.dtype == DType::kFp32;
-  const double edge = on_fp32_units ? constants.fp32_edge : constants.tensor_edge;
-  const double fill = on_fp32_units ? 0 : constants.k_fill;
-  const double rate = SustainedRate(op, device) / device.multiprocessors;
-  double best = std::numeric_limits<double>::infinity();
-  for (const Tile& tile : kTiles) {
-    const double tiles =
-        static_cast<double>(op.batch) * Blocks(op.m, tile.m) * Blocks(op.n, tile.n);
-    const double flops_per_step = 2 * (tile.m * tile.n + edge * (tile.m + tile.n));
-    for (const double split : kSplits) {
-      const double steps = static_cast<double>(op.k) / split + fill;
-      const double waves = Waves(tiles * split, device, constants.wave_loss);
-      const double extra = split == 1 ? 0 : constants.split.seconds();
-      best = std::min(best, waves * flops_per_step * steps / rate + extra);
-    }
-  }
-  return best;
+  const TileCosts costs = {on_fp32_units ? constants.fp32_edge : constants.tensor_edge,
+                           on_fp32_units ? 0 : constants.k_fill, constants.wave_loss,
+                           constants.split.seconds()};
+  return TiledSeconds(ProductOf(op), costs, SustainedRate(op, device), device.multiprocessors);
 }
 
 double AttentionComputeSeconds(const Op& op, const Device& device,
@@ -89,21 +54,15 @@ double AttentionComputeSeconds(const Op& op, const Device& device,
   const double rate = SustainedRate(op, device) * fraction / device.multiprocessors;
   const double rows = std::clamp(static_cast<double>(op.m), kFewestRows, kQueryRows);
   const double flops_per_key = (backward ? 5 : 2) * 2 * rows * head;
-  const double blocks = static_cast<double>(op.batch) * Blocks(op.m, kQueryRows);
+  const double blocks =
+      static_cast<double>(op.batch) * Blocks(static_cast<double>(op.m), kQueryRows);
+  const double waves = blocks / device.multiprocessors;
   const double keys = static_cast<double>(op.n);
   const double mean = (op.causal ? 0.5 : 1.0) * keys + constants.attention_key_fill;
   // The last block of queries sees every key, and one multiprocessor does it.
   const double longest = keys + constants.attention_key_fill;
-  const double critical = std::max(Waves(blocks, device, constants.wave_loss) * mean, longest);
+  const double critical = std::max(CostOfWaves(waves, constants.wave_loss) * mean, longest);
   return critical * flops_per_key / rate;
-}
-
-// (a^p + b^p)^(1/p): what overlaps imperfectly takes a little longer than the
-// longer of the two.
-double SmoothMax(double a, double b, double power) {
-  const double longer = std::max(a, b);
-  if (longer <= 0) return 0;
-  return longer * std::pow(1 + std::pow(std::min(a, b) / longer, power), 1 / power);
 }
 
 double MemorySeconds(const Op& op, const Device& device, double fraction) {
@@ -159,6 +118,10 @@ double Spread(const Op& op) {
 
 }  // namespace
 
+bool CanCompute(const Op& op, const Device& device) {
+  return op.Flops().count() <= 0 || device.Peak(op.dtype).flop_per_s() > 0;
+}
+
 Estimate PredictKernel(const Op& op, const Device& device, const KernelConstants& constants) {
   CHECK(!IsCollective(op.kind));
   if (op.kind == OpKind::kNone) return {Duration(), Basis::kAnalytical, 0};
@@ -183,8 +146,7 @@ Duration RooflineTime(const Op& op, const Device& device) {
   }
   const double bytes = static_cast<double>(op.Traffic().count());
   const double dram = device.memory_bandwidth.bytes_per_s();
-  const double l2 =
-      std::max(dram, kL2BytesPerClock * device.multiprocessors * device.boost_clock_hz);
+  const double l2 = std::max(dram, L2BytesPerSecond(device));
   const double beyond_l2 = std::max(0.0, bytes - static_cast<double>(device.l2.count()));
   return Duration::Seconds(std::max({seconds, beyond_l2 / dram, bytes / l2}));
 }

@@ -65,8 +65,11 @@ struct KernelConstants {
   double attention_backward_fraction = 0.8;
 };
 
-// CHECKs that the op computes (not a collective) and that the device has a peak
-// for its dtype; lowering refuses such plans before anything is predicted.
+// Whether the device has a rate for the op's number format, or the op needs none.
+bool CanCompute(const Op& op, const Device& device);
+
+// CHECKs that the op computes (not a collective) and that the device can; lowering
+// refuses such plans before anything is predicted.
 Estimate PredictKernel(const Op& op, const Device& device,
                        const KernelConstants& constants = KernelConstants());
 

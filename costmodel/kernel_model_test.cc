@@ -71,6 +71,14 @@ TEST(KernelModelTest, SustainedFractionSlowsProductsAndNotMemory) {
   EXPECT_EQ(PredictKernel(copy, slow, c).time, PredictKernel(copy, RoundDevice(), c).time);
 }
 
+TEST(KernelModelTest, ADeviceCannotComputeInFormatsThatItHasNoRateFor) {
+  Device device = RoundDevice();
+  device.peak[static_cast<int>(DType::kFp8)] = FlopRate();
+  EXPECT_FALSE(CanCompute(Op::Gemm(DType::kFp8, 64, 64, 64), device));
+  EXPECT_TRUE(CanCompute(Op::Gemm(DType::kBf16, 64, 64, 64), device));
+  EXPECT_TRUE(CanCompute(Op::Rowwise(OpKind::kNorm, DType::kFp8, 64, 64, Bytes(4096)), device));
+}
+
 TEST(KernelModelTest, TheHostLaunchesEveryKernel) {
   EXPECT_EQ(PredictKernel(Op::Elementwise(Bytes(1024), 7), RoundDevice()).host, 7 * 75_us);
   EXPECT_EQ(PredictKernel(Op::Optimizer(Bytes(1024), 2), RoundDevice()).host, 2 * 75_us);

@@ -6,16 +6,12 @@
 #include <tuple>
 
 #include "costmodel/device_catalogue.h"
+#include "costmodel/kernel_model.h"
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/nearest.h"
 
 namespace stagecraft {
 namespace {
-
-// Tables may hold formats that a board has no rate for.
-bool HasRate(const Op& op, const Device& device) {
-  return op.Flops().count() <= 0 || device.Peak(op.dtype).flop_per_s() > 0;
-}
 
 bool IsCommonKernel(const Sample& sample) {
   return sample.op.kind != OpKind::kAttention || sample.op.use == AttentionUse::kTraining ||
@@ -43,7 +39,7 @@ std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
       const DeviceEntry* const entry = DeviceCatalogue::Embedded().Find(sample.gpu);
       if (entry != nullptr) device->second = &boards.at(entry->device.id);
     }
-    if (device->second == nullptr || !HasRate(sample.op, *device->second)) continue;
+    if (device->second == nullptr || !CanCompute(sample.op, *device->second)) continue;
     const Duration time = overhead.DeviceTime(sample);
     if (time <= Duration()) continue;
     for (size_t f = 0; f < rows.size(); ++f) {
@@ -58,7 +54,7 @@ std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
 
 bool CanPredict(const Sample& sample) {
   const DeviceEntry* const entry = DeviceCatalogue::Embedded().Find(sample.gpu);
-  return entry != nullptr && HasRate(sample.op, entry->device);
+  return entry != nullptr && CanCompute(sample.op, entry->device);
 }
 
 std::string WhySkipped(const Sample& sample) {

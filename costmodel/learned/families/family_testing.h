@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "costmodel/device_catalogue.h"
+#include "costmodel/kernel_model.h"
 #include "costmodel/learned/kernel_family.h"
 #include "costmodel/random.h"
 
@@ -88,7 +89,7 @@ inline void ExpectFinite(const KernelFamily& family, const std::function<Op(Rand
     ASSERT_TRUE(family.Covers(op)) << Describe(op);
     for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
       const Device& device = entry.device;
-      if (op.Flops().count() > 0 && device.Peak(op.dtype).flop_per_s() <= 0) continue;
+      if (!CanCompute(op, device)) continue;
       const double seconds = SecondsOf(family, op, device);
       ASSERT_TRUE(seconds > 0 && std::isfinite(seconds))
           << device.id << ": " << Describe(op) << ", seed " << seed;
@@ -113,7 +114,7 @@ inline void ExpectGrowth(const KernelFamily& family, const std::function<Op(Rand
     Op large = small;
     large.*dimension += random.Integer(0, 2 * small.*dimension);
     const Device& device = entries[random.Integer(0, std::ssize(entries) - 1)].device;
-    if (small.Flops().count() > 0 && device.Peak(small.dtype).flop_per_s() <= 0) continue;
+    if (!CanCompute(small, device)) continue;
     EXPECT_GE(SecondsOf(family, large, device), SecondsOf(family, small, device) * (1 - 1e-12))
         << device.id << ": " << Describe(small) << " and " << Describe(large) << ", seed " << seed;
   }

@@ -5,10 +5,11 @@
 #include <iterator>
 
 #include "costmodel/check.h"
+#include "costmodel/gemm_tiles.h"
+#include "costmodel/kernel_terms.h"
 #include "costmodel/learned/families/feature_row.h"
-#include "costmodel/learned/families/gemm_tiles.h"
-#include "costmodel/learned/families/kernel_terms.h"
 #include "costmodel/learned/families/tabled_family.h"
+#include "costmodel/learned/families/tile_features.h"
 
 namespace stagecraft {
 namespace {

@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "costmodel/check.h"
+#include "costmodel/kernel_terms.h"
 #include "costmodel/learned/families/feature_row.h"
-#include "costmodel/learned/families/kernel_terms.h"
 #include "costmodel/learned/families/tabled_family.h"
 
 namespace stagecraft {

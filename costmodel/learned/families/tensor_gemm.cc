@@ -6,17 +6,17 @@
 #include <limits>
 
 #include "costmodel/check.h"
+#include "costmodel/gemm_tiles.h"
+#include "costmodel/kernel_terms.h"
 
 namespace stagecraft {
 namespace {
 
-struct Tile {
-  double m, n;
-};
-constexpr Tile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64},
-                           {64, 32},   {32, 64},   {32, 32},   {16, 64},  {16, 32}};
-constexpr double kSplits[] = {1, 2, 4, 8, 16, 32};
-constexpr double kShortestSplit = 128;  // steps of k
+// Those of gemm_tiles.h and smaller ones, which products of few rows take.
+constexpr OutputTile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64},
+                                 {64, 32},   {32, 64},   {32, 32},   {16, 64},  {16, 32}};
+constexpr double kParts[] = {1, 2, 4, 8, 16, 32};  // of the sum over k
+constexpr double kShortestSplit = 128;             // steps of k
 // Weights stay in L2 only if five times their size does: the samples seem to
 // rotate five copies, and in a training step the other layers pass by.
 constexpr double kWeightPressure = 5;
@@ -59,8 +59,8 @@ constexpr Constant kConstants[kConstantCount] = {
     {"least_step", 4096, true, .5},
 };
 
-constexpr Tile kFeatureTiles[] = {{256, 128}, {128, 256}, {128, 128},
-                                  {256, 256}, {128, 64},  {64, 64}};
+constexpr OutputTile kFeatureTiles[] = {{256, 128}, {128, 256}, {128, 128},
+                                        {256, 256}, {128, 64},  {64, 64}};
 constexpr const char* kFeatureNames[] = {
     "log_m",         "log_n",         "log_k",          "log_time",      "compute_share",
     "memory_share",  "start_share",   "miss",           "rereads",       "tile",
@@ -88,20 +88,6 @@ bool HasSplitL2(const Device& device) {
     default:
       return false;
   }
-}
-
-// std::ceil of a positive number without a call into libm, which takes most of the
-// time otherwise.
-double Ceil(double value) {
-  if (value >= 1e15) return value;  // far beyond any count
-  const double whole = static_cast<double>(static_cast<int64_t>(value));
-  return whole < value ? whole + 1 : whole;
-}
-
-// (a^p + b^p)^(1/p)
-double SmoothMax(double a, double b, double power) {
-  const double longer = std::max(a, b);
-  return longer * std::pow(1 + std::pow(std::min(a, b) / longer, power), 1 / power);
 }
 
 // What is asked of the device: as doubles, since sizes multiply.
@@ -198,15 +184,15 @@ class TensorGemm : public KernelFamily {
     Structure s{};
     s.compute = std::numeric_limits<double>::infinity();
     for (size_t t = 0; t < std::size(kTiles); ++t) {
-      const Tile tile = kTiles[t];
-      const double tiles = p.batch * Ceil(p.m / tile.m) * Ceil(p.n / tile.n);
+      const OutputTile tile = kTiles[t];
+      const double tiles = p.batch * Blocks(p.m, tile.m) * Blocks(p.n, tile.n);
       const double step =
           2 * std::max(tile.m * tile.n + c[kEdge] * (tile.m + tile.n), c[kLeastStep]) / rate;
       const double fill = c[kFillClocks] * kiloclock + c[kFillSteps] * step;
-      for (size_t i = 0; i < std::size(kSplits); ++i) {
-        const double parts = kSplits[i];
+      for (size_t i = 0; i < std::size(kParts); ++i) {
+        const double parts = kParts[i];
         const double w0 = tiles * parts / sms;
-        const double waves = std::max(1.0, w0 + c[kWaveLoss] * (Ceil(w0) - w0));
+        const double waves = CostOfWaves(w0, c[kWaveLoss]);
         const double steps = parts == 1 ? p.k : std::max(p.k / parts, kShortestSplit);
         double time = waves * (steps * step + fill);
         if (parts > 1) {

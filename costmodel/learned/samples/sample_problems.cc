@@ -82,9 +82,7 @@ class Finder {
       rated_[i] = {&sample, known->second, Duration()};
       if (known->second == nullptr || known->second->id != sample.gpu) ++unknown[sample.gpu];
       if (known->second == nullptr) continue;
-      const bool has_rate =
-          sample.op.Flops().count() <= 0 || known->second->Peak(sample.op.dtype).flop_per_s() > 0;
-      if (has_rate) {
+      if (CanCompute(sample.op, *known->second)) {
         rated_[i].roofline = RooflineTime(sample.op, *known->second);
       } else {
         without_rate[fmt::format("need {} products, for which {} has no rate",

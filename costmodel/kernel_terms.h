@@ -1,4 +1,4 @@
-// Terms that the structured times of several kernel families are made of.
+// Terms that the times of several kinds of kernels are made of.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace stagecraft {
 
-// A kernel from its start to its end besides its work (costmodel/kernel_model.h
-// fits 3.06 us on GEMM).
+// A kernel from its start to its end besides its work (kernel_model.h fits 3.06 us
+// on GEMM).
 inline constexpr double kKernelStartSeconds = 3e-6;
 
 // Bytes a multiprocessor reads from L2 per clock, at most, on Volta and later
@@ -28,17 +28,24 @@ inline double L2BytesPerSecond(const Device& device) {
 inline double SmoothMax(double a, double b, double power) {
   const double longer = std::max(a, b);
   if (longer <= 0) return 0;
-  const double ratio = std::min(a, b) / longer;
-  return longer * std::exp2(std::log2(1 + std::exp2(power * std::log2(ratio))) / power);
+  return longer * std::pow(1 + std::pow(std::min(a, b) / longer, power), 1 / power);
+}
+
+// std::ceil of a number >= 0 without a call into libm, which takes most of the
+// time of a table of tiles otherwise.
+inline double Ceil(double value) {
+  if (value >= 1e15) return value;  // far beyond any count
+  const double whole = static_cast<double>(static_cast<int64_t>(value));
+  return whole < value ? whole + 1 : whole;
 }
 
 // Tiles of `tile` that cover `size`.
-inline double Blocks(double size, double tile) { return std::ceil(size / tile); }
+inline double Blocks(double size, double tile) { return Ceil(size / tile); }
 
 // Waves of blocks over the multiprocessors, at least one; of an unfilled last
 // wave the share `loss` in [0, 1] is lost. Grows with `waves`.
 inline double CostOfWaves(double waves, double loss) {
-  return std::max(1.0, waves + loss * (std::ceil(waves) - waves));
+  return std::max(1.0, waves + loss * (Ceil(waves) - waves));
 }
 
 // Twos that divide the size, at most `most`: how well addresses align.

@@ -1,8 +1,7 @@
 // Output tiles of a matrix product over the multiprocessors: the best time of a
-// few tile shapes and splits of k, and what each shape alone would take.
+// few tile shapes and splits of k.
 #pragma once
 
-#include "costmodel/learned/families/feature_row.h"
 #include "costmodel/op.h"
 
 namespace stagecraft {
@@ -31,9 +30,14 @@ struct Product {
   double elements() const { return left_elements() + right_elements() + out_elements(); }
 };
 
-// One of the kernels of a product: of several each does m /
-// kernels rows, as recurrent layers do.
+// A product or convolution, done as one.
+Product ProductOf(const Op& op);
+// One of its kernels: of several each does m / kernels rows, as recurrent layers
+// do.
 Product ProductOfOneKernel(const Op& op);
+
+// Over all multiprocessors; one may be part full.
+double WavesOf(const Product& product, const OutputTile& tile, int multiprocessors);
 
 struct TileCosts {
   double edge;           // a tile works at tm*tn / (tm*tn + edge*(tm+tn)) of the rate
@@ -46,20 +50,5 @@ struct TileCosts {
 // Grows with every dimension.
 double TiledSeconds(const Product& product, const TileCosts& costs, double rate,
                     int multiprocessors);
-
-// Shapes that features are of.
-struct FeatureTile {
-  OutputTile tile;
-  bool adds_waves;
-};
-inline constexpr FeatureTile kFeatureTiles[] = {
-    {{128, 128}, true}, {{128, 64}, true},  {{64, 128}, false},
-    {{128, 32}, false}, {{32, 128}, false}, {{64, 64}, true},
-    {{64, 32}, false},  {{32, 32}, true},   {{256, 128}, false}};
-
-// Adds for each of kFeatureTiles the logarithm of the time that its whole waves
-// take at `peak`, in flop/s, over `seconds`; then perhaps that of its waves.
-void AddTileFeatures(const Product& product, double peak, int multiprocessors, double seconds,
-                     FeatureRow& row);
 
 }  // namespace stagecraft

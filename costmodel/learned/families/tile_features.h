@@ -1,0 +1,14 @@
+// Features of a matrix product: what each of a few tile shapes alone would take.
+#pragma once
+
+#include "costmodel/gemm_tiles.h"
+#include "costmodel/learned/families/feature_row.h"
+
+namespace stagecraft {
+
+// Adds for each of nine tiles the logarithm of the time that its whole waves take at
+// `peak`, in flop/s, over `seconds`; then, of some, that of its waves.
+void AddTileFeatures(const Product& product, double peak, int multiprocessors, double seconds,
+                     FeatureRow& row);
+
+}  // namespace stagecraft
