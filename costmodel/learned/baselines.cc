@@ -12,6 +12,7 @@
 
 #include "costmodel/kernel_model.h"
 #include "costmodel/learned/boosted_trees.h"
+#include "costmodel/learned/fit_constants.h"
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/learned/training_rows.h"
 
@@ -24,12 +25,6 @@ constexpr double kUnknownSpread = 0.5;
 
 double LogRoofline(const Op& op, const Device& device) {
   return std::log(std::max(1e-9, RooflineTime(op, device).seconds()));
-}
-
-std::vector<double> StartConstants(const KernelFamily& family) {
-  std::vector<double> constants;
-  for (const Constant& constant : family.constants()) constants.push_back(constant.value);
-  return constants;
 }
 
 // A model that knows log(time / roofline) of each family's ops.
@@ -139,7 +134,7 @@ struct Table {
   std::vector<float> targets;
 };
 Table MakeTable(const KernelFamily& family, std::span<const FitRow> rows) {
-  const std::vector<double> constants = StartConstants(family);
+  const std::vector<double> constants = StartOf(family);
   const size_t columns = static_cast<size_t>(family.feature_count());
   Table table;
   table.features.resize(rows.size() * columns);
@@ -185,9 +180,8 @@ class RidgeModel : public RatioModel {
   }
 
   static Fit FitFamily(const KernelFamily& family, std::span<const FitRow> all) {
-    std::vector<FitRow> rows;
-    const size_t count = std::min(kMostRidgeRows, all.size());
-    for (size_t i = 0; i < count; ++i) rows.push_back(all[i * all.size() / count]);
+    const std::vector<FitRow> rows = Thin(all, kMostRidgeRows);
+    const size_t count = rows.size();
     const Table table = MakeTable(family, rows);
     const size_t columns = static_cast<size_t>(family.feature_count());
     Eigen::MatrixXd x(static_cast<Eigen::Index>(count), static_cast<Eigen::Index>(2 * columns));
@@ -218,7 +212,7 @@ class RidgeModel : public RatioModel {
     const auto fit = fits_.find(&family);
     if (fit == fits_.end()) return {0, kUnknownSpread};
     std::vector<float> features(static_cast<size_t>(family.feature_count()));
-    family.Describe(op, device, StartConstants(family), features);
+    family.Describe(op, device, StartOf(family), features);
     const Eigen::VectorXd x =
         ((Expand(features) - fit->second.mean).array() / fit->second.scale.array());
     const Eigen::Index count = x.size();
@@ -249,7 +243,7 @@ class PlainTrees : public RatioModel {
     const auto trees = trees_.find(&family);
     if (trees == trees_.end()) return {0, kUnknownSpread};
     std::vector<float> features(static_cast<size_t>(family.feature_count()));
-    family.Describe(op, device, StartConstants(family), features);
+    family.Describe(op, device, StartOf(family), features);
     double ratio = 0;
     trees->second.AddTo(features, {&ratio, 1});
     return {ratio, kUnknownSpread};

@@ -38,6 +38,40 @@ void Set(const Booster& booster, const char* key, const std::string& value) {
   Call(XGBoosterSetParam(booster.handle, key, value.c_str()));
 }
 
+void SetParameters(const Booster& booster, const BoostingOptions& options) {
+  Set(booster, "objective", "reg:squarederror");
+  Set(booster, "base_score", "0");
+  Set(booster, "tree_method", "hist");
+  Set(booster, "nthread", "1");  // sums in one order: the same trees everywhere
+  Set(booster, "max_depth", std::to_string(options.max_depth));
+  Set(booster, "eta", fmt::format("{}", options.learning_rate));
+  Set(booster, "min_child_weight", fmt::format("{}", options.min_child_weight));
+  Set(booster, "subsample", fmt::format("{}", options.row_fraction));
+  Set(booster, "colsample_bytree", fmt::format("{}", options.column_fraction));
+  Set(booster, "lambda", fmt::format("{}", options.l2));
+  Set(booster, "seed", std::to_string(options.seed));
+}
+
+// One more tree against absolute errors, smoothed below `scale`.
+void AddRobustRound(const Booster& booster, const Matrix& matrix, std::span<const float> targets,
+                    std::span<const float> weights, double scale) {
+  const size_t rows = targets.size();
+  bst_ulong count = 0;
+  const float* predicted = nullptr;
+  constexpr int kMargin = 1;  // option mask: no transformation
+  Call(XGBoosterPredict(booster.handle, matrix.handle, kMargin, 0, 1, &count, &predicted));
+  CHECK(count == rows);
+  std::vector<float> gradients(rows), curvatures(rows);
+  for (size_t i = 0; i < rows; ++i) {
+    const double error = static_cast<double>(predicted[i]) - targets[i];
+    const double weight = (weights.empty() ? 1.0 : weights[i]) / std::hypot(1.0, error / scale);
+    gradients[i] = static_cast<float>(weight * error);
+    curvatures[i] = static_cast<float>(weight);
+  }
+  Call(XGBoosterBoostOneIter(booster.handle, matrix.handle, gradients.data(), curvatures.data(),
+                             rows));
+}
+
 }  // namespace
 
 BoostedTrees BoostedTrees::Train(std::span<const float> features, int columns,
@@ -59,42 +93,22 @@ BoostedTrees BoostedTrees::Train(std::span<const float> features, int columns,
   }
   Booster booster;
   Call(XGBoosterCreate(&matrix.handle, 1, &booster.handle));
-  Set(booster, "objective", "reg:squarederror");
-  Set(booster, "base_score", "0");
-  Set(booster, "tree_method", "hist");
-  Set(booster, "nthread", "1");  // sums in one order: the same trees everywhere
-  Set(booster, "max_depth", std::to_string(options.max_depth));
-  Set(booster, "eta", fmt::format("{}", options.learning_rate));
-  Set(booster, "min_child_weight", fmt::format("{}", options.min_child_weight));
-  Set(booster, "subsample", fmt::format("{}", options.row_fraction));
-  Set(booster, "colsample_bytree", fmt::format("{}", options.column_fraction));
-  Set(booster, "lambda", fmt::format("{}", options.l2));
-  Set(booster, "seed", std::to_string(options.seed));
-  std::vector<float> gradients(rows), curvatures(rows);
+  SetParameters(booster, options);
   for (int round = 0; round < options.rounds; ++round) {
     if (options.absolute_scale == 0) {
       Call(XGBoosterUpdateOneIter(booster.handle, round, matrix.handle));
-      continue;
+    } else {
+      AddRobustRound(booster, matrix, targets, weights, options.absolute_scale);
     }
-    bst_ulong count = 0;
-    const float* predicted = nullptr;
-    constexpr int kMargin = 1;  // option mask: no transformation
-    Call(XGBoosterPredict(booster.handle, matrix.handle, kMargin, 0, 1, &count, &predicted));
-    CHECK(count == rows);
-    for (size_t i = 0; i < rows; ++i) {
-      const double error = static_cast<double>(predicted[i]) - targets[i];
-      const double weight =
-          (weights.empty() ? 1.0 : weights[i]) / std::hypot(1.0, error / options.absolute_scale);
-      gradients[i] = static_cast<float>(weight * error);
-      curvatures[i] = static_cast<float>(weight);
-    }
-    Call(XGBoosterBoostOneIter(booster.handle, matrix.handle, gradients.data(), curvatures.data(),
-                               rows));
   }
   bst_ulong size = 0;
   const char* bytes = nullptr;
   Call(XGBoosterSaveModelToBuffer(booster.handle, R"({"format":"json"})", &size, &bytes));
-  const Json model = Json::parse(bytes, bytes + size);
+  return ReadTrees({bytes, size}, columns);
+}
+
+BoostedTrees BoostedTrees::ReadTrees(std::string_view json, int columns) {
+  const Json model = Json::parse(json);
   BoostedTrees trees;
   trees.columns_ = columns;
   for (const Json& tree : model.at("learner").at("gradient_booster").at("model").at("trees")) {

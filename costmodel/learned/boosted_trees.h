@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "costmodel/learned/boosting_options.h"
@@ -48,6 +49,8 @@ class BoostedTrees {
     uint32_t left : 24;
     uint32_t column : 8;
   };
+  // Of a model as XGBoost saves it.
+  static BoostedTrees ReadTrees(std::string_view json, int columns);
   void MakeSteps();
 
   std::vector<int32_t> roots_;

@@ -20,21 +20,26 @@ void Scale(Op& op, int dimension, int64_t factor) {
 
 }  // namespace
 
+void DescribedOps::Add(const KernelFamily& family, const Op& op, const Device& device,
+                       std::span<const double> constants) {
+  const size_t columns = static_cast<size_t>(family.feature_count());
+  features.resize(features.size() + columns);
+  log_seconds.push_back(
+      std::log(family.Describe(op, device, constants, std::span(features).last(columns))));
+}
+
 double CorrectedTimes::LogStructured(const Op& op) const {
   return std::log(family_.Describe(op, running_, setting_.constants, {}));
 }
 
 DescribedOps CorrectedTimes::Describe(std::span<const Op> ops) const {
-  const size_t columns = static_cast<size_t>(family_.feature_count());
   DescribedOps described;
-  described.features.resize(ops.size() * columns);
+  described.features.reserve(ops.size() * static_cast<size_t>(family_.feature_count()));
   described.log_seconds.reserve(ops.size());
   const bool runs_as_measured = running_ == measured_;
-  for (size_t i = 0; i < ops.size(); ++i) {
-    const double seconds =
-        family_.Describe(ops[i], measured_, setting_.constants,
-                         std::span(described.features).subspan(i * columns, columns));
-    described.log_seconds.push_back(runs_as_measured ? std::log(seconds) : LogStructured(ops[i]));
+  for (const Op& op : ops) {
+    described.Add(family_, op, measured_, setting_.constants);
+    if (!runs_as_measured) described.log_seconds.back() = LogStructured(op);
   }
   return described;
 }

@@ -13,6 +13,10 @@ namespace stagecraft {
 
 // What the structure says of some ops.
 struct DescribedOps {
+  // The device at its boost clock, and what it takes there.
+  void Add(const KernelFamily& family, const Op& op, const Device& device,
+           std::span<const double> constants);
+
   std::vector<float> features;      // at the boost clock, a row of the family's for each op
   std::vector<double> log_seconds;  // structured, at the clock it runs at
 };

@@ -11,7 +11,6 @@
 #include "costmodel/hardware_proto.h"
 #include "costmodel/kernel_model.h"
 #include "costmodel/learned/calibration.h"
-#include "costmodel/learned/corrected_times.h"
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/random.h"
 
@@ -26,12 +25,6 @@ constexpr size_t kMostSpreadRows = 60'000;
 constexpr size_t kMostUnknownRows = 40'000;
 constexpr int kFolds = 3;
 constexpr int kFewerTrees = 3;
-
-std::map<std::string, std::vector<FitRow>> ByBoard(std::span<const FitRow> rows) {
-  std::map<std::string, std::vector<FitRow>> by_board;
-  for (const FitRow& row : rows) by_board[row.device->id].push_back(row);
-  return by_board;
-}
 
 int FoldOf(const Op& op) { return static_cast<int>(Random(ShapeOf(op)).Integer(0, kFolds - 1)); }
 
@@ -90,30 +83,28 @@ void FamilyModel::Learn(std::span<const FitRow> rows) {
   FitSpread(rows);
 }
 
-FamilyModel::Table FamilyModel::Describe(std::span<const FitRow> rows) const {
-  const size_t columns = static_cast<size_t>(family_->feature_count());
-  Table table;
-  table.features.resize(rows.size() * columns);
+DescribedOps FamilyModel::Describe(std::span<const FitRow> rows) const {
+  DescribedOps described;
+  described.features.reserve(rows.size() * static_cast<size_t>(family_->feature_count()));
   std::map<const Device*, BoardSetting> settings;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const auto [entry, is_new] = settings.try_emplace(rows[i].device);
-    if (is_new) entry->second = known_.SettingOf(*rows[i].device);
-    table.log_seconds.push_back(
-        std::log(family_->Describe(*rows[i].op, *rows[i].device, entry->second.constants,
-                                   std::span(table.features).subspan(i * columns, columns))));
+  for (const FitRow& row : rows) {
+    const auto [entry, is_new] = settings.try_emplace(row.device);
+    if (is_new) entry->second = known_.SettingOf(*row.device);
+    described.Add(*family_, *row.op, *row.device, entry->second.constants);
   }
-  return table;
+  return described;
 }
 
 void FamilyModel::FitTrees(std::span<const FitRow> rows, const BoostingOptions& options) {
   if (options.rounds == 0 || rows.empty()) return;
-  const Table table = Describe(rows);
+  const DescribedOps described = Describe(rows);
   std::vector<float> targets, weights;
   for (size_t i = 0; i < rows.size(); ++i) {
-    targets.push_back(static_cast<float>(rows[i].log_seconds - table.log_seconds[i]));
+    targets.push_back(static_cast<float>(rows[i].log_seconds - described.log_seconds[i]));
     weights.push_back(static_cast<float>(family_->Weight(*rows[i].op)));
   }
-  trees_ = BoostedTrees::Train(table.features, family_->feature_count(), targets, weights, options);
+  trees_ =
+      BoostedTrees::Train(described.features, family_->feature_count(), targets, weights, options);
 }
 
 std::vector<double> FamilyModel::Errors(std::span<const FitRow> rows) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "costmodel/learned/boosted_trees.h"
+#include "costmodel/learned/corrected_times.h"
 #include "costmodel/learned/fit_constants.h"
 #include "costmodel/learned/kernel_family.h"
 #include "costmodel/learned/known_boards.h"
@@ -58,12 +59,7 @@ class FamilyModel {
   void FitSpread(std::span<const FitRow> rows);
   // |log(predicted / measured)|, one for each row.
   std::vector<double> Errors(std::span<const FitRow> rows) const;
-  // Features of rows, and logarithms of their structured seconds.
-  struct Table {
-    std::vector<float> features;
-    std::vector<double> log_seconds;
-  };
-  Table Describe(std::span<const FitRow> rows) const;
+  DescribedOps Describe(std::span<const FitRow> rows) const;
 
   const KernelFamily* family_;
   KnownBoards known_;

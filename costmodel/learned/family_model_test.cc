@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
 #include "costmodel/kernel_model.h"
 #include "costmodel/learned/families/streams.h"
 #include "costmodel/learned/families/tensor_gemm.h"
@@ -74,7 +75,7 @@ SyntheticRows ProductRows(int per_board, uint64_t seed) {
     for (int i = 0; i < per_board; ++i) {
       const Op op = RandomProduct(random);
       const Device& device = CatalogueBoard(board);
-      const double base = std::log(family.Describe(op, device, StartingConstants(family), {}));
+      const double base = std::log(family.Describe(op, device, StartOf(family), {}));
       rows.Add(op, device, base + ProductCorrection(op) + Noise(random, kNoise));
     }
   }
@@ -124,8 +125,7 @@ TEST(FamilyModelTest, WithoutSamplesTheStructureIsAll) {
   const Op op = RandomToyOp(random);
   const Device& device = CatalogueBoard("a100-sxm4-80gb");
   const LogTime time = Predict(model, op, device);
-  EXPECT_DOUBLE_EQ(time.log_seconds,
-                   std::log(Toy().Describe(op, device, StartingConstants(Toy()), {})));
+  EXPECT_DOUBLE_EQ(time.log_seconds, std::log(Toy().Describe(op, device, StartOf(Toy()), {})));
   EXPECT_DOUBLE_EQ(time.spread, 0.5 / kSigmas80);
   EXPECT_FALSE(time.is_measured);
   EXPECT_FALSE(model.has_samples());

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <string>
 
 #include "costmodel/learned/robust_fit.h"
 
@@ -14,8 +12,7 @@ constexpr size_t kMostRows = 8000;
 
 // Every board gets the same number of rows, spread over its own.
 std::vector<FitRow> BalancedRows(std::span<const FitRow> rows) {
-  std::map<std::string, std::vector<FitRow>> by_board;
-  for (const FitRow& row : rows) by_board[row.device->id].push_back(row);
+  const std::map<std::string, std::vector<FitRow>> by_board = ByBoard(rows);
   std::vector<FitRow> balanced;
   const size_t share = kMostRows / std::max<size_t>(1, by_board.size());
   for (const auto& [board, own] : by_board) {
@@ -26,6 +23,12 @@ std::vector<FitRow> BalancedRows(std::span<const FitRow> rows) {
 }
 
 }  // namespace
+
+std::map<std::string, std::vector<FitRow>> ByBoard(std::span<const FitRow> rows) {
+  std::map<std::string, std::vector<FitRow>> by_board;
+  for (const FitRow& row : rows) by_board[row.device->id].push_back(row);
+  return by_board;
+}
 
 std::vector<FitRow> Thin(std::span<const FitRow> rows, size_t most) {
   std::vector<FitRow> thin;

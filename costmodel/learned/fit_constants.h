@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "costmodel/learned/kernel_family.h"
@@ -15,6 +17,9 @@ struct FitRow {
   const Device* device = nullptr;
   double log_seconds = 0;
 };
+
+// The rows of each board, by its id.
+std::map<std::string, std::vector<FitRow>> ByBoard(std::span<const FitRow> rows);
 
 // At most `most` rows, evenly spread over the given ones.
 std::vector<FitRow> Thin(std::span<const FitRow> rows, size_t most);

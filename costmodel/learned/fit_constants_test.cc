@@ -22,7 +22,7 @@ void AddRows(const Device& device, const std::vector<double>& constants, int cou
 }
 
 std::vector<double> Fit(const SyntheticRows& rows) {
-  return FitConstants(ToyFamily(), StartingConstants(ToyFamily()), rows.rows);
+  return FitConstants(ToyFamily(), StartOf(ToyFamily()), rows.rows);
 }
 
 TEST(FitConstantsTest, FindsTheConstantsOfSyntheticTimes) {
@@ -53,7 +53,7 @@ TEST(FitConstantsTest, OutliersHardlyMatter) {
 
 TEST(FitConstantsTest, WithoutRowsNothingMoves) {
   const std::vector<double> fitted = Fit({});
-  const std::vector<double> start = StartingConstants(ToyFamily());
+  const std::vector<double> start = StartOf(ToyFamily());
   for (size_t i = 0; i < start.size(); ++i) EXPECT_DOUBLE_EQ(fitted[i], start[i]);
 }
 

@@ -64,4 +64,11 @@ class KernelFamily {
   virtual double Weight(const Op&) const { return 1; }
 };
 
+// The family's constants before any fit.
+inline std::vector<double> StartOf(const KernelFamily& family) {
+  std::vector<double> constants;
+  for (const Constant& constant : family.constants()) constants.push_back(constant.value);
+  return constants;
+}
+
 }  // namespace stagecraft

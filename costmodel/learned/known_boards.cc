@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <utility>
 
 namespace stagecraft {
@@ -33,23 +32,15 @@ double Nearness(const Position& a, const Position& b) {
   return std::exp(-square / (kWidth * kWidth));
 }
 
-std::vector<double> StartOf(const KernelFamily& family) {
-  std::vector<double> constants;
-  for (const Constant& constant : family.constants()) constants.push_back(constant.value);
-  return constants;
-}
-
 }  // namespace
 
 KnownBoards::KnownBoards(const KernelFamily& family, std::span<const FitRow> rows)
     : family_(&family) {
   const std::vector<double> start = StartOf(family);
   const bool has_own = family.learning().has_own_constants;
-  std::map<std::string, std::vector<FitRow>> by_board;
-  for (const FitRow& row : rows) by_board[row.device->id].push_back(row);
   const std::vector<double> joint =
       has_own ? std::vector<double>() : FitConstants(family, start, rows);
-  for (const auto& [id, own] : by_board) {
+  for (const auto& [id, own] : ByBoard(rows)) {
     boards_.push_back({*own.front().device, has_own ? FitConstants(family, start, own) : joint});
   }
 }

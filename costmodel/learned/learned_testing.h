@@ -4,31 +4,20 @@
 #include <cmath>
 #include <deque>
 #include <functional>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "costmodel/device_catalogue.h"
 #include "costmodel/learned/fit_constants.h"
 #include "costmodel/learned/kernel_family.h"
 #include "costmodel/learned/sample.h"
+#include "costmodel/learned/training_rows.h"
 #include "costmodel/random.h"
 
 namespace stagecraft {
 
 // As samples are taken: at the boost clock.
-inline const Device& CatalogueBoard(const std::string& id) {
-  static const std::map<std::string, Device> boards = [] {
-    std::map<std::string, Device> all;
-    for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
-      all[entry.device.id] = entry.device;
-      all[entry.device.id].training_clock = 1;
-    }
-    return all;
-  }();
-  return boards.at(id);
-}
+inline const Device& CatalogueBoard(const std::string& id) { return *MeasuredBoard(id); }
 
 // From `least` to `most`, small and large alike.
 inline int64_t SizeBetween(Random& random, double least, double most) {
@@ -102,12 +91,6 @@ inline Op RandomProduct(Random& random) {
   return Op::Gemm(DType::kBf16, m, n, k);
 }
 
-inline std::vector<double> StartingConstants(const KernelFamily& family) {
-  std::vector<double> constants;
-  for (const Constant& constant : family.constants()) constants.push_back(constant.value);
-  return constants;
-}
-
 // What the op takes by the family's own constants, times e^error.
 inline Sample SampleOf(const KernelFamily& family, const Op& op, const std::string& gpu,
                        double error) {
@@ -116,7 +99,7 @@ inline Sample SampleOf(const KernelFamily& family, const Op& op, const std::stri
   sample.gpu = gpu;
   sample.source = "test";
   const double seconds =
-      family.Describe(op, CatalogueBoard(gpu), StartingConstants(family), {}) * std::exp(error);
+      family.Describe(op, CatalogueBoard(gpu), StartOf(family), {}) * std::exp(error);
   sample.time = Duration::Seconds(seconds);
   return sample;
 }

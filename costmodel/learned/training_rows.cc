@@ -8,6 +8,7 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/kernel_model.h"
 #include "costmodel/learned/kernel_families.h"
+#include "costmodel/learned/known_boards.h"
 #include "costmodel/nearest.h"
 
 namespace stagecraft {
@@ -20,25 +21,25 @@ bool IsCommonKernel(const Sample& sample) {
 
 }  // namespace
 
-std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
-                                         const CallOverhead& overhead) {
-  std::vector<FamilyRows> rows(KernelFamilies().size());
-  // At the boost clock, at which they were measured.
+const Device* MeasuredBoard(const std::string& gpu) {
   static const std::map<std::string, Device> boards = [] {
     std::map<std::string, Device> all;
     for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
-      all[entry.device.id] = entry.device;
-      all[entry.device.id].training_clock = 1;
+      all[entry.device.id] = AtBoostClock(entry.device);
     }
     return all;
   }();
+  const DeviceEntry* const entry = DeviceCatalogue::Embedded().Find(gpu);
+  return entry == nullptr ? nullptr : &boards.at(entry->device.id);
+}
+
+std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
+                                         const CallOverhead& overhead) {
+  std::vector<FamilyRows> rows(KernelFamilies().size());
   std::map<std::string, const Device*> devices;
   for (const Sample& sample : samples) {
     const auto [device, is_new] = devices.try_emplace(sample.gpu, nullptr);
-    if (is_new) {
-      const DeviceEntry* const entry = DeviceCatalogue::Embedded().Find(sample.gpu);
-      if (entry != nullptr) device->second = &boards.at(entry->device.id);
-    }
+    if (is_new) device->second = MeasuredBoard(sample.gpu);
     if (device->second == nullptr || !CanCompute(sample.op, *device->second)) continue;
     const Duration time = overhead.DeviceTime(sample);
     if (time <= Duration()) continue;

@@ -13,6 +13,10 @@
 
 namespace stagecraft {
 
+// The catalogue's board at the boost clock, at which samples are taken; nullptr if
+// it has none of this id or other name.
+const Device* MeasuredBoard(const std::string& gpu);
+
 // Rows of one family; what they point to lives with the samples and the
 // catalogue.
 struct FamilyRows {

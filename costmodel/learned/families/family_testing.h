@@ -35,20 +35,14 @@ inline const Device& Board(const std::string& id) {
   return DeviceCatalogue::Embedded().Get(id, "test").device;
 }
 
-inline std::vector<double> ValuesBeforeFit(const KernelFamily& family) {
-  std::vector<double> values;
-  for (const Constant& constant : family.constants()) values.push_back(constant.value);
-  return values;
-}
-
 // By the constants before any fit.
 inline double SecondsOf(const KernelFamily& family, const Op& op, const Device& device) {
-  return family.Describe(op, device, ValuesBeforeFit(family), {});
+  return family.Describe(op, device, StartOf(family), {});
 }
 inline std::vector<float> FeaturesOf(const KernelFamily& family, const Op& op,
                                      const Device& device) {
   std::vector<float> features(family.feature_count(), std::numeric_limits<float>::quiet_NaN());
-  family.Describe(op, device, ValuesBeforeFit(family), features);
+  family.Describe(op, device, StartOf(family), features);
   return features;
 }
 

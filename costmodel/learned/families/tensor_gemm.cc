@@ -1,13 +1,15 @@
 #include "costmodel/learned/families/tensor_gemm.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "costmodel/check.h"
 #include "costmodel/gemm_tiles.h"
 #include "costmodel/kernel_terms.h"
+#include "costmodel/learned/families/feature_row.h"
+#include "costmodel/learned/families/tabled_family.h"
 
 namespace stagecraft {
 namespace {
@@ -72,7 +74,6 @@ constexpr const char* kFeatureNames[] = {
     "log_mk",        "log_nk",        "log_m_over_n",   "log_n_over_k",  "tile_time",
     "weight_time",   "output_time",   "input_time",     "rate_per_sm",   "dram_per_sm",
     "l2_per_sm",     "ridge"};
-constexpr int kFeatureCount = static_cast<int>(std::size(kFeatureNames));
 
 // Chips whose L2 is in two halves, each of which keeps its own copy of what its
 // multiprocessors read: the large Ampere, Hopper and Blackwell ones.
@@ -123,16 +124,14 @@ struct Structure {
   int tile, split;
 };
 
-class TensorGemm : public KernelFamily {
+class TensorGemm final : public TabledFamily {
  public:
-  const char* name() const override { return "tensor_gemm"; }
+  TensorGemm() : TabledFamily("tensor_gemm", kConstants, kFeatureNames) {}
+
   bool Covers(const Op& op) const override {
     return (op.kind == OpKind::kGemm || op.kind == OpKind::kConvolution) &&
            op.dtype != DType::kFp32;
   }
-  std::span<const Constant> constants() const override { return kConstants; }
-  int feature_count() const override { return kFeatureCount; }
-  std::span<const char* const> feature_names() const override { return kFeatureNames; }
   bool IsDerived(const Op& op) const override {
     const bool is_16_bit = op.dtype == DType::kBf16 || op.dtype == DType::kFp16;
     return !is_16_bit || op.kind == OpKind::kConvolution || op.batch > 1 || op.kernels > 1;
@@ -162,7 +161,7 @@ class TensorGemm : public KernelFamily {
     const Structure s = Evaluate(p, device, op.dtype, c);
     if (!features.empty()) {
       const Problem seen = Clamp(p);
-      Fill(seen, Evaluate(seen, device, op.dtype, c), device, op.dtype, features);
+      Fill(seen, Evaluate(seen, device, op.dtype, c), device, op.dtype, FeatureRow(features));
     }
     const int kernels = op.kind == OpKind::kGemm ? std::max(1, op.kernels) : 1;
     return kernels * s.total;
@@ -246,7 +245,7 @@ class TensorGemm : public KernelFamily {
   }
 
   static void Fill(const Problem& p, const Structure& s, const Device& device, DType dtype,
-                   std::span<float> features) {
+                   FeatureRow row) {
     const double sms = device.multiprocessors;
     const double clock = device.boost_clock_hz;
     const double rate = SustainedRate(device, dtype);
@@ -254,8 +253,7 @@ class TensorGemm : public KernelFamily {
     const double dram = device.memory_bandwidth.bytes_per_s();
     const double l2 = EffectiveL2(device);
     const double flops = 2 * p.batch * p.m * p.n * p.k;
-    float* out = features.data();
-    const auto put = [&](double value) { *out++ = static_cast<float>(value); };
+    const auto put = [&](double value) { row.Add(value); };
     const double lm = std::log(p.m), ln = std::log(p.n), lk = std::log(p.k);
     put(lm), put(ln), put(lk);
     put(std::log(s.total * 1e6));
@@ -282,6 +280,7 @@ class TensorGemm : public KernelFamily {
     put(std::log(p.inputs / dram * 1e6));
     put(std::log(rate / sms / clock)), put(std::log(dram / sms / clock));
     put(std::log(l2 / sms)), put(std::log(rate / dram));
+    CHECK(row.is_full());
   }
 };
 

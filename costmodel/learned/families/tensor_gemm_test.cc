@@ -92,7 +92,7 @@ TEST(TensorGemmTest, TimeGrowsWithEveryDimension) {
 TEST(TensorGemmTest, NothingTakesLessThanTheLeastTime) {
   const uint64_t seed = 20240609;
   Random random(seed);
-  const std::vector<double> constants = ValuesBeforeFit(TensorGemmFamily());
+  const std::vector<double> constants = StartOf(TensorGemmFamily());
   for (int sample = 0; sample < 2000; ++sample) {
     Op op = RandomProduct(random);
     op.dtype = DType::kBf16;
