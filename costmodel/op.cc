@@ -44,6 +44,13 @@ Bytes Op::Traffic() const {
   }
 }
 
+double Operands(const Op& op) {
+  const double m = static_cast<double>(op.m);
+  const double n = static_cast<double>(op.n);
+  const double k = static_cast<double>(op.k);
+  return static_cast<double>(op.batch) * (m * k + k * n + m * n);
+}
+
 Op Op::Gemm(DType dtype, int64_t m, int64_t n, int64_t k, int64_t batch) {
   Op op;
   op.kind = OpKind::kGemm;

@@ -33,6 +33,15 @@ constexpr bool IsCollective(OpKind kind) {
   return kind >= OpKind::kAllReduce && kind <= OpKind::kSendRecv;
 }
 
+// Products of matrices: batch, m, n and k are sizes.
+constexpr bool HasOperands(OpKind kind) {
+  return kind == OpKind::kGemm || kind == OpKind::kAttention || kind == OpKind::kConvolution;
+}
+// Works on elements of a number format in m rows of n.
+constexpr bool HasRows(OpKind kind) {
+  return HasOperands(kind) || kind == OpKind::kNorm || kind == OpKind::kSoftmax;
+}
+
 enum class Direction { kForward, kBackward };
 
 // Layers of a serving framework also write keys and values to their cache and
@@ -78,6 +87,11 @@ struct Op {
 
   friend bool operator==(const Op&, const Op&) = default;
 };
+
+// Elements of the operands of a product, each once. Readers refuse more than the
+// most, which keeps Op::Traffic() within 64 bits.
+double Operands(const Op& op);
+inline constexpr double kMostOperands = 1e17;
 
 size_t HashOf(const Op& op);
 

@@ -10,8 +10,6 @@
 namespace stagecraft {
 namespace {
 
-// Operands of one op, as a bound that keeps Op::Traffic() within 64 bits.
-constexpr double kMaxElements = 1e17;
 constexpr double kMaxNanoseconds = 1e17;  // of one profiled op: three years
 
 template <typename T>
@@ -95,26 +93,14 @@ void WriteFabric(const Fabric& fabric, FabricProto* proto) {
   proto->set_nvls(fabric.nvls);
 }
 
-bool HasOperands(OpKind kind) {
-  return kind == OpKind::kGemm || kind == OpKind::kAttention || kind == OpKind::kConvolution;
-}
-
-bool HasRows(OpKind kind) {
-  return HasOperands(kind) || kind == OpKind::kNorm || kind == OpKind::kSoftmax;
-}
-
 void ReadShape(const OpProto& proto, std::string_view path, Op& op) {
   op.batch = AtLeast(1, proto.has_batch() ? proto.batch() : 1, path, "batch");
   op.m = AtLeast(HasRows(op.kind) ? 1 : 0, proto.m(), path, "m");
   op.n = AtLeast(HasRows(op.kind) ? 1 : 0, proto.n(), path, "n");
   op.k = AtLeast(HasOperands(op.kind) ? 1 : 0, proto.k(), path, "k");
-  const double m = static_cast<double>(op.m);
-  const double n = static_cast<double>(op.n);
-  const double k = static_cast<double>(op.k);
-  const double elements = static_cast<double>(op.batch) * (m * k + k * n + m * n);
-  if (elements > kMaxElements) {
+  if (Operands(op) > kMostOperands) {
     throw InputError(fmt::format("{}: got {} elements in its operands, want at most {}", path,
-                                 elements, kMaxElements));
+                                 Operands(op), kMostOperands));
   }
 }
 

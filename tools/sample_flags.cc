@@ -19,22 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The tables of a folder, as ReadSampleFile has them.
-Args TablesIn(const std::string& folder) {
-  Args files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
-    const std::string path = it->path().string();
-    if (!it->is_regular_file()) continue;
-    if (path.ends_with(".csv") || path.ends_with(".csv.gz")) files.push_back(path);
-  }
-  if (error) throw InputError(folder + ": cannot be listed, want a folder that can be read");
-  if (files.empty()) throw InputError(folder + ": got no .csv or .csv.gz in it, want some");
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 Args FilesOf(const Args& paths) {
   Args files;
   for (const std::string& path : paths) {

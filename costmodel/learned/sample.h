@@ -9,6 +9,10 @@
 
 namespace stagecraft {
 
+// The most that readers take for one call. Eleven days: whole nanoseconds of more
+// are no longer exact in a double.
+inline constexpr Duration kLongestSample = Duration::Nanoseconds(1'000'000'000'000'000);
+
 struct Sample {
   Op op;
   std::string gpu;       // id in the device catalogue

@@ -8,15 +8,9 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/learned/sample.h"
 
 namespace stagecraft {
-namespace {
-
-// Eleven days: whole nanoseconds of more are no longer exact in a double.
-constexpr double kLongestNanoseconds = 1e15;
-
-}  // namespace
-
 CsvRows::CsvRows(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {
   if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // byte order mark
   if (text_.find_first_not_of(" \t\r\n", at_) == std::string_view::npos) {
@@ -144,7 +138,8 @@ bool CsvRows::Flag(int column) const {
 
 Duration CsvRows::Time(int column, Duration unit) const {
   const double unit_ns = static_cast<double>(unit.ns());
-  const double value = Number(column, 1 / unit_ns, kLongestNanoseconds / unit_ns);
+  const double value =
+      Number(column, 1 / unit_ns, static_cast<double>(kLongestSample.ns()) / unit_ns);
   return Duration::Nanoseconds(std::llround(value * unit_ns));
 }
 

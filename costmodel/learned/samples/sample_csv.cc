@@ -78,12 +78,6 @@ constexpr double kHertzPerMegahertz = 1e6;
 constexpr int64_t kMaxBytes = int64_t{1} << 56;
 constexpr Duration kLongestTime = Duration::Nanoseconds(1'000'000'000'000'000);  // CsvRows::Time's
 
-bool HasProduct(OpKind kind) {
-  return kind == OpKind::kGemm || kind == OpKind::kAttention || kind == OpKind::kConvolution;
-}
-bool HasRows(OpKind kind) {
-  return HasProduct(kind) || kind == OpKind::kNorm || kind == OpKind::kSoftmax;
-}
 // Moves `bytes`, and does nothing else that we count.
 bool HasBytes(OpKind kind) { return kind != OpKind::kGemm && kind != OpKind::kAttention; }
 
@@ -125,7 +119,7 @@ Op ReadOp(const CsvRows& row) {
   op.batch = Integer(row, kBatch, 1, kMaxSize, op.batch);
   op.m = Integer(row, kM, HasRows(op.kind) ? 1 : 0, kMaxSize, op.m);
   op.n = Integer(row, kN, HasRows(op.kind) ? 1 : 0, kMaxSize, op.n);
-  op.k = Integer(row, kK, HasProduct(op.kind) ? 1 : 0, kMaxSize, op.k);
+  op.k = Integer(row, kK, HasOperands(op.kind) ? 1 : 0, kMaxSize, op.k);
   op.bytes = Bytes(Integer(row, kBytes, HasBytes(op.kind) ? 1 : 0, kMaxBytes, op.bytes.count()));
   op.kernels =
       static_cast<int>(Integer(row, kKernels, 1, std::numeric_limits<int>::max(), op.kernels));

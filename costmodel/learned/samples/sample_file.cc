@@ -22,10 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using Header = std::span<const std::string_view>;
 
-// Operands of one op, as a bound that keeps Op::Traffic() within 64 bits; that
-// of op_proto.cc.
-constexpr double kMaxElements = 1e17;
-
 std::vector<TableFormat> Formats() {
   std::vector<TableFormat> formats = {SampleTable()};
   formats.insert(formats.end(), ThirdPartyTables().begin(), ThirdPartyTables().end());
@@ -81,14 +77,10 @@ void CheckHeader(const TableFormat& format, Header header, const std::string& pa
       fmt::format("{}:1: got the columns \"{}\", want those of one of: {}", path, columns, names));
 }
 
-void CheckElements(const CsvRows& row, const Op& op) {
-  const double m = static_cast<double>(op.m);
-  const double n = static_cast<double>(op.n);
-  const double k = static_cast<double>(op.k);
-  const double elements = static_cast<double>(op.batch) * (m * k + k * n + m * n);
-  if (elements <= kMaxElements) return;
+void CheckOperands(const CsvRows& row, const Op& op) {
+  if (Operands(op) <= kMostOperands) return;
   throw InputError(fmt::format("{}:{}: got {} elements in the operands of {}, want at most {}",
-                               row.name(), row.line(), elements, Describe(op), kMaxElements));
+                               row.name(), row.line(), Operands(op), Describe(op), kMostOperands));
 }
 
 SampleFile ReadTable(std::string_view text, const std::string& path) {
@@ -102,7 +94,7 @@ SampleFile ReadTable(std::string_view text, const std::string& path) {
   file.samples.reserve(std::count(text.begin(), text.end(), '\n'));
   while (row.Next()) {
     if (format.read(row, file.samples.emplace_back())) {
-      CheckElements(row, file.samples.back().op);
+      CheckOperands(row, file.samples.back().op);
     } else {
       file.samples.pop_back();
       ++file.skipped;
@@ -117,18 +109,7 @@ bool IsTablePath(const fs::path& path) {
 }
 
 SampleFile ReadFolder(const std::string& path) {
-  std::vector<std::string> files;
-  try {
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
-      if (entry.is_regular_file() && IsTablePath(entry.path())) {
-        files.push_back(entry.path().string());
-      }
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw InputError(path + ": cannot be listed, want a folder that can be read");
-  }
-  if (files.empty()) throw InputError(path + ": got no .csv or .csv.gz in it, want some");
-  std::sort(files.begin(), files.end());
+  const std::vector<std::string> files = TablesIn(path);
   SampleFile all;
   all.format = fmt::format("{} files", files.size());
   for (const std::string& name : files) {
@@ -140,6 +121,22 @@ SampleFile ReadFolder(const std::string& path) {
 }
 
 }  // namespace
+
+std::vector<std::string> TablesIn(const std::string& folder) {
+  std::vector<std::string> files;
+  try {
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+      if (entry.is_regular_file() && IsTablePath(entry.path())) {
+        files.push_back(entry.path().string());
+      }
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw InputError(folder + ": cannot be listed, want a folder that can be read");
+  }
+  if (files.empty()) throw InputError(folder + ": got no .csv or .csv.gz in it, want some");
+  std::sort(files.begin(), files.end());
+  return files;
+}
 
 SampleFile ParseSamples(std::string_view bytes, const std::string& path) {
   fs::path inner(path);

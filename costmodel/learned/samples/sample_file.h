@@ -27,6 +27,8 @@ struct SampleFile {
 // to 1e+09". Samples are in the order of the rows.
 SampleFile ReadSampleFile(const std::string& path);
 std::vector<Sample> ReadSamples(const std::string& path);
+// The files that a folder stands for; at least one. Throws InputError.
+std::vector<std::string> TablesIn(const std::string& folder);
 // The same from the bytes of a file.
 SampleFile ParseSamples(std::string_view bytes, const std::string& path);
 

@@ -10,7 +10,7 @@
 
 #include "costmodel/hash.h"
 #include "costmodel/kernel_model.h"
-#include "costmodel/learned/samples/rated_sample.h"
+#include "costmodel/learned/samples/slow_boards.h"
 #include "costmodel/nearest.h"
 
 namespace stagecraft {

@@ -13,7 +13,6 @@ namespace stagecraft {
 namespace {
 
 constexpr int kSchema = 1;
-constexpr int64_t kLongestNanoseconds = 1'000'000'000'000'000;  // as in tables: eleven days
 
 template <typename T>
 [[noreturn]] void Fail(std::string_view path, const char* field, T got, std::string_view want) {
@@ -35,8 +34,8 @@ Sample SampleFromProto(const SampleProto& proto, std::string_view path) {
     Fail(path, "op.kind", Name(sample.op.kind), "an op that can be measured");
   }
   if (proto.gpu().empty()) Fail(path, "gpu", "nothing", "the id of a device");
-  if (proto.time_ns() < 1 || proto.time_ns() > kLongestNanoseconds) {
-    Fail(path, "time_ns", proto.time_ns(), fmt::format("1 to {}", kLongestNanoseconds));
+  if (proto.time_ns() < 1 || proto.time_ns() > kLongestSample.ns()) {
+    Fail(path, "time_ns", proto.time_ns(), fmt::format("1 to {}", kLongestSample.ns()));
   }
   if (proto.repeats() < 0) Fail(path, "repeats", proto.repeats(), ">= 0");
   sample.gpu = proto.gpu();

@@ -1,3 +1,5 @@
+#include "costmodel/learned/samples/slow_boards.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +10,6 @@
 #include <map>
 #include <string_view>
 #include <tuple>
-
-#include "costmodel/learned/samples/rated_sample.h"
 
 namespace stagecraft {
 namespace {
