@@ -18,6 +18,7 @@
 #include "tools/command.h"
 #include "tools/flags.h"
 #include "tools/report_header.h"
+#include "tools/text_table.h"
 #include "tools/validation/stack_table.h"
 
 namespace stagecraft {
@@ -164,26 +165,19 @@ std::string Cell(const Json& value, double unit) {
 }
 
 void PrintTable(const Listing& list, std::ostream& out) {
-  std::vector<std::vector<std::string>> lines(1);
-  for (const Column& column : list.columns) lines[0].push_back(column.heading);
+  std::vector<std::string> headings;
+  std::vector<bool> stands_left;
+  for (const Column& column : list.columns) {
+    headings.push_back(column.heading);
+    stands_left.push_back(list.rows.empty() || !list.rows[0][column.key].is_number());
+  }
+  TextTable table(std::move(headings), std::move(stands_left));
   for (const Json& row : list.rows) {
-    std::vector<std::string>& line = lines.emplace_back();
-    for (const Column& column : list.columns) line.push_back(Cell(row[column.key], column.unit));
+    std::vector<std::string> cells;
+    for (const Column& column : list.columns) cells.push_back(Cell(row[column.key], column.unit));
+    table.Add(std::move(cells));
   }
-  std::vector<size_t> widths(list.columns.size());
-  for (const auto& line : lines) {
-    for (size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
-  }
-  for (const auto& line : lines) {
-    std::string text;
-    for (size_t c = 0; c < line.size(); ++c) {
-      const bool is_number = !list.rows.empty() && list.rows[0][list.columns[c].key].is_number();
-      text += is_number ? fmt::format("{:>{}}  ", line[c], widths[c])
-                        : fmt::format("{:<{}}  ", line[c], widths[c]);
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out << text << '\n';
-  }
+  table.Print(out);
 }
 
 Listing List(const std::string& what) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -34,10 +33,6 @@ std::string TableRow(const std::vector<std::string>& cells, const char* tag) {
   std::string row = "<tr>";
   for (const std::string& cell : cells) row += fmt::format("<{0}>{1}</{0}>", tag, EscapeXml(cell));
   return row + "</tr>\n";
-}
-
-std::string Percent(double value) {
-  return std::isfinite(value) ? fmt::format("{:.1f}", value) : "-";
 }
 
 std::string Row(const std::string& what, const Accuracy& a) {
@@ -135,8 +130,8 @@ std::string Origin(const AccuracyReport& evaluation) {
       fmt::format("{} samples of {}; split {}, seed {}", evaluation.input.samples.size(), files,
                   evaluation.split, evaluation.seed);
   if (evaluation.calibrate > 0) {
-    text += fmt::format(", calibrated on {} rows of each op class, means over 20 draws",
-                        evaluation.calibrate);
+    text += fmt::format(", calibrated on {} rows of each op class, means over {} draws",
+                        evaluation.calibrate, kCalibrationDraws);
   }
   return text +
          fmt::format("; stagecraft {}. Errors in percent of the measured time.", kToolVersion);

@@ -30,10 +30,6 @@ Json ByModel(const std::vector<Accuracy>& accuracies) {
   return models;
 }
 
-std::string Percent(double value) {
-  return std::isfinite(value) ? fmt::format("{:.1f}", value) : "-";
-}
-
 void AddRow(const std::vector<std::string>& names, const Accuracy& a, TextTable& table) {
   std::vector<std::string> cells = names;
   cells.push_back(Name(a.model));
@@ -57,6 +53,10 @@ void PrintSizes(const std::vector<SizeError>& errors, std::ostream& out) {
 }
 
 }  // namespace
+
+std::string Percent(double value) {
+  return std::isfinite(value) ? fmt::format("{:.1f}", value) : "-";
+}
 
 double BiasPercent(double log_ratio) { return 100 * std::expm1(log_ratio); }
 
@@ -121,8 +121,8 @@ void PrintEvaluation(const AccuracyReport& evaluation, bool shows_sizes, std::os
   out << fmt::format("{} samples in {} files, split {}, seed {}", evaluation.input.samples.size(),
                      evaluation.input.files.size(), evaluation.split, evaluation.seed);
   if (evaluation.calibrate > 0) {
-    out << fmt::format(", calibrated on {} rows of each op class (means over 20 draws)",
-                       evaluation.calibrate);
+    out << fmt::format(", calibrated on {} rows of each op class (means over {} draws)",
+                       evaluation.calibrate, kCalibrationDraws);
   }
   out << "\nerrors in percent of the measured time; in 80 %: how often the interval holds\n\n";
   TextTable table(

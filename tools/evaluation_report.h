@@ -23,6 +23,8 @@ struct AccuracyReport {
   std::vector<SizeError> by_size;
 };
 
+// With one decimal; what is no number is "-".
+std::string Percent(double value);
 // Mean of log(predicted / measured) as percent: 5 where times are 5 % too long.
 double BiasPercent(double log_ratio);
 // What a reader must know to take the errors for what they are; a sentence each.

@@ -30,6 +30,15 @@ T Choose(const std::string& flag, const std::string& value,
       fmt::format("{}: got \"{}\", want one of {}", flag, value, fmt::join(names, ", ")));
 }
 
+// The choice whose Name() the value is.
+template <typename Enum>
+Enum ChooseNamed(const std::string& flag, const std::string& value,
+                 std::initializer_list<Enum> choices) {
+  std::vector<std::pair<std::string, Enum>> named;
+  for (const Enum choice : choices) named.emplace_back(Name(choice), choice);
+  return Choose<Enum>(flag, value, named);
+}
+
 AttentionBackend ChooseAttention(const std::string& value) {
   return Choose<AttentionBackend>(
       "--attention", value,
@@ -79,95 +88,91 @@ void PlanFlags::Register(CLI::App& app) {
       ->required();
   app.add_option("--cluster", cluster_, "GPU:NxG, NODE:N, a sum of these, or a file")->required();
   app.add_option("--plan", plan_file_, "plan file (.yaml, .json, .textproto) in place of degrees");
-  const auto degree = [&](const char* name, auto& value, const char* text) {
-    degree_options_.push_back(app.add_option(name, value, text));
-  };
-  degree("--tp", degrees_.tensor, "tensor-parallel degree [1]");
-  degree("--pp", degrees_.pipeline, "pipeline stages [1]");
-  degree("--dp", degrees_.data, "data-parallel replicas [derived]");
-  degree("--cp", degrees_.context, "context-parallel degree [1]");
-  degree("--ep", degrees_.expert, "expert-parallel degree [1]");
-  degree("--vpp", degrees_.chunks, "model chunks per stage, interleaved [1]");
-  degree("--micro-batch", degrees_.micro_batch, "samples per micro-batch [1]");
-  degree("--global-batch", degrees_.global_batch, "samples per step [1]");
-  degree("--seq", degrees_.sequence, "tokens per sample [the model's limit]");
-  degree("--schedule", schedule_, "gpipe, 1f1b or interleaved [1f1b; interleaved with --vpp]");
-  degree("--recompute", recompute_, "none, selective or full [selective]");
-  degree("--zero", degrees_.zero,
-         "0 to 3: shared by replicas: nothing, states, gradients, parameters [1 where dp > 1]");
-  degree("--zero-group", degrees_.zero_group, "ranks that share, copies beyond [all]");
-  degree("--bucket-bytes", degrees_.bucket_bytes, "gradients reduced in one go [Megatron-core's]");
-  degree("--cp-exchange", context_exchange_, "ring, gather or ulysses [ring]");
-  degree("--optimizer", optimizer_, "adam or sgd [adam]");
-  degree("--expert-imbalance", degrees_.expert_imbalance,
-         "rows of the fullest rank's experts over the mean [1]");
-  degree("--precision", precision_, "bf16, fp16, fp32, tf32 or fp8 [bf16]");
-  degree("--fp8-recipe", fp8_recipe_,
-         "scales of 8-bit tensors: delayed, current or mx (every 32 numbers) [delayed]");
-  degree("--gradient-bytes", degrees_.gradient_bytes,
-         "per element, accumulated and reduced: 2 or 4 [4; 2 with fp16]");
-  degree("--embedding-placement", embedding_placement_,
-         "first-last or redistributed: blocks leave the stage of the head [first-last]");
-  degree_options_.push_back(app.add_option("--replica-micro-batches",
-                                           degrees_.replica_micro_batches,
-                                           "micro-batches of each replica, e.g. 5,3 [equally many]")
-                                ->delimiter(','));
-  degree("--rank-order", degrees_.rank_order, "fastest first [tp-cp-ep-dp-pp]");
-  degree_options_.push_back(
-      app.add_option("--stage-layers", stage_layers_, "blocks per stage, e.g. 19,21,21,19")
-          ->delimiter(','));
-  sequence_parallel_option_ =
-      app.add_flag("--sequence-parallel,!--no-sequence-parallel", sequence_parallel_,
-                   "norms and residuals split over the tensor group [on where tp > 1]");
-  degree_options_.push_back(sequence_parallel_option_);
-  degree_options_.push_back(app.add_flag("--overlap-grad-reduce,!--no-overlap-grad-reduce",
-                                         degrees_.overlap_grad_reduce,
-                                         "reduce gradients beside the backward [on]"));
-  degree_options_.push_back(app.add_flag("--overlap-param-gather,!--no-overlap-param-gather",
-                                         degrees_.overlap_param_gather,
-                                         "gather parameters beside the forward [off]"));
-  degree_options_.push_back(app.add_flag("--overlap-p2p,!--no-overlap-p2p", degrees_.overlap_p2p,
-                                         "compute while sending to the next stage [on]"));
-  degree_options_.push_back(app.add_flag("--overlap-tp,!--no-overlap-tp", degrees_.overlap_tensor,
-                                         "tensor collectives beside their products [off]"));
-  degree_options_.push_back(
-      app.add_flag("--reshard,!--no-reshard", degrees_.reshard_after_forward,
-                   "with zero 3: drop parameters after the forward and gather them again [on]"));
-  degree_options_.push_back(
-      app.add_flag("--forward-only", degrees_.forward_only, "no backward, no update"));
+  RegisterDegrees(app);
+  RegisterStep(app);
+  RegisterSwitches(app);
   attention_option_ = app.add_option("--attention", attention_, "flash or unfused [flash]");
-  degree_options_.push_back(
-      app.add_option("--stack", stack_,
-                     "take the defaults of a training stack: " +
-                         fmt::format("{}", fmt::join(StackTable::Embedded().Names(), ", "))));
+  Add(app, "--stack", stack_,
+      "take the defaults of a training stack: " +
+          fmt::format("{}", fmt::join(StackTable::Embedded().Names(), ", ")));
   app.add_option("--network", network_, "model: a collective is one task [model]");
+}
+
+void PlanFlags::RegisterDegrees(CLI::App& app) {
+  Add(app, "--tp", degrees_.tensor, "tensor-parallel degree [1]");
+  Add(app, "--pp", degrees_.pipeline, "pipeline stages [1]");
+  Add(app, "--dp", degrees_.data, "data-parallel replicas [derived]");
+  Add(app, "--cp", degrees_.context, "context-parallel degree [1]");
+  Add(app, "--ep", degrees_.expert, "expert-parallel degree [1]");
+  Add(app, "--vpp", degrees_.chunks, "model chunks per stage, interleaved [1]");
+  Add(app, "--micro-batch", degrees_.micro_batch, "samples per micro-batch [1]");
+  Add(app, "--global-batch", degrees_.global_batch, "samples per step [1]");
+  Add(app, "--seq", degrees_.sequence, "tokens per sample [the model's limit]");
+}
+
+void PlanFlags::RegisterStep(CLI::App& app) {
+  Add(app, "--schedule", schedule_, "gpipe, 1f1b or interleaved [1f1b; interleaved with --vpp]");
+  Add(app, "--recompute", recompute_, "none, selective or full [selective]");
+  Add(app, "--zero", degrees_.zero,
+      "0 to 3: shared by replicas: nothing, states, gradients, parameters [1 where dp > 1]");
+  Add(app, "--zero-group", degrees_.zero_group, "ranks that share, copies beyond [all]");
+  Add(app, "--bucket-bytes", degrees_.bucket_bytes,
+      "gradients reduced in one go [Megatron-core's]");
+  Add(app, "--cp-exchange", context_exchange_, "ring, gather or ulysses [ring]");
+  Add(app, "--optimizer", optimizer_, "adam or sgd [adam]");
+  Add(app, "--expert-imbalance", degrees_.expert_imbalance,
+      "rows of the fullest rank's experts over the mean [1]");
+  Add(app, "--precision", precision_, "bf16, fp16, fp32, tf32 or fp8 [bf16]");
+  Add(app, "--fp8-recipe", fp8_recipe_,
+      "scales of 8-bit tensors: delayed, current or mx (every 32 numbers) [delayed]");
+  Add(app, "--gradient-bytes", degrees_.gradient_bytes,
+      "per element, accumulated and reduced: 2 or 4 [4; 2 with fp16]");
+  Add(app, "--embedding-placement", embedding_placement_,
+      "first-last or redistributed: blocks leave the stage of the head [first-last]");
+  Add(app, "--replica-micro-batches", degrees_.replica_micro_batches,
+      "micro-batches of each replica, e.g. 5,3 [equally many]")
+      ->delimiter(',');
+  Add(app, "--rank-order", degrees_.rank_order, "fastest first [tp-cp-ep-dp-pp]");
+  Add(app, "--stage-layers", stage_layers_, "blocks per stage, e.g. 19,21,21,19")->delimiter(',');
+}
+
+void PlanFlags::RegisterSwitches(CLI::App& app) {
+  const auto add = [&](const char* name, bool& value, const char* text) {
+    degree_options_.push_back(app.add_flag(name, value, text));
+    return degree_options_.back();
+  };
+  sequence_parallel_option_ =
+      add("--sequence-parallel,!--no-sequence-parallel", sequence_parallel_,
+          "norms and residuals split over the tensor group [on where tp > 1]");
+  add("--overlap-grad-reduce,!--no-overlap-grad-reduce", degrees_.overlap_grad_reduce,
+      "reduce gradients beside the backward [on]");
+  add("--overlap-param-gather,!--no-overlap-param-gather", degrees_.overlap_param_gather,
+      "gather parameters beside the forward [off]");
+  add("--overlap-p2p,!--no-overlap-p2p", degrees_.overlap_p2p,
+      "compute while sending to the next stage [on]");
+  add("--overlap-tp,!--no-overlap-tp", degrees_.overlap_tensor,
+      "tensor collectives beside their products [off]");
+  add("--reshard,!--no-reshard", degrees_.reshard_after_forward,
+      "with zero 3: drop parameters after the forward and gather them again [on]");
+  add("--forward-only", degrees_.forward_only, "no backward, no update");
 }
 
 PlanDegrees PlanFlags::Degrees() const {
   PlanDegrees degrees = degrees_;
-  degrees.precision = Choose<DType>("--precision", precision_,
-                                    {{"bf16", DType::kBf16},
-                                     {"fp16", DType::kFp16},
-                                     {"fp32", DType::kFp32},
-                                     {"tf32", DType::kTf32},
-                                     {"fp8", DType::kFp8}});
-  degrees.order = Choose<PipelineOrder>("--schedule", schedule_,
-                                        {{"gpipe", PipelineOrder::kGpipe},
-                                         {"1f1b", PipelineOrder::kOneForwardOneBackward},
-                                         {"interleaved", PipelineOrder::kInterleaved}});
-  degrees.recompute = Choose<Recompute>("--recompute", recompute_,
-                                        {{"none", Recompute::kNone},
-                                         {"selective", Recompute::kSelective},
-                                         {"full", Recompute::kFull}});
-  degrees.optimizer = Choose<Optimizer>("--optimizer", optimizer_,
-                                        {{"adam", Optimizer::kAdam}, {"sgd", Optimizer::kSgd}});
-  degrees.context_exchange = Choose<ContextExchange>("--cp-exchange", context_exchange_,
-                                                     {{"ring", ContextExchange::kRing},
-                                                      {"gather", ContextExchange::kGather},
-                                                      {"ulysses", ContextExchange::kUlysses}});
-  degrees.fp8_recipe = Choose<Fp8Recipe>(
-      "--fp8-recipe", fp8_recipe_,
-      {{"delayed", Fp8Recipe::kDelayed}, {"current", Fp8Recipe::kCurrent}, {"mx", Fp8Recipe::kMx}});
+  degrees.precision =
+      ChooseNamed("--precision", precision_,
+                  {DType::kBf16, DType::kFp16, DType::kFp32, DType::kTf32, DType::kFp8});
+  degrees.order = ChooseNamed(
+      "--schedule", schedule_,
+      {PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward, PipelineOrder::kInterleaved});
+  degrees.recompute = ChooseNamed("--recompute", recompute_,
+                                  {Recompute::kNone, Recompute::kSelective, Recompute::kFull});
+  degrees.optimizer = ChooseNamed("--optimizer", optimizer_, {Optimizer::kAdam, Optimizer::kSgd});
+  degrees.context_exchange =
+      ChooseNamed("--cp-exchange", context_exchange_,
+                  {ContextExchange::kRing, ContextExchange::kGather, ContextExchange::kUlysses});
+  degrees.fp8_recipe = ChooseNamed("--fp8-recipe", fp8_recipe_,
+                                   {Fp8Recipe::kDelayed, Fp8Recipe::kCurrent, Fp8Recipe::kMx});
   degrees.balance_head = Choose<bool>("--embedding-placement", embedding_placement_,
                                       {{"first-last", false}, {"redistributed", true}});
   degrees.stage_blocks = stage_layers_;

@@ -34,6 +34,14 @@ class PlanFlags {
   PlannedJob Build() const;
 
  private:
+  void RegisterDegrees(CLI::App& app);
+  void RegisterStep(CLI::App& app);
+  void RegisterSwitches(CLI::App& app);
+  // An option that a plan file replaces.
+  template <typename T>
+  CLI::Option* Add(CLI::App& app, const char* name, T& value, const std::string& text) {
+    return degree_options_.emplace_back(app.add_option(name, value, text));
+  }
   PlanDegrees Degrees() const;
   // A copy in which what was not given is as the stack does it; these defaults
   // are appended to `used`.

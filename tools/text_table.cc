@@ -18,8 +18,8 @@ void TextTable::Print(std::ostream& out) const {
   for (const auto& line : lines_) {
     std::string text;
     for (size_t c = 0; c < line.size(); ++c) {
-      text += c < left_ ? fmt::format("{:<{}}  ", line[c], widths[c])
-                        : fmt::format("{:>{}}  ", line[c], widths[c]);
+      text += stands_left_[c] ? fmt::format("{:<{}}  ", line[c], widths[c])
+                              : fmt::format("{:>{}}  ", line[c], widths[c]);
     }
     text.erase(text.find_last_not_of(' ') + 1);
     out << text << '\n';

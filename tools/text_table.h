@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace stagecraft {
@@ -10,7 +11,12 @@ namespace stagecraft {
 class TextTable {
  public:
   // The first `left` columns stand left, numbers after them right.
-  TextTable(std::vector<std::string> headings, size_t left) : left_(left) {
+  TextTable(std::vector<std::string> headings, size_t left)
+      : TextTable(std::move(headings), std::vector<bool>(left, true)) {}
+  // Columns of which it is said; others stand right.
+  TextTable(std::vector<std::string> headings, std::vector<bool> stands_left)
+      : stands_left_(std::move(stands_left)) {
+    stands_left_.resize(headings.size());
     lines_.push_back(std::move(headings));
   }
 
@@ -19,7 +25,7 @@ class TextTable {
   void Print(std::ostream& out) const;
 
  private:
-  size_t left_;
+  std::vector<bool> stands_left_;
   std::vector<std::vector<std::string>> lines_;
 };
 

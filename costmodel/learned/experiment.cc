@@ -18,8 +18,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kDraws = 20;  // of calibration rows
-
 // Predicts samples of any boards.
 std::vector<SamplePrediction> PredictSamples(const CostModel& model, const CallOverhead& overhead,
                                              std::span<const Sample> samples,
@@ -159,7 +157,7 @@ class Runner {
     for (const int i : test) by_board[samples_[i].gpu][FamilyOf(samples_[i].op)].push_back(i);
     auto& all = experiment_.predictions[ModelKind::kShipped];
     for (const auto& [gpu, families] : by_board) {
-      for (int draw = 0; draw < kDraws; ++draw) {
+      for (int draw = 0; draw < kCalibrationDraws; ++draw) {
         Random random = Random(options_.seed).Child("calibrate " + gpu, draw);
         std::vector<Sample> site;
         std::vector<int> rest;

@@ -19,6 +19,9 @@ enum class ModelKind { kRoofline, kInterpolation, kRidge, kBoostedTrees, kShippe
 inline constexpr int kModelKindCount = 5;
 const char* Name(ModelKind kind);
 
+// How often the rows that calibrate are drawn anew.
+inline constexpr int kCalibrationDraws = 20;
+
 struct ExperimentOptions {
   std::string split = "none";
   std::vector<ModelKind> models;
