@@ -202,6 +202,15 @@ void NetworkBuilder::Loss(Tensor logits) {
   Emit(std::move(op), {logits}, logits, {});
 }
 
+Tensor NetworkBuilder::Residual(Tensor branch, Tensor stream) {
+  const Tensor sum = Add(Dropout(branch), stream);
+  Operator norm{.name = "norm", .kind = OperatorKind::kNorm, .in_features = sum.channels};
+  norm.parameters = 2 * sum.channels;
+  norm.forward_elements = 2 * sum.channels;
+  norm.backward_elements = 3 * sum.channels;
+  return Emit(std::move(norm), {sum}, sum, {sum});
+}
+
 void NetworkBuilder::KeepTensors() {
   for (const Value& value : values_) {
     if (value.keepers.empty()) continue;

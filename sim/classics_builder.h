@@ -64,6 +64,9 @@ class NetworkBuilder {
   Tensor Dropout(Tensor in);
   Tensor Flatten(Tensor in) const;  // free: rows become channels
   Tensor Linear(Tensor in, int64_t out, bool bias = true);
+  // Drops the branch out, adds it to the stream and normalises the sum: the
+  // post-norm residual of a sequence.
+  Tensor Residual(Tensor branch, Tensor stream);
   // Softmax and cross-entropy over the channels of every row.
   void Loss(Tensor logits);
 

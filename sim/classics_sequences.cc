@@ -93,16 +93,6 @@ Tensor GnmtDecoder(NetworkBuilder& net, Tensor memory, int layers, bool shares_e
   return x;
 }
 
-// Drops out, adds and normalises: the post-norm residual.
-Tensor Residual(NetworkBuilder& net, Tensor branch, Tensor stream) {
-  const Tensor sum = net.Add(net.Dropout(branch), stream);
-  Operator norm{.name = "norm", .kind = OperatorKind::kNorm, .in_features = sum.channels};
-  norm.parameters = 2 * sum.channels;
-  norm.forward_elements = 2 * sum.channels;
-  norm.backward_elements = 3 * sum.channels;
-  return net.Emit(std::move(norm), {sum}, sum, {sum});
-}
-
 Tensor Attend(NetworkBuilder& net, const std::vector<Tensor>& projections, Tensor stream,
               int64_t heads, bool is_causal, AttentionBackend attention) {
   const int64_t hidden = stream.channels;
@@ -117,12 +107,12 @@ Tensor Attend(NetworkBuilder& net, const std::vector<Tensor>& projections, Tenso
     op.saved = {{.name = "softmax_output", .features = heads, .per_key = true}};
   }
   const Tensor context = net.Emit(std::move(op), projections, Rows(hidden), projections);
-  return Residual(net, net.Linear(context, hidden), stream);
+  return net.Residual(net.Linear(context, hidden), stream);
 }
 
 Tensor FeedForward(NetworkBuilder& net, Tensor x) {
   const Tensor inner = net.Dropout(net.Relu(net.Linear(x, 4 * x.channels)));
-  return Residual(net, net.Linear(inner, x.channels), x);
+  return net.Residual(net.Linear(inner, x.channels), x);
 }
 
 }  // namespace

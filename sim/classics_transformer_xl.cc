@@ -41,16 +41,6 @@ int64_t TableParameters(const TransformerXlConfig& config) {
   return parameters;
 }
 
-// Drops out, adds and normalises: the post-norm residual.
-Tensor Residual(NetworkBuilder& net, Tensor branch, Tensor stream) {
-  const Tensor sum = net.Add(net.Dropout(branch), stream);
-  Operator norm{.name = "norm", .kind = OperatorKind::kNorm, .in_features = sum.channels};
-  norm.parameters = 2 * sum.channels;
-  norm.forward_elements = 2 * sum.channels;
-  norm.backward_elements = 3 * sum.channels;
-  return net.Emit(std::move(norm), {sum}, sum, {sum});
-}
-
 // Scores by position are a product of their own, shifted into place and added;
 // keys and values of the segment before are projected again.
 Tensor Attend(NetworkBuilder& net, const TransformerXlConfig& config, Tensor x) {
@@ -82,7 +72,7 @@ Tensor Attend(NetworkBuilder& net, const TransformerXlConfig& config, Tensor x) 
               {"softmax_dropout_mask", config.heads, 1, Split::kTokens, true},
               {.name = "softmax_dropout_output", .features = config.heads, .per_key = true}};
   const Tensor context = net.Emit(std::move(op), {projections, shifted}, Rows(hidden), {});
-  return Residual(net, net.Linear(context, hidden, /*bias=*/false), x);
+  return net.Residual(net.Linear(context, hidden, /*bias=*/false), x);
 }
 
 Tensor Embed(NetworkBuilder& net, const TransformerXlConfig& config) {
@@ -133,7 +123,7 @@ Workload BuildTransformerXl(const std::string& name, const TransformerXlConfig& 
     net.BeginLayer("block");
     x = Attend(net, config, x);
     const Tensor inner = net.Dropout(net.Relu(net.Linear(x, 4 * config.hidden)));
-    x = Residual(net, net.Linear(inner, config.hidden), x);
+    x = net.Residual(net.Linear(inner, config.hidden), x);
   }
   x = net.Dropout(x);
   AdaptiveSoftmax(net, config, x);

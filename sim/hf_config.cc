@@ -84,11 +84,11 @@ NetworkConfig ParseHuggingFaceNetwork(const std::string& json_text, const std::s
 DecoderConfig ParseHuggingFaceConfig(const std::string& json_text, const std::string& file_name) {
   NetworkConfig network = ParseHuggingFaceNetwork(json_text, file_name);
   if (DecoderConfig* decoder = std::get_if<DecoderConfig>(&network)) return std::move(*decoder);
-  throw InputError(file_name + ": model_type: got \"" + FamilyOf(network) +
+  throw InputError(file_name + ": model_type: got \"" + NetworkFamilyName(network) +
                    "\", want that of a decoder");
 }
 
-const std::string& FamilyOf(const NetworkConfig& config) {
+const std::string& NetworkFamilyName(const NetworkConfig& config) {
   struct Visitor {
     const std::string& operator()(const DecoderConfig& c) const { return c.family; }
     const std::string& operator()(const EncoderConfig& c) const { return c.block.family; }

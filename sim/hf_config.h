@@ -33,7 +33,7 @@ NetworkConfig ParseHuggingFaceNetwork(const std::string& json_text, const std::s
 DecoderConfig ParseHuggingFaceConfig(const std::string& json_text, const std::string& file_name);
 
 // "llama", "bert", ...: for people.
-const std::string& FamilyOf(const NetworkConfig& config);
+const std::string& NetworkFamilyName(const NetworkConfig& config);
 
 Workload BuildNetwork(const NetworkConfig& config, AttentionBackend attention, std::string name);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "costmodel/divide.h"
 #include "sim/onnx_elementwise.h"
 
 namespace stagecraft {
@@ -25,12 +26,6 @@ int64_t Attribute(const onnx::NodeProto& node, std::string_view name, int64_t ot
   return otherwise;
 }
 
-int64_t Product(const std::vector<int64_t>& dims, size_t first) {
-  int64_t product = 1;
-  for (size_t d = first; d < dims.size(); ++d) product *= dims[d];
-  return product;
-}
-
 std::string NodeName(const onnx::NodeProto& node) {
   std::string name = node.op_type();
   for (char& c : name) {
@@ -47,8 +42,7 @@ bool IsOnnxProduct(const std::string& op_type) {
 
 void OnnxEmitter::AddInput(const std::string& name) {
   const OnnxTensor& input = tensors_.at(name);
-  const int64_t elements =
-      input.has_shape ? (input.Elements() + tensors_.batch() - 1) / tensors_.batch() : 1;
+  const int64_t elements = input.has_shape ? DivideUp(input.Elements(), tensors_.batch()) : 1;
   made_[name] = net_.Input(elements, 1, 1);
 }
 
@@ -136,7 +130,7 @@ void OnnxEmitter::Convolve(const onnx::NodeProto& node, bool is_transposed) {
       tensors_.Shaped(is_transposed ? in_name : node.output(0), node).dims;
   const std::vector<Tensor> inputs = Dynamic(node);
   const int64_t groups = Attribute(node, "group", 1);
-  const int64_t window = weights.size() < 3 ? 0 : Product(weights, 2);
+  const int64_t window = weights.size() < 3 ? 0 : ElementsOf(weights, 2);
   if (window == 0 || rows.size() != weights.size() || weights[0] * weights[1] == 0 || groups < 1 ||
       groups > kMostGroups || weights[0] % groups != 0) {
     tensors_.Fail(node, fmt::format("got weights [{}], a map [{}] and {} groups, want as many "
@@ -144,7 +138,7 @@ void OnnxEmitter::Convolve(const onnx::NodeProto& node, bool is_transposed) {
                                     fmt::join(weights, ", "), fmt::join(rows, ", "), groups));
   }
   Operator op{.name = NodeName(node), .kind = OperatorKind::kConvolution};
-  op.positions = Product(rows, 2);
+  op.positions = ElementsOf(rows, 2);
   op.in_features = is_transposed ? weights[0] / groups : weights[1] * window;
   op.out_features = is_transposed ? weights[1] * groups * window : weights[0];
   op.groups = static_cast<int>(groups);
@@ -167,7 +161,7 @@ void OnnxEmitter::Multiply(const onnx::NodeProto& node) {
   op.in_features = is_transposed ? left[0] : left.back();
   op.out_features = out.back();
   CheckMatrix(node, op);
-  op.positions = (Product(out, 0) / out.back() + tensors_.batch() - 1) / tensors_.batch();
+  op.positions = DivideUp(ElementsOf(out) / out.back(), tensors_.batch());
   for (int i = 0; i < node.input_size(); ++i) op.parameters += Parameters(node, i);
   const std::vector<Tensor> inputs = Dynamic(node);
   Add(node, std::move(op), inputs, inputs);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/divide.h"
 
 namespace stagecraft {
 namespace {
@@ -21,17 +22,17 @@ bool IsFloatingPoint(int data_type) {
   return data_type == 1 || data_type == 10 || data_type == 11 || data_type == 16;
 }
 
-int64_t Product(const std::vector<int64_t>& dims) {
-  int64_t product = 1;
-  for (const int64_t dim : dims) product *= dim;
-  return product;
-}
-
 }  // namespace
+
+int64_t ElementsOf(const std::vector<int64_t>& dims, size_t first) {
+  int64_t elements = 1;
+  for (size_t d = first; d < dims.size(); ++d) elements *= dims[d];
+  return elements;
+}
 
 int64_t OnnxTensor::Elements() const {
   CHECK(has_shape);
-  return Product(dims);
+  return ElementsOf(dims);
 }
 
 OnnxTensors::OnnxTensors(const onnx::GraphProto& graph, const std::string& path)
@@ -63,7 +64,7 @@ const OnnxTensor& OnnxTensors::Shaped(const std::string& name, const onnx::NodeP
 }
 
 int64_t OnnxTensors::ElementsPerSample(const std::string& name, const onnx::NodeProto& node) const {
-  return (Shaped(name, node).Elements() + batch_ - 1) / batch_;
+  return DivideUp(Shaped(name, node).Elements(), batch_);
 }
 
 void OnnxTensors::ReadInitializers() {

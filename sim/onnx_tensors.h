@@ -2,6 +2,7 @@
 // of its nodes, and of each tensor its shape and where it comes from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -10,6 +11,9 @@
 #include "proto/onnx_subset.pb.h"
 
 namespace stagecraft {
+
+// Elements of a tensor of these sizes, from dimension `first` on.
+int64_t ElementsOf(const std::vector<int64_t>& dims, size_t first = 0);
 
 struct OnnxTensor {
   bool has_shape = false;

@@ -3,46 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "costmodel/check.h"
 #include "costmodel/divide.h"
+#include "sim/plan_limits.h"
 
 namespace stagecraft {
 namespace {
 
 struct Degree {
-  const char* name;
+  std::string name;
   int size;
 };
 
 // The dimensions of the rank order, fastest first.
 std::vector<Degree> OrderedDegrees(const PlanDegrees& d) {
-  std::map<std::string, int> sizes{
+  const auto dimensions = ParseRankOrder(d.rank_order);
+  if (!dimensions.has_value()) throw InputError("rank order: " + RankOrderProblem(d.rank_order));
+  const std::map<std::string, int> sizes{
       {"tp", d.tensor}, {"cp", d.context}, {"ep", 1}, {"dp", d.data}, {"pp", d.pipeline}};
   std::vector<Degree> ordered;
-  std::string rest = d.rank_order + "-";
-  while (!rest.empty()) {
-    const std::string name = rest.substr(0, rest.find('-'));
-    rest.erase(0, name.size() + 1);
-    const auto found = sizes.find(name);
-    if (found == sizes.end()) {
-      throw InputError(
-          fmt::format("rank order: got \"{}\", want tp, cp, ep, dp and pp once each, joined by '-'",
-                      d.rank_order));
-    }
-    const char* constant = nullptr;
-    for (const char* known : {"tp", "cp", "ep", "dp", "pp"}) {
-      if (name == known) constant = known;
-    }
-    ordered.push_back({constant, found->second});
-    sizes.erase(found);
-  }
-  if (!sizes.empty()) {
-    throw InputError(
-        fmt::format("rank order: \"{}\" lacks {}", d.rank_order, sizes.begin()->first));
-  }
+  for (const std::string& name : *dimensions) ordered.push_back({name, sizes.at(name)});
   return ordered;
 }
 
@@ -74,15 +56,13 @@ void CheckPositive(const char* name, int64_t value, int64_t most) {
 
 // Derives dp and the defaults that depend on it, checking the arithmetic.
 PlanDegrees Resolve(PlanDegrees d, const Cluster& cluster) {
-  constexpr int64_t kMostOfADegree = 1'000'000;  // products of three fit in 64 bits
-  constexpr int64_t kMost = 1'000'000'000;
   CheckPositive("tensor parallel", d.tensor, kMostOfADegree);
   CheckPositive("pipeline parallel", d.pipeline, kMostOfADegree);
   CheckPositive("context parallel", d.context, kMostOfADegree);
   CheckPositive("virtual stages", d.chunks, kMostOfADegree);
-  CheckPositive("micro-batch", d.micro_batch, kMost);
-  CheckPositive("global batch", d.global_batch, kMost);
-  CheckPositive("sequence", d.sequence, kMost);
+  CheckPositive("micro-batch", d.micro_batch, kMostOfABatch);
+  CheckPositive("global batch", d.global_batch, kMostOfABatch);
+  CheckPositive("sequence", d.sequence, kMostOfABatch);
   CheckPositive("expert parallel", d.expert, kMostOfADegree);
   const int64_t world = cluster.device_count();
   const int64_t model = static_cast<int64_t>(d.tensor) * d.context * d.pipeline;
@@ -187,42 +167,9 @@ std::vector<int> LayersPerVirtualStage(const PlanDegrees& d, const Workload& wor
 
 }  // namespace
 
-const char* Name(PipelineOrder order) {
-  constexpr const char* kNames[] = {"gpipe", "1f1b", "interleaved"};
-  return kNames[static_cast<int>(order)];
-}
-
 const char* Name(Recompute recompute) {
   constexpr const char* kNames[] = {"none", "selective", "full"};
   return kNames[static_cast<int>(recompute)];
-}
-
-const char* Name(Optimizer optimizer) {
-  constexpr const char* kNames[] = {"adam", "sgd"};
-  return kNames[static_cast<int>(optimizer)];
-}
-
-const char* Name(ContextExchange exchange) {
-  constexpr const char* kNames[] = {"ring", "gather", "ulysses"};
-  return kNames[static_cast<int>(exchange)];
-}
-
-const char* Name(Fp8Recipe recipe) {
-  constexpr const char* kNames[] = {"delayed", "current", "mx"};
-  return kNames[static_cast<int>(recipe)];
-}
-
-Bytes CastBytes(Fp8Recipe recipe, int64_t elements) {
-  const int64_t once = 4 * elements;  // two bytes in, one out, one out transposed
-  switch (recipe) {
-    case Fp8Recipe::kDelayed:
-      return Bytes(once);
-    case Fp8Recipe::kCurrent:
-      return Bytes(once + 2 * elements);
-    case Fp8Recipe::kMx:
-      return Bytes(once + 2 * DivideUp(elements, 32));  // a scale byte each way
-  }
-  return Bytes();
 }
 
 std::vector<int> BalancedBlocks(const Workload& workload, int64_t sequence, int stages) {
@@ -272,27 +219,10 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
   const std::vector<Degree> order = OrderedDegrees(d);
   const std::vector<int> counts = LayersPerVirtualStage(d, workload);
   Plan plan;
-  plan.micro_batch = d.micro_batch;
-  plan.global_batch = d.global_batch;
-  plan.sequence = d.sequence;
-  plan.order = d.order;
-  plan.precision = d.precision;
-  plan.fp8_recipe = d.fp8_recipe;
-  plan.forward_only = d.forward_only;
+  static_cast<StepOptions&>(plan) = d;
   plan.sequence_parallel = d.sequence_parallel != 0;
   plan.zero = d.zero;
-  plan.zero_group = d.zero_group;
-  plan.reshard_after_forward = d.reshard_after_forward;
-  plan.overlap_grad_reduce = d.overlap_grad_reduce;
-  plan.overlap_param_gather = d.overlap_param_gather;
-  plan.overlap_p2p = d.overlap_p2p;
-  plan.overlap_tensor = d.overlap_tensor;
   plan.gradient_bytes = d.gradient_bytes;
-  plan.expert_imbalance = d.expert_imbalance;
-  plan.bucket_bytes = d.bucket_bytes;
-  plan.optimizer = d.optimizer;
-  plan.context_exchange = d.context_exchange;
-  plan.rank_order = d.rank_order;
   plan.stages.resize(d.pipeline);
   int first = 0;
   for (size_t v = 0; v < counts.size(); ++v) {

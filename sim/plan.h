@@ -8,40 +8,15 @@
 #include "costmodel/device.h"
 #include "sim/cluster.h"
 #include "sim/pipeline/micro_batch_shares.h"
+#include "sim/step_options.h"
 #include "sim/workload.h"
 
 namespace stagecraft {
-
-enum class PipelineOrder { kGpipe, kOneForwardOneBackward, kInterleaved };
-const char* Name(PipelineOrder order);
 
 // kSelective drops the score matrices of unfused attention; fused attention
 // keeps none, so there it changes nothing.
 enum class Recompute { kNone, kSelective, kFull };
 const char* Name(Recompute recompute);
-
-// What updates the parameters. kAdam keeps a 32-bit master copy (where they are
-// narrower) and two moments, kSgd a master copy and one momentum.
-enum class Optimizer { kAdam, kSgd };
-const char* Name(Optimizer optimizer);
-
-// How tensors are scaled to 8 bits (NVIDIA Transformer Engine). kDelayed: one
-// scale, from the maxima of earlier steps. kCurrent: one scale, from the tensor's
-// own maximum, which takes a read of its own. kMx: one for every 32 numbers.
-enum class Fp8Recipe { kDelayed, kCurrent, kMx };
-const char* Name(Fp8Recipe recipe);
-
-// Bytes it moves to cast 16-bit elements: read, written as rows and, for the
-// weight gradient, as columns.
-Bytes CastBytes(Fp8Recipe recipe, int64_t elements);
-
-// How the ranks of a context-parallel group see all keys and values. kRing:
-// they travel round the group beside the attention they feed (ring attention;
-// Megatron-core's p2p). kGather: all of them first (Llama 3). kUlysses: an
-// all-to-all gives every rank all rows of some heads, another takes them back
-// (DeepSpeed-Ulysses).
-enum class ContextExchange { kRing, kGather, kUlysses };
-const char* Name(ContextExchange exchange);
 
 // Layers [first, first + count) of Workload::layers.
 struct LayerRange {
@@ -67,42 +42,14 @@ struct Stage {
   int expert_parallel = 1;
 };
 
-struct Plan {
+struct Plan : StepOptions {
   std::vector<Stage> stages;
-  int64_t micro_batch = 1;   // samples per micro-batch
-  int64_t global_batch = 1;  // samples per step
-  int64_t sequence = 0;      // tokens per sample
-  PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
-  DType precision = DType::kBf16;  // of matrix products
-  Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
-  bool forward_only = false;
   bool sequence_parallel = false;
   // What the data-parallel ranks of a stage share out: 0 nothing, 1 optimizer
   // states, 2 gradients too (reduced after every micro-batch), 3 parameters too
   // (gathered layer by layer, the next one while one computes; FSDP).
   int zero = 0;
-  // Ranks that share, consecutive in rank order; groups hold copies of each
-  // other and all-reduce what is left (hybrid sharding). 0: all of a stage's.
-  int zero_group = 0;
-  // With zero 3: parameters are dropped after the forward and gathered again
-  // for the backward.
-  bool reshard_after_forward = true;
-  bool overlap_grad_reduce = true;
-  bool overlap_param_gather = false;
-  // Off: a stage computes nothing while it sends (Megatron-LM's plain 1F1B).
-  bool overlap_p2p = true;
-  // On: tensor-parallel collectives run beside the product that feeds on them or
-  // feeds them (Megatron-core's tp-comm-overlap); needs sequence parallelism.
-  bool overlap_tensor = false;
   int gradient_bytes = 4;  // per element, accumulated and reduced
-  // Gradients reduced in one go; 0: as Megatron-core, the larger of 40 M
-  // parameters and 1 M times the data-parallel ranks.
-  int64_t bucket_bytes = 0;
-  Optimizer optimizer = Optimizer::kAdam;
-  ContextExchange context_exchange = ContextExchange::kRing;
-  // Rows of the fullest rank's experts over the mean; 1: even routing.
-  double expert_imbalance = 1;
-  std::string rank_order = "tp-cp-ep-dp-pp";
 
   int64_t micro_batches() const { return global_batch / micro_batch; }
   // Bytes of one parameter as it is computed with; 8-bit products cast 16-bit
@@ -124,35 +71,17 @@ MicroBatchShares StageShares(const Plan& plan, int stage);
 bool HasSeparatePipelines(const Plan& plan);
 
 // The same thing said in degrees, as on a command line.
-struct PlanDegrees {
+struct PlanDegrees : StepOptions {
   int tensor = 1;
   int pipeline = 1;
   int data = 0;  // 0: derived from the cluster
   int context = 1;
   int expert = 1;
   int chunks = 1;  // virtual stages per device
-  int64_t micro_batch = 1;
-  int64_t global_batch = 1;
-  int64_t sequence = 0;
-  PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
   Recompute recompute = Recompute::kSelective;
-  DType precision = DType::kBf16;
-  Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
-  int zero = -1;       // -1: 1 where dp > 1
-  int zero_group = 0;  // 0: all data-parallel ranks
-  bool reshard_after_forward = true;
   int sequence_parallel = -1;  // -1: on where tp > 1
-  bool overlap_grad_reduce = true;
-  bool overlap_param_gather = false;
-  bool forward_only = false;
-  bool overlap_p2p = true;
-  bool overlap_tensor = false;
-  int gradient_bytes = 0;                     // 0: 4, or 2 for fp16
-  std::string rank_order = "tp-cp-ep-dp-pp";  // fastest first
-  double expert_imbalance = 1;
-  int64_t bucket_bytes = 0;
-  Optimizer optimizer = Optimizer::kAdam;
-  ContextExchange context_exchange = ContextExchange::kRing;
+  int zero = -1;               // -1: 1 where dp > 1
+  int gradient_bytes = 0;      // 0: 4, or 2 for fp16
   // Blocks per stage (summed over its chunks), embedding in the first and head
   // in the last; empty: as even as possible.
   std::vector<int> stage_blocks;

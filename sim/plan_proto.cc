@@ -2,22 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string_view>
 #include <vector>
 
 #include "costmodel/check.h"
+#include "sim/plan_limits.h"
+#include "sim/rank_order.h"
 
 namespace stagecraft {
 namespace {
 
-// Products of three degrees, and of batch and degree, stay within 64 bits.
-constexpr int64_t kMaxDegree = 1'000'000;
-constexpr int64_t kMaxBatch = 1'000'000'000;
 constexpr int64_t kMaxLayers = 100'000;  // of a workload
-constexpr const char* kDefaultRankOrder = "tp-cp-ep-dp-pp";
 
 // Where a value stands; put together only when there is something to complain
 // about.
@@ -35,7 +32,7 @@ struct Place {
     return value;
   }
   int Degree(std::string_view field, bool is_present, int64_t value) const {
-    return is_present ? static_cast<int>(InRange(field, value, 1, kMaxDegree)) : 1;
+    return is_present ? static_cast<int>(InRange(field, value, 1, kMostOfADegree)) : 1;
   }
 };
 
@@ -50,19 +47,8 @@ Enum EnumFromProto(ProtoEnum value, Enum otherwise, std::string_view field, cons
 
 std::string RankOrder(const PlanProto& proto, const Place& place) {
   if (!proto.has_rank_order()) return kDefaultRankOrder;
-  std::vector<std::string> names(1);
-  for (const char c : proto.rank_order()) {
-    if (c == '-') {
-      names.emplace_back();
-    } else {
-      names.back() += c;
-    }
-  }
-  std::sort(names.begin(), names.end());
-  if (names != std::vector<std::string>{"cp", "dp", "ep", "pp", "tp"}) {
-    place.Fail("rank_order", fmt::format("got \"{}\", want tp, cp, ep, dp and pp once each, "
-                                         "joined by '-'",
-                                         proto.rank_order()));
+  if (!ParseRankOrder(proto.rank_order()).has_value()) {
+    place.Fail("rank_order", RankOrderProblem(proto.rank_order()));
   }
   return proto.rank_order();
 }
@@ -84,7 +70,7 @@ std::vector<int> ReplicaFromProto(const ReplicaProto& proto, const Stage& stage,
   }
   for (int i = 0; i < proto.devices_size(); ++i) {
     const std::string field = fmt::format("devices[{}]", i);
-    place.InRange(field, proto.devices(i), 0, kMaxDegree);
+    place.InRange(field, proto.devices(i), 0, kMostOfADegree);
     if (!used.insert(proto.devices(i)).second) {
       place.Fail(field, fmt::format("got {}, which the plan uses twice, want another device",
                                     proto.devices(i)));
@@ -117,8 +103,8 @@ Stage StageFromProto(const StageProto& proto, const Place& place, std::set<int>&
       place.Fail(field, "want it for every replica of a stage or for none");
     }
     if (!proto.replicas(i).has_micro_batches()) continue;
-    stage.replica_micro_batches.push_back(
-        static_cast<int>(place.InRange(field, proto.replicas(i).micro_batches(), 1, kMaxBatch)));
+    stage.replica_micro_batches.push_back(static_cast<int>(
+        place.InRange(field, proto.replicas(i).micro_batches(), 1, kMostOfABatch)));
   }
   if (stage.chunks.empty()) place.Fail("chunks", "got none, want at least one");
   return stage;
@@ -150,9 +136,9 @@ void CheckLayersFollow(const std::vector<Stage>& stages, const std::string& file
 // What both forms share: everything but the stages.
 void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
   place.InRange("schema", proto.has_schema() ? proto.schema() : 1, 1, 1);
-  plan.micro_batch = place.InRange("micro_batch", proto.micro_batch(), 1, kMaxBatch);
-  plan.global_batch = place.InRange("global_batch", proto.global_batch(), 1, kMaxBatch);
-  plan.sequence = place.InRange("sequence", proto.sequence(), 1, kMaxBatch);
+  plan.micro_batch = place.InRange("micro_batch", proto.micro_batch(), 1, kMostOfABatch);
+  plan.global_batch = place.InRange("global_batch", proto.global_batch(), 1, kMostOfABatch);
+  plan.sequence = place.InRange("sequence", proto.sequence(), 1, kMostOfABatch);
   if (plan.global_batch % plan.micro_batch != 0) {
     place.Fail("global_batch", fmt::format("got {}, want a multiple of micro_batch {}",
                                            plan.global_batch, plan.micro_batch));
@@ -169,11 +155,11 @@ void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
     place.Fail("gradient_bytes", fmt::format("got {}, want 2 or 4", plan.gradient_bytes));
   }
   plan.zero_group =
-      static_cast<int>(place.InRange("zero_group", proto.zero_group(), 0, kMaxDegree));
+      static_cast<int>(place.InRange("zero_group", proto.zero_group(), 0, kMostOfADegree));
   if (proto.has_reshard_after_forward()) {
     plan.reshard_after_forward = proto.reshard_after_forward();
   }
-  plan.bucket_bytes = place.InRange("bucket_bytes", proto.bucket_bytes(), 0, kMaxBatch);
+  plan.bucket_bytes = place.InRange("bucket_bytes", proto.bucket_bytes(), 0, kMostBucketBytes);
   plan.optimizer = EnumFromProto(proto.optimizer(), Optimizer::kAdam, "optimizer", place);
   plan.context_exchange =
       EnumFromProto(proto.context_exchange(), ContextExchange::kRing, "context_exchange", place);
@@ -241,6 +227,7 @@ PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file) {
   Plan shared;
   ReadShared(proto, {file}, shared);
   PlanDegrees degrees;
+  static_cast<StepOptions&>(degrees) = shared;
   degrees.tensor = place.Degree("tp", given.has_tp(), given.tp());
   degrees.pipeline = place.Degree("pp", given.has_pp(), given.pp());
   degrees.data = given.has_dp() ? place.Degree("dp", true, given.dp()) : 0;
@@ -253,30 +240,12 @@ PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file) {
   for (int i = 0; i < given.replica_micro_batches_size(); ++i) {
     degrees.replica_micro_batches.push_back(
         static_cast<int>(place.InRange(fmt::format("replica_micro_batches[{}]", i),
-                                       given.replica_micro_batches(i), 1, kMaxBatch)));
+                                       given.replica_micro_batches(i), 1, kMostOfABatch)));
   }
-  degrees.micro_batch = shared.micro_batch;
-  degrees.global_batch = shared.global_batch;
-  degrees.sequence = shared.sequence;
-  degrees.order = shared.order;
-  degrees.precision = shared.precision;
-  degrees.zero = proto.has_zero() ? shared.zero : -1;
-  degrees.sequence_parallel = proto.has_sequence_parallel() ? proto.sequence_parallel() : -1;
-  degrees.overlap_grad_reduce = shared.overlap_grad_reduce;
-  degrees.overlap_param_gather = shared.overlap_param_gather;
-  degrees.forward_only = shared.forward_only;
-  degrees.gradient_bytes = shared.gradient_bytes;
-  degrees.rank_order = shared.rank_order;
-  degrees.zero_group = shared.zero_group;
-  degrees.bucket_bytes = shared.bucket_bytes;
-  degrees.optimizer = shared.optimizer;
-  degrees.fp8_recipe = shared.fp8_recipe;
   degrees.balance_head = given.balance_head();
-  degrees.overlap_p2p = shared.overlap_p2p;
-  degrees.overlap_tensor = shared.overlap_tensor;
-  degrees.context_exchange = shared.context_exchange;
-  degrees.reshard_after_forward = shared.reshard_after_forward;
-  degrees.expert_imbalance = shared.expert_imbalance;
+  degrees.sequence_parallel = proto.has_sequence_parallel() ? proto.sequence_parallel() : -1;
+  degrees.zero = proto.has_zero() ? shared.zero : -1;
+  degrees.gradient_bytes = shared.gradient_bytes;
   return degrees;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "costmodel/divide.h"
 #include "sim/fold.h"
 #include "sim/lowering.h"
 
@@ -95,7 +96,7 @@ std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& wo
     // A tied head on its embedding's rank is the same tensor.
     if (holds_embedding && range.first + range.count > last) {
       const int64_t tied = workload.layer(last).tied_parameters;
-      sum.dense -= (tied + s.tensor_parallel - 1) / s.tensor_parallel;
+      sum.dense -= DivideUp(tied, s.tensor_parallel);
     }
     parameters.push_back(sum);
   }

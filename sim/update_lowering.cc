@@ -135,7 +135,7 @@ class UpdateLowering {
   void AddTiedReduction(const std::vector<size_t>& members, int64_t parameters) {
     const auto workers = passes_.workers();
     const int tensor = plan_.stages.back().tensor_parallel;
-    const int64_t bytes = (parameters + tensor - 1) / tensor * plan_.gradient_bytes;
+    const int64_t bytes = DivideUp(parameters, tensor) * plan_.gradient_bytes;
     std::vector<TaskId> after;
     std::vector<int> devices;
     for (const size_t w : members) {

@@ -134,7 +134,7 @@ NetworkConfig LoadNetworkConfig(const std::string& name_or_path) {
 DecoderConfig LoadDecoderConfig(const std::string& name_or_path) {
   NetworkConfig config = Load(name_or_path).config;
   if (DecoderConfig* decoder = std::get_if<DecoderConfig>(&config)) return std::move(*decoder);
-  throw InputError("workload: got '" + name_or_path + "', a " + FamilyOf(config) +
+  throw InputError("workload: got '" + name_or_path + "', a " + NetworkFamilyName(config) +
                    ", want a decoder");
 }
 

@@ -114,8 +114,9 @@ FileSummary CheckKind(const FileKind& kind, const std::string& text, const std::
 FileSummary CheckHuggingFace(const std::string& text, const std::string& path) {
   const NetworkConfig config = ParseHuggingFaceNetwork(text, path);
   const Workload workload = BuildNetwork(config, AttentionBackend::kFlash, path);
-  return {"Hugging Face config.json", fmt::format("{}: {} layers, {} parameters", FamilyOf(config),
-                                                  workload.block_count(), workload.Parameters())};
+  return {"Hugging Face config.json",
+          fmt::format("{}: {} layers, {} parameters", NetworkFamilyName(config),
+                      workload.block_count(), workload.Parameters())};
 }
 
 FileSummary CheckStructured(const std::string& text, const std::string& path,

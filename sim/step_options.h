@@ -1,0 +1,72 @@
+// StepOptions: what a training step does besides how its layers and devices are
+// divided.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "costmodel/device.h"
+#include "costmodel/units.h"
+#include "sim/rank_order.h"
+
+namespace stagecraft {
+
+enum class PipelineOrder { kGpipe, kOneForwardOneBackward, kInterleaved };
+const char* Name(PipelineOrder order);
+
+// What updates the parameters. kAdam keeps a 32-bit master copy (where they are
+// narrower) and two moments, kSgd a master copy and one momentum.
+enum class Optimizer { kAdam, kSgd };
+const char* Name(Optimizer optimizer);
+
+// How tensors are scaled to 8 bits (NVIDIA Transformer Engine). kDelayed: one
+// scale, from the maxima of earlier steps. kCurrent: one scale, from the tensor's
+// own maximum, which takes a read of its own. kMx: one for every 32 numbers.
+enum class Fp8Recipe { kDelayed, kCurrent, kMx };
+const char* Name(Fp8Recipe recipe);
+
+// Bytes it moves to cast 16-bit elements: read, written as rows and, for the
+// weight gradient, as columns.
+Bytes CastBytes(Fp8Recipe recipe, int64_t elements);
+
+// How the ranks of a context-parallel group see all keys and values. kRing:
+// they travel round the group beside the attention they feed (ring attention;
+// Megatron-core's p2p). kGather: all of them first (Llama 3). kUlysses: an
+// all-to-all gives every rank all rows of some heads, another takes them back
+// (DeepSpeed-Ulysses).
+enum class ContextExchange { kRing, kGather, kUlysses };
+const char* Name(ContextExchange exchange);
+
+struct StepOptions {
+  int64_t micro_batch = 1;   // samples per micro-batch
+  int64_t global_batch = 1;  // samples per step
+  int64_t sequence = 0;      // tokens per sample
+  PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
+  DType precision = DType::kBf16;  // of matrix products
+  Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
+  bool forward_only = false;
+  // Ranks that share (Plan::zero), consecutive in rank order; groups hold copies
+  // of each other and all-reduce what is left (hybrid sharding). 0: all of a
+  // stage's.
+  int zero_group = 0;
+  // With zero 3: parameters are dropped after the forward and gathered again
+  // for the backward.
+  bool reshard_after_forward = true;
+  bool overlap_grad_reduce = true;
+  bool overlap_param_gather = false;
+  // Off: a stage computes nothing while it sends (Megatron-LM's plain 1F1B).
+  bool overlap_p2p = true;
+  // On: tensor-parallel collectives run beside the product that feeds on them or
+  // feeds them (Megatron-core's tp-comm-overlap); needs sequence parallelism.
+  bool overlap_tensor = false;
+  // Gradients reduced in one go; 0: as Megatron-core, the larger of 40 M
+  // parameters and 1 M times the data-parallel ranks.
+  int64_t bucket_bytes = 0;
+  Optimizer optimizer = Optimizer::kAdam;
+  ContextExchange context_exchange = ContextExchange::kRing;
+  // Rows of the fullest rank's experts over the mean; 1: even routing.
+  double expert_imbalance = 1;
+  std::string rank_order = kDefaultRankOrder;
+};
+
+}  // namespace stagecraft
