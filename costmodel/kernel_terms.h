@@ -23,6 +23,25 @@ inline double L2BytesPerSecond(const Device& device) {
   return kL2BytesPerClock * device.multiprocessors * device.boost_clock_hz;
 }
 
+// Bytes of L2 that one multiprocessor can find its operands in. The large Ampere,
+// Hopper and Blackwell chips have it in two halves, each of which keeps its own copy
+// of what its multiprocessors read; Ada's is one.
+inline double L2OfOneMultiprocessor(const Device& device) {
+  constexpr int64_t kLarge = 30 << 20;
+  constexpr double kTwoDies = 4e12;  // bytes/s: no Blackwell of one die has as much
+  const double l2 = static_cast<double>(device.l2.count());
+  const bool is_large = device.l2.count() >= kLarge;
+  switch (device.generation) {
+    case Generation::kAmpere:
+    case Generation::kHopper:
+      return is_large ? l2 / 2 : l2;
+    case Generation::kBlackwell:
+      return is_large && device.memory_bandwidth.bytes_per_s() > kTwoDies ? l2 / 2 : l2;
+    default:
+      return l2;
+  }
+}
+
 // (a^p + b^p)^(1/p): what overlaps imperfectly takes a little longer than the
 // longer of the two. a, b >= 0, p >= 1; zero only if both are.
 inline double SmoothMax(double a, double b, double power) {

@@ -94,17 +94,10 @@ constexpr double kFirstMiss = 0.5;
 constexpr double kSpanOfMisses = 3;
 // PyTorch's softmax keeps rows up to this in registers.
 constexpr int64_t kWidestInRegisters = 1024;
-// From here on L2 is two partitions, and data is in both.
-constexpr double kLargestUndividedL2 = 30e6;
 
 double ThreadsPerMultiprocessor(Generation generation) {
   if (generation == Generation::kTuring) return 1024;
   return generation == Generation::kAda ? 1536 : 2048;
-}
-
-double L2ForOne(const Device& device) {
-  const auto l2 = static_cast<double>(device.l2.count());
-  return l2 > kLargestUndividedL2 ? l2 / 2 : l2;
 }
 
 struct RowKernel {
@@ -121,7 +114,7 @@ double Passes(const RowKernel& kernel, const Op& op, const Device& device) {
   const double rows =
       device.multiprocessors * ThreadsPerMultiprocessor(device.generation) / kernel.threads;
   const double row_bytes = static_cast<double>(op.n) * ElementSize(op.dtype);
-  const double in_flight = row_bytes * rows / L2ForOne(device);
+  const double in_flight = row_bytes * rows / L2OfOneMultiprocessor(device);
   const double missing = std::log(in_flight / kFirstMiss) / std::log(kSpanOfMisses);
   return kOnce + kernel.more_passes * std::clamp(missing, 0.0, 1.0);
 }

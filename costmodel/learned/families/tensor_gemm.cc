@@ -75,22 +75,6 @@ constexpr const char* kFeatureNames[] = {
     "weight_time",   "output_time",   "input_time",     "rate_per_sm",   "dram_per_sm",
     "l2_per_sm",     "ridge"};
 
-// Chips whose L2 is in two halves, each of which keeps its own copy of what its
-// multiprocessors read: the large Ampere, Hopper and Blackwell ones.
-bool HasSplitL2(const Device& device) {
-  constexpr int64_t kLarge = 30 << 20;
-  if (device.l2.count() < kLarge) return false;
-  switch (device.generation) {
-    case Generation::kAmpere:
-    case Generation::kHopper:
-      return true;
-    case Generation::kBlackwell:
-      return device.memory_bandwidth.bytes_per_s() > 4e12;
-    default:
-      return false;
-  }
-}
-
 // What is asked of the device: as doubles, since sizes multiply.
 struct Problem {
   double batch, m, n, k, traffic, weights, outputs, inputs;
@@ -207,7 +191,7 @@ class TensorGemm final : public TabledFamily {
       }
     }
     const double dram = device.memory_bandwidth.bytes_per_s();
-    const double l2 = c[kL2Share] * EffectiveL2(device);
+    const double l2 = c[kL2Share] * L2OfOneMultiprocessor(device);
     const double pressure = (kWeightPressure * p.weights + p.inputs + p.outputs) / l2;
     s.miss = 1 / (1 + std::pow(pressure, -c[kMissPower]));
     // Tiles that cannot keep their operands read them again: as much as a square
@@ -225,11 +209,6 @@ class TensorGemm final : public TabledFamily {
     s.rereads /= p.traffic;
     s.total = s.start + SmoothMax(s.compute, s.memory, c[kSmoothPower]);
     return s;
-  }
-
-  static double EffectiveL2(const Device& device) {
-    const double l2 = static_cast<double>(device.l2.count());
-    return HasSplitL2(device) ? l2 / 2 : l2;
   }
 
   // Sizes beyond the samples tell trees nothing: 1 to 32,768 rows, 32 to 65,536
@@ -251,7 +230,7 @@ class TensorGemm final : public TabledFamily {
     const double rate = SustainedRate(device, dtype);
     const double peak = device.Peak(dtype).flop_per_s();
     const double dram = device.memory_bandwidth.bytes_per_s();
-    const double l2 = EffectiveL2(device);
+    const double l2 = L2OfOneMultiprocessor(device);
     const double flops = 2 * p.batch * p.m * p.n * p.k;
     const auto put = [&](double value) { row.Add(value); };
     const double lm = std::log(p.m), ln = std::log(p.n), lk = std::log(p.k);
