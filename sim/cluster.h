@@ -11,6 +11,7 @@
 #include "sim/link_graph.h"
 #include "sim/node_type.h"
 #include "sim/node_wiring.h"
+#include "sim/topology/interconnect.h"
 
 namespace stagecraft {
 
@@ -28,6 +29,7 @@ class Cluster {
   struct NodeGroup {
     NodeType type;
     int count = 0;
+    int fabric = 0;  // that its interfaces are plugged into
   };
   struct ExplicitLink {
     std::string from;  // endpoint names: "node0/gpu3"; others become switches
@@ -36,12 +38,13 @@ class Cluster {
   };
   static constexpr int kMaxDevices = 1'000'000;
 
-  // `groups` in rank order. With `links` the generated wiring of the nodes is
-  // replaced by exactly these. Throws InputError for node types with errors,
-  // more than kMaxDevices, several nodes of which one has no interfaces, and
-  // devices that no links join; `place` (or else `name`) opens the sentence.
+  // `groups` in rank order. With `links` the generated wiring of nodes and
+  // fabrics is replaced by exactly these. Throws InputError for node types and
+  // fabrics with errors, more than kMaxDevices, several nodes of which one has
+  // no interfaces, and devices that no links join; `place` (or else `name`)
+  // opens the sentence.
   Cluster(std::string name, std::vector<NodeGroup> groups, std::vector<ExplicitLink> links = {},
-          const std::string& place = "");
+          const std::string& place = "", InterconnectSpec interconnect = {});
 
   const std::string& name() const { return name_; }
   int device_count() const { return static_cast<int>(places_.size()); }
@@ -63,16 +66,24 @@ class Cluster {
   // All nodes are of one type.
   bool homogeneous() const;
   bool has_explicit_links() const { return has_explicit_links_; }
+  const InterconnectSpec& interconnect() const { return interconnect_->spec(); }
   // Generated graphs are built at the first call: about 50 bytes a link.
   const LinkGraph& link_graph() const;
+  int link_count() const { return link_count_; }
+  // A link of the graph by index, without building it.
+  Link link(int index) const;
+  // "node0/gpu3 -> node0/nic3"; for lists of a few links.
+  std::string LinkName(int index) const;
 
-  // Precondition: from != to. Generated wiring answers by construction, links
-  // of the link graph answer by FindGraphRoute.
-  Route FindRoute(int from, int to) const;
+  // Precondition: from != to. Generated wiring answers by construction, in time
+  // of the route's length; links of the link graph answer by FindGraphRoute. Of
+  // equally long ways through a fabric a seeded hash of from, to and `flow` takes
+  // one, so flows 0, 1, ... spread.
+  Route FindRoute(int from, int to, int flow = 0) const;
 
   // The fabric a communicator of these distinct devices sees, in any order.
   // Several node types: the slowest link wins.
-  // `Fabric::nodes` and its `node` are the group's scale-up domains (see domain()).
+  // `Fabric::nodes` and its `node` are the group's scale-up domains.
   //   intra  what a ring over the ranks of one node has per rank and direction,
   //          on the node where that is least; where no node has two ranks, what
   //          a device has.
@@ -80,24 +91,26 @@ class Cluster {
   //          devices, on the node where that is least. Explicit links: every
   //          device of a node sends to its counterpart on the group's next
   //          node, links are shared evenly, and the group's ranks are summed.
-  Fabric DescribeGroup(std::span<const int> devices) const;
+  //          Never more than the group's part of the uplinks and joins it
+  //          crosses by such `traffic` (Interconnect::GroupShare).
+  Fabric DescribeGroup(std::span<const int> devices, Traffic traffic = Traffic::kRing) const;
 
   // The fabric of one message. Inside a node or domain `intra` is the route's narrowest
   // link; across domains inter.bandwidth is the interfaces that serve the device
   // (at least one), or an equal share of all of the node's where `concurrent`
-  // messages leave it at the same time, whichever is less, at either end.
+  // messages leave it at the same time, whichever is less, at either end, and of
+  // the uplinks on the way (Interconnect::MessageShare).
   // Preconditions: from != to, concurrent >= 1.
   Fabric DescribePair(int from, int to, int concurrent) const;
 
  private:
   struct LazyGraph;
+  static std::shared_ptr<LazyGraph> NewGraph();
   struct NodeRanks {
     int node = 0;
     std::vector<int> locals;  // ascending
   };
-
-  // The ranks of one scale-up domain.
-  struct DomainRanks {
+  struct DomainRanks {  // of one scale-up domain
     std::vector<NodeRanks> nodes;
     int count = 0;
   };
@@ -109,13 +122,17 @@ class Cluster {
   void CheckReachable(const LinkGraph& graph, const std::string& place) const;
 
   std::vector<DomainRanks> ByDomain(std::span<const int> devices) const;
-  Route GeneratedRoute(int from, int to) const;
+  Route GeneratedRoute(int from, int to, int flow) const;
+  void BuildInterconnect(InterconnectSpec spec, const std::string& place);
+  Port PortOf(int device) const;
   Link IntraLink(const DomainRanks& ranks) const;
-  Link InterLink(const std::vector<DomainRanks>& domains) const;
+  Link InterLink(const std::vector<DomainRanks>& domains, Traffic traffic) const;
+  Bandwidth UplinkShare(const std::vector<DomainRanks>& domains, Traffic traffic) const;
   bool HasNvls(const DomainRanks& ranks) const;
   // What `ranks` have towards another node over explicit links.
   Link ExplicitShare(const NodeRanks& ranks, int to_node) const;
   int link_base(int node) const;
+  size_t GroupOfLink(int index) const;
 
   std::string name_;
   std::vector<NodeGroup> groups_;
@@ -127,6 +144,9 @@ class Cluster {
   std::vector<int> first_device_;    // by node
   std::vector<DevicePlace> places_;  // device -> place
   bool has_explicit_links_ = false;
+  int link_count_ = 0;
+  int first_fabric_link_ = 0;
+  std::shared_ptr<const Interconnect> interconnect_;
   std::shared_ptr<LazyGraph> graph_;
 };
 

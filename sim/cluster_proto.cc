@@ -1,5 +1,6 @@
 #include "sim/cluster_proto.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "costmodel/hardware_proto.h"
 #include "sim/node_catalogue.h"
 #include "sim/node_type_proto.h"
+#include "sim/topology/fabric_proto.h"
 
 namespace stagecraft {
 namespace {
@@ -32,14 +34,76 @@ NodeType TypeOf(const NodeGroupProto& proto, const std::string& place) {
   return UseDevicesChecked(whole, used, used_key);
 }
 
+// The name that a fabric has, or takes where it has none.
+std::string FabricName(const SwitchedFabricProto& fabric) {
+  return fabric.name().empty() ? FabricSpec().name : fabric.name();
+}
+
+// Fabrics by name alone, to be found before they are worked out.
+std::vector<FabricSpec> FabricNames(const ClusterProto& proto) {
+  std::vector<FabricSpec> named;
+  for (const SwitchedFabricProto& fabric : proto.fabrics()) {
+    named.emplace_back().name = FabricName(fabric);
+  }
+  if (named.empty()) named.emplace_back();
+  return named;
+}
+
+FabricDemand DemandOf(const std::vector<Cluster::NodeGroup>& groups, int fabric) {
+  FabricDemand demand;
+  for (const Cluster::NodeGroup& group : groups) {
+    if (group.fabric != fabric) continue;
+    const NodeType& type = group.type;
+    const int rails = std::max(std::min(type.nics, type.devices), 1);
+    demand.nodes += std::clamp(group.count, 0, Cluster::kMaxDevices);
+    demand.rails = std::max(demand.rails, rails);
+    demand.rail =
+        std::max(demand.rail, (static_cast<double>(type.nics) / rails) * type.nic.bandwidth);
+  }
+  return demand;
+}
+
+InterconnectSpec InterconnectOf(const ClusterProto& proto,
+                                const std::vector<Cluster::NodeGroup>& groups,
+                                const std::string& file) {
+  InterconnectSpec spec;
+  spec.ecmp_seed = proto.ecmp_seed();
+  if (proto.fabrics_size() > kMaxFabrics) {
+    throw InputError(file + ": fabrics: got " + std::to_string(proto.fabrics_size()) +
+                     ", want at most " + std::to_string(kMaxFabrics));
+  }
+  if (proto.fabrics_size() > 0) spec.fabrics.clear();
+  for (int f = 0; f < proto.fabrics_size(); ++f) {
+    const std::string place = file + ": fabrics[" + std::to_string(f) + "]";
+    spec.fabrics.push_back(FabricFromProto(proto.fabrics(f), DemandOf(groups, f), place));
+  }
+  for (int j = 0; j < proto.fabric_joins_size(); ++j) {
+    const std::string place = file + ": fabric_joins[" + std::to_string(j) + "]";
+    spec.joins.push_back(FabricJoinFromProto(proto.fabric_joins(j), spec.fabrics, place));
+  }
+  return spec;
+}
+
+void AddInterconnect(const InterconnectSpec& spec, ClusterProto* proto) {
+  if (spec == InterconnectSpec()) return;
+  proto->set_ecmp_seed(spec.ecmp_seed);
+  for (const FabricSpec& fabric : spec.fabrics) *proto->add_fabrics() = ToProto(fabric);
+  for (const FabricJoin& join : spec.joins) {
+    *proto->add_fabric_joins() = ToProto(join, spec.fabrics);
+  }
+}
+
 }  // namespace
 
 Cluster ClusterFromProto(const ClusterProto& proto, const std::string& file) {
+  const std::vector<FabricSpec> fabrics = FabricNames(proto);
   std::vector<Cluster::NodeGroup> groups;
   for (int i = 0; i < proto.node_groups_size(); ++i) {
     const std::string place = file + ": node_groups[" + std::to_string(i) + "]";
     const NodeGroupProto& group = proto.node_groups(i);
-    groups.push_back({TypeOf(group, place), group.count()});
+    const int fabric =
+        group.fabric().empty() ? 0 : FindFabric(group.fabric(), fabrics, place + ".fabric");
+    groups.push_back({TypeOf(group, place), group.count(), fabric});
   }
   std::vector<Cluster::ExplicitLink> links;
   for (int i = 0; i < proto.links_size(); ++i) {
@@ -47,8 +111,9 @@ Cluster ClusterFromProto(const ClusterProto& proto, const std::string& file) {
     links.push_back(
         {proto.links(i).from(), proto.links(i).to(), LinkFromProto(proto.links(i).link(), place)});
   }
+  InterconnectSpec interconnect = InterconnectOf(proto, groups, file);
   return Cluster(proto.name().empty() ? file : proto.name(), std::move(groups), std::move(links),
-                 file);
+                 file, std::move(interconnect));
 }
 
 ClusterProto ToProto(const Cluster& cluster) {
@@ -65,7 +130,9 @@ ClusterProto ToProto(const Cluster& cluster) {
     } else {
       *added->mutable_inline_node_type() = ToProto(group.type);
     }
+    if (group.fabric > 0) added->set_fabric(cluster.interconnect().fabrics[group.fabric].name);
   }
+  AddInterconnect(cluster.interconnect(), &proto);
   if (!cluster.has_explicit_links()) return proto;
   const LinkGraph& graph = cluster.link_graph();
   std::vector<ClusterLinkProto> links(num_edges(graph));

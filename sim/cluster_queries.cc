@@ -3,6 +3,7 @@
 #include <map>
 
 #include "costmodel/check.h"
+#include "costmodel/hash.h"
 #include "sim/cluster.h"
 
 namespace stagecraft {
@@ -22,15 +23,20 @@ void Narrow(const Link& link, Route* route) {
 
 }  // namespace
 
-Route Cluster::FindRoute(int from, int to) const {
+Port Cluster::PortOf(int device) const {
+  const DevicePlace at = places_[device];
+  return {at.node, wirings_[node_type_[at.node]].rail(at.local)};
+}
+
+Route Cluster::FindRoute(int from, int to, int flow) const {
   CHECK(from != to && from >= 0 && to >= 0 && from < device_count() && to < device_count());
-  if (!has_explicit_links_) return GeneratedRoute(from, to);
+  if (!has_explicit_links_) return GeneratedRoute(from, to, flow);
   Route route = FindGraphRoute(link_graph(), from, to);
   route.crosses_domains = domain_[places_[from].node] != domain_[places_[to].node];
   return route;
 }
 
-Route Cluster::GeneratedRoute(int from, int to) const {
+Route Cluster::GeneratedRoute(int from, int to, int flow) const {
   const DevicePlace start = places_[from];
   const DevicePlace goal = places_[to];
   Route route;
@@ -43,6 +49,11 @@ Route Cluster::GeneratedRoute(int from, int to) const {
   };
   if (route.crosses_domains) {
     pass(start.node, wirings_[node_type_[start.node]].Leaving(start.local));
+    const uint64_t key = Hash().Add(from).Add(to).Add(flow).value();
+    for (const int link : interconnect_->Path(PortOf(from), PortOf(to), key)) {
+      route.links.push_back(first_fabric_link_ + link);
+      Narrow(interconnect_->link(link).link, &route);
+    }
     pass(goal.node, wirings_[node_type_[goal.node]].Entering(goal.local));
   } else if (start.node != goal.node) {
     pass(start.node, {wirings_[node_type_[start.node]].ToDomainSwitch(start.local)});
@@ -101,19 +112,13 @@ Link Cluster::ExplicitShare(const NodeRanks& ranks, int to_node) const {
     routes.push_back(FindRoute(first_device_[ranks.node] + local, peer));
     for (const int link : routes.back().links) ++users[link];
   }
-  std::map<int, Bandwidth> width;
-  const auto [begin, end] = edges(link_graph());
-  for (auto edge = begin; edge != end; ++edge) {
-    const ClusterLink& link = link_graph()[*edge];
-    if (users.contains(link.index)) width[link.index] = link.bandwidth;
-  }
   Link total = {LinkKind::kNetwork, Duration(), Bandwidth()};
   double sum = 0;
   for (const int local : ranks.locals) {
     const Route& route = routes[local];
     double least = route.narrowest.bandwidth.bytes_per_s();
     for (const int link : route.links) {
-      least = std::min(least, width[link].bytes_per_s() / users[link]);
+      least = std::min(least, this->link(link).bandwidth.bytes_per_s() / users[link]);
     }
     sum += least;
     total.latency = std::max(total.latency, route.narrowest.latency);
@@ -122,7 +127,21 @@ Link Cluster::ExplicitShare(const NodeRanks& ranks, int to_node) const {
   return total;
 }
 
-Link Cluster::InterLink(const std::vector<DomainRanks>& domains) const {
+Bandwidth Cluster::UplinkShare(const std::vector<DomainRanks>& domains, Traffic traffic) const {
+  std::vector<Interconnect::PortRanks> group;
+  int per_domain = domains[0].count;
+  for (const DomainRanks& domain : domains) {
+    per_domain = std::min(per_domain, domain.count);
+    for (const NodeRanks& ranks : domain.nodes) {
+      for (const int local : ranks.locals) {
+        group.push_back({PortOf(first_device_[ranks.node] + local), 1});
+      }
+    }
+  }
+  return interconnect_->GroupShare(group, per_domain, traffic);
+}
+
+Link Cluster::InterLink(const std::vector<DomainRanks>& domains, Traffic traffic) const {
   Link slowest;
   for (size_t i = 0; i < domains.size(); ++i) {
     const std::vector<NodeRanks>& nodes = domains[i].nodes;
@@ -139,6 +158,8 @@ Link Cluster::InterLink(const std::vector<DomainRanks>& domains) const {
     }
     slowest = i == 0 ? link : Slower(slowest, link);
   }
+  if (has_explicit_links_ || IsSingleSwitch(interconnect())) return slowest;
+  slowest.bandwidth = std::min(slowest.bandwidth, UplinkShare(domains, traffic));
   return slowest;
 }
 
@@ -148,7 +169,7 @@ bool Cluster::HasNvls(const DomainRanks& ranks) const {
   });
 }
 
-Fabric Cluster::DescribeGroup(std::span<const int> devices) const {
+Fabric Cluster::DescribeGroup(std::span<const int> devices, Traffic traffic) const {
   const std::vector<DomainRanks> domains = ByDomain(devices);
   Fabric fabric;
   fabric.ranks = static_cast<int>(devices.size());
@@ -169,7 +190,7 @@ Fabric Cluster::DescribeGroup(std::span<const int> devices) const {
     fabric.intra = first ? intra : Slower(fabric.intra, intra);
     first = false;
   }
-  if (fabric.nodes > 1) fabric.inter = InterLink(domains);
+  if (fabric.nodes > 1) fabric.inter = InterLink(domains, traffic);
   return fabric;
 }
 
@@ -188,8 +209,14 @@ Fabric Cluster::DescribePair(int from, int to, int concurrent) const {
   fabric.intra = Slower(node(start).intra, node(goal).intra);
   fabric.inter = {LinkKind::kNetwork, route.narrowest.latency, Bandwidth()};
   if (!has_explicit_links_) {
-    fabric.inter.bandwidth = std::min(wirings_[node_type_[start]].MessageNics(concurrent),
-                                      wirings_[node_type_[goal]].MessageNics(concurrent));
+    fabric.inter.bandwidth =
+        std::min({wirings_[node_type_[start]].MessageNics(concurrent),
+                  wirings_[node_type_[goal]].MessageNics(concurrent),
+                  interconnect_->MessageShare(PortOf(from), PortOf(to), concurrent)});
+    for (const int link : route.links) {
+      if (link < first_fabric_link_) continue;
+      fabric.inter.bandwidth = std::min(fabric.inter.bandwidth, this->link(link).bandwidth);
+    }
     return fabric;
   }
   NodeRanks all = {start, {}};

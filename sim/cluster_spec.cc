@@ -85,6 +85,18 @@ std::string DescribeGroup(const Cluster::NodeGroup& group) {
   return text + ")";
 }
 
+// "; ib: fat tree, 2 nodes a leaf, 8 uplinks of 50 GB/s"
+std::string DescribeFabric(const FabricSpec& fabric) {
+  std::string text = fmt::format("; {}: {}", fabric.name, Name(fabric.kind));
+  if (fabric.kind == FabricKind::kSingleSwitch) return text;
+  text += fmt::format(", {} nodes a leaf", fabric.nodes_per_leaf);
+  if (fabric.nodes_per_pod > 0) text += fmt::format(", {} a pod", fabric.nodes_per_pod);
+  for (const FabricTier& tier : fabric.tiers) {
+    text += fmt::format(", {} uplinks of {}", tier.uplinks, Gigabytes(tier.up.bandwidth));
+  }
+  return text;
+}
+
 }  // namespace
 
 Cluster ParseCluster(const std::string& spec, const std::string& place) {
@@ -107,7 +119,9 @@ std::string DescribeCluster(const Cluster& cluster) {
   for (size_t i = 0; i < cluster.groups().size(); ++i) {
     text += (i == 0 ? "" : " + ") + DescribeGroup(cluster.groups()[i]);
   }
-  if (cluster.has_explicit_links()) text += ", wired link by link as the file says";
+  if (cluster.has_explicit_links()) return text + ", wired link by link as the file says";
+  if (IsSingleSwitch(cluster.interconnect())) return text;
+  for (const FabricSpec& fabric : cluster.interconnect().fabrics) text += DescribeFabric(fabric);
   return text;
 }
 

@@ -93,6 +93,13 @@ std::vector<std::string> FindErrors(const NodeType& type) {
   if (type.nics > 0 && !(type.nic.bandwidth.bytes_per_s() > 0)) {
     errors.push_back("nic: got no bandwidth, want > 0 for a node with interfaces");
   }
+  for (const std::string& error : FindErrors(type.pcie, type.devices, type.nics)) {
+    errors.push_back("pcie." + error);
+  }
+  if (!type.pcie.empty() && type.wiring != Wiring::kPcie &&
+      !(type.fallback.bandwidth.bytes_per_s() > 0)) {
+    errors.push_back("fallback: got no bandwidth, want > 0 for the ports of a PCIe tree");
+  }
   if (type.nvls && type.wiring != Wiring::kSwitched) {
     errors.push_back(std::string("nvls: got true, want false with wiring ") + Name(type.wiring));
   }
@@ -108,6 +115,10 @@ NodeType UseDevices(const NodeType& type, int devices) {
   if (devices == type.devices) return used;
   if (type.nics >= type.devices && type.nics % type.devices == 0) {
     used.nics = type.nics / type.devices * devices;
+  }
+  if (!type.pcie.empty()) {
+    used.pcie.device_switch.resize(devices);
+    used.pcie.nic_switch.resize(used.nics);
   }
   // The links to the idle devices carry nothing.
   if (type.wiring == Wiring::kAllPairs && devices > 1) {

@@ -7,6 +7,7 @@
 
 #include "costmodel/device.h"
 #include "costmodel/link.h"
+#include "sim/topology/pcie_tree.h"
 
 namespace stagecraft {
 
@@ -40,6 +41,9 @@ struct NodeType {
   // A device's PCIe port; bandwidth zero: none, and the way to a network
   // interface is as wide as the interface.
   Link fallback;
+  // What is below which PCIe switch. Empty, as where nobody says: one root with
+  // a port for every device, and each interface beside the devices it serves.
+  PcieTree pcie;
   int nics = 0;       // 0: this node cannot be one of several
   Link nic;           // one interface, each way; latency to the other interface
   bool nvls = false;  // switch multicasts and reduces (NVSwitch 3 and later)

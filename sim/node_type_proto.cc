@@ -35,6 +35,53 @@ Device DeviceOf(const NodeTypeProto& proto, const std::string& place) {
   return DeviceCatalogue::Embedded().Get(proto.device(), place + ".device").device;
 }
 
+std::vector<int> PlacesOf(const google::protobuf::RepeatedField<int>& given, int count,
+                          int places) {
+  if (given.empty()) return SpreadEvenly(count, places);
+  return {given.begin(), given.end()};
+}
+
+PcieTree PcieTreeFromProto(const PcieTreeProto& proto, const NodeType& type,
+                           const std::string& place) {
+  PcieTree tree;
+  if (proto.switches() < 1 || proto.switches() > kMaxDevicesPerNode) {
+    throw InputError(place + ".switches: got " + std::to_string(proto.switches()) +
+                     ", want from 1 to " + std::to_string(kMaxDevicesPerNode));
+  }
+  tree.roots = proto.roots() == 0 ? 1 : proto.roots();
+  if (tree.roots < 1 || tree.roots > proto.switches()) {
+    throw InputError(place + ".roots: got " + std::to_string(tree.roots) +
+                     ", want from 1 to the number of switches");
+  }
+  tree.switch_root = PlacesOf(proto.switch_root(), proto.switches(), tree.roots);
+  tree.device_switch = PlacesOf(proto.device_switch(), type.devices, proto.switches());
+  tree.nic_switch = PlacesOf(proto.nic_switch(), type.nics, proto.switches());
+  tree.uplink = LinkFromProto(proto.uplink(), place + ".uplink");
+  if (proto.has_root_link())
+    tree.root_link = LinkFromProto(proto.root_link(), place + ".root_link");
+  return tree;
+}
+
+PcieTreeProto ToProto(const PcieTree& tree) {
+  PcieTreeProto proto;
+  proto.set_switches(tree.switches());
+  proto.set_roots(tree.roots);
+  *proto.mutable_uplink() = ToProto(tree.uplink);
+  if (tree.root_link.bandwidth.bytes_per_s() > 0) {
+    *proto.mutable_root_link() = ToProto(tree.root_link);
+  }
+  proto.mutable_switch_root()->Add(tree.switch_root.begin(), tree.switch_root.end());
+  proto.mutable_device_switch()->Add(tree.device_switch.begin(), tree.device_switch.end());
+  proto.mutable_nic_switch()->Add(tree.nic_switch.begin(), tree.nic_switch.end());
+  return proto;
+}
+
+// What the tree needs of the type has been checked by then.
+bool CountsAreSound(const NodeType& type) {
+  return type.devices >= 1 && type.devices <= kMaxDevicesPerNode && type.nics >= 0 &&
+         type.nics <= kMaxDevicesPerNode;
+}
+
 }  // namespace
 
 NodeType NodeTypeFromProto(const NodeTypeProto& proto, const std::string& place) {
@@ -56,6 +103,9 @@ NodeType NodeTypeFromProto(const NodeTypeProto& proto, const std::string& place)
   type.nics = proto.nics();
   if (proto.has_nic()) type.nic = LinkFromProto(proto.nic(), place + ".nic");
   type.nvls = proto.nvls();
+  if (proto.has_pcie() && CountsAreSound(type)) {
+    type.pcie = PcieTreeFromProto(proto.pcie(), type, place + ".pcie");
+  }
   const std::vector<std::string> errors = FindErrors(type);
   if (!errors.empty()) throw InputError(place + "." + errors[0]);
   type.domain = DomainSize(type);
@@ -83,6 +133,7 @@ NodeTypeProto ToProto(const NodeType& type) {
   proto.set_nics(type.nics);
   if (type.nic.bandwidth.bytes_per_s() > 0) *proto.mutable_nic() = ToProto(type.nic);
   proto.set_nvls(type.nvls);
+  if (!type.pcie.empty()) *proto.mutable_pcie() = ToProto(type.pcie);
   return proto;
 }
 

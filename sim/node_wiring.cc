@@ -36,13 +36,15 @@ NodeWiring::NodeWiring(const NodeType& type) : type_(type), domain_(DomainSize(t
   }
   if (type_.wiring == Wiring::kSwitched) {
     AddScaleUpSwitches();
-  } else if (type_.wiring == Wiring::kPcie) {
-    AddSwitch(AddEndpoint("pcie"), type_.intra, 0, type_.devices, &pcie_up_, &pcie_down_);
-  } else {
+  } else if (type_.wiring != Wiring::kPcie) {
     AddDirectCables();
   }
-  if (domain_ < type_.devices || MeshOf(type_.wiring)) {
-    AddSwitch(AddEndpoint("pcie"), type_.fallback, 0, type_.devices, &pcie_up_, &pcie_down_);
+  const bool has_hub =
+      type_.wiring == Wiring::kPcie || domain_ < type_.devices || MeshOf(type_.wiring);
+  if (!type_.pcie.empty()) {
+    AddPcie();
+  } else if (has_hub) {
+    AddSwitch(AddEndpoint("pcie"), Port(), 0, type_.devices, &pcie_up_, &pcie_down_);
   }
   if (type_.nics > 0) AddInterfaces();
 }
@@ -53,7 +55,7 @@ int NodeWiring::AddEndpoint(std::string name) {
 }
 
 int NodeWiring::AddCable(int from, int to, const Link& link) {
-  cables_.push_back({from, to, link});
+  cables_.push_back({from, to, link, -1});
   return static_cast<int>(cables_.size()) - 1;
 }
 
@@ -91,30 +93,116 @@ void NodeWiring::AddDirectCables() {
   }
 }
 
-Bandwidth NodeWiring::PortBandwidth() const {
-  return type_.wiring == Wiring::kPcie ? type_.intra.bandwidth : type_.fallback.bandwidth;
+const Link& NodeWiring::Port() const {
+  return type_.wiring == Wiring::kPcie ? type_.intra : type_.fallback;
 }
 
+void NodeWiring::AddPcie() {
+  const PcieTree& tree = type_.pcie;
+  const Link& port = Port();
+  first_switch_ = static_cast<int>(endpoints_.size());
+  for (int i = 0; i < tree.switches(); ++i) AddEndpoint("pcie" + std::to_string(i));
+  const int first_root = static_cast<int>(endpoints_.size());
+  for (int i = 0; i < tree.roots; ++i) AddEndpoint("root" + std::to_string(i));
+  for (int device = 0; device < type_.devices; ++device) {
+    const int hub = first_switch_ + tree.device_switch[device];
+    pcie_up_.push_back(AddCable(device, hub, WithLatency(port, FirstHalf(port.latency))));
+    pcie_down_.push_back(AddCable(hub, device, WithLatency(port, SecondHalf(port.latency))));
+  }
+  for (int i = 0; i < tree.switches(); ++i) {
+    const int root = first_root + tree.switch_root[i];
+    switch_up_.push_back(AddCable(first_switch_ + i, root, tree.uplink));
+    switch_down_.push_back(AddCable(root, first_switch_ + i, tree.uplink));
+  }
+  across_.assign(static_cast<size_t>(tree.roots) * tree.roots, -1);
+  for (int from = 0; from < tree.roots; ++from) {
+    for (int to = 0; to < tree.roots; ++to) {
+      if (from == to) continue;
+      across_[from * tree.roots + to] =
+          AddCable(first_root + from, first_root + to, tree.root_link);
+    }
+  }
+}
+
+int NodeWiring::RailSwitch(int rail) const {
+  return type_.pcie.nic_switch[rail * type_.nics / static_cast<int>(rail_out_.size())];
+}
+
+// An interface's latency is from device to device: of the parts it is made of,
+// that of the ports comes off where those have cables of their own.
 void NodeWiring::AddInterfaces() {
   const int rails = std::min(type_.nics, type_.devices);
   Link outside = type_.nic;
   outside.bandwidth = (static_cast<double>(type_.nics) / rails) * type_.nic.bandwidth;
-  const bool has_port = PortBandwidth().bytes_per_s() > 0;
-  const Link port = {LinkKind::kPcie, Duration(), has_port ? PortBandwidth() : outside.bandwidth};
+  const Duration port = type_.pcie.empty() ? Duration() : Port().latency;
+  const Duration out = std::max(FirstHalf(outside.latency) - FirstHalf(port), Duration());
+  const Duration in = std::max(SecondHalf(outside.latency) - SecondHalf(port), Duration());
   std::vector<int> endpoints;
   for (int rail = 0; rail < rails; ++rail) {
     endpoints.push_back(AddEndpoint("nic" + std::to_string(rail)));
-    const Duration latency = outside.latency;
-    rail_out_.push_back(
-        AddCable(endpoints[rail], kFabric, WithLatency(outside, FirstHalf(latency))));
-    rail_in_.push_back(
-        AddCable(kFabric, endpoints[rail], WithLatency(outside, SecondHalf(latency))));
+    rail_out_.push_back(AddCable(endpoints[rail], kFabric, WithLatency(outside, out)));
+    rail_in_.push_back(AddCable(kFabric, endpoints[rail], WithLatency(outside, in)));
+    cables_[rail_out_[rail]].rail = cables_[rail_in_[rail]].rail = rail;
   }
-  for (int device = 0; device < type_.devices; ++device) {
-    rail_.push_back(device * rails / type_.devices);
-    nic_up_.push_back(AddCable(device, endpoints[rail_[device]], port));
-    nic_down_.push_back(AddCable(endpoints[rail_[device]], device, port));
+  PlugInterfaces(endpoints, outside);
+}
+
+void NodeWiring::PlugInterfaces(const std::vector<int>& endpoints, const Link& outside) {
+  const int rails = static_cast<int>(endpoints.size());
+  const bool has_port = Port().bandwidth.bytes_per_s() > 0;
+  Link plug = {LinkKind::kPcie, Duration(), has_port ? Port().bandwidth : outside.bandwidth};
+  if (type_.pcie.empty()) {
+    for (int device = 0; device < type_.devices; ++device) {
+      rail_.push_back(device * rails / type_.devices);
+      nic_up_.push_back(AddCable(device, endpoints[rail_[device]], plug));
+      nic_down_.push_back(AddCable(endpoints[rail_[device]], device, plug));
+    }
+    leaving_ = Port().bandwidth;
+    return;
   }
+  plug.bandwidth = outside.bandwidth;
+  std::vector<int> switches;
+  for (int rail = 0; rail < rails; ++rail) {
+    switches.push_back(RailSwitch(rail));
+    nic_up_.push_back(AddCable(first_switch_ + switches[rail], endpoints[rail], plug));
+    nic_down_.push_back(AddCable(endpoints[rail], first_switch_ + switches[rail], plug));
+  }
+  rail_ = NearestInterfaces(type_.pcie, switches);
+  const Bandwidth all = LeavingShare(type_.pcie, rail_, switches, Port().bandwidth);
+  leaving_ = (1.0 / type_.devices) * all;
+}
+
+std::vector<int> NodeWiring::AlongTree(int from_switch, int to_switch) const {
+  if (from_switch == to_switch) return {};
+  const int from_root = type_.pcie.switch_root[from_switch];
+  const int to_root = type_.pcie.switch_root[to_switch];
+  if (from_root == to_root) return {switch_up_[from_switch], switch_down_[to_switch]};
+  return {switch_up_[from_switch], across_[from_root * type_.pcie.roots + to_root],
+          switch_down_[to_switch]};
+}
+
+std::vector<int> NodeWiring::Leaving(int device) const {
+  const int rail = rail_[device];
+  if (type_.pcie.empty()) return {nic_up_[device], rail_out_[rail]};
+  std::vector<int> cables = AlongTree(type_.pcie.device_switch[device], RailSwitch(rail));
+  cables.insert(cables.begin(), pcie_up_[device]);
+  cables.insert(cables.end(), {nic_up_[rail], rail_out_[rail]});
+  return cables;
+}
+
+std::vector<int> NodeWiring::Entering(int device) const {
+  const int rail = rail_[device];
+  if (type_.pcie.empty()) return {rail_in_[rail], nic_down_[device]};
+  std::vector<int> cables = AlongTree(RailSwitch(rail), type_.pcie.device_switch[device]);
+  cables.insert(cables.begin(), {rail_in_[rail], nic_down_[rail]});
+  cables.push_back(pcie_down_[device]);
+  return cables;
+}
+
+std::vector<int> NodeWiring::RailDevices() const {
+  std::vector<int> served(rail_out_.size());
+  for (const int rail : rail_) ++served[rail];
+  return served;
 }
 
 std::vector<int> NodeWiring::Inside(int from, int to) const {
@@ -126,7 +214,19 @@ std::vector<int> NodeWiring::Inside(int from, int to) const {
     const int direct = direct_[from * type_.devices + to];
     if (direct >= 0) return {direct};
   }
-  return {pcie_up_[from], pcie_down_[to]};
+  if (type_.pcie.empty()) return {pcie_up_[from], pcie_down_[to]};
+  std::vector<int> cables = AlongTree(type_.pcie.device_switch[from], type_.pcie.device_switch[to]);
+  cables.insert(cables.begin(), pcie_up_[from]);
+  cables.push_back(pcie_down_[to]);
+  return cables;
+}
+
+Link NodeWiring::PcieRing(std::span<const int> devices) const {
+  Link link = Port();
+  if (!type_.pcie.empty()) {
+    link.bandwidth = std::min(link.bandwidth, RingShare(type_.pcie, devices));
+  }
+  return link;
 }
 
 bool NodeWiring::SameDomain(std::span<const int> devices) const {
@@ -145,18 +245,18 @@ Link NodeWiring::GroupLink(std::span<const int> devices) const {
     unsigned members = 0;
     for (const int device : devices) members |= 1u << device;
     const int links = CubeMeshRingLinks(*mesh, members);
-    if (links == 0) return type_.fallback;
+    if (links == 0) return PcieRing(devices);
     link.bandwidth = (1.0 * links / CubeMeshLinksPerDevice(*mesh)) * type_.intra.bandwidth;
     return link;
   }
-  return SameDomain(devices) ? link : type_.fallback;
+  return SameDomain(devices) && type_.wiring != Wiring::kPcie ? link : PcieRing(devices);
 }
 
 Bandwidth NodeWiring::SharedNics(int ranks) const {
   const Bandwidth share =
       (static_cast<double>(type_.nics) * ranks / type_.devices) * type_.nic.bandwidth;
-  if (!(PortBandwidth().bytes_per_s() > 0)) return share;
-  return std::min(share, static_cast<double>(ranks) * PortBandwidth());
+  if (!(leaving_.bytes_per_s() > 0)) return share;
+  return std::min(share, static_cast<double>(ranks) * leaving_);
 }
 
 Bandwidth NodeWiring::MessageNics(int messages) const {
@@ -164,8 +264,9 @@ Bandwidth NodeWiring::MessageNics(int messages) const {
       std::max(1.0, static_cast<double>(type_.nics) / type_.devices) * type_.nic.bandwidth;
   const Bandwidth share = (static_cast<double>(type_.nics) / messages) * type_.nic.bandwidth;
   const Bandwidth nics = std::min(own, share);
-  if (!(PortBandwidth().bytes_per_s() > 0)) return nics;
-  return std::min(nics, PortBandwidth());
+  if (!(leaving_.bytes_per_s() > 0)) return nics;
+  const double senders = std::min(messages, type_.devices);
+  return std::min({nics, Port().bandwidth, (type_.devices / senders) * leaving_});
 }
 
 }  // namespace stagecraft

@@ -73,7 +73,7 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
   spec.context_exchange = plan.context_exchange;
   spec.expert = s.expert_parallel;
   spec.expert_imbalance = plan.expert_imbalance;
-  spec.expert_fabric = cluster.DescribeGroup(ExpertDevices(s, replica));
+  spec.expert_fabric = cluster.DescribeGroup(ExpertDevices(s, replica), Traffic::kAllToAll);
   std::vector<int> context;
   for (size_t i = 0; i < devices.size(); i += static_cast<size_t>(s.tensor_parallel)) {
     context.push_back(devices[i]);

@@ -127,6 +127,7 @@ void AddNetwork(const Boards& boards, const std::string& gbit_text, NodeType& ty
   if (error != std::errc() || end != gbit_text.data() + gbit_text.size() || !(gbit > 0)) {
     throw InputError("network \"" + gbit_text + "\" is not a number of Gbit/s");
   }
+  type.pcie = PcieTree();  // says nothing of other interfaces
   type.nics = std::clamp(static_cast<int>(gbit / kLeastGbit), 1, type.devices);
   while (type.devices % type.nics != 0) --type.nics;
   type.nic = {LinkKind::kNetwork, kNetworkLatency, Bandwidth(gbit / type.nics * kBytesPerGbit)};

@@ -1,0 +1,64 @@
+// InterconnectSpec: the networks outside of the nodes, as numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "costmodel/link.h"
+
+namespace stagecraft {
+
+enum class FabricKind {
+  kSingleSwitch,   // one switch that never blocks
+  kRailOptimised,  // a leaf per rail and run of nodes, spines above all leaves
+  kFatTree,        // a leaf per run of nodes, spines above
+};
+const char* Name(FabricKind kind);
+
+// What stands above the switches of one tier: `uplinks` switches, and to each
+// of them one link from every switch below (of its pod).
+struct FabricTier {
+  int uplinks = 0;
+  Link up;  // of one link; its latency is what the hop adds to the nodes' own
+  Link down;
+  friend bool operator==(const FabricTier&, const FabricTier&) = default;
+};
+
+// One network. Its nodes are counted in rank order: consecutive nodes share a
+// leaf, consecutive leaves a pod. Interface r of every node is rail r.
+struct FabricSpec {
+  std::string name = "fabric";
+  FabricKind kind = FabricKind::kSingleSwitch;
+  int nodes_per_leaf = 0;         // 0 for a single switch
+  int nodes_per_pod = 0;          // three tiers only; a multiple of nodes_per_leaf
+  std::vector<FabricTier> tiers;  // above the leaves: one or, with pods, two
+  friend bool operator==(const FabricSpec&, const FabricSpec&) = default;
+};
+
+// A cable between two fabrics; their spines or cores reach it without loss.
+struct FabricJoin {
+  int from = 0;  // index of a fabric
+  int to = 0;
+  Link there;  // from -> to
+  Link back;
+  friend bool operator==(const FabricJoin&, const FabricJoin&) = default;
+};
+
+struct InterconnectSpec {
+  std::vector<FabricSpec> fabrics = {FabricSpec()};
+  std::vector<FabricJoin> joins;
+  uint64_t ecmp_seed = 0;  // of the choice among equal-cost ways
+  friend bool operator==(const InterconnectSpec&, const InterconnectSpec&) = default;
+};
+
+// One switch that joins all nodes: what a cluster has unless its file says more.
+bool IsSingleSwitch(const InterconnectSpec& spec);
+
+inline constexpr int kMaxFabrics = 64;
+inline constexpr int kMaxUplinks = 1024;
+
+// Every problem as "fabrics[1].key: got ..., want ..."; empty if it can be built.
+std::vector<std::string> FindErrors(const InterconnectSpec& spec);
+
+}  // namespace stagecraft
