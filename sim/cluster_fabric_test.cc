@@ -151,6 +151,19 @@ TEST(ClusterFabricTest, ARadixSizesTheLeaves) {
   EXPECT_EQ(leaves.interconnect().fabrics[0].nodes_per_leaf, 6);
 }
 
+TEST(ClusterFabricTest, LeavesMayBeUneven) {
+  const std::string fabric =
+      "fabrics: [{kind: FAT_TREE, leaf_nodes: [1, 3], tiers: "
+      "[{oversubscription: 1}]}]\n";
+  const Cluster cluster = Read(Nodes(4) + fabric);
+  EXPECT_EQ(cluster.FindRoute(8, 24).links.size(), cluster.FindRoute(8, 16).links.size());
+  EXPECT_EQ(cluster.FindRoute(0, 8).links.size(), cluster.FindRoute(8, 16).links.size() + 2);
+  EXPECT_EQ(cluster.interconnect().fabrics[0].tiers[0].uplinks, 24);  // of the fullest
+  EXPECT_EQ(ClusterFromProto(ToProto(cluster), "x").interconnect(), cluster.interconnect());
+  EXPECT_EQ(ErrorOf(Nodes(5) + fabric),
+            "c.yaml: fabrics[0].leaf_nodes: got 4, want the 5 nodes of the fabric in all");
+}
+
 TEST(ClusterFabricTest, WireFormsComeBackEqual) {
   const Cluster cluster = Read(
       "ecmp_seed: 7\n"
@@ -215,7 +228,9 @@ TEST(ClusterFabricTest, BadFabricsAreOneSentence) {
       {"{kind: FAT_TREE, nodes_per_leaf: 2}",
        "fabrics[0].tiers: got 0, want one, or two and nodes_per_pod"},
       {"{kind: FAT_TREE, tiers: [{oversubscription: 1}]}",
-       "fabrics[0].nodes_per_leaf: got 0, want exactly one of nodes_per_leaf, leaves and radix"},
+       "fabrics[0].nodes_per_leaf: got 0, want exactly one of nodes_per_leaf, leaf_nodes, leaves "
+       "and "
+       "radix"},
       {"{kind: FAT_TREE, nodes_per_leaf: -2, tiers: [{uplinks: 1, oversubscription: 1}]}",
        "fabrics[0].nodes_per_leaf: got -2, want at least 1"},
       {"{kind: FAT_TREE, nodes_per_leaf: 2, tiers: [{}]}",

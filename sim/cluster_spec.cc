@@ -89,7 +89,11 @@ std::string DescribeGroup(const Cluster::NodeGroup& group) {
 std::string DescribeFabric(const FabricSpec& fabric) {
   std::string text = fmt::format("; {}: {}", fabric.name, Name(fabric.kind));
   if (fabric.kind == FabricKind::kSingleSwitch) return text;
-  text += fmt::format(", {} nodes a leaf", fabric.nodes_per_leaf);
+  if (fabric.leaf_nodes.empty()) {
+    text += fmt::format(", {} nodes a leaf", fabric.nodes_per_leaf);
+  } else {
+    text += fmt::format(", {} uneven leaves", fabric.leaf_nodes.size());
+  }
   if (fabric.nodes_per_pod > 0) text += fmt::format(", {} a pod", fabric.nodes_per_pod);
   for (const FabricTier& tier : fabric.tiers) {
     text += fmt::format(", {} uplinks of {}", tier.uplinks, Gigabytes(tier.up.bandwidth));

@@ -82,12 +82,27 @@ struct LeafSize {
   int uplinks = 0;
 };
 
+// Uplinks are sized for the fullest leaf.
+LeafSize UnevenLeaves(const SwitchedFabricProto& proto, const FabricDemand& demand,
+                      const std::string& place) {
+  int64_t nodes = 0;
+  for (const int on_leaf : proto.leaf_nodes()) nodes += on_leaf;
+  if (nodes != demand.nodes) {
+    Fail(place + ".leaf_nodes", static_cast<double>(nodes),
+         "the " + std::to_string(demand.nodes) + " nodes of the fabric in all");
+  }
+  return {*std::max_element(proto.leaf_nodes().begin(), proto.leaf_nodes().end()), 0};
+}
+
 LeafSize LeafSizeOf(const SwitchedFabricProto& proto, const FabricDemand& demand,
                     const std::string& place) {
-  const int given = (proto.nodes_per_leaf() != 0) + (proto.leaves() != 0) + (proto.radix() != 0);
+  const int given = (proto.nodes_per_leaf() != 0) + (proto.leaves() != 0) + (proto.radix() != 0) +
+                    (proto.leaf_nodes_size() > 0);
   if (given != 1) {
-    Fail(place + ".nodes_per_leaf", given, "exactly one of nodes_per_leaf, leaves and radix");
+    Fail(place + ".nodes_per_leaf", given,
+         "exactly one of nodes_per_leaf, leaf_nodes, leaves and radix");
   }
+  if (proto.leaf_nodes_size() > 0) return UnevenLeaves(proto, demand, place);
   if (proto.nodes_per_leaf() != 0) return {proto.nodes_per_leaf(), 0};
   if (proto.leaves() != 0) {
     if (proto.leaves() < 0) Fail(place + ".leaves", proto.leaves(), "at least 1");
@@ -124,7 +139,7 @@ FabricSpec FabricFromProto(const SwitchedFabricProto& proto, const FabricDemand&
   spec.kind = static_cast<FabricKind>(proto.kind() - 1);
   if (spec.kind == FabricKind::kSingleSwitch) {
     if (proto.nodes_per_leaf() != 0 || proto.leaves() != 0 || proto.radix() != 0 ||
-        proto.tiers_size() != 0 || proto.nodes_per_pod() != 0) {
+        proto.tiers_size() != 0 || proto.leaf_nodes_size() != 0 || proto.nodes_per_pod() != 0) {
       throw InputError(place +
                        ".kind: got SINGLE_SWITCH with leaves, want RAIL_OPTIMISED or "
                        "FAT_TREE");
@@ -142,7 +157,8 @@ FabricSpec FabricFromProto(const SwitchedFabricProto& proto, const FabricDemand&
                      : "one, or two and nodes_per_pod");
   }
   const LeafSize leaf = LeafSizeOf(proto, demand, place);
-  spec.nodes_per_leaf = leaf.nodes;
+  spec.leaf_nodes.assign(proto.leaf_nodes().begin(), proto.leaf_nodes().end());
+  if (spec.leaf_nodes.empty()) spec.nodes_per_leaf = leaf.nodes;
   spec.nodes_per_pod = proto.nodes_per_pod();
   const bool has_rails = spec.kind == FabricKind::kRailOptimised;
   const double ports = static_cast<double>(leaf.nodes) * (has_rails ? 1 : demand.rails);
@@ -188,6 +204,7 @@ SwitchedFabricProto ToProto(const FabricSpec& spec) {
   proto.set_name(spec.name);
   proto.set_kind(static_cast<SwitchedFabricProto::Kind>(static_cast<int>(spec.kind) + 1));
   proto.set_nodes_per_leaf(spec.nodes_per_leaf);
+  proto.mutable_leaf_nodes()->Add(spec.leaf_nodes.begin(), spec.leaf_nodes.end());
   proto.set_nodes_per_pod(spec.nodes_per_pod);
   for (const FabricTier& tier : spec.tiers) {
     FabricTierProto* added = proto.add_tiers();

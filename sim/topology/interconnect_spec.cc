@@ -39,6 +39,15 @@ void CheckTiers(const FabricSpec& fabric, const std::string& key,
   }
 }
 
+void CheckUneven(const FabricSpec& fabric, const std::string& key,
+                 std::vector<std::string>* errors) {
+  const int least = *std::min_element(fabric.leaf_nodes.begin(), fabric.leaf_nodes.end());
+  if (least < 1) errors->push_back(Got(key + "leaf_nodes", least, "at least 1 on each leaf"));
+  if (fabric.nodes_per_leaf != 0 || fabric.nodes_per_pod != 0) {
+    errors->push_back(key + "leaf_nodes: got nodes per leaf or pod too, want only one of them");
+  }
+}
+
 void CheckFabric(const FabricSpec& fabric, const std::string& key,
                  std::vector<std::string>* errors) {
   if (!IsUsableName(fabric.name)) {
@@ -46,12 +55,15 @@ void CheckFabric(const FabricSpec& fabric, const std::string& key,
                       "\", want a name without '/' that opens with neither node nor domain");
   }
   if (fabric.kind == FabricKind::kSingleSwitch) {
-    if (fabric.nodes_per_leaf != 0 || fabric.nodes_per_pod != 0 || !fabric.tiers.empty()) {
+    if (fabric.nodes_per_leaf != 0 || !fabric.leaf_nodes.empty() || fabric.nodes_per_pod != 0 ||
+        !fabric.tiers.empty()) {
       errors->push_back(key + "kind: got a single switch with leaves, want no tiers or pods");
     }
     return;
   }
-  if (fabric.nodes_per_leaf < 1) {
+  if (!fabric.leaf_nodes.empty()) {
+    CheckUneven(fabric, key, errors);
+  } else if (fabric.nodes_per_leaf < 1) {
     errors->push_back(Got(key + "nodes_per_leaf", fabric.nodes_per_leaf, "at least 1"));
   } else if (fabric.nodes_per_pod < 0 || fabric.nodes_per_pod % fabric.nodes_per_leaf != 0) {
     errors->push_back(

@@ -30,7 +30,8 @@ struct FabricTier {
 struct FabricSpec {
   std::string name = "fabric";
   FabricKind kind = FabricKind::kSingleSwitch;
-  int nodes_per_leaf = 0;         // 0 for a single switch
+  int nodes_per_leaf = 0;         // 0 for a single switch and uneven leaves
+  std::vector<int> leaf_nodes;    // nodes of each leaf where they are uneven
   int nodes_per_pod = 0;          // three tiers only; a multiple of nodes_per_leaf
   std::vector<FabricTier> tiers;  // above the leaves: one or, with pods, two
   friend bool operator==(const FabricSpec&, const FabricSpec&) = default;

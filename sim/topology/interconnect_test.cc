@@ -14,7 +14,14 @@ Link Cable(double gigabytes_per_s) {
 }
 
 // Two nodes a leaf, two spines over 10 GB/s links.
-FabricSpec Tree() { return {"ib", FabricKind::kFatTree, 2, 0, {{2, Cable(10), Cable(10)}}}; }
+FabricSpec Tree() {
+  FabricSpec spec;
+  spec.name = "ib";
+  spec.kind = FabricKind::kFatTree;
+  spec.nodes_per_leaf = 2;
+  spec.tiers = {{2, Cable(10), Cable(10)}};
+  return spec;
+}
 
 // The same with two nodes a leaf, two leaves a pod and four cores.
 FabricSpec ThreeTiers() {

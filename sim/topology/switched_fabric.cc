@@ -19,7 +19,13 @@ SwitchedFabric::SwitchedFabric(FabricSpec spec, int nodes, int rails, const Link
     : spec_(std::move(spec)), gateway_link_(gateway) {
   if (spec_.kind == FabricKind::kSingleSwitch) return;
   rails_ = spec_.kind == FabricKind::kRailOptimised ? std::max(rails, 1) : 1;
-  const int64_t units = std::max<int64_t>(DivideUp(nodes, spec_.nodes_per_leaf), 1);
+  int64_t units = std::ssize(spec_.leaf_nodes);
+  if (units == 0) units = std::max<int64_t>(DivideUp(nodes, spec_.nodes_per_leaf), 1);
+  int first = 0;
+  for (const int on_leaf : spec_.leaf_nodes) {
+    first_node_.push_back(first);
+    first += on_leaf;
+  }
   leaves_ = units * rails_;
   pods_ = has_cores() ? DivideUp(units, spec_.nodes_per_pod / spec_.nodes_per_leaf) : 1;
   spines_ = spec_.tiers[0].uplinks;
@@ -77,7 +83,14 @@ SwitchedFabric::Cable SwitchedFabric::link(int index) const {
 
 int SwitchedFabric::Leaf(int node, int rail) const {
   if (spec_.kind == FabricKind::kSingleSwitch) return 0;
-  return node / spec_.nodes_per_leaf * rails_ + (rails_ > 1 ? rail : 0);
+  int unit = 0;
+  if (first_node_.empty()) {
+    unit = node / spec_.nodes_per_leaf;
+  } else {
+    const auto after = std::upper_bound(first_node_.begin(), first_node_.end(), node);
+    unit = static_cast<int>(after - first_node_.begin()) - 1;
+  }
+  return unit * rails_ + (rails_ > 1 ? rail : 0);
 }
 
 int SwitchedFabric::PodOfLeaf(int leaf) const {

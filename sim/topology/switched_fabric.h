@@ -69,6 +69,7 @@ class SwitchedFabric {
   bool has_cores() const { return spec_.tiers.size() == 2; }
 
   FabricSpec spec_;
+  std::vector<int> first_node_;  // by uneven leaf
   Link gateway_link_;
   bool has_gateway_switch_ = false;
   int rails_ = 1;  // leaves side by side: 1 unless rail-optimised
