@@ -61,6 +61,7 @@ const std::vector<Command>& Commands() {
       {"fit", "measured samples to a cost model, or one calibrated for a site", RunFit},
       {"evaluate", "cost models against held-out measured samples: error tables", RunEvaluate},
       {"validate", "published or own measurements against predictions", RunValidate},
+      {"import", "cluster files from what other tools print", RunImport},
       {"catalogue", "the GPUs, nodes and models that names stand for", RunCatalogue},
       {"check", "whether a file is one of ours, and sound", RunCheck},
   };

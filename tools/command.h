@@ -35,6 +35,7 @@ int RunFit(const Args& args, std::istream& in, std::ostream& out, std::ostream& 
 int RunEvaluate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunValidate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunCheck(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunImport(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunCatalogue(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 
 // All verbs, in the order of the help text.

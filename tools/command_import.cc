@@ -1,0 +1,162 @@
+// import: cluster files from what other tools print.
+#include <google/protobuf/text_format.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <istream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+#include <string>
+
+#include "costmodel/check.h"
+#include "costmodel/proto_file.h"
+#include "sim/cluster_proto.h"
+#include "sim/cluster_spec.h"
+#include "tools/command.h"
+#include "tools/flags.h"
+#include "tools/import/import_text.h"
+#include "tools/import/kubernetes_nodes.h"
+#include "tools/import/nccl_topology.h"
+#include "tools/import/slurm_topology.h"
+#include "tools/import/smi_topology.h"
+#include "tools/report_header.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kSchema = 1;
+constexpr const char* kNotes =
+    "nccl-topo  XML of NCCL_TOPO_DUMP_FILE       slurm  topology.conf or .yaml, --gres gres.conf\n"
+    "smi-topo   nvidia-smi topo -m, with --gpu   k8s    kubectl get nodes -o json\n\n"
+    "OUT is a .textproto, .json, .yaml or .pb file that --cluster takes; it is written whole or\n"
+    "not at all.\n\n"
+    "Example: stagecraft import slurm topology.conf --gres gres.conf -o cluster.textproto";
+
+struct ImportFlags {
+  std::string format, in, out, gres;
+  ImportOptions options;
+};
+
+// What each format makes use of; any other flag would change nothing.
+const std::map<std::string, std::set<std::string>>& FlagsByFormat() {
+  static const std::map<std::string, std::set<std::string>> flags = {
+      {"nccl-topo", {"--gpu", "--nic-gbit"}},
+      {"smi-topo", {"--gpu", "--nic-gbit"}},
+      {"slurm", {"--gpu", "--node", "--gres", "--oversubscription", "--topology"}},
+      {"k8s", {"--gpu", "--node", "--oversubscription"}},
+  };
+  return flags;
+}
+
+void CheckFlags(const CLI::App& app, const std::string& format) {
+  const std::set<std::string>& used = FlagsByFormat().at(format);
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    const bool is_shared = name == "--json" || name == "--help" || !name.starts_with("--");
+    if (is_shared || option->count() == 0 || used.contains(name)) continue;
+    throw InputError(name + ": got a value that import " + format + " does not use, want none");
+  }
+  for (const char* name : {"--nic-gbit", "--oversubscription"}) {
+    const CLI::Option* option = app.get_option(name);
+    if (option->count() > 0 && !(option->as<double>() > 0)) {
+      throw InputError(std::string(name) + ": got " + option->as<std::string>() + ", want > 0");
+    }
+  }
+}
+
+ImportedCluster Import(const ImportFlags& flags) {
+  if (flags.format == "nccl-topo") {
+    const std::string text = ReadSourceText(flags.in, kMostNcclTopologyBytes);
+    return ImportNcclTopology(text, flags.in, flags.options);
+  }
+  if (flags.format == "smi-topo") {
+    const std::string text = ReadSourceText(flags.in, kMostSmiTopologyBytes);
+    return ImportSmiTopology(text, flags.in, flags.options);
+  }
+  if (flags.format == "k8s") {
+    const std::string text = ReadSourceText(flags.in, kMostKubernetesBytes);
+    return ImportKubernetesNodes(text, flags.in, flags.options);
+  }
+  SlurmText gres;
+  if (!flags.gres.empty()) gres = {ReadSourceText(flags.gres, kMostSlurmBytes), flags.gres};
+  return ImportSlurmTopology({ReadSourceText(flags.in, kMostSlurmBytes), flags.in}, gres,
+                             flags.options);
+}
+
+// JSON is YAML too.
+std::string Written(const ClusterProto& proto, const std::string& extension) {
+  std::string text;
+  if (extension == ".pb") return proto.SerializeAsString();
+  if (extension == ".json" || extension == ".yaml" || extension == ".yml") {
+    google::protobuf::util::JsonPrintOptions options;
+    options.add_whitespace = true;
+    options.preserve_proto_field_names = true;
+    CHECK(google::protobuf::util::MessageToJsonString(proto, &text, options).ok());
+    return text;
+  }
+  CHECK(google::protobuf::TextFormat::PrintToString(proto, &text));
+  return "# proto-file: proto/cluster.proto\n# proto-message: stagecraft.ClusterProto\n" + text;
+}
+
+void AddOptions(CLI::App& app, ImportFlags& flags) {
+  Args formats;
+  for (const auto& [format, used] : FlagsByFormat()) formats.push_back(format);
+  app.add_option("FORMAT", flags.format, "what IN is")->required()->check(OneOf(formats));
+  app.add_option("IN", flags.in, "the file to read")->required();
+  app.add_option("-o", flags.out, "the cluster file to write")->required();
+  app.add_option("--gpu", flags.options.gpu, "all GPUs are this one of the catalogue");
+  app.add_option("--node", flags.options.node, "all nodes are this one of the catalogue");
+  app.add_option("--gres", flags.gres, "slurm: gres.conf or slurm.conf, for the nodes' GPUs");
+  app.add_option("--topology", flags.options.topology, "slurm: which of several in a .yaml");
+  app.add_option("--nic-gbit", flags.options.nic_gbit, "Gbit/s of each network interface");
+  app.add_option("--oversubscription", flags.options.oversubscription,
+                 "bandwidth below a leaf switch over that above it (1)");
+}
+
+void Report(const ImportFlags& flags, const std::string& description,
+            const std::vector<std::string>& notes, bool as_json, std::ostream& out) {
+  if (!as_json) {
+    out << flags.out << ": " << description << '\n';
+    for (const std::string& note : notes) out << "  note: " << note << '\n';
+    return;
+  }
+  Args inputs = {flags.in};
+  if (!flags.gres.empty()) inputs.push_back(flags.gres);
+  nlohmann::ordered_json report = ReportHeader("import", kSchema, inputs);
+  report["output"] = flags.out;
+  report["cluster"] = description;
+  report["notes"] = notes;
+  out << report.dump(2) << '\n';
+}
+
+}  // namespace
+
+int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
+  CLI::App app("Makes a cluster file of what another tool printed.", "stagecraft import");
+  app.footer(kNotes);
+  ImportFlags flags;
+  bool as_json = false;
+  AddOptions(app, flags);
+  app.add_flag("--json", as_json, "one JSON object");
+  if (ParseFlags(app, args, out)) return kExitOk;
+  CheckFlags(app, flags.format);
+  const std::filesystem::path path(flags.out);
+  if (!IsProtoExtension(path.extension().string())) {
+    throw InputError("-o: got \"" + flags.out + "\", want a .textproto, .json, .yaml or .pb file");
+  }
+
+  ImportedCluster imported = Import(flags);
+  imported.cluster.set_name(std::filesystem::path(flags.in).filename().string());
+  const Cluster cluster = ClusterFromProto(imported.cluster, flags.in);
+  WriteFileAtomically(flags.out, Written(imported.cluster, path.extension().string()));
+  std::vector<std::string> notes = std::move(imported.notes);
+  std::sort(notes.begin(), notes.end());
+  notes.erase(std::unique(notes.begin(), notes.end()), notes.end());
+  Report(flags, DescribeCluster(cluster), notes, as_json, out);
+  return kExitOk;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,228 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "costmodel/check.h"
+#include "costmodel/shared_csv.h"
+#include "sim/cluster.h"
+#include "sim/cluster_spec.h"
+#include "tools/command.h"
+
+namespace stagecraft {
+namespace {
+
+class ImportTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("stagecraft_import_test_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Write(const std::string& name, const std::string& contents) const {
+    const std::string path = (folder_ / name).string();
+    std::ofstream(path, std::ios::binary) << contents;
+    return path;
+  }
+
+  // Imports and reads back what was written, as --cluster does.
+  Cluster Import(Args args, const std::string& extension = ".textproto") {
+    const std::string path = (folder_ / ("out" + extension)).string();
+    args.insert(args.end(), {"-o", path});
+    std::istringstream in;
+    std::ostringstream out, err;
+    EXPECT_EQ(RunImport(args, in, out, err), kExitOk) << err.str();
+    printed_ = out.str();
+    return ParseCluster(path);
+  }
+
+  std::filesystem::path folder_;
+  std::string printed_;
+};
+
+constexpr char kSlurm[] =
+    "# two leaves\n"
+    "SwitchName=leaf0 Nodes=gpu[000-003]\n"
+    "SwitchName=leaf1 Nodes=gpu[004-007] LinkSpeed=100\n"
+    "SwitchName=spine Switches=leaf[0-1]\n";
+
+TEST_F(ImportTest, SlurmLeavesMakeAFatTree) {
+  const std::string conf = Write("topology.conf", kSlurm);
+  const Cluster cluster = Import({"slurm", conf, "--gpu", "h100"});
+  EXPECT_EQ(cluster.device_count(), 64);
+  EXPECT_EQ(cluster.name(), "topology.conf");
+  ASSERT_EQ(cluster.interconnect().fabrics.size(), 1u);
+  EXPECT_EQ(cluster.interconnect().fabrics[0].nodes_per_leaf, 4);
+  EXPECT_EQ(cluster.interconnect().fabrics[0].tiers[0].uplinks, 32);
+  EXPECT_NE(printed_.find("1 to 1 oversubscribed"), std::string::npos) << printed_;
+}
+
+TEST_F(ImportTest, SlurmsGresSaysWhichGpusANodeHas) {
+  const std::string conf = Write("topology.conf", kSlurm);
+  const std::string gres = Write("gres.conf",
+                                 "AutoDetect=nvml\n"
+                                 "NodeName=gpu[000-003] Name=gpu Type=h100 File=/dev/nvidia[0-7]\n"
+                                 "NodeName=gpu[004-007] Name=gpu Type=a100 Count=4\n");
+  const Cluster cluster = Import({"slurm", conf, "--gres", gres, "--oversubscription", "2"});
+  ASSERT_EQ(cluster.groups().size(), 2u);
+  EXPECT_EQ(cluster.groups()[0].type.device.id, "h100-sxm5-80gb");
+  EXPECT_EQ(cluster.groups()[1].type.devices, 4);
+  EXPECT_EQ(cluster.interconnect().fabrics[0].tiers[0].uplinks, 16);
+  const std::string slurm = Write("slurm.conf", "NodeName=gpu[000-007] Gres=gpu:h100:8(S:0-1)\n");
+  EXPECT_EQ(Import({"slurm", conf, "--gres", slurm}).device_count(), 64);
+}
+
+TEST_F(ImportTest, SlurmTiersAndUnevenLeavesAreKept) {
+  const std::string deep =
+      Write("deep.conf",
+            "SwitchName=core Switches=pod[0-1]\n"
+            "SwitchName=pod0 Switches=l[0-1]\nSwitchName=pod1 Switches=l[2-3]\n"
+            "SwitchName=l0 Nodes=a[0-1]\nSwitchName=l1 Nodes=a[2-3]\n"
+            "SwitchName=l2 Nodes=a[4-5]\nSwitchName=l3 Nodes=a[6-7]\n");
+  const Cluster three = Import({"slurm", deep, "--node", "dgx-h100"});
+  EXPECT_EQ(three.interconnect().fabrics[0].nodes_per_pod, 4);
+  EXPECT_EQ(three.interconnect().fabrics[0].tiers.size(), 2u);
+  const std::string uneven = Write("uneven.conf",
+                                   "SwitchName=s Switches=l[0-1]\n"
+                                   "SwitchName=l0 Nodes=a[0-1]\nSwitchName=l1 Nodes=a[2-6]\n");
+  EXPECT_EQ(Import({"slurm", uneven, "--node", "dgx-h100"}).interconnect().fabrics[0].leaf_nodes,
+            (std::vector<int>{2, 5}));
+}
+
+TEST_F(ImportTest, SlurmYamlHasSeveralTopologies) {
+  const std::string yaml = Write("topology.yaml",
+                                 "- topology: flat\n  cluster_default: false\n  block:\n"
+                                 "    block_sizes: [4]\n    blocks:\n"
+                                 "      - {block: b0, nodes: 'gpu[0-1]'}\n"
+                                 "- topology: fabric\n  cluster_default: true\n  tree:\n"
+                                 "    switches:\n      - {switch: s, children: 'l[0-1]'}\n"
+                                 "      - {switch: l0, nodes: 'gpu[0-3]'}\n"
+                                 "      - {switch: l1, nodes: 'gpu[4-7]'}\n");
+  EXPECT_EQ(Import({"slurm", yaml, "--gpu", "h100"}).device_count(), 64);
+  const Cluster block = Import({"slurm", yaml, "--gpu", "h100", "--topology", "flat"});
+  EXPECT_EQ(block.device_count(), 16);
+  EXPECT_TRUE(IsSingleSwitch(block.interconnect()));
+}
+
+std::string Node(const std::string& name, const std::string& labels) {
+  return "{\"metadata\":{\"name\":\"" + name + "\",\"labels\":{" + labels +
+         "}},\"status\":{\"capacity\":{\"nvidia.com/gpu\":\"8\"}}}";
+}
+std::string List(const std::string& nodes) { return "{\"items\":[" + nodes + "]}"; }
+
+TEST_F(ImportTest, KubernetesInstancesAreCatalogueNodes) {
+  const std::string type = "\"node.kubernetes.io/instance-type\":\"p5.48xlarge\"";
+  const std::string layer = ",\"topology.k8s.aws/network-node-layer-3\":";
+  const std::string path = Write(
+      "nodes.json",
+      List(Node("b", type + layer + "\"nn-2\"") + "," + Node("a", type + layer + "\"nn-1\"") + "," +
+           Node("c", type + layer + "\"nn-1\"") + ",{\"metadata\":{\"name\":\"cpu\"}}"));
+  const Cluster cluster = Import({"k8s", path}, ".json");
+  EXPECT_EQ(cluster.groups()[0].type.id, "aws-p5.48xlarge");
+  EXPECT_EQ(cluster.node_count(), 3);
+  // a and c share a switch, b has the other.
+  EXPECT_EQ(cluster.interconnect().fabrics[0].nodes_per_leaf, 2);
+  EXPECT_NE(printed_.find("1 nodes without GPUs are left out"), std::string::npos) << printed_;
+}
+
+TEST_F(ImportTest, KubernetesProductsAreFoundThroughTheirDashes) {
+  const std::string path =
+      Write("nodes.json", List(Node("a", "\"nvidia.com/gpu.product\":\"NVIDIA-H100-80GB-HBM3\"")));
+  EXPECT_EQ(Import({"k8s", path}, ".yaml").groups()[0].type.id, "dgx-h100");
+}
+
+std::string Xml(const std::string& nvlinks) {
+  std::string gpus;
+  for (int g = 0; g < 2; ++g) {
+    const std::string n = std::to_string(g);
+    gpus += "<cpu numaid=\"" + n + "\"><pci busid=\"s" + n +
+            "\" class=\"0x060400\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\">"
+            "<pci busid=\"g" +
+            n +
+            "\" class=\"0x030200\" vendor=\"0x10de\" device=\"0x2330\" "
+            "link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"><gpu dev=\"" +
+            n + "\" sm=\"90\">" + nvlinks +
+            "</gpu></pci>"
+            "<pci busid=\"n" +
+            n + "\" class=\"0x020700\"><nic><net name=\"mlx5\" dev=\"" + n +
+            "\" speed=\"400000\"/></nic></pci></pci></cpu>";
+  }
+  return "<system version=\"1\">" + gpus + "</system>";
+}
+
+TEST_F(ImportTest, NcclTreesKeepAffinityAndSwitches) {
+  const std::string path =
+      Write("topo.xml", Xml("<nvlink target=\"ffffffff\" count=\"18\" tclass=\"0x068000\"/>"));
+  const Cluster cluster = Import({"nccl-topo", path});
+  const NodeType& type = cluster.node(0);
+  EXPECT_EQ(type.device.id, "h100-sxm5-80gb");
+  EXPECT_EQ(type.wiring, Wiring::kSwitched);
+  EXPECT_TRUE(type.nvls);
+  EXPECT_EQ(type.intra.bandwidth, Bandwidth(450e9));
+  EXPECT_EQ(type.nic.bandwidth, Bandwidth(50e9));
+  EXPECT_EQ(type.fallback.bandwidth, Bandwidth(63e9));
+  EXPECT_EQ(type.pcie.roots, 2);
+  EXPECT_EQ(type.pcie.device_switch, type.pcie.nic_switch);
+}
+
+TEST_F(ImportTest, NcclTreesWithoutNvlinkArePcie) {
+  const Cluster cluster = Import({"nccl-topo", Write("topo.xml", Xml(""))});
+  EXPECT_EQ(cluster.node(0).wiring, Wiring::kPcie);
+  const Route route = cluster.FindRoute(0, 1);  // switch, root, root, switch
+  EXPECT_EQ(route.links.size(), 5u);
+  EXPECT_EQ(route.narrowest.bandwidth, Bandwidth(22e9));
+}
+
+TEST_F(ImportTest, SmiMatricesOfPairsAndSwitches) {
+  const std::string pairs = Write("pairs.txt",
+                                  "\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA "
+                                  "Affinity\x1b[0m\n"
+                                  "GPU0\t X \tNV12\tNODE\tSYS\tPIX\t0-47\t0\n"
+                                  "GPU1\tNV12\t X \tNODE\tSYS\tNODE\t0-47\t0\n"
+                                  "GPU2\tNODE\tNODE\t X \tNV12\tNODE\t0-47\t0\n"
+                                  "GPU3\tSYS\tSYS\tNV12\t X \tSYS\t48-95\t1\n"
+                                  "NIC0\tPIX\tNODE\tNODE\tSYS\t X \t\t\n");
+  const Cluster cluster =
+      Import({"smi-topo", pairs, "--gpu", "a100-pcie-80gb", "--nic-gbit", "200"});
+  const NodeType& type = cluster.node(0);
+  EXPECT_EQ(type.wiring, Wiring::kPairs);
+  EXPECT_EQ(type.intra.bandwidth, Bandwidth(300e9));
+  EXPECT_EQ(type.nic.bandwidth, Bandwidth(25e9));
+  EXPECT_EQ(type.pcie.device_switch, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(type.pcie.nic_switch, (std::vector<int>{0}));
+  EXPECT_EQ(type.pcie.switch_root, (std::vector<int>{0, 0, 0, 1}));
+}
+
+TEST_F(ImportTest, JsonSaysWhatWasWritten) {
+  const std::string conf = Write("topology.conf", kSlurm);
+  Import({"slurm", conf, "--gpu", "h100", "--json"}, ".pb");
+  const auto report = nlohmann::json::parse(printed_);
+  EXPECT_EQ(report["command"], "import");
+  EXPECT_EQ(report["inputs"][0]["path"], conf);
+  EXPECT_EQ(report["notes"].size(), 1u);
+}
+
+TEST_F(ImportTest, TheSharedExamplesAreRead) {
+  if (!HasSharedData()) GTEST_SKIP() << "STAGECRAFT_SHARED is not set: no examples to import";
+  const std::string examples = std::string(std::getenv("STAGECRAFT_SHARED")) + "/examples/";
+  EXPECT_EQ(Import({"nccl-topo", examples + "nccl_topo_min.xml"}).device_count(), 2);
+  EXPECT_EQ(Import({"k8s", examples + "k8s_nodes_min.json"}).node(0).id, "aws-p5.48xlarge");
+  const std::string gres = examples + "slurm_gres.conf";
+  for (const char* name : {"slurm_topology.conf", "slurm_topology.yaml"}) {
+    EXPECT_EQ(Import({"slurm", examples + name, "--gres", gres}).device_count(), 64) << name;
+  }
+  const Cluster smi = Import({"smi-topo", examples + "nvidia_smi_topo_m.txt", "--gpu", "h100-sxm"});
+  EXPECT_EQ(smi.node(0).wiring, Wiring::kSwitched);
+  EXPECT_EQ(smi.node(0).intra.bandwidth, Bandwidth(450e9));
+  EXPECT_EQ(smi.node(0).pcie.device_switch, smi.node(0).pcie.nic_switch);
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,77 @@
+#include "tools/import/import_text.h"
+
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+
+#include "costmodel/check.h"
+#include "costmodel/proto_file.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr size_t kMostQuoted = 48;
+
+}  // namespace
+
+std::string ReadSourceText(const std::string& path, int64_t most_bytes) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (!error && size > static_cast<uintmax_t>(most_bytes)) {
+    throw InputError(path + ": got " + std::to_string(size) + " bytes, want at most " +
+                     std::to_string(most_bytes) + " of a description of this kind");
+  }
+  std::string text = ReadFile(path);
+  if (text.empty()) throw InputError(path + ": got an empty file, want a description");
+  return text;
+}
+
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text.substr(0, kMostQuoted)) {
+    const bool is_plain =
+        static_cast<unsigned char>(c) >= ' ' && static_cast<unsigned char>(c) < 127;
+    quoted += is_plain ? c : '?';
+  }
+  return quoted + (text.size() > kMostQuoted ? "...\"" : "\"");
+}
+
+std::vector<std::string_view> SplitLines(std::string_view text) {
+  std::vector<std::string_view> lines = SplitAt(text, '\n');
+  for (std::string_view& line : lines) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+  }
+  return lines;
+}
+
+std::vector<std::string_view> SplitAt(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  size_t begin = 0;
+  for (size_t end; (end = text.find(separator, begin)) != text.npos; begin = end + 1) {
+    parts.push_back(text.substr(begin, end - begin));
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+std::string AtLine(const std::string& name, size_t index) {
+  return name + ": line " + std::to_string(index + 1) + ": ";
+}
+
+int64_t ParseWhole(std::string_view text, int64_t least, int64_t most, const std::string& place) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+    throw InputError(place + ": got " + Quoted(text) + ", want a whole number from " +
+                     std::to_string(least) + " to " + std::to_string(most));
+  }
+  return value;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,35 @@
+// Foreign text: read within limits, and quoted in sentences.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stagecraft {
+
+// The whole file. Throws InputError, before reading, for one larger than
+// `most_bytes`: no description of this kind is.
+std::string ReadSourceText(const std::string& path, int64_t most_bytes);
+
+// `text` in quotes, cut to a readable length.
+std::string Quoted(std::string_view text);
+
+// Lines without their ends ("\n" or "\r\n").
+std::vector<std::string_view> SplitLines(std::string_view text);
+
+// Parts between separators; `text` without any is one part.
+std::vector<std::string_view> SplitAt(std::string_view text, char separator);
+
+// Without blanks and tabs at either end.
+std::string_view Trimmed(std::string_view text);
+
+// "topo.txt: line 3: "
+std::string AtLine(const std::string& name, size_t index);
+
+// A decimal number from `least` to `most`, in whole; throws InputError, which
+// `place` opens.
+int64_t ParseWhole(std::string_view text, int64_t least, int64_t most, const std::string& place);
+
+}  // namespace stagecraft
