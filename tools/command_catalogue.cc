@@ -13,10 +13,12 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/nearest.h"
 #include "sim/classics.h"
+#include "sim/cluster.h"
 #include "sim/node_catalogue.h"
 #include "sim/workload_catalogue.h"
 #include "tools/command.h"
 #include "tools/flags.h"
+#include "tools/node_links.h"
 #include "tools/report_header.h"
 #include "tools/text_table.h"
 #include "tools/validation/stack_table.h"
@@ -30,7 +32,8 @@ constexpr int kSchema = 1;
 constexpr const char* kNotes =
     "TFLOP/s are dense peaks by number format; GB is 10^9 bytes; \"sustained\" is the share\n"
     "of the 16-bit peak that the best matrix products reach.\n\n"
-    "Example: stagecraft catalogue gpus";
+    "Example: stagecraft catalogue gpus\n"
+    "         stagecraft catalogue nodes dgx-h100 --topology";
 
 // One list: `rows` as JSON, whose keys carry units, and what of it the table
 // shows under which heading. The first column and names stand left.
@@ -180,6 +183,38 @@ void PrintTable(const Listing& list, std::ostream& out) {
   table.Print(out);
 }
 
+// Two such nodes on one switch, or one that has no interfaces.
+Cluster PairOf(const std::string& id) {
+  const NodeType& type = NodeCatalogue::Embedded().Get(id, "ID").type;
+  return Cluster(id, {{type, type.nics > 0 ? 2 : 1}});
+}
+
+void PrintTopology(const Cluster& cluster, std::ostream& out) {
+  out << DescribeNodeLinks(cluster);
+  const int devices = cluster.node(0).devices;
+  if (devices > 1) {
+    out << "\nfrom the first GPU to the last:\n"
+        << DescribeRoute(cluster, cluster.FindRoute(0, devices - 1));
+  }
+  if (cluster.node_count() < 2) return;
+  out << "\nto another node:\n" << DescribeRoute(cluster, cluster.FindRoute(0, devices));
+}
+
+Json TopologyJson(const Cluster& cluster) {
+  Json links = Json::array();
+  for (int i = 0; i < cluster.link_count(); ++i) {
+    const std::string name = cluster.LinkName(i);
+    const size_t arrow = name.find(" -> ");
+    if (!name.starts_with("node0/")) continue;
+    links.push_back({{"from", name.substr(0, arrow)},
+                     {"to", name.substr(arrow + 4)},
+                     {"kind", Name(cluster.link(i).kind)},
+                     {"bandwidth_bytes_per_s", cluster.link(i).bandwidth.bytes_per_s()},
+                     {"latency_ns", cluster.link(i).latency.ns()}});
+  }
+  return links;
+}
+
 Listing List(const std::string& what) {
   if (what == "gpus") return ListGpus();
   if (what == "nodes") return ListNodes();
@@ -194,21 +229,28 @@ int RunCatalogue(const Args& args, std::istream&, std::ostream& out, std::ostrea
   app.footer(kNotes);
   std::string what, id;
   bool as_json = false;
+  bool with_topology = false;
   app.add_option("LIST", what, "what to list")
       ->required()
       ->check(OneOf({"gpus", "nodes", "models", "stacks"}));
   app.add_option("ID", id, "this entry alone");
+  app.add_flag("--topology", with_topology, "the links of a node, and routes over them");
   app.add_flag("--json", as_json, "one JSON object");
   if (ParseFlags(app, args, out)) return kExitOk;
 
+  if (with_topology && (what != "nodes" || id.empty())) {
+    throw InputError("--topology: got it for " + what + ", want nodes and an ID");
+  }
   Listing list = List(what);
   if (!id.empty()) KeepOnly(id, list);
   if (as_json) {
     Json report = ReportHeader("catalogue", kSchema, {});
     report[what] = std::move(list.rows);
+    if (with_topology) report["links"] = TopologyJson(PairOf(id));
     out << report.dump(2) << '\n';
   } else {
     PrintTable(list, out);
+    if (with_topology) PrintTopology(PairOf(id), out << '\n');
   }
   return kExitOk;
 }

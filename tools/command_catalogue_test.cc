@@ -37,6 +37,21 @@ TEST(CommandCatalogueTest, HelpShowsAnExample) {
   EXPECT_NE(outcome.out.find("Example: stagecraft catalogue"), std::string::npos) << outcome.out;
 }
 
+TEST(CommandCatalogueTest, ANodeShowsItsLinks) {
+  const Outcome outcome = Call({"nodes", "dgx-h100", "--topology"});
+  EXPECT_NE(outcome.out.find("gpu0     -> nvswitch             450 GB/s nvlink 300 ns"),
+            std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("node0/pcie0 -> node0/nic0  50 GB/s pcie  narrowest"),
+            std::string::npos)
+      << outcome.out;
+  const auto report = nlohmann::json::parse(Call({"nodes", "dgx-1v", "--topology", "--json"}).out);
+  EXPECT_EQ(report["links"][0]["from"], "node0/gpu0");
+  EXPECT_EQ(report["links"][0]["bandwidth_bytes_per_s"], 25e9);
+  EXPECT_NE(Call({"gpus", "h100", "--topology"}).err.find("want nodes and an ID"),
+            std::string::npos);
+}
+
 TEST(CommandCatalogueTest, ListsCarryTheirUnits) {
   const Outcome gpus = Call({"gpus"});
   EXPECT_NE(gpus.out.find("bf16 TFLOP/s"), std::string::npos);
