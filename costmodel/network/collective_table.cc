@@ -1,0 +1,160 @@
+#include "costmodel/network/collective_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/learned/samples/csv_rows.h"
+#include "costmodel/learned/samples/gzip.h"
+#include "costmodel/network/measured_fabric.h"
+#include "costmodel/proto_file.h"
+
+namespace stagecraft {
+namespace {
+
+enum Column {
+  kSource,
+  kSystem,
+  kGpu,
+  kNode,
+  kNodes,
+  kPerNode,
+  kFabric,
+  kOp,
+  kLibrary,
+  kAlgo,
+  kType,
+  kGroups,
+  kStride,
+  kRanks,
+  kBytes,
+  kTime,
+  kRepeat,
+  kValid
+};
+constexpr std::string_view kColumns[] = {"source",        "system", "gpu_id", "node_id", "nodes",
+                                         "gpus_per_node", "fabric", "op",     "library", "algo",
+                                         "dtype",         "groups", "stride", "n_ranks", "bytes",
+                                         "time_us",       "repeat", "valid"};
+
+constexpr int64_t kMostRanks = 1 << 20;
+constexpr int64_t kMostBytes = int64_t{1} << 45;
+constexpr int kMostRepeats = 1'000'000;
+
+constexpr std::pair<std::string_view, OpKind> kOps[] = {{"all_reduce", OpKind::kAllReduce},
+                                                        {"all_gather", OpKind::kAllGather},
+                                                        {"reduce_scatter", OpKind::kReduceScatter},
+                                                        {"all_to_all", OpKind::kAllToAll},
+                                                        {"send_recv", OpKind::kSendRecv}};
+
+// These time a call of a framework, from the host.
+constexpr std::string_view kFrameworkSources[] = {"Aceso", "sailor-aceso", "alpa-osdi22", "vidur"};
+
+OpKind ReadOp(const CsvRows& row) {
+  for (const auto& [name, kind] : kOps) {
+    if (row.Text(kOp) == name) return kind;
+  }
+  row.Fail(kOp, "all_reduce, all_gather, reduce_scatter, all_to_all or send_recv");
+}
+
+std::optional<Algorithm> ReadForced(const CsvRows& row) {
+  if (row.Text(kAlgo) == "ring") return Algorithm::kRing;
+  if (row.Text(kAlgo) == "tree") return Algorithm::kTree;
+  if (row.Text(kAlgo) != "auto") row.Fail(kAlgo, "auto, ring or tree");
+  return std::nullopt;
+}
+
+int Small(const CsvRows& row, int column, int64_t most) {
+  return static_cast<int>(row.Integer(column, 1, most));
+}
+
+// Alpa's sub-meshes are all of one kind of node, dexhunter's files of one
+// cluster with two networks, and NCCL's version matters where it is stated.
+std::string SiteOf(const NetworkSample& sample, const std::string& fabric) {
+  if (sample.source == "alpa-osdi22") return sample.source;
+  if (sample.source == "dexhunter") return fmt::format("{} {}", sample.source, fabric);
+  const bool has_version = sample.software.find('-') != std::string::npos;
+  return fmt::format("{} {}{}", sample.source, sample.system,
+                     has_version ? " " + sample.software : "");
+}
+
+MeasuredGroup ReadGroup(const CsvRows& row) {
+  MeasuredGroup group;
+  group.gpu = row.Word(kGpu);
+  group.node = row.Text(kNode);
+  group.fabric = row.Text(kFabric);
+  group.nodes = Small(row, kNodes, kMostRanks);
+  group.ranks_per_node = Small(row, kPerNode, kMostRanks);
+  group.stride = Small(row, kStride, kMostRanks);
+  const int64_t ranks = int64_t{group.nodes} * group.ranks_per_node;
+  if (row.Integer(kRanks, 1, kMostRanks) != ranks) {
+    row.Fail(kRanks, fmt::format("{} nodes x {} of each", group.nodes, group.ranks_per_node));
+  }
+  return group;
+}
+
+NetworkSample ReadSample(const CsvRows& row) {
+  const MeasuredGroup group = ReadGroup(row);
+  const MeasuredFabric measured =
+      DescribeMeasured(group, fmt::format("{}:{}", row.name(), row.line()));
+  NetworkSample sample;
+  sample.op =
+      Op::Collective(ReadOp(row), Bytes(row.Integer(kBytes, 1, kMostBytes)), measured.fabric);
+  sample.gpu = group.gpu;
+  sample.is_network_stated = measured.is_network_stated;
+  sample.groups = Small(row, kGroups, kMostRanks);
+  sample.stride = group.stride;
+  sample.sharing = measured.sharing;
+  sample.forced = ReadForced(row);
+  sample.time = row.Time(kTime, 1_us);
+  sample.repeat = static_cast<int>(row.Integer(kRepeat, 0, kMostRepeats));
+  sample.dtype = row.Text(kType);
+  sample.system = row.Text(kSystem);
+  sample.software = row.Text(kLibrary);
+  sample.source = row.Word(kSource);
+  sample.site = SiteOf(sample, group.fabric);
+  const bool is_framework = std::find(std::begin(kFrameworkSources), std::end(kFrameworkSources),
+                                      sample.source) != std::end(kFrameworkSources);
+  sample.timing = is_framework ? Timing::kFramework : Timing::kCollective;
+  return sample;
+}
+
+void CheckHeader(const CsvRows& row) {
+  for (const std::string_view column : kColumns) {
+    const auto header = row.header();
+    if (std::find(header.begin(), header.end(), column) != header.end()) continue;
+    throw InputError(fmt::format(
+        "{}:1: got no column \"{}\", want one, as in a table of collectives", row.name(), column));
+  }
+}
+
+}  // namespace
+
+CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& path) {
+  std::string unpacked;
+  if (IsGzip(bytes)) {
+    unpacked = Gunzip(bytes, path);
+    bytes = unpacked;
+  }
+  CsvRows row(bytes, path);
+  CheckHeader(row);
+  row.Select(kColumns);
+  CollectiveTable table;
+  while (row.Next()) {
+    if (row.Flag(kValid)) {
+      table.samples.push_back(ReadSample(row));
+    } else {
+      ++table.invalid;
+    }
+  }
+  return table;
+}
+
+CollectiveTable ReadCollectiveTable(const std::string& path) {
+  return ParseCollectiveTable(ReadFile(path), path);
+}
+
+}  // namespace stagecraft

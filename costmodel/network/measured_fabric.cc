@@ -1,0 +1,110 @@
+#include "costmodel/network/measured_fabric.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr double kGiga = 1e9;
+// NVLink 2 of one V100, NVLink 3 and 4 of a whole board, bridges of a pair.
+constexpr Bandwidth kOneNvlink2 = Bandwidth(25 * kGiga);
+constexpr Bandwidth kNvlink2 = Bandwidth(150 * kGiga);
+constexpr Bandwidth kNvlink3 = Bandwidth(300 * kGiga);
+constexpr Bandwidth kNvlink4 = Bandwidth(450 * kGiga);
+constexpr Bandwidth kRtx3090Bridge = Bandwidth(56.25 * kGiga);
+constexpr Bandwidth kPcie3 = Bandwidth(15.75 * kGiga);
+constexpr Bandwidth kPcie4 = Bandwidth(31.5 * kGiga);
+constexpr Bandwidth kPcie5 = Bandwidth(63 * kGiga);
+constexpr int kGh200Peers = 3;  // four boards, a third of the links to each other
+
+// Crossings inside a node and between nodes, as the node catalogue has them.
+constexpr Duration kNvlinkLatency = 600_ns;
+constexpr Duration kPcieLatency = 1_us;
+constexpr Duration kRdmaLatency = 2_us;
+constexpr Duration kEthernetLatency = 25_us;
+
+constexpr int kDevicesPerCubeMesh = 8;
+
+bool Has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+Link Nvlink(Bandwidth bandwidth) { return {LinkKind::kNvlink, kNvlinkLatency, bandwidth}; }
+Link Pcie(Bandwidth bandwidth) { return {LinkKind::kPcie, kPcieLatency, bandwidth}; }
+// Down to memory and up again crosses one PCIe 3 link each way, also on newer
+// boards: the copies of the host are the narrow place.
+Link ThroughHost() { return {LinkKind::kHost, kPcieLatency, kPcie3}; }
+
+// Rings over the first n of eight V100, or over every other one: as many links
+// leave each rank. Two ranks have one link where any pair of the node has one.
+// Five have no ring: a chain of single links moves an all-reduce in bytes / link,
+// which is 2 (n-1)/n of a link as a ring counts it.
+Link CubeMesh(int ranks, int stride) {
+  constexpr double kRings[] = {1, 1, 1, 2, 4, 1.6, 2, 4, 6};
+  constexpr double kRingsOfEveryOther = 2;
+  const double rings = ranks == 4 && stride > 1 ? kRingsOfEveryOther : kRings[std::min(ranks, 8)];
+  return Nvlink(rings * kOneNvlink2);
+}
+
+Link Intra(const MeasuredGroup& group, const std::string& row) {
+  const std::string& gpu = group.gpu;
+  const int ranks = group.ranks_per_node;
+  const bool is_pair = ranks <= 2;
+  if (gpu.starts_with("v100")) {
+    const bool is_mesh = Has(group.fabric, "hybrid cube mesh") || group.node == "aws-p3.16xlarge";
+    return is_mesh ? CubeMesh(ranks, group.stride) : Nvlink(kNvlink2);
+  }
+  if (gpu.starts_with("a100-sxm")) return Nvlink(kNvlink3);
+  if (gpu.starts_with("h100-sxm")) return Nvlink(kNvlink4);
+  if (gpu.starts_with("gh200")) {
+    return Nvlink(static_cast<double>(std::max(1, ranks - 1)) / kGh200Peers * kNvlink4);
+  }
+  if (gpu.starts_with("a100-pcie")) return is_pair ? Nvlink(kNvlink3) : Pcie(kPcie4);
+  if (gpu.starts_with("h100-nvl")) return is_pair ? Nvlink(kNvlink3) : Pcie(kPcie5);
+  if (gpu.starts_with("rtx3090")) return is_pair ? Nvlink(kRtx3090Bridge) : ThroughHost();
+  // The table: "its path is not NVLink", at 4 GB/s.
+  if (gpu.starts_with("a40") || gpu.starts_with("rtx2080") || gpu.starts_with("titanrtx")) {
+    return ThroughHost();
+  }
+  throw InputError(fmt::format("{}: gpu_id: got \"{}\", want one whose links are known", row, gpu));
+}
+
+// Of one node; what is not stated is taken for a cloud's 25 Gb/s.
+Link NodeInterfaces(const std::string& fabric, bool* is_stated) {
+  const auto network = [](Duration latency, double gb_per_s) {
+    return Link{LinkKind::kNetwork, latency, Bandwidth(gb_per_s * kGiga)};
+  };
+  *is_stated = true;
+  if (Has(fabric, "8x200G HDR")) return network(kRdmaLatency, 200);
+  if (Has(fabric, "IB100G")) return network(kRdmaLatency, 12.5);
+  if (Has(fabric, "25GbE")) return network(kEthernetLatency, 3.125);
+  if (Has(fabric, "10GbE")) return network(kEthernetLatency, 1.25);
+  *is_stated = false;
+  return network(kEthernetLatency, 3.125);
+}
+
+}  // namespace
+
+MeasuredFabric DescribeMeasured(const MeasuredGroup& group, const std::string& row) {
+  MeasuredFabric measured;
+  Fabric& fabric = measured.fabric;
+  fabric.nodes = group.nodes;
+  fabric.ranks_per_node = group.ranks_per_node;
+  fabric.ranks = group.nodes * group.ranks_per_node;
+  fabric.intra = Intra(group, row);
+  fabric.nvls = group.gpu.starts_with("h100-sxm") && group.ranks_per_node == 8 && group.nodes == 1;
+  if (group.nodes == 1) return measured;
+  fabric.inter = NodeInterfaces(group.fabric, &measured.is_network_stated);
+  if (group.node == "aws-p3.16xlarge") {
+    measured.sharing = std::max(1, kDevicesPerCubeMesh / group.ranks_per_node);
+    fabric.inter.bandwidth = (1.0 / measured.sharing) * fabric.inter.bandwidth;
+  }
+  return measured;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,34 @@
+// What the links of a measured group were, from what its table says of them.
+#pragma once
+
+#include <string>
+
+#include "costmodel/link.h"
+
+namespace stagecraft {
+
+// One row of the shared table, as far as it describes hardware.
+struct MeasuredGroup {
+  std::string gpu;     // id in the device catalogue
+  std::string node;    // id in the node catalogue; may be empty
+  std::string fabric;  // the table's words: "NVLink3/NVSwitch + 8x200G HDR InfiniBand"
+  int nodes = 1;
+  int ranks_per_node = 1;
+  int stride = 1;
+};
+
+struct MeasuredFabric {
+  Fabric fabric;
+  bool is_network_stated = true;
+  int sharing = 1;  // groups that use each node's interfaces at the same time
+};
+
+// Nominal bandwidths by generation of link, as datasheets have them. Groups of
+// one shape fill their nodes, so a node's devices over a group's are the groups
+// that share its interfaces. Hybrid cube meshes: as many links as rings over
+// the group's ranks use. Devices whose only way is PCIe and whose boards cannot
+// reach each other go through host memory. Throws InputError, `row` first, for a
+// GPU or a network that is not known here.
+MeasuredFabric DescribeMeasured(const MeasuredGroup& group, const std::string& row);
+
+}  // namespace stagecraft

@@ -1,0 +1,47 @@
+// What nccl-tests printed: one collective over one group, size by size.
+//
+// Both layouts of columns are read, by the words of the header line: today's with
+// `root` and `#wrong`, the older one with `error`; and what mpirun --tag-output
+// puts before every line ("[1,0]<stdout>:").
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/op.h"
+#include "costmodel/units.h"
+
+namespace stagecraft {
+
+struct NcclTestsLog {
+  struct Rank {
+    std::string host;
+    std::string gpu;  // as NCCL names it: "A100-SXM4-40GB"
+  };
+  struct Row {
+    Bytes bytes;
+    Duration time;  // out of place
+  };
+
+  OpKind kind = OpKind::kAllReduce;
+  std::vector<Rank> ranks;  // by rank; at least one
+  std::vector<Row> rows;    // ascending bytes, all > 0; at least one
+
+  // By host, in the order of their first ranks.
+  std::vector<int> RanksByHost() const;
+};
+
+// The collective is `kind`; else the one that the name of the file holds
+// ("all_reduce_perf.txt"); else the one that the printed bandwidths belong to.
+// Times must agree with the bandwidths printed beside them. Throws InputError:
+// "ar.log:17: time: got "abc", want microseconds > 0".
+NcclTestsLog ParseNcclTestsLog(std::string_view text, const std::string& path,
+                               std::optional<OpKind> kind = std::nullopt);
+NcclTestsLog ReadNcclTestsLog(const std::string& path, std::optional<OpKind> kind = std::nullopt);
+
+// Whether a text that begins like this is such a log.
+bool IsNcclTestsLog(std::string_view text);
+
+}  // namespace stagecraft

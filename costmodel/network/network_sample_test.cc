@@ -1,0 +1,185 @@
+#include "costmodel/network/network_sample.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/network/collective_table.h"
+#include "costmodel/network/nccl_tests_log.h"
+#include "costmodel/shared_csv.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr char kHeader[] =
+    "source,system,gpu_id,node_id,nodes,gpus_per_node,fabric,op,library,algo,dtype,groups,stride,"
+    "n_ranks,bytes,time_us,repeat,valid,invalid_reason\n";
+
+CollectiveTable Parse(const std::string& row) {
+  return ParseCollectiveTable(kHeader + row + "\n", "c.csv");
+}
+
+std::string ErrorOf(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(NetworkSampleTest, ARingOfTwoSendsTheWholeBufferOnce) {
+  EXPECT_EQ(BusFactor(OpKind::kAllReduce, 2), 1);
+  EXPECT_EQ(BusFactor(OpKind::kAllGather, 2), 0.5);
+  EXPECT_EQ(BusFactor(OpKind::kAllReduce, 4), 1.5);
+  EXPECT_EQ(BusFactor(OpKind::kSendRecv, 2), 1);
+}
+
+TEST(CollectiveTableTest, ARowIsAnOpOverNominalLinks) {
+  const CollectiveTable table = Parse(
+      "alpa-osdi22,p3.16xlarge 4x8,v100-sxm2-16gb,aws-p3.16xlarge,4,2,NVLink2 + "
+      "25GbE,all_reduce,nccl,auto,fp16,4,4,8,1048576,3624.5,0,1,");
+  ASSERT_EQ(table.samples.size(), 1);
+  const NetworkSample& sample = table.samples[0];
+  EXPECT_EQ(sample.op.kind, OpKind::kAllReduce);
+  EXPECT_EQ(sample.op.fabric.ranks, 8);
+  EXPECT_EQ(sample.op.fabric.intra.bandwidth.bytes_per_s(), 25e9);
+  // Four groups share 25 Gb/s.
+  EXPECT_EQ(sample.sharing, 4);
+  EXPECT_EQ(sample.op.fabric.inter.bandwidth.bytes_per_s(), 3.125e9 / 4);
+  EXPECT_EQ(sample.time, Duration::Nanoseconds(3'624'500));
+  EXPECT_EQ(sample.timing, Timing::kFramework);
+  EXPECT_EQ(GroupLabel(sample), "4x8x4x4");
+}
+
+TEST(CollectiveTableTest, RowsThatAreNoMeasurementsArePassedOver) {
+  const CollectiveTable table = Parse(
+      "Aceso,V100-32G DGX,v100-sxm2-32gb,,1,2,NVLink2,all_reduce,nccl,auto,fp16,1,1,2,0,inf,0,0,"
+      "non_finite_time");
+  EXPECT_TRUE(table.samples.empty());
+  EXPECT_EQ(table.invalid, 1);
+}
+
+TEST(CollectiveTableTest, WhatIsWrongIsNamed) {
+  const auto error = [](const std::string& row) { return ErrorOf([&] { Parse(row); }); };
+  EXPECT_EQ(error("s,y,a100-sxm4-40gb,,1,2,NVLink3,sum,nccl,auto,fp16,1,1,2,8,1,0,1,"),
+            "c.csv:2: op: got \"sum\", want all_reduce, all_gather, reduce_scatter, all_to_all or "
+            "send_recv");
+  EXPECT_EQ(error("s,y,a100-sxm4-40gb,,1,2,NVLink3,all_reduce,nccl,auto,fp16,1,1,4,8,1,0,1,"),
+            "c.csv:2: n_ranks: got \"4\", want 1 nodes x 2 of each");
+  EXPECT_EQ(error("s,y,tpu,,1,2,ICI,all_reduce,nccl,auto,fp16,1,1,2,8,1,0,1,"),
+            "c.csv:2: gpu_id: got \"tpu\", want one whose links are known");
+  EXPECT_EQ(ErrorOf([] { ParseCollectiveTable("source,system\n", "c.csv"); }),
+            "c.csv:1: got no column \"gpu_id\", want one, as in a table of collectives");
+}
+
+TEST(CollectiveTableTest, TheSharedTableHasAsManyRowsAsItsReadmeSays) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  const std::string folder = std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/network/";
+  const CollectiveTable all = ReadCollectiveTable(folder + "collectives.csv.gz");
+  EXPECT_EQ(all.samples.size(), 56'191);
+  EXPECT_EQ(all.samples.size() + all.invalid, 58'911);
+  EXPECT_EQ(ReadCollectiveTable(folder + "nd_a100_v4_all_reduce.csv").samples.size(), 132);
+}
+
+constexpr char kNewLog[] =
+    "# nThread 1 nGpus 2 minBytes 8 maxBytes 4194304 step: 2(factor)\n"
+    "#\n"
+    "# Using devices\n"
+    "#  Rank  0 Group  0 Pid   4242 on      node0 device  0 [0000:18:00] NVIDIA H100 80GB HBM3\n"
+    "#  Rank  1 Group  0 Pid   4242 on      node1 device  1 [0000:98:00] NVIDIA H100 80GB HBM3\n"
+    "#\n"
+    "#       size         count      type   redop    root     time   algbw   busbw  #wrong     "
+    "time  "
+    " algbw   busbw  #wrong\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             "
+    "(us) "
+    " (GB/s)  (GB/s)\n"
+    "     1048576        262144     float     sum      -1    30.12   34.81   34.81       0    "
+    "29.87  "
+    " 35.10   35.10     N/A\n"
+    "# Avg bus bandwidth    : 34.9\n";
+
+TEST(NcclTestsLogTest, TodaysColumnsAreRead) {
+  const NcclTestsLog log = ParseNcclTestsLog(kNewLog, "log");
+  EXPECT_EQ(log.kind, OpKind::kAllReduce);
+  ASSERT_EQ(log.ranks.size(), 2);
+  EXPECT_EQ(log.ranks[1].host, "node1");
+  EXPECT_EQ(log.ranks[1].gpu, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(log.RanksByHost(), (std::vector<int>{1, 1}));
+  ASSERT_EQ(log.rows.size(), 1);
+  EXPECT_EQ(log.rows[0].bytes, Bytes(1 << 20));
+  EXPECT_EQ(log.rows[0].time, Duration::Nanoseconds(30'120));
+}
+
+// `from` in the log, once, is `to`.
+std::string With(const std::string& from, const std::string& to) {
+  std::string text = kNewLog;
+  text.replace(text.find(from), from.size(), to);
+  return text;
+}
+
+TEST(NcclTestsLogTest, MalformedLogsAreOneSentence) {
+  const auto error = [](const std::string& text) {
+    return ErrorOf([&] { ParseNcclTestsLog(text, "all_reduce.log"); });
+  };
+  EXPECT_EQ(error(With("30.12", "abc")),
+            "all_reduce.log:9: time: got \"abc\", want microseconds > 0");
+  EXPECT_EQ(error(With("34.81   34.81", "34.81   69.62")),
+            "all_reduce.log:9: busbw: got \"69.62\", want 34.81, as all-reduce over 2 ranks has");
+  EXPECT_EQ(error(With("Rank  1", "Rank  3")),
+            "all_reduce.log:5: rank: got \"3\", want 1, the one after");
+  EXPECT_NE(error(With("     0    29.87", "")).find("log:9: row: got"), std::string::npos);
+  EXPECT_NE(error(std::string(kNewLog).substr(0, 400)).find("rows: got \"none\""),
+            std::string::npos);
+  EXPECT_NE(error("\x01\x02 noise").find("log:1: line: got"), std::string::npos);
+  EXPECT_NE(error("").find("want a log of nccl-tests"), std::string::npos);
+}
+
+TEST(NcclTestsLogTest, TheCollectiveMayBeInTheName) {
+  std::string text = With("sum", "none");
+  EXPECT_NE(ErrorOf([&] { ParseNcclTestsLog(text, "x.log"); }).find("collective"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf([&] { ParseNcclTestsLog(text, "all_gather_perf.log"); }).find("busbw"),
+            std::string::npos);
+  EXPECT_EQ(ParseNcclTestsLog(text, "sendrecv_perf.log").kind, OpKind::kSendRecv);
+}
+
+TEST(NcclTestsLogTest, TheSharedExampleListsTwoOfItsEightGpus) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  const NcclTestsLog log = ReadNcclTestsLog(std::string(std::getenv("STAGECRAFT_SHARED")) +
+                                            "/examples/nccl_tests_all_reduce.txt");
+  EXPECT_EQ(log.RanksByHost(), std::vector<int>{8});
+  EXPECT_EQ(log.rows.size(), 3);
+}
+
+TEST(NcclTestsLogTest, TheSharedLogsAgreeWithTheirTable) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  const std::string folder = std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/network/";
+  const CollectiveTable table = ReadCollectiveTable(folder + "nd_a100_v4_all_reduce.csv");
+  size_t rows = 0;
+  for (const int ranks : {2, 4, 8, 16, 32}) {
+    const NcclTestsLog log =
+        ReadNcclTestsLog(fmt::format("{}nccl_tests_nd_a100_v4/nccl_{}.log", folder, ranks));
+    EXPECT_EQ(log.ranks.size(), ranks);
+    for (const NetworkSample& sample : table.samples) {
+      if (sample.op.fabric.ranks != ranks) continue;
+      const auto row = std::find_if(log.rows.begin(), log.rows.end(), [&](const auto& candidate) {
+        return candidate.bytes == sample.op.bytes;
+      });
+      ASSERT_NE(row, log.rows.end());
+      EXPECT_EQ(row->time, sample.time);
+      ++rows;
+    }
+  }
+  EXPECT_EQ(rows, table.samples.size());
+}
+
+}  // namespace
+}  // namespace stagecraft
