@@ -50,6 +50,10 @@ struct Group {
 
   int NodesIndex() const { return op.fabric.nodes == 1 ? 0 : op.fabric.nodes == 2 ? 1 : 2; }
   double Bus() const { return std::min(intra, inter); }
+  // Of trees, which put twice the buffer on a link. On two nodes only once on the
+  // interfaces: each is the root of one half's tree and sends it down, and the
+  // other half up.
+  double TreeBus() const { return std::min(intra, nodes == 2 ? kTreeTraffic * inter : inter); }
 };
 
 constexpr double kMicro = 1e-6;
@@ -142,7 +146,7 @@ double TreeSeconds(const Group& group, Protocol protocol) {
   const int n = group.NodesIndex();
   const NcclLatency& latency = group.tuning.tree;
   const NcclGeneration& generation = group.generation;
-  double bus = std::min(kTreeFraction * group.Bus(),
+  double bus = std::min(kTreeFraction * group.TreeBus(),
                         group.channels * generation.tree_channel_gb_per_s[n] * kGiga);
   if (protocol == Protocol::kLl) {
     bus = std::min(kTreeLlFraction * bus, generation.ll_max_gb_per_s[n] * kGiga);
@@ -202,6 +206,26 @@ bool HasNvls(const Group& group) {
           kind == OpKind::kReduceScatter);
 }
 
+// Passes of the buffer over the link of a rank inside a node, and over a node's
+// interfaces.
+struct Passes {
+  double intra, inter;
+};
+
+Passes PassesOf(const Op& op, Algorithm algorithm) {
+  const Fabric& fabric = op.fabric;
+  const double ranks = fabric.ranks;
+  const double here = ranks / fabric.nodes;
+  const double share = (ranks - 1) / ranks;
+  if (op.kind == OpKind::kSendRecv || op.kind == OpKind::kBroadcast) return {1, 1};
+  if (op.kind == OpKind::kAllToAll) return {(here - 1) / ranks, here * (ranks - here) / ranks};
+  const double passes = op.kind == OpKind::kAllReduce ? 2 * share : share;
+  if (algorithm == Algorithm::kNvls) return {op.kind == OpKind::kAllReduce ? 1 + 1 / ranks : 1, 0};
+  if (algorithm != Algorithm::kTree) return {passes, passes};
+  // Ends of a chain carry half of what its middle does.
+  return {fabric.ranks_per_node > 2 ? kTreeTraffic : 1, fabric.nodes == 2 ? 1 : kTreeTraffic};
+}
+
 bool IsDirect(OpKind kind) { return kind == OpKind::kAllToAll || kind == OpKind::kSendRecv; }
 
 double Spread(const Op& op) {
@@ -222,15 +246,18 @@ const char* Name(Algorithm algorithm) {
   return kNames[static_cast<int>(algorithm)];
 }
 
-CollectiveChoice ChooseCollective(const Op& op, const Device& device, const NcclTuning& tuning) {
+CollectiveChoice ChooseCollective(const Op& op, const Device& device, const NcclTuning& tuning,
+                                  std::optional<Algorithm> only) {
   CHECK(IsCollective(op.kind));
   if (op.fabric.ranks <= 1) return {};
   const Group group = MakeGroup(op, device, tuning);
-  CollectiveChoice best{Algorithm::kRing, Protocol::kSimple, Duration::Max()};
+  CollectiveChoice best{Algorithm::kRing, Protocol::kSimple, Duration::Max(),
+                        static_cast<int>(group.channels)};
   const auto offer = [&best](Algorithm algorithm, Protocol protocol, double seconds) {
     const Duration time = Duration::Seconds(seconds);
-    if (time < best.time) best = {algorithm, protocol, time};
+    if (time < best.time) best = {algorithm, protocol, time, best.channels};
   };
+  const bool has_tree = op.kind == OpKind::kAllReduce && only != Algorithm::kRing;
   for (const Protocol protocol : kProtocols) {
     if (IsDirect(op.kind)) {
       // Point-to-point kernels have LL and Simple only.
@@ -239,13 +266,30 @@ CollectiveChoice ChooseCollective(const Op& op, const Device& device, const Nccl
       continue;
     }
     if (protocol == Protocol::kLl128 && !HasLl128(group, device)) continue;
+    if (has_tree) offer(Algorithm::kTree, protocol, TreeSeconds(group, protocol));
+    if (has_tree && only == Algorithm::kTree) continue;
     offer(Algorithm::kRing, protocol, RingSeconds(group, protocol));
-    if (op.kind == OpKind::kAllReduce) {
-      offer(Algorithm::kTree, protocol, TreeSeconds(group, protocol));
-    }
   }
-  if (HasNvls(group)) offer(Algorithm::kNvls, Protocol::kSimple, NvlsSeconds(group));
+  const bool may_multicast = !only || only == Algorithm::kNvls;
+  if (may_multicast && HasNvls(group)) {
+    offer(Algorithm::kNvls, Protocol::kSimple, NvlsSeconds(group));
+  }
   return best;
+}
+
+Duration BusiestLinkTime(const Op& op, Algorithm algorithm) {
+  const Fabric& fabric = op.fabric;
+  if (fabric.ranks <= 1) return Duration();
+  const Passes passes = PassesOf(op, algorithm);
+  const bool stays = op.kind == OpKind::kSendRecv && fabric.nodes > 1;
+  double seconds = 0;
+  if (fabric.ranks_per_node > 1 && !stays) {
+    seconds = passes.intra / fabric.intra.bandwidth.bytes_per_s();
+  }
+  if (fabric.nodes > 1) {
+    seconds = std::max(seconds, passes.inter / fabric.inter.bandwidth.bytes_per_s());
+  }
+  return Duration::Seconds(seconds * static_cast<double>(op.bytes.count()));
 }
 
 Estimate PredictCollective(const Op& op, const Device& device, const NcclTuning& tuning) {

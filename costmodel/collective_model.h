@@ -10,6 +10,8 @@
 // Left out: NVLSTree, PAT and CollNet.
 #pragma once
 
+#include <optional>
+
 #include "costmodel/cost_model.h"
 #include "costmodel/device.h"
 #include "costmodel/nccl_tuning.h"
@@ -25,10 +27,17 @@ struct CollectiveChoice {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
   Duration time;
+  int channels = 1;  // copies of the ring or tree that share the links
 };
 
 // CHECKs that the op is a collective. One rank: zero. No bytes: latency alone.
-CollectiveChoice ChooseCollective(const Op& op, const Device& device, const NcclTuning& tuning);
+// `only`: among this algorithm's protocols, where the op has it.
+CollectiveChoice ChooseCollective(const Op& op, const Device& device, const NcclTuning& tuning,
+                                  std::optional<Algorithm> only = std::nullopt);
+
+// What the algorithm's bytes take on the busiest link at its nominal bandwidth,
+// without latency: no estimate is shorter.
+Duration BusiestLinkTime(const Op& op, Algorithm algorithm);
 
 Estimate PredictCollective(const Op& op, const Device& device, const NcclTuning& tuning);
 

@@ -6,10 +6,12 @@
 
 #include "data/embedded_files.h"
 
-// From BUILD's cost_model.
+// From BUILD's cost_model and network_model.
 extern "C" {
 extern const char stagecraft_cost_model_begin[];
 extern const char stagecraft_cost_model_end[];
+extern const char stagecraft_network_model_begin[];
+extern const char stagecraft_network_model_end[];
 }
 
 namespace stagecraft {
@@ -28,6 +30,11 @@ std::string_view EmbeddedFile(std::string_view name) {
 std::string_view EmbeddedCostModel() {
   return {stagecraft_cost_model_begin,
           static_cast<size_t>(stagecraft_cost_model_end - stagecraft_cost_model_begin)};
+}
+
+std::string_view EmbeddedNetworkModel() {
+  return {stagecraft_network_model_begin,
+          static_cast<size_t>(stagecraft_network_model_end - stagecraft_network_model_begin)};
 }
 
 std::span<const std::string_view> EmbeddedFileNames() { return kEmbeddedNames; }

@@ -14,6 +14,9 @@ std::string_view EmbeddedFile(std::string_view name);
 // The fitted cost model, data/cost_models/kernels.pb.
 std::string_view EmbeddedCostModel();
 
+// The fitted network model, data/cost_models/collectives.pb.
+std::string_view EmbeddedNetworkModel();
+
 // All names, in byte order.
 std::span<const std::string_view> EmbeddedFileNames();
 

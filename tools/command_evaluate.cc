@@ -21,6 +21,7 @@
 #include "tools/evaluation_html.h"
 #include "tools/evaluation_report.h"
 #include "tools/flags.h"
+#include "tools/network_evaluation.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
 
@@ -36,11 +37,15 @@ constexpr const char* kNotes =
     "  column:split         what the source calls its test rows\n"
     "  leave-out:KEY=VALUE  those of one gpu, source, op, dtype or nk\n"
     "  leave-out:KEY        each value in turn\n"
+    "--network judges the network model by measured collectives instead, with keys group (nodes x\n"
+    "ranks x groups x stride), bytes, gpu, source, system, site, op and dtype.\n"
     "With any split but none, \"shipped\" is the same kind of model fitted on the rest.\n\n"
-    "Example: stagecraft evaluate --samples kernels/ --split leave-out:gpu --models all --json";
+    "Example: stagecraft evaluate --samples kernels/ --split leave-out:gpu --models all --json\n"
+    "         stagecraft evaluate --network collectives.csv.gz --split leave-out:group";
 
 struct EvaluateFlags {
   Args samples;
+  NetworkEvaluationFlags network;
   std::string split = "none";
   std::string models = "shipped";
   int calibrate = 0;
@@ -160,8 +165,22 @@ bool Exceeds(const Experiment& experiment, double max_error) {
                      });
 }
 
+// --network leaves these without meaning.
+void RefuseKernelFlags(const CLI::App& app) {
+  for (const char* const flag : {"--samples", "--models", "--calibrate", "--report", "--by-size"}) {
+    if (app.count(flag) == 0) continue;
+    throw InputError(fmt::format("{}: got it with --network, want it with --samples alone", flag));
+  }
+}
+
 void Register(CLI::App& app, EvaluateFlags& flags) {
   app.add_option("--samples", flags.samples, "tables of measured samples, or folders of them");
+  app.add_option("--network", flags.network.files,
+                 "tables or nccl-tests logs of measured collectives");
+  app.add_option("--cluster", flags.network.cluster, "where the logs of --network were taken");
+  app.add_option("--min-bytes", flags.network.least_bytes,
+                 "with --network: smaller ones judge nothing")
+      ->capture_default_str();
   app.add_option("--split", flags.split, "which samples judge (below)")->capture_default_str();
   app.add_option("--models", flags.models,
                  fmt::format("all, or some of {}", fmt::join(ModelNames(), ",")))
@@ -189,6 +208,17 @@ int RunEvaluate(const Args& args, std::istream&, std::ostream& out, std::ostream
   if (ParseFlags(app, args, out)) return kExitOk;
   flags.calibrates = app.count("--calibrate") > 0;
 
+  if (!flags.network.files.empty()) {
+    RefuseKernelFlags(app);
+    NetworkEvaluationFlags network = flags.network;
+    network.split = flags.split;
+    network.cost_model = flags.cost_model;
+    network.seed = flags.seed;
+    network.max_error = flags.max_error;
+    network.json = flags.json;
+    network.quiet = flags.quiet;
+    return RunNetworkEvaluation(network, out, err);
+  }
   const auto begin = std::chrono::steady_clock::now();
   const std::optional<double> max_error = flags.max_error.empty()
                                               ? std::optional<double>()

@@ -28,6 +28,7 @@
 #include "tools/evaluation_report.h"
 #include "tools/fit_report.h"
 #include "tools/flags.h"
+#include "tools/network_fit.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
 
@@ -40,16 +41,36 @@ constexpr int kSchema = 1;
 constexpr const char* kNotes =
     "Without --samples, --calibrate begins with the shipped model or --cost-model. The file is\n"
     "for simulate --cost-model and evaluate --cost-model.\n\n"
+    "--network takes tables of measured collectives; with --cluster nccl-tests logs of that\n"
+    "cluster, which then counts before all that the shipped model was fitted on.\n\n"
     "Example: stagecraft fit --samples kernels/ -o model.pb\n"
-    "         stagecraft fit --calibrate site.csv -o site.pb";
+    "         stagecraft fit --calibrate site.csv -o site.pb\n"
+    "         stagecraft fit --network all_reduce.log --cluster dgx-a100:4 -o network.pb";
 
 struct FitFlags {
   Args samples;
   std::string calibrate;
   std::string cost_model;
   std::string output;
+  Args network;
+  std::string cluster;
   bool json = false, quiet = false;
 };
+
+// --network is a model of its own.
+void CheckNetworkFlags(const FitFlags& flags) {
+  if (flags.network.empty()) {
+    if (!flags.cluster.empty()) {
+      throw InputError("--cluster: got a cluster, want --network with what was measured on it");
+    }
+    return;
+  }
+  if (!flags.samples.empty() || !flags.calibrate.empty() || !flags.cost_model.empty()) {
+    throw InputError(
+        "--network: got samples of kernels too, want --network in a run of its own: it fits "
+        "collectives");
+  }
+}
 
 void CheckFlags(const FitFlags& flags) {
   if (flags.samples.empty() && flags.calibrate.empty()) {
@@ -231,11 +252,18 @@ int RunFit(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   app.add_option("--samples", flags.samples, "tables of measured samples, or folders of them");
   app.add_option("--calibrate", flags.calibrate, "a few samples of a site's own GPU");
   app.add_option("--cost-model", flags.cost_model, "what --calibrate begins with");
+  app.add_option("--network", flags.network, "tables or nccl-tests logs of measured collectives");
+  app.add_option("--cluster", flags.cluster, "where the logs of --network were taken");
   app.add_option("-o,--output", flags.output, "the model, as .pb or .textproto");
   app.add_flag("--json", flags.json, "one JSON object on stdout");
   app.add_flag("--quiet", flags.quiet, "nothing on stderr");
   if (ParseFlags(app, args, out)) return kExitOk;
 
+  CheckNetworkFlags(flags);
+  if (!flags.network.empty()) {
+    return RunNetworkFit({flags.network, flags.cluster, flags.output, flags.json, flags.quiet}, out,
+                         err);
+  }
   const auto begin = std::chrono::steady_clock::now();
   CheckFlags(flags);
   ProgressLine progress(err, flags.quiet);

@@ -74,7 +74,7 @@ Link Intra(const MeasuredGroup& group, const std::string& row) {
   throw InputError(fmt::format("{}: gpu_id: got \"{}\", want one whose links are known", row, gpu));
 }
 
-// Of one node; what is not stated is taken for a cloud's 25 Gb/s.
+// Of one node; what is not stated is taken for 25 Gb/s.
 Link NodeInterfaces(const std::string& fabric, bool* is_stated) {
   const auto network = [](Duration latency, double gb_per_s) {
     return Link{LinkKind::kNetwork, latency, Bandwidth(gb_per_s * kGiga)};
@@ -85,7 +85,7 @@ Link NodeInterfaces(const std::string& fabric, bool* is_stated) {
   if (Has(fabric, "25GbE")) return network(kEthernetLatency, 3.125);
   if (Has(fabric, "10GbE")) return network(kEthernetLatency, 1.25);
   *is_stated = false;
-  return network(kEthernetLatency, 3.125);
+  return network(kRdmaLatency, 3.125);
 }
 
 }  // namespace

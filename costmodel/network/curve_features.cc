@@ -1,0 +1,134 @@
+#include "costmodel/network/curve_features.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stagecraft {
+namespace {
+
+// Lengths, in units of the short range.
+constexpr double kLongRange = 8.6;
+constexpr double kLongShare = 0.14;
+constexpr double kSiteLatency = 2.2;
+constexpr double kSiteBandwidth = 0.56;
+// Ways through host memory are alike on every board.
+constexpr double kSiteThroughHost = 0.08;
+constexpr double kOp = 1.1;
+constexpr double kGatherToScatter = 0.45;  // an all-gather runs like a reduce-scatter
+constexpr double kOpAcrossNodes = 3.3;
+// One message and a collective share nothing but a narrow link.
+constexpr double kMessageOnNarrowLink = 0.06;
+constexpr double kForced = 0.44;
+constexpr double kForcedToItsOwnChoice = 0.07;
+constexpr double kGeneration = 7.8;
+constexpr double kLeavesNode = 3.7;
+constexpr double kDoubling = 0.13;      // of the ranks of a node
+constexpr double kDoublingNodes = 0.1;  // up to kMostNodes: efficiency changes no more
+constexpr double kMostNodes = 8;
+constexpr double kDoublingSharing = 0.07;
+constexpr double kDoublingGroups = 0.02;
+constexpr double kDoublingStride = 0.02;
+// InfiniBand and RoCE cross in a few microseconds, sockets and EFA do not.
+constexpr Duration kMostRdmaLatency = 10_us;
+// Where a source times a framework, another's collectives say more of ours.
+constexpr double kFrameworkTiming = 3;
+
+double Doublings(double a, double b) { return std::abs(std::log2(a / b)); }
+
+bool IsMessage(const CurveFeatures& curve) { return curve.kind == OpKind::kSendRecv; }
+
+// Nothing in common.
+bool IsUnrelated(const CurveFeatures& a, const CurveFeatures& b) {
+  if (a.intra != b.intra) return true;
+  const bool narrow = a.network != NetworkClass::kNone || a.intra == LinkKind::kHost;
+  const bool both_cross = (a.network == NetworkClass::kNone) == (b.network == NetworkClass::kNone);
+  if (IsMessage(a) != IsMessage(b) && !(narrow && both_cross)) return true;
+  if (a.network == NetworkClass::kNone || b.network == NetworkClass::kNone) return false;
+  if (a.network != b.network) return true;
+  return a.network == NetworkClass::kUnstated && a.site != b.site;
+}
+
+double OpDistance(const CurveFeatures& a, const CurveFeatures& b) {
+  if (a.kind == b.kind) return 0;
+  if (IsMessage(a) || IsMessage(b)) return kMessageOnNarrowLink;
+  const auto scatters = [](OpKind kind) {
+    return kind == OpKind::kAllGather || kind == OpKind::kReduceScatter;
+  };
+  const bool cross = a.network != NetworkClass::kNone && b.network != NetworkClass::kNone;
+  const double op = cross ? kOpAcrossNodes : kOp;
+  return scatters(a.kind) && scatters(b.kind) ? kGatherToScatter / kOp * op : op;
+}
+
+double ForcedDistance(const CurveFeatures& a, const CurveFeatures& b) {
+  if (a.forced == b.forced) return 0;
+  const bool tree = a.forced == Algorithm::kTree || b.forced == Algorithm::kTree;
+  return tree ? kForced : kForcedToItsOwnChoice;
+}
+
+double ShapeDistance(const CurveFeatures& a, const CurveFeatures& b) {
+  double distance = OpDistance(a, b) + ForcedDistance(a, b);
+  if (a.generation != b.generation) distance += kGeneration;
+  if ((a.nodes > 1) != (b.nodes > 1)) distance += kLeavesNode;
+  distance += kDoubling * Doublings(a.ranks_per_node, b.ranks_per_node);
+  distance += kDoublingNodes * Doublings(std::min<double>(a.nodes, kMostNodes),
+                                         std::min<double>(b.nodes, kMostNodes));
+  if (a.nodes > 1 && b.nodes > 1) distance += kDoublingSharing * Doublings(a.sharing, b.sharing);
+  return distance + kDoublingGroups * Doublings(a.groups, b.groups) +
+         kDoublingStride * Doublings(a.stride, b.stride);
+}
+
+double SiteDistance(const CurveFeatures& a, const CurveFeatures& b, Regime regime) {
+  if (a.site == b.site) return 0;
+  if (regime == Regime::kLatency) return kSiteLatency;
+  const bool through_host = a.intra == LinkKind::kHost && a.nodes == 1 && b.nodes == 1;
+  return through_host ? kSiteThroughHost : kSiteBandwidth;
+}
+
+double Decay(double distance) {
+  return (1 - kLongShare) * std::exp(-distance) + kLongShare * std::exp(-distance / kLongRange);
+}
+
+}  // namespace
+
+CurveFeatures FeaturesOf(const Op& op, const Device& device) {
+  CurveFeatures features;
+  features.kind = op.kind;
+  features.generation = device.generation;
+  features.intra = op.fabric.intra.kind;
+  features.nodes = op.fabric.nodes;
+  features.ranks_per_node = std::max(1, op.fabric.ranks_per_node);
+  if (op.fabric.nodes > 1) {
+    features.network =
+        op.fabric.inter.latency <= kMostRdmaLatency ? NetworkClass::kRdma : NetworkClass::kEthernet;
+  }
+  return features;
+}
+
+CurveFeatures FeaturesOf(const NetworkSample& sample, Generation generation) {
+  Device device;
+  device.generation = generation;
+  CurveFeatures features = FeaturesOf(sample.op, device);
+  features.site = sample.site;
+  features.timing = sample.timing;
+  features.forced = sample.forced;
+  if (sample.op.fabric.nodes > 1 && !sample.is_network_stated) {
+    features.network = NetworkClass::kUnstated;
+  }
+  features.sharing = sample.sharing;
+  features.groups = sample.groups;
+  features.stride = sample.stride;
+  return features;
+}
+
+double Correlation(const CurveFeatures& a, const CurveFeatures& b, Regime regime) {
+  if (IsUnrelated(a, b)) return 0;
+  return Decay(ShapeDistance(a, b) + SiteDistance(a, b, regime));
+}
+
+double Likeness(const CurveFeatures& a, const CurveFeatures& b) {
+  if (IsUnrelated(a, b)) return 0;
+  const double timing = a.timing == b.timing ? 0 : kFrameworkTiming;
+  return std::exp(-ShapeDistance(a, b) - timing);
+}
+
+}  // namespace stagecraft

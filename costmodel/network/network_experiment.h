@@ -1,0 +1,74 @@
+// Experiment on measured collectives: how well the network model predicts samples
+// that it was not fitted on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "costmodel/network/network_model.h"
+#include "costmodel/network/network_sample.h"
+
+namespace stagecraft {
+
+struct NetworkSplit {
+  std::string left_out;    // "group=2x16x1x1"; empty where rows are drawn
+  std::vector<int> train;  // indices of samples, ascending
+  std::vector<int> test;
+};
+
+// `spec` is one of
+//   random:FRACTION       so much of the rows, drawn by the seed
+//   leave-out:KEY=VALUE   rows whose group (nodes x ranks x groups x stride), bytes,
+//                         gpu, source, system, site, op or dtype it is
+//   leave-out:KEY         every value in turn; more than 64 are dealt into 64, in
+//                         order, so that neighbours are never left out together
+//   none                  every row is a test row and none trains
+// Throws InputError for anything else, and where nothing is left on a side.
+std::vector<NetworkSplit> MakeNetworkSplits(const std::string& spec,
+                                            std::span<const NetworkSample> samples, uint64_t seed);
+
+struct NetworkPrediction {
+  int sample = 0;
+  double seconds = 0;          // of the fitted model
+  double formula_seconds = 0;  // of NCCL's own model alone
+  double spread = 0;
+};
+
+// Over some rows; shares, not percent. bias: mean of log(predicted / measured).
+struct NetworkAccuracy {
+  std::string op, gpu, site;
+  int rows = 0;
+  double mape = 0, median_ape = 0, p90_ape = 0, bias = 0, interval80_coverage = 0;
+  double formula_mape = 0;
+};
+
+struct NetworkExperimentOptions {
+  std::string split = "none";
+  uint64_t seed = 1;
+  Bytes least_bytes;  // smaller samples train but judge nothing
+  Bytes most_bytes = Bytes(int64_t{1} << 50);
+  // What predicts where nothing trains; nullptr: the model in the binary.
+  const NetworkModel* shipped = nullptr;
+  std::function<void(const std::string&)> report;  // progress; may be empty
+};
+
+struct NetworkExperiment {
+  std::vector<NetworkAccuracy> groups;  // by op, GPU and site
+  NetworkAccuracy overall;              // means over groups
+  NetworkAccuracy overall_rows;         // over rows
+  std::vector<NetworkPrediction> predictions;
+};
+
+NetworkExperiment RunNetworkExperiment(std::span<const NetworkSample> samples,
+                                       const NetworkExperimentOptions& options);
+
+// The same for one division, whatever made it.
+std::vector<NetworkPrediction> PredictLeftOut(std::span<const NetworkSample> samples,
+                                              const NetworkSplit& split);
+NetworkAccuracy Summarise(std::span<const NetworkSample> samples,
+                          std::span<const NetworkPrediction> predictions);
+
+}  // namespace stagecraft

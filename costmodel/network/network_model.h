@@ -1,0 +1,79 @@
+// NetworkModel: times of collectives, fitted to measured ones.
+//
+//   log time = log formula(op, links; algorithm, protocol) + sum of w x ratio(regime)
+//
+// The formula is NCCL's own model and chooses algorithm, protocol and channels as
+// NCCL does. Ratios are those of the measured curves, weighed by how alike groups
+// are (Kriging: w = K^-1 k of the correlations, one set for latency and one for
+// bandwidth, blended by the regime). So a measured group is interpolated over
+// size, an unmeasured one of a measured site takes the site's efficiencies and
+// latencies, and other fabrics those of the measured fabrics most like them.
+//
+// More bytes never take less time, and no time is shorter than the algorithm's
+// bytes take on the busiest link at its nominal bandwidth.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "costmodel/cost_model.h"
+#include "costmodel/network/network_sample.h"
+#include "costmodel/network/time_curve.h"
+
+namespace stagecraft {
+
+class NetworkModelProto;
+
+struct NetworkEstimate {
+  Estimate estimate;
+  CollectiveChoice choice;  // the formula's; its time is the formula's too
+};
+
+// Immutable; all but Fit may be called from any thread.
+class NetworkModel {
+ public:
+  // GPUs must be in the catalogue. No samples: the formula alone.
+  static NetworkModel Fit(std::span<const NetworkSample> samples, std::span<const int> train);
+  static NetworkModel Fit(std::span<const NetworkSample> samples);
+
+  // Where and as the sample was measured; its time is not looked at.
+  NetworkEstimate Predict(const NetworkSample& sample) const;
+  // Of many, each curve's weights computed once.
+  std::vector<NetworkEstimate> Predict(std::span<const NetworkSample> samples,
+                                       std::span<const int> chosen) const;
+  // Ops that are collectives, on no measured site, or on home().
+  std::vector<NetworkEstimate> Predict(std::span<const Op> ops, const Device& device) const;
+
+  // The site whose curves count first for ops; empty: none.
+  const std::string& home() const { return home_; }
+  NetworkModel WithHome(const std::string& site) const;
+  // With the curves of these samples too; those of the same features are replaced.
+  NetworkModel With(std::span<const NetworkSample> samples) const;
+
+  size_t curves() const { return curves_.size(); }
+
+  // Throws InputError, `name` first.
+  static NetworkModel FromProto(const NetworkModelProto& proto, const std::string& name);
+  NetworkModelProto ToProto() const;
+  static NetworkModel Read(const std::string& path);
+  // In the binary, read at the first call.
+  static const NetworkModel& Shipped();
+
+ private:
+  class Weights;
+  struct Factors;
+
+  explicit NetworkModel(std::vector<TimeCurve> curves, std::string home = {});
+
+  Weights WeighAt(const CurveFeatures& target) const;
+  Weights WeighAnywhere(const CurveFeatures& target) const;
+
+  std::vector<TimeCurve> curves_;
+  std::string home_;
+  std::shared_ptr<const Factors> factors_;  // of the correlations among the curves
+};
+
+}  // namespace stagecraft

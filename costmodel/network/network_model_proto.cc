@@ -1,0 +1,156 @@
+// NetworkModel to and from its proto, files and the binary.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "costmodel/check.h"
+#include "costmodel/network/network_model.h"
+#include "costmodel/proto_file.h"
+#include "data/embedded.h"
+#include "proto/network.pb.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kSchema = 1;
+constexpr int kMostRanks = 1 << 24;
+constexpr int kMostCurves = 3000;  // their correlations are a matrix
+constexpr double kMostRatio = 20;
+
+constexpr const char* kNetworks[] = {"none", "rdma", "ethernet", "unstated"};
+
+// A value of an enum without gaps by its name; `count` of them.
+template <typename Enum>
+Enum ByName(const std::string& text, int count, const std::string& path, const char* field) {
+  for (int value = 0; value < count; ++value) {
+    if (text == Name(static_cast<Enum>(value))) return static_cast<Enum>(value);
+  }
+  throw InputError(
+      fmt::format("{}.{}: got \"{}\", want a name that the tool prints", path, field, text));
+}
+
+int Positive(int value, const std::string& path, const char* field) {
+  if (value >= 1 && value <= kMostRanks) return value;
+  throw InputError(fmt::format("{}.{}: got {}, want 1 to {}", path, field, value, kMostRanks));
+}
+
+NetworkClass ReadNetwork(const std::string& text, const std::string& path) {
+  const auto found = std::find(std::begin(kNetworks), std::end(kNetworks), text);
+  if (found != std::end(kNetworks)) return static_cast<NetworkClass>(found - std::begin(kNetworks));
+  throw InputError(
+      fmt::format("{}.network: got \"{}\", want none, rdma, ethernet or unstated", path, text));
+}
+
+CurveFeatures ReadFeatures(const TimeCurveProto& proto, const std::string& path) {
+  CurveFeatures features;
+  features.site = proto.site();
+  features.timing = proto.is_framework() ? Timing::kFramework : Timing::kCollective;
+  features.kind = ByName<OpKind>(proto.op(), static_cast<int>(OpKind::kSendRecv) + 1, path, "op");
+  if (!IsCollective(features.kind)) {
+    throw InputError(fmt::format("{}.op: got \"{}\", want a collective", path, proto.op()));
+  }
+  if (!proto.forced().empty()) {
+    features.forced =
+        ByName<Algorithm>(proto.forced(), static_cast<int>(Algorithm::kDirect) + 1, path, "forced");
+  }
+  features.generation = ByName<Generation>(
+      proto.generation(), static_cast<int>(Generation::kGaudi) + 1, path, "generation");
+  features.intra =
+      ByName<LinkKind>(proto.intra(), static_cast<int>(LinkKind::kHost) + 1, path, "intra");
+  features.network = ReadNetwork(proto.network(), path);
+  features.nodes = Positive(proto.nodes(), path, "nodes");
+  features.ranks_per_node = Positive(proto.ranks_per_node(), path, "ranks_per_node");
+  features.sharing = Positive(proto.sharing(), path, "sharing");
+  features.groups = Positive(proto.groups(), path, "groups");
+  features.stride = Positive(proto.stride(), path, "stride");
+  return features;
+}
+
+TimeCurve ReadCurve(const TimeCurveProto& proto, const std::string& path) {
+  TimeCurve curve;
+  curve.features = ReadFeatures(proto, path);
+  if (proto.sizes().empty() || proto.regimes_size() != proto.sizes_size() ||
+      proto.ratios_size() != proto.sizes_size()) {
+    throw InputError(
+        fmt::format("{}.sizes: got {}, with {} regimes and {} ratios, want as many, at least one",
+                    path, proto.sizes_size(), proto.regimes_size(), proto.ratios_size()));
+  }
+  for (int i = 0; i < proto.sizes_size(); ++i) {
+    const TimeCurve::Knot knot = {proto.sizes(i), proto.regimes(i), proto.ratios(i)};
+    const bool ascends =
+        i == 0 || (knot.size > curve.knots.back().size && knot.regime >= curve.knots.back().regime);
+    if (!ascends || !std::isfinite(knot.size) || !std::isfinite(knot.regime) ||
+        !(std::abs(knot.ratio) <= kMostRatio)) {
+      throw InputError(fmt::format(
+          "{}.sizes[{}]: got {} at regime {} with ratio {}, want ascending, finite numbers", path,
+          i, knot.size, knot.regime, knot.ratio));
+    }
+    curve.knots.push_back(knot);
+  }
+  return curve;
+}
+
+}  // namespace
+
+NetworkModel NetworkModel::FromProto(const NetworkModelProto& proto, const std::string& name) {
+  if (proto.schema() != kSchema) {
+    throw InputError(fmt::format("{}: schema: got {}, want {}; is it a network model?", name,
+                                 proto.schema(), kSchema));
+  }
+  if (proto.curves_size() > kMostCurves) {
+    throw InputError(
+        fmt::format("{}: curves: got {}, want at most {}", name, proto.curves_size(), kMostCurves));
+  }
+  std::vector<TimeCurve> curves;
+  for (int i = 0; i < proto.curves_size(); ++i) {
+    curves.push_back(ReadCurve(proto.curves(i), fmt::format("{}: curves[{}]", name, i)));
+  }
+  return NetworkModel(std::move(curves), proto.home());
+}
+
+NetworkModelProto NetworkModel::ToProto() const {
+  NetworkModelProto proto;
+  proto.set_schema(kSchema);
+  proto.set_home(home_);
+  for (const TimeCurve& curve : curves_) {
+    TimeCurveProto& to = *proto.add_curves();
+    const CurveFeatures& features = curve.features;
+    to.set_site(features.site);
+    to.set_is_framework(features.timing == Timing::kFramework);
+    to.set_op(Name(features.kind));
+    if (features.forced) to.set_forced(Name(*features.forced));
+    to.set_generation(Name(features.generation));
+    to.set_intra(Name(features.intra));
+    to.set_network(kNetworks[static_cast<int>(features.network)]);
+    to.set_nodes(features.nodes);
+    to.set_ranks_per_node(features.ranks_per_node);
+    to.set_sharing(features.sharing);
+    to.set_groups(features.groups);
+    to.set_stride(features.stride);
+    for (const TimeCurve::Knot& knot : curve.knots) {
+      to.add_sizes(static_cast<float>(knot.size));
+      to.add_regimes(static_cast<float>(knot.regime));
+      to.add_ratios(static_cast<float>(knot.ratio));
+    }
+  }
+  return proto;
+}
+
+NetworkModel NetworkModel::Read(const std::string& path) {
+  NetworkModelProto proto;
+  ReadProtoFile(path, &proto);
+  return FromProto(proto, path);
+}
+
+const NetworkModel& NetworkModel::Shipped() {
+  static const NetworkModel model = [] {
+    NetworkModelProto proto;
+    const std::string_view bytes = EmbeddedNetworkModel();
+    CHECK(proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+    return FromProto(proto, "cost_models/collectives.pb");
+  }();
+  return model;
+}
+
+}  // namespace stagecraft

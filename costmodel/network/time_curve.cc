@@ -1,0 +1,111 @@
+#include "costmodel/network/time_curve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr double kKnotsPerOctave = 4;
+
+using Knot = TimeCurve::Knot;
+
+double Interpolate(const std::vector<Knot>& knots, double Knot::*axis, double at) {
+  if (at <= knots.front().*axis) return knots.front().ratio;
+  if (at >= knots.back().*axis) return knots.back().ratio;
+  const auto next = std::upper_bound(knots.begin(), knots.end(), at,
+                                     [&](double value, const Knot& k) { return value < k.*axis; });
+  const Knot& above = *next;
+  const Knot& below = *(next - 1);
+  const double width = above.*axis - below.*axis;
+  return below.ratio + (at - below.*axis) / width * (above.ratio - below.ratio);
+}
+
+double Median(std::vector<double>& values) {
+  const size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + middle, values.end());
+  if (values.size() % 2 == 1) return values[middle];
+  return (values[middle] + *std::max_element(values.begin(), values.begin() + middle)) / 2;
+}
+
+// Samples of one quarter of an octave.
+struct Bin {
+  double sizes = 0;
+  std::vector<double> ratios;
+};
+
+Generation GenerationOf(const std::string& gpu) {
+  return DeviceCatalogue::Embedded().Get(gpu, "gpu").device.generation;
+}
+
+std::vector<Knot> MakeKnots(std::map<int64_t, Bin>& bins, const Formula& formula) {
+  std::vector<Knot> knots;
+  for (auto& [index, bin] : bins) {
+    Knot knot;
+    knot.size = bin.sizes / static_cast<double>(bin.ratios.size());
+    const Bytes bytes(std::llround(std::exp2(knot.size)));
+    knot.regime = formula.RegimeAt(formula.ChoiceAt(bytes).time.seconds());
+    knot.ratio = Median(bin.ratios);
+    knots.push_back(knot);
+  }
+  return knots;
+}
+
+}  // namespace
+
+double TimeCurve::RatioAtSize(double size) const { return Interpolate(knots, &Knot::size, size); }
+
+double TimeCurve::RatioAtRegime(double regime) const {
+  return Interpolate(knots, &Knot::regime, regime);
+}
+
+Formula::Formula(const Op& op, const Device& device, std::optional<Algorithm> forced)
+    : op_(op), device_(device), forced_(forced) {
+  least_seconds_ = ChoiceAt(Bytes()).time.seconds();
+}
+
+CollectiveChoice Formula::ChoiceAt(Bytes bytes) const {
+  Op op = op_;
+  op.bytes = bytes;
+  return ChooseCollective(op, device_, tuning_, forced_);
+}
+
+double Formula::RegimeAt(double seconds) const { return 1 + std::log2(seconds / least_seconds_); }
+
+std::vector<TimeCurve> MakeCurves(std::span<const NetworkSample> samples,
+                                  std::span<const int> chosen) {
+  std::map<std::string, Generation> generations;
+  std::map<CurveFeatures, std::vector<int>> groups;
+  for (const int index : chosen) {
+    const std::string& gpu = samples[index].gpu;
+    const auto known = generations.find(gpu);
+    const Generation generation = known != generations.end()
+                                      ? known->second
+                                      : generations.emplace(gpu, GenerationOf(gpu)).first->second;
+    groups[FeaturesOf(samples[index], generation)].push_back(index);
+  }
+  std::vector<TimeCurve> curves;
+  for (const auto& [features, members] : groups) {
+    Device device;
+    device.generation = features.generation;
+    const Formula formula(samples[members[0]].op, device, features.forced);
+    std::map<int64_t, Bin> bins;
+    for (const int index : members) {
+      const NetworkSample& sample = samples[index];
+      const double size = std::log2(static_cast<double>(sample.op.bytes.count()));
+      const double expected = formula.ChoiceAt(sample.op.bytes).time.seconds();
+      Bin& bin = bins[std::llround(size * kKnotsPerOctave)];
+      bin.sizes += size;
+      bin.ratios.push_back(std::log(sample.time.seconds() / expected));
+    }
+    curves.push_back({features, MakeKnots(bins, formula)});
+  }
+  return curves;
+}
+
+}  // namespace stagecraft

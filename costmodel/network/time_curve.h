@@ -1,0 +1,56 @@
+// TimeCurve: measured times of one collective over one group, size by size, as
+// logarithms of measured / formula.
+//
+// The formula is NCCL's own model (collective_model.h). Between curves, sizes
+// are compared by regime: log2 of the formula's time over half of what no bytes
+// take. It is 1 where latency is all and grows by one a doubling where bandwidth
+// is; so a message that is long for two ranks corresponds to a longer one for
+// eight.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "costmodel/network/curve_features.h"
+#include "costmodel/network/network_sample.h"
+
+namespace stagecraft {
+
+struct TimeCurve {
+  struct Knot {
+    double size = 0;    // log2 of bytes
+    double regime = 0;  // ascending with size
+    double ratio = 0;   // log(measured / formula)
+  };
+
+  CurveFeatures features;
+  std::vector<Knot> knots;  // ascending sizes, a quarter of an octave or more apart
+
+  // Straight between knots, constant beyond them.
+  double RatioAtSize(double size) const;
+  double RatioAtRegime(double regime) const;
+};
+
+// The formula at one place, as curves see it.
+class Formula {
+ public:
+  Formula(const Op& op, const Device& device, std::optional<Algorithm> forced);
+
+  CollectiveChoice ChoiceAt(Bytes bytes) const;
+  double RegimeAt(double seconds) const;
+
+ private:
+  Op op_;
+  Device device_;
+  std::optional<Algorithm> forced_;
+  NcclTuning tuning_;
+  double least_seconds_;  // of no bytes
+};
+
+// Samples with equal features make one curve; a knot is the median of a quarter
+// of an octave. In the order of the features. CHECKs that GPUs are in the
+// catalogue.
+std::vector<TimeCurve> MakeCurves(std::span<const NetworkSample> samples,
+                                  std::span<const int> chosen);
+
+}  // namespace stagecraft

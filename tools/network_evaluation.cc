@@ -1,0 +1,122 @@
+#include "tools/network_evaluation.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+
+#include "costmodel/check.h"
+#include "costmodel/network/network_experiment.h"
+#include "costmodel/network/network_model.h"
+#include "tools/network_input.h"
+#include "tools/report_header.h"
+#include "tools/sample_flags.h"
+#include "tools/text_table.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+
+double BiasPercent(double bias) { return 100 * std::expm1(bias); }
+
+Json ErrorsToJson(const NetworkAccuracy& accuracy) {
+  return {{"rows", accuracy.rows},
+          {"mape", 100 * accuracy.mape},
+          {"median_ape", 100 * accuracy.median_ape},
+          {"p90_ape", 100 * accuracy.p90_ape},
+          {"bias", BiasPercent(accuracy.bias)},
+          {"interval80_coverage", 100 * accuracy.interval80_coverage},
+          {"formula_mape", 100 * accuracy.formula_mape}};
+}
+
+Json ToJson(const NetworkExperiment& experiment) {
+  Json groups = Json::array();
+  for (const NetworkAccuracy& group : experiment.groups) {
+    Json row = {{"op", group.op}, {"gpu", group.gpu}, {"site", group.site}, {"model", "shipped"}};
+    row.update(ErrorsToJson(group));
+    groups.push_back(std::move(row));
+  }
+  Json report;
+  report["groups"] = std::move(groups);
+  report["overall"]["shipped"] = ErrorsToJson(experiment.overall);
+  report["overall_rows"]["shipped"] = ErrorsToJson(experiment.overall_rows);
+  return report;
+}
+
+void AddRow(const std::string& op, const std::string& where, const NetworkAccuracy& a,
+            TextTable& table) {
+  const auto percent = [](double share) { return fmt::format("{:.1f}", 100 * share); };
+  table.Add({op, where, fmt::format("{}", a.rows), percent(a.mape), percent(a.median_ape),
+             percent(a.p90_ape), fmt::format("{:+.1f}", BiasPercent(a.bias)),
+             percent(a.interval80_coverage), percent(a.formula_mape)});
+}
+
+void Print(const NetworkExperiment& experiment, const NetworkEvaluationFlags& flags,
+           const NetworkInput& input, std::ostream& out) {
+  out << fmt::format(
+      "{} measured collectives, {} rows passed over; split {}, seed {}; errors in %, from {} "
+      "bytes\n\n",
+      input.samples.size(), input.invalid, flags.split, flags.seed, flags.least_bytes);
+  TextTable table({"op", "site", "rows", "MAPE", "median", "p90", "bias", "in 80 %", "formula"}, 2);
+  for (const NetworkAccuracy& group : experiment.groups) {
+    AddRow(group.op, fmt::format("{} ({})", group.site, group.gpu), group, table);
+  }
+  AddRow("all", "mean of the above", experiment.overall, table);
+  AddRow("all", "rows", experiment.overall_rows, table);
+  table.Print(out);
+  out << "\nformula: NCCL's own model at nominal links, not fitted\n";
+}
+
+}  // namespace
+
+int RunNetworkEvaluation(const NetworkEvaluationFlags& flags, std::ostream& out,
+                         std::ostream& err) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::optional<double> max_error;
+  if (!flags.max_error.empty()) max_error = ParsePercent("--max-error", flags.max_error);
+  std::optional<NetworkModel> model;
+  if (!flags.cost_model.empty()) model.emplace(NetworkModel::Read(flags.cost_model));
+  const NetworkInput input = ReadNetworkInput("--network", flags.files, flags.cluster);
+  NetworkExperiment experiment;
+  {
+    ProgressLine progress(err, flags.quiet);
+    NetworkExperimentOptions options;
+    options.split = flags.split;
+    options.seed = flags.seed;
+    options.least_bytes = Bytes(flags.least_bytes);
+    options.most_bytes = Bytes(flags.most_bytes);
+    options.shipped = model ? &*model : nullptr;
+    options.report = progress.Reporter();
+    experiment = RunNetworkExperiment(input.samples, options);
+  }
+  if (experiment.predictions.empty()) {
+    throw InputError(fmt::format("--network: nothing is left to judge by: no row of {} to {} bytes",
+                                 flags.least_bytes, flags.most_bytes));
+  }
+  if (flags.json) {
+    Args files = input.files;
+    if (!flags.cost_model.empty()) files.push_back(flags.cost_model);
+    Json report = ReportHeader("evaluate", kSchema, files);
+    report["seed"] = flags.seed;
+    report["split"] = flags.split;
+    report["least_bytes"] = flags.least_bytes;
+    report["rows"] = input.samples.size();
+    report["invalid"] = input.invalid;
+    report.update(ToJson(experiment));
+    report["wall_ms"] =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    out << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  } else {
+    Print(experiment, flags, input, out);
+  }
+  const bool exceeds = max_error && !(100 * experiment.overall_rows.mape <= *max_error);
+  return exceeds ? kExitThreshold : kExitOk;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,173 @@
+#include "tools/network_fit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/network/network_model.h"
+#include "costmodel/proto_file.h"
+#include "proto/network.pb.h"
+#include "tools/network_input.h"
+#include "tools/report_header.h"
+#include "tools/sample_flags.h"
+#include "tools/text_table.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+
+// What one measured group says of its links: time over the formula's at its
+// smallest and largest sizes.
+struct Correction {
+  std::string op;
+  int nodes = 0, ranks = 0, rows = 0;
+  double latency_us = 0;         // of the smallest size
+  double latency_factor = 0;     // measured over formula there
+  double bus_gb_per_s = 0;       // of the largest size
+  double bandwidth_factor = 0;   // measured bandwidth over formula there
+  double before = 0, after = 0;  // MAPE of the shipped and of the new model
+};
+
+std::vector<Correction> Corrections(const std::vector<NetworkSample>& samples,
+                                    const NetworkModel& before, const NetworkModel& after) {
+  std::map<std::array<int, 3>, std::vector<const NetworkSample*>> groups;
+  for (const NetworkSample& sample : samples) {
+    const Fabric& fabric = sample.op.fabric;
+    groups[{static_cast<int>(sample.op.kind), fabric.nodes, fabric.ranks}].push_back(&sample);
+  }
+  std::vector<Correction> corrections;
+  for (auto& [key, members] : groups) {
+    std::stable_sort(members.begin(), members.end(),
+                     [](const auto* a, const auto* b) { return a->op.bytes < b->op.bytes; });
+    Correction correction;
+    correction.op = Name(members[0]->op.kind);
+    correction.nodes = key[1];
+    correction.ranks = key[2];
+    correction.rows = static_cast<int>(members.size());
+    for (const NetworkSample* sample : members) {
+      const double seconds = sample->time.seconds();
+      const auto error = [&](const NetworkModel& model) {
+        return std::abs(model.Predict(*sample).estimate.time.seconds() / seconds - 1) /
+               static_cast<double>(members.size());
+      };
+      correction.before += error(before);
+      correction.after += error(after);
+    }
+    const auto formula = [&](const NetworkSample& sample) {
+      return after.Predict(sample).choice.time.seconds();
+    };
+    const NetworkSample& smallest = *members.front();
+    const NetworkSample& largest = *members.back();
+    correction.latency_us = smallest.time.us();
+    correction.latency_factor = smallest.time.seconds() / formula(smallest);
+    correction.bus_gb_per_s = BusBandwidth(largest.op, largest.time).bytes_per_s() * 1e-9;
+    correction.bandwidth_factor = formula(largest) / largest.time.seconds();
+    corrections.push_back(correction);
+  }
+  return corrections;
+}
+
+Json ToJson(const std::vector<Correction>& corrections) {
+  Json rows = Json::array();
+  for (const Correction& c : corrections) {
+    rows.push_back({{"op", c.op},
+                    {"nodes", c.nodes},
+                    {"ranks", c.ranks},
+                    {"rows", c.rows},
+                    {"latency_us", c.latency_us},
+                    {"latency_factor", c.latency_factor},
+                    {"bus_bandwidth_gb_per_s", c.bus_gb_per_s},
+                    {"bandwidth_factor", c.bandwidth_factor},
+                    {"mape_before", 100 * c.before},
+                    {"mape_after", 100 * c.after}});
+  }
+  return rows;
+}
+
+void Print(const std::vector<Correction>& corrections, std::ostream& out) {
+  out << "measured over NCCL's formula at nominal links: latency of the smallest size, bus\n"
+         "bandwidth of the largest; residuals in %\n\n";
+  TextTable table(
+      {"op", "nodes", "ranks", "rows", "latency us", "x", "busbw GB/s", "x", "before", "after"}, 1);
+  for (const Correction& c : corrections) {
+    table.Add({c.op, fmt::format("{}", c.nodes), fmt::format("{}", c.ranks),
+               fmt::format("{}", c.rows), fmt::format("{:.1f}", c.latency_us),
+               fmt::format("{:.2f}", c.latency_factor), fmt::format("{:.2f}", c.bus_gb_per_s),
+               fmt::format("{:.2f}", c.bandwidth_factor), fmt::format("{:.1f}", 100 * c.before),
+               fmt::format("{:.1f}", 100 * c.after)});
+  }
+  table.Print(out);
+}
+
+// Base names alone, so that the same samples give the same bytes anywhere.
+std::string Provenance(const NetworkFitFlags& flags, size_t rows) {
+  Args names;
+  for (const std::string& file : flags.files) {
+    names.push_back(std::filesystem::path(file).filename().string());
+  }
+  return ValidText(fmt::format("stagecraft {} fit --network {}{} ({} rows)", kToolVersion,
+                               fmt::join(names, " "),
+                               flags.cluster.empty() ? "" : " --cluster " + flags.cluster, rows));
+}
+
+size_t Write(const NetworkModel& model, const std::string& provenance, const std::string& path) {
+  NetworkModelProto proto = model.ToProto();
+  proto.set_provenance(provenance);
+  std::string text;
+  if (path.ends_with(".pb")) {
+    text = proto.SerializeAsString();
+  } else {
+    google::protobuf::TextFormat::PrintToString(proto, &text);
+  }
+  WriteFileAtomically(path, text);
+  return text.size();
+}
+
+}  // namespace
+
+int RunNetworkFit(const NetworkFitFlags& flags, std::ostream& out, std::ostream& err) {
+  if (flags.output.empty()) throw InputError("-o: got no file, want one to write the model to");
+  CheckOutputPath("-o", flags.output, {".pb", ".textproto"});
+  const NetworkInput input = ReadNetworkInput("--network", flags.files, flags.cluster);
+  const bool is_site = !flags.cluster.empty();
+  const NetworkModel model =
+      is_site ? NetworkModel::Shipped().With(input.samples).WithHome(flags.cluster)
+              : NetworkModel::Fit(input.samples);
+  std::vector<Correction> corrections;
+  if (is_site) corrections = Corrections(input.samples, NetworkModel::Shipped(), model);
+  const std::string provenance = Provenance(flags, input.samples.size());
+  const size_t size = Write(model, provenance, flags.output);
+  if (flags.json) {
+    Json report = ReportHeader("fit", kSchema, input.files);
+    report["seed"] = 0;  // no draw that a flag could change
+    report["rows"] = input.samples.size();
+    report["invalid"] = input.invalid;
+    report["curves"] = model.curves();
+    if (is_site) report["corrections"] = ToJson(corrections);
+    report["provenance"] = provenance;
+    report["output"] = flags.output;
+    report["size_bytes"] = size;
+    out << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  } else {
+    if (is_site) Print(corrections, out);
+    out << fmt::format("{} rows, {} curves; model of {} bytes\n", input.samples.size(),
+                       model.curves(), size);
+  }
+  if (!flags.quiet) err << "wrote " << flags.output << '\n';
+  return kExitOk;
+}
+
+}  // namespace stagecraft
