@@ -38,11 +38,10 @@ class Cluster {
   };
   static constexpr int kMaxDevices = 1'000'000;
 
-  // `groups` in rank order. With `links` the generated wiring of nodes and
-  // fabrics is replaced by exactly these. Throws InputError for node types and
-  // fabrics with errors, more than kMaxDevices, several nodes of which one has
-  // no interfaces, and devices that no links join; `place` (or else `name`)
-  // opens the sentence.
+  // `groups` in rank order. With `links` the generated wiring is replaced by
+  // exactly these. Throws InputError for node types and fabrics with errors, more
+  // than kMaxDevices, several nodes of which one has no interfaces, and devices
+  // that no links join; `place` (or else `name`) opens the sentence.
   Cluster(std::string name, std::vector<NodeGroup> groups, std::vector<ExplicitLink> links = {},
           const std::string& place = "", InterconnectSpec interconnect = {});
 
@@ -57,9 +56,8 @@ class Cluster {
   int device_group(int index) const { return node_type_[places_[index].node]; }
   // The devices of a node are first_device(node), first_device(node) + 1, ...
   int first_device(int node) const { return first_device_[node]; }
-  // The scale-up domain a node belongs to, counted over the cluster: consecutive
-  // nodes of a group share one where the type's domain_nodes is above 1. With
-  // explicit links every node is one.
+  // The scale-up domain of a node, counted over the cluster: consecutive nodes of
+  // a group share one where domain_nodes is above 1. Explicit links: each is one.
   int domain(int node) const { return domain_[node]; }
   // "node0/gpu3"
   std::string DeviceName(int device) const;
@@ -70,9 +68,8 @@ class Cluster {
   // Generated graphs are built at the first call: about 50 bytes a link.
   const LinkGraph& link_graph() const;
   int link_count() const { return link_count_; }
-  // A link of the graph by index, without building it.
+  // By index, without building the graph; "node0/gpu3 -> node0/nic3".
   Link link(int index) const;
-  // "node0/gpu3 -> node0/nic3"; for lists of a few links.
   std::string LinkName(int index) const;
 
   // Precondition: from != to. Generated wiring answers by construction, in time

@@ -48,6 +48,7 @@ TEST_F(BadImportTest, FlagsAndFiles) {
       {"import slurm $T/empty.conf -o $T/o.json --gpu h100", "empty.conf: got an empty file"},
       {slurm + "--gpu h100", "-o"},
       {slurm + "--gpu h100 -o $T/o.xml", "-o: got"},
+      {slurm + "--gpu h100 -o $T/o.pb", "-o: got"},
       {slurm + "--gpu h100 -o $T/no/o.json", "no/o.json"},
       {slurm + "-o $T/o.json", "node \"a\": got a node without a GPU's name"},
       {slurm + "-o $T/o.json --gpu h1000", "--gpu: unknown GPU \"h1000\"; did you mean"},

@@ -31,8 +31,8 @@ constexpr int kSchema = 1;
 constexpr const char* kNotes =
     "nccl-topo  XML of NCCL_TOPO_DUMP_FILE       slurm  topology.conf or .yaml, --gres gres.conf\n"
     "smi-topo   nvidia-smi topo -m, with --gpu   k8s    kubectl get nodes -o json\n\n"
-    "OUT is a .textproto, .json, .yaml or .pb file that --cluster takes; it is written whole or\n"
-    "not at all.\n\n"
+    "OUT is a .textproto, .json or .yaml file that --cluster takes; it is written whole or not\n"
+    "at all.\n\n"
     "Example: stagecraft import slurm topology.conf --gres gres.conf -o cluster.textproto";
 
 struct ImportFlags {
@@ -89,7 +89,6 @@ ImportedCluster Import(const ImportFlags& flags) {
 // JSON is YAML too.
 std::string Written(const ClusterProto& proto, const std::string& extension) {
   std::string text;
-  if (extension == ".pb") return proto.SerializeAsString();
   if (extension == ".json" || extension == ".yaml" || extension == ".yml") {
     google::protobuf::util::JsonPrintOptions options;
     options.add_whitespace = true;
@@ -144,8 +143,9 @@ int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   if (ParseFlags(app, args, out)) return kExitOk;
   CheckFlags(app, flags.format);
   const std::filesystem::path path(flags.out);
-  if (!IsProtoExtension(path.extension().string())) {
-    throw InputError("-o: got \"" + flags.out + "\", want a .textproto, .json, .yaml or .pb file");
+  // A binary file would not say what it is.
+  if (!IsProtoExtension(path.extension().string()) || path.extension() == ".pb") {
+    throw InputError("-o: got \"" + flags.out + "\", want a .textproto, .json or .yaml file");
   }
 
   ImportedCluster imported = Import(flags);

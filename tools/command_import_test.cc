@@ -202,7 +202,7 @@ TEST_F(ImportTest, SmiMatricesOfPairsAndSwitches) {
 
 TEST_F(ImportTest, JsonSaysWhatWasWritten) {
   const std::string conf = Write("topology.conf", kSlurm);
-  Import({"slurm", conf, "--gpu", "h100", "--json"}, ".pb");
+  Import({"slurm", conf, "--gpu", "h100", "--json"}, ".json");
   const auto report = nlohmann::json::parse(printed_);
   EXPECT_EQ(report["command"], "import");
   EXPECT_EQ(report["inputs"][0]["path"], conf);
