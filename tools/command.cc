@@ -60,6 +60,7 @@ const std::vector<Command>& Commands() {
       {"simulate", "one plan on one cluster: step time, breakdown, memory, trace", RunSimulate},
       {"fit", "measured samples to a cost model, or one calibrated for a site", RunFit},
       {"evaluate", "cost models against held-out measured samples: error tables", RunEvaluate},
+      {"compare", "measured collectives against predicted bus bandwidth", RunCompare},
       {"validate", "published or own measurements against predictions", RunValidate},
       {"import", "cluster files from what other tools print", RunImport},
       {"catalogue", "the GPUs, nodes and models that names stand for", RunCatalogue},

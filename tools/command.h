@@ -33,6 +33,7 @@ inline constexpr int kExitThreshold = 4;
 int RunSimulate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunFit(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunEvaluate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunCompare(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunValidate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunCheck(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunImport(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);

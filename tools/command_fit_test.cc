@@ -114,7 +114,7 @@ TEST_F(FitTest, BadInputSaysWhatWasWantedAndWritesNothing) {
       {{"--calibrate", unknown, "-o", m}, "--calibrate: " + unknown + ": gpu"},
       {{"--calibrate", one, "--cost-model", no_model, "-o", m}, "empty.pb: got an empty file"},
       {{"--calibrate", one, "--cost-model", one, "-o", m}, "one.csv: got extension"},
-      {{"--samples", two_, "--network", "log", "-o", m}, "--network: unknown flag"},
+      {{"--samples", two_, "--network", "log", "-o", m}, "--network: got samples of kernels too"},
   };
   for (const auto& [args, error] : cases) {
     EXPECT_NE(Error(args).find(error), std::string::npos) << error << "\n" << Error(args);

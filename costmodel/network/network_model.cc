@@ -92,6 +92,29 @@ class NetworkModel::Weights {
 
 namespace {
 
+// The nearest values, by squares, that never fall (pool adjacent violators): where
+// measured times fall, they are noise about something that does not.
+std::vector<double> Ascending(const std::vector<double>& values) {
+  struct Pool {
+    double sum;
+    size_t count;
+    double Mean() const { return sum / static_cast<double>(count); }
+  };
+  std::vector<Pool> pools;
+  for (const double value : values) {
+    pools.push_back({value, 1});
+    while (pools.size() > 1 && pools[pools.size() - 2].Mean() > pools.back().Mean()) {
+      const Pool last = pools.back();
+      pools.pop_back();
+      pools.back().sum += last.sum;
+      pools.back().count += last.count;
+    }
+  }
+  std::vector<double> ascending;
+  for (const Pool& pool : pools) ascending.insert(ascending.end(), pool.count, pool.Mean());
+  return ascending;
+}
+
 // Times of one op over sizes, ascending, and bounded by its links.
 template <typename Weights>
 class PricedCurve {
@@ -105,17 +128,7 @@ class PricedCurve {
     for (double size = kFirstSize; size <= kLastSize; size += 1 / kSizesPerOctave) {
       log_seconds_.push_back(std::log(Seconds(size)));
     }
-    // Halfway between the longest of all smaller sizes and the shortest of all larger
-    // ones: where measured times fall, they are noise about something that does not.
-    std::vector<double> shortest = log_seconds_;
-    for (size_t i = shortest.size() - 1; i > 0; --i) {
-      shortest[i - 1] = std::min(shortest[i - 1], shortest[i]);
-    }
-    double longest = log_seconds_[0];
-    for (size_t i = 0; i < shortest.size(); ++i) {
-      longest = std::max(longest, log_seconds_[i]);
-      log_seconds_[i] = (longest + shortest[i]) / 2;
-    }
+    log_seconds_ = Ascending(log_seconds_);
   }
 
   NetworkEstimate At(Bytes bytes) const {

@@ -59,6 +59,8 @@ class NetworkModel {
   static NetworkModel FromProto(const NetworkModelProto& proto, const std::string& name);
   NetworkModelProto ToProto() const;
   static NetworkModel Read(const std::string& path);
+  // Whether the file can be read as one.
+  static bool IsModelFile(const std::string& path);
   // In the binary, read at the first call.
   static const NetworkModel& Shipped();
 

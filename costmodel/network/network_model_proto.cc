@@ -143,6 +143,16 @@ NetworkModel NetworkModel::Read(const std::string& path) {
   return FromProto(proto, path);
 }
 
+bool NetworkModel::IsModelFile(const std::string& path) {
+  NetworkModelProto proto;
+  try {
+    ReadProtoFile(path, &proto);
+  } catch (const InputError&) {
+    return false;
+  }
+  return proto.has_schema();
+}
+
 const NetworkModel& NetworkModel::Shipped() {
   static const NetworkModel model = [] {
     NetworkModelProto proto;
