@@ -3,6 +3,7 @@
 #include "costmodel/analytical_model.h"
 #include "costmodel/learned/learned_model.h"
 #include "costmodel/nccl_proto.h"
+#include "costmodel/network/network_model.h"
 
 namespace stagecraft {
 
@@ -13,6 +14,10 @@ void CostModelFlag::Register(CLI::App& app) {
 std::unique_ptr<CostModel> CostModelFlag::Load() const {
   if (name_ == "analytical") return std::make_unique<AnalyticalModel>(EmbeddedNcclTuning());
   if (name_ == "learned") return std::make_unique<LearnedModel>(LearnedModel::Shipped());
+  if (NetworkModel::IsModelFile(name_)) {
+    return std::make_unique<LearnedModel>(
+        LearnedModel::Shipped().WithNetwork(NetworkModel::Read(name_)));
+  }
   return std::make_unique<LearnedModel>(LearnedModel::Read(name_));
 }
 

@@ -14,7 +14,8 @@ class CostModelFlag {
   // Registers the flag; the object must outlive the parse.
   void Register(CLI::App& app);
   // "learned" is the model in the binary, "analytical" the one without samples,
-  // anything else a file that `fit` wrote. Throws InputError.
+  // anything else a file that `fit` wrote: of a network model, with the kernels of the
+  // model in the binary. Throws InputError.
   std::unique_ptr<CostModel> Load() const;
   const std::string& name() const { return name_; }
   // The file that it names; empty for those in the binary.

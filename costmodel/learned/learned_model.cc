@@ -27,7 +27,8 @@ size_t IndexOf(const KernelFamily& family) {
 
 }  // namespace
 
-LearnedModel::LearnedModel() : analytical_(EmbeddedNcclTuning()) {
+LearnedModel::LearnedModel()
+    : analytical_(EmbeddedNcclTuning()), network_(NetworkModel::Shipped()) {
   for (const KernelFamily* family : KernelFamilies()) {
     families_.emplace_back(*family);
     serving_.emplace_back(*family);
@@ -94,11 +95,14 @@ const FamilyModel* LearnedModel::ModelOf(const Op& op, const Device& device) con
 std::vector<Estimate> LearnedModel::Predict(std::span<const Op> ops, const Device& device) const {
   std::vector<Estimate> estimates(ops.size());
   std::map<const FamilyModel*, std::vector<size_t>> by_model;
-  std::vector<Op> rest;
-  std::vector<size_t> rest_at;
+  std::vector<Op> rest, collectives;
+  std::vector<size_t> rest_at, collective_at;
   for (size_t i = 0; i < ops.size(); ++i) {
     if (const FamilyModel* model = ModelOf(ops[i], device)) {
       by_model[model].push_back(i);
+    } else if (IsCollective(ops[i].kind)) {
+      collectives.push_back(ops[i]);
+      collective_at.push_back(i);
     } else {
       rest.push_back(ops[i]);
       rest_at.push_back(i);
@@ -106,6 +110,12 @@ std::vector<Estimate> LearnedModel::Predict(std::span<const Op> ops, const Devic
   }
   const std::vector<Estimate> analytical = analytical_.Predict(rest, device);
   for (size_t i = 0; i < rest.size(); ++i) estimates[rest_at[i]] = analytical[i];
+  const std::vector<NetworkEstimate> measured = network_.Predict(collectives, device);
+  for (size_t i = 0; i < collectives.size(); ++i) {
+    Estimate& estimate = estimates[collective_at[i]];
+    estimate = measured[i].estimate;
+    estimate.host = LaunchTime(collectives[i]);
+  }
   for (const auto& [model, indices] : by_model) {
     std::vector<Op> own;
     own.reserve(indices.size());
@@ -169,6 +179,12 @@ LearnedModel LearnedModel::Read(const std::string& path) {
   CostModelProto proto;
   ReadProtoFile(path, &proto);
   return FromProto(proto, path);
+}
+
+LearnedModel LearnedModel::WithNetwork(const NetworkModel& network) const {
+  LearnedModel model = *this;
+  model.network_ = network;
+  return model;
 }
 
 const LearnedModel& LearnedModel::Shipped() {

@@ -1,5 +1,4 @@
-// LearnedModel: kernel times from what was measured; collectives as the
-// analytical model has them.
+// LearnedModel: times of kernels and collectives from what was measured.
 #pragma once
 
 #include <functional>
@@ -12,6 +11,7 @@
 #include "costmodel/learned/call_overhead.h"
 #include "costmodel/learned/family_model.h"
 #include "costmodel/learned/sample.h"
+#include "costmodel/network/network_model.h"
 
 namespace stagecraft {
 
@@ -34,6 +34,9 @@ class LearnedModel : public CostModel {
   // and where the op is derived from its nearest relative (README.md says how).
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;
 
+  // With another model of collectives: a site's own.
+  LearnedModel WithNetwork(const NetworkModel& network) const;
+
   // What sources that time call by call add.
   const CallOverhead& overhead() const { return overhead_; }
 
@@ -53,6 +56,7 @@ class LearnedModel : public CostModel {
   std::vector<FamilyModel> serving_;
   CallOverhead overhead_;
   AnalyticalModel analytical_;
+  NetworkModel network_;
 };
 
 struct CalibratedModel {

@@ -13,6 +13,7 @@
 #include "costmodel/learned/families/tensor_gemm.h"
 #include "costmodel/learned/learned_testing.h"
 #include "costmodel/nccl_proto.h"
+#include "costmodel/network/network_model.h"
 #include "costmodel/proto_file.h"
 
 namespace stagecraft {
@@ -111,11 +112,23 @@ TEST(LearnedModelTest, OtherBoardsAndRelativesAreExtrapolated) {
 }
 
 TEST(LearnedModelTest, WhatNoFamilyCoversIsAnalytical) {
-  const std::vector<Op> ops = {Op::Collective(OpKind::kAllReduce, Bytes(1 << 24), EightRanks()),
-                               Op(), Op::Profiled(2, 5_us),
+  const std::vector<Op> ops = {Op(), Op::Profiled(2, 5_us),
                                Op::Convolution(DType::kFp32, 1, 64, 64, 64, Bytes(1 << 20))};
   EXPECT_EQ(Model().Predict(ops, CatalogueBoard(kA100)),
             AnalyticalModel(EmbeddedNcclTuning()).Predict(ops, CatalogueBoard(kA100)));
+}
+
+TEST(LearnedModelTest, CollectivesAreThoseOfTheNetworkModel) {
+  const Op ops[] = {Op::Collective(OpKind::kAllReduce, Bytes(1 << 24), EightRanks())};
+  const Device board = CatalogueBoard(kA100);
+  const Estimate estimate = Model().Predict(ops, board)[0];
+  const Estimate shipped = NetworkModel::Shipped().Predict(ops, board)[0].estimate;
+  EXPECT_EQ(estimate.time, shipped.time);
+  EXPECT_EQ(estimate.basis, shipped.basis);
+  EXPECT_GT(estimate.host, Duration());
+  const NetworkModel formula = NetworkModel::Fit({});
+  const Estimate nominal = Model().WithNetwork(formula).Predict(ops, board)[0];
+  EXPECT_EQ(nominal.time, formula.Predict(ops, board)[0].estimate.time);
 }
 
 // The noise is 3 %.
