@@ -49,13 +49,14 @@ std::vector<Correction> Corrections(const std::vector<NetworkSample>& samples,
     groups[{static_cast<int>(sample.op.kind), fabric.nodes, fabric.ranks}].push_back(&sample);
   }
   std::vector<Correction> corrections;
-  for (auto& [key, members] : groups) {
+  for (auto& entry : groups) {
+    std::vector<const NetworkSample*>& members = entry.second;
     std::stable_sort(members.begin(), members.end(),
                      [](const auto* a, const auto* b) { return a->op.bytes < b->op.bytes; });
     Correction correction;
     correction.op = Name(members[0]->op.kind);
-    correction.nodes = key[1];
-    correction.ranks = key[2];
+    correction.nodes = entry.first[1];
+    correction.ranks = entry.first[2];
     correction.rows = static_cast<int>(members.size());
     for (const NetworkSample* sample : members) {
       const double seconds = sample->time.seconds();
