@@ -16,8 +16,6 @@ constexpr double kTreeFraction = 0.92;
 constexpr double kTreeLlFraction = 1.0 / 3.8;
 constexpr double kTreeLl128FractionOneNode = 7.0 / 9.0;
 constexpr double kTreeLl128Fraction = 120.0 / 128.0;
-// Up the tree and down again: every byte leaves a rank twice.
-constexpr double kTreeTraffic = 2;
 // Peers that one NCCL kernel serves at a time (NCCL_MAX_DEV_WORK_P2P_PER_BATCH);
 // recalled.
 constexpr int kPeersPerBatch = 8;
@@ -206,26 +204,6 @@ bool HasNvls(const Group& group) {
           kind == OpKind::kReduceScatter);
 }
 
-// Passes of the buffer over the link of a rank inside a node, and over a node's
-// interfaces.
-struct Passes {
-  double intra, inter;
-};
-
-Passes PassesOf(const Op& op, Algorithm algorithm) {
-  const Fabric& fabric = op.fabric;
-  const double ranks = fabric.ranks;
-  const double here = ranks / fabric.nodes;
-  const double share = (ranks - 1) / ranks;
-  if (op.kind == OpKind::kSendRecv || op.kind == OpKind::kBroadcast) return {1, 1};
-  if (op.kind == OpKind::kAllToAll) return {(here - 1) / ranks, here * (ranks - here) / ranks};
-  const double passes = op.kind == OpKind::kAllReduce ? 2 * share : share;
-  if (algorithm == Algorithm::kNvls) return {op.kind == OpKind::kAllReduce ? 1 + 1 / ranks : 1, 0};
-  if (algorithm != Algorithm::kTree) return {passes, passes};
-  // Ends of a chain carry half of what its middle does.
-  return {fabric.ranks_per_node > 2 ? kTreeTraffic : 1, fabric.nodes == 2 ? 1 : kTreeTraffic};
-}
-
 bool IsDirect(OpKind kind) { return kind == OpKind::kAllToAll || kind == OpKind::kSendRecv; }
 
 double Spread(const Op& op) {
@@ -236,26 +214,16 @@ double Spread(const Op& op) {
 
 }  // namespace
 
-const char* Name(Protocol protocol) {
-  constexpr const char* kNames[] = {"LL", "LL128", "Simple"};
-  return kNames[static_cast<int>(protocol)];
-}
-
-const char* Name(Algorithm algorithm) {
-  constexpr const char* kNames[] = {"ring", "tree", "NVLS", "direct"};
-  return kNames[static_cast<int>(algorithm)];
-}
-
 CollectiveChoice ChooseCollective(const Op& op, const Device& device, const NcclTuning& tuning,
                                   std::optional<Algorithm> only) {
   CHECK(IsCollective(op.kind));
   if (op.fabric.ranks <= 1) return {};
   const Group group = MakeGroup(op, device, tuning);
-  CollectiveChoice best{Algorithm::kRing, Protocol::kSimple, Duration::Max(),
-                        static_cast<int>(group.channels)};
+  CollectiveChoice best{.method = {.channels = static_cast<int>(group.channels)},
+                        .time = Duration::Max()};
   const auto offer = [&best](Algorithm algorithm, Protocol protocol, double seconds) {
     const Duration time = Duration::Seconds(seconds);
-    if (time < best.time) best = {algorithm, protocol, time, best.channels};
+    if (time < best.time) best = {{algorithm, protocol, best.method.channels}, time};
   };
   const bool has_tree = op.kind == OpKind::kAllReduce && only != Algorithm::kRing;
   for (const Protocol protocol : kProtocols) {
@@ -277,24 +245,10 @@ CollectiveChoice ChooseCollective(const Op& op, const Device& device, const Nccl
   return best;
 }
 
-Duration BusiestLinkTime(const Op& op, Algorithm algorithm) {
-  const Fabric& fabric = op.fabric;
-  if (fabric.ranks <= 1) return Duration();
-  const Passes passes = PassesOf(op, algorithm);
-  const bool stays = op.kind == OpKind::kSendRecv && fabric.nodes > 1;
-  double seconds = 0;
-  if (fabric.ranks_per_node > 1 && !stays) {
-    seconds = passes.intra / fabric.intra.bandwidth.bytes_per_s();
-  }
-  if (fabric.nodes > 1) {
-    seconds = std::max(seconds, passes.inter / fabric.inter.bandwidth.bytes_per_s());
-  }
-  return Duration::Seconds(seconds * static_cast<double>(op.bytes.count()));
-}
-
 Estimate PredictCollective(const Op& op, const Device& device, const NcclTuning& tuning) {
   if (op.fabric.ranks <= 1) return {Duration(), Basis::kAnalytical, 0};
-  return {ChooseCollective(op, device, tuning).time, Basis::kAnalytical, Spread(op)};
+  const CollectiveChoice choice = ChooseCollective(op, device, tuning);
+  return {.time = choice.time, .spread = Spread(op), .method = choice.method};
 }
 
 }  // namespace stagecraft

@@ -12,6 +12,7 @@
 
 #include <optional>
 
+#include "costmodel/collective_method.h"
 #include "costmodel/cost_model.h"
 #include "costmodel/device.h"
 #include "costmodel/nccl_tuning.h"
@@ -19,25 +20,15 @@
 
 namespace stagecraft {
 
-// kDirect: every rank exchanges with every other, as all-to-all and send/recv do.
-enum class Algorithm { kRing, kTree, kNvls, kDirect };
-const char* Name(Algorithm algorithm);
-
 struct CollectiveChoice {
-  Algorithm algorithm = Algorithm::kRing;
-  Protocol protocol = Protocol::kSimple;
+  CollectiveMethod method;
   Duration time;
-  int channels = 1;  // copies of the ring or tree that share the links
 };
 
 // CHECKs that the op is a collective. One rank: zero. No bytes: latency alone.
 // `only`: among this algorithm's protocols, where the op has it.
 CollectiveChoice ChooseCollective(const Op& op, const Device& device, const NcclTuning& tuning,
                                   std::optional<Algorithm> only = std::nullopt);
-
-// What the algorithm's bytes take on the busiest link at its nominal bandwidth,
-// without latency: no estimate is shorter.
-Duration BusiestLinkTime(const Op& op, Algorithm algorithm);
 
 Estimate PredictCollective(const Op& op, const Device& device, const NcclTuning& tuning);
 

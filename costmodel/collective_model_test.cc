@@ -44,8 +44,8 @@ TEST(CollectiveModelTest, NoBytesTakeTheLatencyOfTheRing) {
   // LL ring of two: 6.6 us + 2 steps of 0.6 us.
   const CollectiveChoice choice = Choose(OpKind::kAllReduce, 0, A100s(1, 2));
   EXPECT_EQ(choice.time, Duration::Nanoseconds(7800));
-  EXPECT_EQ(choice.algorithm, Algorithm::kRing);
-  EXPECT_EQ(choice.protocol, Protocol::kLl);
+  EXPECT_EQ(choice.method.algorithm, Algorithm::kRing);
+  EXPECT_EQ(choice.method.protocol, Protocol::kLl);
 }
 
 TEST(CollectiveModelTest, LargeRingAllReduceRunsAtBusBandwidth) {
@@ -55,8 +55,8 @@ TEST(CollectiveModelTest, LargeRingAllReduceRunsAtBusBandwidth) {
     const CollectiveChoice choice = Choose(OpKind::kAllReduce, kBytes, A100s(1, ranks));
     const double expected = 2.0 * (ranks - 1) / ranks * kBytes / 240e9;
     EXPECT_NEAR(choice.time.seconds() / expected, 1, 0.05);
-    EXPECT_EQ(choice.algorithm, Algorithm::kRing);
-    EXPECT_EQ(choice.protocol, Protocol::kSimple);
+    EXPECT_EQ(choice.method.algorithm, Algorithm::kRing);
+    EXPECT_EQ(choice.method.protocol, Protocol::kSimple);
   }
 }
 
@@ -69,14 +69,14 @@ TEST(CollectiveModelTest, AcrossNodesTheInterfacesLimitTheRing) {
 TEST(CollectiveModelTest, SendRecvCrossesOneLink) {
   const CollectiveChoice inside = Choose(OpKind::kSendRecv, 240'000'000, A100s(1, 2));
   EXPECT_EQ(inside.time, 1_ms + Duration::Nanoseconds(8400 + 3400));
-  EXPECT_EQ(inside.algorithm, Algorithm::kDirect);
+  EXPECT_EQ(inside.method.algorithm, Algorithm::kDirect);
   const CollectiveChoice across = Choose(OpKind::kSendRecv, 22'500'000, A100s(2, 1));
   EXPECT_EQ(across.time, 1_ms + Duration::Nanoseconds(8400 + 14000));
 }
 
 TEST(CollectiveModelTest, SmallAllReduceOverManyNodesIsATree) {
   const CollectiveChoice choice = Choose(OpKind::kAllReduce, 1024, A100s(32, 8));
-  EXPECT_EQ(choice.algorithm, Algorithm::kTree);
+  EXPECT_EQ(choice.method.algorithm, Algorithm::kTree);
 }
 
 TEST(CollectiveModelTest, LargeAllReduceOnHopperUsesTheSwitch) {
@@ -87,8 +87,8 @@ TEST(CollectiveModelTest, LargeAllReduceOnHopperUsesTheSwitch) {
   const Op with = Op::Collective(OpKind::kAllReduce, Bytes(1 << 30), fabric);
   const CollectiveChoice ring = ChooseCollective(without, Hopper(), NcclTuning());
   const CollectiveChoice nvls = ChooseCollective(with, Hopper(), NcclTuning());
-  EXPECT_EQ(ring.algorithm, Algorithm::kRing);
-  EXPECT_EQ(nvls.algorithm, Algorithm::kNvls);
+  EXPECT_EQ(ring.method.algorithm, Algorithm::kRing);
+  EXPECT_EQ(nvls.method.algorithm, Algorithm::kNvls);
   EXPECT_LT(nvls.time, ring.time);
 }
 
@@ -108,9 +108,9 @@ TEST(CollectiveModelTest, BytesOnTheBusiestLinkAreThoseOfTheAlgorithm) {
 
 TEST(CollectiveModelTest, AnAlgorithmMayBeForced) {
   const Op op = Op::Collective(OpKind::kAllReduce, Bytes(1 << 30), A100s(4, 8));
-  EXPECT_EQ(ChooseCollective(op, Ampere(), NcclTuning(), Algorithm::kTree).algorithm,
+  EXPECT_EQ(ChooseCollective(op, Ampere(), NcclTuning(), Algorithm::kTree).method.algorithm,
             Algorithm::kTree);
-  EXPECT_EQ(ChooseCollective(op, Ampere(), NcclTuning(), Algorithm::kRing).algorithm,
+  EXPECT_EQ(ChooseCollective(op, Ampere(), NcclTuning(), Algorithm::kRing).method.algorithm,
             Algorithm::kRing);
 }
 
@@ -141,7 +141,8 @@ TEST(CollectiveModelTest, NoLinkCarriesMoreThanItsBandwidthAndMoreBytesAreNeverF
     if (op.fabric.ranks == 1) continue;
     const CollectiveChoice choice = ChooseCollective(op, Ampere(), NcclTuning());
     const Duration time = choice.time;
-    ASSERT_GE(time, BusiestLinkTime(op, choice.algorithm)) << Describe(op) << " seed " << kSeed;
+    ASSERT_GE(time, BusiestLinkTime(op, choice.method.algorithm))
+        << Describe(op) << " seed " << kSeed;
     Op more = op;
     more.bytes += Bytes(1 + op.bytes.count() / 8);
     ASSERT_GE(ChooseCollective(more, Ampere(), NcclTuning()).time, time)

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "costmodel/collective_method.h"
 #include "costmodel/device.h"
 #include "costmodel/op.h"
 #include "costmodel/units.h"
@@ -25,6 +26,7 @@ struct Estimate {
   // What the host needs to launch its kernels, one after another: it runs ahead of
   // the device, or the device waits for it.
   Duration host = {};
+  CollectiveMethod method = {};  // collectives only
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 

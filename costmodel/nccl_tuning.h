@@ -10,13 +10,10 @@
 #include <array>
 #include <string>
 
+#include "costmodel/collective_method.h"
 #include "costmodel/device.h"
 
 namespace stagecraft {
-
-enum class Protocol { kLl, kLl128, kSimple };
-inline constexpr int kProtocolCount = 3;
-const char* Name(Protocol protocol);
 
 // The generations that have a row of their own, in the table's order.
 inline constexpr std::array kNcclGenerations = {Generation::kPascal, Generation::kVolta,

@@ -70,7 +70,7 @@ TEST(ProtoFileTest, ErrorsNameFileKeyValueAndWant) {
       {".json", R"({"node_groups": [{"count": 1e300}]})",
        "c.json: node_groups[0].count: got 1e+300, want a number that fits the field"},
       {".json", R"({"nmae": "x"})",
-       "c.json: unknown key \"nmae\"; did you mean \"name\", \"links\" or \"node_groups\"?"},
+       "c.json: unknown key \"nmae\"; did you mean \"name\", \"links\" or \"ecmp_seed\"?"},
       {".json", R"({"name": 3})", "c.json: name: got 3, want text; put it in quotes"},
       {".json", R"({"name": "a", "name": "b"})",
        "c.json: key \"name\" is given twice in one map, want once"},

@@ -60,10 +60,12 @@ void CountWork(const Plan& plan, const Workload& workload, const Cluster& cluste
 SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
                            const CostModel& model, const SimulationOptions& options) {
   SimulatedStep step;
-  step.schedule = Lower(plan, workload, cluster, {options.unfold, options.with_optimizer});
-  SimExecutor executor(cluster, model);
+  const bool unfold = options.unfold || options.network.fidelity == NetworkFidelity::kFlow;
+  step.schedule = Lower(plan, workload, cluster, {unfold, options.with_optimizer});
+  SimExecutor executor(cluster, model, options.network);
   step.timeline = executor.Execute(step.schedule);
   step.costs = executor.costs();
+  step.link_use = executor.link_use();
 
   Evaluation& evaluation = step.evaluation;
   evaluation.step_time = step.timeline.makespan();

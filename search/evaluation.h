@@ -11,6 +11,7 @@
 #include "sim/breakdown.h"
 #include "sim/cluster.h"
 #include "sim/memory.h"
+#include "sim/network/flow_network.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
 #include "sim/sim_executor.h"
@@ -49,11 +50,13 @@ struct SimulatedStep {
   Timeline timeline;
   BoundCosts costs;
   Evaluation evaluation;
+  std::vector<LinkUse> link_use;  // by link of the cluster; empty with NetworkFidelity::kModel
 };
 
 struct SimulationOptions {
-  bool unfold = false;
+  bool unfold = false;         // always with NetworkFidelity::kFlow
   bool with_optimizer = true;  // off: passes alone, as kernel benchmarks time them
+  NetworkOptions network = {};
 };
 
 // Lowers, simulates and sums up one step. The plan must have no FindErrors().

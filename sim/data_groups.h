@@ -2,6 +2,7 @@
 // together, and what they see of the cluster.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim/cluster.h"
@@ -11,15 +12,22 @@
 
 namespace stagecraft {
 
+// Groups of devices that run collectives side by side, and what one of them sees
+// of the cluster: the one that spans most, all wait for it.
+struct Communicator {
+  Fabric fabric;
+  int32_t id = -1;  // in the schedule
+};
+
 // Ranks that hold the same parameters: all of them; those that share them out
 // (all, or those within `zero_group` ranks); and those that hold copies of one
 // share (one rank where everyone shares).
 struct Holders {
-  Fabric all;
-  Fabric sharing;
-  Fabric copies;
+  Communicator all;
+  Communicator sharing;
+  Communicator copies;
 
-  int64_t shards() const { return sharing.ranks; }
+  int64_t shards() const { return sharing.fabric.ranks; }
 };
 
 // Ranks that run one collective: one group in a folded schedule, otherwise one
@@ -32,6 +40,7 @@ struct DataGroup {
 };
 
 std::vector<DataGroup> FindDataGroups(const Plan& plan, const Cluster& cluster,
-                                      const LoweredPasses& passes, int stage);
+                                      const LoweredPasses& passes, int stage,
+                                      Schedule::Builder& builder);
 
 }  // namespace stagecraft

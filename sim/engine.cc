@@ -8,47 +8,47 @@ namespace stagecraft {
 namespace {
 
 constexpr int32_t kDone = -1;  // in waits_
+constexpr int64_t kNever = Duration::Max().ns();
 
 }  // namespace
 
 // The event loop. At each instant first complete everything, then start
 // everything that can.
 Timeline Engine::Run(const Schedule& schedule, std::span<const Duration> durations,
-                     std::span<const RateChange> changes, std::span<const Launch> launches) {
+                     const ReplayOptions& options) {
   CHECK(static_cast<int>(durations.size()) == schedule.task_count());
-  std::vector<RateChange> sorted(changes.begin(), changes.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
+  CHECK(options.launches.empty() || options.launches.size() == durations.size());
+  std::vector<RateChange> changes(options.changes.begin(), options.changes.end());
+  std::stable_sort(changes.begin(), changes.end(),
                    [](const RateChange& a, const RateChange& b) { return a.time < b.time; });
-  CHECK(launches.empty() || launches.size() == durations.size());
   durations_ = durations.data();
-  launches_ = launches;
-  Prepare(schedule, sorted);
+  launches_ = options.launches;
+  traffic_ = options.traffic;
+  Prepare(schedule, changes);
 
   size_t next_change = 0;
-  int completed = 0;
-  while (!events_.empty() || !ready_.empty() || next_change < sorted.size()) {
-    for (; next_change < sorted.size() && sorted[next_change].time.ns() <= now_; ++next_change) {
-      Apply(sorted[next_change]);
+  while (true) {
+    for (; next_change < changes.size() && changes[next_change].time.ns() <= now_; ++next_change) {
+      Apply(changes[next_change]);
     }
     for (size_t i = 0; i < ready_.size(); ++i) Start(ready_[i]);
     ready_.clear();
 
-    const int64_t change_time =
-        next_change < sorted.size() ? sorted[next_change].time.ns() : Duration::Max().ns();
-    if (events_.empty() && next_change == sorted.size()) break;
-    if (events_.empty() || change_time < events_.NextTime()) {
-      now_ = change_time;
-      continue;
+    int64_t next = next_change < changes.size() ? changes[next_change].time.ns() : kNever;
+    if (!events_.empty()) next = std::min(next, NextEvent());
+    if (traffic_ != nullptr && traffic_->running()) {
+      if (CompleteTraffic(next) && now_ < next) continue;
     }
-    now_ = events_.PopAll(batch_);
+    if (next == kNever) break;
+    now_ = next;
+    if (events_.empty() || NextEvent() > now_) continue;
+    events_.PopAll(batch_);
     for (const Event& event : batch_) {
       const bool is_current = waits_[event.task] == 0 && end_[event.task].ns() == event.time_ns;
-      if (!is_current) continue;  // superseded by a rate change
-      Complete(event.task);
-      ++completed;
+      if (is_current) Complete(event.task);  // else superseded by a rate change
     }
   }
-  if (completed != schedule.task_count()) {
+  if (completed_ != schedule.task_count()) {
     throw DeadlockError(ExplainDeadlock(schedule, waits_));
   }
   if (start_.empty()) {
@@ -62,6 +62,7 @@ void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> chang
   schedule_ = &schedule;
   rates_vary_ = !changes.empty();
   now_ = 0;
+  completed_ = 0;
   events_ = EventQueue();
   ready_.clear();
   const int tasks = schedule.task_count();
@@ -73,7 +74,7 @@ void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> chang
     if (waits_[task] == 0) ready_.push_back(task);
   }
   start_.clear();
-  if (rates_vary_ || !launches_.empty()) start_.resize(tasks);
+  if (rates_vary_ || !launches_.empty() || traffic_ != nullptr) start_.resize(tasks);
   if (!launches_.empty()) host_free_.assign(schedule.lane_count(), 0);
   if (rates_vary_) {
     running_.assign(schedule.lane_count(), -1);
@@ -90,6 +91,10 @@ void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> chang
 void Engine::Start(TaskId task) {
   int64_t end = now_ + durations_[task].ns();
   if (!start_.empty()) start_[task] = Duration::Nanoseconds(now_);
+  if (traffic_ != nullptr && traffic_->Has(task)) {
+    traffic_->Start(task, Duration::Nanoseconds(now_));
+    return;
+  }
   if (!launches_.empty()) end += HostDelay(task);
   if (rates_vary_) {
     for (const Lane lane : schedule_->lanes(task)) running_[Index(lane)] = task;
@@ -118,8 +123,21 @@ int64_t Engine::HostDelay(TaskId task) {
   return std::max<int64_t>(0, host + launch.lead.ns() - now_);
 }
 
+// Runs the traffic to the first instant that ends a task, no later than `limit`.
+bool Engine::CompleteTraffic(int64_t limit) {
+  const std::span<const TaskId> ended = traffic_->Advance(Duration::Nanoseconds(limit));
+  if (ended.empty()) return false;
+  now_ = traffic_->now().ns();
+  for (const TaskId task : ended) {
+    end_[task] = Duration::Nanoseconds(now_);
+    Complete(task);
+  }
+  return true;
+}
+
 void Engine::Complete(TaskId task) {
   waits_[task] = kDone;
+  ++completed_;
   for (const TaskId next : schedule_->successors(task)) Release(next);
   for (const TaskId next : schedule_->next_on_lanes(task)) {
     if (next >= 0) Release(next);

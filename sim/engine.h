@@ -8,6 +8,7 @@
 #include "costmodel/check.h"
 #include "costmodel/units.h"
 #include "sim/event_queue.h"
+#include "sim/network/task_traffic.h"
 #include "sim/schedule.h"
 #include "sim/timeline.h"
 
@@ -32,6 +33,15 @@ struct Launch {
   bool waits = false;
 };
 
+// What a replay takes beside durations.
+struct ReplayOptions {
+  std::span<const RateChange> changes = {};  // in any order
+  // By task; none where the host never holds a device back.
+  std::span<const Launch> launches = {};
+  // Tasks bound to it take as long as their messages do; nothing has started yet.
+  TaskTraffic* traffic = nullptr;
+};
+
 // Tasks wait for each other in a circle, or for a lane that stays stopped. The
 // text reads "B2.0 on rank 1 waits for F2.1 on rank 0, which waits for ...".
 class DeadlockError : public InputError {
@@ -42,14 +52,18 @@ class DeadlockError : public InputError {
 // engine may run many schedules, one after another; it keeps its buffers.
 class Engine {
  public:
-  // durations by task, each >= 0. Rate changes in any order. launches by task, or
-  // none where the host never holds a device back. Throws DeadlockError where not
-  // every task can run.
+  // durations by task, each >= 0. Throws DeadlockError where not every task can
+  // run.
   Timeline Run(const Schedule& schedule, std::span<const Duration> durations,
-               std::span<const RateChange> changes = {}, std::span<const Launch> launches = {});
+               const ReplayOptions& options = {});
 
  private:
   void Prepare(const Schedule& schedule, std::span<const RateChange> changes);
+  // Of the queue. Changes and traffic may still push what ends before.
+  int64_t NextEvent() {
+    return rates_vary_ || traffic_ != nullptr ? events_.PeekTime() : events_.NextTime();
+  }
+  bool CompleteTraffic(int64_t limit);
   void Complete(TaskId task);
   void Start(TaskId task);
   void Release(TaskId task) {
@@ -62,7 +76,9 @@ class Engine {
   const Schedule* schedule_ = nullptr;
   const Duration* durations_ = nullptr;
   std::span<const Launch> launches_;
+  TaskTraffic* traffic_ = nullptr;
   bool rates_vary_ = false;
+  int completed_ = 0;
   int64_t now_ = 0;
   EventQueue events_;
   std::vector<Event> batch_;

@@ -65,7 +65,7 @@ TEST(EngineTest, RunningTaskSlowsWhenItsLaneSlows) {
   const TaskId b = s.Add(Lane(0));
   const Schedule schedule = s.Build();
   const RateChange slow[] = {{2_us, Lane(0), 0.5}};
-  const Timeline t = Engine().Run(schedule, std::vector{4_us, 1_us}, slow);
+  const Timeline t = Engine().Run(schedule, std::vector{4_us, 1_us}, {.changes = slow});
   EXPECT_EQ(t.end(a), 6_us);
   EXPECT_EQ(t.end(b), 8_us);
 }
@@ -75,7 +75,7 @@ TEST(EngineTest, StoppedLaneGoesOnWhenItsRateReturns) {
   const TaskId a = s.Add(Lane(0));
   const Schedule schedule = s.Build();
   const RateChange outage[] = {{3_us, Lane(0), 1.0}, {1_us, Lane(0), 0.0}};
-  EXPECT_EQ(Engine().Run(schedule, std::vector{4_us}, outage).end(a), 6_us);
+  EXPECT_EQ(Engine().Run(schedule, std::vector{4_us}, {.changes = outage}).end(a), 6_us);
 }
 
 TEST(EngineTest, RateOfOneChangesNothing) {
@@ -85,7 +85,7 @@ TEST(EngineTest, RateOfOneChangesNothing) {
   const Schedule schedule = s.Build();
   const std::vector durations{4_us, 3_us};
   const RateChange same[] = {{1_us, Lane(0), 1.0}, {9_us, Lane(1), 2.0}};
-  EXPECT_EQ(Engine().Run(schedule, durations, same).Fingerprint(),
+  EXPECT_EQ(Engine().Run(schedule, durations, {.changes = same}).Fingerprint(),
             Engine().Run(schedule, durations).Fingerprint());
 }
 
@@ -94,7 +94,7 @@ TEST(EngineTest, LaneStoppedForGoodIsExplained) {
   s.Add(Lane(0));
   const Schedule schedule = s.Build();
   const RateChange outage[] = {{1_us, Lane(0), 0.0}};
-  EXPECT_THROW(Engine().Run(schedule, std::vector{4_us}, outage), DeadlockError);
+  EXPECT_THROW(Engine().Run(schedule, std::vector{4_us}, {.changes = outage}), DeadlockError);
 }
 
 // Rank 0 sends forward before it receives, rank 1 wants it the other way.
@@ -126,6 +126,21 @@ TEST(EngineTest, DeadlockReadsAsACircle) {
   }
 }
 
+// A long task is under way when a change makes a short one end before it, and
+// lets another end in between.
+TEST(EngineTest, AChangeMayLetTasksEndBeforeWhatWasNextToEnd) {
+  Schedule::Builder s;
+  const TaskId longest = s.Add(Lane(0));
+  const TaskId slow = s.Add(Lane(1));
+  const TaskId after = s.Add(Lane(1));
+  const Schedule schedule = s.Build();
+  const std::vector<RateChange> changes = {{0_us, Lane(1), 0.0}, {10_us, Lane(1), 1.0}};
+  const Timeline t = Engine().Run(schedule, std::vector{100_us, 3_us, 5_us}, {.changes = changes});
+  EXPECT_EQ(t.end(slow), 13_us);
+  EXPECT_EQ(t.end(after), 18_us);
+  EXPECT_EQ(t.end(longest), 100_us);
+}
+
 // One lane, launches before each task:  a 3 us to lead of 4, b 1 of 4, c 1 of 1.
 // The host is done with a at 4, so b is led at 5, when a ends, and ends at 7. c
 // waits: the host is done with b at 8, leads c at 9.
@@ -136,7 +151,7 @@ TEST(EngineTest, TheDeviceWaitsForItsHost) {
   const TaskId c = s.Add(Lane(0));
   const Schedule schedule = s.Build();
   const std::vector<Launch> launches = {{3_us, 4_us}, {1_us, 4_us}, {1_us, 1_us, true}};
-  const Timeline t = Engine().Run(schedule, std::vector{2_us, 2_us, 2_us}, {}, launches);
+  const Timeline t = Engine().Run(schedule, std::vector{2_us, 2_us, 2_us}, {.launches = launches});
   EXPECT_EQ(t.end(a), 5_us);
   EXPECT_EQ(t.start(b), 5_us);
   EXPECT_EQ(t.end(b), 7_us);
@@ -151,9 +166,9 @@ TEST(EngineTest, LaunchesHideBehindEarlierTasks) {
   const Schedule schedule = s.Build();
   const std::vector<Duration> durations = {20_us, 2_us};
   std::vector<Launch> launches = {{1_us, 2_us}, {5_us, 5_us}};
-  EXPECT_EQ(Engine().Run(schedule, durations, {}, launches).end(b), 23_us);
+  EXPECT_EQ(Engine().Run(schedule, durations, {.launches = launches}).end(b), 23_us);
   launches[1].waits = true;
-  EXPECT_EQ(Engine().Run(schedule, durations, {}, launches).end(b), 28_us);
+  EXPECT_EQ(Engine().Run(schedule, durations, {.launches = launches}).end(b), 28_us);
 }
 
 }  // namespace

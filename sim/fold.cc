@@ -93,12 +93,18 @@ std::vector<int> DataDevices(const Stage& stage, int tensor) {
   return devices;
 }
 
+TransferEnds FindTransferEnds(const Plan& plan, int from_stage, int from_replica, int to_stage,
+                              int to_replica, int index) {
+  const std::vector<int>& from = plan.stages[from_stage].replicas[from_replica];
+  const std::vector<int>& to = plan.stages[to_stage].replicas[to_replica];
+  return {from[index], to[static_cast<size_t>(index) % to.size()]};
+}
+
 Fabric TransferFabric(const Plan& plan, const Cluster& cluster, int from_stage, int from_replica,
                       int to_stage, int to_replica, int index) {
   const std::vector<int>& from = plan.stages[from_stage].replicas[from_replica];
-  const std::vector<int>& to = plan.stages[to_stage].replicas[to_replica];
-  const int sender = from[index];
-  const int receiver = to[static_cast<size_t>(index) % to.size()];
+  const auto [sender, receiver] =
+      FindTransferEnds(plan, from_stage, from_replica, to_stage, to_replica, index);
   // All devices of the sender's replica on its node send at the same time.
   int concurrent = 0;
   for (const int device : from) {

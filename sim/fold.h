@@ -28,6 +28,15 @@ struct Folding {
 Folding FoldReplicas(const Plan& plan, const Workload& workload, const Cluster& cluster,
                      bool unfold);
 
+// The devices that the message of device `index` of a sending replica leaves and
+// reaches.
+struct TransferEnds {
+  int sender = 0;
+  int receiver = 0;
+};
+TransferEnds FindTransferEnds(const Plan& plan, int from_stage, int from_replica, int to_stage,
+                              int to_replica, int index);
+
 // What the message of device `index` of a sending replica sees.
 Fabric TransferFabric(const Plan& plan, const Cluster& cluster, int from_stage, int from_replica,
                       int to_stage, int to_replica, int index);

@@ -113,8 +113,8 @@ void LoweredPasses::AddInstance(int index) {
       MakeBlocks(workers_.back());
     }
   }
-  tasks_.emplace_back(pipeline, shares, plan_.chunk_count(),
-                      static_cast<const PassCosts&>(*this), builder_);
+  tasks_.emplace_back(pipeline, shares, plan_.chunk_count(), static_cast<const PassCosts&>(*this),
+                      builder_);
 }
 
 PipelineWorker LoweredPasses::AddWorker(int instance_index, int stage, int position) {
@@ -228,6 +228,19 @@ BlockId LoweredPasses::Transfer(int from, int to, const Pass& pass) const {
                                        receiver.stage, receiver.replica, 0);
   const Bytes bytes = BoundaryBytes(workload_.layer(layer), blocks_.shard(sender.shard));
   entry->second = blocks_.SingleOp(Op::Collective(OpKind::kSendRecv, bytes, fabric));
+  return entry->second;
+}
+
+int32_t LoweredPasses::Channel(int from, int to, int device) const {
+  const size_t sender_index = instance_begin_.back() + static_cast<size_t>(from);
+  const size_t receiver_index = instance_begin_.back() + static_cast<size_t>(to);
+  const auto [entry, is_new] = channels_.try_emplace({sender_index, receiver_index, device}, -1);
+  if (!is_new) return entry->second;
+  const LoweredWorker& sender = workers_[sender_index];
+  const LoweredWorker& receiver = workers_[receiver_index];
+  const TransferEnds ends = FindTransferEnds(plan_, sender.stage, sender.replica, receiver.stage,
+                                             receiver.replica, device);
+  entry->second = builder_.AddCommunicator({{ends.sender, ends.receiver}});
   return entry->second;
 }
 

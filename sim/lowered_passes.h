@@ -82,6 +82,7 @@ class LoweredPasses : private PassCosts {
   void MakeBlocks(const LoweredWorker& worker);
   std::span<const BlockId> Parts(int worker, const Pass& pass) const override;
   BlockId Transfer(int from, int to, const Pass& pass) const override;
+  int32_t Channel(int from, int to, int device) const override;
   int stages() const { return static_cast<int>(plan_.stages.size()); }
 
   const Plan& plan_;
@@ -100,6 +101,8 @@ class LoweredPasses : private PassCosts {
   // By sending and receiving worker and the layer whose output, or its
   // gradient, is sent.
   mutable std::map<std::tuple<size_t, size_t, int>, BlockId> transfers_;
+  // By sending and receiving worker and the index of the sending device.
+  mutable std::map<std::tuple<size_t, size_t, int>, int32_t> channels_;
 };
 
 }  // namespace stagecraft

@@ -20,6 +20,7 @@ const char* Name(LaneKind kind) {
 
 void Schedule::Builder::Reserve(int tasks, int dependencies) {
   schedule_.block_.reserve(tasks);
+  schedule_.communicator_.reserve(tasks);
   schedule_.tags_.reserve(tasks);
   schedule_.begin_.reserve(tasks + 1);
   schedule_.lanes_.reserve(tasks);
@@ -35,6 +36,7 @@ TaskId Schedule::Builder::Add(std::span<const Lane> lanes, std::span<const TaskI
                               BlockId block, const Tag& tag) {
   const TaskId task = schedule_.task_count();
   schedule_.block_.push_back(block);
+  schedule_.communicator_.push_back(-1);
   schedule_.tags_.push_back(tag);
   schedule_.begin_.push_back({static_cast<int32_t>(schedule_.lanes_.size()), 0});
   for (const Lane lane : lanes) {
@@ -48,6 +50,15 @@ TaskId Schedule::Builder::Add(std::span<const Lane> lanes, std::span<const TaskI
 void Schedule::Builder::AddDependency(TaskId before, TaskId after) {
   before_.push_back(before);
   after_.push_back(after);
+}
+
+int32_t Schedule::Builder::AddCommunicator(DeviceGroups groups) {
+  schedule_.communicators_.push_back(std::move(groups));
+  return static_cast<int32_t>(schedule_.communicators_.size()) - 1;
+}
+
+void Schedule::Builder::SetCommunicator(TaskId task, int32_t communicator) {
+  schedule_.communicator_[task] = communicator;
 }
 
 OpId Schedule::Builder::AddOp(const Op& op) {

@@ -67,6 +67,10 @@ struct RankInfo {
   int32_t multiplicity = 1;
 };
 
+// Devices of a cluster that run a collective together, in ring order; several groups
+// run it side by side. For a message: its sender and its receiver.
+using DeviceGroups = std::vector<std::vector<int32_t>>;
+
 // Frozen: tasks, the lanes each occupies, the issue order of every lane,
 // dependencies in compressed rows, and the ops each task runs one after
 // another. A task runs when it is next on all its lanes and everything before
@@ -92,6 +96,10 @@ class Schedule {
   std::span<const TaskId> order(Lane lane) const { return Row(order_begin_, order_, Index(lane)); }
   const Tag& tag(TaskId t) const { return tags_[t]; }
   BlockId block(TaskId t) const { return block_[t]; }  // -1: no ops
+  // Who takes part, as an index into communicators(); -1: nobody but the task's
+  // own ranks.
+  int32_t communicator(TaskId t) const { return communicator_[t]; }
+  std::span<const DeviceGroups> communicators() const { return communicators_; }
 
   int block_count() const { return static_cast<int>(block_begin_.size()) - 1; }
   std::span<const OpId> ops(BlockId block) const { return Row(block_begin_, block_ops_, block); }
@@ -126,6 +134,8 @@ class Schedule {
   std::vector<int32_t> predecessors_;
   std::vector<Tag> tags_;
   std::vector<BlockId> block_;
+  std::vector<int32_t> communicator_;
+  std::vector<DeviceGroups> communicators_;
   std::vector<int32_t> block_begin_{0};
   std::vector<OpId> block_ops_;
   std::vector<uint8_t> block_flags_;
@@ -146,6 +156,8 @@ class Schedule::Builder {
              const Tag& tag);
   void AddDependency(TaskId before, TaskId after);
 
+  int32_t AddCommunicator(DeviceGroups groups);
+  void SetCommunicator(TaskId task, int32_t communicator);
   OpId AddOp(const Op& op);  // callers keep ops distinct where it matters
   // flags by op, or empty where no op has any.
   BlockId AddBlock(std::span<const OpId> ops, std::span<const uint8_t> flags = {});

@@ -56,6 +56,7 @@ class ScheduleReader {
     for (int i = 0; i < proto_.blocks_size(); ++i) ReadBlock(i);
     for (int i = 0; i < proto_.ranks_size(); ++i) ReadRank(i);
     for (int i = 0; i < proto_.lanes_size(); ++i) ReadLane(i);
+    for (int i = 0; i < proto_.communicators_size(); ++i) ReadCommunicator(i);
     for (int i = 0; i < proto_.tasks_size(); ++i) ReadTask(i);
     for (int i = 0; i < proto_.tasks_size(); ++i) ReadSuccessors(i);
     return builder_.Build();
@@ -104,6 +105,20 @@ class ScheduleReader {
     builder_.AddLane(info);
   }
 
+  void ReadCommunicator(int index) {
+    const Place place{path_, "communicators", index};
+    DeviceGroups groups;
+    for (const ScheduleProto::DeviceGroup& group : proto_.communicators(index).groups()) {
+      place.InRange("groups.devices size", group.devices_size(), 1, kMaxInt32);
+      for (const int32_t device : group.devices()) {
+        place.InRange("groups.devices", device, 0, kMaxInt32);
+      }
+      groups.emplace_back(group.devices().begin(), group.devices().end());
+    }
+    place.InRange("groups size", static_cast<int64_t>(groups.size()), 1, kMaxInt32);
+    builder_.AddCommunicator(std::move(groups));
+  }
+
   Tag ReadTag(const Place& place, const ScheduleProto::Task& task) const {
     Tag tag;
     tag.rank = static_cast<int32_t>(
@@ -136,7 +151,10 @@ class ScheduleReader {
     }
     const BlockId block = static_cast<BlockId>(
         OrNone(place, "block", task.has_block(), task.block(), proto_.blocks_size() - 1));
-    builder_.Add(task_lanes_, {}, block, ReadTag(place, task));
+    const TaskId added = builder_.Add(task_lanes_, {}, block, ReadTag(place, task));
+    const int64_t communicator = OrNone(place, "communicator", task.has_communicator(),
+                                        task.communicator(), proto_.communicators_size() - 1);
+    builder_.SetCommunicator(added, static_cast<int32_t>(communicator));
   }
 
   void ReadSuccessors(int index) {
@@ -184,6 +202,7 @@ void WriteTask(const Schedule& schedule, TaskId task, ScheduleProto::Task* proto
   for (const Lane lane : schedule.lanes(task)) proto->add_lanes(Index(lane));
   for (const TaskId next : schedule.successors(task)) proto->add_successors(next);
   if (schedule.block(task) >= 0) proto->set_block(schedule.block(task));
+  if (schedule.communicator(task) >= 0) proto->set_communicator(schedule.communicator(task));
   WriteTag(schedule.tag(task), proto);
 }
 
@@ -206,6 +225,12 @@ ScheduleProto ToProto(const Schedule& schedule) {
   }
   for (const RankInfo& rank : schedule.ranks()) WriteRank(rank, proto.add_ranks());
   WriteLanes(schedule, &proto);
+  for (const DeviceGroups& groups : schedule.communicators()) {
+    ScheduleProto::Communicator* out = proto.add_communicators();
+    for (const std::vector<int32_t>& group : groups) {
+      out->add_groups()->mutable_devices()->Add(group.begin(), group.end());
+    }
+  }
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
     WriteTask(schedule, task, proto.add_tasks());
   }

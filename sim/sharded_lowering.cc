@@ -107,11 +107,13 @@ class ShardedTraffic {
 
 }  // namespace
 
-TaskId AddCollective(OpKind kind, int64_t bytes, const Fabric& fabric, const DataGroup& group,
+TaskId AddCollective(OpKind kind, int64_t bytes, const Communicator& among, const DataGroup& group,
                      const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,
                      Schedule::Builder& builder) {
-  const BlockId block = passes.blocks().SingleOp(Op::Collective(kind, Bytes(bytes), fabric));
-  return builder.Add(group.lanes, after, block, tag);
+  const BlockId block = passes.blocks().SingleOp(Op::Collective(kind, Bytes(bytes), among.fabric));
+  const TaskId task = builder.Add(group.lanes, after, block, tag);
+  builder.SetCommunicator(task, among.id);
+  return task;
 }
 
 TaskId AddParameterGather(const Plan& plan, const ParameterCount& parameters,
@@ -138,7 +140,7 @@ TaskId AddHoldersReduction(const Plan& plan, int64_t parameters, const Holders& 
   }
   const TaskId last = AddCollective(OpKind::kReduceScatter, bytes, holders.sharing, group, tag,
                                     after, passes, builder);
-  if (holders.copies.ranks == 1) return last;
+  if (holders.copies.fabric.ranks == 1) return last;
   return AddCollective(OpKind::kAllReduce, DivideUp(bytes, holders.shards()), holders.copies, group,
                        tag, {&last, 1}, passes, builder);
 }
@@ -150,7 +152,7 @@ TaskId AddGradientReduction(const Plan& plan, const ParameterCount& parameters,
                             LoweredPasses& passes, Schedule::Builder& builder) {
   const TaskId dense =
       AddHoldersReduction(plan, parameters.dense, group.dense, group, tag, after, passes, builder);
-  if (parameters.expert == 0 || group.experts.all.ranks == 1) return dense;
+  if (parameters.expert == 0 || group.experts.all.fabric.ranks == 1) return dense;
   return AddHoldersReduction(plan, parameters.expert, group.experts, group, tag, {&dense, 1},
                              passes, builder);
 }

@@ -14,7 +14,7 @@
 namespace stagecraft {
 
 // Adds a collective of a group's ranks.
-TaskId AddCollective(OpKind kind, int64_t bytes, const Fabric& fabric, const DataGroup& group,
+TaskId AddCollective(OpKind kind, int64_t bytes, const Communicator& among, const DataGroup& group,
                      const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,
                      Schedule::Builder& builder);
 

@@ -2,73 +2,13 @@
 
 #include <algorithm>
 
+#include "sim/interface_sharing.h"
+#include "sim/traffic_binding.h"
+
 namespace stagecraft {
 
-namespace {
-
-// When the last op of a block ends, counted from the start of both.
-Duration EndOfBlock(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates,
-                    bool waits_for_host) {
-  const auto ops = schedule.ops(block);
-  const auto flags = schedule.flags(block);
-  Duration free;      // the device, of the ops before
-  Duration last;      // end of those side by side so far
-  Duration launched;  // the host
-  for (size_t i = 0; i < ops.size(); ++i) {
-    const Estimate& estimate = estimates[ops[i]];
-    if (waits_for_host) launched += estimate.host;
-    last = std::max(last, std::max(free, launched) + estimate.time);
-    const bool overlaps_next = (flags[i] & kOverlapsNext) != 0 && i + 1 < ops.size();
-    if (!overlaps_next) free = last;
-  }
-  return last;
-}
-
-}  // namespace
-
-BlockTimes TimesOf(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates) {
-  BlockTimes times;
-  for (const OpId op : schedule.ops(block)) times.host += estimates[op].host;
-  times.device = EndOfBlock(schedule, block, estimates, /*waits_for_host=*/false);
-  if (times.host == Duration()) return times;
-  times.lead = EndOfBlock(schedule, block, estimates, /*waits_for_host=*/true) - times.device;
-  return times;
-}
-
-BlockTimes BoundCosts::TaskTimes(const Schedule& schedule, TaskId task) const {
-  const BlockId block = schedule.block(task);
-  if (block < 0) return {};
-  if (blocks.size() == 1) return blocks[0][block];
-  BlockTimes slowest;
-  Duration from_idle;
-  for (const Lane lane : schedule.lanes(task)) {
-    const int32_t rank = schedule.lane_infos()[Index(lane)].rank;
-    const BlockTimes& times = blocks[device_of_rank[rank]][block];
-    slowest.device = std::max(slowest.device, times.device);
-    slowest.host = std::max(slowest.host, times.host);
-    from_idle = std::max(from_idle, times.FromIdle());
-  }
-  slowest.lead = from_idle - slowest.device;
-  return slowest;
-}
-
-BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const CostModel& model) {
-  BoundCosts costs;
-  for (const RankInfo& rank : schedule.ranks()) {
-    const Device& device = cluster.device(rank.device);
-    auto found = std::find(costs.devices.begin(), costs.devices.end(), device);
-    if (found == costs.devices.end()) found = costs.devices.insert(found, device);
-    costs.device_of_rank.push_back(static_cast<int>(found - costs.devices.begin()));
-  }
-  for (const Device& device : costs.devices) {
-    costs.estimates.push_back(model.Predict(schedule.distinct_ops(), device));
-    std::vector<BlockTimes> blocks;
-    for (BlockId block = 0; block < schedule.block_count(); ++block) {
-      blocks.push_back(TimesOf(schedule, block, costs.estimates.back()));
-    }
-    costs.blocks.push_back(std::move(blocks));
-  }
-  return costs;
+const char* Name(NetworkFidelity fidelity) {
+  return fidelity == NetworkFidelity::kFlow ? "flow" : "model";
 }
 
 std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& costs) {
@@ -98,7 +38,29 @@ Timeline SimExecutor::Execute(const Schedule& schedule) {
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
     durations[task] = costs_.TaskTimes(schedule, task).device;
   }
-  return engine_.Run(schedule, durations, {}, BindLaunches(schedule, costs_));
+  if (network_.fidelity == NetworkFidelity::kFlow) {
+    traffic_ = BindTraffic(schedule, cluster_, costs_);
+    for (const LinkChange& change : network_.changes) {
+      const Bandwidth bandwidth = change.rate * cluster_.link(change.link).bandwidth;
+      traffic_->ChangeCapacity(change.link, bandwidth, change.time);
+    }
+  }
+  const std::vector<Launch> launches = BindLaunches(schedule, costs_);
+  Timeline timeline =
+      engine_.Run(schedule, durations, {.launches = launches, .traffic = traffic_.get()});
+  if (network_.fidelity == NetworkFidelity::kFlow) return timeline;
+  const std::vector<Duration> shared = ShareInterfaces(schedule, timeline, costs_, durations);
+  if (shared.empty()) return timeline;
+  return engine_.Run(schedule, shared, {.launches = launches});
+}
+
+std::vector<LinkUse> SimExecutor::link_use() {
+  std::vector<LinkUse> use;
+  if (traffic_ == nullptr) return use;
+  for (LinkId link = 0; link < traffic_->network().link_count(); ++link) {
+    use.push_back(traffic_->network().Use(link));
+  }
+  return use;
 }
 
 }  // namespace stagecraft

@@ -2,66 +2,64 @@
 // model.
 #pragma once
 
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "costmodel/cost_model.h"
-#include "costmodel/device.h"
+#include "sim/bound_costs.h"
 #include "sim/cluster.h"
 #include "sim/engine.h"
 #include "sim/executor.h"
+#include "sim/network/task_traffic.h"
 #include "sim/schedule.h"
 #include "sim/timeline.h"
 
 namespace stagecraft {
-
-// What a block takes of the device, and of the host that launches its ops in the
-// same order: an op cannot start before its launch is done.
-struct BlockTimes {
-  Duration device;  // were every op launched in time
-  Duration lead;    // later than that, were the device idle when the host begins
-  Duration host;    // all launches
-
-  Duration FromIdle() const { return lead + device; }
-};
-
-// Ops run one after another; one that overlaps the next starts with it, and both
-// have ended before the op after that starts.
-BlockTimes TimesOf(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates);
-
-// Estimates of a schedule's distinct ops on every kind of device it runs on.
-struct BoundCosts {
-  std::vector<Device> devices;                   // distinct, in order of rank
-  std::vector<int> device_of_rank;               // into devices
-  std::vector<std::vector<Estimate>> estimates;  // by device, then op
-  std::vector<std::vector<BlockTimes>> blocks;   // by device, then block
-
-  // What a task takes: on several ranks, as long as the slowest of them.
-  BlockTimes TaskTimes(const Schedule& schedule, TaskId task) const;
-};
-
-// One batched Predict() per kind of device.
-BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const CostModel& model);
 
 // By task; empty where no op needs the host. The host waits for what comes from
 // another stage and for the gradient norm, as Megatron-LM's does (assumption:
 // batched sends synchronise, clipping reads the norm), and runs ahead of the rest.
 std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& costs);
 
+// How messages share links: each takes the cost model's time, stretched where its
+// rank sends something else meanwhile (interface_sharing.h); or it is flows over
+// the cluster's links (traffic_binding.h), for schedules that were lowered unfolded.
+enum class NetworkFidelity { kModel, kFlow };
+const char* Name(NetworkFidelity fidelity);
+
+// From `time` on the link has `rate` times its bandwidth; 0: nothing passes.
+struct LinkChange {
+  Duration time;    // >= 0
+  int link = 0;     // of the cluster
+  double rate = 1;  // >= 0, finite
+};
+
+struct NetworkOptions {
+  NetworkFidelity fidelity = NetworkFidelity::kModel;
+  std::vector<LinkChange> changes = {};  // kFlow only
+};
+
 class SimExecutor : public Executor {
  public:
-  // Both must outlive the executor.
-  SimExecutor(const Cluster& cluster, const CostModel& model) : cluster_(cluster), model_(model) {}
+  // All must outlive the executor.
+  SimExecutor(const Cluster& cluster, const CostModel& model, NetworkOptions network = {})
+      : cluster_(cluster), model_(model), network_(std::move(network)) {}
 
   Timeline Execute(const Schedule& schedule) override;
 
   // What the last Execute() ran with.
   const BoundCosts& costs() const { return costs_; }
+  // By link of the cluster, over the last Execute(); empty with kModel.
+  std::vector<LinkUse> link_use();
 
  private:
   const Cluster& cluster_;
   const CostModel& model_;
+  const NetworkOptions network_;
   Engine engine_;
+  std::unique_ptr<TaskTraffic> traffic_;
   BoundCosts costs_;
 };
 

@@ -32,7 +32,7 @@ class UpdateLowering {
 
   void Run() {
     for (int stage = 0; stage < stages(); ++stage) {
-      groups_.push_back(FindDataGroups(plan_, cluster_, passes_, stage));
+      groups_.push_back(FindDataGroups(plan_, cluster_, passes_, stage, builder_));
       if (passes_.OverlapsGather(stage)) AddEarlyGathers(stage);
       if (passes_.ReducesEveryPass(stage) || passes_.GathersEveryPass(stage)) {
         const std::vector<TaskId> last =
@@ -137,20 +137,25 @@ class UpdateLowering {
     const int tensor = plan_.stages.back().tensor_parallel;
     const int64_t bytes = DivideUp(parameters, tensor) * plan_.gradient_bytes;
     std::vector<TaskId> after;
-    std::vector<int> devices;
-    for (const size_t w : members) {
-      after.push_back(passes_.Last(w, workers[w].order.back()));
-      devices.push_back(plan_.stages[workers[w].stage].replicas[workers[w].replica][0]);
-    }
+    for (const size_t w : members) after.push_back(passes_.Last(w, workers[w].order.back()));
+    const auto devices_of = [&](size_t rank) {
+      std::vector<int> devices;
+      for (const size_t w : members) {
+        const auto& replica = plan_.stages[workers[w].stage].replicas[workers[w].replica];
+        devices.push_back(replica[rank % replica.size()]);
+      }
+      return devices;
+    };
     DataGroup group;
-    const Fabric fabric = cluster_.DescribeGroup(devices);
+    const Fabric fabric = cluster_.DescribeGroup(devices_of(0));
     for (size_t rank = 0; rank < workers[members[0]].data.size(); ++rank) {
       group.lanes.clear();
       for (const size_t w : members) {
         group.lanes.push_back(workers[w].data[rank % workers[w].data.size()]);
       }
       group.rank = workers[members[0]].ranks[rank];
-      reductions_.push_back(AddCollective(OpKind::kAllReduce, bytes, fabric, group,
+      const Communicator among{fabric, builder_.AddCommunicator({devices_of(rank)})};
+      reductions_.push_back(AddCollective(OpKind::kAllReduce, bytes, among, group,
                                           MakeTag(group.rank, 0, Phase::kGradReduce), after,
                                           passes_, builder_));
     }

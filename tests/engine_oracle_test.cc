@@ -144,7 +144,7 @@ TEST(EngineOracleTest, NominalRatesGiveTheSameTimes) {
     const Drawn drawn = Draw(seed);
     const Schedule schedule = Freeze(drawn, SameNames(drawn));
     const RateChange nominal[] = {{Duration::Nanoseconds(7), Lane(0), 1.0}};
-    ASSERT_EQ(Engine().Run(schedule, drawn.durations, nominal).Fingerprint(),
+    ASSERT_EQ(Engine().Run(schedule, drawn.durations, {.changes = nominal}).Fingerprint(),
               Engine().Run(schedule, drawn.durations).Fingerprint())
         << "seed " << seed;
   }

@@ -174,7 +174,7 @@ std::string ReadText(const std::string& path) {
 TEST(GoldenTimelineTest, TimelinesAreAsDrawn) {
   for (const Case& test : Cases()) {
     ASSERT_LE(test.schedule.task_count(), kMostTasks) << test.name;
-    const Timeline timeline = Engine().Run(test.schedule, test.durations, test.changes);
+    const Timeline timeline = Engine().Run(test.schedule, test.durations, {.changes = test.changes});
     const std::string text = Render(test, timeline);
     const std::string golden = ReadText("tests/golden/" + test.name + ".txt");
     if (text == golden) continue;

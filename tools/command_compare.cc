@@ -55,7 +55,8 @@ const char* Verdict(const ComparedRow& row) {
 double GbPerS(const Op& op, Duration time) { return BusBandwidth(op, time).bytes_per_s() * 1e-9; }
 
 std::string Describe(const CollectiveChoice& choice) {
-  return fmt::format("{} {} x{}", Name(choice.algorithm), Name(choice.protocol), choice.channels);
+  return fmt::format("{} {} x{}", Name(choice.method.algorithm), Name(choice.method.protocol),
+                     choice.method.channels);
 }
 
 // Its index among the rows, by file: the largest message.
@@ -103,9 +104,9 @@ Json ToJson(const std::vector<ComparedRow>& rows) {
          {"nodes", op.fabric.nodes},
          {"ranks", op.fabric.ranks},
          {"bytes", op.bytes.count()},
-         {"algorithm", Name(row.predicted.choice.algorithm)},
-         {"protocol", Name(row.predicted.choice.protocol)},
-         {"channels", row.predicted.choice.channels},
+         {"algorithm", Name(row.predicted.choice.method.algorithm)},
+         {"protocol", Name(row.predicted.choice.method.protocol)},
+         {"channels", row.predicted.choice.method.channels},
          {"predicted_bus_bandwidth_gb_per_s", GbPerS(op, row.predicted.estimate.time)},
          {"measured_bus_bandwidth_gb_per_s", GbPerS(op, row.sample->time)},
          {"basis", Name(row.predicted.estimate.basis)},

@@ -16,6 +16,8 @@
 #include "tools/command.h"
 #include "tools/cost_model_flag.h"
 #include "tools/flags.h"
+#include "tools/network_flags.h"
+#include "tools/network_report.h"
 #include "tools/perfetto_writer.h"
 #include "tools/plan_flags.h"
 #include "tools/report_header.h"
@@ -130,6 +132,8 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   app.footer(kExample);
   PlanFlags flags;
   flags.Register(app);
+  NetworkFlags network;
+  network.Register(app);
   CostModelFlag cost_model;
   cost_model.Register(app);
   Outputs outputs;
@@ -143,10 +147,14 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   const auto begin = std::chrono::steady_clock::now();
   CheckOutputs(outputs);
   PlannedJob job = flags.Build();
+  job.network = network.Build(job.cluster);
   const std::unique_ptr<CostModel> model = cost_model.Load();
-  const SimulatedStep step =
-      SimulateStep(job.plan, job.workload, job.cluster, *model, {.unfold = outputs.unfold});
+  const SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, *model,
+                                          {.unfold = outputs.unfold, .network = job.network});
   AddBasisWarning(step, job);
+  for (std::string& warning : NetworkWarnings(step, job.cluster, job.network)) {
+    job.warnings.push_back(std::move(warning));
+  }
   WallTime wall;
   wall.total_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();

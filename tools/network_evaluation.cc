@@ -11,6 +11,7 @@
 #include "costmodel/check.h"
 #include "costmodel/network/network_experiment.h"
 #include "costmodel/network/network_model.h"
+#include "tools/flags.h"
 #include "tools/network_input.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"

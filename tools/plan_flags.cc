@@ -95,7 +95,6 @@ void PlanFlags::Register(CLI::App& app) {
   Add(app, "--stack", stack_,
       "take the defaults of a training stack: " +
           fmt::format("{}", fmt::join(StackTable::Embedded().Names(), ", ")));
-  app.add_option("--network", network_, "model: a collective is one task [model]");
 }
 
 void PlanFlags::RegisterDegrees(CLI::App& app) {
@@ -208,9 +207,6 @@ PlannedJob PlanFlags::Build() const {
     job.stack_values = std::move(used);
     return job;
   }
-  if (network_ != "model") {
-    throw InputError(fmt::format("--network: got \"{}\", want model", network_));
-  }
   Cluster cluster = ParseCluster(cluster_);
   Workload workload = LoadNetwork(cluster);
   std::vector<std::string> files;
@@ -233,8 +229,14 @@ PlannedJob PlanFlags::Build() const {
     plan = MakePlan(degrees, workload, cluster);
   }
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
-  return {std::move(workload), std::move(cluster), std::move(plan), "", {},
-          std::move(files),    std::move(warnings)};
+  return {std::move(workload),
+          std::move(cluster),
+          std::move(plan),
+          "",
+          {},
+          std::move(files),
+          std::move(warnings),
+          {}};
 }
 
 }  // namespace stagecraft

@@ -9,6 +9,7 @@
 
 #include "sim/cluster.h"
 #include "sim/plan.h"
+#include "sim/sim_executor.h"
 #include "sim/workload.h"
 #include "tools/validation/stack_table.h"
 
@@ -23,6 +24,7 @@ struct PlannedJob {
   std::vector<StackValue> stack_values;  // those that no flag replaced
   std::vector<std::string> files;        // that were read
   std::vector<std::string> warnings;     // what rests on an assumption, a sentence each
+  NetworkOptions network = {};
 };
 
 class PlanFlags {
@@ -52,7 +54,7 @@ class PlanFlags {
 
   std::string model_, cluster_, plan_file_;
   std::string precision_ = "bf16", schedule_ = "1f1b", recompute_ = "selective";
-  std::string attention_ = "flash", network_ = "model", stack_;
+  std::string attention_ = "flash", stack_;
   std::string optimizer_ = "adam", context_exchange_ = "ring", fp8_recipe_ = "delayed";
   std::string embedding_placement_ = "first-last";
   std::vector<int> stage_layers_;

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "sim/cluster_spec.h"
+#include "tools/network_report.h"
 
 namespace stagecraft {
 namespace {
@@ -110,7 +111,7 @@ Json PlanToJson(const PlannedJob& job) {
           {"overlap_grad_reduce", plan.overlap_grad_reduce},
           {"overlap_param_gather", plan.overlap_param_gather},
           {"forward_only", plan.forward_only},
-          {"network", "model"},
+          {"network", Name(job.network.fidelity)},
           {"rank_order", plan.rank_order},
           {"stack", StackToJson(job)},
           {"stages", std::move(stages)}};
@@ -196,7 +197,7 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
   const auto known = [&](double value) {
     return job.workload.is_profile() ? Json(nullptr) : Json(value);
   };
-  return {
+  Json report = {
       {"model", job.workload.name},
       {"parameters", job.workload.Parameters()},
       {"cluster", DescribeCluster(job.cluster)},
@@ -224,6 +225,8 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
       {"tasks_per_s", wall.tasks_per_s},
       {"wall_ms", wall.total_ms},
       {"fingerprint", fmt::format("{:016x}", step.timeline.Fingerprint())}};
+  report.update(NetworkToJson(step, job.cluster));
+  return report;
 }
 
 void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& out) {
@@ -249,6 +252,7 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
     fmt::print(out, "  in {:.1f} ms of these the device waits for its host to launch\n",
                e.profile.host_wait.ms());
   }
+  PrintNetwork(step, job.cluster, out);
   PrintMemory(job, e, out);
   fmt::print(out, "fingerprint {:016x}, {} tasks on {} simulated ranks\n",
              step.timeline.Fingerprint(), step.schedule.task_count(), step.schedule.ranks().size());

@@ -142,7 +142,10 @@ class PricedCurve {
     result.choice = formula_.ChoiceAt(bytes);
     if (size > kLastSize) seconds *= std::exp2(size - kLastSize);
     if (is_bounded_) seconds = std::max(seconds, LeastSeconds(bytes, result.choice));
-    result.estimate = {Duration::Seconds(seconds), weights_.BasisAt(size), weights_.Spread()};
+    result.estimate = {.time = Duration::Seconds(seconds),
+                       .basis = weights_.BasisAt(size),
+                       .spread = weights_.Spread(),
+                       .method = result.choice.method};
     return result;
   }
 
@@ -151,7 +154,7 @@ class PricedCurve {
     Op op = op_;
     op.bytes = bytes;
     // Rounded up: times are whole nanoseconds.
-    return (BusiestLinkTime(op, choice.algorithm) + 1_ns).seconds();
+    return (BusiestLinkTime(op, choice.method.algorithm) + 1_ns).seconds();
   }
 
   double Seconds(double size) const {
@@ -183,7 +186,7 @@ Eigen::MatrixXd CorrelationsAmong(const std::vector<TimeCurve>& curves, Regime r
 }
 
 // A rank alone: nothing to do.
-NetworkEstimate Nothing() { return {{Duration(), Basis::kAnalytical, 0}, {}}; }
+NetworkEstimate Nothing() { return {}; }
 
 }  // namespace
 

@@ -137,7 +137,8 @@ TEST(NetworkModelTest, NoLinkCarriesMoreThanItsBandwidthAndMoreBytesAreNeverFast
     const Device device = Board(kGenerations[random.Integer(0, 4)]);
     const std::vector<NetworkEstimate> estimates = model.Predict(ops, device);
     for (int k = 0; k < 2; ++k) {
-      ASSERT_GE(estimates[k].estimate.time, BusiestLinkTime(ops[k], estimates[k].choice.algorithm))
+      ASSERT_GE(estimates[k].estimate.time,
+                BusiestLinkTime(ops[k], estimates[k].choice.method.algorithm))
           << Describe(ops[k]) << " seed " << kSeed;
     }
     ASSERT_GE(estimates[1].estimate.time, estimates[0].estimate.time)

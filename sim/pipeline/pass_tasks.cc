@@ -78,6 +78,7 @@ void PassTasks::AddPasses(int w, const PassCosts& costs, Schedule::Builder& buil
       const Lane held[] = {lanes[i], worker.compute[i]};
       const std::span<const Lane> occupied(held, worker.sends_block ? 2 : 1);
       const TaskId send = builder.Add(occupied, {&last_[slot], 1}, block, tag);
+      builder.SetCommunicator(send, costs.Channel(w, next.worker, static_cast<int>(i)));
       if (send_[slot] < 0) send_[slot] = send;
     }
   }

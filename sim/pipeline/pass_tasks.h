@@ -33,6 +33,10 @@ class PassCosts {
   // What a pass hands to the next worker, per sending device; -1 where the two
   // need no transfer and the receiver follows at once.
   virtual BlockId Transfer(int from_worker, int to_worker, const Pass& pass) const = 0;
+  // Communicator of the message of one sending device; -1: not known.
+  virtual int32_t Channel(int /*from_worker*/, int /*to_worker*/, int /*device*/) const {
+    return -1;
+  }
 };
 
 // The tasks of every pass. `workers` by stage, then replica; `shares` by stage,

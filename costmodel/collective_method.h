@@ -1,0 +1,31 @@
+// How a collective is run: what NCCL chooses for it.
+#pragma once
+
+#include "costmodel/op.h"
+#include "costmodel/units.h"
+
+namespace stagecraft {
+
+// kDirect: every rank exchanges with every other, as all-to-all and send/recv do.
+enum class Algorithm { kRing, kTree, kNvls, kDirect };
+const char* Name(Algorithm algorithm);
+
+enum class Protocol { kLl, kLl128, kSimple };
+inline constexpr int kProtocolCount = 3;
+const char* Name(Protocol protocol);
+
+struct CollectiveMethod {
+  Algorithm algorithm = Algorithm::kRing;
+  Protocol protocol = Protocol::kSimple;
+  int channels = 0;  // copies of the ring or tree that share the links; 0: nothing is run
+  friend bool operator==(const CollectiveMethod&, const CollectiveMethod&) = default;
+};
+
+// Up the tree and down again: every byte leaves a rank twice.
+inline constexpr double kTreeTraffic = 2;
+
+// What the algorithm's bytes take on the busiest link at its nominal bandwidth,
+// without latency: no estimate is shorter. Zero for one rank.
+Duration BusiestLinkTime(const Op& op, Algorithm algorithm);
+
+}  // namespace stagecraft

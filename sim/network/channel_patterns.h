@@ -1,0 +1,33 @@
+// The messages of one collective over the nodes of a cluster, channel by channel,
+// as NCCL lays its rings and trees.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "costmodel/collective_method.h"
+#include "costmodel/op.h"
+#include "sim/network/message_pattern.h"
+
+namespace stagecraft {
+
+struct ChannelPattern {
+  MessagePattern pattern;
+  std::vector<int> devices;  // by participant of the pattern
+  int steps = 1;             // messages, one after another, that a byte's latency counts for
+};
+
+// `by_node`: devices of each node of the group, in ring order; at least two in all.
+//
+// Rings: as many channels as the node with fewest ranks has, each with its share
+// of the bytes; channel c goes through the ranks of a node from its c-th on, so
+// that each enters and leaves nodes at other ranks. With more than `most_messages`
+// in all, each pair's bytes are one flow and `steps` is 1.
+// Trees: per channel a chain inside each node and NCCL's double binary tree over
+// the nodes; each edge carries its bytes up and down as one flow each way.
+// All-to-all, send/recv: one flow a pair.
+ChannelPattern MakeChannels(OpKind kind, Algorithm algorithm, Bytes bytes,
+                            std::span<const std::vector<int>> by_node, double most_messages);
+
+}  // namespace stagecraft

@@ -1,0 +1,103 @@
+#include "sim/traffic_binding.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "costmodel/collective_method.h"
+#include "sim/network/channel_patterns.h"
+
+namespace stagecraft {
+namespace {
+
+class Binder {
+ public:
+  Binder(const Schedule& schedule, const Cluster& cluster, const BoundCosts& costs)
+      : schedule_(schedule), cluster_(cluster), costs_(costs) {}
+
+  std::unique_ptr<TaskTraffic> Run() {
+    AddLinks();
+    for (TaskId task = 0; task < schedule_.task_count(); ++task) {
+      if (schedule_.communicator(task) < 0 || schedule_.block(task) < 0) continue;
+      const OpId op = schedule_.ops(schedule_.block(task))[0];
+      const auto [entry, is_new] = exchanges_.try_emplace({schedule_.communicator(task), op}, -1);
+      if (is_new) entry->second = AddExchange(task, schedule_.op(op));
+      if (entry->second >= 0) traffic_->Bind(task, entry->second);
+    }
+    return std::move(traffic_);
+  }
+
+ private:
+  void AddLinks() {
+    for (int link = 0; link < cluster_.link_count(); ++link) {
+      traffic_->network().AddLink(cluster_.link(link).bandwidth, Duration());
+    }
+  }
+
+  RouteId RouteOf(int from, int to) {
+    const auto [entry, is_new] = routes_.try_emplace({from, to}, 0);
+    if (is_new) {
+      const std::vector<int> links = cluster_.FindRoute(from, to).links;
+      entry->second = traffic_->network().AddRoute(links);
+    }
+    return entry->second;
+  }
+
+  // Returns -1 for what is not bound.
+  int32_t AddExchange(TaskId task, const Op& op) {
+    if (op.fabric.ranks < 2 || op.bytes <= Bytes(0)) return -1;
+    const CollectiveMethod& method = costs_.MethodOf(schedule_, task);
+    if (method.algorithm == Algorithm::kNvls) return -1;
+    const Duration latency = std::max(Duration(), costs_.TaskTimes(schedule_, task).device -
+                                                      BusiestLinkTime(op, method.algorithm));
+    Exchange exchange;
+    for (const std::vector<int32_t>& group :
+         schedule_.communicators()[schedule_.communicator(task)]) {
+      const std::vector<std::vector<int>> by_node = ByNode(group);
+      if (by_node.size() == 1 && HasDirectLinks(by_node[0])) return -1;
+      ChannelPattern channel =
+          MakeChannels(op.kind, method.algorithm, op.bytes, by_node, kMostRingMessages);
+      Exchange::Part part;
+      for (const MessagePair& pair : channel.pattern.pairs()) {
+        part.routes.push_back(RouteOf(channel.devices[pair.from], channel.devices[pair.to]));
+      }
+      part.limits.delay = Duration::Nanoseconds(latency.ns() / channel.steps);
+      part.pattern = std::move(channel.pattern);
+      exchange.parts.push_back(std::move(part));
+    }
+    return traffic_->AddExchange(std::move(exchange));
+  }
+
+  // Devices of each node, both in the order of the group.
+  std::vector<std::vector<int>> ByNode(const std::vector<int32_t>& group) const {
+    std::vector<std::vector<int>> nodes;
+    std::map<int, size_t> place;
+    for (const int32_t device : group) {
+      const auto [entry, is_new] = place.try_emplace(cluster_.place(device).node, nodes.size());
+      if (is_new) nodes.emplace_back();
+      nodes[entry->second].push_back(device);
+    }
+    return nodes;
+  }
+
+  bool HasDirectLinks(const std::vector<int>& devices) {
+    return cluster_.FindRoute(devices[0], devices[1]).links.size() == 1;
+  }
+
+  const Schedule& schedule_;
+  const Cluster& cluster_;
+  const BoundCosts& costs_;
+  std::unique_ptr<TaskTraffic> traffic_ = std::make_unique<TaskTraffic>();
+  std::map<std::pair<int, int>, RouteId> routes_;          // by device from, to
+  std::map<std::pair<int32_t, OpId>, int32_t> exchanges_;  // by communicator and op
+};
+
+}  // namespace
+
+std::unique_ptr<TaskTraffic> BindTraffic(const Schedule& schedule, const Cluster& cluster,
+                                         const BoundCosts& costs) {
+  return Binder(schedule, cluster, costs).Run();
+}
+
+}  // namespace stagecraft

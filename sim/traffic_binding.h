@@ -1,0 +1,37 @@
+// What a schedule's messages and collectives put on the links of a cluster, for the
+// `flow` fidelity of the network.
+//
+// Bound are transfers between stages, reductions of gradients and gathers of
+// parameters: what may run beside other traffic. Collectives inside a pass, and
+// the gradient norm, take the cost model's time.
+//
+// Each collective runs the algorithm the cost model chose. A ring has as many
+// channels as the group has ranks on each node, each leaving the nodes from
+// another rank; inside a channel every message is a flow that waits for the one
+// before. A tree's channels, and rings of very many messages, send what each pair
+// exchanges as one flow. What the cost model's time has beyond the bytes at the
+// links' nominal bandwidth is latency: it is spread over the steps and does not
+// shrink or grow with what others send.
+#pragma once
+
+#include <memory>
+
+#include "sim/bound_costs.h"
+#include "sim/cluster.h"
+#include "sim/network/task_traffic.h"
+#include "sim/schedule.h"
+
+namespace stagecraft {
+
+// Rings of more messages than this send one flow a pair.
+inline constexpr double kMostRingMessages = 200'000;
+
+// The links of the network are those of cluster.link_graph(), by their indices.
+// Tasks of the schedule whose time no link decides are not bound: of no bytes, of
+// one rank, inside a multicasting switch (NVLS) or over direct links of one node,
+// where a collective uses ways that its ranks do not know. Preconditions: `schedule`
+// was lowered unfolded for `cluster`; `costs` are its.
+std::unique_ptr<TaskTraffic> BindTraffic(const Schedule& schedule, const Cluster& cluster,
+                                         const BoundCosts& costs);
+
+}  // namespace stagecraft

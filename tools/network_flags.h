@@ -1,0 +1,25 @@
+// --network and --link-rate: how messages share links, and what happens to links.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/cluster.h"
+#include "sim/sim_executor.h"
+
+namespace stagecraft {
+
+class NetworkFlags {
+ public:
+  // Registers the flags; the object must outlive the parse.
+  void Register(CLI::App& app);
+  // Throws InputError that names the flag.
+  NetworkOptions Build(const Cluster& cluster) const;
+
+ private:
+  std::string fidelity_ = "model";
+  std::vector<std::string> changes_;
+};
+
+}  // namespace stagecraft
