@@ -1,4 +1,4 @@
-// import: cluster files from what other tools print.
+// import: cluster files, and tables of collectives, from what other tools print.
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/json_util.h>
 
@@ -22,6 +22,7 @@
 #include "tools/import/nccl_topology.h"
 #include "tools/import/slurm_topology.h"
 #include "tools/import/smi_topology.h"
+#include "tools/network_import.h"
 #include "tools/report_header.h"
 
 namespace stagecraft {
@@ -30,13 +31,17 @@ namespace {
 constexpr int kSchema = 1;
 constexpr const char* kNotes =
     "nccl-topo  XML of NCCL_TOPO_DUMP_FILE       slurm  topology.conf or .yaml, --gres gres.conf\n"
-    "smi-topo   nvidia-smi topo -m, with --gpu   k8s    kubectl get nodes -o json\n\n"
-    "OUT is a .textproto, .json or .yaml file that --cluster takes; it is written whole or not\n"
-    "at all.\n\n"
-    "Example: stagecraft import slurm topology.conf --gres gres.conf -o cluster.textproto";
+    "smi-topo   nvidia-smi topo -m, with --gpu   k8s    kubectl get nodes -o json\n"
+    "nccl-tests what its programs print or write with -J, any number of files, with --cluster\n\n"
+    "OUT is a .textproto, .json or .yaml file that --cluster takes; of nccl-tests a .csv that\n"
+    "evaluate --network takes. It is written whole or not at all.\n\n"
+    "Example: stagecraft import slurm topology.conf --gres gres.conf -o cluster.textproto\n"
+    "         stagecraft import nccl-tests all_reduce.log --cluster dgx-a100:4 -o measured.csv";
+constexpr const char* kNcclTests = "nccl-tests";
 
 struct ImportFlags {
-  std::string format, in, out, gres;
+  std::string format, out, gres, cluster, collective;
+  Args in;
   ImportOptions options;
 };
 
@@ -47,6 +52,7 @@ const std::map<std::string, std::set<std::string>>& FlagsByFormat() {
       {"smi-topo", {"--gpu", "--nic-gbit"}},
       {"slurm", {"--gpu", "--node", "--gres", "--oversubscription", "--topology"}},
       {"k8s", {"--gpu", "--node", "--oversubscription"}},
+      {kNcclTests, {"--cluster", "--collective"}},
   };
   return flags;
 }
@@ -67,23 +73,22 @@ void CheckFlags(const CLI::App& app, const std::string& format) {
   }
 }
 
-ImportedCluster Import(const ImportFlags& flags) {
+ImportedCluster Import(const ImportFlags& flags, const std::string& in) {
   if (flags.format == "nccl-topo") {
-    const std::string text = ReadSourceText(flags.in, kMostNcclTopologyBytes);
-    return ImportNcclTopology(text, flags.in, flags.options);
+    const std::string text = ReadSourceText(in, kMostNcclTopologyBytes);
+    return ImportNcclTopology(text, in, flags.options);
   }
   if (flags.format == "smi-topo") {
-    const std::string text = ReadSourceText(flags.in, kMostSmiTopologyBytes);
-    return ImportSmiTopology(text, flags.in, flags.options);
+    const std::string text = ReadSourceText(in, kMostSmiTopologyBytes);
+    return ImportSmiTopology(text, in, flags.options);
   }
   if (flags.format == "k8s") {
-    const std::string text = ReadSourceText(flags.in, kMostKubernetesBytes);
-    return ImportKubernetesNodes(text, flags.in, flags.options);
+    const std::string text = ReadSourceText(in, kMostKubernetesBytes);
+    return ImportKubernetesNodes(text, in, flags.options);
   }
   SlurmText gres;
   if (!flags.gres.empty()) gres = {ReadSourceText(flags.gres, kMostSlurmBytes), flags.gres};
-  return ImportSlurmTopology({ReadSourceText(flags.in, kMostSlurmBytes), flags.in}, gres,
-                             flags.options);
+  return ImportSlurmTopology({ReadSourceText(in, kMostSlurmBytes), in}, gres, flags.options);
 }
 
 // JSON is YAML too.
@@ -104,8 +109,8 @@ void AddOptions(CLI::App& app, ImportFlags& flags) {
   Args formats;
   for (const auto& [format, used] : FlagsByFormat()) formats.push_back(format);
   app.add_option("FORMAT", flags.format, "what IN is")->required()->check(OneOf(formats));
-  app.add_option("IN", flags.in, "the file to read")->required();
-  app.add_option("-o", flags.out, "the cluster file to write")->required();
+  app.add_option("IN", flags.in, "the file to read; of nccl-tests one or more")->required();
+  app.add_option("-o", flags.out, "the cluster file or table to write")->required();
   app.add_option("--gpu", flags.options.gpu, "all GPUs are this one of the catalogue");
   app.add_option("--node", flags.options.node, "all nodes are this one of the catalogue");
   app.add_option("--gres", flags.gres, "slurm: gres.conf or slurm.conf, for the nodes' GPUs");
@@ -113,28 +118,64 @@ void AddOptions(CLI::App& app, ImportFlags& flags) {
   app.add_option("--nic-gbit", flags.options.nic_gbit, "Gbit/s of each network interface");
   app.add_option("--oversubscription", flags.options.oversubscription,
                  "bandwidth below a leaf switch over that above it (1)");
+  app.add_option("--cluster", flags.cluster, "nccl-tests: where the logs were taken");
+  app.add_option("--collective", flags.collective, "nccl-tests: what was run, if no log says it")
+      ->check(OneOf(CollectiveWords()));
 }
 
-void Report(const ImportFlags& flags, const std::string& description,
-            const std::vector<std::string>& notes, bool as_json, std::ostream& out) {
+// `what` has the name of the key that says it in JSON.
+void Report(const ImportFlags& flags, const char* what, const std::string& description,
+            const Args& notes, bool as_json, std::ostream& out) {
   if (!as_json) {
     out << flags.out << ": " << description << '\n';
     for (const std::string& note : notes) out << "  note: " << note << '\n';
     return;
   }
-  Args inputs = {flags.in};
+  Args inputs = flags.in;
   if (!flags.gres.empty()) inputs.push_back(flags.gres);
   nlohmann::ordered_json report = ReportHeader("import", kSchema, inputs);
   report["output"] = flags.out;
-  report["cluster"] = description;
+  report[what] = description;
   report["notes"] = notes;
-  out << report.dump(2) << '\n';
+  out << report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+}
+
+void WriteTable(const ImportFlags& flags, bool as_json, std::ostream& out) {
+  if (std::filesystem::path(flags.out).extension() != ".csv") {
+    throw InputError("-o: got \"" + flags.out + "\", want a .csv file");
+  }
+  NetworkImport source = {flags.in, flags.cluster, {}};
+  if (!flags.collective.empty()) source.kind = FindCollective(flags.collective);
+  const ImportedCollectives imported = ImportNcclTests(source, flags.out);
+  WriteFileAtomically(flags.out, imported.table);
+  Report(flags, "table", imported.description, imported.notes, as_json, out);
+}
+
+void WriteCluster(const ImportFlags& flags, bool as_json, std::ostream& out) {
+  const std::filesystem::path path(flags.out);
+  // A binary file would not say what it is.
+  if (!IsProtoExtension(path.extension().string()) || path.extension() == ".pb") {
+    throw InputError("-o: got \"" + flags.out + "\", want a .textproto, .json or .yaml file");
+  }
+  if (flags.in.size() != 1) {
+    throw InputError("IN: got " + std::to_string(flags.in.size()) + " files, want one");
+  }
+  const std::string& in = flags.in[0];
+  ImportedCluster imported = Import(flags, in);
+  imported.cluster.set_name(std::filesystem::path(in).filename().string());
+  const Cluster cluster = ClusterFromProto(imported.cluster, in);
+  WriteFileAtomically(flags.out, Written(imported.cluster, path.extension().string()));
+  Args notes = std::move(imported.notes);
+  std::sort(notes.begin(), notes.end());
+  notes.erase(std::unique(notes.begin(), notes.end()), notes.end());
+  Report(flags, "cluster", DescribeCluster(cluster), notes, as_json, out);
 }
 
 }  // namespace
 
 int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
-  CLI::App app("Makes a cluster file of what another tool printed.", "stagecraft import");
+  CLI::App app("Makes a cluster file, or a table of collectives, of what another tool printed.",
+               "stagecraft import");
   app.footer(kNotes);
   ImportFlags flags;
   bool as_json = false;
@@ -142,20 +183,11 @@ int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   app.add_flag("--json", as_json, "one JSON object");
   if (ParseFlags(app, args, out)) return kExitOk;
   CheckFlags(app, flags.format);
-  const std::filesystem::path path(flags.out);
-  // A binary file would not say what it is.
-  if (!IsProtoExtension(path.extension().string()) || path.extension() == ".pb") {
-    throw InputError("-o: got \"" + flags.out + "\", want a .textproto, .json or .yaml file");
+  if (flags.format == kNcclTests) {
+    WriteTable(flags, as_json, out);
+  } else {
+    WriteCluster(flags, as_json, out);
   }
-
-  ImportedCluster imported = Import(flags);
-  imported.cluster.set_name(std::filesystem::path(flags.in).filename().string());
-  const Cluster cluster = ClusterFromProto(imported.cluster, flags.in);
-  WriteFileAtomically(flags.out, Written(imported.cluster, path.extension().string()));
-  std::vector<std::string> notes = std::move(imported.notes);
-  std::sort(notes.begin(), notes.end());
-  notes.erase(std::unique(notes.begin(), notes.end()), notes.end());
-  Report(flags, DescribeCluster(cluster), notes, as_json, out);
   return kExitOk;
 }
 

@@ -9,10 +9,12 @@
 #include <string>
 
 #include "costmodel/check.h"
+#include "costmodel/network/collective_table.h"
 #include "costmodel/shared_csv.h"
 #include "sim/cluster.h"
 #include "sim/cluster_spec.h"
 #include "tools/command.h"
+#include "tools/network_input.h"
 
 namespace stagecraft {
 namespace {
@@ -41,6 +43,19 @@ class ImportTest : public testing::Test {
     EXPECT_EQ(RunImport(args, in, out, err), kExitOk) << err.str();
     printed_ = out.str();
     return ParseCluster(path);
+  }
+
+  // What the verb's InputError says; empty where it throws none.
+  std::string Run(const Args& args) {
+    std::istringstream in;
+    std::ostringstream out, err;
+    try {
+      EXPECT_EQ(RunImport(args, in, out, err), kExitOk) << err.str();
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    printed_ = out.str();
+    return "";
   }
 
   std::filesystem::path folder_;
@@ -207,6 +222,63 @@ TEST_F(ImportTest, JsonSaysWhatWasWritten) {
   EXPECT_EQ(report["command"], "import");
   EXPECT_EQ(report["inputs"][0]["path"], conf);
   EXPECT_EQ(report["notes"].size(), 1u);
+}
+
+constexpr char kLog[] =
+    "# nThread 1 nGpus 1 minBytes 8 maxBytes 4194304 step: 2(factor)\n"
+    "#  Rank  0 Group  0 Pid   4242 on      node0 device  0 [0000:18:00] NVIDIA H100 80GB HBM3\n"
+    "#  Rank  1 Group  0 Pid   4243 on      node1 device  0 [0000:18:00] NVIDIA H100 80GB HBM3\n"
+    "#       size         count      type   redop    root     time   algbw   busbw  #wrong\n"
+    "     1048576        262144     float     sum      -1    30.12   34.81   34.81       0\n"
+    "     2097152        524288     float     sum      -1    60.24   34.81   34.81       0\n";
+
+TEST_F(ImportTest, NcclTestsLogsBecomeATableOfCollectives) {
+  const std::string log = Write("x.log", kLog);
+  const std::string again = Write("y.log", kLog);
+  const std::string table = (folder_ / "out.csv").string();
+  EXPECT_EQ(Run({"nccl-tests", log, again, "--cluster", "dgx-h100:2", "-o", table}), "");
+  EXPECT_EQ(printed_,
+            table + ": 4 times on 2 ranks of dgx-h100:2\n  note: 2 times repeat a point\n");
+  const CollectiveTable read = ReadCollectiveTable(table);
+  ASSERT_EQ(read.samples.size(), 4u);
+  EXPECT_EQ(read.samples[3].repeat, 1);
+  EXPECT_EQ(read.samples[3].node, "dgx-h100");
+  EXPECT_EQ(read.samples[3].site, "nccl-tests dgx-h100:2");
+  NetworkInput direct = ReadNetworkInput("--network", {log}, "dgx-h100:2");
+  EXPECT_EQ(read.samples[0].op, direct.samples[0].op);
+  // What is printed does not say whether it was a gather.
+  EXPECT_NE(Run({"nccl-tests", log, "--cluster", "dgx-h100:2", "-o", table, "--collective",
+                 "all_gather"}),
+            "");
+}
+
+// The shared table of these logs was made by others.
+TEST_F(ImportTest, TheSharedLogsMakeTheSharedTable) {
+  if (!HasSharedData()) GTEST_SKIP() << "STAGECRAFT_SHARED is not set: no logs to import";
+  const std::string network = std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/network/";
+  const std::string table = (folder_ / "out.csv").string();
+  Args args = {"nccl-tests", "--cluster", "azure-nd96asr-v4:4", "-o", table};
+  for (const char* ranks : {"1", "2", "4", "8", "16", "32"}) {
+    args.push_back(network + "nccl_tests_nd_a100_v4/nccl_" + ranks + ".log");
+  }
+  EXPECT_EQ(Run(args), "");
+  const CollectiveTable read = ReadCollectiveTable(table);
+  const CollectiveTable shared = ReadCollectiveTable(network + "nd_a100_v4_all_reduce.csv");
+  EXPECT_EQ(read.invalid, shared.invalid);
+  ASSERT_EQ(read.samples.size(), shared.samples.size());
+  for (size_t i = 0; i < read.samples.size(); ++i) {
+    const NetworkSample& mine = read.samples[i];
+    const NetworkSample& theirs = shared.samples[i];
+    EXPECT_EQ(mine.op.bytes, theirs.op.bytes);
+    EXPECT_EQ(mine.op.fabric.ranks, theirs.op.fabric.ranks);
+    EXPECT_EQ(mine.time, theirs.time);
+    EXPECT_EQ(mine.gpu, theirs.gpu);
+    EXPECT_EQ(mine.dtype, theirs.dtype);
+  }
+  args.assign({"--network", table, "--split", "leave-out:group=4x32x1x1", "--quiet"});
+  std::istringstream in;
+  std::ostringstream out, err;
+  EXPECT_EQ(RunEvaluate(args, in, out, err), kExitOk) << err.str();
 }
 
 TEST_F(ImportTest, TheSharedExamplesAreRead) {

@@ -11,10 +11,9 @@
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/network/collective_table.h"
-#include "costmodel/network/nccl_tests_log.h"
 #include "costmodel/proto_file.h"
-#include "sim/cluster.h"
 #include "sim/cluster_spec.h"
+#include "sim/node_catalogue.h"
 
 namespace stagecraft {
 namespace {
@@ -42,26 +41,6 @@ std::vector<int> Place(const NcclTestsLog& log, const Cluster& cluster, const st
   return devices;
 }
 
-void AddLog(const std::string& text, const std::string& path, const Cluster& cluster,
-            const std::string& site, std::vector<NetworkSample>& samples) {
-  const NcclTestsLog log = ParseNcclTestsLog(text, path);
-  const std::vector<int> devices = Place(log, cluster, path);
-  NetworkSample sample;
-  sample.gpu = cluster.device(devices[0]).id;
-  sample.site = site;
-  sample.system = path;
-  sample.source = "nccl-tests";
-  const bool is_pair = log.kind == OpKind::kSendRecv && devices.size() == 2;
-  const Fabric fabric =
-      is_pair ? cluster.DescribePair(devices[0], devices[1], 1) : cluster.DescribeGroup(devices);
-  for (const NcclTestsLog::Row& row : log.rows) {
-    if (fabric.ranks <= 1) continue;  // a copy in memory
-    sample.op = Op::Collective(log.kind, row.bytes, fabric);
-    sample.time = row.time;
-    samples.push_back(sample);
-  }
-}
-
 void CheckGpus(const NetworkInput& input) {
   std::set<std::string> known;
   for (const NetworkSample& sample : input.samples) {
@@ -72,6 +51,28 @@ void CheckGpus(const NetworkInput& input) {
 }
 
 }  // namespace
+
+std::vector<NetworkSample> SamplesOfLog(const NcclTestsLog& log, const Cluster& cluster,
+                                        const std::string& path) {
+  const std::vector<int> devices = Place(log, cluster, path);
+  const bool is_pair = log.kind == OpKind::kSendRecv && devices.size() == 2;
+  const Fabric fabric =
+      is_pair ? cluster.DescribePair(devices[0], devices[1], 1) : cluster.DescribeGroup(devices);
+  NetworkSample sample;
+  sample.gpu = cluster.device(devices[0]).id;
+  const std::string& node = cluster.node(0).id;
+  if (NodeCatalogue::Embedded().Find(node) != nullptr) sample.node = node;
+  sample.dtype = log.dtype;
+  sample.software = log.software;
+  sample.source = "nccl-tests";
+  std::vector<NetworkSample> samples;
+  for (const NcclTestsLog::Row& row : log.rows) {
+    sample.op = Op::Collective(log.kind, row.bytes, fabric);
+    sample.time = row.time;
+    samples.push_back(sample);
+  }
+  return samples;
+}
 
 NetworkInput ReadNetworkInput(const std::string& flag, const Args& paths,
                               const std::string& cluster_spec) {
@@ -90,7 +91,12 @@ NetworkInput ReadNetworkInput(const std::string& flag, const Args& paths,
             fmt::format("{}: got the log {}, want --cluster with it, which says what its links are",
                         flag, path));
       }
-      AddLog(text, path, *cluster, cluster_spec, input.samples);
+      for (NetworkSample& sample : SamplesOfLog(ParseNcclTestsLog(text, path), *cluster, path)) {
+        if (sample.op.fabric.ranks <= 1) continue;  // a copy in memory
+        sample.site = cluster_spec;
+        sample.system = path;
+        input.samples.push_back(std::move(sample));
+      }
       continue;
     }
     CollectiveTable table = ParseCollectiveTable(text, path);

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/network/nccl_tests_log.h"
 #include "costmodel/network/network_sample.h"
+#include "sim/cluster.h"
 #include "tools/command.h"
 
 namespace stagecraft {
@@ -17,11 +19,16 @@ struct NetworkInput {
   int64_t invalid = 0;  // rows that a table itself says are no measurements
 };
 
+// What a log measured, size by size, without system and site. Its hosts are the
+// cluster's first nodes, its ranks the first devices of each. Throws InputError
+// that opens with `path`: more hosts or ranks than the cluster has.
+std::vector<NetworkSample> SamplesOfLog(const NcclTestsLog& log, const Cluster& cluster,
+                                        const std::string& path);
+
 // Tables (.csv, .csv.gz) and logs, told by their contents. `cluster` as --cluster
-// has it; empty: logs are refused. A log's hosts are the cluster's first nodes,
-// its ranks the first devices of each; its site is the cluster's name. Throws
+// has it; empty: logs are refused. The site of logs is `cluster`. Throws
 // InputError that names `flag` or the file: a file given twice, a GPU that is not
-// in the catalogue, more hosts or ranks than the cluster has, no sample at all.
+// in the catalogue, no sample at all, and what SamplesOfLog does.
 NetworkInput ReadNetworkInput(const std::string& flag, const Args& paths,
                               const std::string& cluster = "");
 

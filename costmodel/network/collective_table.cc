@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/learned/samples/csv_field.h"
 #include "costmodel/learned/samples/csv_rows.h"
 #include "costmodel/learned/samples/gzip.h"
+#include "costmodel/network/fabric_words.h"
 #include "costmodel/network/measured_fabric.h"
 #include "costmodel/proto_file.h"
 
@@ -40,15 +42,16 @@ constexpr std::string_view kColumns[] = {"source",        "system", "gpu_id", "n
                                          "dtype",         "groups", "stride", "n_ranks", "bytes",
                                          "time_us",       "repeat", "valid"};
 
+constexpr std::string_view kTellingColumns[] = {"fabric", "op", "n_ranks", "bytes", "time_us"};
+
 constexpr int64_t kMostRanks = 1 << 20;
 constexpr int64_t kMostBytes = int64_t{1} << 45;
 constexpr int kMostRepeats = 1'000'000;
 
-constexpr std::pair<std::string_view, OpKind> kOps[] = {{"all_reduce", OpKind::kAllReduce},
-                                                        {"all_gather", OpKind::kAllGather},
-                                                        {"reduce_scatter", OpKind::kReduceScatter},
-                                                        {"all_to_all", OpKind::kAllToAll},
-                                                        {"send_recv", OpKind::kSendRecv}};
+constexpr std::pair<std::string_view, OpKind> kOps[] = {
+    {"all_reduce", OpKind::kAllReduce},         {"all_gather", OpKind::kAllGather},
+    {"reduce_scatter", OpKind::kReduceScatter}, {"all_to_all", OpKind::kAllToAll},
+    {"broadcast", OpKind::kBroadcast},          {"send_recv", OpKind::kSendRecv}};
 
 // These time a call of a framework, from the host.
 constexpr std::string_view kFrameworkSources[] = {"Aceso", "sailor-aceso", "alpa-osdi22", "vidur"};
@@ -57,7 +60,7 @@ OpKind ReadOp(const CsvRows& row) {
   for (const auto& [name, kind] : kOps) {
     if (row.Text(kOp) == name) return kind;
   }
-  row.Fail(kOp, "all_reduce, all_gather, reduce_scatter, all_to_all or send_recv");
+  row.Fail(kOp, "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast or send_recv");
 }
 
 std::optional<Algorithm> ReadForced(const CsvRows& row) {
@@ -104,6 +107,7 @@ NetworkSample ReadSample(const CsvRows& row) {
   sample.op =
       Op::Collective(ReadOp(row), Bytes(row.Integer(kBytes, 1, kMostBytes)), measured.fabric);
   sample.gpu = group.gpu;
+  sample.node = group.node;
   sample.is_network_stated = measured.is_network_stated;
   sample.groups = Small(row, kGroups, kMostRanks);
   sample.stride = group.stride;
@@ -122,16 +126,44 @@ NetworkSample ReadSample(const CsvRows& row) {
   return sample;
 }
 
+bool HasColumn(const CsvRows& row, std::string_view column) {
+  const auto header = row.header();
+  return std::find(header.begin(), header.end(), column) != header.end();
+}
+
 void CheckHeader(const CsvRows& row) {
   for (const std::string_view column : kColumns) {
-    const auto header = row.header();
-    if (std::find(header.begin(), header.end(), column) != header.end()) continue;
+    if (HasColumn(row, column)) continue;
     throw InputError(fmt::format(
         "{}:1: got no column \"{}\", want one, as in a table of collectives", row.name(), column));
   }
 }
 
+std::string_view OpWord(OpKind kind) {
+  for (const auto& [name, known] : kOps) {
+    if (known == kind) return name;
+  }
+  CHECK(false);  // NetworkSample::op is a collective
+  return "";
+}
+
+std::string Row(const NetworkSample& sample) {
+  const Fabric& fabric = sample.op.fabric;
+  const bool is_alone = fabric.ranks <= 1;
+  std::string algorithm = "auto";
+  if (sample.forced) algorithm = Name(*sample.forced);
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                     CsvField(sample.source), CsvField(sample.system), CsvField(sample.gpu),
+                     CsvField(sample.node), fabric.nodes, fabric.ranks_per_node,
+                     FabricWords(fabric), OpWord(sample.op.kind), CsvField(sample.software),
+                     algorithm, CsvField(sample.dtype), sample.groups, sample.stride, fabric.ranks,
+                     sample.op.bytes.count(), Decimal(sample.time.ns(), 3), sample.repeat,
+                     is_alone ? 0 : 1, is_alone ? "single_rank" : "");
+}
+
 }  // namespace
+
+std::span<const std::pair<std::string_view, OpKind>> CollectiveNames() { return kOps; }
 
 CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& path) {
   std::string unpacked;
@@ -155,6 +187,33 @@ CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& 
 
 CollectiveTable ReadCollectiveTable(const std::string& path) {
   return ParseCollectiveTable(ReadFile(path), path);
+}
+
+bool IsCollectiveTable(std::string_view bytes) {
+  try {
+    std::string unpacked;
+    if (IsGzip(bytes)) unpacked = Gunzip(bytes, "");
+    const std::string_view text = unpacked.empty() ? bytes : std::string_view(unpacked);
+    const CsvRows row(text.substr(0, text.find('\n')), "");
+    return std::all_of(std::begin(kTellingColumns), std::end(kTellingColumns),
+                       [&](std::string_view column) { return HasColumn(row, column); });
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+std::string FormatCollectiveTable(std::span<const NetworkSample> samples, const std::string& path) {
+  std::string text = fmt::format("{},invalid_reason\n", fmt::join(kColumns, ","));
+  for (const NetworkSample& sample : samples) {
+    const Fabric& fabric = sample.op.fabric;
+    if (fabric.nodes * fabric.ranks_per_node != fabric.ranks) {
+      throw InputError(fmt::format(
+          "{}: got {} ranks on {} nodes of which one has {}, want as many on each in a table", path,
+          fabric.ranks, fabric.nodes, fabric.ranks_per_node));
+    }
+    text += Row(sample);
+  }
+  return text;
 }
 
 }  // namespace stagecraft

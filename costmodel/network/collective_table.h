@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "costmodel/network/network_sample.h"
+#include "costmodel/op.h"
 
 namespace stagecraft {
 
@@ -16,9 +19,21 @@ struct CollectiveTable {
   int64_t invalid = 0;                 // rows the table itself says are no measurements
 };
 
+// What the column `op` may hold: "all_reduce", ...
+std::span<const std::pair<std::string_view, OpKind>> CollectiveNames();
+
 // From the bytes of a file, gzipped or not. Throws InputError:
 // "collectives.csv:3: op: got "sum", want all_reduce, all_gather, ...".
 CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& path);
 CollectiveTable ReadCollectiveTable(const std::string& path);
+
+// Whether a text that begins like this, gzipped or not, is such a table.
+bool IsCollectiveTable(std::string_view bytes);
+
+// The same columns; fabrics are written out (fabric_words.h), and nodes are
+// Fabric::nodes, scale-up domains. Samples of one rank are valid = 0. What is read
+// back are the samples, save their site. Throws InputError that names `path`: a
+// group whose nodes have unlike numbers of ranks, for which there is no column.
+std::string FormatCollectiveTable(std::span<const NetworkSample> samples, const std::string& path);
 
 }  // namespace stagecraft

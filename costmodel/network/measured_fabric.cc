@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "costmodel/check.h"
+#include "costmodel/network/fabric_words.h"
 
 namespace stagecraft {
 namespace {
@@ -88,9 +89,22 @@ Link NodeInterfaces(const std::string& fabric, bool* is_stated) {
   return network(kRdmaLatency, 3.125);
 }
 
+MeasuredFabric Stated(const MeasuredGroup& group, const std::string& row) {
+  MeasuredFabric measured;
+  Fabric& fabric = measured.fabric;
+  fabric = ParseFabricWords(group.fabric, row);
+  fabric.nodes = group.nodes;
+  fabric.ranks_per_node = group.ranks_per_node;
+  fabric.ranks = group.nodes * group.ranks_per_node;
+  if (fabric.nodes == 1 || fabric.inter.bandwidth.bytes_per_s() > 0) return measured;
+  throw InputError(fmt::format("{}: fabric: got \"{}\", want a second link, between the {} nodes",
+                               row, group.fabric, group.nodes));
+}
+
 }  // namespace
 
 MeasuredFabric DescribeMeasured(const MeasuredGroup& group, const std::string& row) {
+  if (IsFabricWords(group.fabric)) return Stated(group, row);
   MeasuredFabric measured;
   Fabric& fabric = measured.fabric;
   fabric.nodes = group.nodes;

@@ -11,7 +11,7 @@ namespace stagecraft {
 struct MeasuredGroup {
   std::string gpu;     // id in the device catalogue
   std::string node;    // id in the node catalogue; may be empty
-  std::string fabric;  // the table's words: "NVLink3/NVSwitch + 8x200G HDR InfiniBand"
+  std::string fabric;  // the table's words: "NVLink3/NVSwitch + 8x200G HDR InfiniBand", or links
   int nodes = 1;
   int ranks_per_node = 1;
   int stride = 1;
@@ -23,7 +23,8 @@ struct MeasuredFabric {
   int sharing = 1;  // groups that use each node's interfaces at the same time
 };
 
-// Nominal bandwidths by generation of link, as datasheets have them. Groups of
+// What the words state (fabric_words.h); of names, nominal bandwidths by
+// generation of link, as datasheets have them. Groups of
 // one shape fill their nodes, so a node's devices over a group's are the groups
 // that share its interfaces. Hybrid cube meshes: as many links as rings over
 // the group's ranks use. Devices whose only way is PCIe and whose boards cannot

@@ -1,8 +1,9 @@
 // What nccl-tests printed: one collective over one group, size by size.
 //
 // Both layouts of columns are read, by the words of the header line: today's with
-// `root` and `#wrong`, the older one with `error`; and what mpirun --tag-output
-// puts before every line ("[1,0]<stdout>:").
+// `root` and `#wrong`, the older one with `error`; what mpirun --tag-output puts
+// before every line ("[1,0]<stdout>:"); lines that NCCL itself prints in between;
+// and the JSON of `-J`.
 #pragma once
 
 #include <optional>
@@ -26,15 +27,18 @@ struct NcclTestsLog {
   };
 
   OpKind kind = OpKind::kAllReduce;
-  std::vector<Rank> ranks;  // by rank; at least one
-  std::vector<Row> rows;    // ascending bytes, all > 0; at least one
+  std::vector<Rank> ranks;        // by rank; at least one
+  std::vector<Row> rows;          // ascending bytes, all > 0; at least one
+  std::string dtype;              // "fp32", or as printed; empty where it is not
+  std::string software = "nccl";  // "nccl-2.21.5" where the version is printed
 
   // By host, in the order of their first ranks.
   std::vector<int> RanksByHost() const;
 };
 
-// The collective is `kind`; else the one that the name of the file holds
-// ("all_reduce_perf.txt"); else the one that the printed bandwidths belong to.
+// The collective is `kind`; else the one that the program's arguments (JSON) or the
+// name of the file hold ("all_reduce_perf.txt"); else the one that the printed
+// bandwidths belong to.
 // Times must agree with the bandwidths printed beside them. Throws InputError:
 // "ar.log:17: time: got "abc", want microseconds > 0".
 NcclTestsLog ParseNcclTestsLog(std::string_view text, const std::string& path,

@@ -18,6 +18,7 @@ enum class Timing { kCollective, kFramework };
 struct NetworkSample {
   Op op;             // a collective; its fabric is nominal, this group's share of it
   std::string gpu;   // id in the device catalogue
+  std::string node;  // id in the node catalogue; empty: none that we list
   std::string site;  // machines, network and software that are one: times compare
   Timing timing = Timing::kCollective;
   // False where nobody says what joins the nodes: `inter` is then a guess that

@@ -69,14 +69,86 @@ TEST(CollectiveTableTest, RowsThatAreNoMeasurementsArePassedOver) {
 TEST(CollectiveTableTest, WhatIsWrongIsNamed) {
   const auto error = [](const std::string& row) { return ErrorOf([&] { Parse(row); }); };
   EXPECT_EQ(error("s,y,a100-sxm4-40gb,,1,2,NVLink3,sum,nccl,auto,fp16,1,1,2,8,1,0,1,"),
-            "c.csv:2: op: got \"sum\", want all_reduce, all_gather, reduce_scatter, all_to_all or "
-            "send_recv");
+            "c.csv:2: op: got \"sum\", want all_reduce, all_gather, reduce_scatter, all_to_all, "
+            "broadcast or send_recv");
   EXPECT_EQ(error("s,y,a100-sxm4-40gb,,1,2,NVLink3,all_reduce,nccl,auto,fp16,1,1,4,8,1,0,1,"),
             "c.csv:2: n_ranks: got \"4\", want 1 nodes x 2 of each");
   EXPECT_EQ(error("s,y,tpu,,1,2,ICI,all_reduce,nccl,auto,fp16,1,1,2,8,1,0,1,"),
             "c.csv:2: gpu_id: got \"tpu\", want one whose links are known");
   EXPECT_EQ(ErrorOf([] { ParseCollectiveTable("source,system\n", "c.csv"); }),
             "c.csv:1: got no column \"gpu_id\", want one, as in a table of collectives");
+}
+
+TEST(CollectiveTableTest, LinksMayBeWrittenOut) {
+  const CollectiveTable table = Parse(
+      "nccl-tests,lab,h100-sxm5-80gb,,2,8,nvlink 450000000000 B/s 600 ns + network 4e11 B/s 2000 "
+      "ns + nvls,all_reduce,nccl,auto,fp32,1,1,16,1024,9.5,0,1,");
+  ASSERT_EQ(table.samples.size(), 1);
+  const Fabric& fabric = table.samples[0].op.fabric;
+  EXPECT_EQ(fabric.intra, (Link{LinkKind::kNvlink, 600_ns, Bandwidth(450e9)}));
+  EXPECT_EQ(fabric.inter, (Link{LinkKind::kNetwork, 2_us, Bandwidth(400e9)}));
+  EXPECT_TRUE(fabric.nvls);
+}
+
+TEST(CollectiveTableTest, WhatIsWrittenIsReadBack) {
+  Fabric fabric = {4, 2, 2, {LinkKind::kPcie, 1_us, Bandwidth(31.5e9)}, {}, false};
+  fabric.inter = {LinkKind::kNetwork, 25_us, Bandwidth(1e10 / 3)};
+  NetworkSample sample;
+  sample.gpu = "a100-pcie-80gb";
+  sample.node = "azure-nc96ads-a100-v4";
+  sample.time = 34'660_ns;
+  sample.dtype = "fp32";
+  sample.system = "lab, \"old\"";
+  sample.software = "nccl-2.21.5";
+  sample.source = "nccl-tests";
+  std::vector<NetworkSample> samples;
+  for (const OpKind kind : {OpKind::kAllReduce, OpKind::kAllToAll, OpKind::kBroadcast}) {
+    sample.op = Op::Collective(kind, Bytes(4096), fabric);
+    ++sample.repeat;
+    samples.push_back(sample);
+  }
+  const std::string text = FormatCollectiveTable(samples, "c.csv");
+  EXPECT_TRUE(IsCollectiveTable(text));
+  CollectiveTable table = ParseCollectiveTable(text, "c.csv");
+  for (NetworkSample& read : table.samples) {
+    EXPECT_EQ(read.site, "nccl-tests lab, \"old\" nccl-2.21.5");
+    read.site.clear();
+  }
+  EXPECT_EQ(table.samples, samples);
+}
+
+TEST(CollectiveTableTest, OneRankIsNoMeasurementAndUnevenNodesHaveNoColumn) {
+  NetworkSample sample;
+  sample.gpu = "h100-sxm5-80gb";
+  sample.source = "nccl-tests";
+  sample.time = 1_us;
+  Fabric fabric = {1, 1, 1, {LinkKind::kNvlink, 600_ns, Bandwidth(450e9)}, {}, false};
+  sample.op = Op::Collective(OpKind::kAllReduce, Bytes(8), fabric);
+  const std::string text = FormatCollectiveTable(std::vector{sample}, "c.csv");
+  EXPECT_EQ(ParseCollectiveTable(text, "c.csv").invalid, 1);
+  EXPECT_TRUE(text.ends_with(",0,single_rank\n")) << text;
+  fabric.ranks = 3;
+  fabric.nodes = 2;
+  sample.op = Op::Collective(OpKind::kAllReduce, Bytes(8), fabric);
+  EXPECT_EQ(ErrorOf([&] { FormatCollectiveTable(std::vector{sample}, "c.csv"); }),
+            "c.csv: got 3 ranks on 2 nodes of which one has 1, want as many on each in a table");
+}
+
+TEST(CollectiveTableTest, WordsThatStateNoLinksAreRefused) {
+  const auto error = [](const std::string& words, int nodes) {
+    return ErrorOf([&] {
+      Parse(fmt::format("s,y,a100-sxm4-40gb,,{},2,{},all_reduce,nccl,auto,fp16,1,1,{},8,1,0,1,",
+                        nodes, words, 2 * nodes));
+    });
+  };
+  EXPECT_EQ(error("nvlink 3e11 B/s 600 ns", 2),
+            "c.csv:2: fabric: got \"nvlink 3e11 B/s 600 ns\", want a second link, between the 2 "
+            "nodes");
+  for (const char* words :
+       {"nvlink 0 B/s 600 ns", "nvlink -1 B/s 6 ns", "nvlink inf B/s 6 ns", "wire 1e9 B/s 6 ns",
+        "nvlink 1e9 B/s 6", "nvls + nvlink 1e9 B/s 6 ns", "nvlink 1e9 B/s 6 ns + nvls + nvls"}) {
+    EXPECT_NE(error(words, 1).find("c.csv:2: fabric: got \""), std::string::npos) << words;
+  }
 }
 
 TEST(CollectiveTableTest, TheSharedTableHasAsManyRowsAsItsReadmeSays) {
@@ -140,6 +212,46 @@ TEST(NcclTestsLogTest, MalformedLogsAreOneSentence) {
             std::string::npos);
   EXPECT_NE(error("\x01\x02 noise").find("log:1: line: got"), std::string::npos);
   EXPECT_NE(error("").find("want a log of nccl-tests"), std::string::npos);
+}
+
+TEST(NcclTestsLogTest, NcclsOwnLinesArePassedOver) {
+  const NcclTestsLog log =
+      ParseNcclTestsLog(With("# nThread 1",
+                             "node0:42:42 [0] NCCL INFO Bootstrap\nNCCL version "
+                             "2.21.5+cuda12.4\n# nThread 1"),
+                        "log");
+  EXPECT_EQ(log.rows.size(), 1);
+  EXPECT_EQ(log.software, "nccl-2.21.5");
+  EXPECT_EQ(log.dtype, "fp32");
+}
+
+TEST(NcclTestsLogTest, RanksAreOfWholeProcesses) {
+  const std::string third =
+      "#  Rank  2 Group  0 Pid   4243 on      node1 device  0 [0000:18:00] NVIDIA H100\n#\n#   ";
+  EXPECT_NE(ErrorOf([&] {
+              ParseNcclTestsLog(With("#\n#       size", third + "    size"), "x.log");
+            }).find("x.log: devices: got \"3 ranks\", want a multiple of the 2 of each process"),
+            std::string::npos);
+}
+
+constexpr char kJson[] = R"({"version": "2.17", "args": ["./build/all_gather_perf", "-J", "o.json"],
+  "nccl_version": 22809,
+  "config": {"devices": [
+    {"rank": 0, "group": 0, "pid": 42, "hostname": "a", "device": 0, "device_info": "NVIDIA H100"},
+    {"rank": 1, "group": 0, "pid": 43, "hostname": "b", "device": 0, "device_info": "NVIDIA H100"}]},
+  "results": [{"size": 1048576, "count": 131072, "type": "bfloat16", "redop": "none", "root": -1,
+    "out_of_place": {"time": 30.12, "alg_bw": 34.81, "bus_bw": 17.41, "nwrong": 0},
+    "in_place": {"time": 29.87, "alg_bw": 35.1, "bus_bw": 17.55, "nwrong": "N/A"}}]})";
+
+TEST(NcclTestsLogTest, JsonIsRead) {
+  EXPECT_TRUE(IsNcclTestsLog(kJson));
+  const NcclTestsLog log = ParseNcclTestsLog(kJson, "o.json");
+  EXPECT_EQ(log.kind, OpKind::kAllGather);
+  EXPECT_EQ(log.RanksByHost(), (std::vector<int>{1, 1}));
+  EXPECT_EQ(log.software, "nccl-2.28.9");
+  EXPECT_EQ(log.dtype, "bf16");
+  ASSERT_EQ(log.rows.size(), 1);
+  EXPECT_EQ(log.rows[0].time, 30'120_ns);
 }
 
 TEST(NcclTestsLogTest, TheCollectiveMayBeInTheName) {

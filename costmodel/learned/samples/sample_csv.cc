@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/learned/samples/csv_field.h"
 
 namespace stagecraft {
 namespace {
@@ -146,26 +147,6 @@ bool Read(const CsvRows& row, Sample& sample) {
 
 constexpr TableFormat kTable = {"samples", kColumns, kRequired, true, Read};
 
-// `value` over 10^digits, in full and without zeros at the end.
-std::string Decimal(int64_t value, int digits) {
-  int64_t unit = 1;
-  for (int digit = 0; digit < digits; ++digit) unit *= 10;
-  std::string text = fmt::format("{}.{:0{}}", value / unit, value % unit, digits);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
-}
-
-std::string Quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c;
-    if (c == '"') quoted += c;
-  }
-  return quoted + '"';
-}
-
 // What the table has no column for, or would not be read again; empty: nothing.
 std::string Refusal(const Sample& sample) {
   const Op& op = sample.op;
@@ -212,10 +193,10 @@ std::string SamplesToCsv(std::span<const Sample> samples, const std::string& nam
                    kDirections[static_cast<int>(op.direction)], op.causal,
                    kUses[static_cast<int>(op.use)], op.sequences, op.kv_batch, op.batch, op.m, op.n,
                    op.k, op.bytes.count(), op.kernels);
-    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{:d}\n", Quoted(sample.gpu),
+    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{:d}\n", CsvField(sample.gpu),
                    Decimal(sample.time.ns(), 3), sample.spread, sample.repeats,
-                   Decimal(std::llround(sample.clock_hz), 6), Quoted(sample.name),
-                   Quoted(sample.split), Quoted(sample.software), Quoted(sample.source),
+                   Decimal(std::llround(sample.clock_hz), 6), CsvField(sample.name),
+                   CsvField(sample.split), CsvField(sample.software), CsvField(sample.source),
                    sample.times_whole_calls);
   }
   return fmt::to_string(buffer);

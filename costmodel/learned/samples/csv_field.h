@@ -1,0 +1,16 @@
+// One field of a table as it is written; CsvRows reads it back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace stagecraft {
+
+// In quotes where the text would not be one field without them.
+std::string CsvField(const std::string& text);
+
+// `value` over 10^digits, in full and without zeros at the end: 34660 ns in
+// microseconds is Decimal(34660, 3), "34.66".
+std::string Decimal(int64_t value, int digits);
+
+}  // namespace stagecraft

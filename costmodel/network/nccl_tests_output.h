@@ -1,0 +1,47 @@
+// What nccl-tests put out, before it is checked; its text and its JSON make one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/network/nccl_tests_log.h"
+
+namespace stagecraft {
+
+struct NcclTestsOutput {
+  // What stands beside a time.
+  struct Printed {
+    std::string place;  // "ar.log:17", "ar.json: results[3]"
+    double algorithm_gb_per_s = 0;
+    double bus_gb_per_s = 0;
+    bool reduces = false;
+  };
+  NcclTestsLog log;              // without its kind
+  std::vector<Printed> printed;  // by row
+  std::string program;           // what was started; empty: not said
+  int gpus_per_process = 1;
+};
+
+// "PLACE: key: got "...", want ...", cut to a readable length.
+[[noreturn]] void FailNcclTests(const std::string& place, std::string_view key,
+                                std::string_view got, std::string_view want);
+
+// One row more; `size`, `microseconds`, and the bandwidths are numbers in range. A
+// row of no bytes is left out. `type` as nccl-tests names it.
+void AddNcclTestsRow(double size, double microseconds, std::string_view type,
+                     const NcclTestsOutput::Printed& printed, NcclTestsOutput* output);
+
+// "8" or "30.12" in whole, from `least` to `most`.
+bool ReadNcclTestsNumber(std::string_view word, double least, double most, double* value);
+
+inline constexpr double kMostNcclTestsBytes = 1e15;
+inline constexpr double kLeastNcclTestsMicroseconds = 1e-3;
+inline constexpr double kMostNcclTestsMicroseconds = 1e12;
+inline constexpr double kMostNcclTestsGbPerS = 1e9;
+inline constexpr int kMostGpusPerProcess = 1024;
+
+NcclTestsOutput ReadNcclTestsText(std::string_view text, const std::string& path);
+NcclTestsOutput ReadNcclTestsJson(std::string_view text, const std::string& path);
+
+}  // namespace stagecraft
