@@ -17,6 +17,7 @@
 #include "costmodel/proto_file.h"
 #include "sim/decoder.h"
 #include "sim/hf_config.h"
+#include "tools/check_foreign.h"
 #include "tools/check_kinds.h"
 #include "tools/check_samples.h"
 #include "tools/check_trace.h"
@@ -30,8 +31,8 @@ using Keys = std::set<std::string>;
 
 constexpr const char* kWanted =
     "a cluster, workload, plan, schedule, timeline, device or node catalogue, NCCL tuning, "
-    "stack defaults, cost model, Hugging Face config.json, trace, samples or table of measured "
-    "rows";
+    "stack defaults, cost model, Hugging Face config.json, trace, samples, table of measured "
+    "rows, or what import reads";
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -124,8 +125,11 @@ FileSummary CheckStructured(const std::string& text, const std::string& path,
   Keys keys;
   if (extension == ".json") {
     keys = KeysOf(ParseJson(text, path));
+    if (keys.contains("items")) return CheckKubernetesNodes(text, path);
   } else if (extension == ".yaml" || extension == ".yml") {
-    keys = KeysOf(ParseYaml(text, path));
+    const nlohmann::json root = ParseYaml(text, path);
+    if (root.is_array()) return CheckSlurmTopology(text, path);
+    keys = KeysOf(root);
   } else {
     keys = TextFormatKeys(text);
   }
@@ -181,6 +185,7 @@ FileSummary CheckFile(const std::string& path, const CheckContext& context) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     throw InputError(fmt::format("{}: got an empty file, want {}", path, kWanted));
   }
+  if (const auto foreign = CheckForeignText(text, path, extension)) return *foreign;
   if (extension == ".pftrace") return {"Perfetto trace", CheckPerfettoTrace(text, path)};
   if (extension == ".gz" || (extension == ".csv" && IsSampleTable(text))) {
     return {"samples", DescribeSamples(ParseSamples(text, path), path)};
@@ -190,7 +195,7 @@ FileSummary CheckFile(const std::string& path, const CheckContext& context) {
   if (IsProtoExtension(extension)) return CheckStructured(text, path, extension, context);
   throw InputError(
       fmt::format("{}: got extension \"{}\", want .textproto, .json, .yaml, .pb, "
-                  ".pftrace, .csv or .gz",
+                  ".pftrace, .csv or .gz, or text that import reads",
                   path, extension));
 }
 

@@ -17,13 +17,16 @@ constexpr size_t kMostQuoted = 48;
 std::string ReadSourceText(const std::string& path, int64_t most_bytes) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
-  if (!error && size > static_cast<uintmax_t>(most_bytes)) {
-    throw InputError(path + ": got " + std::to_string(size) + " bytes, want at most " +
-                     std::to_string(most_bytes) + " of a description of this kind");
-  }
+  if (!error) CheckSourceSize(path, size, most_bytes);
   std::string text = ReadFile(path);
   if (text.empty()) throw InputError(path + ": got an empty file, want a description");
   return text;
+}
+
+void CheckSourceSize(const std::string& path, uintmax_t bytes, int64_t most_bytes) {
+  if (bytes <= static_cast<uintmax_t>(most_bytes)) return;
+  throw InputError(path + ": got " + std::to_string(bytes) + " bytes, want at most " +
+                   std::to_string(most_bytes) + " of a description of this kind");
 }
 
 std::string Quoted(std::string_view text) {

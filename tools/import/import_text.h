@@ -12,6 +12,7 @@ namespace stagecraft {
 // The whole file. Throws InputError, before reading, for one larger than
 // `most_bytes`: no description of this kind is.
 std::string ReadSourceText(const std::string& path, int64_t most_bytes);
+void CheckSourceSize(const std::string& path, uintmax_t bytes, int64_t most_bytes);
 
 // `text` in quotes, cut to a readable length.
 std::string Quoted(std::string_view text);
