@@ -31,7 +31,8 @@ using Keys = std::set<std::string>;
 
 constexpr const char* kWanted =
     "a cluster, workload, plan, schedule, timeline, device or node catalogue, NCCL tuning, "
-    "stack defaults, cost model, Hugging Face config.json, trace, samples, table of measured "
+    "stack defaults, cost or network model, Hugging Face config.json, trace, samples, table of "
+    "measured "
     "rows, or what import reads";
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -149,18 +150,31 @@ FileSummary CheckStructured(const std::string& text, const std::string& path,
   return CheckKind(*kind, text, path, extension, context);
 }
 
-// Binary messages do not say what they are: the first kind that has all the
-// fields of the file is it.
+// Whether all fields of the file are fields of that kind.
+bool HasFieldsOf(const FileKind& kind, const std::string& bytes, const std::string& path) {
+  try {
+    ParseProtoText(bytes, path, ".pb", kind.make().get());
+  } catch (const InputError&) {
+    return false;
+  }
+  return true;
+}
+
+// Binary messages do not say what they are, and names may pass for numbers: of the
+// kinds that have all the fields of the file, the first of which it is a sound one;
+// where it is none, the first says what is wrong.
 FileSummary CheckBinary(const std::string& bytes, const std::string& path,
                         const CheckContext& context) {
+  std::string problem;
   for (const FileKind& kind : FileKinds()) {
+    if (!HasFieldsOf(kind, bytes, path)) continue;
     try {
-      ParseProtoText(bytes, path, ".pb", kind.make().get());
-    } catch (const InputError&) {
-      continue;
+      return CheckKind(kind, bytes, path, ".pb", context);
+    } catch (const InputError& error) {
+      if (problem.empty()) problem = error.what();
     }
-    return CheckKind(kind, bytes, path, ".pb", context);
   }
+  if (!problem.empty()) throw InputError(problem);
   throw InputError(
       fmt::format("{}: got {} bytes that are damaged or cut short, want a timeline, "
                   "schedule or another message of ours",

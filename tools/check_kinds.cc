@@ -10,10 +10,12 @@
 #include "costmodel/learned/learned_model.h"
 #include "costmodel/learned/samples/sample_proto.h"
 #include "costmodel/nccl_proto.h"
+#include "costmodel/network/network_model.h"
 #include "costmodel/proto_file.h"
 #include "proto/cluster.pb.h"
 #include "proto/cost_model.pb.h"
 #include "proto/nccl.pb.h"
+#include "proto/network.pb.h"
 #include "proto/plan.pb.h"
 #include "proto/sample.pb.h"
 #include "proto/schedule.pb.h"
@@ -170,6 +172,13 @@ const std::vector<FileKind>& FileKinds() {
                               return fmt::format("{} stacks", proto.stacks_size());
                             }),
       Kind<CostModelProto>("cost model", {"families", "serving", "floors"}, DescribeCostModel),
+      Kind<NetworkModelProto>("network model", {"curves"},
+                              [](const NetworkModelProto& proto, const S& path, const C&) {
+                                const size_t curves = NetworkModel::FromProto(proto, path).curves();
+                                return fmt::format(
+                                    "{} curves{}", curves,
+                                    proto.provenance().empty() ? "" : "; " + proto.provenance());
+                              }),
       Kind<SampleSetProto>(
           "samples", {"samples"},
           [](const SampleSetProto& proto, const S& path, const C&) {

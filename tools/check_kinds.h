@@ -25,7 +25,7 @@ struct FileKind {
       describe;
 };
 
-// Timeline before schedule: of the binary files, the first that parses is it.
+// Timeline before schedule: of a binary file, the first that fits is it.
 const std::vector<FileKind>& FileKinds();
 
 }  // namespace stagecraft

@@ -111,6 +111,11 @@ TEST(CommandCheckTest, EveryKindOfFileIsRecognisedByItsContent) {
   const std::string cluster = ToProto(ParseCluster("h100-sxm:2x8")).DebugString();
   ExpectSound(Write("a.textproto", cluster), "cluster, 16 GPUs");
   ExpectSound(Write("a.yaml", "nodeGroups: [{nodeType: dgx-h100, count: 2}]\n"), "cluster, 16");
+  for (const char* name : {"h100-sxm:2x8", "dgx-h100:1", "a100-sxm4-80gb:4x8+v100-sxm2-32gb:4x8"}) {
+    const Cluster binary = ParseCluster(name);
+    ExpectSound(Write("a.pb", ToProto(binary).SerializeAsString()),
+                "cluster, " + std::to_string(binary.device_count()) + " GPUs");
+  }
   ExpectSound(Write("b.textproto", WorkloadToProto(workload).DebugString()), "workload, megatron");
   ExpectSound(Write("c.yaml", kPlan), "plan, only its structure is checked");
   ExpectSound(Write("d.textproto", ToProto(MakeExample().timed.schedule).DebugString()),
@@ -126,6 +131,7 @@ TEST(CommandCheckTest, EveryKindOfFileIsRecognisedByItsContent) {
   ExpectSound(Write("j.textproto", embedded("nodes.textproto")), "node catalogue, ");
   ExpectSound(Write("k.textproto", embedded("nccl_2.28.textproto")), "NCCL tuning, version ");
   ExpectSound(Write("m.textproto", embedded("stacks.textproto")), "stack defaults, ");
+  ExpectSound(Write("n.pb", std::string(EmbeddedNetworkModel())), "network model, ");
   ExpectSound(Write("l.csv",
                     "id,gpu_id,dtype,metric_kind,step_time_s,scored\n"
                     "a,h100-sxm,bf16,step_time,1.5,1\n"),
