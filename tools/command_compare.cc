@@ -109,6 +109,8 @@ Json ToJson(const std::vector<ComparedRow>& rows) {
          {"channels", row.predicted.choice.method.channels},
          {"predicted_bus_bandwidth_gb_per_s", GbPerS(op, row.predicted.estimate.time)},
          {"measured_bus_bandwidth_gb_per_s", GbPerS(op, row.sample->time)},
+         {"predicted_time_us", row.predicted.estimate.time.us()},
+         {"measured_time_us", row.sample->time.us()},
          {"basis", Name(row.predicted.estimate.basis)},
          {"verdict", Verdict(row)}});
   }

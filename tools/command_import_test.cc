@@ -243,7 +243,7 @@ TEST_F(ImportTest, NcclTestsLogsBecomeATableOfCollectives) {
   ASSERT_EQ(read.samples.size(), 4u);
   EXPECT_EQ(read.samples[3].repeat, 1);
   EXPECT_EQ(read.samples[3].node, "dgx-h100");
-  EXPECT_EQ(read.samples[3].site, "nccl-tests dgx-h100:2");
+  EXPECT_EQ(read.samples[3].site, "dgx-h100:2");
   NetworkInput direct = ReadNetworkInput("--network", {log}, "dgx-h100:2");
   EXPECT_EQ(read.samples[0].op, direct.samples[0].op);
   // What is printed does not say whether it was a gather.

@@ -64,7 +64,7 @@ std::vector<NetworkSample> SamplesOfLog(const NcclTestsLog& log, const Cluster& 
   if (NodeCatalogue::Embedded().Find(node) != nullptr) sample.node = node;
   sample.dtype = log.dtype;
   sample.software = log.software;
-  sample.source = "nccl-tests";
+  sample.source = kNcclTestsSource;
   std::vector<NetworkSample> samples;
   for (const NcclTestsLog::Row& row : log.rows) {
     sample.op = Op::Collective(log.kind, row.bytes, fabric);

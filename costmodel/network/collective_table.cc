@@ -77,6 +77,7 @@ int Small(const CsvRows& row, int column, int64_t most) {
 // Alpa's sub-meshes are all of one kind of node, dexhunter's files of one
 // cluster with two networks, and NCCL's version matters where it is stated.
 std::string SiteOf(const NetworkSample& sample, const std::string& fabric) {
+  if (sample.source == kNcclTestsSource) return sample.system;
   if (sample.source == "alpa-osdi22") return sample.source;
   if (sample.source == "dexhunter") return fmt::format("{} {}", sample.source, fabric);
   const bool has_version = sample.software.find('-') != std::string::npos;

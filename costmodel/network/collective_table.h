@@ -19,6 +19,10 @@ struct CollectiveTable {
   int64_t invalid = 0;                 // rows the table itself says are no measurements
 };
 
+// The source of what import made of logs: their system is the cluster as --cluster
+// has it, and alone their site.
+inline constexpr std::string_view kNcclTestsSource = "nccl-tests";
+
 // What the column `op` may hold: "all_reduce", ...
 std::span<const std::pair<std::string_view, OpKind>> CollectiveNames();
 
