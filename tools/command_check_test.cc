@@ -138,6 +138,10 @@ TEST(CommandCheckTest, EveryKindOfFileIsRecognisedByItsContent) {
               "measured rows, 1 rows, 1 of them scored");
 }
 
+TEST(CommandCheckTest, TheExampleClusterIsSound) {
+  ExpectSound("data/clusters/two_halls.yaml", "cluster, 128 GPUs: 8 x dgx-h100");
+}
+
 TEST(CommandCheckTest, PlansAreCheckedWholeWhereWorkloadAndClusterAreGiven) {
   const std::string path = Write("whole.yaml", kPlan);
   const Args rest = {"--model", "megatron:6x1024x16", "--cluster"};
