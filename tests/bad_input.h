@@ -3,7 +3,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -42,8 +41,7 @@ inline Result RunLine(const std::string& line) {
 class FolderTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("stagecraft_bad_input_" + std::to_string(::getpid()));
+    folder_ = std::filesystem::path(testing::TempDir()) / "stagecraft_bad_input";
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

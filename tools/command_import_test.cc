@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -22,8 +21,7 @@ namespace {
 class ImportTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("stagecraft_import_test_" + std::to_string(::getpid()));
+    folder_ = std::filesystem::path(testing::TempDir()) / "stagecraft_import_test";
     std::filesystem::create_directories(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
