@@ -80,6 +80,35 @@ std::string LinksText(const CommunicatorUse& use, const Cluster& cluster) {
   return use.links.size() == 1 ? name : fmt::format("{} of {}", name, use.links.size());
 }
 
+// What several stages do alike.
+struct LikeUses {
+  CommunicatorUse first;
+  int last_stage = -1;
+  Bytes most;  // of a stage
+
+  std::string Stages() const {
+    if (first.stage < 0) return "all";
+    if (last_stage == first.stage) return fmt::format("{}", first.stage);
+    return fmt::format("{} to {}", first.stage, last_stage);
+  }
+};
+
+std::vector<LikeUses> MergeStages(const std::vector<CommunicatorUse>& uses) {
+  std::vector<LikeUses> merged;
+  for (const CommunicatorUse& use : uses) {
+    const auto is_like = [&](const LikeUses& like) {
+      return like.first.phase == use.phase && like.first.kind == use.kind &&
+             like.first.method == use.method && like.first.fabric.ranks == use.fabric.ranks &&
+             like.first.fabric.nodes == use.fabric.nodes;
+    };
+    auto like = std::find_if(merged.begin(), merged.end(), is_like);
+    if (like == merged.end()) like = merged.insert(like, {use, -1, {}});
+    like->last_stage = use.stage;
+    like->most = std::max(like->most, use.bytes);
+  }
+  return merged;
+}
+
 }  // namespace
 
 std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const Cluster& cluster) {
@@ -163,17 +192,17 @@ Json NetworkToJson(const SimulatedStep& step, const Cluster& cluster) {
 }
 
 void PrintNetwork(const SimulatedStep& step, const Cluster& cluster, std::ostream& out) {
-  const std::vector<CommunicatorUse> uses = FindCommunicators(step, cluster);
+  const std::vector<LikeUses> uses = MergeStages(FindCommunicators(step, cluster));
   if (uses.empty()) return;
   out << "\nwho exchanges what, and the narrowest link of the first group\n";
-  TextTable table({"phase", "stage", "op", "method", "link", "ranks", "nodes", "groups", "GB"}, 5);
-  for (const CommunicatorUse& use : uses) {
+  TextTable table({"phase", "stages", "op", "method", "link", "ranks", "nodes", "GB a stage"}, 5);
+  for (const LikeUses& like : uses) {
+    const CommunicatorUse& use = like.first;
     const std::string method = fmt::format("{} {} x{}", Name(use.method.algorithm),
                                            Name(use.method.protocol), use.method.channels);
-    table.Add({Name(use.phase), use.stage < 0 ? "all" : fmt::format("{}", use.stage),
-               Name(use.kind), method, LinksText(use, cluster), fmt::format("{}", use.fabric.ranks),
-               fmt::format("{}", use.fabric.nodes), fmt::format("{}", use.groups),
-               fmt::format("{:.3f}", static_cast<double>(use.bytes.count()) * 1e-9)});
+    table.Add({Name(use.phase), like.Stages(), Name(use.kind), method, LinksText(use, cluster),
+               fmt::format("{}", use.fabric.ranks), fmt::format("{}", use.fabric.nodes),
+               fmt::format("{:.3f}", static_cast<double>(like.most.count()) * 1e-9)});
   }
   table.Print(out);
   const std::vector<int> links = BusyLinks(step);
