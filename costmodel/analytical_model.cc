@@ -1,6 +1,8 @@
 #include "costmodel/analytical_model.h"
 
 #include "costmodel/collective_model.h"
+#include "costmodel/gradient_sync.h"
+#include "costmodel/sync_model.h"
 
 namespace stagecraft {
 
@@ -16,7 +18,9 @@ std::vector<Estimate> AnalyticalModel::Predict(std::span<const Op> ops,
       estimates.push_back(PredictKernel(op, device, constants_));
       continue;
     }
-    estimates.push_back(PredictCollective(op, device, tuning_));
+    const bool is_plain = op.sync.method == SyncMethod::kAllReduce;
+    estimates.push_back(is_plain ? PredictCollective(op, device, tuning_)
+                                 : PredictSync(op, device, tuning_));
     estimates.back().host = LaunchTime(op, constants_);
   }
   return estimates;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "costmodel/sync_time.h"
+
 namespace stagecraft {
 namespace {
 
@@ -40,6 +42,9 @@ const char* Name(Algorithm algorithm) {
 Duration BusiestLinkTime(const Op& op, Algorithm algorithm) {
   const Fabric& fabric = op.fabric;
   if (fabric.ranks <= 1) return Duration();
+  if (!IsNccl(op.sync.method)) {
+    return Duration::Seconds(SyncSeconds(op, RatesOf(op, [](const Link&) { return 1.0; })));
+  }
   const Passes passes = PassesOf(op, algorithm);
   const bool stays = op.kind == OpKind::kSendRecv && fabric.nodes > 1;
   double seconds = 0;

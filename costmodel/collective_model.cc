@@ -57,11 +57,8 @@ struct Group {
 constexpr double kMicro = 1e-6;
 constexpr double kGiga = 1e9;
 
-double LinkRate(const Link& link, const NcclTuning& tuning, const NcclGeneration& generation) {
-  const double efficiency = link.kind == LinkKind::kNvlink    ? generation.nvlink_efficiency
-                            : link.kind == LinkKind::kNetwork ? tuning.network_efficiency
-                                                              : tuning.pcie_efficiency;
-  return link.bandwidth.bytes_per_s() * efficiency;
+double LinkRate(const Link& link, const NcclTuning& tuning, Generation generation) {
+  return link.bandwidth.bytes_per_s() * tuning.EfficiencyOf(link.kind, generation);
 }
 
 Group MakeGroup(const Op& op, const Device& device, const NcclTuning& tuning) {
@@ -70,8 +67,9 @@ Group MakeGroup(const Op& op, const Device& device, const NcclTuning& tuning) {
   const double infinite = std::numeric_limits<double>::infinity();
   // A rank alone on its node never uses the links inside.
   const bool has_intra = fabric.nodes == 1 || fabric.ranks_per_node > 1;
-  const double intra = has_intra ? LinkRate(fabric.intra, tuning, generation) : infinite;
-  const double inter = fabric.nodes > 1 ? LinkRate(fabric.inter, tuning, generation) : infinite;
+  const double intra = has_intra ? LinkRate(fabric.intra, tuning, device.generation) : infinite;
+  const double inter =
+      fabric.nodes > 1 ? LinkRate(fabric.inter, tuning, device.generation) : infinite;
   const double channel = generation.link_gb_per_s * kGiga;
   const double channels = std::max(1.0, std::ceil(std::min(intra, inter) / channel));
   return {op,

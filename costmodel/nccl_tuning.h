@@ -12,6 +12,7 @@
 
 #include "costmodel/collective_method.h"
 #include "costmodel/device.h"
+#include "costmodel/link.h"
 
 namespace stagecraft {
 
@@ -103,6 +104,11 @@ struct NcclTuning {
   }};
 
   const NcclGeneration& Of(Generation g) const { return generation[NcclRow(g)]; }
+  // What NCCL counts on of a link's nominal bandwidth.
+  double EfficiencyOf(LinkKind kind, Generation g) const {
+    if (kind == LinkKind::kNvlink) return Of(g).nvlink_efficiency;
+    return kind == LinkKind::kNetwork ? network_efficiency : pcie_efficiency;
+  }
   friend bool operator==(const NcclTuning&, const NcclTuning&) = default;
 };
 

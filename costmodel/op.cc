@@ -124,6 +124,15 @@ Op Op::Profiled(int64_t times, Duration profiled) {
   return op;
 }
 
+namespace {
+
+const char* NameOfCollective(const Op& op) {
+  const bool is_plain = op.sync.method == SyncMethod::kAllReduce;
+  return is_plain ? Name(op.kind) : Name(op.sync.method);
+}
+
+}  // namespace
+
 std::string Describe(const Op& op) {
   switch (op.kind) {
     case OpKind::kNone:
@@ -148,8 +157,8 @@ std::string Describe(const Op& op) {
     case OpKind::kProfiled:
       return fmt::format("profiled {} x {} us", op.m, op.profiled.ns() * 1e-3);
     default:
-      return fmt::format("{} {} bytes, {} ranks on {} nodes", Name(op.kind), op.bytes.count(),
-                         op.fabric.ranks, op.fabric.nodes);
+      return fmt::format("{} {} bytes, {} ranks on {} nodes", NameOfCollective(op),
+                         op.bytes.count(), op.fabric.ranks, op.fabric.nodes);
   }
 }
 
@@ -174,6 +183,13 @@ void AddLink(const Link& link, Mix& mix) {
   mix.Add(static_cast<int64_t>(link.bandwidth.bytes_per_s()));
 }
 
+void AddSync(const GradientSync& sync, Mix& mix) {
+  mix.Add(static_cast<int64_t>(sync.method)).Add(sync.servers).Add(sync.peers);
+  mix.Add(sync.serving).Add(sync.timeout.ns());
+  AddLink(sync.server, mix);
+  AddLink(sync.worker, mix);
+}
+
 }  // namespace
 
 size_t HashOf(const Op& op) {
@@ -189,6 +205,7 @@ size_t HashOf(const Op& op) {
     AddLink(op.fabric.intra, mix);
     AddLink(op.fabric.inter, mix);
   }
+  if (op.sync.method != SyncMethod::kAllReduce) AddSync(op.sync, mix);
   return mix.value();
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "costmodel/device.h"
+#include "costmodel/gradient_sync.h"
 #include "costmodel/link.h"
 #include "costmodel/units.h"
 
@@ -65,6 +66,7 @@ struct Op {
   Bytes bytes;        // memory traffic of elementwise and optimizer; buffer of collectives
   int kernels = 1;    // launches that make up this op
   Fabric fabric;      // collectives and send/recv only
+  GradientSync sync;  // kAllReduce only: in what other way; servers are not in `fabric`
   Duration profiled;  // kProfiled only: what one takes where it was measured
 
   // Arithmetic of this op; zero for what only moves bytes.

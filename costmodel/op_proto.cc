@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "costmodel/check.h"
 
@@ -93,6 +95,69 @@ void WriteFabric(const Fabric& fabric, FabricProto* proto) {
   proto->set_nvls(fabric.nvls);
 }
 
+int ReadCount(int64_t least, int64_t most, int64_t value, std::string_view path,
+              const char* field) {
+  if (value < least || value > most) Fail(path, field, value, fmt::format("{} to {}", least, most));
+  return static_cast<int>(value);
+}
+
+// What one method alone has is not given for others.
+GradientSync SyncFromProto(const GradientSyncProto& proto, const Op& op, std::string_view path) {
+  const auto method = proto.method();
+  if (!GradientSyncProto::Method_IsValid(method) ||
+      (method > GradientSyncProto::ALL_REDUCE && op.kind != OpKind::kAllReduce)) {
+    Fail(path, "method", static_cast<int>(method), "a way to synchronise, of an all-reduce");
+  }
+  GradientSync sync;
+  if (method != GradientSyncProto::SYNC_METHOD_UNSPECIFIED) {
+    sync.method = static_cast<SyncMethod>(static_cast<int>(method) - 1);
+  }
+  const int ranks = op.fabric.ranks;
+  const bool has_servers = TakesServers(sync.method);
+  const bool is_gossip = sync.method == SyncMethod::kGossip;
+  const bool is_rolling = sync.method == SyncMethod::kRollingServer;
+  constexpr int kMostServers = 1'000'000;
+  const int least_servers = has_servers && sync.method != SyncMethod::kBytePs ? 1 : 0;
+  const int most_servers = sync.method == SyncMethod::kBytePs ? ranks : kMostServers;
+  sync.servers =
+      ReadCount(least_servers, has_servers ? most_servers : 0, proto.servers(), path, "servers");
+  sync.peers = ReadCount(is_gossip && ranks > 1, is_gossip ? std::max(0, ranks - 1) : 0,
+                         proto.peers(), path, "peers");
+  sync.serving = ReadCount(0, is_rolling ? ranks - 1 : 0, proto.serving(), path, "serving");
+  sync.timeout = Duration::Nanoseconds(AtLeast(0, proto.timeout_ns(), path, "timeout_ns"));
+  if (static_cast<double>(sync.timeout.ns()) > (is_rolling ? kMaxNanoseconds : 0)) {
+    Fail(path, "timeout_ns", proto.timeout_ns(),
+         is_rolling ? fmt::format("at most {:g}", kMaxNanoseconds) : "0 but for rolling servers");
+  }
+  sync.server = ReadLink(proto.server_kind(), proto.server_latency_ns(),
+                         proto.server_bandwidth_bytes_per_s(), path, "server");
+  sync.worker = ReadLink(proto.worker_kind(), proto.worker_latency_ns(),
+                         proto.worker_bandwidth_bytes_per_s(), path, "worker");
+  for (const auto& [link, field] : {std::pair(sync.server, "server_bandwidth_bytes_per_s"),
+                                    std::pair(sync.worker, "worker_bandwidth_bytes_per_s")}) {
+    const double rate = link.bandwidth.bytes_per_s();
+    if (sync.servers > 0 && rate <= 0) Fail(path, field, rate, "> 0 where there are servers");
+  }
+  return sync;
+}
+
+void WriteSync(const GradientSync& sync, GradientSyncProto* proto) {
+  const auto kind = [](LinkKind value) {
+    return static_cast<FabricProto::LinkKind>(AfterUnspecified(value));
+  };
+  proto->set_method(static_cast<GradientSyncProto::Method>(AfterUnspecified(sync.method)));
+  proto->set_servers(sync.servers);
+  proto->set_peers(sync.peers);
+  proto->set_serving(sync.serving);
+  proto->set_timeout_ns(sync.timeout.ns());
+  proto->set_server_kind(kind(sync.server.kind));
+  proto->set_server_latency_ns(sync.server.latency.ns());
+  proto->set_server_bandwidth_bytes_per_s(sync.server.bandwidth.bytes_per_s());
+  proto->set_worker_kind(kind(sync.worker.kind));
+  proto->set_worker_latency_ns(sync.worker.latency.ns());
+  proto->set_worker_bandwidth_bytes_per_s(sync.worker.bandwidth.bytes_per_s());
+}
+
 void ReadShape(const OpProto& proto, std::string_view path, Op& op) {
   op.batch = AtLeast(1, proto.has_batch() ? proto.batch() : 1, path, "batch");
   op.m = AtLeast(HasRows(op.kind) ? 1 : 0, proto.m(), path, "m");
@@ -145,6 +210,7 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
   } else if (IsCollective(op.kind)) {
     Fail(path, "fabric", "nothing", "what the group sees of the cluster");
   }
+  if (proto.has_sync()) op.sync = SyncFromProto(proto.sync(), op, fmt::format("{}.sync", path));
   return op;
 }
 
@@ -169,6 +235,7 @@ OpProto ToProto(const Op& op) {
   if (IsCollective(op.kind) || op.fabric != Fabric()) {
     WriteFabric(op.fabric, proto.mutable_fabric());
   }
+  if (op.sync != GradientSync()) WriteSync(op.sync, proto.mutable_sync());
   return proto;
 }
 

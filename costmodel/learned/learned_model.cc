@@ -7,6 +7,7 @@
 #include <map>
 
 #include "costmodel/check.h"
+#include "costmodel/gradient_sync.h"
 #include "costmodel/kernel_model.h"
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/learned/training_rows.h"
@@ -100,7 +101,7 @@ std::vector<Estimate> LearnedModel::Predict(std::span<const Op> ops, const Devic
   for (size_t i = 0; i < ops.size(); ++i) {
     if (const FamilyModel* model = ModelOf(ops[i], device)) {
       by_model[model].push_back(i);
-    } else if (IsCollective(ops[i].kind)) {
+    } else if (IsCollective(ops[i].kind) && ops[i].sync.method == SyncMethod::kAllReduce) {
       collectives.push_back(ops[i]);
       collective_at.push_back(i);
     } else {
