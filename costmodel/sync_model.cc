@@ -24,7 +24,7 @@ Rounds RoundsOf(const Op& op) {
   if (op.sync.method == SyncMethod::kHierarchical) {
     return {2 * (fabric.ranks_per_node - 1), 2 * (fabric.nodes - 1)};
   }
-  const int rounds = op.sync.method == SyncMethod::kGossip ? op.sync.peers : 2;
+  const int rounds = op.sync.method == SyncMethod::kGossip ? 1 : 2;
   const bool crosses =
       fabric.nodes > 1 || (op.sync.servers > 0 && op.sync.worker.kind == LinkKind::kNetwork);
   return crosses ? Rounds{0, rounds} : Rounds{rounds, 0};

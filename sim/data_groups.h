@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "costmodel/gradient_sync.h"
+#include "costmodel/link.h"
 #include "sim/cluster.h"
 #include "sim/lowered_passes.h"
 #include "sim/plan.h"
@@ -16,14 +18,15 @@ namespace stagecraft {
 // of the cluster: the one that spans most, all wait for it.
 struct Communicator {
   Fabric fabric;
-  int32_t id = -1;  // in the schedule
+  int32_t id = -1;  // in the schedule; servers follow the ranks of their group
+  GradientSync sync = {};
 };
 
 // Ranks that hold the same parameters: all of them; those that share them out
 // (all, or those within `zero_group` ranks); and those that hold copies of one
 // share (one rank where everyone shares).
 struct Holders {
-  Communicator all;
+  Communicator all;  // synchronises as Plan::gradient_sync says
   Communicator sharing;
   Communicator copies;
 

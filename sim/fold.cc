@@ -48,6 +48,7 @@ Signature ReplicaSignature(const Plan& plan, const Workload& workload, const Clu
 // Whether every device of a replica sees the same groups and routes, so that
 // one rank can stand for all.
 bool RanksAreAlike(const Plan& plan, const Cluster& cluster) {
+  if (plan.gradient_sync.servers > 0) return false;  // each group has servers of its own
   const int stages = static_cast<int>(plan.stages.size());
   for (int s = 0; s < stages; ++s) {
     const Stage& stage = plan.stages[s];

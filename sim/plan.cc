@@ -54,6 +54,16 @@ void CheckPositive(const char* name, int64_t value, int64_t most) {
   }
 }
 
+// All but those that serve; with a given dp no more than it takes.
+int64_t WorkingDevices(const PlanDegrees& d, int64_t model, const Cluster& cluster) {
+  const int64_t all = cluster.device_count();
+  if (d.gradient_sync.servers <= 0) return all;
+  const double groups = static_cast<double>(d.pipeline) * d.tensor * d.expert;
+  const double serving = groups * d.gradient_sync.servers;
+  const int64_t left = serving < static_cast<double>(all) ? all - static_cast<int64_t>(serving) : 0;
+  return d.data > 0 && d.data * model <= left ? d.data * model : left;
+}
+
 // Derives dp and the defaults that depend on it, checking the arithmetic.
 PlanDegrees Resolve(PlanDegrees d, const Cluster& cluster) {
   CheckPositive("tensor parallel", d.tensor, kMostOfADegree);
@@ -64,16 +74,18 @@ PlanDegrees Resolve(PlanDegrees d, const Cluster& cluster) {
   CheckPositive("global batch", d.global_batch, kMostOfABatch);
   CheckPositive("sequence", d.sequence, kMostOfABatch);
   CheckPositive("expert parallel", d.expert, kMostOfADegree);
-  const int64_t world = cluster.device_count();
   const int64_t model = static_cast<int64_t>(d.tensor) * d.context * d.pipeline;
+  const int64_t world = WorkingDevices(d, model, cluster);
+  const std::string beside = d.gradient_sync.servers > 0 ? " beside those that serve" : "";
   if (model > world || world % model != 0) {
-    throw InputError(fmt::format("tp {} x cp {} x pp {} = {} does not divide the {} devices of {}",
-                                 d.tensor, d.context, d.pipeline, model, world, cluster.name()));
+    throw InputError(
+        fmt::format("tp {} x cp {} x pp {} = {} does not divide the {} devices of {}{}", d.tensor,
+                    d.context, d.pipeline, model, world, cluster.name(), beside));
   }
   if (d.data != 0 && d.data * model != world) {
-    throw InputError(fmt::format("dp: tp {} x cp {} x pp {} x dp {} = {}, but {} has {} devices",
+    throw InputError(fmt::format("dp: tp {} x cp {} x pp {} x dp {} = {}, but {} has {} devices{}",
                                  d.tensor, d.context, d.pipeline, d.data, d.data * model,
-                                 cluster.name(), world));
+                                 cluster.name(), world, beside));
   }
   d.data = static_cast<int>(world / model);
   const int64_t data_ranks = static_cast<int64_t>(d.data) * d.context;
@@ -89,7 +101,10 @@ PlanDegrees Resolve(PlanDegrees d, const Cluster& cluster) {
   }
   if (d.sequence_parallel < 0) d.sequence_parallel = d.tensor > 1;
   d.sequence_parallel = d.sequence_parallel != 0 && d.tensor > 1;
-  if (d.zero < 0) d.zero = d.data * d.context > 1 && !d.forward_only ? 1 : 0;
+  if (d.zero < 0) {
+    const bool is_plain = d.gradient_sync.method == SyncMethod::kAllReduce;
+    d.zero = is_plain && d.data * d.context > 1 && !d.forward_only ? 1 : 0;
+  }
   if (d.gradient_bytes == 0) d.gradient_bytes = d.precision == DType::kFp16 ? 2 : 4;
   if (d.chunks > 1 && d.order == PipelineOrder::kOneForwardOneBackward) {
     d.order = PipelineOrder::kInterleaved;

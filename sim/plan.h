@@ -80,7 +80,7 @@ struct PlanDegrees : StepOptions {
   int chunks = 1;  // virtual stages per device
   Recompute recompute = Recompute::kSelective;
   int sequence_parallel = -1;  // -1: on where tp > 1
-  int zero = -1;               // -1: 1 where dp > 1
+  int zero = -1;               // -1: 1 where dp > 1 and gradients are all-reduced
   int gradient_bytes = 0;      // 0: 4, or 2 for fp16
   // Blocks per stage (summed over its chunks), embedding in the first and head
   // in the last; empty: as even as possible.
@@ -97,7 +97,8 @@ struct PlanDegrees : StepOptions {
 // later stages. At least two stages, and as many blocks.
 std::vector<int> BalancedBlocks(const Workload& workload, int64_t sequence, int stages);
 
-// Builds the plan that fills the whole cluster. Throws InputError with the
+// Builds the plan that fills the whole cluster, but for devices that serve
+// (SyncOptions::servers). Throws InputError with the
 // arithmetic where degrees, batch or layers do not fit.
 Plan MakePlan(const PlanDegrees& degrees, const Workload& workload, const Cluster& cluster);
 

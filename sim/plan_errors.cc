@@ -8,6 +8,7 @@
 #include <set>
 
 #include "sim/plan.h"
+#include "sim/sync_errors.h"
 
 namespace stagecraft {
 namespace {
@@ -396,6 +397,7 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   CheckOrder(plan, errors);
   CheckSharding(plan, errors);
   CheckExperts(plan, workload, errors);
+  if (errors.empty()) FindSyncErrors(plan, cluster, errors);
   return errors;
 }
 

@@ -4,10 +4,14 @@
 
 #include <cstdint>
 
+#include "costmodel/units.h"
+
 namespace stagecraft {
 
 inline constexpr int64_t kMostOfADegree = 1'000'000;
 inline constexpr int64_t kMostOfABatch = 1'000'000'000;  // samples, or tokens of one
 inline constexpr int64_t kMostBucketBytes = 1'000'000'000;
+inline constexpr int64_t kMostSteps = 1'000'000'000'000;
+inline constexpr Duration kMostTimeout = Duration::Nanoseconds(86'400'000'000'000);  // a day
 
 }  // namespace stagecraft

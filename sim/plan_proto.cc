@@ -133,6 +133,23 @@ void CheckLayersFollow(const std::vector<Stage>& stages, const std::string& file
   }
 }
 
+SyncOptions SyncFromProto(const PlanProto& proto, const Place& place) {
+  SyncOptions sync;
+  sync.method =
+      EnumFromProto(proto.gradient_sync(), SyncMethod::kAllReduce, "gradient_sync", place);
+  sync.servers =
+      static_cast<int>(place.InRange("sync_servers", proto.sync_servers(), 0, kMostOfADegree));
+  sync.peers = static_cast<int>(place.InRange("sync_peers", proto.sync_peers(), 0, kMostOfADegree));
+  sync.step = place.InRange("sync_step", proto.sync_step(), 0, kMostSteps);
+  if (proto.has_dead_server()) {
+    sync.dead_server =
+        static_cast<int>(place.InRange("dead_server", proto.dead_server(), 0, kMostOfADegree));
+  }
+  sync.timeout = Duration::Nanoseconds(
+      place.InRange("sync_timeout_ns", proto.sync_timeout_ns(), 0, kMostTimeout.ns()));
+  return sync;
+}
+
 // What both forms share: everything but the stages.
 void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
   place.InRange("schema", proto.has_schema() ? proto.schema() : 1, 1, 1);
@@ -164,6 +181,7 @@ void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
   plan.context_exchange =
       EnumFromProto(proto.context_exchange(), ContextExchange::kRing, "context_exchange", place);
   plan.fp8_recipe = EnumFromProto(proto.fp8_recipe(), Fp8Recipe::kDelayed, "fp8_recipe", place);
+  plan.gradient_sync = SyncFromProto(proto, place);
   if (proto.has_overlap_p2p()) plan.overlap_p2p = proto.overlap_p2p();
   plan.overlap_tensor = proto.overlap_tensor();
   if (proto.has_expert_imbalance()) plan.expert_imbalance = proto.expert_imbalance();
@@ -188,7 +206,10 @@ Plan PlanOfStages(const PlanProto& proto, const std::string& file) {
     plan.order = PipelineOrder::kInterleaved;
   }
   plan.sequence_parallel = proto.has_sequence_parallel() ? proto.sequence_parallel() : is_split;
-  if (!proto.has_zero()) plan.zero = has_copies && !plan.forward_only ? 1 : 0;
+  if (!proto.has_zero()) {
+    const bool is_plain = plan.gradient_sync.method == SyncMethod::kAllReduce;
+    plan.zero = is_plain && has_copies && !plan.forward_only ? 1 : 0;
+  }
   return plan;
 }
 

@@ -106,6 +106,15 @@ TEST(PlanProtoTest, RoundTripKeepsEveryField) {
   odd.stages[0].replica_micro_batches[0] += static_cast<int>(odd.micro_batches()) - replicas;
   odd.zero = 0;
   plans.push_back(odd);
+  odd.gradient_sync.method = SyncMethod::kRollingServer;
+  odd.gradient_sync.step = 7;
+  odd.gradient_sync.dead_server = 1;
+  odd.gradient_sync.timeout = 3_us;
+  plans.push_back(odd);
+  odd.gradient_sync = {};
+  odd.gradient_sync.method = SyncMethod::kGossip;
+  odd.gradient_sync.peers = 1;
+  plans.push_back(odd);
   for (const Plan& plan : plans) {
     const PlanProto proto = ToProto(plan);
     const Plan back = PlanFromProto(proto, SmallWorkload(), SmallCluster(), "p");
@@ -118,6 +127,7 @@ TEST(PlanProtoTest, RoundTripKeepsEveryField) {
       EXPECT_EQ(back.stages[s].replica_micro_batches, plan.stages[s].replica_micro_batches);
     }
     EXPECT_EQ(back.order, plan.order);
+    EXPECT_EQ(back.gradient_sync, plan.gradient_sync);
     // Through each file format too.
     EXPECT_EQ(Bytes(Read(proto.DebugString())), proto.DebugString());
     EXPECT_EQ(Bytes(Read(proto.SerializeAsString(), ".pb")), proto.DebugString());
@@ -195,6 +205,11 @@ TEST(PlanProtoTest, BadNumbersAreRefusedInOneSentence) {
       After(std::string(kFirst) + kSecond + "degrees {}", "got both stages and degrees"),
       After("degrees { tp: 3 }", "does not divide the 16 devices"),
       After("degrees { tp: 16 pp: 2 }", "does not divide the 16 devices"),
+      After("gradient_sync: RING_ALL_REDUCE zero: 1 degrees {}", "ring wants zero 0"),
+      After("gradient_sync: GOSSIP sync_peers: -1 degrees {}", "sync_peers: got -1, want 0 to"),
+      After("gradient_sync: BYTEPS sync_servers: 1 degrees { dp: 16 }", "beside those that serve"),
+      After("dead_server: 1 degrees {}", "dead_server: got 1, want none with all-reduce"),
+      After("sync_timeout_ns: -1 degrees {}", "sync_timeout_ns: got -1, want 0 to"),
       After("degrees { tp: -1 }", "degrees.tp: got -1, want 1 to"),
       After("degrees { pp: 0 }", "degrees.pp: got 0"),
       After("degrees { dp: 0 }", "degrees.dp: got 0"),

@@ -51,6 +51,13 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_bucket_bytes(plan.bucket_bytes);
   proto.set_context_exchange(EnumToProto<PlanProto::ContextExchange>(plan.context_exchange));
   proto.set_fp8_recipe(EnumToProto<PlanProto::Fp8Recipe>(plan.fp8_recipe));
+  const SyncOptions& sync = plan.gradient_sync;
+  proto.set_gradient_sync(EnumToProto<PlanProto::GradientSync>(sync.method));
+  proto.set_sync_servers(sync.servers);
+  proto.set_sync_peers(sync.peers);
+  proto.set_sync_step(sync.step);
+  if (sync.dead_server >= 0) proto.set_dead_server(sync.dead_server);
+  proto.set_sync_timeout_ns(sync.timeout.ns());
   proto.set_overlap_p2p(plan.overlap_p2p);
   proto.set_overlap_tensor(plan.overlap_tensor);
   proto.set_optimizer(EnumToProto<PlanProto::Optimizer>(plan.optimizer));

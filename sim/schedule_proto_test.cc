@@ -8,6 +8,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/cost_model.h"
+#include "costmodel/gradient_sync.h"
 #include "costmodel/op.h"
 #include "costmodel/op_proto.h"
 #include "costmodel/units.h"
@@ -59,6 +60,33 @@ std::string ErrorOf(Read read) {
     return error.what();
   }
   return "no error";
+}
+
+TEST(ScheduleProtoTest, ARoundTripKeepsHowGradientsAreSynchronised) {
+  Op op = AllReduce();
+  op.sync.method = SyncMethod::kParameterServer;
+  op.sync.servers = 2;
+  op.sync.server = {LinkKind::kNetwork, 5_us, Bandwidth(50e9)};
+  op.sync.worker = {LinkKind::kNetwork, 5_us, Bandwidth(25e9)};
+  EXPECT_EQ(OpFromProto(ToProto(op), "op"), op);
+  OpProto proto = ToProto(op);
+  proto.mutable_sync()->set_worker_bandwidth_bytes_per_s(0);
+  EXPECT_NE(ErrorOf([&] {
+              OpFromProto(proto, "op");
+            }).find("op.sync.worker_bandwidth_bytes_per_s: got 0, want > 0"),
+            std::string::npos);
+  proto = ToProto(op);
+  proto.mutable_sync()->set_peers(1);
+  EXPECT_NE(ErrorOf([&] { OpFromProto(proto, "op"); }).find("op.sync.peers: got 1, want 0 to 0"),
+            std::string::npos);
+  op.sync = {};
+  op.sync.method = SyncMethod::kGossip;
+  op.sync.peers = 15;
+  EXPECT_EQ(OpFromProto(ToProto(op), "op"), op);
+  proto = ToProto(op);
+  proto.mutable_sync()->set_peers(16);
+  EXPECT_NE(ErrorOf([&] { OpFromProto(proto, "op"); }).find("got 16, want 1 to 15"),
+            std::string::npos);
 }
 
 TEST(ScheduleProtoTest, ARoundTripGivesAnEqualSchedule) {

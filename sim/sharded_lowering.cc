@@ -110,7 +110,9 @@ class ShardedTraffic {
 TaskId AddCollective(OpKind kind, int64_t bytes, const Communicator& among, const DataGroup& group,
                      const Tag& tag, std::span<const TaskId> after, LoweredPasses& passes,
                      Schedule::Builder& builder) {
-  const BlockId block = passes.blocks().SingleOp(Op::Collective(kind, Bytes(bytes), among.fabric));
+  Op op = Op::Collective(kind, Bytes(bytes), among.fabric);
+  op.sync = among.sync;
+  const BlockId block = passes.blocks().SingleOp(op);
   const TaskId task = builder.Add(group.lanes, after, block, tag);
   builder.SetCommunicator(task, among.id);
   return task;
@@ -135,8 +137,11 @@ TaskId AddHoldersReduction(const Plan& plan, int64_t parameters, const Holders& 
                            LoweredPasses& passes, Schedule::Builder& builder) {
   const int64_t bytes = parameters * plan.gradient_bytes;
   if (plan.zero == 0) {
-    return AddCollective(OpKind::kAllReduce, bytes, holders.all, group, tag, after, passes,
-                         builder);
+    Communicator among = holders.all;
+    const bool is_last_chunk = tag.chunk < 0 || tag.chunk == plan.chunk_count() - 1;
+    // A dead server is noticed once a step, by what is reduced first.
+    if (!is_last_chunk || tag.segment > 0) among.sync.timeout = Duration();
+    return AddCollective(OpKind::kAllReduce, bytes, among, group, tag, after, passes, builder);
   }
   const TaskId last = AddCollective(OpKind::kReduceScatter, bytes, holders.sharing, group, tag,
                                     after, passes, builder);

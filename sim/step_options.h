@@ -6,6 +6,7 @@
 #include <string>
 
 #include "costmodel/device.h"
+#include "costmodel/gradient_sync.h"
 #include "costmodel/units.h"
 #include "sim/rank_order.h"
 
@@ -37,6 +38,19 @@ Bytes CastBytes(Fp8Recipe recipe, int64_t elements);
 enum class ContextExchange { kRing, kGather, kUlysses };
 const char* Name(ContextExchange exchange);
 
+// How the data-parallel ranks of a stage agree on their gradients, experts' too;
+// other reductions stay all-reduces. What a method does not use stays as it is here.
+struct SyncOptions {
+  SyncMethod method = SyncMethod::kAllReduce;
+  // For each group of ranks, of devices beyond the plan's: BytePS at least 0, else 1.
+  int servers = 0;
+  int peers = 0;         // of a rank: gossip, at least 1
+  int64_t step = 0;      // rolling server: its rank is step mod n, or the next
+  int dead_server = -1;  // where it is this rank, that still works otherwise; -1: none
+  Duration timeout;      // until the others notice it, once a step
+  friend bool operator==(const SyncOptions&, const SyncOptions&) = default;
+};
+
 struct StepOptions {
   int64_t micro_batch = 1;   // samples per micro-batch
   int64_t global_batch = 1;  // samples per step
@@ -64,6 +78,7 @@ struct StepOptions {
   int64_t bucket_bytes = 0;
   Optimizer optimizer = Optimizer::kAdam;
   ContextExchange context_exchange = ContextExchange::kRing;
+  SyncOptions gradient_sync;  // other than all-reduce: with zero 0
   // Rows of the fullest rank's experts over the mean; 1: even routing.
   double expert_imbalance = 1;
   std::string rank_order = kDefaultRankOrder;

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "costmodel/collective_method.h"
+#include "costmodel/gradient_sync.h"
 #include "sim/network/channel_patterns.h"
+#include "sim/network/sync_channels.h"
 
 namespace stagecraft {
 namespace {
@@ -54,10 +57,14 @@ class Binder {
     Exchange exchange;
     for (const std::vector<int32_t>& group :
          schedule_.communicators()[schedule_.communicator(task)]) {
-      const std::vector<std::vector<int>> by_node = ByNode(group);
+      const std::span<const int32_t> ranks(group.data(), group.size() - op.sync.servers);
+      const std::vector<std::vector<int>> by_node = ByNode(ranks, IsNccl(op.sync.method));
       if (by_node.size() == 1 && HasDirectLinks(by_node[0])) return -1;
+      const std::span<const int32_t> servers(group.data() + ranks.size(), op.sync.servers);
       ChannelPattern channel =
-          MakeChannels(op.kind, method.algorithm, op.bytes, by_node, kMostRingMessages);
+          IsNccl(op.sync.method)
+              ? MakeChannels(op.kind, method.algorithm, op.bytes, by_node, kMostRingMessages)
+              : MakeSyncChannels(op, by_node, servers);
       Exchange::Part part;
       for (const MessagePair& pair : channel.pattern.pairs()) {
         part.routes.push_back(RouteOf(channel.devices[pair.from], channel.devices[pair.to]));
@@ -69,12 +76,14 @@ class Binder {
     return traffic_->AddExchange(std::move(exchange));
   }
 
-  // Devices of each node, both in the order of the group.
-  std::vector<std::vector<int>> ByNode(const std::vector<int32_t>& group) const {
+  // Devices of each node, or of each scale-up domain, both in the order of the group.
+  std::vector<std::vector<int>> ByNode(std::span<const int32_t> group, bool is_by_node) const {
     std::vector<std::vector<int>> nodes;
     std::map<int, size_t> place;
     for (const int32_t device : group) {
-      const auto [entry, is_new] = place.try_emplace(cluster_.place(device).node, nodes.size());
+      const int node = cluster_.place(device).node;
+      const int key = is_by_node ? node : cluster_.domain(node);
+      const auto [entry, is_new] = place.try_emplace(key, nodes.size());
       if (is_new) nodes.emplace_back();
       nodes[entry->second].push_back(device);
     }

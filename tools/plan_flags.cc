@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
@@ -77,6 +78,7 @@ std::vector<std::string> FindWarnings(const Plan& plan, const Workload& workload
                                    cluster.device_count() - plan.device_count(),
                                    cluster.device_count()));
   }
+  for (std::string& note : SyncNotes(plan)) warnings.push_back(std::move(note));
   return warnings;
 }
 
@@ -91,6 +93,8 @@ void PlanFlags::Register(CLI::App& app) {
   RegisterDegrees(app);
   RegisterStep(app);
   RegisterSwitches(app);
+  const std::vector<CLI::Option*> sync = sync_.Register(app);
+  degree_options_.insert(degree_options_.end(), sync.begin(), sync.end());
   attention_option_ = app.add_option("--attention", attention_, "flash or unfused [flash]");
   Add(app, "--stack", stack_,
       "take the defaults of a training stack: " +
@@ -113,7 +117,8 @@ void PlanFlags::RegisterStep(CLI::App& app) {
   Add(app, "--schedule", schedule_, "gpipe, 1f1b or interleaved [1f1b; interleaved with --vpp]");
   Add(app, "--recompute", recompute_, "none, selective or full [selective]");
   Add(app, "--zero", degrees_.zero,
-      "0 to 3: shared by replicas: nothing, states, gradients, parameters [1 where dp > 1]");
+      "0 to 3: shared by replicas: nothing, states, gradients, parameters [1 where dp > 1; 0 "
+      "with --gradient-sync]");
   Add(app, "--zero-group", degrees_.zero_group, "ranks that share, copies beyond [all]");
   Add(app, "--bucket-bytes", degrees_.bucket_bytes,
       "gradients reduced in one go [Megatron-core's]");
@@ -174,6 +179,7 @@ PlanDegrees PlanFlags::Degrees() const {
                                    {Fp8Recipe::kDelayed, Fp8Recipe::kCurrent, Fp8Recipe::kMx});
   degrees.balance_head = Choose<bool>("--embedding-placement", embedding_placement_,
                                       {{"first-last", false}, {"redistributed", true}});
+  degrees.gradient_sync = sync_.Options();
   degrees.stage_blocks = stage_layers_;
   if (sequence_parallel_option_->count() > 0) degrees.sequence_parallel = sequence_parallel_;
   return degrees;

@@ -11,6 +11,7 @@
 #include "sim/plan.h"
 #include "sim/sim_executor.h"
 #include "sim/workload.h"
+#include "tools/sync_flags.h"
 #include "tools/validation/stack_table.h"
 
 namespace stagecraft {
@@ -59,6 +60,7 @@ class PlanFlags {
   std::string embedding_placement_ = "first-last";
   std::vector<int> stage_layers_;
   PlanDegrees degrees_;
+  SyncFlags sync_;
   bool sequence_parallel_ = true;
   int vocabulary_multiple_ = 0;               // > 0: a decoder's rows per tensor rank are multiples
   std::vector<CLI::Option*> degree_options_;  // those that a plan file replaces

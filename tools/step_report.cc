@@ -68,6 +68,15 @@ Json StackToJson(const PlannedJob& job) {
   return {{"name", job.stack}, {"values", std::move(values)}};
 }
 
+Json SyncToJson(const SyncOptions& sync) {
+  Json json = {{"method", Name(sync.method)}, {"servers", sync.servers}, {"peers", sync.peers}};
+  if (sync.method != SyncMethod::kRollingServer) return json;
+  json["step"] = sync.step;
+  json["dead_server"] = sync.dead_server;
+  json["timeout_ms"] = sync.timeout.ms();
+  return json;
+}
+
 Json PlanToJson(const PlannedJob& job) {
   const Plan& plan = job.plan;
   const Workload& workload = job.workload;
@@ -82,39 +91,41 @@ Json PlanToJson(const PlannedJob& job) {
       stages.back()["replica_micro_batches"] = stage.replica_micro_batches;
     }
   }
-  return {{"tp", plan.stages[0].tensor_parallel},
-          {"pp", plan.stages.size()},
-          {"dp", plan.stages[0].replicas.size()},
-          {"cp", plan.stages[0].context_parallel},
-          {"ep", plan.stages[0].expert_parallel},
-          {"vpp", plan.chunk_count()},
-          {"micro_batch", plan.micro_batch},
-          {"global_batch", plan.global_batch},
-          {"micro_batches", plan.micro_batches()},
-          {"seq", plan.sequence},
-          {"schedule", Name(plan.order)},
-          {"recompute", Name(plan.stages[0].recompute)},
-          {"attention", workload.attention == AttentionBackend::kFlash ? "flash" : "unfused"},
-          {"zero", plan.zero},
-          {"zero_group", plan.zero_group},
-          {"bucket_bytes", plan.bucket_bytes},
-          {"optimizer", Name(plan.optimizer)},
-          {"overlap_p2p", plan.overlap_p2p},
-          {"overlap_tp", plan.overlap_tensor},
-          {"cp_exchange", Name(plan.context_exchange)},
-          {"reshard_after_forward", plan.reshard_after_forward},
-          {"expert_imbalance", plan.expert_imbalance},
-          {"sequence_parallel", plan.sequence_parallel},
-          {"precision", Name(plan.precision)},
-          {"fp8_recipe", Name(plan.fp8_recipe)},
-          {"gradient_bytes", plan.gradient_bytes},
-          {"overlap_grad_reduce", plan.overlap_grad_reduce},
-          {"overlap_param_gather", plan.overlap_param_gather},
-          {"forward_only", plan.forward_only},
-          {"network", Name(job.network.fidelity)},
-          {"rank_order", plan.rank_order},
-          {"stack", StackToJson(job)},
-          {"stages", std::move(stages)}};
+  Json json = {{"tp", plan.stages[0].tensor_parallel},
+               {"pp", plan.stages.size()},
+               {"dp", plan.stages[0].replicas.size()},
+               {"cp", plan.stages[0].context_parallel},
+               {"ep", plan.stages[0].expert_parallel},
+               {"vpp", plan.chunk_count()},
+               {"micro_batch", plan.micro_batch},
+               {"global_batch", plan.global_batch},
+               {"micro_batches", plan.micro_batches()},
+               {"seq", plan.sequence},
+               {"schedule", Name(plan.order)},
+               {"recompute", Name(plan.stages[0].recompute)},
+               {"attention", workload.attention == AttentionBackend::kFlash ? "flash" : "unfused"},
+               {"zero", plan.zero},
+               {"zero_group", plan.zero_group},
+               {"bucket_bytes", plan.bucket_bytes},
+               {"optimizer", Name(plan.optimizer)},
+               {"overlap_p2p", plan.overlap_p2p},
+               {"overlap_tp", plan.overlap_tensor},
+               {"cp_exchange", Name(plan.context_exchange)},
+               {"reshard_after_forward", plan.reshard_after_forward},
+               {"expert_imbalance", plan.expert_imbalance},
+               {"sequence_parallel", plan.sequence_parallel},
+               {"precision", Name(plan.precision)},
+               {"fp8_recipe", Name(plan.fp8_recipe)},
+               {"gradient_bytes", plan.gradient_bytes},
+               {"overlap_grad_reduce", plan.overlap_grad_reduce},
+               {"overlap_param_gather", plan.overlap_param_gather},
+               {"forward_only", plan.forward_only},
+               {"network", Name(job.network.fidelity)},
+               {"rank_order", plan.rank_order},
+               {"stack", StackToJson(job)},
+               {"stages", std::move(stages)}};
+  if (plan.gradient_sync != SyncOptions()) json["gradient_sync"] = SyncToJson(plan.gradient_sync);
+  return json;
 }
 
 void PrintPlan(const PlannedJob& job, std::ostream& out) {
@@ -137,6 +148,9 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
              "          sequence parallel {}, overlap grad reduce {}, overlap param gather {}{}\n",
              on(plan.sequence_parallel), on(plan.overlap_grad_reduce),
              on(plan.overlap_param_gather), plan.forward_only ? ", forward only" : "");
+  if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
+    fmt::print(out, "          gradients synchronised by {}\n", Name(plan.gradient_sync.method));
+  }
   std::string blocks;
   for (const Stage& stage : plan.stages) {
     if (blocks.size() > 60) {

@@ -50,8 +50,23 @@ MessagePattern SendReceive(Bytes bytes);
 // server has the last push, it answers all workers at once.
 MessagePattern ParameterServer(int workers, int servers, Bytes bytes);
 
-// Each rank sends all bytes to `peers` others drawn at random, one after another.
-// Precondition: peers < ranks.
+// Participant p sums up owned[p] bytes of what the workers 0 ... w - 1 have: each sends
+// them to it, all at once, and it answers all at once when it has the last. Owners
+// are workers or come after them.
+MessagePattern SumByOwners(int workers, std::span<const double> owned);
+
+// Servers that pass sums on as they form, so that both directions are busy at once:
+// what two participants exchange is flows each way that wait for nothing. Servers
+// sum up all; or, as in BytePS, the workers a part (BytePsParts in
+// costmodel/sync_time.h), in as many flows a pair as make flows about equal, so
+// that links that share bandwidth among flows end together. Precondition of
+// BytePS: servers <= workers, at least two workers.
+MessagePattern ReductionServers(int workers, int servers, Bytes bytes);
+MessagePattern BytePs(int workers, int servers, Bytes bytes);
+
+// Each rank sends all bytes to `peers` others at once: those so many places on, the
+// same places, drawn at random, for every rank, so that each receives as often as it
+// sends. Precondition: peers < ranks.
 MessagePattern Gossip(int ranks, int peers, Bytes bytes, Random random);
 
 }  // namespace stagecraft

@@ -154,6 +154,43 @@ TEST(CollectivePatternsTest, PatternsSendTheBytesOfTheirAlgorithm) {
   }
 }
 
+TEST(CollectivePatternsTest, OwnersHearFromEveryoneBeforeTheyAnswer) {
+  const std::vector<std::vector<double>> owners = {
+      {0, 0, 0, 0, 9}, {0, 0, 9, 0}, {3, 3, 3, 3}, {1, 1, 1, 1, 2, 2}};
+  for (const std::vector<double>& owned : owners) {
+    const MessagePattern pattern = SumByOwners(4, owned);
+    const int participants = static_cast<int>(owned.size());
+    Gossipers gossipers(pattern, participants, 5);
+    EXPECT_TRUE(gossipers.Run());
+    for (int rank = 0; rank < 4; ++rank) {
+      for (int other = 0; other < 4; ++other) EXPECT_TRUE(gossipers.HasHeard(rank, other));
+    }
+    double bytes = 0;  // a server beyond the workers hears all four, a worker three
+    for (int p = 0; p < participants; ++p) bytes += 2 * owned[p] * (p < 4 ? 3 : 4);
+    EXPECT_NEAR(pattern.bytes(), bytes, 1e-9);
+  }
+}
+
+TEST(CollectivePatternsTest, ServersThatPassSumsOnSendTheirPartsBothWays) {
+  const double bytes = kBytes.count();
+  EXPECT_NEAR(ReductionServers(4, 3, kBytes).bytes(), 2 * 4 * bytes, 1e-3);
+  for (int servers = 0; servers <= 4; ++servers) {
+    // Every rank's link carries 1 + (n - 2) w out, and servers what they get.
+    const double whole = 16.0 + 4 * servers - 2 * servers;
+    const double of_rank = (4 - servers) / whole;
+    const double of_servers = servers * 6 / whole * 4;
+    EXPECT_NEAR(BytePs(4, servers, kBytes).bytes() / bytes, 4 * (1 + 2 * of_rank) + of_servers,
+                1e-9);
+  }
+}
+
+TEST(CollectivePatternsTest, EveryRankHearsAsManyGossipersAsItTells) {
+  std::vector<int> heard(9, 0);
+  const MessagePattern gossip = Gossip(9, 3, kBytes, Random(2));
+  for (const MessagePair& pair : gossip.pairs()) ++heard[pair.to];
+  EXPECT_EQ(heard, std::vector<int>(9, 3));
+}
+
 TEST(CollectivePatternsTest, NoRankIsInnerInBothTreesOfTwo) {
   for (int ranks = 3; ranks <= 33; ++ranks) {
     const MessagePattern both = DoubleTreeAllReduce(ranks, kBytes, 1);

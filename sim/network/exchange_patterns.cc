@@ -106,22 +106,15 @@ MessagePattern Gossip(int ranks, int peers, Bytes bytes, Random random) {
   CHECK(peers < ranks);
   MessagePattern pattern;
   const int32_t counter = pattern.AddCounters(1);
-  std::vector<int> drawn;
+  std::vector<int> places;
+  while (static_cast<int>(places.size()) < peers) {
+    const int place = static_cast<int>(random.Integer(1, ranks - 1));
+    if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+  }
   for (int rank = 0; rank < ranks; ++rank) {
-    drawn.clear();
-    MessageSender sender;
-    sender.messages = peers;
-    sender.bytes = Part(bytes, 1);
-    sender.pair_step = 1;
-    sender.counter = counter;
-    while (static_cast<int>(drawn.size()) < peers) {
-      const int peer = static_cast<int>(random.Integer(0, ranks - 1));
-      if (peer == rank || std::find(drawn.begin(), drawn.end(), peer) != drawn.end()) continue;
-      drawn.push_back(peer);
-      const int32_t pair = pattern.AddPair({rank, peer});
-      if (drawn.size() == 1) sender.pair = pair;
+    for (const int place : places) {
+      AddSingle({rank, (rank + place) % ranks}, Part(bytes, 1), counter, {}, &pattern);
     }
-    pattern.AddSender(sender, {});
   }
   return pattern;
 }

@@ -1,0 +1,123 @@
+#include "sim/sync_errors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "sim/plan_limits.h"
+
+namespace stagecraft {
+namespace {
+
+using Errors = std::vector<std::string>;
+
+// What one method alone has is given for no other.
+void CheckUses(const SyncOptions& sync, Errors& errors) {
+  const char* name = Name(sync.method);
+  const bool is_rolling = sync.method == SyncMethod::kRollingServer;
+  const bool wants_server = TakesServers(sync.method) && sync.method != SyncMethod::kBytePs;
+  const auto refuse = [&](const char* key, int64_t got, const char* want) {
+    errors.push_back(fmt::format("{}: got {}, want {} with {}", key, got, want, name));
+  };
+  if (sync.servers < 0 || (wants_server && sync.servers == 0)) {
+    refuse("sync_servers", sync.servers, wants_server ? "at least 1" : "at least 0");
+  } else if (!TakesServers(sync.method) && sync.servers > 0) {
+    refuse("sync_servers", sync.servers, "none");
+  }
+  if (sync.method == SyncMethod::kGossip ? sync.peers < 1 : sync.peers != 0) {
+    refuse("sync_peers", sync.peers, sync.method == SyncMethod::kGossip ? "at least 1" : "none");
+  }
+  if (sync.step < 0 || (!is_rolling && sync.step > 0)) {
+    refuse("sync_step", sync.step, is_rolling ? "at least 0" : "0");
+  }
+  if (sync.dead_server < -1 || (!is_rolling && sync.dead_server >= 0)) {
+    refuse("dead_server", sync.dead_server, is_rolling ? "a rank" : "none");
+  }
+  const bool may_wait = is_rolling && sync.dead_server >= 0;
+  if (sync.timeout < Duration() || sync.timeout > (may_wait ? kMostTimeout : Duration())) {
+    refuse("sync_timeout_ns", sync.timeout.ns(), may_wait ? "0 to a day" : "0 (no dead server)");
+  }
+}
+
+// Ranks of one group of a stage that reduces together.
+void CheckRanks(const SyncOptions& sync, size_t stage, int64_t ranks, Errors& errors) {
+  const auto refuse = [&](const char* key, int64_t got, int64_t most) {
+    errors.push_back(
+        fmt::format("{}: got {}, want at most {} for the {} ranks of stages[{}] that "
+                    "reduce together",
+                    key, got, most, ranks, stage));
+  };
+  if (sync.peers >= ranks) refuse("sync_peers", sync.peers, ranks - 1);
+  if (sync.method == SyncMethod::kBytePs && sync.servers > ranks) {
+    refuse("sync_servers", sync.servers, ranks);
+  }
+}
+
+// Hierarchical: as many ranks on every node that has any.
+void CheckEven(const Stage& stage, size_t index, const Cluster& cluster, Errors& errors) {
+  for (int expert = 0; expert < stage.expert_parallel; ++expert) {
+    std::map<int, int> ranks;  // by scale-up domain
+    size_t place = 0;
+    for (const std::vector<int>& replica : stage.replicas) {
+      for (size_t i = 0; i < replica.size(); i += static_cast<size_t>(stage.tensor_parallel)) {
+        if (place++ % stage.expert_parallel != static_cast<size_t>(expert)) continue;
+        ++ranks[cluster.domain(cluster.place(replica[i]).node)];
+      }
+    }
+    const auto [least, most] =
+        std::minmax_element(ranks.begin(), ranks.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (least->second == most->second) continue;
+    errors.push_back(
+        fmt::format("gradient_sync: hierarchical wants equally many ranks of a group on every "
+                    "node, but stages[{}] has {} on one and {} on another",
+                    index, least->second, most->second));
+    return;
+  }
+}
+
+void CheckServers(const Plan& plan, const Cluster& cluster, Errors& errors) {
+  const int64_t servers = plan.gradient_sync.servers;
+  int64_t groups = 0;
+  for (const Stage& stage : plan.stages) {
+    groups += static_cast<int64_t>(stage.tensor_parallel) * stage.expert_parallel;
+  }
+  const int64_t spare = cluster.device_count() - plan.device_count();
+  if (servers * groups <= spare) return;
+  errors.push_back(
+      fmt::format("sync_servers: {} for each of {} groups of ranks that reduce side by side make "
+                  "{}, but {} has {} devices beyond the plan's {}",
+                  servers, groups, servers * groups, cluster.name(), spare, plan.device_count()));
+}
+
+}  // namespace
+
+void FindSyncErrors(const Plan& plan, const Cluster& cluster, std::vector<std::string>& errors) {
+  const SyncOptions& sync = plan.gradient_sync;
+  CheckUses(sync, errors);
+  if (sync.method == SyncMethod::kAllReduce || !errors.empty()) return;
+  if (plan.zero > 0) {
+    errors.push_back(
+        fmt::format("gradient_sync: {} wants zero 0, where ranks hold whole "
+                    "gradients, got zero {}",
+                    Name(sync.method), plan.zero));
+    return;
+  }
+  for (size_t s = 0; s < plan.stages.size() && errors.empty(); ++s) {
+    const Stage& stage = plan.stages[s];
+    const int64_t ranks = static_cast<int64_t>(stage.replicas.size()) * stage.context_parallel;
+    if (ranks == 1) continue;
+    const int64_t holders = ranks / stage.expert_parallel;
+    CheckRanks(sync, s, holders > 1 ? holders : ranks, errors);
+    if (sync.dead_server >= ranks) {
+      errors.push_back(fmt::format("dead_server: got {}, want a rank below the {} of stages[{}]",
+                                   sync.dead_server, ranks, s));
+    }
+    if (sync.method == SyncMethod::kHierarchical) CheckEven(stage, s, cluster, errors);
+  }
+  CheckServers(plan, cluster, errors);
+}
+
+}  // namespace stagecraft
