@@ -12,12 +12,14 @@ constexpr double kLongShare = 0.14;
 constexpr double kSiteLatency = 2.2;
 constexpr double kSiteBandwidth = 0.56;
 // Ways through host memory are alike on every board.
-constexpr double kSiteThroughHost = 0.08;
+constexpr double kSiteThroughHost = 0.05;
 constexpr double kOp = 1.1;
 constexpr double kGatherToScatter = 0.45;  // an all-gather runs like a reduce-scatter
 constexpr double kOpAcrossNodes = 3.3;
-// One message and a collective share nothing but a narrow link.
-constexpr double kMessageOnNarrowLink = 0.06;
+// One message and a collective share nothing but a narrow link. Not less: what is
+// like each of four collectives, which are not so like each other, is like nothing
+// that numbers can be, and weights take any size (a test of the eigenvalues).
+constexpr double kMessageOnNarrowLink = 0.15;
 constexpr double kForced = 0.44;
 constexpr double kForcedToItsOwnChoice = 0.07;
 constexpr double kGeneration = 7.8;
@@ -37,13 +39,18 @@ double Doublings(double a, double b) { return std::abs(std::log2(a / b)); }
 
 bool IsMessage(const CurveFeatures& curve) { return curve.kind == OpKind::kSendRecv; }
 
+bool IsOneNode(const CurveFeatures& curve) { return curve.network == NetworkClass::kNone; }
+
+// A rank alone on its node never uses the links inside.
+bool UsesInside(const CurveFeatures& curve) { return IsOneNode(curve) || curve.ranks_per_node > 1; }
+
 // Nothing in common.
 bool IsUnrelated(const CurveFeatures& a, const CurveFeatures& b) {
   if (a.intra != b.intra) return true;
-  const bool narrow = a.network != NetworkClass::kNone || a.intra == LinkKind::kHost;
-  const bool both_cross = (a.network == NetworkClass::kNone) == (b.network == NetworkClass::kNone);
+  const bool narrow = !IsOneNode(a) || a.intra == LinkKind::kHost;
+  const bool both_cross = IsOneNode(a) == IsOneNode(b);
   if (IsMessage(a) != IsMessage(b) && !(narrow && both_cross)) return true;
-  if (a.network == NetworkClass::kNone || b.network == NetworkClass::kNone) return false;
+  if (IsOneNode(a) || IsOneNode(b)) return false;
   if (a.network != b.network) return true;
   return a.network == NetworkClass::kUnstated && a.site != b.site;
 }
@@ -54,7 +61,7 @@ double OpDistance(const CurveFeatures& a, const CurveFeatures& b) {
   const auto scatters = [](OpKind kind) {
     return kind == OpKind::kAllGather || kind == OpKind::kReduceScatter;
   };
-  const bool cross = a.network != NetworkClass::kNone && b.network != NetworkClass::kNone;
+  const bool cross = !IsOneNode(a) && !IsOneNode(b);
   const double op = cross ? kOpAcrossNodes : kOp;
   return scatters(a.kind) && scatters(b.kind) ? kGatherToScatter / kOp * op : op;
 }
@@ -122,6 +129,8 @@ CurveFeatures FeaturesOf(const NetworkSample& sample, Generation generation) {
 
 double Correlation(const CurveFeatures& a, const CurveFeatures& b, Regime regime) {
   if (IsUnrelated(a, b)) return 0;
+  const bool shares_links = IsOneNode(a) == IsOneNode(b) || (UsesInside(a) && UsesInside(b));
+  if (regime == Regime::kBandwidth && !shares_links) return 0;
   return Decay(ShapeDistance(a, b) + SiteDistance(a, b, regime));
 }
 

@@ -42,7 +42,8 @@ enum class Regime { kLatency, kBandwidth };
 // are the same, in one regime:
 //   0.86 exp(-d) + 0.14 exp(-d / 8.6)
 // d is the sum of what differs (curve_features.cc), 0 correlation where kinds of
-// links or classes of networks do. Its lengths were chosen by random search with
+// links or classes of networks do, and of the bandwidth inside a node with that of
+// ranks each alone on theirs. Its lengths were chosen by random search with
 // the errors of the splits of README.md in view.
 double Correlation(const CurveFeatures& a, const CurveFeatures& b, Regime regime);
 

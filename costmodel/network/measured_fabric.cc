@@ -12,9 +12,8 @@ namespace stagecraft {
 namespace {
 
 constexpr double kGiga = 1e9;
-// NVLink 2 of one V100, NVLink 3 and 4 of a whole board, bridges of a pair.
+// One NVLink 2, NVLink 3 and 4 of a whole board, bridges of a pair.
 constexpr Bandwidth kOneNvlink2 = Bandwidth(25 * kGiga);
-constexpr Bandwidth kNvlink2 = Bandwidth(150 * kGiga);
 constexpr Bandwidth kNvlink3 = Bandwidth(300 * kGiga);
 constexpr Bandwidth kNvlink4 = Bandwidth(450 * kGiga);
 constexpr Bandwidth kRtx3090Bridge = Bandwidth(56.25 * kGiga);
@@ -41,14 +40,24 @@ Link Pcie(Bandwidth bandwidth) { return {LinkKind::kPcie, kPcieLatency, bandwidt
 // boards: the copies of the host are the narrow place.
 Link ThroughHost() { return {LinkKind::kHost, kPcieLatency, kPcie3}; }
 
+// Every node of V100 is a hybrid cube mesh. A pair has one link where the table
+// names the mesh, whose first two are joined so; else two, as the best pair has,
+// and three on Google's, whose measured rate is above two.
+double LinksOfPair(const MeasuredGroup& group) {
+  if (Has(group.fabric, "hybrid cube mesh") || group.node == "aws-p3.16xlarge") return 1;
+  return Has(group.fabric, "GCP") ? 3 : 2;
+}
+
 // Rings over the first n of eight V100, or over every other one: as many links
-// leave each rank. Two ranks have one link where any pair of the node has one.
-// Five have no ring: a chain of single links moves an all-reduce in bytes / link,
-// which is 2 (n-1)/n of a link as a ring counts it.
-Link CubeMesh(int ranks, int stride) {
+// leave each rank. Five have no ring: a chain of single links moves an all-reduce
+// in bytes / link, which is 2 (n-1)/n of a link as a ring counts it.
+Link CubeMesh(const MeasuredGroup& group) {
   constexpr double kRings[] = {1, 1, 1, 2, 4, 1.6, 2, 4, 6};
   constexpr double kRingsOfEveryOther = 2;
-  const double rings = ranks == 4 && stride > 1 ? kRingsOfEveryOther : kRings[std::min(ranks, 8)];
+  const int ranks = std::min(group.ranks_per_node, 8);
+  double rings = kRings[ranks];
+  if (ranks == 2) rings = LinksOfPair(group);
+  if (ranks == 4 && group.stride > 1) rings = kRingsOfEveryOther;
   return Nvlink(rings * kOneNvlink2);
 }
 
@@ -56,10 +65,7 @@ Link Intra(const MeasuredGroup& group, const std::string& row) {
   const std::string& gpu = group.gpu;
   const int ranks = group.ranks_per_node;
   const bool is_pair = ranks <= 2;
-  if (gpu.starts_with("v100")) {
-    const bool is_mesh = Has(group.fabric, "hybrid cube mesh") || group.node == "aws-p3.16xlarge";
-    return is_mesh ? CubeMesh(ranks, group.stride) : Nvlink(kNvlink2);
-  }
+  if (gpu.starts_with("v100")) return CubeMesh(group);
   if (gpu.starts_with("a100-sxm")) return Nvlink(kNvlink3);
   if (gpu.starts_with("h100-sxm")) return Nvlink(kNvlink4);
   if (gpu.starts_with("gh200")) {

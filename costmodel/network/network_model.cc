@@ -160,7 +160,7 @@ class PricedCurve {
   double Seconds(double size) const {
     const Bytes bytes(std::llround(std::exp2(size)));
     const CollectiveChoice choice = formula_.ChoiceAt(bytes);
-    const double expected = choice.time.seconds();
+    const double expected = formula_.SecondsOf(choice);
     const double seconds = expected * std::exp(weights_.RatioAt(size, formula_.RegimeAt(expected)));
     return is_bounded_ ? std::max(seconds, LeastSeconds(bytes, choice)) : seconds;
   }

@@ -13,7 +13,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;
 constexpr int kMostRanks = 1 << 24;
 constexpr int kMostCurves = 3000;  // their correlations are a matrix
 constexpr double kMostRatio = 20;

@@ -58,6 +58,25 @@ TEST(CollectiveTableTest, ARowIsAnOpOverNominalLinks) {
   EXPECT_EQ(GroupLabel(sample), "4x8x4x4");
 }
 
+// Nodes of V100 are hybrid cube meshes: one NVLink of 25 GB/s joins the first two,
+// two the best pair, and eight have six rings.
+TEST(CollectiveTableTest, PairsOfAMeshHaveTheLinksThatJoinThem) {
+  const struct {
+    std::string row;
+    double gb_per_s;
+  } cases[] = {
+      {"vTrain,v,v100-sxm2-16gb,,1,2,NVLink2 hybrid cube mesh,all_reduce,nccl,auto,fp16,1,1,2", 25},
+      {"Aceso,V,v100-sxm2-32gb,,1,2,NVLink2,all_reduce,nccl,auto,fp16,1,1,2", 50},
+      {"Aceso,V,v100-sxm2-16gb,,1,2,NVLink2 (GCP),all_reduce,nccl,auto,fp16,1,1,2", 75},
+      {"Aceso,V,v100-sxm2-32gb,,1,8,NVLink2,all_reduce,nccl,auto,fp16,1,1,8", 150}};
+  for (const auto& known : cases) {
+    const std::vector<NetworkSample> samples = Parse(known.row + ",1024,10,0,1,").samples;
+    ASSERT_EQ(samples.size(), 1u) << known.row;
+    EXPECT_EQ(samples[0].op.fabric.intra.bandwidth.bytes_per_s(), known.gb_per_s * 1e9)
+        << known.row;
+  }
+}
+
 TEST(CollectiveTableTest, RowsThatAreNoMeasurementsArePassedOver) {
   const CollectiveTable table = Parse(
       "Aceso,V100-32G DGX,v100-sxm2-32gb,,1,2,NVLink2,all_reduce,nccl,auto,fp16,1,1,2,0,inf,0,0,"

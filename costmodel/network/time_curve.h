@@ -1,11 +1,11 @@
 // TimeCurve: measured times of one collective over one group, size by size, as
 // logarithms of measured / formula.
 //
-// The formula is NCCL's own model (collective_model.h). Between curves, sizes
-// are compared by regime: log2 of the formula's time over half of what no bytes
-// take. It is 1 where latency is all and grows by one a doubling where bandwidth
-// is; so a message that is long for two ranks corresponds to a longer one for
-// eight.
+// The formula is NCCL's own model (collective_model.h) and part of a step more for
+// rings inside a node. Between curves, sizes are compared by regime: log2 of the
+// formula's time over half of what no bytes take. It is 1 where latency is all and
+// grows by one a doubling where bandwidth is; so a message that is long for two
+// ranks corresponds to a longer one for eight.
 #pragma once
 
 #include <span>
@@ -37,6 +37,9 @@ class Formula {
   Formula(const Op& op, const Device& device, std::optional<Algorithm> forced);
 
   CollectiveChoice ChoiceAt(Bytes bytes) const;
+  // The choice's time, to which rings inside a node add part of a step: the last
+  // one's bytes have arrived but are yet to be reduced or copied.
+  double SecondsOf(const CollectiveChoice& choice) const;
   double RegimeAt(double seconds) const;
 
  private:
