@@ -1,7 +1,6 @@
 // fit: measured samples become a cost model, or a site's few samples adapt one.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <google/protobuf/text_format.h>
 
 #include <chrono>
 #include <cmath>
@@ -233,14 +232,7 @@ CalibrationSummary CalibrateOn(const std::string& path, Fitted& fitted) {
 size_t WriteModel(const Fitted& fitted, const std::string& path) {
   CostModelProto proto = fitted.model->ToProto();
   proto.set_provenance(fitted.provenance);
-  std::string text;
-  if (path.ends_with(".pb")) {
-    text = proto.SerializeAsString();
-  } else {
-    google::protobuf::TextFormat::PrintToString(proto, &text);
-  }
-  WriteFileAtomically(path, text);
-  return text.size();
+  return WriteModelFile(proto, path);
 }
 
 }  // namespace

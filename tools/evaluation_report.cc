@@ -12,16 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The keys that a group and an overall have in common.
-Json ErrorsToJson(const Accuracy& accuracy) {
-  return {{"rows", accuracy.rows},
-          {"mape", 100 * accuracy.mape},
-          {"median_ape", 100 * accuracy.median_ape},
-          {"p90_ape", 100 * accuracy.p90_ape},
-          {"bias", BiasPercent(accuracy.bias)},
-          {"interval80_coverage", 100 * accuracy.interval80_coverage}};
-}
-
 Json ByModel(const std::vector<Accuracy>& accuracies) {
   Json models = Json::object();
   for (const Accuracy& accuracy : accuracies) {
@@ -56,6 +46,15 @@ void PrintSizes(const std::vector<SizeError>& errors, std::ostream& out) {
 
 std::string Percent(double value) {
   return std::isfinite(value) ? fmt::format("{:.1f}", value) : "-";
+}
+
+Json ErrorsToJson(const ErrorSummary& errors) {
+  return {{"rows", errors.rows},
+          {"mape", 100 * errors.mape},
+          {"median_ape", 100 * errors.median_ape},
+          {"p90_ape", 100 * errors.p90_ape},
+          {"bias", BiasPercent(errors.bias)},
+          {"interval80_coverage", 100 * errors.interval80_coverage}};
 }
 
 double BiasPercent(double log_ratio) { return 100 * std::expm1(log_ratio); }

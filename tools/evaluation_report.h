@@ -29,6 +29,8 @@ std::string Percent(double value);
 double BiasPercent(double log_ratio);
 // What a reader must know to take the errors for what they are; a sentence each.
 std::vector<std::string> Warnings(const AccuracyReport& evaluation);
+// In percent; what a group and an overall have in common.
+nlohmann::ordered_json ErrorsToJson(const ErrorSummary& errors);
 // Rows left out, by GPU and reason.
 nlohmann::ordered_json SkippedToJson(const SkippedRows& skipped);
 void PrintSkipped(const SkippedRows& skipped, std::ostream& out);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
@@ -11,6 +10,7 @@
 #include "costmodel/check.h"
 #include "costmodel/network/network_experiment.h"
 #include "costmodel/network/network_model.h"
+#include "tools/evaluation_report.h"
 #include "tools/flags.h"
 #include "tools/network_input.h"
 #include "tools/report_header.h"
@@ -24,29 +24,23 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
 
-double BiasPercent(double bias) { return 100 * std::expm1(bias); }
-
-Json ErrorsToJson(const NetworkAccuracy& accuracy) {
-  return {{"rows", accuracy.rows},
-          {"mape", 100 * accuracy.mape},
-          {"median_ape", 100 * accuracy.median_ape},
-          {"p90_ape", 100 * accuracy.p90_ape},
-          {"bias", BiasPercent(accuracy.bias)},
-          {"interval80_coverage", 100 * accuracy.interval80_coverage},
-          {"formula_mape", 100 * accuracy.formula_mape}};
+Json AccuracyToJson(const NetworkAccuracy& accuracy) {
+  Json errors = ErrorsToJson(accuracy);
+  errors["formula_mape"] = 100 * accuracy.formula_mape;
+  return errors;
 }
 
 Json ToJson(const NetworkExperiment& experiment) {
   Json groups = Json::array();
   for (const NetworkAccuracy& group : experiment.groups) {
     Json row = {{"op", group.op}, {"gpu", group.gpu}, {"site", group.site}, {"model", "shipped"}};
-    row.update(ErrorsToJson(group));
+    row.update(AccuracyToJson(group));
     groups.push_back(std::move(row));
   }
   Json report;
   report["groups"] = std::move(groups);
-  report["overall"]["shipped"] = ErrorsToJson(experiment.overall);
-  report["overall_rows"]["shipped"] = ErrorsToJson(experiment.overall_rows);
+  report["overall"]["shipped"] = AccuracyToJson(experiment.overall);
+  report["overall_rows"]["shipped"] = AccuracyToJson(experiment.overall_rows);
   return report;
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <google/protobuf/text_format.h>
 
 #include <algorithm>
 #include <array>
@@ -127,14 +126,7 @@ std::string Provenance(const NetworkFitFlags& flags, size_t rows) {
 size_t Write(const NetworkModel& model, const std::string& provenance, const std::string& path) {
   NetworkModelProto proto = model.ToProto();
   proto.set_provenance(provenance);
-  std::string text;
-  if (path.ends_with(".pb")) {
-    text = proto.SerializeAsString();
-  } else {
-    google::protobuf::TextFormat::PrintToString(proto, &text);
-  }
-  WriteFileAtomically(path, text);
-  return text.size();
+  return WriteModelFile(proto, path);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <google/protobuf/text_format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/learned/samples/sample_file.h"
+#include "costmodel/proto_file.h"
 
 namespace stagecraft {
 namespace {
@@ -69,6 +71,17 @@ void CheckOutputPath(const std::string& flag, const std::string& path, const Arg
     throw InputError(
         fmt::format("{}: {}: no such directory, want a path in an existing one", flag, path));
   }
+}
+
+size_t WriteModelFile(const google::protobuf::Message& message, const std::string& path) {
+  std::string text;
+  if (path.ends_with(".pb")) {
+    text = message.SerializeAsString();
+  } else {
+    google::protobuf::TextFormat::PrintToString(message, &text);
+  }
+  WriteFileAtomically(path, text);
+  return text.size();
 }
 
 std::string ValidText(const std::string& text) {

@@ -1,6 +1,8 @@
 // What the verbs on measured samples share: input files, outputs, progress.
 #pragma once
 
+#include <google/protobuf/message.h>
+
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -25,6 +27,10 @@ SampleInput ReadSampleInput(const std::string& flag, const Args& paths);
 // Whether `path` could be written, before the work that it is to hold: its folder
 // exists, its extension is one of `extensions` (".pb"). Throws InputError.
 void CheckOutputPath(const std::string& flag, const std::string& path, const Args& extensions);
+
+// Writes a message as .pb or, for any other extension, as .textproto; the old file
+// stays until the new one is whole. Returns its size in bytes.
+size_t WriteModelFile(const google::protobuf::Message& message, const std::string& path);
 
 // `text` as UTF-8, what is not replaced: tables hold any bytes, protos do not.
 std::string ValidText(const std::string& text);

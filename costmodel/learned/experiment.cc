@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <set>
 #include <tuple>
 
 #include "costmodel/check.h"
@@ -40,25 +38,12 @@ std::vector<SamplePrediction> PredictSamples(const CostModel& model, const CallO
 }
 
 Accuracy Summarise(std::span<const Sample> samples, std::span<const SamplePrediction> predictions) {
-  Accuracy accuracy;
-  const double count = static_cast<double>(predictions.size());
-  std::set<int> distinct;
-  std::vector<double> errors;
+  std::vector<JudgedTime> times;
   for (const SamplePrediction& p : predictions) {
-    const double measured = samples[p.sample].time.seconds();
-    const double ratio = std::log(p.seconds / measured);
-    errors.push_back(std::abs(p.seconds / measured - 1));
-    accuracy.mape += errors.back() / count;
-    accuracy.bias += ratio / count;
-    accuracy.interval80_coverage += (std::abs(ratio) <= kSigmas80 * p.spread ? 1.0 : 0.0) / count;
-    distinct.insert(p.sample);
+    times.push_back({p.sample, p.seconds, samples[p.sample].time.seconds(), p.spread});
   }
-  accuracy.rows = static_cast<int>(distinct.size());
-  std::sort(errors.begin(), errors.end());
-  if (!errors.empty()) {
-    accuracy.median_ape = errors[errors.size() / 2];
-    accuracy.p90_ape = errors[(errors.size() - 1) * 9 / 10];
-  }
+  Accuracy accuracy;
+  static_cast<ErrorSummary&>(accuracy) = SummariseErrors(times);
   return accuracy;
 }
 
@@ -68,13 +53,7 @@ Accuracy MeanOf(std::span<const Accuracy> groups, ModelKind model) {
   int count = 0;
   for (const Accuracy& group : groups) count += group.model == model ? 1 : 0;
   for (const Accuracy& group : groups) {
-    if (group.model != model) continue;
-    mean.rows += group.rows;
-    mean.mape += group.mape / count;
-    mean.median_ape += group.median_ape / count;
-    mean.p90_ape += group.p90_ape / count;
-    mean.bias += group.bias / count;
-    mean.interval80_coverage += group.interval80_coverage / count;
+    if (group.model == model) AddShare(group, 1.0 / count, mean);
   }
   return mean;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/error_summary.h"
 #include "costmodel/learned/learned_model.h"
 #include "costmodel/learned/sample.h"
 #include "costmodel/learned/splits.h"
@@ -39,17 +40,10 @@ struct SamplePrediction {
   double spread = 0;
 };
 
-// Errors over the rows of one op, board, number format and model. Shares, not
-// percent; bias is the mean of log(predicted / measured).
-struct Accuracy {
+// Errors over the rows of one op, board, number format and model.
+struct Accuracy : ErrorSummary {
   std::string op, gpu, dtype;
   ModelKind model = ModelKind::kShipped;
-  int rows = 0;  // distinct ones; with calibration each is predicted once a draw
-  double mape = 0;
-  double median_ape = 0;
-  double p90_ape = 0;
-  double bias = 0;
-  double interval80_coverage = 0;
 };
 
 struct Experiment {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "costmodel/check.h"
@@ -38,14 +38,6 @@ Key FindKey(const std::string& name) {
       fmt::format("--split: leave-out:{} is none of gpu, source, op, dtype and nk", name));
 }
 
-SampleSplit Divide(std::span<const Sample> samples, const std::function<bool(int)>& is_test) {
-  SampleSplit split;
-  for (int i = 0; i < static_cast<int>(samples.size()); ++i) {
-    (is_test(i) ? split.test : split.train).push_back(i);
-  }
-  return split;
-}
-
 std::vector<SampleSplit> LeaveOut(const std::string& what, std::span<const Sample> samples,
                                   uint64_t seed) {
   const size_t equals = what.find('=');
@@ -56,14 +48,16 @@ std::vector<SampleSplit> LeaveOut(const std::string& what, std::span<const Sampl
   std::vector<SampleSplit> splits;
   if (equals != std::string::npos) {
     const std::string value = what.substr(equals + 1);
-    splits.push_back(Divide(samples, [&](int i) { return key(samples[i]) == value; }));
+    splits.push_back(
+        DivideSamples(samples.size(), [&](int i) { return key(samples[i]) == value; }));
     splits.back().left_out = what;
     return splits;
   }
   if (values.size() <= kMostValues) {
     for (const auto& entry : values) {
       const std::string& value = entry.first;
-      splits.push_back(Divide(samples, [&](int i) { return key(samples[i]) == value; }));
+      splits.push_back(
+          DivideSamples(samples.size(), [&](int i) { return key(samples[i]) == value; }));
       splits.back().left_out = name + "=" + value;
     }
     return splits;
@@ -71,7 +65,8 @@ std::vector<SampleSplit> LeaveOut(const std::string& what, std::span<const Sampl
   Random random = Random(seed).Child(name, 0);
   for (auto& [value, fold] : values) fold = static_cast<int>(random.Integer(0, kFolds - 1));
   for (int fold = 0; fold < kFolds; ++fold) {
-    splits.push_back(Divide(samples, [&](int i) { return values.at(key(samples[i])) == fold; }));
+    splits.push_back(
+        DivideSamples(samples.size(), [&](int i) { return values.at(key(samples[i])) == fold; }));
     splits.back().left_out = fmt::format("{} fold {}", name, fold);
   }
   return splits;
@@ -79,23 +74,19 @@ std::vector<SampleSplit> LeaveOut(const std::string& what, std::span<const Sampl
 
 std::vector<SampleSplit> Make(const std::string& spec, std::span<const Sample> samples,
                               uint64_t seed) {
-  if (spec == "none") return {Divide(samples, [](int) { return true; })};
+  if (spec == "none") return {DivideSamples(samples.size(), [](int) { return true; })};
   if (spec == "unseen-shape") {
-    return {Divide(samples,
-                   [&](int i) { return Draw(seed, ShapeOf(samples[i].op)) < kShapeFraction; })};
+    return {DivideSamples(samples.size(), [&](int i) {
+      return Draw(seed, ShapeOf(samples[i].op)) < kShapeFraction;
+    })};
   }
   if (spec == "column:split") {
-    return {Divide(samples, [&](int i) { return samples[i].split == "test"; })};
+    return {DivideSamples(samples.size(), [&](int i) { return samples[i].split == "test"; })};
   }
   if (spec.starts_with("leave-out:")) return LeaveOut(spec.substr(10), samples, seed);
-  if (spec.starts_with("random:")) {
-    double fraction = 0;
-    const char* const end = spec.data() + spec.size();
-    const auto [at, error] = std::from_chars(spec.data() + 7, end, fraction);
-    if (error == std::errc() && at == end && fraction > 0 && fraction < 1) {
-      return {
-          Divide(samples, [&](int i) { return Draw(seed, static_cast<uint64_t>(i)) < fraction; })};
-    }
+  if (const std::optional<double> fraction = RandomFraction(spec)) {
+    return {DivideSamples(samples.size(),
+                          [&](int i) { return Draw(seed, static_cast<uint64_t>(i)) < *fraction; })};
   }
   throw InputError(
       fmt::format("--split: got \"{}\", want random:FRACTION (between 0 and 1), unseen-shape, "
@@ -108,13 +99,7 @@ std::vector<SampleSplit> Make(const std::string& spec, std::span<const Sample> s
 std::vector<SampleSplit> MakeSplits(const std::string& spec, std::span<const Sample> samples,
                                     uint64_t seed) {
   std::vector<SampleSplit> splits = Make(spec, samples, seed);
-  for (const SampleSplit& split : splits) {
-    const bool wants_both = spec != "none";
-    if (!split.test.empty() && (!split.train.empty() || !wants_both)) continue;
-    throw InputError(fmt::format("--split: {}{} leaves {} rows to learn from and {} to test", spec,
-                                 split.left_out.empty() ? "" : " (" + split.left_out + ")",
-                                 split.train.size(), split.test.size()));
-  }
+  CheckSplits(spec, splits);
   return splits;
 }
 

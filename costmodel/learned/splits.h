@@ -1,4 +1,4 @@
-// Splits: which samples a model learns from and which it is judged by.
+// Splits of measured kernels.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,9 @@
 #include <vector>
 
 #include "costmodel/learned/sample.h"
+#include "costmodel/sample_split.h"
 
 namespace stagecraft {
-
-struct SampleSplit {
-  std::string left_out;    // "gpu=h100-sxm5-80gb"; empty where rows are drawn at random
-  std::vector<int> train;  // indices of samples, ascending
-  std::vector<int> test;
-};
 
 // `spec` is one of
 //   random:FRACTION       so much of every board's rows, drawn by the seed

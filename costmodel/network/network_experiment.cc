@@ -1,6 +1,5 @@
 #include "costmodel/network/network_experiment.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -27,26 +26,12 @@ const NetworkModel& Untrained(const NetworkExperimentOptions& options) {
   return options.shipped ? *options.shipped : NetworkModel::Shipped();
 }
 
-double Error(double seconds, const NetworkSample& sample) {
-  return std::abs(seconds / sample.time.seconds() - 1);
-}
-
-// Of the sorted values.
-double Quantile(const std::vector<double>& values, double share) {
-  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
-}
-
 NetworkAccuracy MeanOf(const std::vector<NetworkAccuracy>& groups) {
   NetworkAccuracy mean;
   mean.op = "all";
   const auto count = static_cast<double>(groups.size());
   for (const NetworkAccuracy& group : groups) {
-    mean.rows += group.rows;
-    mean.mape += group.mape / count;
-    mean.median_ape += group.median_ape / count;
-    mean.p90_ape += group.p90_ape / count;
-    mean.bias += group.bias / count;
-    mean.interval80_coverage += group.interval80_coverage / count;
+    AddShare(group, 1 / count, mean);
     mean.formula_mape += group.formula_mape / count;
   }
   return mean;
@@ -55,7 +40,7 @@ NetworkAccuracy MeanOf(const std::vector<NetworkAccuracy>& groups) {
 }  // namespace
 
 std::vector<NetworkPrediction> PredictLeftOut(std::span<const NetworkSample> samples,
-                                              const NetworkSplit& split) {
+                                              const SampleSplit& split) {
   return PredictWith(NetworkModel::Fit(samples, split.train), samples, split.test);
 }
 
@@ -63,22 +48,14 @@ NetworkAccuracy Summarise(std::span<const NetworkSample> samples,
                           std::span<const NetworkPrediction> predictions) {
   NetworkAccuracy accuracy;
   accuracy.op = "all";
-  accuracy.rows = static_cast<int>(predictions.size());
-  if (predictions.empty()) return accuracy;
-  const auto count = static_cast<double>(predictions.size());
-  std::vector<double> errors;
-  for (const NetworkPrediction& prediction : predictions) {
-    const NetworkSample& sample = samples[prediction.sample];
-    const double ratio = std::log(prediction.seconds / sample.time.seconds());
-    errors.push_back(Error(prediction.seconds, sample));
-    accuracy.mape += errors.back() / count;
-    accuracy.formula_mape += Error(prediction.formula_seconds, sample) / count;
-    accuracy.bias += ratio / count;
-    if (std::abs(ratio) <= kSigmas80 * prediction.spread) accuracy.interval80_coverage += 1 / count;
+  std::vector<JudgedTime> times;
+  for (const NetworkPrediction& p : predictions) {
+    const double measured = samples[p.sample].time.seconds();
+    times.push_back({p.sample, p.seconds, measured, p.spread});
+    accuracy.formula_mape +=
+        std::abs(p.formula_seconds / measured - 1) / static_cast<double>(predictions.size());
   }
-  std::sort(errors.begin(), errors.end());
-  accuracy.median_ape = Quantile(errors, 0.5);
-  accuracy.p90_ape = Quantile(errors, 0.9);
+  static_cast<ErrorSummary&>(accuracy) = SummariseErrors(times);
   return accuracy;
 }
 
@@ -86,7 +63,7 @@ NetworkExperiment RunNetworkExperiment(std::span<const NetworkSample> samples,
                                        const NetworkExperimentOptions& options) {
   NetworkExperiment experiment;
   std::map<std::array<std::string, 3>, std::vector<NetworkPrediction>> by_group;  // op, GPU, site
-  for (NetworkSplit& split : MakeNetworkSplits(options.split, samples, options.seed)) {
+  for (SampleSplit& split : MakeNetworkSplits(options.split, samples, options.seed)) {
     if (options.report) options.report("left out: " + split.left_out);
     std::erase_if(split.test, [&](int i) {
       return samples[i].op.bytes < options.least_bytes || samples[i].op.bytes > options.most_bytes;

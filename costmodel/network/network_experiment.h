@@ -8,16 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/error_summary.h"
 #include "costmodel/network/network_model.h"
 #include "costmodel/network/network_sample.h"
+#include "costmodel/sample_split.h"
 
 namespace stagecraft {
-
-struct NetworkSplit {
-  std::string left_out;    // "group=2x16x1x1"; empty where rows are drawn
-  std::vector<int> train;  // indices of samples, ascending
-  std::vector<int> test;
-};
 
 // `spec` is one of
 //   random:FRACTION       so much of the rows, drawn by the seed
@@ -27,8 +23,8 @@ struct NetworkSplit {
 //                         order, so that neighbours are never left out together
 //   none                  every row is a test row and none trains
 // Throws InputError for anything else, and where nothing is left on a side.
-std::vector<NetworkSplit> MakeNetworkSplits(const std::string& spec,
-                                            std::span<const NetworkSample> samples, uint64_t seed);
+std::vector<SampleSplit> MakeNetworkSplits(const std::string& spec,
+                                           std::span<const NetworkSample> samples, uint64_t seed);
 
 struct NetworkPrediction {
   int sample = 0;
@@ -37,12 +33,10 @@ struct NetworkPrediction {
   double spread = 0;
 };
 
-// Over some rows; shares, not percent. bias: mean of log(predicted / measured).
-struct NetworkAccuracy {
+// Over the rows of one op, GPU and site, or over all.
+struct NetworkAccuracy : ErrorSummary {
   std::string op, gpu, site;
-  int rows = 0;
-  double mape = 0, median_ape = 0, p90_ape = 0, bias = 0, interval80_coverage = 0;
-  double formula_mape = 0;
+  double formula_mape = 0;  // of NCCL's own model alone; a share
 };
 
 struct NetworkExperimentOptions {
@@ -67,7 +61,7 @@ NetworkExperiment RunNetworkExperiment(std::span<const NetworkSample> samples,
 
 // The same for one division, whatever made it.
 std::vector<NetworkPrediction> PredictLeftOut(std::span<const NetworkSample> samples,
-                                              const NetworkSplit& split);
+                                              const SampleSplit& split);
 NetworkAccuracy Summarise(std::span<const NetworkSample> samples,
                           std::span<const NetworkPrediction> predictions);
 

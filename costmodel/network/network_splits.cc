@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
+#include <optional>
 
 #include "costmodel/check.h"
 #include "costmodel/network/network_experiment.h"
@@ -31,15 +31,6 @@ Key FindKey(const std::string& name) {
       name));
 }
 
-NetworkSplit Divide(std::span<const NetworkSample> samples,
-                    const std::function<bool(int)>& is_test) {
-  NetworkSplit split;
-  for (int i = 0; i < static_cast<int>(samples.size()); ++i) {
-    (is_test(i) ? split.test : split.train).push_back(i);
-  }
-  return split;
-}
-
 // Shorter first, so that numbers ascend.
 struct ByLength {
   bool operator()(const std::string& a, const std::string& b) const {
@@ -47,17 +38,16 @@ struct ByLength {
   }
 };
 
-std::vector<NetworkSplit> LeaveOut(const std::string& what,
-                                   std::span<const NetworkSample> samples) {
+std::vector<SampleSplit> LeaveOut(const std::string& what, std::span<const NetworkSample> samples) {
   const size_t equals = what.find('=');
   const std::string name = what.substr(0, equals);
   const Key key = FindKey(name);
   std::vector<std::string> of_sample;
   for (const NetworkSample& sample : samples) of_sample.push_back(key(sample));
-  std::vector<NetworkSplit> splits;
+  std::vector<SampleSplit> splits;
   if (equals != std::string::npos) {
     const std::string value = what.substr(equals + 1);
-    splits.push_back(Divide(samples, [&](int i) { return of_sample[i] == value; }));
+    splits.push_back(DivideSamples(samples.size(), [&](int i) { return of_sample[i] == value; }));
     splits.back().left_out = what;
     return splits;
   }
@@ -71,25 +61,20 @@ std::vector<NetworkSplit> LeaveOut(const std::string& what,
     names[fold] = deals ? fmt::format("{} fold {}", name, fold) : name + "=" + value;
   }
   for (size_t fold = 0; fold < names.size(); ++fold) {
-    splits.push_back(
-        Divide(samples, [&](int i) { return folds.at(of_sample[i]) == static_cast<int>(fold); }));
+    splits.push_back(DivideSamples(
+        samples.size(), [&](int i) { return folds.at(of_sample[i]) == static_cast<int>(fold); }));
     splits.back().left_out = names[fold];
   }
   return splits;
 }
 
-std::vector<NetworkSplit> Make(const std::string& spec, std::span<const NetworkSample> samples,
-                               uint64_t seed) {
-  if (spec == "none") return {Divide(samples, [](int) { return true; })};
+std::vector<SampleSplit> Make(const std::string& spec, std::span<const NetworkSample> samples,
+                              uint64_t seed) {
+  if (spec == "none") return {DivideSamples(samples.size(), [](int) { return true; })};
   if (spec.starts_with("leave-out:")) return LeaveOut(spec.substr(10), samples);
-  if (spec.starts_with("random:")) {
-    double fraction = 0;
-    const char* const end = spec.data() + spec.size();
-    const auto [at, error] = std::from_chars(spec.data() + 7, end, fraction);
-    if (error == std::errc() && at == end && fraction > 0 && fraction < 1) {
-      Random random = Random(seed).Child("network", 0);
-      return {Divide(samples, [&](int) { return random.Uniform() < fraction; })};
-    }
+  if (const std::optional<double> fraction = RandomFraction(spec)) {
+    Random random = Random(seed).Child("network", 0);
+    return {DivideSamples(samples.size(), [&](int) { return random.Uniform() < *fraction; })};
   }
   throw InputError(fmt::format(
       "--split: got \"{}\", want random:FRACTION (between 0 and 1), leave-out:KEY[=VALUE] or none",
@@ -98,16 +83,10 @@ std::vector<NetworkSplit> Make(const std::string& spec, std::span<const NetworkS
 
 }  // namespace
 
-std::vector<NetworkSplit> MakeNetworkSplits(const std::string& spec,
-                                            std::span<const NetworkSample> samples, uint64_t seed) {
-  std::vector<NetworkSplit> splits = Make(spec, samples, seed);
-  for (const NetworkSplit& split : splits) {
-    const bool wants_both = spec != "none";
-    if (!split.test.empty() && (!split.train.empty() || !wants_both)) continue;
-    throw InputError(fmt::format("--split: {}{} leaves {} rows to learn from and {} to test", spec,
-                                 split.left_out.empty() ? "" : " (" + split.left_out + ")",
-                                 split.train.size(), split.test.size()));
-  }
+std::vector<SampleSplit> MakeNetworkSplits(const std::string& spec,
+                                           std::span<const NetworkSample> samples, uint64_t seed) {
+  std::vector<SampleSplit> splits = Make(spec, samples, seed);
+  CheckSplits(spec, splits);
   return splits;
 }
 
