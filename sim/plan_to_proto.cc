@@ -52,7 +52,7 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_context_exchange(EnumToProto<PlanProto::ContextExchange>(plan.context_exchange));
   proto.set_fp8_recipe(EnumToProto<PlanProto::Fp8Recipe>(plan.fp8_recipe));
   const SyncOptions& sync = plan.gradient_sync;
-  proto.set_gradient_sync(EnumToProto<PlanProto::GradientSync>(sync.method));
+  proto.set_gradient_sync(EnumToProto<GradientSyncProto::Method>(sync.method));
   proto.set_sync_servers(sync.servers);
   proto.set_sync_peers(sync.peers);
   proto.set_sync_step(sync.step);
