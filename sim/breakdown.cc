@@ -7,8 +7,6 @@
 namespace stagecraft {
 namespace {
 
-bool IsPass(Phase phase) { return phase == Phase::kForward || phase == Phase::kBackward; }
-
 Duration& PartOf(const Op& op, uint8_t flags, Phase phase, Breakdown& parts) {
   if (phase == Phase::kOptimizer) return parts.optimizer;
   if (phase == Phase::kGradNorm || phase == Phase::kGradReduce || phase == Phase::kParamGather) {

@@ -7,9 +7,10 @@
 namespace stagecraft {
 
 const char* Name(Phase phase) {
-  constexpr const char* kNames[] = {"forward",       "backward",  "send forward",
-                                    "send backward", "context",   "grad reduce",
-                                    "grad norm",     "optimizer", "param gather"};
+  constexpr const char* kNames[] = {"forward",         "backward",     "backward input",
+                                    "backward weight", "send forward", "send backward",
+                                    "context",         "grad reduce",  "grad norm",
+                                    "optimizer",       "param gather"};
   return kNames[static_cast<int>(phase)];
 }
 

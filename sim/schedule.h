@@ -8,64 +8,9 @@
 #include <vector>
 
 #include "costmodel/op.h"
+#include "sim/task_tag.h"
 
 namespace stagecraft {
-
-using TaskId = int32_t;
-using BlockId = int32_t;  // index of a distinct sequence of ops
-using OpId = int32_t;     // index of a distinct op
-
-// One serial resource: a device's compute stream, a NIC direction.
-enum class Lane : int32_t {};
-constexpr int32_t Index(Lane lane) { return static_cast<int32_t>(lane); }
-
-enum class Phase : uint8_t {
-  kForward,
-  kBackward,
-  kSendForward,   // activations to the next stage
-  kSendBackward,  // gradients to the previous stage
-  kContext,       // key/value exchange of context parallelism
-  kGradReduce,
-  kGradNorm,
-  kOptimizer,
-  kParamGather,
-};
-const char* Name(Phase phase);
-
-// How an op of a block runs; bits.
-enum StepFlags : uint8_t {
-  kOverlapsNext = 1,  // beside the op after it
-  kContextGroup = 2,  // a collective of context parallelism, not tensor
-  kExpertGroup = 4,   // likewise of expert parallelism
-  kAllStepFlags = 7,
-};
-
-// Where a task comes from; -1 where a field does not apply.
-struct Tag {
-  int32_t rank = -1;  // index into ranks()
-  int16_t stage = -1;
-  int16_t chunk = -1;
-  int32_t micro_batch = -1;
-  Phase phase = Phase::kForward;
-  uint8_t segment = 0;  // part of a divided pass
-};
-
-enum class LaneKind : uint8_t { kCompute, kSendNext, kSendPrevious, kData, kContext };
-const char* Name(LaneKind kind);
-
-struct LaneInfo {
-  int32_t rank = -1;
-  LaneKind kind = LaneKind::kCompute;
-};
-
-// A simulated rank: one device, or the representative of `multiplicity`
-// devices that do the same at the same time.
-struct RankInfo {
-  int32_t device = -1;
-  int16_t stage = -1;
-  int32_t replica = -1;
-  int32_t multiplicity = 1;
-};
 
 // Devices of a cluster that run a collective together, in ring order; several groups
 // run it side by side. For a message: its sender and its receiver.

@@ -8,7 +8,8 @@ int PeakInFlight(const PassOrder& order) {
   int in_flight = 0;
   int peak = 0;
   for (const Pass& pass : order) {
-    in_flight += pass.phase == Phase::kForward ? 1 : -1;
+    if (pass.phase == Phase::kForward) ++in_flight;
+    if (IsBackward(pass.phase)) --in_flight;
     peak = std::max(peak, in_flight);
   }
   return peak;

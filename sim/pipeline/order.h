@@ -10,14 +10,19 @@
 
 namespace stagecraft {
 
-// The forward or backward pass of one micro-batch through one chunk.
+// The forward or backward pass of one micro-batch through one chunk. A backward is
+// one pass, or its input gradients and, any time later, its weight gradients.
 struct Pass {
-  Phase phase = Phase::kForward;  // kForward or kBackward
+  Phase phase = Phase::kForward;  // IsPass()
   int16_t chunk = 0;
-  int32_t micro_batch = 0;  // counted within the worker's own micro-batches
+  int32_t micro_batch = 0;  // counted within the worker's own of the chunk's chain
+  // Runs beside the pass after it, which is of another chunk: both begin when both
+  // can, and hand on what they made when both are done (DualPipe).
+  bool beside_next = false;
   friend bool operator==(const Pass&, const Pass&) = default;
 };
 using PassOrder = std::vector<Pass>;
+using PipelineOrders = std::vector<PassOrder>;  // by stage
 
 // GPipe (Huang et al., 2019): all forwards, then all backwards in reverse.
 // Keeps every micro-batch in flight.
@@ -45,7 +50,7 @@ enum class FewMicroBatches { kAllForward, kUsualWarmup };
 PassOrder InterleavedOrder(int stage, int stages, int chunks, int micro_batches,
                            FewMicroBatches few = FewMicroBatches::kAllForward);
 
-// Largest number of passes in flight (forward done, backward not) at any time.
+// Largest number of passes in flight (forward done, input gradients not) at any time.
 // With chunks this counts chunks, not whole stages.
 int PeakInFlight(const PassOrder& order);
 

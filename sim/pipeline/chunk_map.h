@@ -1,0 +1,58 @@
+// ChunkMap: which part of the network each chunk of each stage is.
+//
+// A chain is one copy of the network, cut into parts that follow one another;
+// every part has a place, a chunk of a stage. Pipelines that run in two directions
+// hold several chains and divide the micro-batches over them.
+#pragma once
+
+namespace stagecraft {
+
+class ChunkMap {
+ public:
+  // One chain, dealt out round after round: part c * stages + s is chunk c of stage s.
+  static ChunkMap Looped(int stages, int chunks) { return {Kind::kLooped, stages, chunks}; }
+  // The same, but every other round comes back: with two chunks part s and part
+  // 2 * stages - 1 - s are on stage s, a V (ZB-V, DualPipeV).
+  static ChunkMap Wave(int stages, int chunks) { return {Kind::kWave, stages, chunks}; }
+  // 2 * pairs chains. Chain 2i has part d on stage (d + i * stages / pairs) mod
+  // stages, chain 2i + 1 in the opposite order; chunk c of a stage belongs to chain
+  // c (Chimera, DualPipe). `stages` is a multiple of 2 * pairs.
+  static ChunkMap Bidirectional(int stages, int pairs = 1) {
+    return {Kind::kBidirectional, stages, 2 * pairs};
+  }
+
+  struct Part {
+    int chain = 0;
+    int index = 0;  // 0 to length() - 1
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+  struct Place {
+    int stage = 0;
+    int chunk = 0;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+
+  int stages() const { return stages_; }
+  int chunks() const { return chunks_; }  // of every stage
+  int chains() const { return kind_ == Kind::kBidirectional ? chunks_ : 1; }
+  int length() const { return stages_ * chunks_ / chains(); }  // parts of a chain
+  Part PartAt(Place place) const;
+  Place PlaceOf(Part part) const;
+  // Micro-batches of a step that go through a chain; the first ones take one more
+  // where they do not divide.
+  int MicroBatches(int chain, int all) const {
+    return all / chains() + (chain < all % chains() ? 1 : 0);
+  }
+
+  friend bool operator==(const ChunkMap&, const ChunkMap&) = default;
+
+ private:
+  enum class Kind { kLooped, kWave, kBidirectional };
+  ChunkMap(Kind kind, int stages, int chunks) : kind_(kind), stages_(stages), chunks_(chunks) {}
+
+  Kind kind_;
+  int stages_;
+  int chunks_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,54 @@
+// PassSlots: numbers every pass of a pipeline, and says which passes one waits for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/pipeline/chunk_map.h"
+#include "sim/pipeline/order.h"
+
+namespace stagecraft {
+
+class PassSlots {
+ public:
+  static constexpr int kSlotsPerPlace = 3;  // forward, backward (input), weight gradients
+
+  PassSlots(const ChunkMap& map, int micro_batches);
+
+  const ChunkMap& map() const { return map_; }
+  size_t size() const { return first_.back(); }
+  // Micro-batches of a place.
+  int Count(ChunkMap::Place place) const { return count_[Index(place)]; }
+  // chunk and micro_batch of `pass` must be in range. A backward in one pass has the
+  // slot of one's input gradients.
+  size_t Of(int stage, const Pass& pass) const {
+    const size_t place = Index({stage, pass.chunk});
+    return first_[place] + static_cast<size_t>(pass.micro_batch) * kSlotsPerPlace +
+           static_cast<size_t>(SlotKind(pass.phase));
+  }
+
+  // A pass of another or the same stage.
+  struct Located {
+    int stage = -1;  // -1: none
+    Pass pass;
+  };
+  // The pass of the neighbouring part that hands something to `pass`.
+  Located Feeder(int stage, const Pass& pass) const;
+  // The pass of the neighbouring part to which `pass` hands something.
+  Located Receiver(int stage, const Pass& pass) const;
+
+ private:
+  static int SlotKind(Phase phase) {
+    return phase == Phase::kForward ? 0 : phase == Phase::kBackwardWeight ? 2 : 1;
+  }
+  size_t Index(ChunkMap::Place place) const {
+    return static_cast<size_t>(place.stage) * map_.chunks() + place.chunk;
+  }
+  Located Neighbor(int stage, const Pass& pass, int step) const;
+
+  ChunkMap map_;
+  std::vector<size_t> first_;  // by place; one more at the end
+  std::vector<int> count_;     // by place
+};
+
+}  // namespace stagecraft

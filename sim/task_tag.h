@@ -1,0 +1,72 @@
+// TaskTag: what the parts of a Schedule are called: its phases, ranks and lanes.
+#pragma once
+
+#include <cstdint>
+
+namespace stagecraft {
+
+using TaskId = int32_t;
+using BlockId = int32_t;  // index of a distinct sequence of ops
+using OpId = int32_t;     // index of a distinct op
+
+// One serial resource: a device's compute stream, a NIC direction.
+enum class Lane : int32_t {};
+constexpr int32_t Index(Lane lane) { return static_cast<int32_t>(lane); }
+
+enum class Phase : uint8_t {
+  kForward,
+  kBackward,       // gradients of inputs and of weights
+  kBackwardInput,  // where an order runs the two apart
+  kBackwardWeight,
+  kSendForward,   // activations to the next stage
+  kSendBackward,  // gradients to the previous stage
+  kContext,       // key/value exchange of context parallelism
+  kGradReduce,
+  kGradNorm,
+  kOptimizer,
+  kParamGather,
+};
+const char* Name(Phase phase);
+// Takes gradients from the part behind and hands them on.
+constexpr bool IsBackward(Phase phase) {
+  return phase == Phase::kBackward || phase == Phase::kBackwardInput;
+}
+// A pass through a chunk of the network.
+constexpr bool IsPass(Phase phase) { return phase <= Phase::kBackwardWeight; }
+
+// How an op of a block runs; bits.
+enum StepFlags : uint8_t {
+  kOverlapsNext = 1,  // beside the op after it
+  kContextGroup = 2,  // a collective of context parallelism, not tensor
+  kExpertGroup = 4,   // likewise of expert parallelism
+  kAllStepFlags = 7,
+};
+
+// Where a task comes from; -1 where a field does not apply.
+struct Tag {
+  int32_t rank = -1;  // index into ranks()
+  int16_t stage = -1;
+  int16_t chunk = -1;
+  int32_t micro_batch = -1;
+  Phase phase = Phase::kForward;
+  uint8_t segment = 0;  // part of a divided pass
+};
+
+enum class LaneKind : uint8_t { kCompute, kSendNext, kSendPrevious, kData, kContext };
+const char* Name(LaneKind kind);
+
+struct LaneInfo {
+  int32_t rank = -1;
+  LaneKind kind = LaneKind::kCompute;
+};
+
+// A simulated rank: one device, or the representative of `multiplicity`
+// devices that do the same at the same time.
+struct RankInfo {
+  int32_t device = -1;
+  int16_t stage = -1;
+  int32_t replica = -1;
+  int32_t multiplicity = 1;
+};
+
+}  // namespace stagecraft
