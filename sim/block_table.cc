@@ -13,7 +13,10 @@ int BlockTable::InternShard(const ShardSpec& spec) {
 
 OpId BlockTable::InternOp(const Op& op) {
   const auto [entry, is_new] = op_ids_.try_emplace(op, -1);
-  if (is_new) entry->second = builder_.AddOp(op);
+  if (is_new) {
+    entry->second = builder_.AddOp(op);
+    is_collective_.push_back(IsCollective(op.kind));
+  }
   return entry->second;
 }
 
@@ -35,18 +38,37 @@ const BlockTable::LayerSequences& BlockTable::Layer(int shard, int kind) {
   return entry->second;
 }
 
-BlockId BlockTable::PassBlock(int shard, LayerRange range, Phase phase) {
+// A backward in two passes: weight gradients apart from all else. What would have
+// run beside one of them then runs beside nothing.
+void BlockTable::AppendPass(const LayerSequences& layer, Phase phase, Sequence& pass) {
+  const Sequence& whole = phase == Phase::kForward ? layer.forward : layer.backward;
+  const auto is_part = [&](size_t i) {
+    if (phase != Phase::kBackwardInput && phase != Phase::kBackwardWeight) return true;
+    const bool is_weight = (whole.flags[i] & kWeightGradient) != 0;
+    return is_weight == (phase == Phase::kBackwardWeight);
+  };
+  for (size_t i = 0; i < whole.ops.size(); ++i) {
+    if (!is_part(i)) continue;
+    uint8_t flags = whole.flags[i];
+    if (i + 1 < whole.ops.size() && !is_part(i + 1)) {
+      flags = static_cast<uint8_t>(flags & ~kOverlapsNext);
+    }
+    pass.ops.push_back(whole.ops[i]);
+    pass.flags.push_back(flags);
+  }
+}
+
+BlockId BlockTable::PassBlock(int shard, LayerRange range, Phase phase, bool paired) {
   const auto [entry, is_new] =
-      pass_blocks_.try_emplace({shard, range.first, range.count, phase}, -1);
+      pass_blocks_.try_emplace({shard, range.first, range.count, phase, paired}, -1);
   if (!is_new) return entry->second;
   Sequence pass;
   for (int i = 0; i < range.count; ++i) {
-    const bool forward = phase == Phase::kForward;
-    const int layer = range.first + (forward ? i : range.count - 1 - i);
-    const LayerSequences& layers = Layer(shard, workload_.layers[layer]);
-    const Sequence& part = forward ? layers.forward : layers.backward;
-    pass.ops.insert(pass.ops.end(), part.ops.begin(), part.ops.end());
-    pass.flags.insert(pass.flags.end(), part.flags.begin(), part.flags.end());
+    const int layer = range.first + (phase == Phase::kForward ? i : range.count - 1 - i);
+    AppendPass(Layer(shard, workload_.layers[layer]), phase, pass);
+  }
+  for (size_t i = 0; paired && i + 1 < pass.ops.size(); ++i) {
+    if (is_collective_[pass.ops[i]]) pass.flags[i] |= kOverlapsNext;
   }
   entry->second = builder_.AddBlock(pass.ops, pass.flags);
   return entry->second;

@@ -25,7 +25,8 @@ class BlockTable {
   int InternShard(const ShardSpec& spec);
   const ShardSpec& shard(int number) const { return shards_[number]; }
   // One pass through the layers of a range; backward goes from last to first.
-  BlockId PassBlock(int shard, LayerRange range, Phase phase);
+  // `paired`: beside another pass, so that collectives hide behind what computes.
+  BlockId PassBlock(int shard, LayerRange range, Phase phase, bool paired = false);
   // A block of one op.
   BlockId SingleOp(const Op& op);
 
@@ -40,14 +41,17 @@ class BlockTable {
   };
   OpId InternOp(const Op& op);
   Sequence InternSteps(const Steps& steps);
+  // Appends what a pass of this phase runs of a layer.
+  static void AppendPass(const LayerSequences& layer, Phase phase, Sequence& pass);
   const LayerSequences& Layer(int shard, int kind);
 
   const Workload& workload_;
   Schedule::Builder& builder_;
   std::unordered_map<Op, OpId> op_ids_;
+  std::vector<bool> is_collective_;  // by op
   std::vector<ShardSpec> shards_;
   std::map<std::pair<int, int>, LayerSequences> layers_;
-  std::map<std::tuple<int, int, int, Phase>, BlockId> pass_blocks_;
+  std::map<std::tuple<int, int, int, Phase, bool>, BlockId> pass_blocks_;
   std::map<OpId, BlockId> single_blocks_;
 };
 

@@ -1,5 +1,6 @@
 #include "sim/data_groups.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -69,16 +70,17 @@ std::vector<DataGroup> FindDataGroups(const Plan& plan, const Cluster& cluster,
   const bool unfolded = passes.folding().unfold_ranks;
   const auto servers_of_group = static_cast<size_t>(plan.gradient_sync.servers) * s.expert_parallel;
   const std::vector<int> servers = SyncServers(plan, cluster, stage);
+  const std::vector<int> peers = MapOf(plan).Peers(stage);
   std::vector<DataGroup> groups;
   for (int tensor = 0; tensor < (unfolded ? s.tensor_parallel : 1); ++tensor) {
     DataGroup group;
-    const std::vector<int> devices = DataDevices(s, tensor);
+    const std::vector<int> devices = DataDevices(plan, stage, tensor);
     const std::span<const int> own =
         std::span(servers).subspan(tensor * servers_of_group, servers_of_group);
     group.dense = DescribeHolders(plan, cluster, 1, devices, own, builder);
     group.experts = DescribeHolders(plan, cluster, s.expert_parallel, devices, own, builder);
     for (const LoweredWorker& worker : passes.workers()) {
-      if (worker.stage != stage) continue;
+      if (std::find(peers.begin(), peers.end(), worker.stage) == peers.end()) continue;
       if (group.rank < 0) group.rank = worker.ranks[tensor];
       for (size_t i = tensor; i < worker.data.size(); i += static_cast<size_t>(s.tensor_parallel)) {
         group.lanes.push_back(worker.data[i]);

@@ -13,7 +13,7 @@
 #include "costmodel/units.h"
 #include "sim/engine.h"
 #include "sim/pipeline/order.h"
-#include "sim/pipeline/uniform.h"
+#include "sim/pipeline/timed_pipeline.h"
 #include "sim/schedule.h"
 
 namespace stagecraft {

@@ -52,9 +52,9 @@ bool RanksAreAlike(const Plan& plan, const Cluster& cluster) {
   const int stages = static_cast<int>(plan.stages.size());
   for (int s = 0; s < stages; ++s) {
     const Stage& stage = plan.stages[s];
-    const Fabric first = cluster.DescribeGroup(DataDevices(stage, 0));
+    const Fabric first = cluster.DescribeGroup(DataDevices(plan, s, 0));
     for (int tensor = 1; tensor < stage.tensor_parallel; ++tensor) {
-      if (cluster.DescribeGroup(DataDevices(stage, tensor)) != first) return false;
+      if (cluster.DescribeGroup(DataDevices(plan, s, tensor)) != first) return false;
     }
     const int next = (s + 1) % stages;
     const int replicas = static_cast<int>(stage.replicas.size());
@@ -84,12 +84,21 @@ PipelineInstance WholePipeline(const Plan& plan) {
 
 }  // namespace
 
-std::vector<int> DataDevices(const Stage& stage, int tensor) {
+std::vector<int> ReplicaDevices(const Stage& stage, int tensor) {
   std::vector<int> devices;
   for (const std::vector<int>& replica : stage.replicas) {
     for (size_t i = tensor; i < replica.size(); i += static_cast<size_t>(stage.tensor_parallel)) {
       devices.push_back(replica[i]);
     }
+  }
+  return devices;
+}
+
+std::vector<int> DataDevices(const Plan& plan, int stage, int tensor) {
+  std::vector<int> devices;
+  for (const int peer : MapOf(plan).Peers(stage)) {
+    const std::vector<int> own = ReplicaDevices(plan.stages[peer], tensor);
+    devices.insert(devices.end(), own.begin(), own.end());
   }
   return devices;
 }

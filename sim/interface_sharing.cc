@@ -52,7 +52,8 @@ class Sharing {
     const Duration end = timeline_.end(task);
     if (end == start) return;
     const Duration busy = BusiestLinkTime(op, costs_.MethodOf(schedule_, task).algorithm);
-    sendings->push_back({task, start, end, std::min(1.0, busy.seconds() / (end - start).seconds())});
+    sendings->push_back(
+        {task, start, end, std::min(1.0, busy.seconds() / (end - start).seconds())});
   }
 
   void Meet(const Sendings& a, const Sendings& b) {

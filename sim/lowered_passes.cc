@@ -33,7 +33,8 @@ LoweredPasses::LoweredPasses(const Plan& plan, const Workload& workload, const C
 
 int64_t LoweredPasses::DataRanks(int stage) const {
   const Stage& s = plan_.stages[stage];
-  return static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
+  const auto peers = static_cast<int64_t>(MapOf(plan_).Peers(stage).size());
+  return peers * static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
 }
 
 bool LoweredPasses::OverlapsReduction(int stage) const {
@@ -113,7 +114,7 @@ void LoweredPasses::AddInstance(int index) {
       MakeBlocks(workers_.back());
     }
   }
-  tasks_.emplace_back(pipeline, shares, plan_.chunk_count(), static_cast<const PassCosts&>(*this),
+  tasks_.emplace_back(pipeline, shares, MapOf(plan_), static_cast<const PassCosts&>(*this),
                       builder_);
 }
 
@@ -153,63 +154,71 @@ void LoweredPasses::FindDividedPasses(const PassOrder& order, LoweredWorker& wor
   worker.first_forward.assign(plan_.chunk_count(), Pass{Phase::kForward, 0, -1});
   worker.last_backward.assign(plan_.chunk_count(), Pass{Phase::kBackward, 0, -1});
   for (const Pass& pass : order) {
-    if (pass.phase == Phase::kBackward) {
+    if (MakesWeightGradients(pass.phase)) {
       worker.last_backward[pass.chunk] = pass;
-    } else if (worker.first_forward[pass.chunk].micro_batch < 0) {
+    } else if (pass.phase == Phase::kForward && worker.first_forward[pass.chunk].micro_batch < 0) {
       worker.first_forward[pass.chunk] = pass;
     }
   }
   worker.order = order;
 }
 
+// Whether some passes of a phase are divided at bucket borders.
+bool LoweredPasses::DividesSome(int stage, Phase phase) const {
+  if (GathersEveryPass(stage) && phase != Phase::kBackwardWeight) return true;
+  if (phase == Phase::kForward) return OverlapsGather(stage);
+  return MakesWeightGradients(phase) && (OverlapsReduction(stage) || ReducesEveryPass(stage));
+}
+
 void LoweredPasses::MakeBlocks(const LoweredWorker& worker) {
-  std::vector<ChunkBlocks> by_chunk;
-  for (int chunk = 0; chunk < plan_.chunk_count(); ++chunk) {
-    const LayerRange whole = plan_.stages[worker.stage].chunks[chunk];
-    ChunkBlocks blocks;
-    blocks.forward = {blocks_.PassBlock(worker.shard, whole, Phase::kForward)};
-    if (!plan_.forward_only) {
-      blocks.backward = {blocks_.PassBlock(worker.shard, whole, Phase::kBackward)};
-    }
-    const auto& buckets = buckets_[worker.stage][chunk];
-    const bool divides_forward = OverlapsGather(worker.stage) || GathersEveryPass(worker.stage);
-    const bool divides_backward = OverlapsReduction(worker.stage) ||
-                                  ReducesEveryPass(worker.stage) || GathersEveryPass(worker.stage);
-    if (divides_backward && !plan_.forward_only) {
-      for (const Bucket& bucket : buckets) {
-        blocks.divided_backward.push_back(
-            blocks_.PassBlock(worker.shard, bucket.layers, Phase::kBackward));
+  std::vector<ChunkBlocks> by_chunk(plan_.chunk_count());
+  bool is_paired = false;
+  for (const Pass& pass : worker.order) {
+    is_paired = is_paired || pass.beside_next;
+    const auto phase = static_cast<size_t>(pass.phase);
+    ChunkBlocks& blocks = by_chunk[pass.chunk];
+    const LayerRange range = plan_.stages[worker.stage].chunks[pass.chunk];
+    if (blocks.whole[phase].empty()) {
+      blocks.whole[phase] = {blocks_.PassBlock(worker.shard, range, pass.phase)};
+      if (DividesSome(worker.stage, pass.phase)) {
+        blocks.divided[phase] = BucketBlocks(worker, pass.chunk, pass.phase);
       }
     }
-    if (divides_forward) {
-      for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
-        blocks.divided_forward.push_back(
-            blocks_.PassBlock(worker.shard, bucket->layers, Phase::kForward));
-      }
+    if (is_paired && blocks.paired[phase].empty()) {
+      blocks.paired[phase] = {blocks_.PassBlock(worker.shard, range, pass.phase, is_paired)};
     }
-    by_chunk.push_back(std::move(blocks));
+    is_paired = pass.beside_next;
   }
   chunk_blocks_.push_back(std::move(by_chunk));
 }
 
-// Workers are counted within the instance under construction, the last one.
-std::span<const BlockId> LoweredPasses::Parts(int index, const Pass& pass) const {
-  const size_t w = instance_begin_.back() + static_cast<size_t>(index);
-  const LoweredWorker& worker = workers_[w];
-  const ChunkBlocks& blocks = chunk_blocks_[w][pass.chunk];
-  if (pass.phase == Phase::kForward) {
-    return IsDivided(worker, pass) ? blocks.divided_forward : blocks.forward;
+// In the order in which a pass runs through them.
+std::vector<BlockId> LoweredPasses::BucketBlocks(const LoweredWorker& worker, int chunk,
+                                                 Phase phase) {
+  std::vector<BlockId> blocks;
+  for (const Bucket& bucket : buckets_[worker.stage][chunk]) {
+    blocks.push_back(blocks_.PassBlock(worker.shard, bucket.layers, phase));
   }
-  return IsDivided(worker, pass) ? blocks.divided_backward : blocks.backward;
+  if (phase == Phase::kForward) std::reverse(blocks.begin(), blocks.end());
+  return blocks;
+}
+
+// Workers are counted within the instance under construction, the last one.
+std::span<const BlockId> LoweredPasses::Parts(int index, const Pass& pass, bool paired) const {
+  const size_t w = instance_begin_.back() + static_cast<size_t>(index);
+  const ChunkBlocks& blocks = chunk_blocks_[w][pass.chunk];
+  const auto phase = static_cast<size_t>(pass.phase);
+  if (IsDivided(workers_[w], pass)) return blocks.divided[phase];
+  return paired ? blocks.paired[phase] : blocks.whole[phase];
 }
 
 bool LoweredPasses::IsDivided(const LoweredWorker& worker, const Pass& pass) const {
+  if (!DividesSome(worker.stage, pass.phase)) return false;
   if (GathersEveryPass(worker.stage)) return true;
-  if (pass.phase == Phase::kForward) {
-    return OverlapsGather(worker.stage) && pass == worker.first_forward[pass.chunk];
-  }
-  return ReducesEveryPass(worker.stage) ||
-         (OverlapsReduction(worker.stage) && pass == worker.last_backward[pass.chunk]);
+  const bool forward = pass.phase == Phase::kForward;
+  if (!forward && ReducesEveryPass(worker.stage)) return true;
+  const Pass& edge = (forward ? worker.first_forward : worker.last_backward)[pass.chunk];
+  return pass.phase == edge.phase && pass.micro_batch == edge.micro_batch;
 }
 
 // Forward sends the output of the chunk's last layer, backward the gradient of

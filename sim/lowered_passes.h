@@ -2,6 +2,7 @@
 // pipeline. The update that ends a step is added on top.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -33,7 +34,7 @@ struct LoweredWorker {
   std::vector<int32_t> ranks;       // simulated ranks: one, or every device
   std::vector<Lane> data;           // by rank
   std::vector<Pass> first_forward;  // by chunk
-  std::vector<Pass> last_backward;  // by chunk
+  std::vector<Pass> last_backward;  // by chunk: after it weight gradients are complete
   PassOrder order;
 };
 
@@ -69,18 +70,21 @@ class LoweredPasses : private PassCosts {
   TaskId Last(size_t worker, const Pass& pass) const;
 
  private:
-  // Blocks of a chunk's passes: whole, and divided into buckets.
+  // Blocks of a chunk's passes by Phase: whole, divided into buckets, and whole
+  // beside another pass.
   struct ChunkBlocks {
-    std::vector<BlockId> forward, divided_forward, backward, divided_backward;
+    std::array<std::vector<BlockId>, 4> whole, divided, paired;
   };
 
   void FindBuckets(int stage);
   void AddInstance(int index);
   PipelineWorker AddWorker(int instance, int stage, int position);
   void FindDividedPasses(const PassOrder& order, LoweredWorker& worker) const;
+  bool DividesSome(int stage, Phase phase) const;
   bool IsDivided(const LoweredWorker& worker, const Pass& pass) const;
   void MakeBlocks(const LoweredWorker& worker);
-  std::span<const BlockId> Parts(int worker, const Pass& pass) const override;
+  std::vector<BlockId> BucketBlocks(const LoweredWorker& worker, int chunk, Phase phase);
+  std::span<const BlockId> Parts(int worker, const Pass& pass, bool paired) const override;
   BlockId Transfer(int from, int to, const Pass& pass) const override;
   int32_t Channel(int from, int to, int device) const override;
   int stages() const { return static_cast<int>(plan_.stages.size()); }

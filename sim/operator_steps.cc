@@ -49,8 +49,8 @@ class Emitter {
       case OperatorKind::kRecurrent:
         return RecurrentBackward();
       case OperatorKind::kConvolution:
-        Convolve();         // of the input
-        return Convolve();  // of the weights
+        Convolve();  // of the input
+        return Convolve(kWeightGradient);
       case OperatorKind::kAttention:
         return AttentionBackward();
       case OperatorKind::kDispatch:
@@ -69,6 +69,9 @@ class Emitter {
 
   void Product(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
     Add(Op::Gemm(spec_.precision, m, n, k, batch));
+  }
+  void WeightGradient(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
+    Add(Op::Gemm(spec_.precision, m, n, k, batch), kWeightGradient);
   }
   // 8-bit products take 16-bit tensors through a cast.
   void Cast(int64_t elements) {
@@ -110,8 +113,8 @@ class Emitter {
         o_.split == Split::kColumn ? DivideUp(elements, spec_.tensor) : elements;
     const Bytes bytes(OwnRows() * per_row * spec_.ElementBytes());
     if (o_.kind == OperatorKind::kNorm && o_.in_features > 0) {
-      return Add(Op::Rowwise(OpKind::kNorm, NarrowType(), OwnRows(), o_.in_features, bytes,
-                             o_.kernels));
+      return Add(
+          Op::Rowwise(OpKind::kNorm, NarrowType(), OwnRows(), o_.in_features, bytes, o_.kernels));
     }
     Add(Op::Elementwise(bytes, o_.kernels));
   }
@@ -151,7 +154,7 @@ class Emitter {
     if (is_column) GatherRows(o_.in_features, kOverlapsNext);
     Product(rows, LocalIn(), LocalOut());
     if (is_column) ReduceOutput(o_.in_features, kOverlapsNext);
-    Product(LocalOut(), LocalIn(), rows);
+    WeightGradient(LocalOut(), LocalIn(), rows);
   }
 
   // A step needs the one before: as many products as rows in a sample.
@@ -164,7 +167,7 @@ class Emitter {
     Op op = Op::Gemm(spec_.precision, AllRows(), LocalIn(), LocalOut());
     op.kernels = StepsOfSample();
     Add(op);
-    Product(LocalOut(), LocalIn(), AllRows());  // weights: all steps at once
+    WeightGradient(LocalOut(), LocalIn(), AllRows());  // all steps at once
   }
   int StepsOfSample() const {
     return static_cast<int>(AllRows() / std::max<int64_t>(1, spec_.micro_batch));
@@ -172,12 +175,13 @@ class Emitter {
 
   // Forward, weight gradient and input gradient multiply as much; the input
   // gradient writes what the forward read.
-  void Convolve() {
+  void Convolve(uint8_t flags = 0) {
     const int64_t rows = OwnRows();
     const int64_t elements = spec_.micro_batch * o_.input_elements / spec_.context +
                              rows * o_.out_features + o_.parameters;
     Add(Op::Convolution(spec_.precision, o_.groups, rows, DivideUp(o_.out_features, o_.groups),
-                        o_.in_features, Bytes(elements * spec_.ElementBytes())));
+                        o_.in_features, Bytes(elements * spec_.ElementBytes())),
+        flags);
   }
 
   // Rows a rank's experts work on: with even routing as many as its own tokens
@@ -197,7 +201,7 @@ class Emitter {
     const int64_t rows = RowsPerExpert();
     Cast(LocalExperts() * rows * LocalOut());
     Product(rows, LocalIn(), LocalOut(), LocalExperts());
-    Product(LocalOut(), LocalIn(), rows, LocalExperts());
+    WeightGradient(LocalOut(), LocalIn(), rows, LocalExperts());
   }
 
   // Rows of every rank go to the ranks of their experts; there the tensor group

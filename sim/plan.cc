@@ -109,6 +109,11 @@ PlanDegrees Resolve(PlanDegrees d, const Cluster& cluster) {
   if (d.chunks > 1 && d.order == PipelineOrder::kOneForwardOneBackward) {
     d.order = PipelineOrder::kInterleaved;
   }
+  const Placement placement = PlacementOf(d.order);
+  // Orders with a shape of their own need not be told how many chunks it has.
+  if (d.chunks == 1 && placement != Placement::kLooped) d.chunks = LeastChunks(d.order);
+  const std::string problem = FindChunkError(d.order, placement, d.pipeline, d.chunks);
+  if (!problem.empty()) throw InputError(problem);
   return d;
 }
 
@@ -134,23 +139,26 @@ std::vector<int> EvenSplit(int blocks, int virtual_stages) {
 
 // The given blocks of each stage, spread over its chunks; the embedding and
 // the head take a layer's place in the first and the last chunk.
-std::vector<int> GivenSplit(const std::vector<int>& stage_blocks, int chunks) {
-  const int stages = static_cast<int>(stage_blocks.size());
-  std::vector<int> counts(static_cast<size_t>(stages) * chunks);
-  for (int stage = 0; stage < stages; ++stage) {
-    const int units = stage_blocks[stage] + (stage == 0) + (stage == stages - 1);
+std::vector<int> GivenSplit(const std::vector<int>& stage_blocks, const ChunkMap& map) {
+  const int chunks = map.length() / map.stages();
+  const int head = map.PlaceOf({0, map.length() - 1}).stage;
+  std::vector<int> counts(map.length());
+  for (int stage = 0; stage < map.stages(); ++stage) {
+    const int units = stage_blocks[stage] + (stage == 0) + (stage == head);
     for (int chunk = 0; chunk < chunks; ++chunk) {
-      counts[chunk * stages + stage] = units / chunks + (chunk < units % chunks ? 1 : 0);
+      counts[map.PartAt({stage, chunk}).index] = units / chunks + (chunk < units % chunks ? 1 : 0);
     }
   }
   return counts;
 }
 
-std::vector<int> LayersPerVirtualStage(const PlanDegrees& d, const Workload& workload) {
+// By part of a chain.
+std::vector<int> LayersPerPart(const PlanDegrees& d, const ChunkMap& map,
+                               const Workload& workload) {
   // All but the first layer and the last, which the split places: the blocks,
   // and what else stands between them (the embedding of a decoder).
   const int blocks = workload.layer_count() - 2;
-  const int64_t virtual_stages = static_cast<int64_t>(d.pipeline) * d.chunks;
+  const int64_t virtual_stages = static_cast<int64_t>(d.pipeline) * d.chunks / map.chains();
   if (virtual_stages > blocks + 2) {
     throw InputError(
         fmt::format("pp {} x virtual stages {} = {} is more than the {} layers of {} (embedding "
@@ -164,7 +172,7 @@ std::vector<int> LayersPerVirtualStage(const PlanDegrees& d, const Workload& wor
           "blocks as stages (got {} and {}) and no given layers per stage",
           d.chunks, blocks, d.pipeline));
     }
-    return GivenSplit(BalancedBlocks(workload, d.sequence, d.pipeline), 1);
+    return GivenSplit(BalancedBlocks(workload, d.sequence, d.pipeline), map);
   }
   if (d.stage_blocks.empty()) return EvenSplit(blocks, static_cast<int>(virtual_stages));
   int64_t given = 0;
@@ -177,7 +185,7 @@ std::vector<int> LayersPerVirtualStage(const PlanDegrees& d, const Workload& wor
         fmt::format("stage layers: {} stages with {} layers in all, want {} stages and {} layers",
                     d.stage_blocks.size(), given, d.pipeline, blocks));
   }
-  return GivenSplit(d.stage_blocks, d.chunks);
+  return GivenSplit(d.stage_blocks, map);
 }
 
 }  // namespace
@@ -215,6 +223,12 @@ int Plan::device_count() const {
   return count;
 }
 
+ChunkMap MapOf(const Plan& plan) {
+  const bool is_custom = plan.order == PipelineOrder::kCustom;
+  return {is_custom ? plan.placement : PlacementOf(plan.order),
+          static_cast<int>(plan.stages.size()), plan.chunk_count()};
+}
+
 MicroBatchShares StageShares(const Plan& plan, int stage) {
   const Stage& s = plan.stages[stage];
   if (!s.replica_micro_batches.empty()) return MicroBatchShares(s.replica_micro_batches);
@@ -232,7 +246,8 @@ bool HasSeparatePipelines(const Plan& plan) {
 Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster& cluster) {
   const PlanDegrees d = Resolve(given, cluster);
   const std::vector<Degree> order = OrderedDegrees(d);
-  const std::vector<int> counts = LayersPerVirtualStage(d, workload);
+  const ChunkMap map(PlacementOf(d.order), d.pipeline, d.chunks);
+  const std::vector<int> counts = LayersPerPart(d, map, workload);
   Plan plan;
   static_cast<StepOptions&>(plan) = d;
   plan.sequence_parallel = d.sequence_parallel != 0;
@@ -240,9 +255,13 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
   plan.gradient_bytes = d.gradient_bytes;
   plan.stages.resize(d.pipeline);
   int first = 0;
-  for (size_t v = 0; v < counts.size(); ++v) {
-    plan.stages[v % d.pipeline].chunks.push_back({first, counts[v]});
-    first += counts[v];
+  for (Stage& stage : plan.stages) stage.chunks.resize(d.chunks);
+  for (int index = 0; index < map.length(); ++index) {
+    for (int chain = 0; chain < map.chains(); ++chain) {
+      const auto [stage, chunk] = map.PlaceOf({chain, index});
+      plan.stages[stage].chunks[chunk] = {first, counts[index]};
+    }
+    first += counts[index];
   }
   for (int pp = 0; pp < d.pipeline; ++pp) {
     Stage& stage = plan.stages[pp];

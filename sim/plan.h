@@ -7,7 +7,9 @@
 
 #include "costmodel/device.h"
 #include "sim/cluster.h"
+#include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/micro_batch_shares.h"
+#include "sim/pipeline/order.h"
 #include "sim/step_options.h"
 #include "sim/workload.h"
 
@@ -25,8 +27,8 @@ struct LayerRange {
   friend bool operator==(const LayerRange&, const LayerRange&) = default;
 };
 
-// One position of the pipeline. chunks[c] is its c-th model chunk (virtual
-// stage c * stages + stage); all stages have equally many chunks. Each replica
+// One position of the pipeline. chunks[c] is its c-th model chunk, the part of the
+// network that MapOf(plan) says; all stages have equally many chunks. Each replica
 // is tensor_parallel x context_parallel devices, tensor index fastest. Experts are
 // divided over expert_parallel consecutive data-parallel ranks (replicas and
 // context indices), each of which holds its share of every expert layer.
@@ -44,6 +46,10 @@ struct Stage {
 
 struct Plan : StepOptions {
   std::vector<Stage> stages;
+  // What every pipeline's stages run, where `order` is kCustom or depends on costs;
+  // else empty.
+  PipelineOrders orders;
+  Placement placement = Placement::kLooped;  // of kCustom
   bool sequence_parallel = false;
   // What the data-parallel ranks of a stage share out: 0 nothing, 1 optimizer
   // states, 2 gradients too (reduced after every micro-batch), 3 parameters too
@@ -62,6 +68,9 @@ struct Plan : StepOptions {
   int chunk_count() const { return static_cast<int>(stages[0].chunks.size()); }
   int device_count() const;
 };
+
+// Where the parts of the network stand.
+ChunkMap MapOf(const Plan& plan);
 
 // Which micro-batches of a step each replica of a stage takes.
 MicroBatchShares StageShares(const Plan& plan, int stage);

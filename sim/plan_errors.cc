@@ -177,26 +177,36 @@ void CheckLayers(const Plan& plan, const Workload& workload, Errors& errors) {
       return;
     }
   }
-  int next = 0;
-  for (size_t chunk = 0; chunk < chunks; ++chunk) {
-    for (size_t s = 0; s < plan.stages.size(); ++s) {
-      const LayerRange range = plan.stages[s].chunks[chunk];
+  const Placement placement =
+      plan.order == PipelineOrder::kCustom ? plan.placement : PlacementOf(plan.order);
+  const std::string problem = FindChunkError(
+      plan.order, placement, static_cast<int>(plan.stages.size()), plan.chunk_count());
+  if (!problem.empty()) {
+    errors.push_back(problem);
+    return;
+  }
+  const ChunkMap map = MapOf(plan);
+  for (int chain = 0; chain < map.chains(); ++chain) {
+    int next = 0;
+    for (int index = 0; index < map.length(); ++index) {
+      const auto [stage, chunk] = map.PlaceOf({chain, index});
+      const LayerRange range = plan.stages[stage].chunks[chunk];
       if (range.first != next || range.count < 1 ||
           range.count > workload.layer_count() - range.first) {
         errors.push_back(fmt::format(
             "stages[{}].chunks[{}]: layers {} to {}, want at least one layer from {} on, of {} "
             "layers in all",
-            s, chunk, range.first, static_cast<int64_t>(range.first) + range.count - 1, next,
+            stage, chunk, range.first, static_cast<int64_t>(range.first) + range.count - 1, next,
             workload.layer_count()));
         return;
       }
       next = range.first + range.count;
     }
-  }
-  if (next != workload.layer_count()) {
+    if (next == workload.layer_count()) continue;
     errors.push_back(
         fmt::format("stages: hold {} layers, but {} has {} (embedding, {} blocks, head)", next,
                     workload.name, workload.layer_count(), workload.block_count()));
+    return;
   }
 }
 
@@ -344,6 +354,21 @@ void CheckDevices(const Plan& plan, const Cluster& cluster, Errors& errors) {
   }
 }
 
+// Two directions hold every parameter twice.
+void CheckBidirectional(const Plan& plan, Errors& errors) {
+  if (plan.zero > 1) {
+    errors.push_back(fmt::format("zero: {} with {}, want 0 or 1", plan.zero, Name(plan.order)));
+  }
+  if (plan.overlap_param_gather) {
+    errors.push_back(fmt::format("overlap_param_gather: not with {}, which gathers after the step",
+                                 Name(plan.order)));
+  }
+  if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
+    errors.push_back(fmt::format("gradient_sync: {} with {}, want all-reduce",
+                                 Name(plan.gradient_sync.method), Name(plan.order)));
+  }
+}
+
 void CheckOrder(const Plan& plan, Errors& errors) {
   int64_t most = 0;
   for (const Stage& stage : plan.stages) {
@@ -354,19 +379,16 @@ void CheckOrder(const Plan& plan, Errors& errors) {
                                  plan.micro_batches(), most));
     return;
   }
-  const int chunks = plan.chunk_count();
-  if ((chunks > 1) != (plan.order == PipelineOrder::kInterleaved)) {
+  const bool is_simple =
+      plan.order == PipelineOrder::kGpipe || plan.order == PipelineOrder::kOneForwardOneBackward;
+  if (!is_simple && !HasSeparatePipelines(plan)) {
     errors.push_back(
-        fmt::format("order: {} with {} chunks per stage, want interleaved exactly where "
-                    "there are several",
-                    Name(plan.order), chunks));
-  }
-  if (plan.order != PipelineOrder::kInterleaved) return;
-  const int64_t stages = static_cast<int64_t>(plan.stages.size());
-  if (!HasSeparatePipelines(plan)) {
-    errors.push_back("order: interleaved wants equally many replicas of every stage");
+        fmt::format("order: {} wants equally many replicas of every stage", Name(plan.order)));
     return;
   }
+  if (MapOf(plan).chains() > 1) CheckBidirectional(plan, errors);
+  if (plan.order != PipelineOrder::kInterleaved) return;
+  const int64_t stages = static_cast<int64_t>(plan.stages.size());
   const MicroBatchShares shares = StageShares(plan, 0);
   for (int replica = 0; replica < static_cast<int>(plan.stages[0].replicas.size()); ++replica) {
     if (shares.Count(replica) % stages == 0) continue;

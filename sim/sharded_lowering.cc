@@ -23,13 +23,16 @@ class ShardedTraffic {
 
   TaskId Run() {
     for (const Part& part : Parts()) {
-      const bool is_backward = part.pass.phase == Phase::kBackward;
-      const bool gathers =
-          passes_.GathersEveryPass(stage_) && (!is_backward || plan_.reshard_after_forward);
+      const bool is_backward = IsBackward(part.pass.phase);
+      const bool needs_weights = part.pass.phase != Phase::kBackwardWeight;
+      const bool gathers = passes_.GathersEveryPass(stage_) && needs_weights &&
+                           (!is_backward || plan_.reshard_after_forward);
       if (gathers) AddGather(part);
       FlushReduction();
       computed_.push_back(ComputeTasks(part));
-      if (is_backward && passes_.ReducesEveryPass(stage_)) pending_ = part;
+      if (MakesWeightGradients(part.pass.phase) && passes_.ReducesEveryPass(stage_)) {
+        pending_ = part;
+      }
     }
     FlushReduction();
     return last_reduction_;
@@ -42,7 +45,7 @@ class ShardedTraffic {
     for (const Pass& pass : FirstWorker().order) {
       const auto buckets = passes_.buckets(stage_, pass.chunk);
       const bool is_forward = pass.phase == Phase::kForward;
-      if (!passes_.GathersEveryPass(stage_) && is_forward) continue;
+      if (!passes_.GathersEveryPass(stage_) && !MakesWeightGradients(pass.phase)) continue;
       for (size_t i = 0; i < buckets.size(); ++i) {
         const Bucket& bucket = is_forward ? buckets[buckets.size() - 1 - i] : buckets[i];
         parts.push_back({pass, static_cast<int>(i), bucket.parameters});

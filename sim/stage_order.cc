@@ -1,39 +1,47 @@
 #include <algorithm>
 
+#include "costmodel/check.h"
 #include "costmodel/divide.h"
 #include "sim/fold.h"
 #include "sim/lowering.h"
 
 namespace stagecraft {
 
-PassOrder StageOrder(const Plan& plan, int stage, int replica) {
+namespace {
+
+// As many micro-batches under way as this and later stages have replicas:
+// PipeDream's 1F1B-RR.
+PassOrder ReplicatedOrder(const Plan& plan, int stage, int replica) {
+  size_t window = 0;
+  for (size_t s = stage; s < plan.stages.size(); ++s) window += plan.stages[s].replicas.size();
+  return OneForwardOneBackwardOrder(static_cast<int>(window), StageShares(plan, stage), replica);
+}
+
+PassOrder WholeOrder(const Plan& plan, int stage, int replica) {
+  if (!plan.orders.empty()) return plan.orders[stage];
   const int stages = static_cast<int>(plan.stages.size());
-  const MicroBatchShares shares = StageShares(plan, stage);
-  const int micro_batches = shares.Count(replica);
-  PassOrder order;
+  const int micro_batches = StageShares(plan, stage).Count(replica);
   switch (plan.order) {
     case PipelineOrder::kGpipe:
-      order = GpipeOrder(micro_batches);
-      break;
+      return GpipeOrder(micro_batches);
     case PipelineOrder::kInterleaved:
-      order = InterleavedOrder(stage, stages, plan.chunk_count(), micro_batches,
-                               FewMicroBatches::kUsualWarmup);
-      break;
-    case PipelineOrder::kOneForwardOneBackward: {
-      if (HasSeparatePipelines(plan)) {
-        order = OneForwardOneBackwardOrder(stages - 1 - stage, micro_batches);
-        break;
-      }
-      // As many micro-batches under way as this and later stages have replicas:
-      // PipeDream's 1F1B-RR.
-      size_t window = 0;
-      for (int s = stage; s < stages; ++s) window += plan.stages[s].replicas.size();
-      order = OneForwardOneBackwardOrder(static_cast<int>(window), shares, replica);
-      break;
-    }
+      return InterleavedOrder(stage, stages, plan.chunk_count(), micro_batches,
+                              FewMicroBatches::kUsualWarmup);
+    case PipelineOrder::kOneForwardOneBackward:
+      if (!HasSeparatePipelines(plan)) return ReplicatedOrder(plan, stage, replica);
+      return OneForwardOneBackwardOrder(stages - 1 - stage, micro_batches);
+    default:
+      CHECK(false);
   }
+  return {};
+}
+
+}  // namespace
+
+PassOrder StageOrder(const Plan& plan, int stage, int replica) {
+  PassOrder order = WholeOrder(plan, stage, replica);
   if (plan.forward_only) {
-    std::erase_if(order, [](const Pass& pass) { return pass.phase == Phase::kBackward; });
+    std::erase_if(order, [](const Pass& pass) { return pass.phase != Phase::kForward; });
   }
   return order;
 }
@@ -44,7 +52,7 @@ namespace {
 // of a replica's first device.
 std::vector<int> ExpertDevices(const Stage& stage, int replica) {
   if (stage.expert_parallel == 1) return {stage.replicas[replica][0]};
-  const std::vector<int> all = DataDevices(stage, 0);
+  const std::vector<int> all = ReplicaDevices(stage, 0);
   const size_t size = static_cast<size_t>(stage.expert_parallel);
   const size_t own = static_cast<size_t>(replica) * stage.context_parallel;
   const auto first = all.begin() + static_cast<ptrdiff_t>(own / size * size);
@@ -86,13 +94,13 @@ std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& wo
   const Stage& s = plan.stages[stage];
   const int last = workload.layer_count() - 1;
   std::vector<ParameterCount> parameters;
-  bool holds_embedding = false;
+  const bool holds_embedding = std::any_of(s.chunks.begin(), s.chunks.end(),
+                                           [](const LayerRange& c) { return c.first == 0; });
   for (const LayerRange& range : s.chunks) {
     ParameterCount sum;
     for (int l = range.first; l < range.first + range.count; ++l) {
       sum += ShardParameters(workload.layer(l), s.tensor_parallel, s.expert_parallel);
     }
-    holds_embedding = holds_embedding || range.first == 0;
     // A tied head on its embedding's rank is the same tensor.
     if (holds_embedding && range.first + range.count > last) {
       const int64_t tied = workload.layer(last).tied_parameters;

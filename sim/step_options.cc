@@ -4,11 +4,6 @@
 
 namespace stagecraft {
 
-const char* Name(PipelineOrder order) {
-  constexpr const char* kNames[] = {"gpipe", "1f1b", "interleaved"};
-  return kNames[static_cast<int>(order)];
-}
-
 const char* Name(Optimizer optimizer) {
   constexpr const char* kNames[] = {"adam", "sgd"};
   return kNames[static_cast<int>(optimizer)];

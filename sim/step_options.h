@@ -8,12 +8,10 @@
 #include "costmodel/device.h"
 #include "costmodel/gradient_sync.h"
 #include "costmodel/units.h"
+#include "sim/pipeline/order_kind.h"
 #include "sim/rank_order.h"
 
 namespace stagecraft {
-
-enum class PipelineOrder { kGpipe, kOneForwardOneBackward, kInterleaved };
-const char* Name(PipelineOrder order);
 
 // What updates the parameters. kAdam keeps a 32-bit master copy (where they are
 // narrower) and two moments, kSgd a master copy and one momentum.

@@ -31,6 +31,10 @@ const char* Name(Phase phase);
 constexpr bool IsBackward(Phase phase) {
   return phase == Phase::kBackward || phase == Phase::kBackwardInput;
 }
+// Leaves a micro-batch's gradients of the weights behind.
+constexpr bool MakesWeightGradients(Phase phase) {
+  return phase == Phase::kBackward || phase == Phase::kBackwardWeight;
+}
 // A pass through a chunk of the network.
 constexpr bool IsPass(Phase phase) { return phase <= Phase::kBackwardWeight; }
 
@@ -39,7 +43,8 @@ enum StepFlags : uint8_t {
   kOverlapsNext = 1,  // beside the op after it
   kContextGroup = 2,  // a collective of context parallelism, not tensor
   kExpertGroup = 4,   // likewise of expert parallelism
-  kAllStepFlags = 7,
+  kWeightGradient = 8,
+  kAllStepFlags = 15,
 };
 
 // Where a task comes from; -1 where a field does not apply.

@@ -28,10 +28,22 @@ class UpdateLowering {
  public:
   UpdateLowering(const Plan& plan, const Workload& workload, const Cluster& cluster,
                  LoweredPasses& passes, Schedule::Builder& builder)
-      : plan_(plan), workload_(workload), cluster_(cluster), passes_(passes), builder_(builder) {}
+      : plan_(plan),
+        workload_(workload),
+        cluster_(cluster),
+        map_(MapOf(plan)),
+        passes_(passes),
+        builder_(builder),
+        updates_(plan.stages.size()) {}
 
   void Run() {
     for (int stage = 0; stage < stages(); ++stage) {
+      // Stages that hold copies of the same parameters act as one.
+      const int leader = map_.Peers(stage)[0];
+      if (leader < stage) {
+        groups_.push_back(groups_[leader]);
+        continue;
+      }
       groups_.push_back(FindDataGroups(plan_, cluster_, passes_, stage, builder_));
       if (passes_.OverlapsGather(stage)) AddEarlyGathers(stage);
       if (passes_.ReducesEveryPass(stage) || passes_.GathersEveryPass(stage)) {
@@ -50,6 +62,17 @@ class UpdateLowering {
 
  private:
   int stages() const { return static_cast<int>(plan_.stages.size()); }
+  bool ArePeers(int stage, int other) const {
+    const std::vector<int> peers = map_.Peers(stage);
+    return std::find(peers.begin(), peers.end(), other) != peers.end();
+  }
+  // The chunk of `stage` that is the same part of the network as `chunk` of its peer.
+  int ChunkLike(int peer, int chunk, int stage) const {
+    const int index = map_.PartAt({peer, chunk}).index;
+    int like = 0;
+    while (map_.PartAt({stage, like}).index != index) ++like;
+    return like;
+  }
 
   Tag MakeTag(int32_t rank, int stage, Phase phase, int chunk = -1, int segment = 0) const {
     Tag tag;
@@ -98,7 +121,8 @@ class UpdateLowering {
     std::vector<TaskId> after;
     if (!passes_.OverlapsReduction(stage)) {
       for (size_t w = 0; w < workers.size(); ++w) {
-        if (workers[w].stage == stage) after.push_back(passes_.Last(w, workers[w].order.back()));
+        if (!ArePeers(stage, workers[w].stage)) continue;
+        after.push_back(passes_.Last(w, workers[w].order.back()));
       }
       return AddReduction(stage, -1, 0, passes_.StageParameters(stage), after);
     }
@@ -107,8 +131,9 @@ class UpdateLowering {
       for (size_t b = 0; b < buckets.size(); ++b) {
         after.clear();
         for (size_t w = 0; w < workers.size(); ++w) {
-          if (workers[w].stage != stage) continue;
-          after.push_back(passes_.First(w, workers[w].last_backward[chunk]) +
+          if (!ArePeers(stage, workers[w].stage)) continue;
+          const int like = ChunkLike(stage, chunk, workers[w].stage);
+          after.push_back(passes_.First(w, workers[w].last_backward[like]) +
                           static_cast<TaskId>(b));
         }
         AddReduction(stage, chunk, static_cast<int>(b), buckets[b].parameters, after);
@@ -120,12 +145,14 @@ class UpdateLowering {
   // their gradients, after those of the replicas.
   void AddTiedReductions() {
     const LayerKind& head = workload_.layer(workload_.layer_count() - 1);
-    if (stages() == 1 || !workload_.tied_embeddings || head.tied_parameters == 0) return;
+    const int first = map_.PlaceOf({0, 0}).stage;
+    const int last = map_.PlaceOf({0, map_.length() - 1}).stage;
+    if (ArePeers(first, last) || !workload_.tied_embeddings || head.tied_parameters == 0) return;
     for (size_t i = 0; i < passes_.folding().instances.size(); ++i) {
       std::vector<size_t> members;
       for (size_t w = 0; w < passes_.workers().size(); ++w) {
         const LoweredWorker& worker = passes_.workers()[w];
-        const bool is_end = worker.stage == 0 || worker.stage == stages() - 1;
+        const bool is_end = worker.stage == first || worker.stage == last;
         if (worker.instance == static_cast<int>(i) && is_end) members.push_back(w);
       }
       AddTiedReduction(members, head.tied_parameters);
@@ -190,7 +217,8 @@ class UpdateLowering {
     // Every rank casts the parameters it computes with once a step.
     const int64_t bytes = own * UpdateBytes(plan_) + plan_.CastBytes(parameters.Total()).count();
     const BlockId block = passes_.blocks().SingleOp(Op::Optimizer(Bytes(bytes), launches));
-    std::vector<TaskId> updates;
+    const std::vector<int> peers = map_.Peers(stage);
+    std::vector<TaskId>& updates = updates_[peers[0]];
     for (const LoweredWorker& worker : passes_.workers()) {
       if (worker.stage != stage) continue;
       for (const int32_t rank : worker.ranks) {
@@ -201,7 +229,7 @@ class UpdateLowering {
     }
     const bool gathers =
         (plan_.zero == 1 || plan_.zero == 2) && ranks > 1 && !plan_.overlap_param_gather;
-    if (!gathers) return;
+    if (!gathers || stage != peers.back()) return;
     for (const DataGroup& group : groups_[stage]) {
       AddParameterGather(plan_, parameters, group, MakeTag(group.rank, stage, Phase::kParamGather),
                          updates, passes_, builder_);
@@ -211,10 +239,12 @@ class UpdateLowering {
   const Plan& plan_;
   const Workload& workload_;
   const Cluster& cluster_;
+  const ChunkMap map_;
   LoweredPasses& passes_;
   Schedule::Builder& builder_;
   std::vector<std::vector<DataGroup>> groups_;  // by stage
   std::vector<TaskId> reductions_;              // what the norm waits for
+  std::vector<std::vector<TaskId>> updates_;    // by the first of stages that hold the same
 };
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "costmodel/units.h"
 #include "sim/engine.h"
 #include "sim/pipeline/order.h"
-#include "sim/pipeline/uniform.h"
+#include "sim/pipeline/timed_pipeline.h"
 #include "sim/schedule.h"
 #include "sim/timeline.h"
 
@@ -174,7 +174,8 @@ std::string ReadText(const std::string& path) {
 TEST(GoldenTimelineTest, TimelinesAreAsDrawn) {
   for (const Case& test : Cases()) {
     ASSERT_LE(test.schedule.task_count(), kMostTasks) << test.name;
-    const Timeline timeline = Engine().Run(test.schedule, test.durations, {.changes = test.changes});
+    const Timeline timeline =
+        Engine().Run(test.schedule, test.durations, {.changes = test.changes});
     const std::string text = Render(test, timeline);
     const std::string golden = ReadText("tests/golden/" + test.name + ".txt");
     if (text == golden) continue;

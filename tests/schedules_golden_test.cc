@@ -14,7 +14,7 @@
 #include "costmodel/units.h"
 #include "sim/engine.h"
 #include "sim/pipeline/order.h"
-#include "sim/pipeline/uniform.h"
+#include "sim/pipeline/timed_pipeline.h"
 #include "sim/timeline.h"
 
 namespace stagecraft {

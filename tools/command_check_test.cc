@@ -18,7 +18,7 @@
 #include "sim/cluster_spec.h"
 #include "sim/engine.h"
 #include "sim/pipeline/order.h"
-#include "sim/pipeline/uniform.h"
+#include "sim/pipeline/timed_pipeline.h"
 #include "sim/schedule_proto.h"
 #include "sim/workload_catalogue.h"
 #include "sim/workload_proto.h"

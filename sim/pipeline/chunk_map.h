@@ -5,20 +5,28 @@
 // hold several chains and divide the micro-batches over them.
 #pragma once
 
+#include <vector>
+
 namespace stagecraft {
+
+enum class Placement { kLooped, kWave, kBidirectional };
+const char* Name(Placement placement);
 
 class ChunkMap {
  public:
+  // As the functions below say.
+  ChunkMap(Placement placement, int stages, int chunks)
+      : placement_(placement), stages_(stages), chunks_(chunks) {}
   // One chain, dealt out round after round: part c * stages + s is chunk c of stage s.
-  static ChunkMap Looped(int stages, int chunks) { return {Kind::kLooped, stages, chunks}; }
+  static ChunkMap Looped(int stages, int chunks) { return {Placement::kLooped, stages, chunks}; }
   // The same, but every other round comes back: with two chunks part s and part
   // 2 * stages - 1 - s are on stage s, a V (ZB-V, DualPipeV).
-  static ChunkMap Wave(int stages, int chunks) { return {Kind::kWave, stages, chunks}; }
+  static ChunkMap Wave(int stages, int chunks) { return {Placement::kWave, stages, chunks}; }
   // 2 * pairs chains. Chain 2i has part d on stage (d + i * stages / pairs) mod
   // stages, chain 2i + 1 in the opposite order; chunk c of a stage belongs to chain
   // c (Chimera, DualPipe). `stages` is a multiple of 2 * pairs.
   static ChunkMap Bidirectional(int stages, int pairs = 1) {
-    return {Kind::kBidirectional, stages, 2 * pairs};
+    return {Placement::kBidirectional, stages, 2 * pairs};
   }
 
   struct Part {
@@ -34,10 +42,14 @@ class ChunkMap {
 
   int stages() const { return stages_; }
   int chunks() const { return chunks_; }  // of every stage
-  int chains() const { return kind_ == Kind::kBidirectional ? chunks_ : 1; }
+  int chains() const { return placement_ == Placement::kBidirectional ? chunks_ : 1; }
   int length() const { return stages_ * chunks_ / chains(); }  // parts of a chain
   Part PartAt(Place place) const;
   Place PlaceOf(Part part) const;
+  // The stages that hold copies of what a stage holds, itself too, ascending.
+  std::vector<int> Peers(int stage) const;
+  // Whether what follows a chunk's part stands on the stage before, not after.
+  bool RunsBack(int chunk) const { return placement_ != Placement::kLooped && chunk % 2 == 1; }
   // Micro-batches of a step that go through a chain; the first ones take one more
   // where they do not divide.
   int MicroBatches(int chain, int all) const {
@@ -47,10 +59,7 @@ class ChunkMap {
   friend bool operator==(const ChunkMap&, const ChunkMap&) = default;
 
  private:
-  enum class Kind { kLooped, kWave, kBidirectional };
-  ChunkMap(Kind kind, int stages, int chunks) : kind_(kind), stages_(stages), chunks_(chunks) {}
-
-  Kind kind_;
+  Placement placement_;
   int stages_;
   int chunks_;
 };

@@ -1,106 +1,158 @@
 #include "sim/pipeline/pass_tasks.h"
 
+#include <algorithm>
+
 #include "costmodel/check.h"
 
 namespace stagecraft {
+namespace {
 
-PassTasks::PassTasks(std::span<const PipelineWorker> workers,
-                     std::span<const MicroBatchShares> shares, int chunks, const PassCosts& costs,
-                     Schedule::Builder& builder)
-    : workers_(workers),
-      shares_(shares),
-      stages_(static_cast<int>(shares.size())),
-      chunks_(chunks),
-      first_worker_(shares.size(), -1) {
-  size_t slots = 0;
-  size_t passes = 0;
-  for (size_t w = 0; w < workers.size(); ++w) {
-    const PipelineWorker& worker = workers[w];
-    if (first_worker_[worker.stage] < 0) first_worker_[worker.stage] = static_cast<int>(w);
-    base_.push_back(slots);
-    own_.push_back(shares[worker.stage].Count(worker.replica));
-    slots += own_.back() * chunks;
-    passes += worker.order.size();
+// The unit that begins at a position of an order.
+std::span<const Pass> UnitAt(const PassOrder& order, size_t first) {
+  size_t last = first;
+  while (order[last].beside_next) {
+    ++last;
+    CHECK(last < order.size());
   }
-  first_.assign(2 * slots, -1);
-  last_.assign(2 * slots, -1);
-  send_.assign(2 * slots, -1);
-  builder.Reserve(static_cast<int>(2 * passes), static_cast<int>(2 * passes));
-  for (size_t w = 0; w < workers.size(); ++w) AddPasses(static_cast<int>(w), costs, builder);
-  for (size_t w = 0; w < workers.size(); ++w) Connect(static_cast<int>(w), builder);
+  return {order.data() + first, last + 1 - first};
 }
 
-PassTasks::Neighbor PassTasks::Next(int worker, const Pass& pass) const {
-  const PipelineWorker& from = workers_[worker];
-  int stage = from.stage;
-  Pass next = pass;
-  if (pass.phase == Phase::kForward) {
-    if (++stage == stages_) {
-      stage = 0;
-      ++next.chunk;
+}  // namespace
+
+PassTasks::PassTasks(std::span<const PipelineWorker> workers,
+                     std::span<const MicroBatchShares> shares, const ChunkMap& map,
+                     const PassCosts& costs, Schedule::Builder& builder)
+    : workers_(workers), shares_(shares), map_(map), first_worker_(shares.size(), -1) {
+  CountSlots();
+  size_t passes = 0;
+  for (const PipelineWorker& worker : workers) passes += worker.order.size();
+  builder.Reserve(static_cast<int>(2 * passes), static_cast<int>(2 * passes));
+  for (size_t w = 0; w < workers.size(); ++w) {
+    const PassOrder& order = workers[w].order;
+    for (size_t i = 0; i < order.size();) {
+      const Unit unit = UnitAt(order, i);
+      AddUnit(static_cast<int>(w), unit, costs, builder);
+      i += unit.size();
     }
-  } else if (--stage < 0) {
-    stage = stages_ - 1;
-    --next.chunk;
   }
-  if (next.chunk < 0 || next.chunk == chunks_) return {};
+  for (size_t w = 0; w < workers.size(); ++w) {
+    const PassOrder& order = workers[w].order;
+    for (size_t i = 0; i < order.size();) {
+      const Unit unit = UnitAt(order, i);
+      Connect(static_cast<int>(w), unit, builder);
+      i += unit.size();
+    }
+  }
+}
+
+void PassTasks::CountSlots() {
+  const auto is_split = [](const Pass& pass) { return pass.phase == Phase::kBackwardWeight; };
+  for (const PipelineWorker& worker : workers_) {
+    if (std::any_of(worker.order.begin(), worker.order.end(), is_split)) kinds_ = 3;
+  }
+  size_t slots = 0;
+  for (size_t w = 0; w < workers_.size(); ++w) {
+    const PipelineWorker& worker = workers_[w];
+    if (first_worker_[worker.stage] < 0) first_worker_[worker.stage] = static_cast<int>(w);
+    const int own = shares_[worker.stage].Count(worker.replica);
+    for (int chunk = 0; chunk < map_.chunks(); ++chunk) {
+      base_.push_back(slots);
+      const int chain = map_.PartAt({worker.stage, chunk}).chain;
+      slots += static_cast<size_t>(map_.MicroBatches(chain, own)) * kinds_;
+    }
+  }
+  first_.assign(slots, -1);
+  last_.assign(slots, -1);
+  hand_on_.assign(slots, {});
+}
+
+PassTasks::Neighbor PassTasks::Next(int worker, const Pass& pass, int step) const {
+  if (pass.phase == Phase::kBackwardWeight) return {};
+  const PipelineWorker& from = workers_[worker];
+  ChunkMap::Part part = map_.PartAt({from.stage, pass.chunk});
+  part.index += pass.phase == Phase::kForward ? step : -step;
+  if (part.index < 0 || part.index == map_.length()) return {};
+  const auto [stage, chunk] = map_.PlaceOf(part);
+  Pass next = pass;
+  next.chunk = static_cast<int16_t>(chunk);
+  if (map_.chains() > 1) return {first_worker_[stage], next};
   const int micro_batch = shares_[from.stage].MicroBatch(from.replica, pass.micro_batch);
   const MicroBatchShares::Position receiver = shares_[stage].Find(micro_batch);
   next.micro_batch = receiver.own;
   return {first_worker_[stage] + receiver.replica, next};
 }
 
-void PassTasks::AddPasses(int w, const PassCosts& costs, Schedule::Builder& builder) {
+// Those of a step are counted chain after chain.
+int PassTasks::MicroBatchOf(int w, const Pass& pass) const {
   const PipelineWorker& worker = workers_[w];
-  for (const Pass& pass : worker.order) {
+  const MicroBatchShares& shares = shares_[worker.stage];
+  if (map_.chains() == 1) return shares.MicroBatch(worker.replica, pass.micro_batch);
+  int before = 0;
+  for (int chain = 0; chain < map_.PartAt({worker.stage, pass.chunk}).chain; ++chain) {
+    before += map_.MicroBatches(chain, shares.Count(worker.replica));
+  }
+  return before + pass.micro_batch;
+}
+
+void PassTasks::AddUnit(int w, Unit unit, const PassCosts& costs, Schedule::Builder& builder) {
+  const PipelineWorker& worker = workers_[w];
+  TaskId last = -1;
+  for (const Pass& pass : unit) {
     const size_t slot = Slot(w, pass);
     CHECK(first_[slot] < 0);
     Tag tag;
     tag.rank = worker.rank;
     tag.stage = static_cast<int16_t>(worker.stage);
     tag.chunk = pass.chunk;
-    tag.micro_batch = shares_[worker.stage].MicroBatch(worker.replica, pass.micro_batch);
+    tag.micro_batch = MicroBatchOf(w, pass);
     tag.phase = pass.phase;
-    for (const BlockId block : costs.Parts(w, pass)) {
-      last_[slot] = builder.Add(worker.compute, {}, block, tag);
-      if (first_[slot] < 0) first_[slot] = last_[slot];
+    for (const BlockId block : costs.Parts(w, pass, unit.size() > 1)) {
+      last = builder.Add(worker.compute, {}, block, tag);
+      if (first_[slot] < 0) first_[slot] = last;
       if (tag.segment < 255) ++tag.segment;  // of very many parts the last share a number
     }
-    const Neighbor next = Next(w, pass);
-    if (next.worker < 0) continue;
-    const bool forward = pass.phase == Phase::kForward;
-    tag.phase = forward ? Phase::kSendForward : Phase::kSendBackward;
-    tag.segment = 0;
-    const BlockId block = costs.Transfer(w, next.worker, pass);
-    if (block < 0) continue;
-    const std::vector<Lane>& lanes = forward ? worker.send_next : worker.send_previous;
-    for (size_t i = 0; i < lanes.size(); ++i) {
-      const Lane held[] = {lanes[i], worker.compute[i]};
-      const std::span<const Lane> occupied(held, worker.sends_block ? 2 : 1);
-      const TaskId send = builder.Add(occupied, {&last_[slot], 1}, block, tag);
-      builder.SetCommunicator(send, costs.Channel(w, next.worker, static_cast<int>(i)));
-      if (send_[slot] < 0) send_[slot] = send;
-    }
+    last_[slot] = last;
+  }
+  for (const Pass& pass : unit) {
+    hand_on_[Slot(w, pass)] = AddTransfers(w, pass, last, costs, builder);
   }
 }
 
-void PassTasks::Connect(int w, Schedule::Builder& builder) const {
+PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, TaskId after,
+                                          const PassCosts& costs, Schedule::Builder& builder) {
+  const Neighbor next = Next(w, pass, 1);
+  if (next.worker < 0) return {};
+  const BlockId block = costs.Transfer(w, next.worker, pass);
+  if (block < 0) return {after, 1};
   const PipelineWorker& worker = workers_[w];
-  for (const Pass& pass : worker.order) {
-    const Neighbor next = Next(w, pass);
-    if (next.worker < 0) continue;
-    const size_t slot = Slot(w, pass);
-    const TaskId receiver = first_[Slot(next.worker, next.pass)];
-    if (receiver < 0) continue;  // forward-only orders have no backward to feed
-    if (send_[slot] < 0) {
-      builder.AddDependency(last_[slot], receiver);
-      continue;
-    }
-    const size_t sends =
-        (pass.phase == Phase::kForward ? worker.send_next : worker.send_previous).size();
-    for (size_t i = 0; i < sends; ++i) {
-      builder.AddDependency(send_[slot] + static_cast<TaskId>(i), receiver);
-    }
+  const bool forward = pass.phase == Phase::kForward;
+  Tag tag;
+  tag.rank = worker.rank;
+  tag.stage = static_cast<int16_t>(worker.stage);
+  tag.chunk = pass.chunk;
+  tag.micro_batch = MicroBatchOf(w, pass);
+  tag.phase = forward ? Phase::kSendForward : Phase::kSendBackward;
+  const std::vector<Lane>& lanes =
+      forward != map_.RunsBack(pass.chunk) ? worker.send_next : worker.send_previous;
+  HandOn sends;
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    const Lane held[] = {lanes[i], worker.compute[i]};
+    const std::span<const Lane> occupied(held, worker.sends_block ? 2 : 1);
+    const TaskId send = builder.Add(occupied, {&after, 1}, block, tag);
+    builder.SetCommunicator(send, costs.Channel(w, next.worker, static_cast<int>(i)));
+    if (sends.count++ == 0) sends.first = send;
+  }
+  return sends;
+}
+
+// What feeds any pass of a unit holds back all of it.
+void PassTasks::Connect(int w, Unit unit, Schedule::Builder& builder) const {
+  const TaskId first = first_[Slot(w, unit[0])];
+  for (const Pass& pass : unit) {
+    const Neighbor feeder = Next(w, pass, -1);
+    if (feeder.worker < 0) continue;
+    const HandOn& from = hand_on_[Slot(feeder.worker, feeder.pass)];
+    for (int i = 0; i < from.count; ++i) builder.AddDependency(from.first + i, first);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/micro_batch_shares.h"
 #include "sim/pipeline/order.h"
 #include "sim/schedule.h"
@@ -28,8 +29,9 @@ struct PipelineWorker {
 class PassCosts {
  public:
   virtual ~PassCosts() = default;
-  // The parts of a pass, one task each, run in order; at least one.
-  virtual std::span<const BlockId> Parts(int worker, const Pass& pass) const = 0;
+  // The parts of a pass, one task each, run in order; at least one. `paired`: it
+  // runs beside another pass.
+  virtual std::span<const BlockId> Parts(int worker, const Pass& pass, bool paired) const = 0;
   // What a pass hands to the next worker, per sending device; -1 where the two
   // need no transfer and the receiver follows at once.
   virtual BlockId Transfer(int from_worker, int to_worker, const Pass& pass) const = 0;
@@ -39,13 +41,12 @@ class PassCosts {
   }
 };
 
-// The tasks of every pass. `workers` by stage, then replica; `shares` by stage,
-// which count from 0 and all have `chunks` chunks. Chunk c of stage s feeds chunk c of stage
-// s + 1, the last stage's chunk c feeds the first stage's chunk c + 1.
+// The tasks of every pass. `workers` by stage, then replica; `shares` by stage, which
+// count from 0. Where there are several chains every stage has one replica.
 class PassTasks {
  public:
   PassTasks(std::span<const PipelineWorker> workers, std::span<const MicroBatchShares> shares,
-            int chunks, const PassCosts& costs, Schedule::Builder& builder);
+            const ChunkMap& map, const PassCosts& costs, Schedule::Builder& builder);
 
   // First task of a pass; its parts have consecutive ids. `micro_batch` as in
   // Pass: counted within the worker's own.
@@ -57,25 +58,39 @@ class PassTasks {
     int worker = -1;
     Pass pass;
   };
+  // A pass with those that run beside it.
+  using Unit = std::span<const Pass>;
+  // What hands on the output of a pass: its messages, else a task.
+  struct HandOn {
+    TaskId first = -1;
+    int count = 0;
+  };
+
   size_t Slot(int worker, const Pass& pass) const {
-    const size_t index = base_[worker] + static_cast<size_t>(pass.chunk) * own_[worker] +
-                         static_cast<size_t>(pass.micro_batch);
-    return 2 * index + (pass.phase == Phase::kBackward ? 1 : 0);
+    const size_t place = static_cast<size_t>(worker) * map_.chunks() + pass.chunk;
+    const int kind = pass.phase == Phase::kForward          ? 0
+                     : pass.phase == Phase::kBackwardWeight ? 2
+                                                            : 1;
+    return base_[place] + static_cast<size_t>(pass.micro_batch) * kinds_ + kind;
   }
-  // The pass that takes over what `pass` hands on; worker -1 at the end.
-  Neighbor Next(int worker, const Pass& pass) const;
-  void AddPasses(int worker, const PassCosts& costs, Schedule::Builder& builder);
-  void Connect(int worker, Schedule::Builder& builder) const;
+  void CountSlots();
+  // `step` 1: the pass that takes over what `pass` hands on, -1: the one that
+  // feeds it; worker -1 where there is none.
+  Neighbor Next(int worker, const Pass& pass, int step) const;
+  int MicroBatchOf(int worker, const Pass& pass) const;
+  void AddUnit(int worker, Unit unit, const PassCosts& costs, Schedule::Builder& builder);
+  HandOn AddTransfers(int worker, const Pass& pass, TaskId after, const PassCosts& costs,
+                      Schedule::Builder& builder);
+  void Connect(int worker, Unit unit, Schedule::Builder& builder) const;
 
   std::span<const PipelineWorker> workers_;
   std::span<const MicroBatchShares> shares_;  // by stage
-  int stages_;
-  int chunks_;
+  ChunkMap map_;
+  int kinds_ = 2;                  // of passes of a micro-batch: 3 where backwards are split
   std::vector<int> first_worker_;  // by stage
-  std::vector<size_t> base_;       // by worker: its first slot pair
-  std::vector<size_t> own_;        // by worker: its own micro-batches
+  std::vector<size_t> base_;       // by worker and chunk: its first slot
   std::vector<TaskId> first_, last_;
-  std::vector<TaskId> send_;  // first transfer of a pass, -1 for none
+  std::vector<HandOn> hand_on_;
 };
 
 }  // namespace stagecraft

@@ -2,7 +2,7 @@
 
 #include "sim/engine.h"
 #include "sim/pipeline/order.h"
-#include "sim/pipeline/uniform.h"
+#include "sim/pipeline/timed_pipeline.h"
 
 namespace stagecraft {
 namespace {

@@ -8,7 +8,7 @@
 #include "costmodel/device_catalogue.h"
 #include "sim/engine.h"
 #include "sim/pipeline/order.h"
-#include "sim/pipeline/uniform.h"
+#include "sim/pipeline/timed_pipeline.h"
 #include "sim/schedule.h"
 #include "sim/shard.h"
 #include "sim/sim_executor.h"
