@@ -11,6 +11,12 @@ namespace {
 
 constexpr int64_t kMaxLinks = 1 << 28;
 
+void CheckLinks(int64_t links, const std::string& key) {
+  if (links <= kMaxLinks) return;
+  throw InputError(key + ": got " + std::to_string(links) + " links in all, want " +
+                   std::to_string(kMaxLinks) + " at most");
+}
+
 }  // namespace
 
 Cluster::Cluster(std::string name, std::vector<NodeGroup> groups, std::vector<ExplicitLink> links,
@@ -21,7 +27,7 @@ Cluster::Cluster(std::string name, std::vector<NodeGroup> groups, std::vector<Ex
       graph_(NewGraph()) {
   const std::string opening = place.empty() ? name_ : place;
   CheckGroups(opening);
-  AddNodes();
+  AddNodes(opening);
   BuildInterconnect(std::move(interconnect), opening);
   if (has_explicit_links_) BuildExplicit(links, opening);
 }
@@ -53,13 +59,14 @@ void Cluster::CheckGroups(const std::string& place) const {
   }
 }
 
-void Cluster::AddNodes() {
-  int links = 0;
+void Cluster::AddNodes(const std::string& place) {
+  int64_t links = 0;
   for (size_t group = 0; group < groups_.size(); ++group) {
     wirings_.emplace_back(groups_[group].type);
     first_node_.push_back(node_count());
-    first_link_.push_back(links);
-    links += groups_[group].count * static_cast<int>(wirings_[group].cables().size());
+    first_link_.push_back(static_cast<int>(links));
+    links += groups_[group].count * std::ssize(wirings_[group].cables());
+    CheckLinks(links, place + ": node_groups[" + std::to_string(group) + "].count");
     const int domain_nodes = has_explicit_links_ ? 1 : groups_[group].type.domain_nodes;
     for (int i = 0; i < groups_[group].count; ++i) {
       const int node = node_count();
@@ -72,7 +79,7 @@ void Cluster::AddNodes() {
       }
     }
   }
-  first_fabric_link_ = links;
+  first_fabric_link_ = static_cast<int>(links);
 }
 
 void Cluster::BuildInterconnect(InterconnectSpec spec, const std::string& place) {
@@ -88,10 +95,7 @@ void Cluster::BuildInterconnect(InterconnectSpec spec, const std::string& place)
   }
   const auto built = std::make_shared<Interconnect>(std::move(spec), std::move(nodes));
   const int64_t links = first_fabric_link_ + built->link_count();
-  if (links > kMaxLinks) {
-    throw InputError(place + ": fabrics: got " + std::to_string(links) + " links in all, want " +
-                     std::to_string(kMaxLinks) + " at most");
-  }
+  CheckLinks(links, place + ": fabrics");
   const std::string unreachable = has_explicit_links_ ? "" : built->FindUnreachable();
   if (!unreachable.empty()) throw InputError(place + ": fabric_joins: " + unreachable);
   link_count_ = static_cast<int>(links);

@@ -40,8 +40,8 @@ class Cluster {
 
   // `groups` in rank order. With `links` the generated wiring is replaced by
   // exactly these. Throws InputError for node types and fabrics with errors, more
-  // than kMaxDevices, several nodes of which one has no interfaces, and devices
-  // that no links join; `place` (or else `name`) opens the sentence.
+  // than kMaxDevices or 2^28 links, several nodes of which one has no interfaces,
+  // and devices that no links join; `place` (or else `name`) opens the sentence.
   Cluster(std::string name, std::vector<NodeGroup> groups, std::vector<ExplicitLink> links = {},
           const std::string& place = "", InterconnectSpec interconnect = {});
 
@@ -113,7 +113,7 @@ class Cluster {
   };
 
   void CheckGroups(const std::string& place) const;
-  void AddNodes();
+  void AddNodes(const std::string& place);
   void BuildGenerated(LinkGraph* graph) const;
   void BuildExplicit(const std::vector<ExplicitLink>& links, const std::string& place);
   void CheckReachable(const LinkGraph& graph, const std::string& place) const;

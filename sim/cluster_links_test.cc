@@ -1,14 +1,17 @@
 // Clusters wired link by link, and clusters that cannot be built.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/link.h"
 #include "costmodel/units.h"
 #include "sim/cluster.h"
 #include "sim/test_nodes.h"
+#include "sim/topology/pcie_tree.h"
 
 namespace stagecraft {
 namespace {
@@ -109,6 +112,23 @@ TEST(ClusterLinksTest, BadInputIsOneSentence) {
             "c: links[0].to: got the same as from, want another endpoint");
   EXPECT_EQ(ErrorOf({{Single(), 2}}, dead),
             "c: links[2].link.bandwidth_bytes_per_s: got 0 or less, want > 0");
+}
+
+// 1024 root complexes, each joined with all others: the links of 4096 such nodes
+// do not fit into 32 bits.
+TEST(ClusterLinksTest, LinksAreCountedInFull) {
+  NodeType many_roots = CubeMesh();
+  many_roots.wiring = Wiring::kPcie;
+  many_roots.devices = 1;
+  many_roots.pcie.roots = 1024;
+  many_roots.pcie.switch_root = SpreadEvenly(1024, 1024);
+  many_roots.pcie.device_switch = {0};
+  many_roots.pcie.nic_switch = {0};
+  many_roots.pcie.uplink = many_roots.pcie.root_link = MakeLink(LinkKind::kPcie, 1_us, 24);
+  // 1024 x 1023 between roots, 2 x 1024 uplinks, 6 of the GPU and its interface.
+  EXPECT_EQ(ErrorOf({{many_roots, 4096}}), "c: node_groups[0].count: got " +
+                                               std::to_string(int64_t{4096} * 1049606) +
+                                               " links in all, want 268435456 at most");
 }
 
 }  // namespace

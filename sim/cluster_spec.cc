@@ -75,9 +75,11 @@ std::string DescribeGroup(const Cluster::NodeGroup& group) {
   const NodeType& type = group.type;
   const std::string idle =
       type.idle_devices == 0 ? "" : fmt::format(" of {}", type.devices + type.idle_devices);
-  std::string text = fmt::format("{} x {} with {}{} {} ({} {} {} a GPU", group.count, type.id,
-                                 type.devices, idle, type.device.name, Name(type.wiring),
-                                 Name(type.intra.kind), Gigabytes(type.intra.bandwidth));
+  const std::string kind = Name(type.intra.kind);
+  const std::string wiring = Name(type.wiring) == kind ? kind : Name(type.wiring) + (" " + kind);
+  std::string text =
+      fmt::format("{} x {} with {}{} {} ({} {} a GPU", group.count, type.id, type.devices, idle,
+                  type.device.name, wiring, Gigabytes(type.intra.bandwidth));
   if (type.domain_nodes > 1) text += fmt::format(" across {} nodes", type.domain_nodes);
   if (type.nics > 0) {
     text += fmt::format(", network {} x {} a node", type.nics, Gigabytes(type.nic.bandwidth));

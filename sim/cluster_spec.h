@@ -15,8 +15,8 @@ namespace stagecraft {
 // Throws InputError that opens with `place` or, for a file, with its name.
 Cluster ParseCluster(const std::string& spec, const std::string& place = "--cluster");
 
-// One line naming the node types chosen: "16 GPUs: 2 x dgx-h100 of 8 H100 SXM5
-// 80GB (NVLink 450 GB/s a GPU, network 8 x 50 GB/s)".
+// One line naming the node types chosen: "16 GPUs: 2 x dgx-h100 with 8 H100 SXM5
+// 80GB (switched nvlink 450 GB/s a GPU, network 8 x 50 GB/s a node)".
 std::string DescribeCluster(const Cluster& cluster);
 
 }  // namespace stagecraft

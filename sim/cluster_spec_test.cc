@@ -48,6 +48,12 @@ TEST(ClusterSpecTest, FewerGpusOfANodeLeaveTheRestIdle) {
             "network 2 x 25 GB/s a node)");
 }
 
+TEST(ClusterSpecTest, PcieIsNamedOnce) {
+  EXPECT_EQ(DescribeCluster(ParseCluster("t4:1x4")),
+            "4 GPUs: 1 x aws-g4dn.metal with 4 of 8 Tesla T4 (pcie 15.75 GB/s a GPU, network 1 x "
+            "12.5 GB/s a node)");
+}
+
 TEST(ClusterSpecTest, NodeIdsAndMixturesInRankOrder) {
   EXPECT_EQ(ParseCluster("dgx-2:3").device_count(), 48);
   EXPECT_EQ(ParseCluster("dgx-2:3x4").device_count(), 12);

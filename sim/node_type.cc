@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "costmodel/check.h"
+#include "sim/topology/wrong_number.h"
 
 namespace stagecraft {
 namespace {
@@ -11,10 +12,6 @@ constexpr int kCubeMeshDevices = 8;
 constexpr int kMaxAllPairs = 64;
 constexpr int kMaxNics = 1024;
 constexpr int kMaxDomainNodes = 1024;
-
-std::string Got(const char* key, int value, const std::string& want) {
-  return std::string(key) + ": got " + std::to_string(value) + ", want " + want;
-}
 
 bool IsCubeMesh(Wiring wiring) {
   return wiring == Wiring::kCubeMesh || wiring == Wiring::kSingleCubeMesh;
@@ -60,26 +57,26 @@ std::vector<std::string> FindErrors(const NodeType& type) {
   const int most = MaxDevices(type.wiring);
   if (type.devices < 1 || type.devices > most) {
     errors.push_back(
-        Got("devices", type.devices,
-            "from 1 to " + std::to_string(most) + " with wiring " + Name(type.wiring)));
+        WrongNumber("devices", type.devices,
+                    "from 1 to " + std::to_string(most) + " with wiring " + Name(type.wiring)));
   }
   if (type.domain < 0 || type.domain > std::max(type.devices, 2)) {
-    errors.push_back(Got("domain", type.domain, "from 0 to the node's number of devices"));
+    errors.push_back(WrongNumber("domain", type.domain, "from 0 to the node's number of devices"));
   } else if (type.domain != 0 && type.domain != type.devices) {
     if (type.wiring == Wiring::kPairs && type.domain != 2) {
-      errors.push_back(Got("domain", type.domain, "2 with wiring pairs"));
+      errors.push_back(WrongNumber("domain", type.domain, "2 with wiring pairs"));
     } else if (type.wiring != Wiring::kPairs && type.wiring != Wiring::kSwitched) {
-      errors.push_back(
-          Got("domain", type.domain, std::string("all devices with wiring ") + Name(type.wiring)));
+      errors.push_back(WrongNumber("domain", type.domain,
+                                   std::string("all devices with wiring ") + Name(type.wiring)));
     }
   }
   if (type.domain_nodes < 1 || type.domain_nodes > kMaxDomainNodes) {
-    errors.push_back(
-        Got("domain_nodes", type.domain_nodes, "from 1 to " + std::to_string(kMaxDomainNodes)));
+    errors.push_back(WrongNumber("domain_nodes", type.domain_nodes,
+                                 "from 1 to " + std::to_string(kMaxDomainNodes)));
   } else if (type.domain_nodes > 1 &&
              (type.wiring != Wiring::kSwitched || DomainSize(type) < type.devices)) {
-    errors.push_back(Got("domain_nodes", type.domain_nodes,
-                         "1 unless one switch joins all devices of the node"));
+    errors.push_back(WrongNumber("domain_nodes", type.domain_nodes,
+                                 "1 unless one switch joins all devices of the node"));
   }
   if (!(type.intra.bandwidth.bytes_per_s() > 0)) {
     errors.push_back("intra: got no bandwidth, want > 0");
@@ -88,7 +85,7 @@ std::vector<std::string> FindErrors(const NodeType& type) {
     errors.push_back("fallback: got no bandwidth, want > 0 where not all devices are joined");
   }
   if (type.nics < 0 || type.nics > kMaxNics) {
-    errors.push_back(Got("nics", type.nics, "from 0 to " + std::to_string(kMaxNics)));
+    errors.push_back(WrongNumber("nics", type.nics, "from 0 to " + std::to_string(kMaxNics)));
   }
   if (type.nics > 0 && !(type.nic.bandwidth.bytes_per_s() > 0)) {
     errors.push_back("nic: got no bandwidth, want > 0 for a node with interfaces");

@@ -49,8 +49,8 @@ class Interconnect {
   // The switch that an interface is plugged into.
   int SwitchOf(const Port& port) const;
 
-  // Two fabrics with nodes that no joins connect: "no fabric_joins lead from
-  // a to b, want ..."; empty where there are none.
+  // Two fabrics with nodes that no joins connect: "no joins lead from a to b,
+  // want a way between any two nodes"; empty where there are none.
   std::string FindUnreachable() const;
 
   // The links from the switch of one port to that of the other. Of equally long

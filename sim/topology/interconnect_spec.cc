@@ -4,12 +4,10 @@
 #include <set>
 #include <utility>
 
+#include "sim/topology/wrong_number.h"
+
 namespace stagecraft {
 namespace {
-
-std::string Got(const std::string& key, int value, const std::string& want) {
-  return key + ": got " + std::to_string(value) + ", want " + want;
-}
 
 bool HasNoBandwidth(const Link& link) { return !(link.bandwidth.bytes_per_s() > 0); }
 
@@ -23,16 +21,16 @@ void CheckTiers(const FabricSpec& fabric, const std::string& key,
                 std::vector<std::string>* errors) {
   const size_t wanted = fabric.nodes_per_pod > 0 ? 2 : 1;
   if (fabric.tiers.size() != wanted) {
-    errors->push_back(Got(key + "tiers", static_cast<int>(fabric.tiers.size()),
-                          wanted == 2 ? "two above the leaves of a fabric with pods"
-                                      : "one above the leaves, or two and nodes_per_pod"));
+    errors->push_back(WrongNumber(key + "tiers", static_cast<int>(fabric.tiers.size()),
+                                  wanted == 2 ? "two above the leaves of a fabric with pods"
+                                              : "one above the leaves, or two and nodes_per_pod"));
   }
   for (size_t t = 0; t < fabric.tiers.size(); ++t) {
     const FabricTier& tier = fabric.tiers[t];
     const std::string place = key + "tiers[" + std::to_string(t) + "].";
     if (tier.uplinks < 1 || tier.uplinks > kMaxUplinks) {
       errors->push_back(
-          Got(place + "uplinks", tier.uplinks, "from 1 to " + std::to_string(kMaxUplinks)));
+          WrongNumber(place + "uplinks", tier.uplinks, "from 1 to " + std::to_string(kMaxUplinks)));
     }
     if (HasNoBandwidth(tier.up)) errors->push_back(place + "up: got no bandwidth, want > 0");
     if (HasNoBandwidth(tier.down)) errors->push_back(place + "down: got no bandwidth, want > 0");
@@ -42,7 +40,9 @@ void CheckTiers(const FabricSpec& fabric, const std::string& key,
 void CheckUneven(const FabricSpec& fabric, const std::string& key,
                  std::vector<std::string>* errors) {
   const int least = *std::min_element(fabric.leaf_nodes.begin(), fabric.leaf_nodes.end());
-  if (least < 1) errors->push_back(Got(key + "leaf_nodes", least, "at least 1 on each leaf"));
+  if (least < 1) {
+    errors->push_back(WrongNumber(key + "leaf_nodes", least, "at least 1 on each leaf"));
+  }
   if (fabric.nodes_per_leaf != 0 || fabric.nodes_per_pod != 0) {
     errors->push_back(key + "leaf_nodes: got nodes per leaf or pod too, want only one of them");
   }
@@ -64,11 +64,11 @@ void CheckFabric(const FabricSpec& fabric, const std::string& key,
   if (!fabric.leaf_nodes.empty()) {
     CheckUneven(fabric, key, errors);
   } else if (fabric.nodes_per_leaf < 1) {
-    errors->push_back(Got(key + "nodes_per_leaf", fabric.nodes_per_leaf, "at least 1"));
+    errors->push_back(WrongNumber(key + "nodes_per_leaf", fabric.nodes_per_leaf, "at least 1"));
   } else if (fabric.nodes_per_pod < 0 || fabric.nodes_per_pod % fabric.nodes_per_leaf != 0) {
-    errors->push_back(
-        Got(key + "nodes_per_pod", fabric.nodes_per_pod,
-            "a multiple of the " + std::to_string(fabric.nodes_per_leaf) + " nodes of a leaf"));
+    errors->push_back(WrongNumber(
+        key + "nodes_per_pod", fabric.nodes_per_pod,
+        "a multiple of the " + std::to_string(fabric.nodes_per_leaf) + " nodes of a leaf"));
   }
   CheckTiers(fabric, key, errors);
 }
@@ -113,7 +113,7 @@ std::vector<std::string> FindErrors(const InterconnectSpec& spec) {
   std::vector<std::string> errors;
   const int count = static_cast<int>(spec.fabrics.size());
   if (count < 1 || count > kMaxFabrics) {
-    errors.push_back(Got("fabrics", count, "from 1 to " + std::to_string(kMaxFabrics)));
+    errors.push_back(WrongNumber("fabrics", count, "from 1 to " + std::to_string(kMaxFabrics)));
   }
   std::set<std::string> names;
   for (size_t f = 0; f < spec.fabrics.size(); ++f) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "sim/topology/wrong_number.h"
 
 namespace stagecraft {
 namespace {
@@ -14,19 +15,15 @@ namespace {
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 constexpr int kMaxSwitches = 1024;
 
-std::string Got(const std::string& key, int value, const std::string& want) {
-  return key + ": got " + std::to_string(value) + ", want " + want;
-}
-
 void CheckPlaces(const char* key, const std::vector<int>& places, int wanted, int limit,
                  std::vector<std::string>* errors) {
   if (std::ssize(places) != wanted) {
-    errors->push_back(Got(key, static_cast<int>(places.size()),
-                          std::to_string(wanted) + " entries, one for each"));
+    errors->push_back(WrongNumber(key, static_cast<int>(places.size()),
+                                  std::to_string(wanted) + " entries, one for each"));
   }
   for (const int place : places) {
     if (place >= 0 && place < limit) continue;
-    errors->push_back(Got(key, place, "from 0 to " + std::to_string(limit - 1)));
+    errors->push_back(WrongNumber(key, place, "from 0 to " + std::to_string(limit - 1)));
     return;
   }
 }
@@ -56,10 +53,11 @@ std::vector<std::string> FindErrors(const PcieTree& tree, int devices, int nics)
   std::vector<std::string> errors;
   if (tree.empty()) return errors;
   if (tree.switches() > kMaxSwitches) {
-    errors.push_back(Got("switches", tree.switches(), std::to_string(kMaxSwitches) + " at most"));
+    errors.push_back(
+        WrongNumber("switches", tree.switches(), std::to_string(kMaxSwitches) + " at most"));
   }
   if (tree.roots < 1 || tree.roots > tree.switches()) {
-    errors.push_back(Got("roots", tree.roots, "from 1 to the number of switches"));
+    errors.push_back(WrongNumber("roots", tree.roots, "from 1 to the number of switches"));
     return errors;
   }
   CheckPlaces("switch_root", tree.switch_root, tree.switches(), tree.roots, &errors);
