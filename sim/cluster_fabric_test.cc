@@ -190,7 +190,7 @@ NodeType Server() {
   type.pcie.switch_root = {0, 1};
   type.pcie.device_switch = {0, 0, 1, 1};
   type.pcie.nic_switch = {0};
-  type.pcie.uplink = MakeLink(LinkKind::kPcie, Duration::Nanoseconds(100), 24);
+  type.pcie.uplinks.assign(2, MakeLink(LinkKind::kPcie, Duration::Nanoseconds(100), 24));
   type.pcie.root_link = MakeLink(LinkKind::kHost, Duration::Nanoseconds(200), 16);
   return type;
 }
@@ -212,6 +212,21 @@ TEST(ClusterPcieTest, GroupsShareUplinks) {
   EXPECT_EQ(GigabytesPerSecond(cluster.DescribeGroup(Range(0, 2)).intra), 24);
   EXPECT_EQ(GigabytesPerSecond(cluster.DescribeGroup(Range(0, 4)).intra), 16);
   EXPECT_EQ(GigabytesPerSecond(cluster.DescribeGroup(Range(0, 2, 2)).intra), 8);
+}
+
+TEST(ClusterPcieTest, UnlikeUplinksSurviveTheWire) {
+  NodeType type = Server();
+  type.device = Read(Nodes(1)).device(0);
+  const ClusterProto alike = ToProto(Cluster("c", {{type, 1}}));
+  EXPECT_EQ(alike.node_groups(0).inline_node_type().pcie().uplinks_size(), 0);
+  type.pcie.uplinks[1] = MakeLink(LinkKind::kPcie, Duration::Nanoseconds(100), 12);
+  const Cluster cluster("c", {{type, 1}});
+  EXPECT_EQ(GigabytesPerSecond(cluster.FindRoute(2, 0).narrowest), 12);
+  ClusterProto proto = ToProto(cluster);
+  EXPECT_EQ(ClusterFromProto(proto, "x").node(0).pcie, type.pcie);
+  PcieTreeProto* pcie = proto.mutable_node_groups(0)->mutable_inline_node_type()->mutable_pcie();
+  *pcie->mutable_uplink() = pcie->uplinks(0);
+  EXPECT_THROW(ClusterFromProto(proto, "x"), InputError);  // both
 }
 
 TEST(ClusterPcieTest, FewerDevicesKeepTheirPlacesInTheTree) {

@@ -124,7 +124,8 @@ TEST(ClusterLinksTest, LinksAreCountedInFull) {
   many_roots.pcie.switch_root = SpreadEvenly(1024, 1024);
   many_roots.pcie.device_switch = {0};
   many_roots.pcie.nic_switch = {0};
-  many_roots.pcie.uplink = many_roots.pcie.root_link = MakeLink(LinkKind::kPcie, 1_us, 24);
+  many_roots.pcie.root_link = MakeLink(LinkKind::kPcie, 1_us, 24);
+  many_roots.pcie.uplinks.assign(1024, many_roots.pcie.root_link);
   // 1024 x 1023 between roots, 2 x 1024 uplinks, 6 of the GPU and its interface.
   EXPECT_EQ(ErrorOf({{many_roots, 4096}}), "c: node_groups[0].count: got " +
                                                std::to_string(int64_t{4096} * 1049606) +

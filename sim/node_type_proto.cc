@@ -1,5 +1,7 @@
 #include "sim/node_type_proto.h"
 
+#include <algorithm>
+
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/hardware_proto.h"
@@ -41,6 +43,21 @@ std::vector<int> PlacesOf(const google::protobuf::RepeatedField<int>& given, int
   return {given.begin(), given.end()};
 }
 
+std::vector<Link> UplinksOf(const PcieTreeProto& proto, const std::string& place) {
+  if (proto.uplinks().empty()) {
+    return std::vector<Link>(proto.switches(), LinkFromProto(proto.uplink(), place + ".uplink"));
+  }
+  if (proto.has_uplink()) {
+    throw InputError(place + ".uplinks: got uplink too, want only one of them");
+  }
+  std::vector<Link> uplinks;
+  for (const LinkProto& uplink : proto.uplinks()) {
+    uplinks.push_back(
+        LinkFromProto(uplink, place + ".uplinks[" + std::to_string(uplinks.size()) + "]"));
+  }
+  return uplinks;
+}
+
 PcieTree PcieTreeFromProto(const PcieTreeProto& proto, const NodeType& type,
                            const std::string& place) {
   PcieTree tree;
@@ -56,7 +73,7 @@ PcieTree PcieTreeFromProto(const PcieTreeProto& proto, const NodeType& type,
   tree.switch_root = PlacesOf(proto.switch_root(), proto.switches(), tree.roots);
   tree.device_switch = PlacesOf(proto.device_switch(), type.devices, proto.switches());
   tree.nic_switch = PlacesOf(proto.nic_switch(), type.nics, proto.switches());
-  tree.uplink = LinkFromProto(proto.uplink(), place + ".uplink");
+  tree.uplinks = UplinksOf(proto, place);
   if (proto.has_root_link())
     tree.root_link = LinkFromProto(proto.root_link(), place + ".root_link");
   return tree;
@@ -66,7 +83,12 @@ PcieTreeProto ToProto(const PcieTree& tree) {
   PcieTreeProto proto;
   proto.set_switches(tree.switches());
   proto.set_roots(tree.roots);
-  *proto.mutable_uplink() = ToProto(tree.uplink);
+  const bool are_alike = std::all_of(tree.uplinks.begin(), tree.uplinks.end(),
+                                     [&](const Link& link) { return link == tree.uplinks[0]; });
+  if (are_alike) *proto.mutable_uplink() = ToProto(tree.uplinks[0]);
+  for (const Link& uplink : tree.uplinks) {
+    if (!are_alike) *proto.add_uplinks() = ToProto(uplink);
+  }
   if (tree.root_link.bandwidth.bytes_per_s() > 0) {
     *proto.mutable_root_link() = ToProto(tree.root_link);
   }

@@ -111,8 +111,8 @@ void NodeWiring::AddPcie() {
   }
   for (int i = 0; i < tree.switches(); ++i) {
     const int root = first_root + tree.switch_root[i];
-    switch_up_.push_back(AddCable(first_switch_ + i, root, tree.uplink));
-    switch_down_.push_back(AddCable(root, first_switch_ + i, tree.uplink));
+    switch_up_.push_back(AddCable(first_switch_ + i, root, tree.uplinks[i]));
+    switch_down_.push_back(AddCable(root, first_switch_ + i, tree.uplinks[i]));
   }
   across_.assign(static_cast<size_t>(tree.roots) * tree.roots, -1);
   for (int from = 0; from < tree.roots; ++from) {

@@ -193,6 +193,29 @@ TEST_F(ImportTest, NcclTreesWithoutNvlinkArePcie) {
   EXPECT_EQ(route.narrowest.bandwidth, Bandwidth(22e9));
 }
 
+// Two GPUs with an interface each below switches of 16 and 8 lanes, and a slow
+// interface on four lanes of an old generation, which is left out with its switch.
+TEST_F(ImportTest, NcclSwitchesKeepUplinksOfTheirOwn) {
+  const std::string slow =
+      "<pci busid=\"s9\" class=\"0x060400\" link_speed=\"5.0 GT/s PCIe\" link_width=\"4\">"
+      "<pci busid=\"n9\" class=\"0x020000\"><nic><net name=\"eth0\" dev=\"9\" speed=\"25000\"/>"
+      "</nic></pci></pci>";
+  std::string xml = Xml("");
+  const Cluster alike = Import({"nccl-topo", Write("topo.xml", xml)});
+  xml.insert(xml.find("<pci "), slow);
+  const Cluster cluster = Import({"nccl-topo", Write("topo.xml", xml)});
+  EXPECT_EQ(cluster.node(0).pcie, alike.node(0).pcie);
+  EXPECT_EQ(printed_.find("uplinks"), std::string::npos) << printed_;
+  const std::string width = "link_width=\"16\"";
+  xml.replace(xml.find(width, xml.find("\"s1\"")), width.size(), "link_width=\"8\"");
+  const Cluster unlike = Import({"nccl-topo", Write("topo.xml", xml)});
+  ASSERT_EQ(unlike.node(0).pcie.uplinks.size(), 2u);
+  EXPECT_EQ(unlike.node(0).pcie.uplinks[0].bandwidth, Bandwidth(63e9));
+  EXPECT_EQ(unlike.node(0).pcie.uplinks[1].bandwidth, Bandwidth(31.5e9));
+  EXPECT_NE(printed_.find("uplinks of PCIe switches differ: 31.5 to 63 GB/s"), std::string::npos)
+      << printed_;
+}
+
 TEST_F(ImportTest, SmiMatricesOfPairsAndSwitches) {
   const std::string pairs = Write("pairs.txt",
                                   "\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA "

@@ -63,8 +63,13 @@ std::vector<std::string> FindErrors(const PcieTree& tree, int devices, int nics)
   CheckPlaces("switch_root", tree.switch_root, tree.switches(), tree.roots, &errors);
   CheckPlaces("device_switch", tree.device_switch, devices, tree.switches(), &errors);
   CheckPlaces("nic_switch", tree.nic_switch, nics, tree.switches(), &errors);
-  if (!(tree.uplink.bandwidth.bytes_per_s() > 0)) {
-    errors.push_back("uplink: got no bandwidth, want > 0");
+  if (std::ssize(tree.uplinks) != tree.switches()) {
+    errors.push_back(WrongNumber("uplinks", static_cast<int>(tree.uplinks.size()),
+                                 std::to_string(tree.switches()) + " entries, one for each"));
+  }
+  for (size_t i = 0; i < tree.uplinks.size(); ++i) {
+    if (tree.uplinks[i].bandwidth.bytes_per_s() > 0) continue;
+    errors.push_back("uplinks[" + std::to_string(i) + "]: got no bandwidth, want > 0");
   }
   if (tree.roots > 1 && !(tree.root_link.bandwidth.bytes_per_s() > 0)) {
     errors.push_back("root_link: got no bandwidth, want > 0 between root complexes");
@@ -102,7 +107,7 @@ Bandwidth RingShare(const PcieTree& tree, std::span<const int> devices) {
   const int all = static_cast<int>(devices.size());
   double least = kUnlimited;
   for (const auto& [at, inside] : by_switch) {
-    least = std::min(least, Share(tree.uplink, inside, all, all_by_switch[at]));
+    least = std::min(least, Share(tree.uplinks[at], inside, all, all_by_switch[at]));
   }
   for (const auto& [root, inside] : by_root) {
     least = std::min(least, Share(tree.root_link, inside, all, all_by_root[root]));
@@ -121,8 +126,8 @@ Bandwidth LeavingShare(const PcieTree& tree, std::span<const int> device_nic,
     if (from == to) return;
     const int from_root = tree.switch_root[from];
     const int to_root = tree.switch_root[to];
-    use(up[from], tree.uplink);
-    use(down[to], tree.uplink);
+    use(up[from], tree.uplinks[from]);
+    use(down[to], tree.uplinks[to]);
     if (from_root != to_root) use(across[{from_root, to_root}], tree.root_link);
   };
   for (size_t device = 0; device < device_nic.size(); ++device) {

@@ -15,8 +15,8 @@ struct PcieTree {
   std::vector<int> device_switch;  // by device of the node
   std::vector<int> nic_switch;     // by network interface
   int roots = 0;
-  Link uplink;     // of a switch to its root complex, each way
-  Link root_link;  // between any two root complexes, each way; needs roots > 1
+  std::vector<Link> uplinks;  // by switch: to its root complex, each way
+  Link root_link;             // between any two root complexes, each way; needs roots > 1
 
   bool empty() const { return switch_root.empty(); }
   int switches() const { return static_cast<int>(switch_root.size()); }

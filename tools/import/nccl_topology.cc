@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/link.h"
+#include "sim/node_type.h"
 #include "tools/import/import_text.h"
 #include "tools/import/imported_gpu.h"
 #include "tools/import/observed_node.h"
@@ -18,7 +20,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kMostGpus = 64;
 constexpr int kMostLinks = 64;
 constexpr Duration kPcieLatency = Duration::Nanoseconds(1000);  // data/README.md
 
@@ -47,9 +48,36 @@ struct Host {
   std::vector<Gpu> gpus;
   std::vector<Nic> nics;
   std::vector<int> switch_root;
-  Bandwidth uplink;  // the narrowest
+  std::vector<Bandwidth> uplinks;  // by switch; zero: not stated
   int roots = 0;
 };
+
+// Numbers what occurs in the lists anew, in order from 0; by the old numbers.
+std::map<int, int> Renumber(std::initializer_list<std::vector<int>*> lists) {
+  std::map<int, int> numbers;
+  for (const std::vector<int>* list : lists) {
+    for (const int old : *list) numbers.emplace(old, 0);
+  }
+  int next = 0;
+  for (auto& [old, number] : numbers) number = next++;
+  for (std::vector<int>* list : lists) {
+    for (int& number : *list) number = numbers.at(number);
+  }
+  return numbers;
+}
+
+// Switches and sockets with neither GPUs nor interfaces below them play no part.
+void DropIdleParts(PcieTree* tree) {
+  std::vector<int> switch_root;
+  std::vector<Link> uplinks;
+  for (const auto& [old, number] : Renumber({&tree->device_switch, &tree->nic_switch})) {
+    switch_root.push_back(tree->switch_root[old]);
+    uplinks.push_back(tree->uplinks[old]);
+  }
+  tree->switch_root = std::move(switch_root);
+  tree->uplinks = std::move(uplinks);
+  tree->roots = static_cast<int>(Renumber({&tree->switch_root}).size());
+}
 
 class Reader {
  public:
@@ -106,10 +134,7 @@ class Reader {
       if (kind == "pci") {
         const int at = static_cast<int>(host.switch_root.size());
         host.switch_root.push_back(root);
-        const Bandwidth uplink = PciBandwidth(child).bandwidth;
-        const bool narrower =
-            uplink.bytes_per_s() > 0 && (host.uplink.bytes_per_s() == 0 || uplink < host.uplink);
-        if (narrower) host.uplink = uplink;
+        host.uplinks.push_back(PciBandwidth(child).bandwidth);
         ReadPci(child, at, host);
       } else if (kind == "nic") {
         notes_.push_back("network interfaces that are on no PCIe bus are left out");
@@ -187,8 +212,9 @@ class Reader {
                ", want a GPU whose PCI id is known, or --gpu to name it");
     }
     if (!node) notes_.push_back("GPU " + gpu.bus + " has no <gpu>: its NVLinks are not known");
-    if (std::ssize(host.gpus) == kMostGpus) {
-      Fail(pci, "", "got more than " + std::to_string(kMostGpus) + " GPUs on a host, want fewer");
+    if (std::ssize(host.gpus) == kMaxDevicesPerNode) {
+      Fail(pci, "",
+           "got more than " + std::to_string(kMaxDevicesPerNode) + " GPUs on a host, want fewer");
     }
     host.gpus.push_back(std::move(gpu));
   }
@@ -196,7 +222,6 @@ class Reader {
   void AddNet(const pugi::xml_node& net, int at_switch, Host& host) {
     const int megabits = WholeAttribute(net, "speed", 100'000'000);
     if (megabits == 0) Fail(net, "speed", "got 0, want Mbit/s");
-    if (host.nics.size() >= 1024) Fail(net, "", "got more than 1024 on a host, want fewer");
     host.nics.push_back({at_switch, static_cast<double>(megabits)});
   }
 
@@ -286,25 +311,26 @@ class Reader {
     node->nics = static_cast<int>(host.nics.size());
     node->nic = Bandwidth(most * 1e6 / 8);
     node->tree.switch_root = host.switch_root;
-    node->tree.roots = host.roots;
     for (const Gpu& gpu : host.gpus) node->tree.device_switch.push_back(gpu.at_switch);
     for (const Nic& nic : host.nics) node->tree.nic_switch.push_back(nic.at_switch);
-    const bool has_uplink = host.uplink.bytes_per_s() > 0;
-    node->tree.uplink = {LinkKind::kPcie, Duration(),
-                         has_uplink ? host.uplink : node->port.bandwidth};
-    if (host.roots > 1) node->tree.root_link = RootLink(generation);
-    DropRootsWithoutSwitches(&node->tree);
+    for (const Bandwidth uplink : host.uplinks) {
+      const bool is_stated = uplink.bytes_per_s() > 0;
+      node->tree.uplinks.push_back(
+          {LinkKind::kPcie, Duration(), is_stated ? uplink : node->port.bandwidth});
+    }
+    DropIdleParts(&node->tree);
+    if (node->tree.roots > 1) node->tree.root_link = RootLink(generation);
+    NoteUnlikeUplinks(node->tree.uplinks);
   }
 
-  // Sockets with nothing below them play no part.
-  static void DropRootsWithoutSwitches(PcieTree* tree) {
-    std::map<int, int> renumbered;
-    for (const int root : tree->switch_root) renumbered.emplace(root, 0);
-    int next = 0;
-    for (auto& [root, number] : renumbered) number = next++;
-    for (int& root : tree->switch_root) root = renumbered[root];
-    tree->roots = next;
-    if (next < 2) tree->root_link = Link();
+  void NoteUnlikeUplinks(const std::vector<Link>& uplinks) {
+    const auto [least, most] =
+        std::minmax_element(uplinks.begin(), uplinks.end(),
+                            [](const Link& a, const Link& b) { return a.bandwidth < b.bandwidth; });
+    if (!(least->bandwidth < most->bandwidth)) return;
+    notes_.push_back(fmt::format("uplinks of PCIe switches differ: {:.4g} to {:.4g} GB/s",
+                                 least->bandwidth.bytes_per_s() * 1e-9,
+                                 most->bandwidth.bytes_per_s() * 1e-9));
   }
 
   const std::string& text_;

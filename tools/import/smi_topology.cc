@@ -112,7 +112,8 @@ ImportedCluster ImportSmiTopology(const std::string& text, const std::string& na
       fmt::format("PCIe is taken as 16 lanes of generation {}, the board's", generation));
   node.port = {LinkKind::kPcie, kPcieLatency, PcieBandwidth(generation)};
   node.tree = TreeOf(matrix);
-  node.tree.uplink = {LinkKind::kPcie, Duration(), node.port.bandwidth};
+  node.tree.uplinks.assign(node.tree.switches(),
+                           {LinkKind::kPcie, Duration(), node.port.bandwidth});
   if (node.tree.roots > 1) node.tree.root_link = RootLink(generation);
   NodeGroupProto* group = result.cluster.add_node_groups();
   group->set_count(1);
