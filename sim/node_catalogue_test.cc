@@ -9,6 +9,7 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/link.h"
 #include "costmodel/shared_csv.h"
+#include "sim/usual_links.h"
 
 namespace stagecraft {
 namespace {
@@ -22,20 +23,16 @@ TEST(NodeCatalogueTest, EveryReferenceNodeExists) {
   }
 }
 
-// PCIe rates by generation: 16 lanes, one direction, after encoding.
-double PcieBytesPerSecond(double generation) {
-  const double rates[] = {0, 0, 0, 15.75e9, 31.5e9, 63e9, 126e9};
-  return rates[static_cast<int>(generation)];
-}
-
 TEST(NodeCatalogueTest, LinksAreThoseOfTheBoards) {
   for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
     const NodeType& type = entry.type;
     const DeviceEntry& board = DeviceCatalogue::Embedded().Get(type.device.id, "test");
     if (type.intra.kind == LinkKind::kPcie) {
-      EXPECT_EQ(type.intra.bandwidth.bytes_per_s(), PcieBytesPerSecond(board.pcie_generation));
+      EXPECT_EQ(type.intra.bandwidth, PcieBandwidth(board.pcie_generation));
+      EXPECT_EQ(type.intra.latency, kPcieLatency);
     } else if (board.scale_up.bytes_per_s() > 0) {
       EXPECT_EQ(type.intra.bandwidth, board.scale_up) << type.id;
+      EXPECT_EQ(type.intra.latency, kNvlinkLatency) << type.id;
     } else {
       EXPECT_EQ(type.id, "frontier-node");  // links of three widths
     }
@@ -60,15 +57,14 @@ TEST(NodeCatalogueTest, HasEveryNodeOfTheSharedCatalogue) {
     EXPECT_EQ(type.device.id, row.at("gpu_id")) << type.id;
     EXPECT_EQ(type.devices, Number(row, "gpus_per_node")) << type.id;
     EXPECT_EQ(type.nics, Number(row, "nic_count")) << type.id;
-    EXPECT_DOUBLE_EQ(type.nic.bandwidth.bytes_per_s(), Number(row, "nic_gbit_each") * 1e9 / 8)
-        << type.id;
+    EXPECT_DOUBLE_EQ(ToGbit(type.nic.bandwidth), Number(row, "nic_gbit_each")) << type.id;
     if (type.id == "frontier-node") continue;  // no one number says how it is wired
-    const double pcie = PcieBytesPerSecond(Number(row, "host_pcie_gen"));
+    const Bandwidth pcie = PcieBandwidth(static_cast<int>(Number(row, "host_pcie_gen")));
     if (type.wiring == Wiring::kPcie) {
-      EXPECT_EQ(type.intra.bandwidth.bytes_per_s(), pcie) << type.id;
+      EXPECT_EQ(type.intra.bandwidth, pcie) << type.id;
       continue;
     }
-    EXPECT_EQ(type.fallback.bandwidth.bytes_per_s(), pcie) << type.id;
+    EXPECT_EQ(type.fallback.bandwidth, pcie) << type.id;
     EXPECT_EQ(type.intra.bandwidth.bytes_per_s(),
               Number(row, "intra_gbytes_per_s_per_dir_per_gpu") * 1e9)
         << type.id;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -99,10 +98,8 @@ bool HasSwitchedReference(const DeviceEntry& gpu) {
   return node != nullptr && node->type.wiring == Wiring::kSwitched;
 }
 
-Bandwidth PcieBandwidth(int generation) {
-  CHECK(generation >= 1 && generation <= 6);
-  constexpr double kRaw[] = {4e9, 8e9, 15.75e9, 31.5e9, 63e9, 126e9};
-  return Bandwidth(kRaw[generation - 1]);
+int PcieGeneration(const DeviceEntry& gpu) {
+  return gpu.pcie_generation > 0 ? gpu.pcie_generation : 4;
 }
 
 }  // namespace stagecraft

@@ -22,7 +22,7 @@ Bandwidth NvlinkBandwidth(const DeviceEntry& gpu);
 // Every GPU of this kind sits at an NVSwitch on its reference node.
 bool HasSwitchedReference(const DeviceEntry& gpu);
 
-// 16 lanes of a PCIe generation from 1 to 6, raw after encoding, one direction.
-Bandwidth PcieBandwidth(int generation);
+// Of the board's 16 lanes; 4, which most servers have, where that is not known.
+int PcieGeneration(const DeviceEntry& gpu);
 
 }  // namespace stagecraft

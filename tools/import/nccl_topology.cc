@@ -12,6 +12,7 @@
 #include "costmodel/check.h"
 #include "costmodel/link.h"
 #include "sim/node_type.h"
+#include "sim/usual_links.h"
 #include "tools/import/import_text.h"
 #include "tools/import/imported_gpu.h"
 #include "tools/import/observed_node.h"
@@ -21,7 +22,6 @@ namespace stagecraft {
 namespace {
 
 constexpr int kMostLinks = 64;
-constexpr Duration kPcieLatency = Duration::Nanoseconds(1000);  // data/README.md
 
 struct PciSpeed {
   std::string_view text;  // the number of "32.0 GT/s PCIe"
@@ -292,9 +292,7 @@ class Reader {
 
   void AddTree(Host& host, ObservedNode* node) {
     const Gpu& first = host.gpus[0];
-    const int generation = first.generation > 0               ? first.generation
-                           : first.entry->pcie_generation > 0 ? first.entry->pcie_generation
-                                                              : 4;
+    const int generation = first.generation > 0 ? first.generation : PcieGeneration(*first.entry);
     node->port = {LinkKind::kPcie, kPcieLatency, first.port};
     for (const Gpu& gpu : host.gpus)
       node->port.bandwidth = std::min(node->port.bandwidth, gpu.port);
@@ -309,7 +307,7 @@ class Reader {
     std::erase_if(host.nics, [&](const Nic& nic) { return nic.megabits < most; });
     if (host.nics.size() < all) notes_.push_back("slower network interfaces are left out");
     node->nics = static_cast<int>(host.nics.size());
-    node->nic = Bandwidth(most * 1e6 / 8);
+    node->nic = FromGbit(most / 1000);
     node->tree.switch_root = host.switch_root;
     for (const Gpu& gpu : host.gpus) node->tree.device_switch.push_back(gpu.at_switch);
     for (const Nic& nic : host.nics) node->tree.nic_switch.push_back(nic.at_switch);

@@ -10,15 +10,11 @@
 #include "sim/cube_mesh.h"
 #include "sim/node_catalogue.h"
 #include "sim/node_type_proto.h"
+#include "sim/usual_links.h"
 #include "tools/import/imported_gpu.h"
 
 namespace stagecraft {
 namespace {
-
-constexpr double kBytesPerGbit = 1e9 / 8;
-// As in the node catalogue (data/README.md).
-constexpr Duration kNvlinkLatency = Duration::Nanoseconds(600);
-constexpr Duration kNetworkLatency = Duration::Nanoseconds(2700);
 
 bool MatchesCubeMesh(const ObservedNode& node, CubeMesh mesh) {
   if (node.gpus > kCubeMeshSize) return false;
@@ -78,7 +74,7 @@ WiringFound FindWiring(const ObservedNode& node, const std::string& place) {
 // Of one interface; what the source does not state comes from flag or catalogue.
 Bandwidth NicBandwidth(const ObservedNode& node, const ImportOptions& options,
                        const std::string& place, std::vector<std::string>* notes) {
-  if (options.nic_gbit > 0) return Bandwidth(options.nic_gbit * kBytesPerGbit);
+  if (options.nic_gbit > 0) return FromGbit(options.nic_gbit);
   if (node.nic.bytes_per_s() > 0) return node.nic;
   const NodeEntry* reference = NodeCatalogue::Embedded().Find(node.gpu->reference_node);
   if (reference == nullptr || reference->type.nics == 0) {
@@ -87,7 +83,7 @@ Bandwidth NicBandwidth(const ObservedNode& node, const ImportOptions& options,
   }
   const Bandwidth bandwidth = reference->type.nic.bandwidth;
   notes->push_back(fmt::format("network interfaces are taken as the {:g} Gbit/s ones of {}",
-                               bandwidth.bytes_per_s() / kBytesPerGbit, reference->type.id));
+                               ToGbit(bandwidth), reference->type.id));
   return bandwidth;
 }
 

@@ -18,14 +18,14 @@ struct ObservedNode {
   std::vector<std::vector<int>> nvlinks;  // GPU x GPU: direct NVLinks
   Link port;                              // PCIe port of a GPU
   int nics = 0;
-  Bandwidth nic;  // the slowest interface; zero: not stated
-  PcieTree tree;  // device_switch and nic_switch as above; empty: not known
+  Bandwidth nic;  // of each interface; zero: not stated
+  PcieTree tree;  // with all GPUs and interfaces; empty: not known
 
   friend bool operator==(const ObservedNode&, const ObservedNode&) = default;
 };
 
-// Latencies are the catalogue's (data/README.md). An interface that is not
-// stated takes `options.nic_gbit`, or is as on the GPU's reference node. Throws
+// Latencies are those of sim/usual_links.h. `options.nic_gbit` goes before what
+// `node` states; without either, interfaces are as on the GPU's reference node. Throws
 // InputError, which `place` opens, for links that make no wiring we know.
 NodeTypeProto ToNodeType(const ObservedNode& node, const std::string& id,
                          const ImportOptions& options, const std::string& place,

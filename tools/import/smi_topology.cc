@@ -7,16 +7,13 @@
 #include <numeric>
 
 #include "costmodel/check.h"
+#include "sim/usual_links.h"
 #include "tools/import/imported_gpu.h"
 #include "tools/import/observed_node.h"
 #include "tools/import/smi_matrix.h"
 
 namespace stagecraft {
 namespace {
-
-constexpr int kMostGpus = 64;
-constexpr Duration kPcieLatency = Duration::Nanoseconds(1000);  // data/README.md
-constexpr int kUsualPcie = 4;
 
 // Sets that grow together; numbered in order of their first members.
 class Sets {
@@ -98,18 +95,16 @@ ImportedCluster ImportSmiTopology(const std::string& text, const std::string& na
   if (options.gpu.empty()) {
     throw InputError("--gpu: got none, want the GPU's name, which the matrix does not give");
   }
-  if (matrix.gpus > kMostGpus) {
-    throw InputError(fmt::format("{}: got {} GPUs, want {} at most", name, matrix.gpus, kMostGpus));
-  }
   ImportedCluster result;
   ObservedNode node;
   node.gpu = &FindImportedGpu(options.gpu, "--gpu");
   node.gpus = matrix.gpus;
   node.nics = matrix.nics;
   AddNvlinks(matrix, &node);
-  const int generation = node.gpu->pcie_generation > 0 ? node.gpu->pcie_generation : kUsualPcie;
-  result.notes.push_back(
-      fmt::format("PCIe is taken as 16 lanes of generation {}, the board's", generation));
+  const int generation = PcieGeneration(*node.gpu);
+  const bool is_known = node.gpu->pcie_generation > 0;
+  result.notes.push_back(fmt::format("PCIe is taken as 16 lanes of generation {}, {}", generation,
+                                     is_known ? "the board's" : "as the board's is not known"));
   node.port = {LinkKind::kPcie, kPcieLatency, PcieBandwidth(generation)};
   node.tree = TreeOf(matrix);
   node.tree.uplinks.assign(node.tree.switches(),

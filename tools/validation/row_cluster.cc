@@ -10,23 +10,19 @@
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 #include "sim/node_catalogue.h"
+#include "sim/usual_links.h"
 
 namespace stagecraft {
 namespace {
 
-// Latencies and PCIe rates as in data/README.md, nodes.textproto.
-constexpr Duration kNvlinkLatency = 600_ns;
-constexpr Duration kPcieLatency = 1000_ns;
-constexpr Duration kNetworkLatency = 2700_ns;
-constexpr Bandwidth kPcie3(15.75e9);
-constexpr Bandwidth kPcie4(31.5e9);
-constexpr Bandwidth kPcie5(63e9);
-constexpr double kBytesPerGbit = 1e9 / 8;
+constexpr Bandwidth kPcie3 = PcieBandwidth(3);
+constexpr Bandwidth kPcie4 = PcieBandwidth(4);
+constexpr Bandwidth kPcie5 = PcieBandwidth(5);
 constexpr int kNvl72Nodes = 18;  // 72 GPUs in nodes of 4
 // Boards whose NVLink is a bridge that has to be bought have at most this: A30.
 constexpr Bandwidth kWidestOptionalBridge(100e9);
 // What one PCIe 3 port can feed, where nobody says how nodes are joined.
-constexpr Bandwidth kUnstatedNetwork(100 * kBytesPerGbit);
+constexpr Bandwidth kUnstatedNetwork = FromGbit(100);
 
 // The wirings a row can name. `box`: devices of a whole node.
 struct IntraKind {
@@ -109,16 +105,14 @@ void AddNetwork(const Boards& boards, const std::string& gbit_text, NodeType& ty
     if (boards.reference == nullptr) {
       type.nics = 1;
       type.nic = {LinkKind::kNetwork, kNetworkLatency, kUnstatedNetwork};
-      defaults_used.push_back(
-          fmt::format("network of {:.0f} Gbit/s", kUnstatedNetwork.bytes_per_s() / kBytesPerGbit));
+      defaults_used.push_back(fmt::format("network of {:.0f} Gbit/s", ToGbit(kUnstatedNetwork)));
       return;
     }
     const NodeType& reference = boards.reference->type;
     type.nics = reference.nics;
     type.nic = reference.nic;
     defaults_used.push_back(fmt::format("network of {}: {} x {:.0f} Gbit/s", reference.id,
-                                        reference.nics,
-                                        reference.nic.bandwidth.bytes_per_s() / kBytesPerGbit));
+                                        reference.nics, ToGbit(reference.nic.bandwidth)));
     return;
   }
   double gbit = 0;
@@ -130,7 +124,7 @@ void AddNetwork(const Boards& boards, const std::string& gbit_text, NodeType& ty
   type.pcie = PcieTree();  // says nothing of other interfaces
   type.nics = std::clamp(static_cast<int>(gbit / kLeastGbit), 1, type.devices);
   while (type.devices % type.nics != 0) --type.nics;
-  type.nic = {LinkKind::kNetwork, kNetworkLatency, Bandwidth(gbit / type.nics * kBytesPerGbit)};
+  type.nic = {LinkKind::kNetwork, kNetworkLatency, FromGbit(gbit / type.nics)};
   if (boards.nodes > 1 && type.nics > 1) {
     defaults_used.push_back(
         fmt::format("network as {} x {:g} Gbit/s", type.nics, gbit / type.nics));

@@ -1,0 +1,27 @@
+// What links are like where a source does not say: latencies and PCIe rates of the
+// node catalogue (data/README.md, nodes.textproto).
+#pragma once
+
+#include "costmodel/check.h"
+#include "costmodel/units.h"
+
+namespace stagecraft {
+
+// From device to device, and from interface to interface.
+inline constexpr Duration kNvlinkLatency = 600_ns;
+inline constexpr Duration kPcieLatency = 1000_ns;
+inline constexpr Duration kNetworkLatency = 2700_ns;
+
+// 16 lanes of a PCIe generation from 1 to 6, raw after encoding, one direction.
+constexpr Bandwidth PcieBandwidth(int generation) {
+  CHECK(generation >= 1 && generation <= 6);
+  constexpr double kRaw[] = {4e9, 8e9, 15.75e9, 31.5e9, 63e9, 126e9};
+  return Bandwidth(kRaw[generation - 1]);
+}
+
+// Networks are sold by the Gbit/s.
+inline constexpr double kBytesPerGbit = 1e9 / 8;
+constexpr Bandwidth FromGbit(double gbit_per_s) { return Bandwidth(gbit_per_s * kBytesPerGbit); }
+constexpr double ToGbit(Bandwidth bandwidth) { return bandwidth.bytes_per_s() / kBytesPerGbit; }
+
+}  // namespace stagecraft
