@@ -66,7 +66,11 @@ FileSummary CheckSmiMatrix(const std::string& text, const std::string& path) {
 FileSummary CheckGres(const std::string& text, const std::string& path) {
   CheckSourceSize(path, text.size(), kMostSlurmBytes);
   const GresTable table = ParseGres(text, path);
-  if (table.everywhere) return {"Slurm GPUs", table.everywhere->gpu + " on all nodes"};
+  if (const GresTable::Gres& gres = table.everywhere; !gres.place.empty()) {
+    const std::string count = gres.count == 0 ? "" : std::to_string(gres.count) + " ";
+    const std::string gpu = gres.gpu.empty() ? "GPUs of a kind it does not name" : gres.gpu;
+    return {"Slurm GPUs", count + gpu + " on all nodes"};
+  }
   if (table.by_node.empty()) {
     throw InputError(path + ": got neither switches nor GPUs, want SwitchName= or Name=gpu");
   }

@@ -63,6 +63,9 @@ TEST(CheckForeignTest, SlurmFiles) {
             "Slurm topology, 4 nodes below 1 switches");
   EXPECT_EQ(CheckText("g.conf", "NodeName=a[0-3] Name=gpu Type=h100 Count=8\n"),
             "Slurm GPUs, 4 nodes with GPUs");
+  EXPECT_EQ(CheckText("g.conf", "Name=gpu Type=h100\n"), "Slurm GPUs, h100 on all nodes");
+  EXPECT_EQ(CheckText("g.conf", "Name=gpu File=/dev/nvidia[0-7]\n"),
+            "Slurm GPUs, 8 GPUs of a kind it does not name on all nodes");
   EXPECT_EQ(CheckText("bad.conf", "SwitchName=s Switches=s\n"),
             "bad.conf: line 1: got switch \"s\" below itself, want another");
   EXPECT_EQ(CheckText("no.conf", "a=b\n"),

@@ -92,6 +92,69 @@ TEST_F(ImportTest, SlurmsGresSaysWhichGpusANodeHas) {
   EXPECT_EQ(Import({"slurm", conf, "--gres", slurm}).device_count(), 64);
 }
 
+TEST_F(ImportTest, SlurmLinesAboutTheSameNodesAddUp) {
+  const std::string conf = Write("topology.conf", kSlurm);
+  const auto gpus = [&](const std::string& gres) {
+    return Import({"slurm", conf, "--gres", Write("gres.conf", gres)}).device_count();
+  };
+  const auto error = [&](const std::string& gres) {
+    const std::string path = Write("gres.conf", gres);
+    const std::string text =
+        Run({"slurm", conf, "--gres", path, "-o", (folder_ / "out.json").string()});
+    return text.starts_with(path) ? text.substr(path.size()) : text;
+  };
+  std::string eight;
+  for (int i = 0; i < 8; ++i) {
+    eight += "Name=gpu Type=h100 File=/dev/nvidia" + std::to_string(i) + "\n";
+  }
+  EXPECT_EQ(gpus(eight), 64);
+  EXPECT_EQ(gpus("NodeName=gpu[000-007] Gres=gpu:h100:4(S:0),gpu:h100:4(S:1)\n"), 64);
+  EXPECT_EQ(gpus("NodeName=gpu[000-007] Gres=gpu:h100:3,gpu:h100:5,nic:8\n"), 64);
+  EXPECT_EQ(error("Name=gpu Type=h100 Count=4\nName=gpu Type=a100 Count=4\n"),
+            ": line 2: got GPU \"a100\" beside \"h100\" on all nodes, want one kind a node");
+  EXPECT_EQ(error("NodeName=gpu[000-007] Gres=gpu:h100:4,gpu:a100:4\n"),
+            ": line 1: got GPU \"a100\" beside \"h100\" in Gres, want one kind a node");
+  EXPECT_EQ(error("Name=gpu Type=h100 Count=1024\nName=gpu Type=h100 Count=1024\n"),
+            ": line 2: got 2048 GPUs on all nodes, want 1024 at most");
+  EXPECT_EQ(error("Name=gpu Type=h100 File=/dev/nvidia[0-1024]\n"),
+            ": line 1: got 1025 GPUs on all nodes, want 1024 at most");
+}
+
+TEST_F(ImportTest, SlurmConfHasDefaultsAndQuotes) {
+  const std::string conf = Write("topology.conf", kSlurm);
+  const std::string slurm =
+      Write("slurm.conf",
+            "ClusterName=\"a b\" # quoted\nNodeName=DEFAULT CPUs=96 Gres=gpu:h100:8\n"
+            "NodeName=\"gpu[000-003]\" Feature=\"one two\"\n"
+            "NodeName=gpu[004-007] Gres=\"gpu:a100:4\"\n"
+            "NodeName=login1 Gres=nic:1\n");
+  const Cluster cluster = Import({"slurm", conf, "--gres", slurm});
+  ASSERT_EQ(cluster.groups().size(), 2u);
+  EXPECT_EQ(cluster.groups()[0].type.device.id, "h100-sxm5-80gb");
+  EXPECT_EQ(cluster.groups()[1].type.devices, 4);
+  const std::string out = (folder_ / "out.json").string();
+  const auto error = [&](const std::string& text) {
+    const std::string path = Write("slurm.conf", text);
+    return Run({"slurm", conf, "--gres", path, "-o", out}).substr(path.size());
+  };
+  EXPECT_EQ(error("NodeName=a\nInclude /etc/slurm/nodes.conf\n"),
+            ": line 2: got Include, want the lines of that file in its place: no other file is "
+            "read");
+  EXPECT_EQ(error("NodeName=a Gres=\"gpu:h100:8\n"),
+            ": line 1: gres: got a quote before \"gpu:h100:8\", want one behind it too");
+}
+
+TEST_F(ImportTest, NamesOfHostsAreNoLongerThanTheyCanBe) {
+  const std::string out = (folder_ / "out.json").string();
+  const auto error = [&](size_t letters) {
+    const std::string path =
+        Write("topology.conf", "SwitchName=s Nodes=" + std::string(letters, 'a') + "[10-11]\n");
+    return Run({"slurm", path, "--gpu", "h100", "-o", out});
+  };
+  EXPECT_EQ(error(251), "");
+  EXPECT_NE(error(252).find("want 253 characters at most"), std::string::npos) << error(252);
+}
+
 TEST_F(ImportTest, SlurmTiersAndUnevenLeavesAreKept) {
   const std::string deep =
       Write("deep.conf",

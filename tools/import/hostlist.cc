@@ -47,12 +47,21 @@ std::vector<std::string> ExpandRanges(std::string_view ranges, const std::string
   return numbers;
 }
 
+void Append(std::string_view part, const std::string& place, std::string* name) {
+  if (name->size() + part.size() > kMostHostName) {
+    throw InputError(place + ": got a name that opens with " +
+                     Quoted(*name + std::string(part.substr(0, kMostHostName))) + ", want " +
+                     std::to_string(kMostHostName) + " characters at most");
+  }
+  *name += part;
+}
+
 // One name with any number of brackets.
 std::vector<std::string> ExpandName(std::string_view name, const std::string& place) {
   std::vector<std::string> names = {""};
   while (!name.empty()) {
     const size_t open = name.find('[');
-    for (std::string& one : names) one += name.substr(0, open);
+    for (std::string& one : names) Append(name.substr(0, open), place, &one);
     if (open == name.npos) break;
     const size_t close = name.find(']', open);
     const std::vector<std::string> numbers =
@@ -60,7 +69,9 @@ std::vector<std::string> ExpandName(std::string_view name, const std::string& pl
     CheckCount(names.size() * numbers.size(), place);
     std::vector<std::string> longer;
     for (const std::string& one : names) {
-      for (const std::string& number : numbers) longer.push_back(one + number);
+      for (const std::string& number : numbers) {
+        Append(number, place, &longer.emplace_back(one));
+      }
     }
     names = std::move(longer);
     name.remove_prefix(close + 1);

@@ -1,4 +1,5 @@
 #include <string_view>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "tools/import/hostlist.h"
@@ -8,13 +9,6 @@
 
 namespace stagecraft {
 namespace {
-
-constexpr char kBlocks[] = "blocks";  // stands above them
-
-std::string Take(const SlurmLine& line, const std::string& key) {
-  const auto found = line.keys.find(key);
-  return found == line.keys.end() ? "" : found->second;
-}
 
 void CheckKeys(const SlurmLine& line, std::initializer_list<std::string_view> known) {
   for (const auto& [key, value] : line.keys) {
@@ -32,8 +26,8 @@ SlurmSwitch SwitchOf(const SlurmLine& line) {
   // Level is what `scontrol show topology` adds, with all nodes below each switch.
   CheckKeys(line, {"switchname", "switches", "nodes", "linkspeed", "level"});
   SlurmSwitch parsed = {line.keys.at("switchname"), line.place, {}, {}};
-  const std::string children = Take(line, "switches");
-  const std::string nodes = Take(line, "nodes");
+  const std::string children = line.Value("switches");
+  const std::string nodes = line.Value("nodes");
   if (!children.empty()) {
     if (!nodes.empty() && !line.keys.contains("level")) {
       throw InputError(line.place + "got both Nodes and Switches, want one");
@@ -51,23 +45,23 @@ SlurmSwitch SwitchOf(const SlurmLine& line) {
 
 std::vector<SlurmSwitch> ParseSlurmConf(const std::string& text, const std::string& name) {
   std::vector<SlurmSwitch> switches;
-  SlurmSwitch above = {kBlocks, name + ": ", {}, {}};
+  std::vector<std::string> blocks;
   for (const SlurmLine& line : ParseSlurmLines(text, name)) {
     if (line.first_key == "switchname") {
       switches.push_back(SwitchOf(line));
     } else if (line.first_key == "blockname") {
       CheckKeys(line, {"blockname", "nodes"});
-      const std::string nodes = Take(line, "nodes");
+      const std::string nodes = line.Value("nodes");
       if (nodes.empty()) throw InputError(line.place + "got a block without Nodes, want some");
       const std::string block = line.keys.at("blockname");
       switches.push_back({block, line.place, ExpandHostlist(nodes, line.place + "Nodes"), {}});
-      above.children.push_back(block);
+      blocks.push_back(block);
     } else if (line.first_key != "blocksizes") {
       throw InputError(line.place + "got key " + Quoted(line.first_key) +
                        " first, want SwitchName, BlockName or BlockSizes");
     }
   }
-  if (above.children.size() > 1) switches.push_back(std::move(above));
+  JoinBlocks(std::move(blocks), name + ": ", &switches);
   return switches;
 }
 

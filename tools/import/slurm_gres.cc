@@ -1,9 +1,9 @@
 #include "tools/import/slurm_gres.h"
 
-#include <algorithm>
 #include <string_view>
 
 #include "costmodel/check.h"
+#include "sim/node_type.h"
 #include "tools/import/hostlist.h"
 #include "tools/import/import_text.h"
 #include "tools/import/slurm_lines.h"
@@ -11,68 +11,82 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kMostGpus = 1024;
-
 using Gres = GresTable::Gres;
 
-std::string Value(const SlurmLine& line, const std::string& key) {
-  const auto found = line.keys.find(key);
-  return found == line.keys.end() ? "" : found->second;
+// Lines and parts of lines that speak of the same nodes: one for each device is
+// usual, so their counts add up. `where` says which nodes.
+void Add(const Gres& more, const std::string& where, Gres* held) {
+  if (held->place.empty()) {
+    *held = more;
+  } else if (held->gpu != more.gpu) {
+    throw InputError(more.place + "got GPU " + Quoted(more.gpu) + " beside " + Quoted(held->gpu) +
+                     " " + where + ", want one kind a node");
+  } else {
+    held->count += more.count;
+  }
+  if (held->count > kMaxDevicesPerNode) {
+    throw InputError(more.place + "got " + std::to_string(held->count) + " GPUs " + where +
+                     ", want " + std::to_string(kMaxDevicesPerNode) + " at most");
+  }
 }
 
 // gres.conf: Name=gpu Type=h100 File=/dev/nvidia[0-7] or Count=8.
-std::optional<Gres> FromGresConf(const SlurmLine& line) {
-  if (Value(line, "name") != "gpu") return std::nullopt;
-  Gres gres = {Value(line, "type"), 0, line.place};
-  if (const std::string count = Value(line, "count"); !count.empty()) {
-    gres.count = static_cast<int>(ParseWhole(count, 1, kMostGpus, line.place + "Count"));
-  } else if (const std::string file = Value(line, "file"); !file.empty()) {
+Gres FromGresConf(const SlurmLine& line) {
+  if (line.Value("name") != "gpu") return {};
+  Gres gres = {line.Value("type"), 0, line.place};
+  if (const std::string count = line.Value("count"); !count.empty()) {
+    gres.count = static_cast<int>(ParseWhole(count, 1, kMaxDevicesPerNode, line.place + "Count"));
+  } else if (const std::string file = line.Value("file"); !file.empty()) {
     gres.count = static_cast<int>(ExpandHostlist(file, line.place + "File").size());
   }
   return gres;
 }
 
-// slurm.conf: Gres=gpu:h100:8(S:0-1),fs:lustre:1.
-std::optional<Gres> FromSlurmConf(const SlurmLine& line) {
-  for (const std::string_view part : SplitAt(line.keys.at("gres"), ',')) {
+// slurm.conf: Gres=gpu:h100:8(S:0-1),fs:lustre:1; "gpu" alone is one.
+Gres FromSlurmConf(const std::string& list, const std::string& place) {
+  Gres all;
+  for (const std::string_view part : SplitAt(list, ',')) {
     const std::vector<std::string_view> fields = SplitAt(part.substr(0, part.find('(')), ':');
-    if (fields[0] != "gpu" || fields.size() < 2) continue;
-    Gres gres = {"", 0, line.place};
+    if (fields[0] != "gpu") continue;
+    Gres gres = {"", 1, place};
     if (fields.size() > 2) gres.gpu = fields[1];
-    gres.count = static_cast<int>(ParseWhole(fields.back(), 1, kMostGpus, line.place + "Gres gpu"));
-    return gres;
+    if (fields.size() > 1) {
+      gres.count =
+          static_cast<int>(ParseWhole(fields.back(), 1, kMaxDevicesPerNode, place + "Gres gpu"));
+    }
+    Add(gres, "in Gres", &all);
   }
-  return std::nullopt;
+  return all;
 }
 
 }  // namespace
 
 GresTable::Gres GresTable::Of(const std::string& node) const {
   const auto found = by_node.find(node);
-  return found != by_node.end() ? found->second : everywhere.value_or(Gres());
+  return found != by_node.end() ? found->second : everywhere;
 }
 
 GresTable ParseGres(const std::string& text, const std::string& name) {
   GresTable table;
+  std::string usual;  // Gres of nodes that name none
   for (const SlurmLine& line : ParseSlurmLines(text, name)) {
-    const std::optional<Gres> gres =
-        line.keys.contains("gres") ? FromSlurmConf(line) : FromGresConf(line);
-    if (!gres) continue;
-    const std::string nodes = Value(line, "nodename");
+    const std::string nodes = line.Value("nodename");
+    const bool has_gres = line.keys.contains("gres");
+    if (LowerCase(nodes) == "default") {
+      if (has_gres) usual = line.Value("gres");
+      continue;
+    }
+    const bool is_usual = !has_gres && !nodes.empty() && !line.keys.contains("name");
+    const Gres gres = has_gres || is_usual
+                          ? FromSlurmConf(has_gres ? line.Value("gres") : usual, line.place)
+                          : FromGresConf(line);
+    if (gres.place.empty()) continue;
     if (nodes.empty()) {
-      table.everywhere = gres;
+      Add(gres, "on all nodes", &table.everywhere);
       continue;
     }
     for (const std::string& node : ExpandHostlist(nodes, line.place + "NodeName")) {
-      const auto [held, is_new] = table.by_node.emplace(node, *gres);
-      if (is_new) continue;
-      // One line for each device or type is usual: counts add up.
-      if (held->second.gpu != gres->gpu) {
-        throw InputError(line.place + "got GPU " + Quoted(gres->gpu) + " beside " +
-                         Quoted(held->second.gpu) + " on " + Quoted(node) +
-                         ", want one kind a node");
-      }
-      held->second.count = std::min(held->second.count + gres->count, kMostGpus);
+      Add(gres, "on " + Quoted(node), &table.by_node[node]);
     }
   }
   return table;

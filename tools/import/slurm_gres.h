@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 
 namespace stagecraft {
@@ -11,17 +10,18 @@ struct GresTable {
   struct Gres {
     std::string gpu;
     int count = 0;      // 0: not said
-    std::string place;  // opens sentences about it: "gres.conf: line 3: "
+    std::string place;  // opens sentences about it: "gres.conf: line 3: "; empty: no line
   };
   std::map<std::string, Gres> by_node;
-  std::optional<Gres> everywhere;  // a line that names no node
+  Gres everywhere;  // of lines that name no node
 
-  // What a node has; empty where nothing says it.
+  // What a node has: its own lines go before those that name none.
   Gres Of(const std::string& node) const;
 };
 
-// Throws InputError that opens with `name` for malformed lines, counts and lists
-// of hosts, and for nodes with several kinds of GPU.
+// Lines about the same nodes add up; NodeName=DEFAULT holds for the nodes behind it.
+// Throws InputError that opens with `name` for malformed lines, counts and lists of
+// hosts, for nodes with several kinds of GPU and for more than kMaxDevicesPerNode.
 GresTable ParseGres(const std::string& text, const std::string& name);
 
 }  // namespace stagecraft

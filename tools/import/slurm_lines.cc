@@ -2,13 +2,64 @@
 
 #include <algorithm>
 #include <cctype>
-#include <string_view>
 
 #include "costmodel/check.h"
 #include "tools/import/import_text.h"
 
 namespace stagecraft {
 namespace {
+
+bool IsPlain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return c == '\t' ||
+           (static_cast<unsigned char>(c) >= ' ' && static_cast<unsigned char>(c) < 127);
+  });
+}
+
+// Takes what stands behind '=', in quotes or up to a blank, off the line.
+std::string_view TakeValue(std::string_view* line, const std::string& place) {
+  const bool is_quoted = line->starts_with('"');
+  if (is_quoted) line->remove_prefix(1);
+  const size_t end = line->find_first_of(is_quoted ? "\"" : " \t");
+  if (is_quoted && end == line->npos) {
+    throw InputError(place + "got a quote before " + Quoted(*line) + ", want one behind it too");
+  }
+  const std::string_view value = line->substr(0, end);
+  line->remove_prefix(value.size() + (is_quoted ? 1 : 0));
+  return value;
+}
+
+void ParseWords(std::string_view line, SlurmLine* parsed) {
+  while (!(line = Trimmed(line)).empty()) {
+    const std::string_view word = line.substr(0, line.find_first_of(" \t"));
+    const size_t equals = word.find('=');
+    if (LowerCase(word) == "include") {
+      throw InputError(parsed->place +
+                       "got Include, want the lines of that file in its place: no " +
+                       "other file is read");
+    }
+    if (equals == word.npos || equals == 0) {
+      throw InputError(parsed->place + "got " + Quoted(word) + ", want Key=Value");
+    }
+    const std::string key = LowerCase(word.substr(0, equals));
+    line.remove_prefix(equals + 1);
+    const std::string_view value = TakeValue(&line, parsed->place + key + ": ");
+    if (!IsPlain(key) || !IsPlain(value)) {
+      throw InputError(parsed->place + "got " + Quoted(word) + ", want plain text");
+    }
+    if (parsed->keys.empty()) parsed->first_key = key;
+    if (!parsed->keys.emplace(key, value).second) {
+      throw InputError(parsed->place + "got " + Quoted(key) + " again, want each key once");
+    }
+  }
+}
+
+}  // namespace
+
+std::string SlurmLine::Value(const std::string& key) const {
+  const auto found = keys.find(key);
+  return found == keys.end() ? "" : found->second;
+}
 
 std::string LowerCase(std::string_view text) {
   std::string lower;
@@ -17,27 +68,6 @@ std::string LowerCase(std::string_view text) {
   }
   return lower;
 }
-
-void ParseWords(std::string_view line, SlurmLine* parsed) {
-  while (!(line = Trimmed(line)).empty()) {
-    const std::string_view word = line.substr(0, line.find_first_of(" \t"));
-    line.remove_prefix(word.size());
-    const size_t equals = word.find('=');
-    const bool is_plain = std::all_of(word.begin(), word.end(), [](char c) {
-      return static_cast<unsigned char>(c) > ' ' && static_cast<unsigned char>(c) < 127;
-    });
-    if (!is_plain || equals == word.npos || equals == 0) {
-      throw InputError(parsed->place + "got " + Quoted(word) + ", want Key=Value");
-    }
-    const std::string key = LowerCase(word.substr(0, equals));
-    if (parsed->keys.empty()) parsed->first_key = key;
-    if (!parsed->keys.emplace(key, word.substr(equals + 1)).second) {
-      throw InputError(parsed->place + "got " + Quoted(key) + " again, want each key once");
-    }
-  }
-}
-
-}  // namespace
 
 std::vector<SlurmLine> ParseSlurmLines(const std::string& text, const std::string& name) {
   std::vector<SlurmLine> lines;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stagecraft {
@@ -11,10 +12,15 @@ struct SlurmLine {
   std::string place;                        // "topology.conf: line 3: "
   std::string first_key;                    // in lower case
   std::map<std::string, std::string> keys;  // in lower case
+
+  std::string Value(const std::string& key) const;  // empty where there is none
 };
 
-// Lines of "Key=Value Key=Value": comments go, a backslash joins lines. Throws
-// InputError for words without '=' and keys given twice in a line.
+std::string LowerCase(std::string_view text);
+
+// Lines of "Key=Value Key="Some value"": comments go, a backslash joins lines.
+// Throws InputError for words without '=', quotes that are not closed, keys given
+// twice in a line, and Include: no other file is read.
 std::vector<SlurmLine> ParseSlurmLines(const std::string& text, const std::string& name);
 
 }  // namespace stagecraft

@@ -18,9 +18,9 @@ struct SlurmText {
 // `topology` is topology.conf or what `scontrol show topology` prints, or, where
 // its name ends in .yaml or .yml, topology.yaml. Switches with nodes become
 // leaves, blocks too. `gres` (text may be empty) is gres.conf or slurm.conf and
-// says which GPUs a node has. Throws InputError for unknown keys, switches given
-// twice or unknown, with two parents, in a cycle or below themselves, nodes
-// below two switches, switches that nothing joins, and nodes of unknown GPUs.
+// says which GPUs a node has; Include is refused, as no other file is read. Throws InputError for
+// unknown keys, switches given twice or unknown, with two parents, in a cycle or below themselves,
+// nodes below two switches, switches that nothing joins, and nodes of unknown GPUs.
 ImportedCluster ImportSlurmTopology(const SlurmText& topology, const SlurmText& gres,
                                     const ImportOptions& options);
 

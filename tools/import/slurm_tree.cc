@@ -2,6 +2,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "tools/import/import_text.h"
@@ -101,6 +102,11 @@ class Walk {
 std::vector<SlurmLeafNode> WalkSlurmTree(const std::vector<SlurmSwitch>& switches,
                                          const std::string& name) {
   return Walk(switches, name).Run();
+}
+
+void JoinBlocks(std::vector<std::string> blocks, const std::string& place,
+                std::vector<SlurmSwitch>* switches) {
+  if (blocks.size() > 1) switches->push_back({"blocks", place, {}, std::move(blocks)});
 }
 
 }  // namespace stagecraft

@@ -24,6 +24,10 @@ struct SlurmLeafNode {
 std::vector<SlurmLeafNode> WalkSlurmTree(const std::vector<SlurmSwitch>& switches,
                                          const std::string& name);
 
+// Adds a switch above several blocks; `place` opens sentences about it.
+void JoinBlocks(std::vector<std::string> blocks, const std::string& place,
+                std::vector<SlurmSwitch>* switches);
+
 // The files' own readers; blocks come as leaves below one switch. Every switch
 // has nodes or children.
 std::vector<SlurmSwitch> ParseSlurmConf(const std::string& text, const std::string& name);

@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
@@ -11,8 +12,6 @@ namespace stagecraft {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr char kBlocks[] = "blocks";  // stands above them
 
 const Json& Member(const Json& object, const char* key, const std::string& place) {
   if (!object.is_object() || !object.contains(key)) {
@@ -80,16 +79,16 @@ std::vector<SlurmSwitch> ReadTree(const Json& tree, const std::string& place) {
 
 std::vector<SlurmSwitch> ReadBlocks(const Json& block, const std::string& place) {
   std::vector<SlurmSwitch> switches;
-  SlurmSwitch above = {kBlocks, place + ": ", {}, {}};
+  std::vector<std::string> names;
   const Json& list = ListMember(block, "blocks", place);
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string at = place + ".blocks[" + std::to_string(i) + "]";
     const std::string name = TextMember(list[i], "block", at);
     switches.push_back(
         {name, at + ": ", ExpandHostlist(TextMember(list[i], "nodes", at), at + ".nodes"), {}});
-    above.children.push_back(name);
+    names.push_back(name);
   }
-  if (above.children.size() > 1) switches.push_back(std::move(above));
+  JoinBlocks(std::move(names), place + ": ", &switches);
   return switches;
 }
 
