@@ -3,6 +3,7 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <istream>
 #include <map>
@@ -37,7 +38,6 @@ constexpr const char* kNotes =
     "evaluate --network takes. It is written whole or not at all.\n\n"
     "Example: stagecraft import slurm topology.conf --gres gres.conf -o cluster.textproto\n"
     "         stagecraft import nccl-tests all_reduce.log --cluster dgx-a100:4 -o measured.csv";
-constexpr const char* kNcclTests = "nccl-tests";
 
 struct ImportFlags {
   std::string format, out, gres, cluster, collective;
@@ -45,25 +45,48 @@ struct ImportFlags {
   ImportOptions options;
 };
 
-// What each format makes use of; any other flag would change nothing.
-const std::map<std::string, std::set<std::string>>& FlagsByFormat() {
-  static const std::map<std::string, std::set<std::string>> flags = {
-      {"nccl-topo", {"--gpu", "--nic-gbit"}},
-      {"smi-topo", {"--gpu", "--nic-gbit"}},
-      {"slurm", {"--gpu", "--node", "--gres", "--oversubscription", "--topology"}},
-      {"k8s", {"--gpu", "--node", "--oversubscription"}},
-      {kNcclTests, {"--cluster", "--collective"}},
+template <int64_t kMostBytes, auto kImport>
+ImportedCluster ReadAndImport(const ImportFlags& flags, const std::string& in) {
+  return kImport(ReadSourceText(in, kMostBytes), in, flags.options);
+}
+
+ImportedCluster ReadAndImportSlurm(const ImportFlags& flags, const std::string& in) {
+  SlurmText gres;
+  if (!flags.gres.empty()) gres = {ReadSourceText(flags.gres, kMostSlurmBytes), flags.gres};
+  return ImportSlurmTopology({ReadSourceText(in, kMostSlurmBytes), in}, gres, flags.options);
+}
+
+struct Format {
+  std::set<std::string> flags;  // that it makes use of; any other would change nothing
+  ImportedCluster (*read)(const ImportFlags& flags, const std::string& in);  // null: a table
+};
+
+const std::map<std::string, Format>& Formats() {
+  static const std::map<std::string, Format> formats = {
+      {"nccl-topo",
+       {{"--gpu", "--nic-gbit"}, ReadAndImport<kMostNcclTopologyBytes, ImportNcclTopology>}},
+      {"smi-topo",
+       {{"--gpu", "--nic-gbit"}, ReadAndImport<kMostSmiTopologyBytes, ImportSmiTopology>}},
+      {"slurm",
+       {{"--gpu", "--node", "--gres", "--oversubscription", "--topology"}, ReadAndImportSlurm}},
+      {"k8s",
+       {{"--gpu", "--node", "--oversubscription"},
+        ReadAndImport<kMostKubernetesBytes, ImportKubernetesNodes>}},
+      {"nccl-tests", {{"--cluster", "--collective"}, nullptr}},
   };
-  return flags;
+  return formats;
 }
 
 void CheckFlags(const CLI::App& app, const std::string& format) {
-  const std::set<std::string>& used = FlagsByFormat().at(format);
+  const std::set<std::string>& used = Formats().at(format).flags;
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
     const bool is_shared = name == "--json" || name == "--help" || !name.starts_with("--");
     if (is_shared || option->count() == 0 || used.contains(name)) continue;
     throw InputError(name + ": got a value that import " + format + " does not use, want none");
+  }
+  if (app.count("--gpu") > 0 && app.count("--node") > 0) {
+    throw InputError("--gpu: got a value beside --node, which says it, want one of them");
   }
   for (const char* name : {"--nic-gbit", "--oversubscription"}) {
     const CLI::Option* option = app.get_option(name);
@@ -71,24 +94,6 @@ void CheckFlags(const CLI::App& app, const std::string& format) {
       throw InputError(std::string(name) + ": got " + option->as<std::string>() + ", want > 0");
     }
   }
-}
-
-ImportedCluster Import(const ImportFlags& flags, const std::string& in) {
-  if (flags.format == "nccl-topo") {
-    const std::string text = ReadSourceText(in, kMostNcclTopologyBytes);
-    return ImportNcclTopology(text, in, flags.options);
-  }
-  if (flags.format == "smi-topo") {
-    const std::string text = ReadSourceText(in, kMostSmiTopologyBytes);
-    return ImportSmiTopology(text, in, flags.options);
-  }
-  if (flags.format == "k8s") {
-    const std::string text = ReadSourceText(in, kMostKubernetesBytes);
-    return ImportKubernetesNodes(text, in, flags.options);
-  }
-  SlurmText gres;
-  if (!flags.gres.empty()) gres = {ReadSourceText(flags.gres, kMostSlurmBytes), flags.gres};
-  return ImportSlurmTopology({ReadSourceText(in, kMostSlurmBytes), in}, gres, flags.options);
 }
 
 // JSON is YAML too.
@@ -107,7 +112,7 @@ std::string Written(const ClusterProto& proto, const std::string& extension) {
 
 void AddOptions(CLI::App& app, ImportFlags& flags) {
   Args formats;
-  for (const auto& [format, used] : FlagsByFormat()) formats.push_back(format);
+  for (const auto& [name, format] : Formats()) formats.push_back(name);
   app.add_option("FORMAT", flags.format, "what IN is")->required()->check(OneOf(formats));
   app.add_option("IN", flags.in, "the file to read; of nccl-tests one or more")->required();
   app.add_option("-o", flags.out, "the cluster file or table to write")->required();
@@ -161,7 +166,7 @@ void WriteCluster(const ImportFlags& flags, bool as_json, std::ostream& out) {
     throw InputError("IN: got " + std::to_string(flags.in.size()) + " files, want one");
   }
   const std::string& in = flags.in[0];
-  ImportedCluster imported = Import(flags, in);
+  ImportedCluster imported = Formats().at(flags.format).read(flags, in);
   imported.cluster.set_name(std::filesystem::path(in).filename().string());
   const Cluster cluster = ClusterFromProto(imported.cluster, in);
   WriteFileAtomically(flags.out, Written(imported.cluster, path.extension().string()));
@@ -183,7 +188,7 @@ int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   app.add_flag("--json", as_json, "one JSON object");
   if (ParseFlags(app, args, out)) return kExitOk;
   CheckFlags(app, flags.format);
-  if (flags.format == kNcclTests) {
+  if (Formats().at(flags.format).read == nullptr) {
     WriteTable(flags, as_json, out);
   } else {
     WriteCluster(flags, as_json, out);

@@ -208,6 +208,54 @@ TEST_F(ImportTest, KubernetesInstancesAreCatalogueNodes) {
   EXPECT_NE(printed_.find("1 nodes without GPUs are left out"), std::string::npos) << printed_;
 }
 
+TEST_F(ImportTest, KubernetesNodesWithoutTheLabelsOfOthersAreNoted) {
+  const std::string type = "\"node.kubernetes.io/instance-type\":\"p5.48xlarge\"";
+  const std::string layer = ",\"topology.k8s.aws/network-node-layer-3\":";
+  const std::string path =
+      Write("nodes.json", List(Node("a", type + layer + "\"nn-1\"") + "," +
+                               Node("b", type + layer + "\"nn-2\"") + "," + Node("c", type)));
+  EXPECT_TRUE(IsSingleSwitch(Import({"k8s", path}).interconnect()));
+  EXPECT_NE(printed_.find("leaf switches are left out: 1 of 3 nodes have neither label "
+                          "topology.k8s.aws/network-node-layer-3 nor "
+                          "cloud.google.com/gce-topology-subblock, \"c\" is the first"),
+            std::string::npos)
+      << printed_;
+  Import({"k8s", Write("nodes.json", List(Node("c", type)))});
+  EXPECT_EQ(printed_.find("leaf"), std::string::npos) << printed_;
+}
+
+TEST_F(ImportTest, KubernetesCountsWholeGpusOnce) {
+  std::string node = Node("a", "\"nvidia.com/gpu.product\":\"NVIDIA-H100-80GB-HBM3\"");
+  const std::string gpus = "\"nvidia.com/gpu\"";
+  node.insert(node.find(gpus), "\"nvidia.com/mig-1g.10gb\":\"0\",");
+  EXPECT_EQ(Import({"k8s", Write("nodes.json", List(node))}).device_count(), 8);
+  node.replace(node.find("\"0\""), 3, "\"7\"");
+  const std::string out = (folder_ / "out.json").string();
+  EXPECT_NE(Run({"k8s", Write("nodes.json", List(node)), "-o", out}).find("MIG parts"),
+            std::string::npos);
+  const std::string shared =
+      Node("a", "\"nvidia.com/gpu.count\":\"4\",\"nvidia.com/gpu.replicas\":\"3\"");
+  EXPECT_NE(Run({"k8s", Write("nodes.json", List(shared)), "-o", out})
+                .find("got 12 GPUs by label and 8 by capacity"),
+            std::string::npos);
+}
+
+TEST_F(ImportTest, FlagsThatChangeNothingAreNoted) {
+  const std::string one = Write("one.conf", "SwitchName=l Nodes=a[0-1]\n");
+  Import({"slurm", one, "--gpu", "h100", "--oversubscription", "2"});
+  EXPECT_NE(printed_.find("--oversubscription changes nothing"), std::string::npos) << printed_;
+  Import({"slurm", one, "--gpu", "h100"});
+  EXPECT_EQ(printed_.find("note"), std::string::npos) << printed_;
+  const std::string matrix = Write("m.txt", "\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tPHB\t X \n");
+  Import({"smi-topo", matrix, "--gpu", "t4", "--nic-gbit", "100"});
+  EXPECT_NE(printed_.find("--nic-gbit changes nothing"), std::string::npos) << printed_;
+  const std::string out = (folder_ / "out.json").string();
+  EXPECT_EQ(Run({"slurm", one, "--gpu", "h100", "--topology", "t", "-o", out}),
+            "--topology: got \"t\" for " + one + ", want none, as only a .yaml file has several");
+  EXPECT_EQ(Run({"slurm", one, "--gpu", "h100", "--node", "dgx-h100", "-o", out}),
+            "--gpu: got a value beside --node, which says it, want one of them");
+}
+
 TEST_F(ImportTest, KubernetesProductsAreFoundThroughTheirDashes) {
   const std::string path =
       Write("nodes.json", List(Node("a", "\"nvidia.com/gpu.product\":\"NVIDIA-H100-80GB-HBM3\"")));

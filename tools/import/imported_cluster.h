@@ -13,7 +13,7 @@ struct ImportOptions {
   std::string gpu;              // every GPU is this one, whatever the source calls it
   std::string node;             // every node is this one of the catalogue
   double nic_gbit = 0;          // of each network interface
-  double oversubscription = 1;  // of leaf switches whose uplinks nobody states
+  double oversubscription = 0;  // of leaf switches whose uplinks nobody states; 0: none
   std::string topology;         // of several in one file; empty: its default
 };
 

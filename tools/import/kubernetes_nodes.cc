@@ -11,6 +11,7 @@
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
 #include "sim/node_catalogue.h"
+#include "sim/node_type.h"
 #include "tools/import/import_text.h"
 #include "tools/import/placed_nodes.h"
 
@@ -19,7 +20,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMostGpus = 1024;
 constexpr const char* kGpuResources[] = {"nvidia.com/gpu", "amd.com/gpu"};
 // From the outermost to the nearest; the last is a leaf, that before it a pod.
 constexpr const char* kAwsLayers[] = {"topology.k8s.aws/network-node-layer-1",
@@ -60,7 +60,7 @@ class NodeReader {
     if (shared > 1) notes->push_back("time-sliced GPUs are counted once");
     if (count > 0 && capacity > 0 && capacity != count * shared) {
       throw InputError(fmt::format("{}: got {} GPUs by label and {} by capacity, want as many",
-                                   place_, count, capacity));
+                                   place_, count * shared, capacity));
     }
     if (count == 0) count = capacity;
     node_.type = TypeOf(count, options);
@@ -90,7 +90,7 @@ class NodeReader {
   }
 
   int Whole(const std::string& text, const std::string& key) const {
-    return static_cast<int>(ParseWhole(text, 0, kMostGpus, place_ + " " + key));
+    return static_cast<int>(ParseWhole(text, 0, kMaxDevicesPerNode, place_ + " " + key));
   }
 
   int Capacity() const {
@@ -100,11 +100,12 @@ class NodeReader {
     const Json& capacity = Object(status, "capacity", place_ + ".status");
     int count = 0;
     for (const auto& [resource, value] : capacity.items()) {
-      if (resource.starts_with("nvidia.com/mig-")) {
+      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      // Nodes keep the resource, at zero, when MIG is turned off.
+      if (resource.starts_with("nvidia.com/mig-") && Whole(text, resource) > 0) {
         throw InputError(place_ + ".status.capacity: got " + Quoted(resource) +
                          ", want whole GPUs: MIG parts are no devices here");
       }
-      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
       for (const char* gpu : kGpuResources) {
         if (resource == gpu) count += Whole(text, resource);
       }
@@ -176,11 +177,19 @@ std::vector<KubernetesNode> ReadNodes(const Json& items, const std::string& name
 }
 
 // The same switch name in another block or zone is another switch.
-std::vector<PlacedNode> PlaceNodes(std::vector<KubernetesNode> nodes) {
+std::vector<PlacedNode> PlaceNodes(std::vector<KubernetesNode> nodes,
+                                   std::vector<std::string>* notes) {
   std::sort(nodes.begin(), nodes.end(),
             [](const auto& a, const auto& b) { return a.order < b.order; });
-  const bool are_placed =
-      std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.has_leaf; });
+  const auto has_no_leaf = [](const KubernetesNode& node) { return !node.has_leaf; };
+  const auto unplaced = std::find_if(nodes.begin(), nodes.end(), has_no_leaf);
+  const auto count = std::count_if(nodes.begin(), nodes.end(), has_no_leaf);
+  const bool are_placed = count == 0;
+  if (count > 0 && count < std::ssize(nodes)) {
+    notes->push_back(fmt::format(
+        "leaf switches are left out: {} of {} nodes have neither label {} nor {}, {} is the first",
+        count, nodes.size(), kAwsLayers[2], kGceLayers[1], Quoted(unplaced->name)));
+  }
   std::vector<PlacedNode> placed;
   for (KubernetesNode& node : nodes) {
     PlacedNode& added = placed.emplace_back();
@@ -207,7 +216,7 @@ ImportedCluster ImportKubernetesNodes(const std::string& text, const std::string
   }
   ImportedCluster result;
   std::vector<KubernetesNode> nodes = ReadNodes(root["items"], name, options, &result.notes);
-  AddPlacedNodes(PlaceNodes(std::move(nodes)), options, &result);
+  AddPlacedNodes(PlaceNodes(std::move(nodes), &result.notes), options, &result);
   return result;
 }
 

@@ -122,6 +122,9 @@ NodeTypeProto ToNodeType(const ObservedNode& node, const std::string& id,
   type.nvls = found.wiring == Wiring::kSwitched &&
               (generation == Generation::kHopper || generation == Generation::kBlackwell);
   type.nics = node.nics;
+  if (node.nics == 0 && options.nic_gbit > 0) {
+    notes->push_back("--nic-gbit changes nothing: there are no network interfaces");
+  }
   if (node.nics > 0) {
     type.nic = {LinkKind::kNetwork, kNetworkLatency, NicBandwidth(node, options, place, notes)};
   }

@@ -29,8 +29,12 @@ bool AreEqual(const std::vector<int>& runs) {
          runs.back() <= runs[0];
 }
 
+double Oversubscription(const ImportOptions& options) {
+  return options.oversubscription > 0 ? options.oversubscription : 1;
+}
+
 void AddTier(const ImportOptions& options, SwitchedFabricProto* fabric) {
-  fabric->add_tiers()->set_oversubscription(options.oversubscription);
+  fabric->add_tiers()->set_oversubscription(Oversubscription(options));
 }
 
 }  // namespace
@@ -49,7 +53,12 @@ void AddPlacedNodes(const std::vector<PlacedNode>& nodes, const ImportOptions& o
     group->set_count(group->count() + 1);
   }
   const std::vector<int> leaves = RunsOf(nodes, &PlacedNode::leaf);
-  if (leaves.size() < 2) return;
+  if (leaves.size() < 2) {
+    if (options.oversubscription > 0) {
+      result->notes.push_back("--oversubscription changes nothing: no two leaf switches are known");
+    }
+    return;
+  }
   SwitchedFabricProto* fabric = cluster.add_fabrics();
   fabric->set_kind(SwitchedFabricProto::FAT_TREE);
   AddTier(options, fabric);
@@ -60,7 +69,7 @@ void AddPlacedNodes(const std::vector<PlacedNode>& nodes, const ImportOptions& o
   }
   result->notes.push_back(fmt::format(
       "leaf switches are taken as {:g} to 1 oversubscribed, their links as fast as an interface",
-      options.oversubscription));
+      Oversubscription(options)));
   const std::vector<int> pods = RunsOf(nodes, &PlacedNode::pod);
   if (pods.size() < 2) return;
   if (!AreEqual(leaves) || !AreEqual(pods) || pods[0] % leaves[0] != 0) {

@@ -14,6 +14,10 @@ namespace stagecraft {
 ImportedCluster ImportSlurmTopology(const SlurmText& topology, const SlurmText& gres,
                                     const ImportOptions& options) {
   const bool is_yaml = topology.name.ends_with(".yaml") || topology.name.ends_with(".yml");
+  if (!is_yaml && !options.topology.empty()) {
+    throw InputError("--topology: got " + Quoted(options.topology) + " for " + topology.name +
+                     ", want none, as only a .yaml file has several");
+  }
   const std::vector<SlurmSwitch> switches =
       is_yaml ? ParseSlurmYaml(topology.text, topology.name, options.topology)
               : ParseSlurmConf(topology.text, topology.name);
