@@ -25,21 +25,24 @@ struct Slice {
   size_t event = 0;
 };
 
+// A "B" or an "E".
+struct Mark {
+  int64_t time = 0;
+  bool begins = false;
+  size_t event = 0;
+};
+
 class Checker {
  public:
   explicit Checker(const std::string& file) : file_(file) {}
 
   std::string Check(const Json& events) {
     for (event_ = 0; event_ < events.size(); ++event_) Read(events[event_]);
+    for (auto& [thread, marks] : marks_) Pair(marks, &slices_[thread]);
     int64_t count = 0;
     for (auto& [thread, slices] : slices_) {
       count += static_cast<int64_t>(slices.size());
       CheckNesting(slices);
-    }
-    for (const auto& [thread, open] : open_) {
-      if (open.empty()) continue;
-      event_ = open.back().event;
-      Fail("ph: got a slice that begins (\"B\") and never ends, want an \"E\"");
     }
     return fmt::format("{} events, {} slices on {} threads", events.size(), count, slices_.size());
   }
@@ -77,17 +80,29 @@ class Checker {
       const int64_t duration = event.contains("dur") ? Nanoseconds(event, "dur") : 0;
       if (duration < 0) Fail("dur: got less than zero, want microseconds >= 0");
       slices_[Thread(event)].push_back({begin, begin + duration, event_});
-    } else if (phase == "B") {
-      open_[Thread(event)].push_back({begin, begin, event_});
-    } else if (phase == "E") {
-      std::vector<Slice>& open = open_[Thread(event)];
-      if (open.empty()) Fail("ph: got an \"E\", but no slice of its thread is open");
-      Slice slice = open.back();
-      open.pop_back();
-      slice.end = begin;
-      if (slice.end < slice.begin) Fail("ts: got an end before its beginning");
-      slices_[Thread(event)].push_back(slice);
+    } else if (phase == "B" || phase == "E") {
+      marks_[Thread(event)].push_back({begin, phase == "B", event_});
     }
+  }
+
+  // As viewers do: by time, whatever the order in the file; at one instant in it.
+  void Pair(std::vector<Mark>& marks, std::vector<Slice>* slices) {
+    std::stable_sort(marks.begin(), marks.end(),
+                     [](const Mark& a, const Mark& b) { return a.time < b.time; });
+    std::vector<Mark> open;
+    for (const Mark& mark : marks) {
+      event_ = mark.event;
+      if (mark.begins) {
+        open.push_back(mark);
+        continue;
+      }
+      if (open.empty()) Fail("ph: got an \"E\", but no slice of its thread is open");
+      slices->push_back({open.back().time, mark.time, open.back().event});
+      open.pop_back();
+    }
+    if (open.empty()) return;
+    event_ = open.back().event;
+    Fail("ph: got a slice that begins (\"B\") and never ends, want an \"E\"");
   }
 
   void CheckNesting(std::vector<Slice>& slices) {
@@ -111,7 +126,8 @@ class Checker {
 
   std::string file_;
   size_t event_ = 0;
-  std::map<std::string, std::vector<Slice>> slices_, open_;
+  std::map<std::string, std::vector<Slice>> slices_;  // by thread
+  std::map<std::string, std::vector<Mark>> marks_;
 };
 
 }  // namespace

@@ -32,8 +32,7 @@ using Keys = std::set<std::string>;
 constexpr const char* kWanted =
     "a cluster, workload, plan, schedule, timeline, device or node catalogue, NCCL tuning, "
     "stack defaults, cost or network model, Hugging Face config.json, trace, samples, table of "
-    "measured "
-    "rows, or what import reads";
+    "measured rows, or what import reads";
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 

@@ -22,8 +22,8 @@ struct FileSummary {
 
 // Structured files are recognised by their top-level keys, binary ones by what
 // parses, traces and tables by their extension, what other tools print by its first
-// words; then the reader that the commands use checks them whole. Throws InputError, opening with
-// `path`, for a file that is unsound or none of ours.
+// words; then the reader that the commands use checks them whole. Throws InputError,
+// opening with `path`, for a file that is unsound or none of ours.
 FileSummary CheckFile(const std::string& path, const CheckContext& context);
 
 }  // namespace stagecraft

@@ -32,6 +32,7 @@ struct Track {
   int64_t open_slices = 0;
   uint64_t last_ns = 0;
   int first_packet = -1;  // of an event on it
+  int first_value = -1;   // of a counter value on it
 };
 
 class Checker {
@@ -122,9 +123,7 @@ class Checker {
       Fail(fmt::format("type: got the end of a slice, but none is open on track {}", uuid));
     } else if (event.type() == TrackEvent::TYPE_COUNTER) {
       ++counters_;
-      if (track.is_described && !track.is_counter) {
-        Fail(fmt::format("track_uuid: got {}, want a counter track for a counter value", uuid));
-      }
+      if (track.first_value < 0) track.first_value = packet_;
     }
   }
 
@@ -141,6 +140,12 @@ class Checker {
           fmt::format("{}: packet[{}]: track_uuid: got {}, want a track that is "
                       "described",
                       file_, track.first_packet, uuid));
+    }
+    if (track.is_described && !track.is_counter && track.first_value >= 0) {
+      throw InputError(
+          fmt::format("{}: packet[{}]: track_uuid: got {}, want a counter track for a counter "
+                      "value",
+                      file_, track.first_value, uuid));
     }
     if (track.parent != 0 && !tracks_.contains(track.parent)) {
       throw InputError(

@@ -247,6 +247,19 @@ TEST(CommandCheckTest, PerfettoTracesThatViewersMustGuessAtAreUnsound) {
           trace.add_packet();
         }),
         "no slices");
+  // A counter value on a track of slices, described before it or behind it.
+  for (const bool is_first : {true, false}) {
+    check("p9.pftrace", Spoiled([&](auto& trace) {
+            perfetto::protos::TracePacket value, track;
+            value.set_timestamp(1);
+            value.mutable_track_event()->set_type(perfetto::protos::TrackEvent::TYPE_COUNTER);
+            value.mutable_track_event()->set_track_uuid(777);
+            track.mutable_track_descriptor()->set_uuid(777);
+            *trace.add_packet() = is_first ? track : value;
+            *trace.add_packet() = is_first ? value : track;
+          }),
+          "track_uuid: got 777, want a counter track");
+  }
 }
 
 TEST(CommandCheckTest, ChromeTracesWhoseSlicesDoNotNestAreUnsound) {
@@ -263,6 +276,22 @@ TEST(CommandCheckTest, ChromeTracesWhoseSlicesDoNotNestAreUnsound) {
   check("c6.json", R"({"ts":0})", "ph: got none");
   check("c7.json", R"(3)", "ph: got none");
   ExpectUnsound(Write("c8.json", "{\"traceEvents\": 3}"), "traceEvents: got none");
+}
+
+// [outer 0..9 [inner 2..5]], with the ends before the beginnings.
+TEST(CommandCheckTest, ChromeSlicesPairByTime) {
+  const auto event = [](const char* phase, int microseconds) {
+    return std::string("{\"ph\":\"") + phase + "\",\"ts\":" + std::to_string(microseconds) +
+           ",\"pid\":1,\"tid\":1}";
+  };
+  const std::string ends = event("E", 9) + "," + event("E", 5);
+  const auto file = [](const std::string& name, const std::string& events) {
+    return Write(name, "{\"traceEvents\": [" + events + "]}");
+  };
+  ExpectSound(file("d1.json", ends + "," + event("B", 2) + "," + event("B", 0)),
+              "Chrome trace, 4 events, 2 slices on 1 threads");
+  ExpectUnsound(file("d2.json", event("B", 3) + "," + event("E", 2)),
+                "traceEvents[1]: ph: got an \"E\", but no slice of its thread is open");
 }
 
 TEST(CommandCheckTest, AllFilesAreReportedThoughOneIsBad) {
