@@ -1,8 +1,11 @@
 #include "sim/pipeline/order_times.h"
 
 #include <algorithm>
+#include <string>
 
 #include "costmodel/check.h"
+#include "sim/pipeline/order_errors.h"
+#include "sim/pipeline/order_walk.h"
 #include "sim/pipeline/pass_slots.h"
 
 namespace stagecraft {
@@ -21,85 +24,56 @@ Duration TimeOf(const PassTimes& times, Phase phase) {
   }
 }
 
-class Replay {
+// When passes end, as far as they have run.
+class Clock {
  public:
-  Replay(const ChunkMap& map, std::span<const PassOrder> orders, int micro_batches,
-         const PipelineCosts& costs)
-      : orders_(orders),
-        costs_(costs),
-        slots_(map, micro_batches),
-        end_(slots_.size(), Duration::Nanoseconds(-1)),
-        next_(orders.size(), 0),
-        free_(orders.size()) {
-    for (const PassOrder& order : orders) times_.passes.emplace_back(order.size());
-  }
+  Clock(const PassSlots& slots, const PipelineCosts& costs)
+      : slots_(slots), costs_(costs), end_(slots.size()), free_(slots.map().stages()) {}
 
-  OrderTimes Run() {
-    std::vector<int> stages(orders_.size());
-    for (size_t s = 0; s < stages.size(); ++s) stages[s] = static_cast<int>(s);
-    // A stage runs on until it lacks something; who makes it calls the stage again.
-    while (!stages.empty()) {
-      const int stage = stages.back();
-      stages.pop_back();
-      while (RunNext(stage, stages)) {
-      }
+  PassSpan Run(const PassOrder& order, const PassRun& run) {
+    Duration start = free_[run.stage];
+    Duration length;
+    for (size_t i = run.first; i <= run.last; ++i) {
+      start = std::max(start, Ready(run.stage, order[i]));
+      length += TimeOf(costs_.times[run.stage][order[i].chunk], order[i].phase);
     }
-    for (size_t s = 0; s < orders_.size(); ++s) {
-      if (next_[s] < orders_[s].size()) throw InputError("the orders of the stages deadlock");
-    }
-    return std::move(times_);
+    if (run.last > run.first) length = costs_.Beside(length);
+    const Duration end = start + length;
+    for (size_t i = run.first; i <= run.last; ++i) end_[slots_.Of(run.stage, order[i])] = end;
+    free_[run.stage] = end;
+    return {start, end};
   }
 
  private:
-  // Whether the next pass, or pair, could run.
-  bool RunNext(int stage, std::vector<int>& calls) {
-    const PassOrder& order = orders_[stage];
-    const size_t first = next_[stage];
-    if (first == order.size()) return false;
-    size_t last = first;
-    while (order[last].beside_next && last + 1 < order.size()) ++last;
-    Duration start = free_[stage];
-    Duration length;
-    for (size_t i = first; i <= last; ++i) {
-      const Duration ready = Ready(stage, order[i]);
-      if (ready < Duration()) return false;
-      start = std::max(start, ready);
-      length += TimeOf(costs_.times[stage][order[i].chunk], order[i].phase);
-    }
-    for (size_t i = first; i <= last; ++i) {
-      times_.passes[stage][i] = {start, start + length};
-      end_[slots_.Of(stage, order[i])] = start + length;
-      const PassSlots::Located receiver = slots_.Receiver(stage, order[i]);
-      if (receiver.stage >= 0) calls.push_back(receiver.stage);
-    }
-    free_[stage] = start + length;
-    next_[stage] = last + 1;
-    return true;
-  }
-
-  // When everything a pass waits for is there; below zero: not yet known.
+  // When everything a pass waits for is there.
   Duration Ready(int stage, const Pass& pass) const {
     Duration ready;
+    if (pass.phase == Phase::kBackwardWeight) {
+      return end_[slots_.Of(stage, {Phase::kBackwardInput, pass.chunk, pass.micro_batch})];
+    }
     if (pass.phase != Phase::kForward) {
-      Pass own = pass;
-      own.phase = pass.phase == Phase::kBackwardWeight ? Phase::kBackwardInput : Phase::kForward;
-      ready = end_[slots_.Of(stage, own)];
+      ready = end_[slots_.Of(stage, {Phase::kForward, pass.chunk, pass.micro_batch})];
     }
     const PassSlots::Located feeder = slots_.Feeder(stage, pass);
-    if (feeder.stage < 0 || ready < Duration()) return ready;
-    const Duration made = end_[slots_.Of(feeder.stage, feeder.pass)];
-    if (made < Duration()) return made;
-    return std::max(ready, made + costs_.Transfer(feeder.stage, stage));
+    if (feeder.stage < 0) return ready;
+    return std::max(
+        ready, end_[slots_.Of(feeder.stage, feeder.pass)] + costs_.Transfer(feeder.stage, stage));
   }
 
-  const std::span<const PassOrder> orders_;
+  const PassSlots& slots_;
   const PipelineCosts& costs_;
-  const PassSlots slots_;
-  std::vector<Duration> end_;  // by slot; below zero: has not run
-  std::vector<size_t> next_;   // by stage: into its order
-  std::vector<Duration> free_;
-  OrderTimes times_;
+  std::vector<Duration> end_;   // by slot
+  std::vector<Duration> free_;  // by stage
 };
+
+// Why orders stop before their end.
+std::string StopReason(const ChunkMap& map, std::span<const PassOrder> orders, int micro_batches) {
+  bool forward_only = true;
+  for (const PassOrder& order : orders) {
+    for (const Pass& pass : order) forward_only = forward_only && pass.phase == Phase::kForward;
+  }
+  return FindOrderError(map, orders, micro_batches, forward_only).value();
+}
 
 }  // namespace
 
@@ -121,7 +95,21 @@ Duration OrderTimes::LongestStage() const {
 
 OrderTimes TimeOrders(const ChunkMap& map, std::span<const PassOrder> orders, int micro_batches,
                       const PipelineCosts& costs) {
-  return Replay(map, orders, micro_batches, costs).Run();
+  const PassSlots slots(map, micro_batches);
+  const OrderWalk walk = WalkOrders(slots, orders);
+  OrderTimes times;
+  for (size_t stage = 0; stage < orders.size(); ++stage) {
+    if (walk.next[stage] < orders[stage].size()) {
+      throw InputError(StopReason(map, orders, micro_batches));
+    }
+    times.passes.emplace_back(orders[stage].size());
+  }
+  Clock clock(slots, costs);
+  for (const PassRun& run : walk.runs) {
+    const PassSpan span = clock.Run(orders[run.stage], run);
+    for (size_t i = run.first; i <= run.last; ++i) times.passes[run.stage][i] = span;
+  }
+  return times;
 }
 
 }  // namespace stagecraft

@@ -27,7 +27,7 @@ struct OrderTimes {
 };
 
 // A backward in one pass takes the time of both its halves. Linear in the passes;
-// throws InputError where some can never run (order_errors.h says which).
+// throws InputError, with the sentence of FindOrderError(), where some can never run.
 OrderTimes TimeOrders(const ChunkMap& map, std::span<const PassOrder> orders, int micro_batches,
                       const PipelineCosts& costs);
 

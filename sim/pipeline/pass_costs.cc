@@ -1,6 +1,7 @@
 #include "sim/pipeline/pass_costs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 namespace stagecraft {
@@ -9,6 +10,10 @@ Duration PipelineCosts::Transfer(int from, int to) const {
   if (from == to) return Duration();
   const bool wraps = std::abs(from - to) != 1;
   return transfers[wraps ? transfers.size() - 1 : static_cast<size_t>(std::min(from, to))];
+}
+
+Duration PipelineCosts::Beside(Duration sum) const {
+  return Duration::Nanoseconds(std::llround(beside_share * static_cast<double>(sum.ns())));
 }
 
 PipelineCosts UniformCosts(int stages, int chunks, const PassTimes& times, Duration transfer) {

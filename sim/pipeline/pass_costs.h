@@ -31,8 +31,11 @@ struct PipelineCosts {
   // direction; nobody computes less meanwhile. Chunks that follow one another on the
   // same stage wait for nothing.
   std::vector<Duration> transfers;
+  // What passes beside each other take, of the sum of their times.
+  double beside_share = 1;
 
   Duration Transfer(int from, int to) const;
+  Duration Beside(Duration sum) const;
 };
 
 // Equal stages.
