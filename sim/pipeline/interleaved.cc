@@ -6,19 +6,43 @@
 namespace stagecraft {
 namespace {
 
-// The k-th forward of a stage: groups of `stages` micro-batches go through one
-// chunk after another. Backwards take the chunks from the last to the first.
-Pass ForwardPass(int k, int stages, int chunks) {
-  const int in_group = k % (stages * chunks);
-  return {Phase::kForward, static_cast<int16_t>(in_group / stages),
-          k / (stages * chunks) * stages + k % stages};
+// The forwards of a stage, group by group, through one chunk after another.
+struct ForwardTable {
+  std::vector<Pass> passes;
+  int largest_group = 0;
+};
+
+ForwardTable MakeForwardTable(int stages, int chunks, int micro_batches, int size) {
+  ForwardTable table;
+  table.passes.reserve(static_cast<size_t>(chunks) * static_cast<size_t>(micro_batches));
+  for (int first = 0; first < micro_batches;) {
+    int end = std::min(first + size, micro_batches);
+    if (micro_batches - end < stages) end = micro_batches;
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      for (int b = first; b < end; ++b) {
+        table.passes.push_back({Phase::kForward, static_cast<int16_t>(chunk), b});
+      }
+    }
+    table.largest_group = std::max(table.largest_group, end - first);
+    first = end;
+  }
+  return table;
 }
 
-Pass BackwardPass(int k, int stages, int chunks) {
-  Pass pass = ForwardPass(k, stages, chunks);
-  pass.phase = Phase::kBackward;
-  pass.chunk = static_cast<int16_t>(chunks - 1 - pass.chunk);
-  return pass;
+// Backwards take the chunks from the last to the first.
+Pass BackwardLike(const Pass& forward, int chunks) {
+  return {Phase::kBackward, static_cast<int16_t>(chunks - 1 - forward.chunk), forward.micro_batch};
+}
+
+PassOrder Alternate(const std::vector<Pass>& forwards, int chunks, size_t warmup) {
+  warmup = std::min(warmup, forwards.size());
+  PassOrder order(forwards.begin(), forwards.begin() + static_cast<ptrdiff_t>(warmup));
+  order.reserve(2 * forwards.size());
+  for (size_t k = 0; k < forwards.size(); ++k) {
+    if (warmup + k < forwards.size()) order.push_back(forwards[warmup + k]);
+    order.push_back(BackwardLike(forwards[k], chunks));
+  }
+  return order;
 }
 
 }  // namespace
@@ -26,19 +50,20 @@ Pass BackwardPass(int k, int stages, int chunks) {
 PassOrder InterleavedOrder(int stage, int stages, int chunks, int micro_batches,
                            FewMicroBatches few) {
   CHECK(micro_batches % stages == 0);
-  const int total = micro_batches * chunks;
-  int warmup = 2 * (stages - stage - 1) + (chunks - 1) * stages;
-  if (micro_batches == stages && few == FewMicroBatches::kAllForward) warmup = total;
-  warmup = std::min(warmup, total);
-
-  PassOrder order;
-  order.reserve(2 * total);
-  for (int k = 0; k < warmup; ++k) order.push_back(ForwardPass(k, stages, chunks));
-  for (int k = 0; k < total; ++k) {
-    if (warmup + k < total) order.push_back(ForwardPass(warmup + k, stages, chunks));
-    order.push_back(BackwardPass(k, stages, chunks));
+  if (micro_batches == stages && few == FewMicroBatches::kAllForward) {
+    const ForwardTable table = MakeForwardTable(stages, chunks, micro_batches, stages);
+    return Alternate(table.passes, chunks, table.passes.size());
   }
-  return order;
+  return InterleavedOrder(stage, stages, chunks, micro_batches, MicroBatchGroups{stages});
+}
+
+PassOrder InterleavedOrder(int stage, int stages, int chunks, int micro_batches,
+                           const MicroBatchGroups& groups) {
+  CHECK(groups.size >= stages);
+  const ForwardTable table = MakeForwardTable(stages, chunks, micro_batches, groups.size);
+  const int warmup = 2 * (stages - stage - 1) + (chunks - 1) * table.largest_group +
+                     (groups.one_more_warmup ? 1 : 0);
+  return Alternate(table.passes, chunks, static_cast<size_t>(warmup));
 }
 
 }  // namespace stagecraft

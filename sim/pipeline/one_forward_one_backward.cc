@@ -31,4 +31,10 @@ PassOrder OneForwardOneBackwardOrder(int window, const MicroBatchShares& shares,
   return order;
 }
 
+int DappleWarmup(int stage, int stages, int most_in_flight, WarmupPolicy policy) {
+  const int left = stages - stage;
+  const int in_flight = policy == WarmupPolicy::kA ? left : 2 * left - 1;
+  return std::min(in_flight, most_in_flight) - 1;
+}
+
 }  // namespace stagecraft
