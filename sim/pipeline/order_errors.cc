@@ -35,15 +35,7 @@ class StageCheck {
     for (size_t i = 0; i < order.size(); ++i) {
       if (Error error = FindRangeError(order[i])) return error;
       if (Error error = FindTurnError(order[i])) return error;
-      if (!order[i].beside_next) continue;
-      if (i + 1 == order.size()) {
-        return fmt::format("rank {} runs {} beside the next pass, but ends with it", stage_,
-                           PassName(map_, order[i]));
-      }
-      if (order[i + 1].chunk == order[i].chunk) {
-        return fmt::format("rank {} runs {} beside a pass of the same chunk", stage_,
-                           PassName(map_, order[i]));
-      }
+      if (Error error = FindBesideError(order, i)) return error;
     }
     return FindMissing();
   }
@@ -96,6 +88,21 @@ class StageCheck {
     if (is_weight && before == Seen::kWhole) {
       return fmt::format("rank {} runs {}, which its whole backward did", stage_,
                          PassName(map_, pass));
+    }
+    return {};
+  }
+
+  Error FindBesideError(const PassOrder& order, size_t i) const {
+    if (!order[i].beside_next) return {};
+    const std::string name = PassName(map_, order[i]);
+    if (i + 1 == order.size()) {
+      return fmt::format("rank {} runs {} beside the next pass, but ends with it", stage_, name);
+    }
+    if (order[i + 1].chunk == order[i].chunk) {
+      return fmt::format("rank {} runs {} beside a pass of the same chunk", stage_, name);
+    }
+    if (order[i + 1].beside_next) {
+      return fmt::format("rank {} runs {} beside two passes", stage_, name);
     }
     return {};
   }

@@ -66,6 +66,9 @@ TEST(OrderErrorsTest, APassBesideNothingOrItsOwnChunkIsNamed) {
             "rank 0 runs backward of micro-batch 0 beside the next pass, but ends with it");
   EXPECT_EQ(ErrorOf({{{F, 0, 0}, {F, 0, 1, true}, {B, 0, 0}, {B, 0, 1}}}, 2),
             "rank 0 runs forward of micro-batch 1 beside a pass of the same chunk");
+  EXPECT_EQ(FindOrderError(ChunkMap::Looped(1, 2),
+                           PipelineOrders{{{F, 0, 0, true}, {F, 1, 0, true}, {F, 0, 1}}}, 2, true),
+            "rank 0 runs forward of micro-batch 0 chunk 0 beside two passes");
 }
 
 TEST(OrderErrorsTest, OrdersOfTooFewRanksAreNamed) {
