@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/lowering.h"
+#include "sim/plan_orders.h"
 #include "sim/shard.h"
 
 namespace stagecraft {
@@ -24,7 +25,8 @@ FlopCount RecomputedFlopsOfStep(const Plan& plan, const Workload& workload,
     std::vector<FlopCount> by_kind;
     for (const LayerKind& kind : workload.kinds) by_kind.push_back(RecomputedFlops(kind, spec));
     const double ranks = s.tensor_parallel * s.context_parallel;
-    const double micro_batches = static_cast<double>(plan.micro_batches());
+    const double micro_batches =
+        static_cast<double>(plan.micro_batches()) / MapOf(plan).chains();
     for (const LayerRange& range : s.chunks) {
       for (int l = range.first; l < range.first + range.count; ++l) {
         flops += ranks * micro_batches * by_kind[workload.layers[l]];
@@ -57,9 +59,11 @@ void CountWork(const Plan& plan, const Workload& workload, const Cluster& cluste
 
 }  // namespace
 
-SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
+SimulatedStep SimulateStep(const Plan& given, const Workload& workload, const Cluster& cluster,
                            const CostModel& model, const SimulationOptions& options) {
   SimulatedStep step;
+  step.plan = WithOrders(given, workload, cluster, model);
+  const Plan& plan = step.plan;
   const bool unfold = options.unfold || options.network.fidelity == NetworkFidelity::kFlow;
   step.schedule = Lower(plan, workload, cluster, {unfold, options.with_optimizer});
   SimExecutor executor(cluster, model, options.network);

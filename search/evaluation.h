@@ -46,6 +46,7 @@ struct Evaluation {
 
 // A simulated step with everything that led to it.
 struct SimulatedStep {
+  Plan plan;  // with the orders that it ran
   Schedule schedule;
   Timeline timeline;
   BoundCosts costs;

@@ -103,13 +103,18 @@ void LoweredPasses::AddInstance(int index) {
   instance_begin_.push_back(workers_.size());
   std::vector<PipelineWorker> pipeline;
   std::vector<MicroBatchShares> shares;
+  const bool is_separate = HasSeparatePipelines(plan_);
+  PipelineOrders orders;
+  if (is_separate) orders = PipelineOrdersOf(plan_, instance.replicas[0][0]);
   for (int stage = 0; stage < stages(); ++stage) {
     shares.push_back(StageShares(plan_, stage));
-    if (HasSeparatePipelines(plan_)) {
+    if (is_separate) {
       shares.back() = {shares.back().Count(instance.replicas[stage][0]), 1};
     }
     for (size_t r = 0; r < instance.replicas[stage].size(); ++r) {
-      pipeline.push_back(AddWorker(index, stage, static_cast<int>(r)));
+      const int replica = instance.replicas[stage][r];
+      PassOrder order = is_separate ? std::move(orders[stage]) : StageOrder(plan_, stage, replica);
+      pipeline.push_back(AddWorker(index, stage, static_cast<int>(r), std::move(order)));
       FindDividedPasses(pipeline.back().order, workers_.back());
       MakeBlocks(workers_.back());
     }
@@ -118,7 +123,8 @@ void LoweredPasses::AddInstance(int index) {
                       builder_);
 }
 
-PipelineWorker LoweredPasses::AddWorker(int instance_index, int stage, int position) {
+PipelineWorker LoweredPasses::AddWorker(int instance_index, int stage, int position,
+                                        PassOrder order) {
   const PipelineInstance& instance = folding_.instances[instance_index];
   LoweredWorker worker;
   worker.instance = instance_index;
@@ -145,7 +151,7 @@ PipelineWorker LoweredPasses::AddWorker(int instance_index, int stage, int posit
   }
   out.rank = worker.ranks[0];
   out.sends_block = !plan_.overlap_p2p;
-  out.order = StageOrder(plan_, stage, worker.replica);
+  out.order = std::move(order);
   workers_.push_back(std::move(worker));
   return out;
 }

@@ -78,7 +78,7 @@ class LoweredPasses : private PassCosts {
 
   void FindBuckets(int stage);
   void AddInstance(int index);
-  PipelineWorker AddWorker(int instance, int stage, int position);
+  PipelineWorker AddWorker(int instance, int stage, int position, PassOrder order);
   void FindDividedPasses(const PassOrder& order, LoweredWorker& worker) const;
   bool DividesSome(int stage, Phase phase) const;
   bool IsDivided(const LoweredWorker& worker, const Pass& pass) const;

@@ -27,8 +27,10 @@ struct LoweringOptions {
 Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluster,
                const LoweringOptions& options = {});
 
-// The order in which a replica of a stage runs its passes.
+// The order in which a replica of a stage runs its passes; where HasSeparatePipelines(),
+// PipelineOrdersOf() says so of all stages at once.
 PassOrder StageOrder(const Plan& plan, int stage, int replica);
+PipelineOrders PipelineOrdersOf(const Plan& plan, int replica);
 
 // How a replica of a stage divides its layers on this cluster.
 ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,

@@ -109,7 +109,7 @@ PlanDegrees Resolve(PlanDegrees d, const Cluster& cluster) {
   if (d.chunks > 1 && d.order == PipelineOrder::kOneForwardOneBackward) {
     d.order = PipelineOrder::kInterleaved;
   }
-  const Placement placement = PlacementOf(d.order);
+  const Placement placement = PlacementOf(d);
   // Orders with a shape of their own need not be told how many chunks it has.
   if (d.chunks == 1 && placement != Placement::kLooped) d.chunks = LeastChunks(d.order);
   const std::string problem = FindChunkError(d.order, placement, d.pipeline, d.chunks);
@@ -223,10 +223,12 @@ int Plan::device_count() const {
   return count;
 }
 
+Placement PlacementOf(const StepOptions& options) {
+  return options.order == PipelineOrder::kCustom ? options.placement : PlacementOf(options.order);
+}
+
 ChunkMap MapOf(const Plan& plan) {
-  const bool is_custom = plan.order == PipelineOrder::kCustom;
-  return {is_custom ? plan.placement : PlacementOf(plan.order),
-          static_cast<int>(plan.stages.size()), plan.chunk_count()};
+  return {PlacementOf(plan), static_cast<int>(plan.stages.size()), plan.chunk_count()};
 }
 
 MicroBatchShares StageShares(const Plan& plan, int stage) {
@@ -246,7 +248,7 @@ bool HasSeparatePipelines(const Plan& plan) {
 Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster& cluster) {
   const PlanDegrees d = Resolve(given, cluster);
   const std::vector<Degree> order = OrderedDegrees(d);
-  const ChunkMap map(PlacementOf(d.order), d.pipeline, d.chunks);
+  const ChunkMap map(PlacementOf(d), d.pipeline, d.chunks);
   const std::vector<int> counts = LayersPerPart(d, map, workload);
   Plan plan;
   static_cast<StepOptions&>(plan) = d;

@@ -46,10 +46,6 @@ struct Stage {
 
 struct Plan : StepOptions {
   std::vector<Stage> stages;
-  // What every pipeline's stages run, where `order` is kCustom or depends on costs;
-  // else empty.
-  PipelineOrders orders;
-  Placement placement = Placement::kLooped;  // of kCustom
   bool sequence_parallel = false;
   // What the data-parallel ranks of a stage share out: 0 nothing, 1 optimizer
   // states, 2 gradients too (reduced after every micro-batch), 3 parameters too
@@ -70,6 +66,7 @@ struct Plan : StepOptions {
 };
 
 // Where the parts of the network stand.
+Placement PlacementOf(const StepOptions& options);
 ChunkMap MapOf(const Plan& plan);
 
 // Which micro-batches of a step each replica of a stage takes.

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "sim/pipeline/order_errors.h"
 #include "sim/plan.h"
 #include "sim/sync_errors.h"
 
@@ -369,6 +370,28 @@ void CheckBidirectional(const Plan& plan, Errors& errors) {
   }
 }
 
+// Orders that a plan spells out run the same micro-batches on every replica.
+void CheckGivenOrders(const Plan& plan, const MicroBatchShares& shares, Errors& errors) {
+  const bool needs_same = plan.order == PipelineOrder::kCustom || NeedsCosts(plan.order);
+  if (!needs_same) return;
+  const int count = shares.Count(0);
+  for (size_t replica = 1; replica < plan.stages[0].replicas.size(); ++replica) {
+    if (shares.Count(static_cast<int>(replica)) == count) continue;
+    errors.push_back(fmt::format("order: {} wants equally many micro-batches of every replica",
+                                 Name(plan.order)));
+    return;
+  }
+  const bool is_given = plan.order == PipelineOrder::kCustom || !plan.orders.empty();
+  if (is_given && plan.orders.size() != plan.stages.size()) {
+    errors.push_back(fmt::format("orders: got {}, want one for each of {} stages",
+                                 plan.orders.size(), plan.stages.size()));
+    return;
+  }
+  if (!is_given) return;
+  const auto problem = FindOrderError(MapOf(plan), plan.orders, count, plan.forward_only);
+  if (problem) errors.push_back("order: " + *problem);
+}
+
 void CheckOrder(const Plan& plan, Errors& errors) {
   int64_t most = 0;
   for (const Stage& stage : plan.stages) {
@@ -387,17 +410,15 @@ void CheckOrder(const Plan& plan, Errors& errors) {
     return;
   }
   if (MapOf(plan).chains() > 1) CheckBidirectional(plan, errors);
-  if (plan.order != PipelineOrder::kInterleaved) return;
-  const int64_t stages = static_cast<int64_t>(plan.stages.size());
+  if (!HasSeparatePipelines(plan)) return;
   const MicroBatchShares shares = StageShares(plan, 0);
   for (int replica = 0; replica < static_cast<int>(plan.stages[0].replicas.size()); ++replica) {
-    if (shares.Count(replica) % stages == 0) continue;
-    errors.push_back(fmt::format(
-        "order: interleaved wants the {} micro-batches of a replica to be a multiple of the {} "
-        "stages",
-        shares.Count(replica), stages));
+    const std::string problem = FindMicroBatchError(plan.order, MapOf(plan), shares.Count(replica));
+    if (problem.empty()) continue;
+    errors.push_back(problem);
     return;
   }
+  CheckGivenOrders(plan, shares, errors);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "sim/pipeline/order_text.h"
 #include "sim/plan_limits.h"
 #include "sim/rank_order.h"
 
@@ -110,23 +111,30 @@ Stage StageFromProto(const StageProto& proto, const Place& place, std::set<int>&
   return stage;
 }
 
-// In the order of virtual stages, each chunk begins where the one before ended.
-void CheckLayersFollow(const std::vector<Stage>& stages, const std::string& file) {
+// Along every chain each part begins where the one before ended.
+void CheckLayersFollow(const Plan& plan, const std::string& file) {
+  const std::vector<Stage>& stages = plan.stages;
   const size_t chunks = stages[0].chunks.size();
-  int next = 0;
   for (size_t s = 0; s < stages.size(); ++s) {
     if (stages[s].chunks.size() == chunks) continue;
     Place{file}.Fail(
         fmt::format("stages[{}].chunks", s),
         fmt::format("got {}, want {} as in stages[0]", stages[s].chunks.size(), chunks));
   }
-  for (size_t chunk = 0; chunk < chunks; ++chunk) {
-    for (size_t s = 0; s < stages.size(); ++s) {
-      const LayerRange range = stages[s].chunks[chunk];
+  const std::string problem =
+      FindChunkError(plan.order, PlacementOf(plan), static_cast<int>(stages.size()),
+                     static_cast<int>(std::min<size_t>(chunks, kMaxLayers)));
+  if (!problem.empty()) throw InputError(file + ": " + problem);
+  const ChunkMap map = MapOf(plan);
+  for (int chain = 0; chain < map.chains(); ++chain) {
+    int next = 0;
+    for (int index = 0; index < map.length(); ++index) {
+      const auto [stage, chunk] = map.PlaceOf({chain, index});
+      const LayerRange range = stages[stage].chunks[chunk];
       if (range.first != next) {
         Place{file}.Fail(
-            fmt::format("stages[{}].chunks[{}].first", s, chunk),
-            fmt::format("got {}, want {}, where the chunk before ends", range.first, next));
+            fmt::format("stages[{}].chunks[{}].first", stage, chunk),
+            fmt::format("got {}, want {}, where the part before ends", range.first, next));
       }
       next += range.count;  // below 2 x kMaxLayers, as `first` is checked
     }
@@ -150,6 +158,31 @@ SyncOptions SyncFromProto(const PlanProto& proto, const Place& place) {
   return sync;
 }
 
+void ReadOrder(const PlanProto& proto, const Place& place, Plan& plan) {
+  plan.order = EnumFromProto(proto.order(), plan.order, "order", place);
+  OrderOptions& options = plan.order_options;
+  options.warmup = EnumFromProto(proto.warmup(), WarmupPolicy::kA, "warmup", place);
+  options.groups.size =
+      static_cast<int>(place.InRange("order_group", proto.order_group(), 0, kMostOfABatch));
+  options.groups.one_more_warmup = proto.one_more_warmup();
+  if (proto.two_forwards_slot()) options.slots = ChimeraSlots::kTwoForwards;
+  if (proto.has_activation_limit()) options.activation_limit = proto.activation_limit();
+  if (!(options.activation_limit >= 0 && options.activation_limit <= kMostActivationLimit)) {
+    place.Fail("activation_limit", fmt::format("got {}, want 0 to {}", options.activation_limit,
+                                               kMostActivationLimit));
+  }
+  const bool is_custom = plan.order == PipelineOrder::kCustom;
+  if (is_custom == (proto.orders_size() == 0)) {
+    place.Fail("orders", is_custom ? "got none, want one for each stage of a custom order"
+                                   : "got some, want them with order CUSTOM alone");
+  }
+  plan.placement = EnumFromProto(proto.placement(), Placement::kLooped, "placement", place);
+  for (int stage = 0; stage < proto.orders_size(); ++stage) {
+    plan.orders.push_back(
+        OrderFromText(proto.orders(stage), fmt::format("{}: {}orders[{}]", place.file, place.message, stage)));
+  }
+}
+
 // What both forms share: everything but the stages.
 void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
   place.InRange("schema", proto.has_schema() ? proto.schema() : 1, 1, 1);
@@ -160,7 +193,7 @@ void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
     place.Fail("global_batch", fmt::format("got {}, want a multiple of micro_batch {}",
                                            plan.global_batch, plan.micro_batch));
   }
-  plan.order = EnumFromProto(proto.order(), plan.order, "order", place);
+  ReadOrder(proto, place, plan);
   plan.precision = EnumFromProto(proto.precision(), DType::kBf16, "precision", place);
   plan.forward_only = proto.forward_only();
   if (proto.has_zero()) plan.zero = static_cast<int>(place.InRange("zero", proto.zero(), 0, 3));
@@ -201,10 +234,10 @@ Plan PlanOfStages(const PlanProto& proto, const std::string& file) {
     is_split = is_split || stage.tensor_parallel > 1;
     has_copies = has_copies || stage.replicas.size() > 1 || stage.context_parallel > 1;
   }
-  CheckLayersFollow(plan.stages, file);
   if (proto.order() == PlanProto::ORDER_UNSPECIFIED && plan.chunk_count() > 1) {
     plan.order = PipelineOrder::kInterleaved;
   }
+  CheckLayersFollow(plan, file);
   plan.sequence_parallel = proto.has_sequence_parallel() ? proto.sequence_parallel() : is_split;
   if (!proto.has_zero()) {
     const bool is_plain = plan.gradient_sync.method == SyncMethod::kAllReduce;

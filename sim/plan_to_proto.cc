@@ -1,4 +1,5 @@
 // The way out: a plan as the proto that lists its stages.
+#include "sim/pipeline/order_text.h"
 #include "sim/plan_proto.h"
 
 namespace stagecraft {
@@ -29,6 +30,19 @@ void AddStage(const Stage& stage, PlanProto& plan) {
   proto.set_expert_parallel(stage.expert_parallel);
 }
 
+void AddOrder(const Plan& plan, PlanProto& proto) {
+  const OrderOptions& options = plan.order_options;
+  proto.set_order(EnumToProto<PlanProto::Order>(plan.order));
+  proto.set_warmup(EnumToProto<PlanProto::Warmup>(options.warmup));
+  proto.set_order_group(options.groups.size);
+  proto.set_one_more_warmup(options.groups.one_more_warmup);
+  proto.set_two_forwards_slot(options.slots == ChimeraSlots::kTwoForwards);
+  proto.set_activation_limit(options.activation_limit);
+  if (plan.order != PipelineOrder::kCustom) return;
+  proto.set_placement(EnumToProto<PlanProto::Placement>(plan.placement));
+  for (const PassOrder& order : plan.orders) proto.add_orders(OrderToText(order));
+}
+
 }  // namespace
 
 PlanProto ToProto(const Plan& plan) {
@@ -38,7 +52,6 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_micro_batch(plan.micro_batch);
   proto.set_global_batch(plan.global_batch);
   proto.set_sequence(plan.sequence);
-  proto.set_order(EnumToProto<PlanProto::Order>(plan.order));
   proto.set_precision(EnumToProto<PlanProto::Precision>(plan.precision));
   proto.set_forward_only(plan.forward_only);
   proto.set_sequence_parallel(plan.sequence_parallel);
@@ -62,6 +75,7 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_overlap_tensor(plan.overlap_tensor);
   proto.set_optimizer(EnumToProto<PlanProto::Optimizer>(plan.optimizer));
   proto.set_reshard_after_forward(plan.reshard_after_forward);
+  AddOrder(plan, proto);
   proto.set_expert_imbalance(plan.expert_imbalance);
   return proto;
 }

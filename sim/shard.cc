@@ -26,6 +26,17 @@ Bytes TensorBytes(const SavedTensor& tensor, const Operator& op, const ShardSpec
   return Bytes(rows * features * element * (tensor.per_key ? keys : 1));
 }
 
+bool MultipliesWeights(const Operator& op) {
+  return op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kConvolution ||
+         op.kind == OperatorKind::kRecurrent;
+}
+
+Bytes OutputBytes(const Operator& op, const ShardSpec& spec) {
+  const int64_t features =
+      op.split == Split::kColumn ? DivideUp(op.out_features, spec.tensor) : op.out_features;
+  return Bytes(spec.Rows(op.positions) * features * spec.ElementBytes());
+}
+
 bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec) {
   return spec.recompute == Recompute::kFull && layer.role == LayerRole::kBlock;
 }
@@ -46,15 +57,20 @@ LayerMemory SavedActivations(const LayerKind& layer, const ShardSpec& spec) {
   const bool drops_scores = spec.recompute != Recompute::kNone;
   Bytes all;
   Bytes scores;
+  Bytes until_weights;
   ForEachOperator(layer, [&](const Operator& op) {
     for (const SavedTensor& tensor : op.saved) {
-      (tensor.per_key ? scores : all) += TensorBytes(tensor, op, spec);
+      const Bytes bytes = TensorBytes(tensor, op, spec);
+      (tensor.per_key ? scores : all) += bytes;
+      if (MultipliesWeights(op)) until_weights += bytes;
     }
+    if (MultipliesWeights(op)) until_weights += OutputBytes(op, spec);
   });
   if (RecomputesWhole(layer, spec)) {
-    return {BoundaryBytes(layer, spec), all + scores};
+    return {BoundaryBytes(layer, spec), all + scores, until_weights};
   }
-  return drops_scores ? LayerMemory{all, scores} : LayerMemory{all + scores, Bytes()};
+  if (drops_scores) return {all, scores, until_weights};
+  return {all + scores, Bytes(), until_weights};
 }
 
 Bytes BoundaryBytes(const LayerKind& layer, const ShardSpec& spec) {

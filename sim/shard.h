@@ -72,6 +72,9 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec);
 struct LayerMemory {
   Bytes saved;
   Bytes recomputed;
+  // Where backwards are split: what is kept from the input gradients to the weight
+  // gradients, the products' inputs and the gradients of their outputs.
+  Bytes until_weights;
 };
 LayerMemory SavedActivations(const LayerKind& layer, const ShardSpec& spec);
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "costmodel/check.h"
 #include "costmodel/divide.h"
 #include "sim/fold.h"
 #include "sim/lowering.h"
@@ -17,32 +16,29 @@ PassOrder ReplicatedOrder(const Plan& plan, int stage, int replica) {
   return OneForwardOneBackwardOrder(static_cast<int>(window), StageShares(plan, stage), replica);
 }
 
-PassOrder WholeOrder(const Plan& plan, int stage, int replica) {
-  if (!plan.orders.empty()) return plan.orders[stage];
-  const int stages = static_cast<int>(plan.stages.size());
-  const int micro_batches = StageShares(plan, stage).Count(replica);
-  switch (plan.order) {
-    case PipelineOrder::kGpipe:
-      return GpipeOrder(micro_batches);
-    case PipelineOrder::kInterleaved:
-      return InterleavedOrder(stage, stages, plan.chunk_count(), micro_batches,
-                              FewMicroBatches::kUsualWarmup);
-    case PipelineOrder::kOneForwardOneBackward:
-      if (!HasSeparatePipelines(plan)) return ReplicatedOrder(plan, stage, replica);
-      return OneForwardOneBackwardOrder(stages - 1 - stage, micro_batches);
-    default:
-      CHECK(false);
-  }
-  return {};
+void DropBackwards(PassOrder& order) {
+  std::erase_if(order, [](const Pass& pass) { return pass.phase != Phase::kForward; });
+  for (Pass& pass : order) pass.beside_next = false;
 }
 
 }  // namespace
 
-PassOrder StageOrder(const Plan& plan, int stage, int replica) {
-  PassOrder order = WholeOrder(plan, stage, replica);
-  if (plan.forward_only) {
-    std::erase_if(order, [](const Pass& pass) { return pass.phase != Phase::kForward; });
+PipelineOrders PipelineOrdersOf(const Plan& plan, int replica) {
+  PipelineOrders orders = plan.orders;
+  if (orders.empty()) {
+    orders = MakeOrders(plan.order, plan.order_options, MapOf(plan),
+                        StageShares(plan, 0).Count(replica), nullptr);
   }
+  if (plan.forward_only) std::for_each(orders.begin(), orders.end(), DropBackwards);
+  return orders;
+}
+
+PassOrder StageOrder(const Plan& plan, int stage, int replica) {
+  if (HasSeparatePipelines(plan)) return PipelineOrdersOf(plan, replica)[stage];
+  PassOrder order = plan.order == PipelineOrder::kGpipe
+                        ? GpipeOrder(StageShares(plan, stage).Count(replica))
+                        : ReplicatedOrder(plan, stage, replica);
+  if (plan.forward_only) DropBackwards(order);
   return order;
 }
 

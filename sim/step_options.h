@@ -8,6 +8,7 @@
 #include "costmodel/device.h"
 #include "costmodel/gradient_sync.h"
 #include "costmodel/units.h"
+#include "sim/pipeline/make_orders.h"
 #include "sim/pipeline/order_kind.h"
 #include "sim/rank_order.h"
 
@@ -54,6 +55,11 @@ struct StepOptions {
   int64_t global_batch = 1;  // samples per step
   int64_t sequence = 0;      // tokens per sample
   PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
+  OrderOptions order_options;
+  // What every pipeline's stages run, where `order` is kCustom or depends on costs;
+  // else empty.
+  PipelineOrders orders;
+  Placement placement = Placement::kLooped;  // of kCustom
   DType precision = DType::kBf16;  // of matrix products
   Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
   bool forward_only = false;

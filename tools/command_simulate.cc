@@ -77,7 +77,7 @@ TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
   input.launches = launches;
   input.title = job.workload.name + " on " + job.cluster.name();
   for (const auto& changes :
-       MemoryOverTime(job.plan, job.workload, job.cluster, step.schedule, step.timeline)) {
+       MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule, step.timeline)) {
     TraceInput::MemoryCurve curve;
     for (const MemoryChange& change : changes) curve.push_back({change.time, change.used});
     input.memory.push_back(std::move(curve));

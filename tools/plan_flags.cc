@@ -91,6 +91,8 @@ void PlanFlags::Register(CLI::App& app) {
   app.add_option("--cluster", cluster_, "GPU:NxG, NODE:N, a sum of these, or a file")->required();
   app.add_option("--plan", plan_file_, "plan file (.yaml, .json, .textproto) in place of degrees");
   RegisterDegrees(app);
+  const std::vector<CLI::Option*> order = order_.Register(app);
+  degree_options_.insert(degree_options_.end(), order.begin(), order.end());
   RegisterStep(app);
   RegisterSwitches(app);
   const std::vector<CLI::Option*> sync = sync_.Register(app);
@@ -114,7 +116,6 @@ void PlanFlags::RegisterDegrees(CLI::App& app) {
 }
 
 void PlanFlags::RegisterStep(CLI::App& app) {
-  Add(app, "--schedule", schedule_, "gpipe, 1f1b or interleaved [1f1b; interleaved with --vpp]");
   Add(app, "--recompute", recompute_, "none, selective or full [selective]");
   Add(app, "--zero", degrees_.zero,
       "0 to 3: shared by replicas: nothing, states, gradients, parameters [1 where dp > 1; 0 "
@@ -166,9 +167,6 @@ PlanDegrees PlanFlags::Degrees() const {
   degrees.precision =
       ChooseNamed("--precision", precision_,
                   {DType::kBf16, DType::kFp16, DType::kFp32, DType::kTf32, DType::kFp8});
-  degrees.order = ChooseNamed(
-      "--schedule", schedule_,
-      {PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward, PipelineOrder::kInterleaved});
   degrees.recompute = ChooseNamed("--recompute", recompute_,
                                   {Recompute::kNone, Recompute::kSelective, Recompute::kFull});
   degrees.optimizer = ChooseNamed("--optimizer", optimizer_, {Optimizer::kAdam, Optimizer::kSgd});
@@ -180,6 +178,7 @@ PlanDegrees PlanFlags::Degrees() const {
   degrees.balance_head = Choose<bool>("--embedding-placement", embedding_placement_,
                                       {{"first-last", false}, {"redistributed", true}});
   degrees.gradient_sync = sync_.Options();
+  order_.Apply(degrees);
   degrees.stage_blocks = stage_layers_;
   if (sequence_parallel_option_->count() > 0) degrees.sequence_parallel = sequence_parallel_;
   return degrees;

@@ -11,6 +11,7 @@
 #include "sim/plan.h"
 #include "sim/sim_executor.h"
 #include "sim/workload.h"
+#include "tools/order_flags.h"
 #include "tools/sync_flags.h"
 #include "tools/validation/stack_table.h"
 
@@ -54,12 +55,13 @@ class PlanFlags {
   bool IsGiven(const std::string& flag) const;
 
   std::string model_, cluster_, plan_file_;
-  std::string precision_ = "bf16", schedule_ = "1f1b", recompute_ = "selective";
+  std::string precision_ = "bf16", recompute_ = "selective";
   std::string attention_ = "flash", stack_;
   std::string optimizer_ = "adam", context_exchange_ = "ring", fp8_recipe_ = "delayed";
   std::string embedding_placement_ = "first-last";
   std::vector<int> stage_layers_;
   PlanDegrees degrees_;
+  OrderFlags order_;
   SyncFlags sync_;
   bool sequence_parallel_ = true;
   int vocabulary_multiple_ = 0;               // > 0: a decoder's rows per tensor rank are multiples

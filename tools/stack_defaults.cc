@@ -37,15 +37,17 @@ void PlanFlags::TakePipelineDefaults(const StackDefaults& stack, std::vector<Sta
   };
   // Interleaved means one block per chunk where the stages divide the blocks,
   // else 1F1B (data/published/README.md).
-  if (!IsGiven("--schedule") && !IsGiven("--vpp") && !IsGiven("--stage-layers")) {
-    schedule_ = stack.order;
-    if (schedule_ == "interleaved") {
+  const bool has_order = IsGiven("--schedule") || IsGiven("--order-file");
+  if (!has_order && !IsGiven("--vpp") && !IsGiven("--stage-layers")) {
+    std::string schedule = stack.order;
+    if (schedule == "interleaved") {
       const int blocks = LoadWorkload(model_, AttentionBackend::kFlash).block_count();
       const bool divides = blocks % degrees_.pipeline == 0 && blocks > degrees_.pipeline;
       if (divides) degrees_.chunks = blocks / degrees_.pipeline;
-      if (!divides) schedule_ = "1f1b";
+      if (!divides) schedule = "1f1b";
     }
-    use("order", schedule_);
+    order_.UseSchedule(schedule);
+    use("order", schedule);
   }
   if (!IsGiven("--overlap-p2p") && stack.Find("overlap_p2p") != nullptr) {
     const bool can_overlap = stack.order != "interleaved" || degrees_.chunks > 1;

@@ -40,6 +40,7 @@ class ChunkMap {
     friend bool operator==(const Place&, const Place&) = default;
   };
 
+  Placement placement() const { return placement_; }
   int stages() const { return stages_; }
   int chunks() const { return chunks_; }  // of every stage
   int chains() const { return placement_ == Placement::kBidirectional ? chunks_ : 1; }

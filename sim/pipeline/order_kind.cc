@@ -32,7 +32,7 @@ constexpr Traits kTraits[] = {
     {"v-min", Placement::kWave, true, false, 2, 2},
     {"dualpipe", Placement::kBidirectional, true, false, 2, 2},
     {"dualpipe-v", Placement::kWave, true, false, 2, 2},
-    {"chimera", Placement::kBidirectional, false, true, 2, kAny},
+    {"chimera", Placement::kBidirectional, false, false, 2, kAny},
     {"list", Placement::kLooped, true, true, 1, kAny},
     {"custom", Placement::kLooped, true, false, 1, kAny},
 };
@@ -43,6 +43,14 @@ const Traits& Of(PipelineOrder order) { return kTraits[static_cast<int>(order)];
 }  // namespace
 
 const char* Name(PipelineOrder order) { return Of(order).name; }
+
+std::optional<PipelineOrder> FindPipelineOrder(std::string_view name) {
+  for (int order = 0; order < kPipelineOrderCount; ++order) {
+    if (name == kTraits[order].name) return static_cast<PipelineOrder>(order);
+  }
+  return std::nullopt;
+}
+
 Placement PlacementOf(PipelineOrder order) { return Of(order).placement; }
 bool SplitsBackward(PipelineOrder order) { return Of(order).splits_backward; }
 bool NeedsCosts(PipelineOrder order) { return Of(order).needs_costs; }

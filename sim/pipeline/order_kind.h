@@ -1,7 +1,9 @@
 // PipelineOrder: the orders that a plan can ask for by name.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "sim/pipeline/chunk_map.h"
 
@@ -26,6 +28,7 @@ enum class PipelineOrder {
 };
 inline constexpr int kPipelineOrderCount = 15;
 const char* Name(PipelineOrder order);
+std::optional<PipelineOrder> FindPipelineOrder(std::string_view name);
 
 // Where its chunks stand; a custom order may have any placement.
 Placement PlacementOf(PipelineOrder order);

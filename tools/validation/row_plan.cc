@@ -51,7 +51,9 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   degrees.micro_batch = row.micro_batch;
   degrees.global_batch = row.global_batch;
   degrees.sequence = row.seq;
-  degrees.order = RowOrder(row);
+  const RowSchedule schedule = RowOrder(row.order);
+  degrees.order = schedule.order;
+  degrees.order_options = schedule.options;
   degrees.recompute = RowRecompute(row);
   degrees.precision = RowPrecision(row);
   if (row.dtype == "mxfp8") degrees.fp8_recipe = Fp8Recipe::kMx;
@@ -138,12 +140,19 @@ Recompute RowRecompute(const MeasuredRow& row) {
   throw InputError("recomputation " + row.recompute_kind + " is not simulated");
 }
 
-PipelineOrder RowOrder(const MeasuredRow& row) {
-  for (const PipelineOrder order : {PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward,
-                                    PipelineOrder::kInterleaved}) {
-    if (row.order == Name(order)) return order;
+RowSchedule RowOrder(const std::string& name) {
+  RowSchedule schedule;
+  if (name == "zb-auto-1p" || name == "zb-auto-2p") {
+    schedule.order = PipelineOrder::kZeroBubbleAuto;
+    schedule.options.activation_limit = name == "zb-auto-1p" ? 1 : 2;
+    return schedule;
   }
-  throw InputError("pipeline order " + row.order + " is not simulated");
+  const auto order = FindPipelineOrder(name);
+  if (!order || *order == PipelineOrder::kCustom) {
+    throw InputError("pipeline order " + name + " is not simulated");
+  }
+  schedule.order = *order;
+  return schedule;
 }
 
 RowPlan BuildRowPlan(CompletedRow& completed) {

@@ -1,0 +1,134 @@
+#include "sim/pipeline/make_orders.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "costmodel/check.h"
+#include "sim/pipeline/dual_pipe.h"
+#include "sim/pipeline/list_scheduler.h"
+#include "sim/pipeline/zero_bubble.h"
+
+namespace stagecraft {
+namespace {
+
+PipelineOrders ByStage(int stages, const std::function<PassOrder(int)>& order) {
+  PipelineOrders orders;
+  for (int stage = 0; stage < stages; ++stage) orders.push_back(order(stage));
+  return orders;
+}
+
+// As many micro-batches of every stage as 1F1B's first one holds, times `share`.
+std::vector<int64_t> Limits(const OrderInputs& inputs, int micro_batches, double share) {
+  const auto stages = static_cast<int>(inputs.memory.size());
+  std::vector<int64_t> limits;
+  for (const std::vector<PassMemory>& chunks : inputs.memory) {
+    double one = 0;
+    for (const PassMemory& chunk : chunks) one += static_cast<double>(chunk.after_forward);
+    limits.push_back(std::llround(share * one * std::min(stages, micro_batches)));
+  }
+  return limits;
+}
+
+PipelineOrders Automatic(const OrderOptions& options, int micro_batches,
+                         const OrderInputs& inputs) {
+  std::vector<PassMemory> memory;
+  for (const std::vector<PassMemory>& chunks : inputs.memory) memory.push_back(chunks[0]);
+  return AutomaticZeroBubbleOrders(inputs.costs, micro_batches, memory,
+                                   Limits(inputs, micro_batches, options.activation_limit));
+}
+
+// Chunks count alike: the widest stands for all.
+PipelineOrders ZeroBubbleV(int micro_batches, const OrderInputs& inputs) {
+  PassMemory widest;
+  for (const std::vector<PassMemory>& chunks : inputs.memory) {
+    for (const PassMemory& chunk : chunks) {
+      if (chunk.after_forward > widest.after_forward) widest = chunk;
+    }
+  }
+  return ZeroBubbleVOrders(inputs.costs, micro_batches, widest);
+}
+
+PipelineOrders Listed(const OrderOptions& options, const ChunkMap& map, int micro_batches,
+                      const OrderInputs& inputs) {
+  ListScheduling list;
+  list.split_backward = true;
+  if (options.activation_limit > 0) {
+    list.memory = inputs.memory;
+    list.limits = Limits(inputs, micro_batches, options.activation_limit);
+  }
+  return ListScheduledOrders(map, micro_batches, inputs.costs, list);
+}
+
+}  // namespace
+
+std::string FindMicroBatchError(PipelineOrder order, const ChunkMap& map, int micro_batches) {
+  const int stages = map.stages();
+  if (order == PipelineOrder::kDualPipe && (micro_batches % 2 != 0 || micro_batches < 2 * stages)) {
+    return fmt::format("order: dualpipe with {} micro-batches a pipeline, want an even number, at "
+                       "least twice the {} stages",
+                       micro_batches, stages);
+  }
+  if (order == PipelineOrder::kDualPipeV && micro_batches < 2 * stages) {
+    return fmt::format("order: dualpipe-v with {} micro-batches a pipeline, want at least twice "
+                       "the {} stages",
+                       micro_batches, stages);
+  }
+  if (micro_batches < map.chains()) {
+    return fmt::format("order: {} with {} micro-batches a pipeline, want one for each of {} "
+                       "directions",
+                       Name(order), micro_batches, map.chains());
+  }
+  return "";
+}
+
+PipelineOrders MakeOrders(PipelineOrder order, const OrderOptions& options, const ChunkMap& map,
+                          int m, const OrderInputs* inputs) {
+  const int stages = map.stages();
+  CHECK(inputs != nullptr || !NeedsCosts(order));
+  switch (order) {
+    case PipelineOrder::kGpipe:
+      return PipelineOrders(stages, GpipeOrder(m));
+    case PipelineOrder::kOneForwardOneBackward:
+      return ByStage(stages, [&](int s) {
+        return OneForwardOneBackwardOrder(DappleWarmup(s, stages, m, options.warmup), m);
+      });
+    case PipelineOrder::kInterleaved: {
+      MicroBatchGroups groups = options.groups;
+      if (groups.size == 0) groups.size = stages;
+      return ByStage(stages, [&](int s) {
+        return InterleavedOrder(s, stages, map.chunks(), m, groups);
+      });
+    }
+    case PipelineOrder::kBreadthFirst:
+      return PipelineOrders(stages, BreadthFirstOrder(map.chunks(), m));
+    case PipelineOrder::kZeroBubbleH1:
+      return ByStage(stages, [&](int s) { return ZeroBubbleH1Order(s, stages, m); });
+    case PipelineOrder::kZeroBubbleH2:
+      return ByStage(stages, [&](int s) { return ZeroBubbleH2Order(s, stages, m); });
+    case PipelineOrder::kZeroBubbleAuto:
+      return Automatic(options, m, *inputs);
+    case PipelineOrder::kZeroBubbleV:
+      return ZeroBubbleV(m, *inputs);
+    case PipelineOrder::kVHalf:
+      return VHalfOrders(stages, m);
+    case PipelineOrder::kVMin:
+      return VMinOrders(stages, m);
+    case PipelineOrder::kDualPipe:
+      return DualPipeOrders(stages, m);
+    case PipelineOrder::kDualPipeV:
+      return DualPipeVOrders(stages, m);
+    case PipelineOrder::kChimera:
+      return ChimeraOrders(stages, map.chains() / 2, m, options.slots);
+    case PipelineOrder::kList:
+      return Listed(options, map, m, *inputs);
+    case PipelineOrder::kCustom:
+      break;
+  }
+  CHECK(false);
+  return {};
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,19 @@
+// Orders as text, for plan files: one line a stage, one word a pass.
+//
+//   F0 F1 B0 1F0 I1 W1      chunk 0 is left out; I and W: input and weight gradients
+//   F2+1B0                  two passes beside each other
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sim/pipeline/order.h"
+
+namespace stagecraft {
+
+std::string OrderToText(const PassOrder& order);
+
+// Throws InputError for a word that is no pass; `where` begins its sentence.
+PassOrder OrderFromText(std::string_view text, const std::string& where);
+
+}  // namespace stagecraft

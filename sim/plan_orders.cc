@@ -1,0 +1,102 @@
+#include "sim/plan_orders.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/bound_costs.h"
+#include "sim/lowering.h"
+#include "sim/shard.h"
+
+namespace stagecraft {
+namespace {
+
+// The plan with one micro-batch a chain and every kind of pass of it, whatever order
+// they are in: only their costs are looked up.
+Plan ProbeOf(const Plan& plan) {
+  Plan probe = plan;
+  const ChunkMap map = MapOf(plan);
+  PassOrder order;
+  for (int chunk = 0; chunk < map.chunks(); ++chunk) {
+    for (const Phase phase : {Phase::kForward, Phase::kBackwardInput, Phase::kBackwardWeight}) {
+      order.push_back({phase, static_cast<int16_t>(chunk), 0});
+    }
+  }
+  probe.placement = PlacementOf(plan);
+  probe.order = PipelineOrder::kCustom;
+  probe.orders.assign(map.stages(), order);
+  for (Stage& stage : probe.stages) {
+    stage.replicas.resize(1);
+    stage.replica_micro_batches.clear();
+  }
+  probe.global_batch = probe.micro_batch * map.chains();
+  probe.zero = 0;
+  probe.zero_group = 0;
+  probe.gradient_sync = {};
+  return probe;
+}
+
+Duration& TimeOf(Phase phase, PassTimes& times) {
+  if (phase == Phase::kForward) return times.forward;
+  return phase == Phase::kBackwardInput ? times.backward_input : times.backward_weight;
+}
+
+// Of the link that a message crosses, the longest counts.
+void NoteTransfer(const Tag& tag, const ChunkMap& map, Duration time, PipelineCosts& costs) {
+  const bool onward = (tag.phase == Phase::kSendForward) != map.RunsBack(tag.chunk);
+  const size_t link = onward ? tag.stage : (tag.stage + map.stages() - 1) % map.stages();
+  costs.transfers[link] = std::max(costs.transfers[link], time);
+}
+
+PassMemory MemoryOf(const Workload& workload, LayerRange range, const ShardSpec& spec) {
+  PassMemory memory;
+  for (int layer = range.first; layer < range.first + range.count; ++layer) {
+    const LayerMemory held = SavedActivations(workload.layer(layer), spec);
+    memory.after_forward += held.saved.count();
+    memory.after_input += held.until_weights.count();
+  }
+  memory.after_input = std::min(memory.after_input, memory.after_forward);
+  return memory;
+}
+
+}  // namespace
+
+OrderInputs MeasurePasses(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                          const CostModel& model) {
+  const Plan probe = ProbeOf(plan);
+  const ChunkMap map = MapOf(probe);
+  const Schedule schedule =
+      Lower(probe, workload, cluster, {.unfold = false, .with_optimizer = false});
+  const BoundCosts bound = BindCosts(schedule, cluster, model);
+  OrderInputs inputs;
+  inputs.costs = UniformCosts(map.stages(), map.chunks(), {}, Duration());
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    const Tag& tag = schedule.tag(task);
+    const Duration time = bound.TaskTimes(schedule, task).device;
+    if (IsPass(tag.phase)) {
+      Duration& sum = TimeOf(tag.phase, inputs.costs.times[tag.stage][tag.chunk]);
+      sum = std::max(sum, time);
+    } else if (tag.phase == Phase::kSendForward || tag.phase == Phase::kSendBackward) {
+      NoteTransfer(tag, map, time, inputs.costs);
+    }
+  }
+  for (int stage = 0; stage < map.stages(); ++stage) {
+    const ShardSpec spec = StageShard(plan, workload, cluster, stage, 0);
+    inputs.memory.emplace_back();
+    for (const LayerRange& range : plan.stages[stage].chunks) {
+      inputs.memory.back().push_back(MemoryOf(workload, range, spec));
+    }
+  }
+  return inputs;
+}
+
+Plan WithOrders(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                const CostModel& model) {
+  if (!NeedsCosts(plan.order) || !plan.orders.empty()) return plan;
+  const OrderInputs inputs = MeasurePasses(plan, workload, cluster, model);
+  Plan planned = plan;
+  planned.orders = MakeOrders(plan.order, plan.order_options, MapOf(plan),
+                              StageShares(plan, 0).Count(0), &inputs);
+  return planned;
+}
+
+}  // namespace stagecraft
