@@ -11,19 +11,6 @@
 namespace stagecraft {
 namespace {
 
-Duration TimeOf(const PassTimes& times, Phase phase) {
-  switch (phase) {
-    case Phase::kForward:
-      return times.forward;
-    case Phase::kBackwardInput:
-      return times.backward_input;
-    case Phase::kBackwardWeight:
-      return times.backward_weight;
-    default:
-      return times.Backward();
-  }
-}
-
 // When passes end, as far as they have run.
 class Clock {
  public:
@@ -76,6 +63,19 @@ std::string StopReason(const ChunkMap& map, std::span<const PassOrder> orders, i
 }
 
 }  // namespace
+
+Duration TimeOf(const PassTimes& times, Phase phase) {
+  switch (phase) {
+    case Phase::kForward:
+      return times.forward;
+    case Phase::kBackwardInput:
+      return times.backward_input;
+    case Phase::kBackwardWeight:
+      return times.backward_weight;
+    default:
+      return times.Backward();
+  }
+}
 
 Duration OrderTimes::Makespan() const {
   Duration latest;

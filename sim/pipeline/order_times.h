@@ -9,8 +9,12 @@
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/order.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/task_tag.h"
 
 namespace stagecraft {
+
+// A backward in one pass takes the time of both its halves.
+Duration TimeOf(const PassTimes& times, Phase phase);
 
 struct PassSpan {
   Duration start;
@@ -26,8 +30,8 @@ struct OrderTimes {
   Duration LongestStage() const;
 };
 
-// A backward in one pass takes the time of both its halves. Linear in the passes;
-// throws InputError, with the sentence of FindOrderError(), where some can never run.
+// Linear in the passes; throws InputError, with the sentence of FindOrderError(), where some can
+// never run.
 OrderTimes TimeOrders(const ChunkMap& map, std::span<const PassOrder> orders, int micro_batches,
                       const PipelineCosts& costs);
 

@@ -1,23 +1,28 @@
 #include "sim/pipeline/order_walk.h"
 
+#include <limits>
 #include <numeric>
 
 namespace stagecraft {
 namespace {
 
-bool CanRun(const PassSlots& slots, const PassOrder& order, const PassRun& run,
-            std::span<const char> ran) {
+// The slot that the first unmet of a run waits for; kNothing where it can run.
+constexpr size_t kNothing = std::numeric_limits<size_t>::max();
+
+size_t WaitsFor(const PassSlots& slots, const PassOrder& order, const PassRun& run,
+                std::span<const char> ran) {
   for (size_t i = run.first; i <= run.last; ++i) {
-    if (FirstUnmet(slots, run.stage, order[i], ran).stage >= 0) return false;
+    const PassSlots::Located unmet = FirstUnmet(slots, run.stage, order[i], ran);
+    if (unmet.stage >= 0) return slots.Of(unmet.stage, unmet.pass);
   }
-  return true;
+  return kNothing;
 }
 
 }  // namespace
 
 PassRun RunAt(std::span<const PassOrder> orders, int stage, size_t first) {
   const PassOrder& order = orders[stage];
-  PassRun run{stage, first, first};
+  PassRun run{stage, static_cast<uint32_t>(first), static_cast<uint32_t>(first)};
   while (order[run.last].beside_next && run.last + 1 < order.size()) ++run.last;
   return run;
 }
@@ -36,20 +41,24 @@ PassSlots::Located FirstUnmet(const PassSlots& slots, int stage, const Pass& pas
 
 OrderWalk WalkOrders(const PassSlots& slots, std::span<const PassOrder> orders) {
   OrderWalk walk{{}, std::vector<size_t>(orders.size(), 0), std::vector<char>(slots.size(), 0)};
-  walk.runs.reserve(slots.size());
+  walk.runs.reserve(slots.size() / PassSlots::kSlotsPerPlace * 2);
+  std::vector<size_t> waits(orders.size(), kNothing);  // by stage
   std::vector<int> calls(orders.size());
   std::iota(calls.begin(), calls.end(), 0);
-  // A stage runs on until it lacks something; who makes it calls the stage again.
+  // A stage runs on until it lacks something; who makes that calls the stage again.
   while (!calls.empty()) {
     const int stage = calls.back();
     calls.pop_back();
-    while (walk.next[stage] < orders[stage].size()) {
+    const PassOrder& order = orders[stage];
+    while (walk.next[stage] < order.size()) {
       const PassRun run = RunAt(orders, stage, walk.next[stage]);
-      if (!CanRun(slots, orders[stage], run, walk.ran)) break;
+      waits[stage] = WaitsFor(slots, order, run, walk.ran);
+      if (waits[stage] != kNothing) break;
       for (size_t i = run.first; i <= run.last; ++i) {
-        walk.ran[slots.Of(stage, orders[stage][i])] = 1;
-        const PassSlots::Located receiver = slots.Receiver(stage, orders[stage][i]);
-        if (receiver.stage >= 0) calls.push_back(receiver.stage);
+        const size_t slot = slots.Of(stage, order[i]);
+        walk.ran[slot] = 1;
+        const PassSlots::Located receiver = slots.Receiver(stage, order[i]);
+        if (receiver.stage >= 0 && waits[receiver.stage] == slot) calls.push_back(receiver.stage);
       }
       walk.runs.push_back(run);
       walk.next[stage] = run.last + 1;

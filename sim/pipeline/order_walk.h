@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -13,9 +14,9 @@ namespace stagecraft {
 
 // Passes [first, last] of a stage's order, which run beside each other; mostly one.
 struct PassRun {
-  int stage = 0;
-  size_t first = 0;
-  size_t last = 0;
+  int32_t stage = 0;
+  uint32_t first = 0;
+  uint32_t last = 0;
 };
 
 struct OrderWalk {

@@ -7,27 +7,34 @@ PassSlots::PassSlots(const ChunkMap& map, int micro_batches) : map_(map), first_
     for (int chunk = 0; chunk < map.chunks(); ++chunk) {
       count_.push_back(map.MicroBatches(map.PartAt({stage, chunk}).chain, micro_batches));
       first_.push_back(first_.back() + static_cast<size_t>(count_.back()) * kSlotsPerPlace);
+      before_.push_back(Neighbor({stage, chunk}, -1));
+      behind_.push_back(Neighbor({stage, chunk}, 1));
     }
   }
 }
 
-PassSlots::Located PassSlots::Feeder(int stage, const Pass& pass) const {
-  return Neighbor(stage, pass, pass.phase == Phase::kForward ? -1 : 1);
-}
-
-PassSlots::Located PassSlots::Receiver(int stage, const Pass& pass) const {
-  return Neighbor(stage, pass, pass.phase == Phase::kForward ? 1 : -1);
-}
-
-PassSlots::Located PassSlots::Neighbor(int stage, const Pass& pass, int step) const {
-  if (pass.phase == Phase::kBackwardWeight) return {};
-  ChunkMap::Part part = map_.PartAt({stage, pass.chunk});
+ChunkMap::Place PassSlots::Neighbor(ChunkMap::Place place, int step) const {
+  ChunkMap::Part part = map_.PartAt(place);
   part.index += step;
-  if (part.index < 0 || part.index == map_.length()) return {};
-  const ChunkMap::Place place = map_.PlaceOf(part);
+  if (part.index < 0 || part.index == map_.length()) return {-1, 0};
+  return map_.PlaceOf(part);
+}
+
+PassSlots::Located PassSlots::At(ChunkMap::Place place, const Pass& pass) const {
+  if (pass.phase == Phase::kBackwardWeight) return {};
   Located other{place.stage, pass};
   other.pass.chunk = static_cast<int16_t>(place.chunk);
   return other;
+}
+
+PassSlots::Located PassSlots::Feeder(int stage, const Pass& pass) const {
+  const size_t place = Index({stage, pass.chunk});
+  return At(pass.phase == Phase::kForward ? before_[place] : behind_[place], pass);
+}
+
+PassSlots::Located PassSlots::Receiver(int stage, const Pass& pass) const {
+  const size_t place = Index({stage, pass.chunk});
+  return At(pass.phase == Phase::kForward ? behind_[place] : before_[place], pass);
 }
 
 }  // namespace stagecraft

@@ -44,11 +44,14 @@ class PassSlots {
   size_t Index(ChunkMap::Place place) const {
     return static_cast<size_t>(place.stage) * map_.chunks() + place.chunk;
   }
-  Located Neighbor(int stage, const Pass& pass, int step) const;
+  ChunkMap::Place Neighbor(ChunkMap::Place place, int step) const;
+  Located At(ChunkMap::Place place, const Pass& pass) const;
 
   ChunkMap map_;
   std::vector<size_t> first_;  // by place; one more at the end
   std::vector<int> count_;     // by place
+  // By place, of the parts before and behind its own; stage -1: none.
+  std::vector<ChunkMap::Place> before_, behind_;
 };
 
 }  // namespace stagecraft

@@ -1,0 +1,37 @@
+// Orders for costs of any kind: a list scheduler, which never lets a stage wait while
+// something can run on it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/pipeline/chunk_map.h"
+#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_costs.h"
+
+namespace stagecraft {
+
+struct ListScheduling {
+  // Input gradients first, weight gradients when nothing else can run.
+  bool split_backward = false;
+  // What a micro-batch holds, after_input <= after_forward, [stage][chunk]; and the most
+  // that a stage may hold. Both empty: no limit.
+  std::vector<std::vector<PassMemory>> memory;
+  std::vector<int64_t> limits;
+};
+
+// A stage that becomes free runs, of what is there by then, a backward before a forward
+// before weight gradients, and of each kind the lowest micro-batch (then the first chain,
+// then the first chunk). A chunk takes its micro-batches in turn.
+//
+// A forward waits where it would leave a stage with too little memory for some earlier
+// micro-batch to come through after those before it have; so no limit deadlocks that
+// holds any one micro-batch. Throws InputError for one that does not.
+//
+// Greedy: what has begun holds up what comes a moment later and mattered more; no bound
+// is claimed. The same input gives the same orders. Takes time in
+// passes * (chunks + log(passes)).
+PipelineOrders ListScheduledOrders(const ChunkMap& map, int micro_batches,
+                                   const PipelineCosts& costs, const ListScheduling& options = {});
+
+}  // namespace stagecraft
