@@ -25,8 +25,7 @@ FlopCount RecomputedFlopsOfStep(const Plan& plan, const Workload& workload,
     std::vector<FlopCount> by_kind;
     for (const LayerKind& kind : workload.kinds) by_kind.push_back(RecomputedFlops(kind, spec));
     const double ranks = s.tensor_parallel * s.context_parallel;
-    const double micro_batches =
-        static_cast<double>(plan.micro_batches()) / MapOf(plan).chains();
+    const double micro_batches = static_cast<double>(plan.micro_batches()) / MapOf(plan).chains();
     for (const LayerRange& range : s.chunks) {
       for (int l = range.first; l < range.first + range.count; ++l) {
         flops += ranks * micro_batches * by_kind[workload.layers[l]];

@@ -168,8 +168,8 @@ void ReadOrder(const PlanProto& proto, const Place& place, Plan& plan) {
   if (proto.two_forwards_slot()) options.slots = ChimeraSlots::kTwoForwards;
   if (proto.has_activation_limit()) options.activation_limit = proto.activation_limit();
   if (!(options.activation_limit >= 0 && options.activation_limit <= kMostActivationLimit)) {
-    place.Fail("activation_limit", fmt::format("got {}, want 0 to {}", options.activation_limit,
-                                               kMostActivationLimit));
+    place.Fail("activation_limit",
+               fmt::format("got {}, want 0 to {}", options.activation_limit, kMostActivationLimit));
   }
   const bool is_custom = plan.order == PipelineOrder::kCustom;
   if (is_custom == (proto.orders_size() == 0)) {
@@ -178,8 +178,8 @@ void ReadOrder(const PlanProto& proto, const Place& place, Plan& plan) {
   }
   plan.placement = EnumFromProto(proto.placement(), Placement::kLooped, "placement", place);
   for (int stage = 0; stage < proto.orders_size(); ++stage) {
-    plan.orders.push_back(
-        OrderFromText(proto.orders(stage), fmt::format("{}: {}orders[{}]", place.file, place.message, stage)));
+    plan.orders.push_back(OrderFromText(
+        proto.orders(stage), fmt::format("{}: {}orders[{}]", place.file, place.message, stage)));
   }
 }
 

@@ -60,7 +60,7 @@ struct StepOptions {
   // else empty.
   PipelineOrders orders;
   Placement placement = Placement::kLooped;  // of kCustom
-  DType precision = DType::kBf16;  // of matrix products
+  DType precision = DType::kBf16;            // of matrix products
   Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
   bool forward_only = false;
   // Ranks that share (Plan::zero), consecutive in rank order; groups hold copies

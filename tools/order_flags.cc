@@ -29,8 +29,8 @@ PipelineOrder ChooseOrder(const std::string& value) {
 }  // namespace
 
 std::vector<CLI::Option*> OrderFlags::Register(CLI::App& app) {
-  schedule_option_ = app.add_option("--schedule", schedule_,
-                                    OrderNames() + " [1f1b; interleaved with --vpp]");
+  schedule_option_ =
+      app.add_option("--schedule", schedule_, OrderNames() + " [1f1b; interleaved with --vpp]");
   CLI::Option* const file =
       app.add_option("--order-file", file_, "the passes of every stage, as PyTorch's schedule CSV");
   group_option_ =
@@ -41,8 +41,8 @@ std::vector<CLI::Option*> OrderFlags::Register(CLI::App& app) {
   limit_option_ = app.add_option("--activation-limit", options_.activation_limit,
                                  "zb-auto, list: saved activations over what 1f1b's first stage "
                                  "holds; list: 0 for no limit [1]");
-  slots_option_ = app.add_flag("--two-forwards-slot", two_forwards_,
-                               "chimera: two forwards to every backward");
+  slots_option_ =
+      app.add_flag("--two-forwards-slot", two_forwards_, "chimera: two forwards to every backward");
   return {schedule_option_, file, group_option_, warmup_option_, limit_option_, slots_option_};
 }
 
@@ -92,8 +92,8 @@ void OrderFlags::CheckNumbers(const PlanDegrees& degrees) const {
   }
   const int group = options_.groups.size;
   if (IsGiven(group_option_) && group < degrees.pipeline) {
-    throw InputError(fmt::format("--order-group: got {}, want at least the {} stages", group,
-                                 degrees.pipeline));
+    throw InputError(
+        fmt::format("--order-group: got {}, want at least the {} stages", group, degrees.pipeline));
   }
 }
 
@@ -104,8 +104,8 @@ void OrderFlags::ApplyFile(PlanDegrees& degrees) const {
   PytorchSchedule schedule = ReadPytorchCsv(ReadFile(file_), file_);
   const ChunkMap& map = schedule.map;
   if (map.stages() != degrees.pipeline) {
-    throw InputError(fmt::format("{}: has {} ranks, want --pp {}", file_, map.stages(),
-                                 degrees.pipeline));
+    throw InputError(
+        fmt::format("{}: has {} ranks, want --pp {}", file_, map.stages(), degrees.pipeline));
   }
   if (degrees.chunks > 1 && degrees.chunks != map.chunks()) {
     throw InputError(fmt::format("{}: has {} stages on a rank, want --vpp {}", file_, map.chunks(),

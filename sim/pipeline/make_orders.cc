@@ -67,19 +67,22 @@ PipelineOrders Listed(const OrderOptions& options, const ChunkMap& map, int micr
 std::string FindMicroBatchError(PipelineOrder order, const ChunkMap& map, int micro_batches) {
   const int stages = map.stages();
   if (order == PipelineOrder::kDualPipe && (micro_batches % 2 != 0 || micro_batches < 2 * stages)) {
-    return fmt::format("order: dualpipe with {} micro-batches a pipeline, want an even number, at "
-                       "least twice the {} stages",
-                       micro_batches, stages);
+    return fmt::format(
+        "order: dualpipe with {} micro-batches a pipeline, want an even number, at "
+        "least twice the {} stages",
+        micro_batches, stages);
   }
   if (order == PipelineOrder::kDualPipeV && micro_batches < 2 * stages) {
-    return fmt::format("order: dualpipe-v with {} micro-batches a pipeline, want at least twice "
-                       "the {} stages",
-                       micro_batches, stages);
+    return fmt::format(
+        "order: dualpipe-v with {} micro-batches a pipeline, want at least twice "
+        "the {} stages",
+        micro_batches, stages);
   }
   if (micro_batches < map.chains()) {
-    return fmt::format("order: {} with {} micro-batches a pipeline, want one for each of {} "
-                       "directions",
-                       Name(order), micro_batches, map.chains());
+    return fmt::format(
+        "order: {} with {} micro-batches a pipeline, want one for each of {} "
+        "directions",
+        Name(order), micro_batches, map.chains());
   }
   return "";
 }
@@ -98,9 +101,8 @@ PipelineOrders MakeOrders(PipelineOrder order, const OrderOptions& options, cons
     case PipelineOrder::kInterleaved: {
       MicroBatchGroups groups = options.groups;
       if (groups.size == 0) groups.size = stages;
-      return ByStage(stages, [&](int s) {
-        return InterleavedOrder(s, stages, map.chunks(), m, groups);
-      });
+      return ByStage(stages,
+                     [&](int s) { return InterleavedOrder(s, stages, map.chunks(), m, groups); });
     }
     case PipelineOrder::kBreadthFirst:
       return PipelineOrders(stages, BreadthFirstOrder(map.chunks(), m));

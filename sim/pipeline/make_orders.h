@@ -14,9 +14,9 @@ namespace stagecraft {
 
 // What an order takes besides its shape; others ignore it.
 struct OrderOptions {
-  WarmupPolicy warmup = WarmupPolicy::kA;          // 1f1b with separate pipelines
-  MicroBatchGroups groups;                         // interleaved; of size 0: as many as stages
-  ChimeraSlots slots = ChimeraSlots::kOnePass;     // chimera
+  WarmupPolicy warmup = WarmupPolicy::kA;       // 1f1b with separate pipelines
+  MicroBatchGroups groups;                      // interleaved; of size 0: as many as stages
+  ChimeraSlots slots = ChimeraSlots::kOnePass;  // chimera
   // zb-auto: memory of saved activations over what the first of equal stages holds
   // with 1f1b; list: likewise, or 0 for no limit.
   double activation_limit = 1;

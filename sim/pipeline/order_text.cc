@@ -57,9 +57,10 @@ PassOrder OrderFromText(std::string_view text, const std::string& where) {
     const std::string_view word = text.substr(at, end - at);
     Pass pass;
     if (!ReadPass(word, pass)) {
-      throw InputError(fmt::format("{}: got \"{}\", want passes like F0, B0, I0, W0 or, of chunk "
-                                   "1, 1F0",
-                                   where, word.substr(0, 40)));
+      throw InputError(
+          fmt::format("{}: got \"{}\", want passes like F0, B0, I0, W0 or, of chunk "
+                      "1, 1F0",
+                      where, word.substr(0, 40)));
     }
     pass.beside_next = end < text.size() && text[end] == '+';
     order.push_back(pass);

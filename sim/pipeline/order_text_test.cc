@@ -22,7 +22,8 @@ TEST(OrderTextTest, OrdersComeBackAsTheyWere) {
 }
 
 TEST(OrderTextTest, WhatIsNoPassIsNamed) {
-  for (const char* text : {"F", "X0", "F0B0", "F-1", "F99999999999", "99999F0", "F0 +", "F0+", "1"}) {
+  for (const char* text :
+       {"F", "X0", "F0B0", "F-1", "F99999999999", "99999F0", "F0 +", "F0+", "1"}) {
     EXPECT_THROW(OrderFromText(text, "orders[2]"), InputError) << text;
   }
   try {

@@ -6,9 +6,9 @@
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
-#include "sim/engine.h"
+#include "sim/pipeline/make_orders.h"
 #include "sim/pipeline/order.h"
-#include "sim/pipeline/timed_pipeline.h"
+#include "sim/pipeline/order_times.h"
 #include "sim/schedule.h"
 #include "sim/shard.h"
 #include "sim/sim_executor.h"
@@ -77,24 +77,6 @@ std::vector<double> StageTimes(const std::string& text) {
   return times;
 }
 
-std::vector<PassOrder> UniformOrders(const std::string& name, int stages, int chunks,
-                                     int micro_batches) {
-  std::vector<PassOrder> orders;
-  for (int stage = 0; stage < stages; ++stage) {
-    if (name == "1f1b") {
-      orders.push_back(
-          OneForwardOneBackwardOrder(std::min(stages - 1 - stage, micro_batches), micro_batches));
-    } else if (name == "gpipe") {
-      orders.push_back(GpipeOrder(micro_batches));
-    } else if (name == "interleaved" && micro_batches % stages == 0) {
-      orders.push_back(InterleavedOrder(stage, stages, chunks, micro_batches));
-    } else {
-      throw InputError("pipeline order " + name + " is not simulated");
-    }
-  }
-  return orders;
-}
-
 double BusFactor(OpKind kind, double ranks) {
   return (kind == OpKind::kAllReduce ? 2 : 1) * (ranks - 1) / ranks;
 }
@@ -132,22 +114,31 @@ double PredictBubbleRate(const MeasuredRow& row) {
   const std::vector<double> ms = StageTimes(row.stage_times_ms);
   const int64_t per_pass = std::max<int64_t>(row.micro_batch, 1) * std::max<int64_t>(row.dp, 1);
   const int64_t micro_batches = row.global_batch / per_pass;
-  const int64_t chunks = row.order == "interleaved" ? row.interleave : 1;
+  const RowSchedule schedule = RowOrder(row.order);
+  const int64_t chunks =
+      schedule.order == PipelineOrder::kInterleaved ? row.interleave : LeastChunks(schedule.order);
   if (micro_batches < 1 || row.pp < 1 || chunks < 1 || row.pp > kMostPasses ||
       chunks > kMostPasses || micro_batches > kMostPasses / (row.pp * chunks)) {
     throw InputError("stages, chunks and micro-batches do not make a pipeline");
   }
-  const auto share = [&](double time_ms) { return Duration::Seconds(time_ms * 1e-3 / chunks); };
-  UniformPipeline pipeline;
-  pipeline.orders = UniformOrders(row.order, static_cast<int>(row.pp), static_cast<int>(chunks),
-                                  static_cast<int>(micro_batches));
-  pipeline.chunks = static_cast<int>(chunks);
-  pipeline.micro_batches = static_cast<int>(micro_batches);
-  pipeline.forward = share(ms[0]);
-  pipeline.backward = share(ms[1] + ms[2]);
-  pipeline.transfer = Duration::Seconds(ms[3] * 1e-3);
-  const TimedSchedule timed = BuildUniformPipeline(pipeline);
-  const double cost = Engine().Run(timed.schedule, timed.durations).makespan().seconds();
+  const int stages = static_cast<int>(row.pp);
+  const int all = static_cast<int>(micro_batches);
+  const Placement placement = PlacementOf(schedule.order);
+  std::string problem = FindChunkError(schedule.order, placement, stages, static_cast<int>(chunks));
+  const ChunkMap map(placement, stages, static_cast<int>(chunks));
+  if (problem.empty()) problem = FindMicroBatchError(schedule.order, map, all);
+  if (!problem.empty()) throw InputError(problem);
+  const auto share = [&](double time_ms) {
+    return Duration::Seconds(time_ms * 1e-3 / static_cast<double>(chunks));
+  };
+  // Of what a forward leaves, half is needed for the weight gradients (Zero Bubble's
+  // own assumption in its tables).
+  const OrderInputs inputs = {
+      UniformCosts(stages, map.chunks(), {share(ms[0]), share(ms[1]), share(ms[2])},
+                   Duration::Seconds(ms[3] * 1e-3)),
+      std::vector(stages, std::vector<PassMemory>(map.chunks(), {2, 1}))};
+  const PipelineOrders orders = MakeOrders(schedule.order, schedule.options, map, all, &inputs);
+  const double cost = TimeOrders(map, orders, all, inputs.costs).LongestStage().seconds();
   const double busy = static_cast<double>(micro_batches) * (ms[0] + ms[1] + ms[2]) * 1e-3;
   if (!(cost > 0)) throw InputError("stage times are all zero");
   return (cost - busy) / cost;

@@ -5,6 +5,7 @@
 
 #include "costmodel/check.h"
 #include "search/evaluation.h"
+#include "sim/plan_orders.h"
 #include "tools/validation/op_prediction.h"
 #include "tools/validation/row_plan.h"
 
@@ -74,7 +75,7 @@ double MemoryOf(const StageMemory& memory, const MeasuredRow& row) {
   return static_cast<double>(counted.count());
 }
 
-double PredictMemory(CompletedRow& completed) {
+double PredictMemory(CompletedRow& completed, const CostModel& model) {
   const RowPlan job = BuildRowPlan(completed);
   const MeasuredRow& row = completed.row;
   if (row.metric_kind == "peak_memory_reserved") {
@@ -82,8 +83,8 @@ double PredictMemory(CompletedRow& completed) {
                                           ? "reserved with buffers and CUDA context"
                                           : "reserved with buffers, without CUDA context");
   }
-  const std::vector<StageMemory> stages =
-      EstimateMemory(job.plan, job.network.workload, job.cluster);
+  const Plan plan = WithOrders(job.plan, job.network.workload, job.cluster, model);
+  const std::vector<StageMemory> stages = EstimateMemory(plan, job.network.workload, job.cluster);
   const double first = MemoryOf(stages.front(), row);
   const double last = MemoryOf(stages.back(), row);
   if (row.rank == "first") return first;
@@ -125,7 +126,7 @@ void PredictPlanned(const MeasuredRow& row, const StackTable& table, const CostM
     if (is_layer) {
       prediction.value = PredictLayerTime(completed, model);
     } else if (IsMemory(row)) {
-      prediction.value = PredictMemory(completed);
+      prediction.value = PredictMemory(completed, model);
     } else {
       PredictStep(completed, model, prediction);
     }

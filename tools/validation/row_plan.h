@@ -30,7 +30,12 @@ struct CompletedRow {
 CompletedRow CompleteRow(const MeasuredRow& row, const StackTable& table);
 
 Recompute RowRecompute(const MeasuredRow& completed);
-PipelineOrder RowOrder(const MeasuredRow& completed);
+// "zb-auto-2p" is zb-auto with twice 1F1B's activations.
+struct RowSchedule {
+  PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
+  OrderOptions options;
+};
+RowSchedule RowOrder(const std::string& name);
 
 struct RowPlan {
   RowNetwork network;
