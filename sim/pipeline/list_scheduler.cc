@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <utility>
 
 #include "costmodel/check.h"
+#include "sim/event_queue.h"
 #include "sim/pipeline/order_times.h"
 #include "sim/pipeline/pass_slots.h"
 #include "sim/pipeline/prefix_least.h"
@@ -45,6 +44,15 @@ class StageMemory {
   bool is_limited_ = false;
 };
 
+// Passes of one kind and chunk, which run in turn: when they are there, as far as known.
+struct Turns {
+  std::vector<Duration> arrivals;  // by micro-batch
+  size_t next = 0;
+  int chain = 0;
+
+  bool IsThere(Duration now) const { return next < arrivals.size() && arrivals[next] <= now; }
+};
+
 class ListScheduler {
  public:
   ListScheduler(const ChunkMap& map, int micro_batches, const PipelineCosts& costs,
@@ -53,43 +61,60 @@ class ListScheduler {
         costs_(costs),
         options_(options),
         slots_(map, micro_batches),
-        arrival_(slots_.size(), Duration::Max()),
+        turns_(static_cast<size_t>(map.stages()) * map.chunks() * PassSlots::kSlotsPerPlace),
         free_(map.stages()),
-        done_(static_cast<size_t>(map.stages()) * map.chunks()),
         orders_(map.stages()) {
     for (int stage = 0; stage < map.stages(); ++stage) {
       memory_.push_back(MemoryOf(stage, micro_batches));
-      for (int chunk = 0; chunk < map.chunks(); ++chunk) {
-        if (map.PartAt({stage, chunk}).index == 0) AddSource(stage, chunk);
-      }
+      orders_[stage].reserve(PassCount(stage));
+      for (int chunk = 0; chunk < map.chunks(); ++chunk) AddPlace({stage, chunk});
+      events_.Push(0, stage);
     }
   }
 
   PipelineOrders Run() {
+    std::vector<Event> events;  // a stage has something new, or is free
     while (!events_.empty()) {
-      const auto [now, stage] = events_.top();
-      events_.pop();
-      if (free_[stage] <= now) RunNext(stage, now);
+      const Duration now = Duration::Nanoseconds(events_.PopAll(events));
+      for (const Event& event : events) {
+        if (free_[event.task] <= now) RunNext(event.task, now);
+      }
     }
     return std::move(orders_);
   }
 
  private:
-  // Passes of a chunk that have begun, of each kind from micro-batch 0 on.
-  struct Done {
-    int forward = 0, backward = 0, weight = 0;
-  };
-  using Event = std::pair<Duration, int>;  // a stage has something new, or is free
-
-  Done& DoneAt(int stage, int chunk) {
-    return done_[static_cast<size_t>(stage) * map_.chunks() + chunk];
+  static int KindOf(Phase phase) {
+    return phase == Phase::kForward ? 0 : phase == Phase::kBackwardWeight ? 2 : 1;
   }
-  size_t RankOf(int stage, const Pass& pass) const {
-    const int chain = map_.PartAt({stage, pass.chunk}).chain;
-    return static_cast<size_t>(pass.micro_batch) * map_.chains() + chain;
+  Turns& TurnsOf(int stage, Phase phase, int chunk) {
+    const int kind = stage * PassSlots::kSlotsPerPlace + KindOf(phase);
+    return turns_[static_cast<size_t>(kind) * map_.chunks() + chunk];
   }
+  // Of all chains' micro-batches.
+  size_t RankOf(const Turns& turns) const { return turns.next * map_.chains() + turns.chain; }
   Phase BackwardPhase() const {
     return options_.split_backward ? Phase::kBackwardInput : Phase::kBackward;
+  }
+
+  size_t PassCount(int stage) const {
+    size_t count = 0;
+    for (int chunk = 0; chunk < map_.chunks(); ++chunk) count += slots_.Count({stage, chunk});
+    return count * (options_.split_backward ? 3 : 2);
+  }
+
+  void AddPlace(ChunkMap::Place place) {
+    const ChunkMap::Part part = map_.PartAt(place);
+    const size_t count = static_cast<size_t>(slots_.Count(place));
+    for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kBackwardWeight}) {
+      Turns& turns = TurnsOf(place.stage, phase, place.chunk);
+      turns.chain = part.chain;
+      turns.arrivals.reserve(count);
+    }
+    // Where micro-batches enter, all are there.
+    if (part.index == 0) {
+      TurnsOf(place.stage, Phase::kForward, place.chunk).arrivals.assign(count, Duration());
+    }
   }
 
   StageMemory MemoryOf(int stage, int micro_batches) const {
@@ -112,78 +137,50 @@ class ListScheduler {
     return {options_.limits[stage], needs};
   }
 
-  // Where micro-batches enter.
-  void AddSource(int stage, int chunk) {
-    for (int b = 0; b < slots_.Count({stage, chunk}); ++b) {
-      arrival_[slots_.Of(stage, {Phase::kForward, static_cast<int16_t>(chunk), b})] = Duration();
-    }
-    events_.push({Duration(), stage});
-  }
-
-  bool IsThere(int stage, const Pass& pass, Duration now) const {
-    return pass.micro_batch < slots_.Count({stage, pass.chunk}) &&
-           arrival_[slots_.Of(stage, pass)] <= now;
-  }
-
-  // The lowest of one kind; its micro_batch is -1 where there is none.
-  Pass FindBest(int stage, Phase phase, Duration now) {
-    Pass best{phase, 0, -1};
+  // The chunk whose next pass of a kind is there and the lowest; -1: none.
+  int FindChunk(int stage, Phase phase, Duration now) {
+    int best = -1;
+    size_t best_rank = 0;
     for (int chunk = 0; chunk < map_.chunks(); ++chunk) {
-      const Done& done = DoneAt(stage, chunk);
-      const int next = phase == Phase::kForward          ? done.forward
-                       : phase == Phase::kBackwardWeight ? done.weight
-                                                         : done.backward;
-      const Pass pass{phase, static_cast<int16_t>(chunk), next};
-      if (phase == Phase::kBackwardWeight) {
-        if (next == done.backward) continue;
-      } else if (!IsThere(stage, pass, now)) {
-        continue;
-      }
-      if (best.micro_batch >= 0 && RankOf(stage, best) <= RankOf(stage, pass)) continue;
-      if (phase == Phase::kForward && !FitsMemory(stage, pass)) continue;
-      best = pass;
+      const Turns& turns = TurnsOf(stage, phase, chunk);
+      if (!turns.IsThere(now)) continue;
+      const size_t rank = RankOf(turns);
+      if (best >= 0 && best_rank <= rank) continue;
+      if (phase == Phase::kForward && !FitsMemory(stage, chunk, rank)) continue;
+      best = chunk;
+      best_rank = rank;
     }
     return best;
   }
 
-  bool FitsMemory(int stage, const Pass& pass) const {
+  bool FitsMemory(int stage, int chunk, size_t rank) const {
     return options_.limits.empty() ||
-           memory_[stage].Fits(RankOf(stage, pass),
-                               options_.memory[stage][pass.chunk].after_forward);
+           memory_[stage].Fits(rank, options_.memory[stage][chunk].after_forward);
   }
 
   void RunNext(int stage, Duration now) {
-    Pass pass = FindBest(stage, BackwardPhase(), now);
-    if (pass.micro_batch < 0) pass = FindBest(stage, Phase::kForward, now);
-    if (pass.micro_batch < 0 && options_.split_backward) {
-      pass = FindBest(stage, Phase::kBackwardWeight, now);
+    for (const Phase phase : {BackwardPhase(), Phase::kForward, Phase::kBackwardWeight}) {
+      const int chunk = FindChunk(stage, phase, now);
+      if (chunk < 0) continue;
+      Turns& turns = TurnsOf(stage, phase, chunk);
+      Account(stage, phase, chunk, RankOf(turns));
+      const Pass pass{phase, static_cast<int16_t>(chunk), static_cast<int32_t>(turns.next++)};
+      orders_[stage].push_back(pass);
+      free_[stage] = now + TimeOf(costs_.times[stage][chunk], phase);
+      events_.Push(free_[stage].ns(), stage);
+      HandOn(stage, pass, now);
+      return;
     }
-    if (pass.micro_batch < 0) return;
-    Count(stage, pass);
-    Account(stage, pass);
-    orders_[stage].push_back(pass);
-    const Duration end = now + TimeOf(costs_.times[stage][pass.chunk], pass.phase);
-    free_[stage] = end;
-    events_.push({end, stage});
-    HandOn(stage, pass, now);
   }
 
-  void Count(int stage, const Pass& pass) {
-    Done& done = DoneAt(stage, pass.chunk);
-    ++(pass.phase == Phase::kForward          ? done.forward
-       : pass.phase == Phase::kBackwardWeight ? done.weight
-                                              : done.backward);
-  }
-
-  void Account(int stage, const Pass& pass) {
+  void Account(int stage, Phase phase, int chunk, size_t rank) {
     if (options_.limits.empty()) return;
-    const PassMemory& memory = options_.memory[stage][pass.chunk];
-    const size_t rank = RankOf(stage, pass);
-    if (pass.phase == Phase::kForward) {
+    const PassMemory& memory = options_.memory[stage][chunk];
+    if (phase == Phase::kForward) {
       memory_[stage].Take(rank, memory.after_forward);
-    } else if (pass.phase == Phase::kBackward) {
+    } else if (phase == Phase::kBackward) {
       memory_[stage].Give(rank, memory.after_forward);
-    } else if (pass.phase == Phase::kBackwardInput) {
+    } else if (phase == Phase::kBackwardInput) {
       memory_[stage].Give(rank, memory.after_forward - memory.after_input);
     } else {
       memory_[stage].Give(rank, memory.after_input);
@@ -192,29 +189,32 @@ class ListScheduler {
 
   void HandOn(int stage, const Pass& pass, Duration now) {
     const Duration end = free_[stage];
-    if (pass.phase == Phase::kBackwardWeight) return;
-    PassSlots::Located next = slots_.Receiver(stage, pass);
+    if (pass.phase == Phase::kBackwardInput) {
+      TurnsOf(stage, Phase::kBackwardWeight, pass.chunk).arrivals.push_back(end);
+    }
+    const PassSlots::Located next = slots_.Receiver(stage, pass);
     if (next.stage < 0) {
       // The last part turns a micro-batch round.
-      if (pass.phase != Phase::kForward) return;
-      next = {stage, {BackwardPhase(), pass.chunk, pass.micro_batch}};
+      if (pass.phase == Phase::kForward) {
+        TurnsOf(stage, Phase::kBackward, pass.chunk).arrivals.push_back(end);
+      }
+      return;
     }
     const Duration arrival = end + costs_.Transfer(stage, next.stage);
-    arrival_[slots_.Of(next.stage, next.pass)] = arrival;
+    TurnsOf(next.stage, next.pass.phase, next.pass.chunk).arrivals.push_back(arrival);
     // A stage that is still busy then looks again at its end.
-    if (arrival > free_[next.stage] || free_[next.stage] <= now)
-      events_.push({arrival, next.stage});
+    const Duration free = free_[next.stage];
+    if (arrival > free || free <= now) events_.Push(arrival.ns(), next.stage);
   }
 
   const ChunkMap map_;
   const PipelineCosts& costs_;
   const ListScheduling& options_;
   const PassSlots slots_;
-  std::vector<Duration> arrival_;  // by slot: of what another part hands over
-  std::vector<Duration> free_;     // by stage
-  std::vector<Done> done_;         // by place
+  std::vector<Turns> turns_;    // by stage, then kind, then chunk
+  std::vector<Duration> free_;  // by stage
   std::vector<StageMemory> memory_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  EventQueue events_;
   PipelineOrders orders_;
 };
 

@@ -20,21 +20,4 @@ ChunkMap::Place PassSlots::Neighbor(ChunkMap::Place place, int step) const {
   return map_.PlaceOf(part);
 }
 
-PassSlots::Located PassSlots::At(ChunkMap::Place place, const Pass& pass) const {
-  if (pass.phase == Phase::kBackwardWeight) return {};
-  Located other{place.stage, pass};
-  other.pass.chunk = static_cast<int16_t>(place.chunk);
-  return other;
-}
-
-PassSlots::Located PassSlots::Feeder(int stage, const Pass& pass) const {
-  const size_t place = Index({stage, pass.chunk});
-  return At(pass.phase == Phase::kForward ? before_[place] : behind_[place], pass);
-}
-
-PassSlots::Located PassSlots::Receiver(int stage, const Pass& pass) const {
-  const size_t place = Index({stage, pass.chunk});
-  return At(pass.phase == Phase::kForward ? behind_[place] : before_[place], pass);
-}
-
 }  // namespace stagecraft

@@ -33,9 +33,15 @@ class PassSlots {
     Pass pass;
   };
   // The pass of the neighbouring part that hands something to `pass`.
-  Located Feeder(int stage, const Pass& pass) const;
+  Located Feeder(int stage, const Pass& pass) const {
+    const size_t place = Index({stage, pass.chunk});
+    return At(pass.phase == Phase::kForward ? before_[place] : behind_[place], pass);
+  }
   // The pass of the neighbouring part to which `pass` hands something.
-  Located Receiver(int stage, const Pass& pass) const;
+  Located Receiver(int stage, const Pass& pass) const {
+    const size_t place = Index({stage, pass.chunk});
+    return At(pass.phase == Phase::kForward ? behind_[place] : before_[place], pass);
+  }
 
  private:
   static int SlotKind(Phase phase) {
@@ -45,7 +51,10 @@ class PassSlots {
     return static_cast<size_t>(place.stage) * map_.chunks() + place.chunk;
   }
   ChunkMap::Place Neighbor(ChunkMap::Place place, int step) const;
-  Located At(ChunkMap::Place place, const Pass& pass) const;
+  static Located At(ChunkMap::Place place, const Pass& pass) {
+    if (pass.phase == Phase::kBackwardWeight) return {};
+    return {place.stage, {pass.phase, static_cast<int16_t>(place.chunk), pass.micro_batch}};
+  }
 
   ChunkMap map_;
   std::vector<size_t> first_;  // by place; one more at the end
