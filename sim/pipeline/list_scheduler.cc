@@ -63,6 +63,7 @@ class ListScheduler {
         slots_(map, micro_batches),
         turns_(static_cast<size_t>(map.stages()) * map.chunks() * PassSlots::kSlotsPerPlace),
         free_(map.stages()),
+        last_(map.stages(), Phase::kBackward),
         orders_(map.stages()) {
     for (int stage = 0; stage < map.stages(); ++stage) {
       memory_.push_back(MemoryOf(stage, micro_batches));
@@ -137,18 +138,19 @@ class ListScheduler {
     return {options_.limits[stage], needs};
   }
 
-  // The chunk whose next pass of a kind is there and the lowest; -1: none.
+  // The chunk whose next pass of a kind is to run now; -1: none.
   int FindChunk(int stage, Phase phase, Duration now) {
     int best = -1;
     size_t best_rank = 0;
-    for (int chunk = 0; chunk < map_.chunks(); ++chunk) {
+    for (int chunk = map_.chunks() - 1; chunk >= 0; --chunk) {
       const Turns& turns = TurnsOf(stage, phase, chunk);
       if (!turns.IsThere(now)) continue;
       const size_t rank = RankOf(turns);
-      if (best >= 0 && best_rank <= rank) continue;
+      if (best >= 0 && best_rank < rank) continue;
       if (phase == Phase::kForward && !FitsMemory(stage, chunk, rank)) continue;
       best = chunk;
       best_rank = rank;
+      if (map_.chains() == 1) break;  // later chunks first
     }
     return best;
   }
@@ -159,18 +161,27 @@ class ListScheduler {
   }
 
   void RunNext(int stage, Duration now) {
-    for (const Phase phase : {BackwardPhase(), Phase::kForward, Phase::kBackwardWeight}) {
+    const Phase backward = BackwardPhase();
+    const bool is_forward_next = last_[stage] != Phase::kForward;
+    const Phase first = is_forward_next ? Phase::kForward : backward;
+    const Phase second = is_forward_next ? backward : Phase::kForward;
+    for (const Phase phase : {first, second, Phase::kBackwardWeight}) {
       const int chunk = FindChunk(stage, phase, now);
       if (chunk < 0) continue;
-      Turns& turns = TurnsOf(stage, phase, chunk);
-      Account(stage, phase, chunk, RankOf(turns));
-      const Pass pass{phase, static_cast<int16_t>(chunk), static_cast<int32_t>(turns.next++)};
-      orders_[stage].push_back(pass);
-      free_[stage] = now + TimeOf(costs_.times[stage][chunk], phase);
-      events_.Push(free_[stage].ns(), stage);
-      HandOn(stage, pass, now);
+      Begin(stage, phase, chunk, now);
       return;
     }
+  }
+
+  void Begin(int stage, Phase phase, int chunk, Duration now) {
+    Turns& turns = TurnsOf(stage, phase, chunk);
+    Account(stage, phase, chunk, RankOf(turns));
+    const Pass pass{phase, static_cast<int16_t>(chunk), static_cast<int32_t>(turns.next++)};
+    orders_[stage].push_back(pass);
+    if (phase != Phase::kBackwardWeight) last_[stage] = phase;
+    free_[stage] = now + TimeOf(costs_.times[stage][chunk], phase);
+    events_.Push(free_[stage].ns(), stage);
+    HandOn(stage, pass, now);
   }
 
   void Account(int stage, Phase phase, int chunk, size_t rank) {
@@ -213,6 +224,7 @@ class ListScheduler {
   const PassSlots slots_;
   std::vector<Turns> turns_;    // by stage, then kind, then chunk
   std::vector<Duration> free_;  // by stage
+  std::vector<Phase> last_;     // by stage: forward or backward
   std::vector<StageMemory> memory_;
   EventQueue events_;
   PipelineOrders orders_;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/random.h"
@@ -25,7 +27,7 @@ ListScheduling InFlight(const ChunkMap& map, const std::vector<int64_t>& limits)
 }
 
 // The second stage turns the first micro-batch round before it takes the second.
-TEST(ListSchedulerTest, BackwardsGoBeforeForwards) {
+TEST(ListSchedulerTest, ForwardsAndBackwardsTakeTurns) {
   const PipelineOrders orders =
       ListScheduledOrders(ChunkMap::Looped(2, 1), 2, UniformCosts(2, 1, {1_us, 1_us, 0_us}, 0_us));
   EXPECT_EQ(orders[0], (PassOrder{{F, 0, 0}, {F, 0, 1}, {B, 0, 0}, {B, 0, 1}}));
@@ -51,6 +53,19 @@ TEST(ListSchedulerTest, EqualStagesWithTheMemoryOf1F1BTakeItsTime) {
     const PipelineOrders orders = ListScheduledOrders(map, 20, costs, InFlight(map, limits));
     EXPECT_EQ(TimeOrders(map, orders, 20, costs).Makespan(), (20 + p - 1) * 3_us);
     for (int stage = 0; stage < p; ++stage) EXPECT_EQ(PeakInFlight(orders[stage]), p - stage);
+  }
+}
+
+// Two units after a forward, one after its input gradients; unit times, so that ZB-H1's
+// memory gives its 27 and ZB-H2's its 24 on every stage.
+TEST(ListSchedulerTest, EqualStagesMeetTheZeroBubbleOrdersAtTheirMemory) {
+  const ChunkMap map = ChunkMap::Looped(4, 1);
+  const PipelineCosts costs = UniformCosts(4, 1, {1_us, 1_us, 1_us}, 0_us);
+  const std::vector<std::vector<PassMemory>> memory(4, {{2, 1}});
+  for (const auto& [limit, longest] : {std::pair{8, 27_us}, {16, 24_us}}) {
+    const PipelineOrders orders =
+        ListScheduledOrders(map, 8, costs, {true, memory, std::vector<int64_t>(4, limit)});
+    EXPECT_EQ(TimeOrders(map, orders, 8, costs).LongestStage(), longest);
   }
 }
 

@@ -2,9 +2,12 @@
 // micro-batches. "gpipe", which only counts, is the baseline in the same process.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "costmodel/random.h"
 #include "costmodel/units.h"
 #include "sim/pipeline/asynchronous.h"
 #include "sim/pipeline/chimera.h"
@@ -131,6 +134,46 @@ BENCHMARK(BM_ListScheduled)
     ->ArgNames({"chunks", "limited"})
     ->ArgsProduct({{1, kChunks}, {0, 1}})
     ->Unit(benchmark::kMillisecond);
+
+// Against (interleaved) 1F1B at its own memory: pipelines whose passes differ by up to a
+// factor of two, with transfers of up to three tenths of the shortest.
+void BM_ListScheduledSlowdown(benchmark::State& state) {
+  const bool interleaves = state.range(0) != 0;
+  constexpr int kTrials = 1000;
+  double sum = 0;
+  double worst = 0;
+  for (auto _ : state) {
+    for (int trial = 0; trial < kTrials; ++trial) {
+      Random random = Random(7).Child("slowdown", trial);
+      const int p = static_cast<int>(random.Integer(2, 12));
+      const int v = interleaves ? static_cast<int>(random.Integer(2, 4)) : 1;
+      const int m = p * static_cast<int>(random.Integer(2, 8));
+      PipelineCosts costs = UniformCosts(p, v, PassTimes{}, Duration());
+      ListScheduling options;
+      PipelineOrders orders;
+      for (int stage = 0; stage < p; ++stage) {
+        for (PassTimes& times : costs.times[stage]) {
+          const Duration time = Duration::Nanoseconds(random.Integer(1000, 2000));
+          times = {time, time, time};
+        }
+        costs.transfers[stage] = Duration::Nanoseconds(random.Integer(0, 300));
+        orders.push_back(interleaves ? InterleavedOrder(stage, p, v, m)
+                                     : OneForwardOneBackwardOrder(p - 1 - stage, m));
+        options.memory.emplace_back(v, PassMemory{1, 0});
+        options.limits.push_back(PeakInFlight(orders.back()));
+      }
+      const ChunkMap map = ChunkMap::Looped(p, v);
+      const PipelineOrders listed = ListScheduledOrders(map, m, costs, options);
+      const double ratio = TimeOrders(map, listed, m, costs).Makespan().seconds() /
+                           TimeOrders(map, orders, m, costs).Makespan().seconds();
+      sum += ratio / kTrials;
+      worst = std::max(worst, ratio);
+    }
+  }
+  state.counters["mean"] = sum / static_cast<double>(state.iterations());
+  state.counters["worst"] = worst;
+}
+BENCHMARK(BM_ListScheduledSlowdown)->ArgName("interleaved")->Arg(0)->Arg(1)->Iterations(1);
 
 // What the rest does with the interleaved orders.
 void BM_FindOrderError(benchmark::State& state) {

@@ -15,7 +15,7 @@ PrefixLeast::PrefixLeast(std::span<const int64_t> values) {
 }
 
 void PrefixLeast::Add(size_t end, int64_t amount) {
-  if (end == 0) return;
+  if (end == 0 || amount == 0) return;
   size_t i = leaves_ + end - 1;
   nodes_[i].sum += amount;
   nodes_[i].least += amount;
