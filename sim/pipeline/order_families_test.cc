@@ -18,7 +18,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kTrials = 200;
+constexpr int kTrials = 100;
 
 // "F0.1": forward of micro-batch 1 through chunk 0; '&' joins what runs together.
 std::string Text(const PassOrder& order) {
