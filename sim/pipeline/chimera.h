@@ -15,12 +15,14 @@ enum class ChimeraSlots {
 };
 
 // For ChunkMap::Bidirectional(stages, pairs): stages is a multiple of 2 * pairs. Any
-// number of micro-batches; they run in units of `stages` (twice that with two
-// forwards), and where the last unit is full and forwards (or two of them) take as
-// long as backwards, each of D stages waits for at most D / pairs - 2 slots in all,
-// however many units. With one pass, N = D micro-batches and backwards no shorter than forwards, a
-// step of two pipelines takes D F + (2 D - 2) B. In flight are from D / 2 + 1 at the ends to D in
-// the middle, never more than D; with two forwards, never more than 2 D.
+// number of micro-batches; they run in units of `stages`, or of twice that with two
+// forwards. Where the last unit is full and forwards (or two of them) take as long as
+// backwards, each of D stages waits for at most D / pairs - 2 slots in all, however many
+// units. With one pass to a slot, N = D micro-batches and backwards no shorter than
+// forwards, a step of two pipelines takes D F + (2 D - 2) B.
+//
+// In flight are from D / 2 + 1 at the ends to D in the middle where pairs is 1, never more
+// than D; with two forwards never more than 2 D.
 PipelineOrders ChimeraOrders(int stages, int pairs, int micro_batches,
                              ChimeraSlots slots = ChimeraSlots::kOnePass);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "costmodel/check.h"
@@ -19,30 +20,37 @@ namespace {
 // come through: what would then be left beyond its need is k's slack, never below zero.
 class StageMemory {
  public:
-  StageMemory(int64_t limit, const std::vector<int64_t>& needs)
-      : slack_(Slacks(limit, needs)), is_limited_(true) {}
-  StageMemory() : slack_({}) {}
+  // `needs` by rank: what all forwards of a micro-batch take.
+  StageMemory(int64_t limit, std::span<const int64_t> needs) : slack_(Slacks(limit, needs)) {}
 
-  bool Fits(size_t rank, int64_t amount) const {
-    return !is_limited_ || slack_.Least(rank) >= amount;
-  }
-  // All below `rank` have as much less; its own need is as much lower.
-  void Take(size_t rank, int64_t amount) {
-    if (is_limited_) slack_.Add(rank, -amount);
-  }
-  void Give(size_t rank, int64_t amount) {
-    if (is_limited_) slack_.Add(rank + 1, amount);
-  }
+  bool Fits(size_t rank, int64_t amount) const { return slack_.Least(rank) >= amount; }
+  // For a forward. All below `rank` have as much less; its own need is as much lower.
+  void Take(size_t rank, int64_t amount) { slack_.Add(rank, -amount); }
+  void Give(size_t rank, int64_t amount) { slack_.Add(rank + 1, amount); }
 
  private:
-  static std::vector<int64_t> Slacks(int64_t limit, std::vector<int64_t> needs) {
-    for (int64_t& need : needs) need = limit - need;
-    return needs;
+  static std::vector<int64_t> Slacks(int64_t limit, std::span<const int64_t> needs) {
+    std::vector<int64_t> slacks;
+    for (const int64_t need : needs) slacks.push_back(limit - need);
+    return slacks;
   }
 
   PrefixLeast slack_;
-  bool is_limited_ = false;
 };
+
+// What a pass gives back.
+int64_t Released(const PassMemory& memory, Phase phase) {
+  switch (phase) {
+    case Phase::kBackward:
+      return memory.after_forward;
+    case Phase::kBackwardInput:
+      return memory.after_forward - memory.after_input;
+    case Phase::kBackwardWeight:
+      return memory.after_input;
+    default:
+      return 0;
+  }
+}
 
 // Passes of one kind and chunk, which run in turn: when they are there, as far as known.
 struct Turns {
@@ -65,8 +73,10 @@ class ListScheduler {
         free_(map.stages()),
         last_(map.stages(), Phase::kBackward),
         orders_(map.stages()) {
+    CHECK(options.limits.size() == options.memory.size());
+    CHECK(options.limits.empty() || options.limits.size() == orders_.size());
     for (int stage = 0; stage < map.stages(); ++stage) {
-      memory_.push_back(MemoryOf(stage, micro_batches));
+      if (IsLimited()) memory_.push_back(MemoryOf(stage, micro_batches));
       orders_[stage].reserve(PassCount(stage));
       for (int chunk = 0; chunk < map.chunks(); ++chunk) AddPlace({stage, chunk});
       events_.Push(0, stage);
@@ -92,6 +102,7 @@ class ListScheduler {
     const int kind = stage * PassSlots::kSlotsPerPlace + KindOf(phase);
     return turns_[static_cast<size_t>(kind) * map_.chunks() + chunk];
   }
+  bool IsLimited() const { return !options_.limits.empty(); }
   // Of all chains' micro-batches.
   size_t RankOf(const Turns& turns) const { return turns.next * map_.chains() + turns.chain; }
   Phase BackwardPhase() const {
@@ -119,7 +130,6 @@ class ListScheduler {
   }
 
   StageMemory MemoryOf(int stage, int micro_batches) const {
-    if (options_.limits.empty()) return {};
     std::vector<int64_t> of_chain(map_.chains());
     for (int chunk = 0; chunk < map_.chunks(); ++chunk) {
       const PassMemory& memory = options_.memory[stage][chunk];
@@ -156,8 +166,7 @@ class ListScheduler {
   }
 
   bool FitsMemory(int stage, int chunk, size_t rank) const {
-    return options_.limits.empty() ||
-           memory_[stage].Fits(rank, options_.memory[stage][chunk].after_forward);
+    return !IsLimited() || memory_[stage].Fits(rank, options_.memory[stage][chunk].after_forward);
   }
 
   void RunNext(int stage, Duration now) {
@@ -185,16 +194,12 @@ class ListScheduler {
   }
 
   void Account(int stage, Phase phase, int chunk, size_t rank) {
-    if (options_.limits.empty()) return;
+    if (!IsLimited()) return;
     const PassMemory& memory = options_.memory[stage][chunk];
     if (phase == Phase::kForward) {
       memory_[stage].Take(rank, memory.after_forward);
-    } else if (phase == Phase::kBackward) {
-      memory_[stage].Give(rank, memory.after_forward);
-    } else if (phase == Phase::kBackwardInput) {
-      memory_[stage].Give(rank, memory.after_forward - memory.after_input);
     } else {
-      memory_[stage].Give(rank, memory.after_input);
+      memory_[stage].Give(rank, Released(memory, phase));
     }
   }
 
@@ -222,10 +227,10 @@ class ListScheduler {
   const PipelineCosts& costs_;
   const ListScheduling& options_;
   const PassSlots slots_;
-  std::vector<Turns> turns_;    // by stage, then kind, then chunk
-  std::vector<Duration> free_;  // by stage
-  std::vector<Phase> last_;     // by stage: forward or backward
-  std::vector<StageMemory> memory_;
+  std::vector<Turns> turns_;         // by stage, then kind, then chunk
+  std::vector<Duration> free_;       // by stage
+  std::vector<Phase> last_;          // by stage: forward or backward
+  std::vector<StageMemory> memory_;  // by stage; empty without limits
   EventQueue events_;
   PipelineOrders orders_;
 };
