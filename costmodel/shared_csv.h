@@ -37,9 +37,14 @@ inline bool HasSharedData() {
   return folder != nullptr && *folder != '\0';
 }
 
-// The rows of data/catalogue/`name`; none where it cannot be read.
-inline std::vector<CsvRow> ReadSharedCatalogue(const std::string& name) {
-  std::ifstream file(std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/catalogue/" + name);
+// A file of its data; HasSharedData().
+inline std::string SharedDataPath(const std::string& path) {
+  return std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/" + path;
+}
+
+// The rows of data/`path`; none where it cannot be read.
+inline std::vector<CsvRow> ReadSharedTable(const std::string& path) {
+  std::ifstream file(SharedDataPath(path));
   std::string line;
   std::vector<std::string> header;
   if (std::getline(file, line)) header = SplitCsvLine(line);
@@ -50,6 +55,10 @@ inline std::vector<CsvRow> ReadSharedCatalogue(const std::string& name) {
     for (size_t i = 0; i < header.size() && i < fields.size(); ++i) row[header[i]] = fields[i];
   }
   return rows;
+}
+
+inline std::vector<CsvRow> ReadSharedCatalogue(const std::string& name) {
+  return ReadSharedTable("catalogue/" + name);
 }
 
 // An empty field is zero.

@@ -1,0 +1,17 @@
+// What an order makes a stage hold.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_costs.h"
+
+namespace stagecraft {
+
+// The most that the stage holds at any time, in the unit of `memory`: of a chunk's
+// micro-batch, by chunk. A pass takes what it adds when it begins, and gives back what
+// it frees when it ends.
+int64_t PeakMemory(const PassOrder& order, std::span<const PassMemory> memory);
+
+}  // namespace stagecraft
