@@ -194,7 +194,7 @@ TEST(PlanProtoTest, BadStagesAreRefusedInOneSentence) {
             "replicas { devices: 0 } }",
             "= 1000000000000"),
       After("order: INTERLEAVED stages { chunks { count: 8 } replicas { devices: 0 } }",
-            "order: interleaved with 1 chunks"),
+            "order: interleaved with 1 chunk per stage, want at least 2"),
   };
   for (const BadPlan& bad : cases) ExpectRefused(bad);
 }
@@ -245,7 +245,7 @@ TEST(PlanProtoTest, FilesThatAreNoPlansAreRefusedInOneSentence) {
       After("degrees { tp: nan }", "Expected integer"),
       After("degrees { tp: 1.5 }", "Expected integer"),
       After("order: ONE_F_ONE_B degrees {}", "Unknown enumeration value"),
-      After("order: 7 degrees {}", "7"),
+      After("order: 70 degrees {}", "70"),
       After("degrees { tensor_parallel: 4 }", "has no field named \"tensor_parallel\""),
       After("degrees { tp: 4", "want a PlanProto in text format"),
       After("degrees { tp: 4 tp: 4 }", "tp"),
@@ -254,7 +254,7 @@ TEST(PlanProtoTest, FilesThatAreNoPlansAreRefusedInOneSentence) {
       {"\x7f"
        "ELF\x02\x01\x01",
        "damaged", ".pb"},
-      {std::string("\x38\x07\x20\x01\x28\x10\x30\x01\x1a\x00", 10), "order: got 7", ".pb"},
+      {std::string("\x38\x46\x20\x01\x28\x10\x30\x01\x1a\x00", 10), "order: got 70", ".pb"},
       {"micro_batch: .nan\n", "micro_batch", ".yaml"},
       {"[1, 2]", "want", ".json"},
   };
