@@ -217,6 +217,7 @@ void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
   plan.gradient_sync = SyncFromProto(proto, place);
   if (proto.has_overlap_p2p()) plan.overlap_p2p = proto.overlap_p2p();
   plan.overlap_tensor = proto.overlap_tensor();
+  plan.post_validation = proto.post_validation();
   if (proto.has_expert_imbalance()) plan.expert_imbalance = proto.expert_imbalance();
   plan.rank_order = RankOrder(proto, place);
 }

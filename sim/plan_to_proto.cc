@@ -73,6 +73,7 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_sync_timeout_ns(sync.timeout.ns());
   proto.set_overlap_p2p(plan.overlap_p2p);
   proto.set_overlap_tensor(plan.overlap_tensor);
+  proto.set_post_validation(plan.post_validation);
   proto.set_optimizer(EnumToProto<PlanProto::Optimizer>(plan.optimizer));
   proto.set_reshard_after_forward(plan.reshard_after_forward);
   AddOrder(plan, proto);

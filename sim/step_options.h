@@ -77,6 +77,11 @@ struct StepOptions {
   // On: tensor-parallel collectives run beside the product that feeds on them or
   // feeds them (Megatron-core's tp-comm-overlap); needs sequence parallelism.
   bool overlap_tensor = false;
+  // On: a stage updates its parameters as soon as its own gradients are there; the norm
+  // of all is judged later, and the step taken back in the rare case that it is bad
+  // (optimizer post-validation: Qi et al., "Zero Bubble", ICLR 2024, section 4). Steps
+  // then follow each other on every stage without waiting for the others.
+  bool post_validation = false;
   // Gradients reduced in one go; 0: as Megatron-core, the larger of 40 M
   // parameters and 1 M times the data-parallel ranks.
   int64_t bucket_bytes = 0;

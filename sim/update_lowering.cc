@@ -34,6 +34,7 @@ class UpdateLowering {
         map_(MapOf(plan)),
         passes_(passes),
         builder_(builder),
+        own_reductions_(plan.stages.size()),
         updates_(plan.stages.size()) {}
 
   void Run() {
@@ -49,14 +50,14 @@ class UpdateLowering {
       if (passes_.ReducesEveryPass(stage) || passes_.GathersEveryPass(stage)) {
         const std::vector<TaskId> last =
             AddShardedTraffic(plan_, stage, groups_[stage], passes_, builder_);
-        reductions_.insert(reductions_.end(), last.begin(), last.end());
+        for (const TaskId reduction : last) NoteReduction(stage, reduction);
       } else if (passes_.updates() && passes_.DataRanks(stage) > 1) {
         AddReductions(stage);
       }
     }
     if (!passes_.updates()) return;
     AddTiedReductions();
-    AddGradNorm();
+    if (!plan_.post_validation) AddGradNorm();
     for (int stage = 0; stage < stages(); ++stage) AddOptimizer(stage);
   }
 
@@ -107,12 +108,18 @@ class UpdateLowering {
     }
   }
 
+  // The norm of all gradients waits for it, or else the update of its own stage.
+  void NoteReduction(int stage, TaskId reduction) {
+    reductions_.push_back(reduction);
+    own_reductions_[map_.Peers(stage)[0]].push_back(reduction);
+  }
+
   void AddReduction(int stage, int chunk, int bucket, const ParameterCount& parameters,
                     std::span<const TaskId> after) {
     for (const DataGroup& group : groups_[stage]) {
       const Tag tag = MakeTag(group.rank, stage, Phase::kGradReduce, chunk, bucket);
-      reductions_.push_back(
-          AddGradientReduction(plan_, parameters, group, tag, after, passes_, builder_));
+      NoteReduction(
+          stage, AddGradientReduction(plan_, parameters, group, tag, after, passes_, builder_));
     }
   }
 
@@ -182,9 +189,11 @@ class UpdateLowering {
       }
       group.rank = workers[members[0]].ranks[rank];
       const Communicator among{fabric, builder_.AddCommunicator({devices_of(rank)})};
-      reductions_.push_back(AddCollective(OpKind::kAllReduce, bytes, among, group,
-                                          MakeTag(group.rank, 0, Phase::kGradReduce), after,
-                                          passes_, builder_));
+      const TaskId reduction =
+          AddCollective(OpKind::kAllReduce, bytes, among, group,
+                        MakeTag(group.rank, 0, Phase::kGradReduce), after, passes_, builder_);
+      for (const size_t w : members) own_reductions_[map_.Peers(workers[w].stage)[0]].push_back(reduction);
+      reductions_.push_back(reduction);
     }
   }
 
@@ -219,12 +228,16 @@ class UpdateLowering {
     const BlockId block = passes_.blocks().SingleOp(Op::Optimizer(Bytes(bytes), launches));
     const std::vector<int> peers = map_.Peers(stage);
     std::vector<TaskId>& updates = updates_[peers[0]];
+    // Else the norm, which every lane waits for, says so.
+    const std::span<const TaskId> after =
+        plan_.post_validation ? std::span<const TaskId>(own_reductions_[peers[0]])
+                              : std::span<const TaskId>();
     for (const LoweredWorker& worker : passes_.workers()) {
       if (worker.stage != stage) continue;
       for (const int32_t rank : worker.ranks) {
         const Lane lane = passes_.compute_lanes()[rank];
         updates.push_back(
-            builder_.Add({&lane, 1}, {}, block, MakeTag(rank, stage, Phase::kOptimizer)));
+            builder_.Add({&lane, 1}, after, block, MakeTag(rank, stage, Phase::kOptimizer)));
       }
     }
     const bool gathers =
@@ -244,6 +257,7 @@ class UpdateLowering {
   Schedule::Builder& builder_;
   std::vector<std::vector<DataGroup>> groups_;  // by stage
   std::vector<TaskId> reductions_;              // what the norm waits for
+  std::vector<std::vector<TaskId>> own_reductions_;  // by the first of stages that hold the same
   std::vector<std::vector<TaskId>> updates_;    // by the first of stages that hold the same
 };
 

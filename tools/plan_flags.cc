@@ -155,6 +155,8 @@ void PlanFlags::RegisterSwitches(CLI::App& app) {
       "gather parameters beside the forward [off]");
   add("--overlap-p2p,!--no-overlap-p2p", degrees_.overlap_p2p,
       "compute while sending to the next stage [on]");
+  add("--post-validation,!--no-post-validation", degrees_.post_validation,
+      "stages update without waiting for the norm of all gradients [off]");
   add("--overlap-tp,!--no-overlap-tp", degrees_.overlap_tensor,
       "tensor collectives beside their products [off]");
   add("--reshard,!--no-reshard", degrees_.reshard_after_forward,

@@ -110,6 +110,7 @@ Json PlanToJson(const PlannedJob& job) {
                {"optimizer", Name(plan.optimizer)},
                {"overlap_p2p", plan.overlap_p2p},
                {"overlap_tp", plan.overlap_tensor},
+               {"post_validation", plan.post_validation},
                {"cp_exchange", Name(plan.context_exchange)},
                {"reshard_after_forward", plan.reshard_after_forward},
                {"expert_imbalance", plan.expert_imbalance},

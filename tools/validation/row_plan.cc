@@ -54,6 +54,7 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   const RowSchedule schedule = RowOrder(row.order);
   degrees.order = schedule.order;
   degrees.order_options = schedule.options;
+  degrees.post_validation = completed.post_validation;
   degrees.recompute = RowRecompute(row);
   degrees.precision = RowPrecision(row);
   if (row.dtype == "mxfp8") degrees.fp8_recipe = Fp8Recipe::kMx;

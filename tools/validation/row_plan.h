@@ -17,6 +17,7 @@ namespace stagecraft {
 struct CompletedRow {
   MeasuredRow row;  // degrees at least 1, words never empty
   bool overlap_param_gather = false;
+  bool post_validation = false;
   bool with_optimizer = true;
   Optimizer optimizer = Optimizer::kAdam;
   int64_t bucket_bytes = 0;
