@@ -97,6 +97,7 @@ MeasuredGroup ReadGroup(const CsvRows& row) {
   if (row.Integer(kRanks, 1, kMostRanks) != ranks) {
     row.Fail(kRanks, fmt::format("{} nodes x {} of each", group.nodes, group.ranks_per_node));
   }
+  if (ranks < 2) row.Fail(kRanks, "at least 2 in a valid row: one rank alone exchanges nothing");
   return group;
 }
 

@@ -40,7 +40,7 @@ Link Pcie(Bandwidth bandwidth) { return {LinkKind::kPcie, kPcieLatency, bandwidt
 // boards: the copies of the host are the narrow place.
 Link ThroughHost() { return {LinkKind::kHost, kPcieLatency, kPcie3}; }
 
-// Every node of V100 is a hybrid cube mesh. A pair has one link where the table
+// Every node of V100 SXM is a hybrid cube mesh. A pair has one link where the table
 // names the mesh, whose first two are joined so; else two, as the best pair has,
 // and three on Google's, whose measured rate is above two.
 double LinksOfPair(const MeasuredGroup& group) {
@@ -65,7 +65,8 @@ Link Intra(const MeasuredGroup& group, const std::string& row) {
   const std::string& gpu = group.gpu;
   const int ranks = group.ranks_per_node;
   const bool is_pair = ranks <= 2;
-  if (gpu.starts_with("v100")) return CubeMesh(group);
+  if (gpu.starts_with("v100-sxm")) return CubeMesh(group);
+  if (gpu.starts_with("v100-pcie")) return Pcie(kPcie3);
   if (gpu.starts_with("a100-sxm")) return Nvlink(kNvlink3);
   if (gpu.starts_with("h100-sxm")) return Nvlink(kNvlink4);
   if (gpu.starts_with("gh200")) {
@@ -89,6 +90,7 @@ Link NodeInterfaces(const std::string& fabric, bool* is_stated) {
   *is_stated = true;
   if (Has(fabric, "8x200G HDR")) return network(kRdmaLatency, 200);
   if (Has(fabric, "IB100G")) return network(kRdmaLatency, 12.5);
+  if (Has(fabric, "2x25GbE")) return network(kEthernetLatency, 6.25);
   if (Has(fabric, "25GbE")) return network(kEthernetLatency, 3.125);
   if (Has(fabric, "10GbE")) return network(kEthernetLatency, 1.25);
   *is_stated = false;

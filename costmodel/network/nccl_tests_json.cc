@@ -2,6 +2,7 @@
 // device_info}]}, results [{size, type, redop, out_of_place {time, alg_bw, bus_bw}}]}.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -16,6 +17,7 @@ using Json = nlohmann::json;
 // NCCL's version as one number: 10000 x major + 100 x minor + patch since 2.9.
 constexpr int64_t kMajor = 10'000;
 constexpr int64_t kMinor = 100;
+constexpr int kNoRoot = -1;
 
 // What `parent` has at `key`, null where there is nothing.
 const Json& At(const Json& parent, const char* key) {
@@ -44,6 +46,12 @@ std::string Software(const Json& version) {
   return fmt::format("nccl-{}.{}.{}", code / kMajor, code % kMajor / kMinor, code % kMinor);
 }
 
+// What was started, without its folder: the first of the arguments.
+std::string Program(const Json& arguments) {
+  if (!arguments.is_array() || arguments.empty() || !arguments[0].is_string()) return "";
+  return std::filesystem::path(arguments[0].get<std::string>()).filename().string();
+}
+
 void ReadRanks(const Json& devices, const std::string& path, NcclTestsLog* log) {
   if (!devices.is_array()) {
     FailNcclTests(path, "config.devices", devices.dump(), "a list of ranks");
@@ -69,8 +77,11 @@ void ReadRow(const Json& row, const std::string& place, NcclTestsOutput* output)
   printed.algorithm_gb_per_s = NumberAt(times, "alg_bw", 0, kMostNcclTestsGbPerS, place, "GB/s");
   printed.bus_gb_per_s = NumberAt(times, "bus_bw", 0, kMostNcclTestsGbPerS, place, "GB/s");
   const Json& redop = At(row, "redop");
-  printed.reduces = redop.is_string() && redop != "none";
-  AddNcclTestsRow(size, time, Text(At(row, "type")), printed, output);
+  const Json& root = At(row, "root");
+  const bool has_root = !root.is_null() && root != kNoRoot;
+  printed.reduces = redop.is_string() && redop != "none" && !has_root;
+  const Json& type = At(row, "type");
+  AddNcclTestsRow(size, time, type.is_null() ? "" : Text(type), printed, output);
 }
 
 }  // namespace
@@ -79,7 +90,7 @@ NcclTestsOutput ReadNcclTestsJson(std::string_view text, const std::string& path
   const Json root = ParseJson(std::string(text), path);
   NcclTestsOutput output;
   output.log.software = Software(At(root, "nccl_version"));
-  output.program = At(root, "args").dump();
+  output.program = Program(At(root, "args"));
   ReadRanks(At(At(root, "config"), "devices"), path, &output.log);
   const Json& results = At(root, "results");
   if (!results.is_array()) FailNcclTests(path, "results", results.dump(), "a list of sizes");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "costmodel/check.h"
@@ -54,22 +55,37 @@ void CheckComplete(NcclTestsOutput* output, const std::string& path) {
   if (log.rows.empty()) FailNcclTests(path, "rows", "none", "at least one size");
 }
 
-// By the program, the name of the file, or busbw / algbw of the last row, the
-// most precise.
+// What the name holds, if one. Throws where it holds several.
+std::optional<OpKind> KindIn(const std::string& name, const std::string& path) {
+  std::optional<OpKind> found;
+  for (const auto& [word, kind] : kNames) {
+    if (name.find(word) == std::string::npos) continue;
+    if (found && *found != kind)
+      FailNcclTests(path, "collective", name, "the name of one, or given");
+    found = kind;
+  }
+  return found;
+}
+
+// What sums up for several ranks, where busbw / algbw of the last row, the most
+// precise, are of one alone.
+std::optional<OpKind> KindOfBandwidths(const NcclTestsOutput& output) {
+  const NcclTestsOutput::Printed& last = output.printed.back();
+  if (!last.reduces) return std::nullopt;
+  const auto agrees = [&](OpKind kind) {
+    const double factor = BusFactor(kind, static_cast<int>(output.log.ranks.size()));
+    return Agrees(last.bus_gb_per_s, factor * last.algorithm_gb_per_s);
+  };
+  if (agrees(OpKind::kAllReduce) == agrees(OpKind::kReduceScatter)) return std::nullopt;
+  return agrees(OpKind::kAllReduce) ? OpKind::kAllReduce : OpKind::kReduceScatter;
+}
+
 OpKind GuessKind(const NcclTestsOutput& output, const std::string& path) {
   const std::string file = std::filesystem::path(path).filename().string();
   for (const std::string& name : {output.program, file}) {
-    for (const auto& [word, kind] : kNames) {
-      if (name.find(word) != std::string::npos) return kind;
-    }
+    if (const std::optional<OpKind> kind = KindIn(name, path)) return *kind;
   }
-  const int ranks = static_cast<int>(output.log.ranks.size());
-  const NcclTestsOutput::Printed& last = output.printed.back();
-  if (last.reduces) {
-    for (const OpKind kind : {OpKind::kAllReduce, OpKind::kReduceScatter}) {
-      if (Agrees(last.bus_gb_per_s, BusFactor(kind, ranks) * last.algorithm_gb_per_s)) return kind;
-    }
-  }
+  if (const std::optional<OpKind> kind = KindOfBandwidths(output)) return *kind;
   FailNcclTests(path, "collective", file,
                 "its name in the name of the file (all_gather_perf.log), or given");
 }

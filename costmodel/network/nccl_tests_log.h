@@ -36,9 +36,9 @@ struct NcclTestsLog {
   std::vector<int> RanksByHost() const;
 };
 
-// The collective is `kind`; else the one that the program's arguments (JSON) or the
-// name of the file hold ("all_reduce_perf.txt"); else the one that the printed
-// bandwidths belong to.
+// The collective is `kind`; else the one that the program's name (JSON) or that of
+// the file holds ("all_reduce_perf.txt"); else, of those that sum up without a root,
+// the one that the printed bandwidths belong to. Two in one name are refused.
 // Times must agree with the bandwidths printed beside them. Throws InputError:
 // "ar.log:17: time: got "abc", want microseconds > 0".
 NcclTestsLog ParseNcclTestsLog(std::string_view text, const std::string& path,

@@ -15,11 +15,11 @@ struct NcclTestsOutput {
     std::string place;  // "ar.log:17", "ar.json: results[3]"
     double algorithm_gb_per_s = 0;
     double bus_gb_per_s = 0;
-    bool reduces = false;
+    bool reduces = false;  // and leaves the sum with more than one rank
   };
   NcclTestsLog log;              // without its kind
   std::vector<Printed> printed;  // by row
-  std::string program;           // what was started; empty: not said
+  std::string program;           // the name of what was started; empty: not said
   int gpus_per_process = 1;
 };
 

@@ -11,6 +11,8 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
+constexpr std::string_view kNoRoot = "-1";
+
 Words Split(std::string_view line) {
   Words words;
   for (size_t at = 0; at < line.size();) {
@@ -147,7 +149,9 @@ class Reader {
     const double algorithm = NumberIn(words, "algbw", 0, kMostNcclTestsGbPerS, "GB/s");
     const double bus = NumberIn(words, "busbw", 0, kMostNcclTestsGbPerS, "GB/s");
     const std::string_view redop = WordIn(words, "redop");
-    const bool reduces = !redop.empty() && redop != "none";
+    const std::string_view root = WordIn(words, "root");
+    const bool has_root = !root.empty() && root != kNoRoot;
+    const bool reduces = !redop.empty() && redop != "none" && !has_root;
     AddNcclTestsRow(bytes, time, WordIn(words, "type"), {Place(), algorithm, bus, reduces},
                     &output_);
   }

@@ -77,6 +77,15 @@ TEST(CollectiveTableTest, PairsOfAMeshHaveTheLinksThatJoinThem) {
   }
 }
 
+TEST(CollectiveTableTest, BoardsInSlotsHaveNoMeshAndInterfacesAreCounted) {
+  const std::vector<NetworkSample> samples =
+      Parse("s,y,v100-pcie-16gb,,2,4,PCIe3 + 2x25GbE,all_reduce,nccl,auto,fp16,1,1,8,1024,10,0,1,")
+          .samples;
+  ASSERT_EQ(samples.size(), 1u);
+  EXPECT_EQ(samples[0].op.fabric.intra, (Link{LinkKind::kPcie, 1_us, Bandwidth(15.75e9)}));
+  EXPECT_EQ(samples[0].op.fabric.inter, (Link{LinkKind::kNetwork, 25_us, Bandwidth(6.25e9)}));
+}
+
 TEST(CollectiveTableTest, RowsThatAreNoMeasurementsArePassedOver) {
   const CollectiveTable table = Parse(
       "Aceso,V100-32G DGX,v100-sxm2-32gb,,1,2,NVLink2,all_reduce,nccl,auto,fp16,1,1,2,0,inf,0,0,"
@@ -92,6 +101,9 @@ TEST(CollectiveTableTest, WhatIsWrongIsNamed) {
             "broadcast or send_recv");
   EXPECT_EQ(error("s,y,a100-sxm4-40gb,,1,2,NVLink3,all_reduce,nccl,auto,fp16,1,1,4,8,1,0,1,"),
             "c.csv:2: n_ranks: got \"4\", want 1 nodes x 2 of each");
+  EXPECT_EQ(error("s,y,a100-sxm4-40gb,,1,1,NVLink3,all_reduce,nccl,auto,fp16,1,1,1,8,1,0,1,"),
+            "c.csv:2: n_ranks: got \"1\", want at least 2 in a valid row: one rank alone exchanges "
+            "nothing");
   EXPECT_EQ(error("s,y,tpu,,1,2,ICI,all_reduce,nccl,auto,fp16,1,1,2,8,1,0,1,"),
             "c.csv:2: gpu_id: got \"tpu\", want one whose links are known");
   EXPECT_EQ(ErrorOf([] { ParseCollectiveTable("source,system\n", "c.csv"); }),
@@ -280,6 +292,30 @@ TEST(NcclTestsLogTest, TheCollectiveMayBeInTheName) {
   EXPECT_NE(ErrorOf([&] { ParseNcclTestsLog(text, "all_gather_perf.log"); }).find("busbw"),
             std::string::npos);
   EXPECT_EQ(ParseNcclTestsLog(text, "sendrecv_perf.log").kind, OpKind::kSendRecv);
+}
+
+// At two ranks a reduction to one rank has the bus bandwidth of one to all.
+TEST(NcclTestsLogTest, ASumForOneRankIsNoneOfOurs) {
+  EXPECT_NE(ErrorOf([] {
+              ParseNcclTestsLog(With("     -1 ", "      0 "), "x.log");
+            }).find("x.log: collective: got \"x.log\", want its name"),
+            std::string::npos);
+}
+
+TEST(NcclTestsLogTest, ANameOfTwoCollectivesIsRefused) {
+  EXPECT_EQ(
+      ErrorOf([] { ParseNcclTestsLog(kNewLog, "logs/all_reduce_after_sendrecv.log"); }),
+      "logs/all_reduce_after_sendrecv.log: collective: got \"all_reduce_after_sendrecv.log\", "
+      "want the name of one, or given");
+  EXPECT_EQ(ParseNcclTestsLog(kNewLog, "sendrecv/all_reduce.log").kind, OpKind::kAllReduce);
+}
+
+TEST(NcclTestsLogTest, TheCollectiveIsThatOfTheProgramNotOfItsOtherArguments) {
+  std::string text = kJson;
+  text.replace(text.find("o.json"), 6, "all_reduce.json");
+  EXPECT_EQ(ParseNcclTestsLog(text, "o.json").kind, OpKind::kAllGather);
+  text.replace(text.find("\"bfloat16\""), 10, "null");
+  EXPECT_EQ(ParseNcclTestsLog(text, "o.json").dtype, "");
 }
 
 TEST(NcclTestsLogTest, TheSharedExampleListsTwoOfItsEightGpus) {
