@@ -31,35 +31,89 @@ Communicator MakeCommunicator(const Cluster& cluster, DeviceGroups groups,
   return {fabric, builder.AddCommunicator(std::move(groups))};
 }
 
-// With as many of the servers for each group.
-Communicator MakeSyncCommunicator(const Plan& plan, const Cluster& cluster, DeviceGroups groups,
-                                  std::span<const int> servers, Schedule::Builder& builder) {
-  const auto each = static_cast<size_t>(plan.gradient_sync.servers);
-  Communicator communicator = {WidestFabric(cluster, groups), -1,
-                               DescribeSync(plan.gradient_sync, cluster, groups, servers)};
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const std::span<const int> own = servers.subspan(i * each, each);
-    groups[i].insert(groups[i].end(), own.begin(), own.end());
-  }
-  communicator.id = builder.AddCommunicator(std::move(groups));
-  return communicator;
+// Of ranks in a row, those that hold the same: every `stride`-th.
+DeviceGroups EveryNth(const std::vector<int>& devices, size_t stride) {
+  DeviceGroups groups(stride);
+  for (size_t i = 0; i < devices.size(); ++i) groups[i % stride].push_back(devices[i]);
+  return groups;
 }
 
-// Of data-parallel ranks in a row every `stride`-th holds the same.
-Holders DescribeHolders(const Plan& plan, const Cluster& cluster, size_t stride,
-                        const std::vector<int>& devices, std::span<const int> servers,
-                        Schedule::Builder& builder) {
-  const size_t size = plan.zero_group > 0 ? plan.zero_group : devices.size();
-  DeviceGroups all(stride), sharing(devices.size() / size * stride), copies(size);
-  for (size_t i = 0; i < devices.size(); ++i) {
-    all[i % stride].push_back(devices[i]);
-    sharing[i / size * stride + i % stride].push_back(devices[i]);
-    copies[i % size].push_back(devices[i]);
+// Describes the data-parallel ranks of one stage.
+class StageGroups {
+ public:
+  StageGroups(const Plan& plan, const Cluster& cluster, int stage, int tensor_groups,
+              Schedule::Builder& builder)
+      : plan_(plan),
+        cluster_(cluster),
+        builder_(builder),
+        experts_(plan.stages[stage].expert_parallel),
+        servers_(SyncServers(plan, cluster, stage)) {
+    for (int tensor = 0; tensor < tensor_groups; ++tensor) {
+      devices_.push_back(DataDevices(plan, stage, tensor));
+    }
+    dense_sync_ = DescribeAll(1);
+    experts_sync_ = experts_ == 1 ? dense_sync_ : DescribeAll(experts_);
   }
-  return {MakeSyncCommunicator(plan, cluster, std::move(all), servers, builder),
-          MakeCommunicator(cluster, std::move(sharing), builder),
-          MakeCommunicator(cluster, std::move(copies), builder)};
-}
+
+  Holders Dense(int tensor) { return Describe(tensor, 1, dense_sync_); }
+  Holders Experts(int tensor) { return Describe(tensor, experts_, experts_sync_); }
+
+ private:
+  std::span<const int> ServersOf(size_t tensor, size_t index) const {
+    const auto each = static_cast<size_t>(plan_.gradient_sync.servers);
+    return std::span(servers_).subspan((tensor * experts_ + index) * each, each);
+  }
+
+  // What all groups see that synchronise side by side.
+  GradientSync DescribeAll(size_t stride) const {
+    std::vector<DeviceGroups> by_tensor;
+    for (const std::vector<int>& devices : devices_) by_tensor.push_back(EveryNth(devices, stride));
+    std::vector<ServedGroup> groups;
+    for (size_t tensor = 0; tensor < by_tensor.size(); ++tensor) {
+      for (size_t i = 0; i < stride; ++i) {
+        groups.push_back({by_tensor[tensor][i], ServersOf(tensor, i)});
+      }
+    }
+    return DescribeSync(plan_.gradient_sync, cluster_, groups);
+  }
+
+  Communicator Synchronising(size_t tensor, DeviceGroups groups, const GradientSync& sync) {
+    Communicator communicator = {WidestFabric(cluster_, groups), -1, sync};
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const std::span<const int> own = ServersOf(tensor, i);
+      groups[i].insert(groups[i].end(), own.begin(), own.end());
+    }
+    communicator.id = builder_.AddCommunicator(std::move(groups));
+    return communicator;
+  }
+
+  Holders Describe(size_t tensor, size_t stride, const GradientSync& sync) {
+    const std::vector<int>& devices = devices_[tensor];
+    Holders holders;
+    holders.all = Synchronising(tensor, EveryNth(devices, stride), sync);
+    const size_t size = plan_.zero_group > 0 ? plan_.zero_group : devices.size();
+    if (size == devices.size()) {  // no one has another's share
+      holders.sharing = {holders.all.fabric, holders.all.id};
+      return holders;
+    }
+    DeviceGroups sharing(devices.size() / size * stride), copies(size);
+    for (size_t i = 0; i < devices.size(); ++i) {
+      sharing[i / size * stride + i % stride].push_back(devices[i]);
+      copies[i % size].push_back(devices[i]);
+    }
+    holders.sharing = MakeCommunicator(cluster_, std::move(sharing), builder_);
+    holders.copies = MakeCommunicator(cluster_, std::move(copies), builder_);
+    return holders;
+  }
+
+  const Plan& plan_;
+  const Cluster& cluster_;
+  Schedule::Builder& builder_;
+  size_t experts_;  // ranks that divide them
+  std::vector<int> servers_;
+  std::vector<std::vector<int>> devices_;  // by tensor index
+  GradientSync dense_sync_, experts_sync_;
+};
 
 }  // namespace
 
@@ -67,18 +121,14 @@ std::vector<DataGroup> FindDataGroups(const Plan& plan, const Cluster& cluster,
                                       const LoweredPasses& passes, int stage,
                                       Schedule::Builder& builder) {
   const Stage& s = plan.stages[stage];
-  const bool unfolded = passes.folding().unfold_ranks;
-  const auto servers_of_group = static_cast<size_t>(plan.gradient_sync.servers) * s.expert_parallel;
-  const std::vector<int> servers = SyncServers(plan, cluster, stage);
   const std::vector<int> peers = MapOf(plan).Peers(stage);
+  const int tensor_groups = passes.folding().unfold_ranks ? s.tensor_parallel : 1;
+  StageGroups described(plan, cluster, stage, tensor_groups, builder);
   std::vector<DataGroup> groups;
-  for (int tensor = 0; tensor < (unfolded ? s.tensor_parallel : 1); ++tensor) {
+  for (int tensor = 0; tensor < tensor_groups; ++tensor) {
     DataGroup group;
-    const std::vector<int> devices = DataDevices(plan, stage, tensor);
-    const std::span<const int> own =
-        std::span(servers).subspan(tensor * servers_of_group, servers_of_group);
-    group.dense = DescribeHolders(plan, cluster, 1, devices, own, builder);
-    group.experts = DescribeHolders(plan, cluster, s.expert_parallel, devices, own, builder);
+    group.dense = described.Dense(tensor);
+    group.experts = s.expert_parallel == 1 ? group.dense : described.Experts(tensor);
     for (const LoweredWorker& worker : passes.workers()) {
       if (std::find(peers.begin(), peers.end(), worker.stage) == peers.end()) continue;
       if (group.rank < 0) group.rank = worker.ranks[tensor];

@@ -24,7 +24,7 @@ struct Communicator {
 
 // Ranks that hold the same parameters: all of them; those that share them out
 // (all, or those within `zero_group` ranks); and those that hold copies of one
-// share (one rank where everyone shares).
+// share (where everyone shares: one rank, no communicator).
 struct Holders {
   Communicator all;  // synchronises as Plan::gradient_sync says
   Communicator sharing;

@@ -41,6 +41,18 @@ void CheckUses(const SyncOptions& sync, Errors& errors) {
   }
 }
 
+int64_t DataRanks(const Stage& stage) {
+  return static_cast<int64_t>(stage.replicas.size()) * stage.context_parallel;
+}
+
+// nullptr where some ranks do synchronise.
+const char* WhyNothingIsSummed(const Plan& plan) {
+  if (plan.forward_only) return "with forward_only";
+  const bool has_copies = std::any_of(plan.stages.begin(), plan.stages.end(),
+                                      [](const Stage& stage) { return DataRanks(stage) > 1; });
+  return has_copies ? nullptr : "with one data-parallel rank in every stage";
+}
+
 // Ranks of one group of a stage that reduces together.
 void CheckRanks(const SyncOptions& sync, size_t stage, int64_t ranks, Errors& errors) {
   const auto refuse = [&](const char* key, int64_t got, int64_t most) {
@@ -105,9 +117,15 @@ void FindSyncErrors(const Plan& plan, const Cluster& cluster, std::vector<std::s
                     Name(sync.method), plan.zero));
     return;
   }
+  if (const char* why = WhyNothingIsSummed(plan)) {
+    errors.push_back(
+        fmt::format("gradient_sync: got {} {}, where no gradients are summed up, want {}",
+                    Name(sync.method), why, Name(SyncMethod::kAllReduce)));
+    return;
+  }
   for (size_t s = 0; s < plan.stages.size() && errors.empty(); ++s) {
     const Stage& stage = plan.stages[s];
-    const int64_t ranks = static_cast<int64_t>(stage.replicas.size()) * stage.context_parallel;
+    const int64_t ranks = DataRanks(stage);
     if (ranks == 1) continue;
     const int64_t holders = ranks / stage.expert_parallel;
     CheckRanks(sync, s, holders > 1 ? holders : ranks, errors);

@@ -1,18 +1,19 @@
 #include "sim/sync_lowering.h"
 
-#include <algorithm>
 #include <map>
+#include <set>
 
 namespace stagecraft {
 namespace {
 
-// The link between two devices while `concurrent` messages leave the sender's node.
+// The link between two devices while `concurrent` messages leave or enter a node.
 Link LinkBetween(const Cluster& cluster, int from, int to, int concurrent) {
   const Fabric pair = cluster.DescribePair(from, to, concurrent);
   return pair.nodes > 1 ? pair.inter : pair.intra;
 }
 
-void TakeNarrower(const Link& link, bool is_first, Link& narrowest) {
+void TakeNarrower(const Link& link, Link& narrowest) {
+  const bool is_first = !(narrowest.bandwidth.bytes_per_s() > 0);
   if (is_first || link.bandwidth < narrowest.bandwidth) narrowest = link;
 }
 
@@ -47,28 +48,31 @@ std::vector<int> SyncServers(const Plan& plan, const Cluster& cluster, int stage
 }
 
 GradientSync DescribeSync(const SyncOptions& options, const Cluster& cluster,
-                          const DeviceGroups& groups, std::span<const int> servers) {
+                          std::span<const ServedGroup> groups) {
   GradientSync sync;
   sync.method = options.method;
   sync.servers = options.servers;
   sync.peers = options.peers;
-  const int ranks = static_cast<int>(groups[0].size());
+  const int ranks = static_cast<int>(groups[0].ranks.size());
   if (options.method == SyncMethod::kRollingServer) {
     sync.serving = ServingRank(options, ranks);
     if (options.step % ranks == options.dead_server) sync.timeout = options.timeout;
   }
-  const auto each = static_cast<size_t>(options.servers);
-  for (size_t i = 0; i < groups.size() && each > 0; ++i) {
-    const std::span<const int> own = servers.subspan(i * each, each);
-    std::map<int, int> on_node;
-    for (const int rank : groups[i]) ++on_node[cluster.place(rank).node];
-    for (const int server : own) {
-      const Link link = LinkBetween(cluster, groups[i][0], server, 1);
-      TakeNarrower(link, i == 0 && server == own[0], sync.server);
-    }
-    for (const int rank : groups[i]) {
-      const Link link = LinkBetween(cluster, rank, own[0], on_node[cluster.place(rank).node]);
-      TakeNarrower(link, i == 0 && rank == groups[i][0], sync.worker);
+  std::map<int, int> ranks_on, servers_on;  // by node
+  for (const ServedGroup& group : groups) {
+    for (const int rank : group.ranks) ++ranks_on[cluster.place(rank).node];
+    for (const int server : group.servers) ++servers_on[cluster.place(server).node];
+  }
+  for (const ServedGroup& group : groups) {
+    std::set<int> seen;  // one rank stands for those of its node
+    for (const int rank : group.ranks) {
+      const int node = cluster.place(rank).node;
+      if (group.servers.empty() || !seen.insert(node).second) continue;
+      for (const int server : group.servers) {
+        const int at_server = servers_on[cluster.place(server).node];
+        TakeNarrower(LinkBetween(cluster, rank, server, ranks_on[node]), sync.worker);
+        TakeNarrower(LinkBetween(cluster, rank, server, at_server), sync.server);
+      }
     }
   }
   return sync;

@@ -1,13 +1,13 @@
 // What groups of ranks that synchronise gradients see of servers and of each other.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "costmodel/gradient_sync.h"
 #include "sim/cluster.h"
 #include "sim/plan.h"
-#include "sim/schedule.h"
 
 namespace stagecraft {
 
@@ -16,9 +16,17 @@ namespace stagecraft {
 // Precondition: FindErrors() finds none.
 std::vector<int> SyncServers(const Plan& plan, const Cluster& cluster, int stage);
 
-// Of groups of equal size that work side by side, the i-th with servers
-// [i k, (i + 1) k). Links are the narrowest of any.
+// Ranks that synchronise with each other, and the servers of theirs alone.
+struct ServedGroup {
+  std::span<const int32_t> ranks;
+  std::span<const int> servers;
+};
+
+// Of groups of equal size that work side by side. Links are the narrowest between
+// any rank and any server of its group, while the interfaces of a node are shared:
+// `worker` by all ranks on it, of whatever group, `server` by all servers on it. What
+// ranks and servers of one node take from each other is not counted.
 GradientSync DescribeSync(const SyncOptions& options, const Cluster& cluster,
-                          const DeviceGroups& groups, std::span<const int> servers);
+                          std::span<const ServedGroup> groups);
 
 }  // namespace stagecraft

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/analytical_model.h"
@@ -48,12 +49,14 @@ struct Job {
   Plan plan;
 };
 
-Job MakeJob(const std::string& cluster, int data, const SyncOptions& sync) {
-  Job job = {ParseCluster(cluster), LoadWorkload("gpt2", AttentionBackend::kFlash), {}};
+Job MakeJob(const std::string& cluster, int data, const SyncOptions& sync, int tensor = 1) {
+  Job job = {ParseCluster(cluster), LoadWorkload("gpt2-medium", AttentionBackend::kFlash), {}};
   PlanDegrees degrees;
   degrees.data = data;
+  degrees.tensor = tensor;
   degrees.global_batch = data;
   degrees.sequence = 128;
+  degrees.precision = DType::kFp16;
   degrees.overlap_grad_reduce = false;
   degrees.gradient_sync = sync;
   job.plan = MakePlan(degrees, job.workload, job.cluster);
@@ -88,6 +91,7 @@ TEST(GradientSyncTest, ClosedFormsAndFlowsAgreeOnAnIdleSymmetricCluster) {
     std::string cluster;
     int data;
     SyncOptions sync;
+    int tensor = 1;
   };
   const std::vector<Case> cases = {
       {"h100-sxm:4x8", 32, Sync(SyncMethod::kAllReduce)},
@@ -114,14 +118,44 @@ TEST(GradientSyncTest, ClosedFormsAndFlowsAgreeOnAnIdleSymmetricCluster) {
       {"h100-sxm:32x1", 24, Sync(SyncMethod::kBytePs, 5)},
       {"h100-sxm:1x8", 8, Sync(SyncMethod::kBytePs, 0)},
       {"h100-sxm:1x8", 6, Sync(SyncMethod::kBytePs, 2)},
+      {"aws-p3.16xlarge:4", 24, Sync(SyncMethod::kParameterServer, 8)},
+      {"aws-p3.16xlarge:4", 24, Sync(SyncMethod::kReductionServer, 8)},
+      {"aws-p3.16xlarge:4", 2, Sync(SyncMethod::kParameterServer, 1), 8},
+      {"h100-sxm:4x8", 2, Sync(SyncMethod::kParameterServer, 1), 8},
   };
   for (const Case& c : cases) {
-    const Job job = MakeJob(c.cluster, c.data, c.sync);
+    const Job job = MakeJob(c.cluster, c.data, c.sync, c.tensor);
     const double model = ReductionSeconds(job, NetworkFidelity::kModel);
     const double flow = ReductionSeconds(job, NetworkFidelity::kFlow);
     EXPECT_NEAR(flow / model, 1, 0.03) << Name(c.sync.method) << " of " << c.data << " ranks on "
                                        << c.cluster << ", " << c.sync.servers << " servers";
   }
+}
+
+// GB/s that an op's ranks and servers have of the interfaces.
+std::pair<double, double> WorkerAndServer(const Job& job) {
+  const Schedule schedule = Lower(job.plan, job.workload, job.cluster, {true, true});
+  for (const Op& op : schedule.distinct_ops()) {
+    if (op.sync.servers == 0) continue;
+    return {op.sync.worker.bandwidth.bytes_per_s() * 1e-9,
+            op.sync.server.bandwidth.bytes_per_s() * 1e-9};
+  }
+  return {};
+}
+
+// A p3.16xlarge has one interface of 3.125 GB/s for eight devices.
+TEST(GradientSyncTest, AllServersAndAllRanksOfANodeShareItsInterface) {
+  const std::string cluster = "aws-p3.16xlarge:4";
+  const SyncOptions one = Sync(SyncMethod::kParameterServer, 1);
+  using Rates = std::pair<double, double>;
+  // Three nodes of eight ranks, and eight servers on the fourth.
+  EXPECT_EQ(WorkerAndServer(MakeJob(cluster, 24, Sync(SyncMethod::kParameterServer, 8))),
+            Rates(3.125 / 8, 3.125 / 8));
+  EXPECT_EQ(WorkerAndServer(MakeJob(cluster, 24, one)), Rates(3.125 / 8, 3.125));
+  // Eight groups of two ranks, of which each has a server of its own on the third node.
+  EXPECT_EQ(WorkerAndServer(MakeJob(cluster, 2, one, 8)), Rates(3.125 / 8, 3.125 / 8));
+  // Four groups of two ranks on one node, their servers beside them on the second.
+  EXPECT_EQ(WorkerAndServer(MakeJob(cluster, 2, one, 4)), Rates(3.125 / 8, 3.125 / 4));
 }
 
 TEST(GradientSyncTest, FoldedAndUnfoldedTakeTheSameTime) {
@@ -193,6 +227,9 @@ TEST(GradientSyncTest, PlansThatCannotSynchroniseSoAreRefused) {
       {"h100-sxm:1x8", 8, Rolling(0, 8), "dead_server: got 8, want a rank below the 8"},
       {"h100-sxm:1x8", 8, Rolling(-1), "sync_step: got -1"},
       {"h100-sxm:1x8", 8, idle, "no dead server"},
+      {"h100-sxm:1x1", 1, Sync(SyncMethod::kRing),
+       "gradient_sync: got ring with one data-parallel rank in every stage, where no gradients are "
+       "summed up, want all-reduce"},
       {"h100-sxm:1x8+h100-sxm:1x4", 12, Sync(SyncMethod::kHierarchical), "has 4 on one and 8"},
   };
   for (const Case& c : cases) {
@@ -203,6 +240,10 @@ TEST(GradientSyncTest, PlansThatCannotSynchroniseSoAreRefused) {
 
 TEST(GradientSyncTest, SharedGradientsAndMissingServersAreRefused) {
   Job job = MakeJob("h100-sxm:1x8", 8, Sync(SyncMethod::kRing));
+  job.plan.forward_only = true;
+  EXPECT_NE(FindErrors(job.plan, job.workload, job.cluster)[0].find("got ring with forward_only"),
+            std::string::npos);
+  job.plan.forward_only = false;
   job.plan.zero = 1;
   EXPECT_NE(FindErrors(job.plan, job.workload, job.cluster)[0].find("wants zero 0"),
             std::string::npos);
