@@ -1,6 +1,7 @@
 #include "costmodel/collective_method.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "costmodel/sync_time.h"
 
@@ -45,16 +46,25 @@ Duration BusiestLinkTime(const Op& op, Algorithm algorithm) {
   if (!IsNccl(op.sync.method)) {
     return Duration::Seconds(SyncSeconds(op, RatesOf(op, [](const Link&) { return 1.0; })));
   }
-  const Passes passes = PassesOf(op, algorithm);
-  const bool stays = op.kind == OpKind::kSendRecv && fabric.nodes > 1;
-  double seconds = 0;
-  if (fabric.ranks_per_node > 1 && !stays) {
-    seconds = passes.intra / fabric.intra.bandwidth.bytes_per_s();
+  const bool stays = op.kind != OpKind::kSendRecv || fabric.nodes == 1;
+  if (fabric.ranks_per_node <= 1 || !stays) return InterfaceTime(op, algorithm);
+  const double seconds = PassesOf(op, algorithm).intra * static_cast<double>(op.bytes.count()) /
+                         fabric.intra.bandwidth.bytes_per_s();
+  return std::max(Duration::Seconds(seconds), InterfaceTime(op, algorithm));
+}
+
+Duration InterfaceTime(const Op& op, Algorithm algorithm) {
+  const Fabric& fabric = op.fabric;
+  if (fabric.ranks <= 1) return Duration();
+  if (!IsNccl(op.sync.method)) {
+    const auto leaves = [](const Link& link) {
+      return link.kind == LinkKind::kNetwork ? 1.0 : std::numeric_limits<double>::infinity();
+    };
+    return Duration::Seconds(SyncSeconds(op, RatesOf(op, leaves)));
   }
-  if (fabric.nodes > 1) {
-    seconds = std::max(seconds, passes.inter / fabric.inter.bandwidth.bytes_per_s());
-  }
-  return Duration::Seconds(seconds * static_cast<double>(op.bytes.count()));
+  if (fabric.nodes == 1) return Duration();
+  return Duration::Seconds(PassesOf(op, algorithm).inter * static_cast<double>(op.bytes.count()) /
+                           fabric.inter.bandwidth.bytes_per_s());
 }
 
 }  // namespace stagecraft

@@ -27,5 +27,7 @@ inline constexpr double kTreeTraffic = 2;
 // What the algorithm's bytes take on the busiest link at its nominal bandwidth,
 // without latency: no estimate is shorter. Zero for one rank.
 Duration BusiestLinkTime(const Op& op, Algorithm algorithm);
+// The same over links between nodes alone; zero where nothing leaves a node.
+Duration InterfaceTime(const Op& op, Algorithm algorithm);
 
 }  // namespace stagecraft

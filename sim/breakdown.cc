@@ -125,9 +125,14 @@ class Profiler {
       }
       i = last;
     }
-    profile_.host_wait += length - costs_.TaskTimes(schedule_, task).device;
-    // A late launch, or a slower member of the group, stretches the task.
-    profile_.breakdown.compute += length - counted;
+    // A late launch, or a slower member of the group, stretches a pass; what its
+    // rank sends beside it, a message.
+    const bool is_message = phase == Phase::kSendForward || phase == Phase::kSendBackward;
+    if (!is_message) profile_.host_wait += length - costs_.TaskTimes(schedule_, task).device;
+    Breakdown& parts = profile_.breakdown;
+    Duration& stretched =
+        IsPass(phase) ? parts.compute : PartOf(schedule_.op(ops[0]), flags[0], phase, parts);
+    stretched += length - counted;
   }
 
   void Add(const Estimate& estimate, Duration time, Duration& part) {

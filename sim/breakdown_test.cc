@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "costmodel/cost_model.h"
+#include "costmodel/op.h"
 #include "costmodel/random.h"
+#include "costmodel/units.h"
+#include "sim/bound_costs.h"
 #include "sim/lowering_testing.h"
 
 namespace stagecraft {
@@ -28,6 +32,38 @@ TEST(BreakdownTest, PartsAddUpToTheStep) {
     const StepProfile profile = ProfileStep(schedule, timeline, executor.costs());
     EXPECT_EQ(profile.breakdown.Total(), timeline.makespan()) << "round " << round;
   }
+}
+
+// compute |forward 2 ms|send 3 ms: priced at 1 ms, stretched by what is sent beside|optimizer 1 ms|
+TEST(BreakdownTest, WhatContentionAddsToAMessageIsPartOfThePipeline) {
+  Schedule::Builder builder;
+  const Lane compute = builder.AddLane({builder.AddRank({.device = 0}), LaneKind::kCompute});
+  BoundCosts costs;
+  costs.device_of_rank = {0};
+  costs.estimates.emplace_back();
+  costs.blocks.emplace_back();
+  const auto add = [&](const Op& op, Phase phase, Duration time) {
+    const OpId id = builder.AddOp(op);
+    Tag tag;
+    tag.phase = phase;
+    builder.Add({&compute, 1}, {}, builder.AddBlock({&id, 1}), tag);
+    Estimate estimate;
+    estimate.time = time;
+    costs.estimates[0].push_back(estimate);
+    costs.blocks[0].push_back({time, {}, {}});
+  };
+  Fabric pair;
+  pair.ranks = pair.nodes = 2;
+  add(Op::Elementwise(Bytes(1)), Phase::kForward, 2_ms);
+  add(Op::Collective(OpKind::kSendRecv, Bytes(1), pair), Phase::kSendForward, 1_ms);
+  add(Op::Optimizer(Bytes(1), 1), Phase::kOptimizer, 1_ms);
+  const Schedule schedule = builder.Build();
+  const Timeline timeline({0_ms, 2_ms, 5_ms}, {2_ms, 5_ms, 6_ms});
+  const StepProfile profile = ProfileStep(schedule, timeline, costs);
+  EXPECT_EQ(profile.breakdown.compute, 2_ms);
+  EXPECT_EQ(profile.breakdown.pipeline, 3_ms);
+  EXPECT_EQ(profile.breakdown.optimizer, 1_ms);
+  EXPECT_EQ(profile.host_wait, 0_ms);
 }
 
 }  // namespace

@@ -47,11 +47,11 @@ class Sharing {
     const BlockId block = schedule_.block(task);
     if (block < 0) return;
     const Op& op = schedule_.op(schedule_.ops(block)[0]);
-    if (op.fabric.nodes < 2) return;
+    const Duration busy = InterfaceTime(op, costs_.MethodOf(schedule_, task).algorithm);
+    if (busy == Duration()) return;
     const Duration start = timeline_.start(task);
     const Duration end = timeline_.end(task);
     if (end == start) return;
-    const Duration busy = BusiestLinkTime(op, costs_.MethodOf(schedule_, task).algorithm);
     sendings->push_back(
         {task, start, end, std::min(1.0, busy.seconds() / (end - start).seconds())});
   }

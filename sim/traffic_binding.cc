@@ -58,8 +58,9 @@ class Binder {
     for (const std::vector<int32_t>& group :
          schedule_.communicators()[schedule_.communicator(task)]) {
       const std::span<const int32_t> ranks(group.data(), group.size() - op.sync.servers);
-      const std::vector<std::vector<int>> by_node = ByNode(ranks, IsNccl(op.sync.method));
-      if (by_node.size() == 1 && HasDirectLinks(by_node[0])) return -1;
+      const bool by_nodes = IsNccl(op.sync.method);
+      if (ByNode(group, by_nodes).size() == 1 && HasDirectLinks(group)) continue;
+      const std::vector<std::vector<int>> by_node = ByNode(ranks, by_nodes);
       const std::span<const int32_t> servers(group.data() + ranks.size(), op.sync.servers);
       ChannelPattern channel =
           IsNccl(op.sync.method)
@@ -73,7 +74,7 @@ class Binder {
       part.pattern = std::move(channel.pattern);
       exchange.parts.push_back(std::move(part));
     }
-    return traffic_->AddExchange(std::move(exchange));
+    return exchange.parts.empty() ? -1 : traffic_->AddExchange(std::move(exchange));
   }
 
   // Devices of each node, or of each scale-up domain, both in the order of the group.
@@ -90,7 +91,7 @@ class Binder {
     return nodes;
   }
 
-  bool HasDirectLinks(const std::vector<int>& devices) {
+  bool HasDirectLinks(const std::vector<int32_t>& devices) const {
     return cluster_.FindRoute(devices[0], devices[1]).links.size() == 1;
   }
 
