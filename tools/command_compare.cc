@@ -12,6 +12,7 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/network/network_model.h"
 #include "costmodel/network/network_sample.h"
+#include "sim/cluster_spec.h"
 #include "tools/command.h"
 #include "tools/flags.h"
 #include "tools/network_input.h"
@@ -137,7 +138,7 @@ int RunCompare(const Args& args, std::istream&, std::ostream& out, std::ostream&
   if (flags.cluster.empty())
     throw InputError("--cluster: got none, want where the logs were taken");
 
-  const NetworkInput input = ReadNetworkInput("--network", flags.files, flags.cluster);
+  const NetworkInput input = ReadNetworkLogs("--network", flags.files, ParseCluster(flags.cluster));
   const NetworkModel model =
       flags.cost_model.empty() ? NetworkModel::Shipped() : NetworkModel::Read(flags.cost_model);
   std::vector<ComparedRow> rows;

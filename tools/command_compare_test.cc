@@ -1,13 +1,17 @@
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
 #include "costmodel/check.h"
+#include "costmodel/network/network_model.h"
 #include "costmodel/shared_csv.h"
 #include "tools/command.h"
+#include "tools/cost_model_flag.h"
+#include "tools/sample_testing.h"
 
 namespace stagecraft {
 namespace {
@@ -54,6 +58,7 @@ TEST(CommandCompareTest, ASitesLogsAdaptTheModel) {
   const auto report = nlohmann::json::parse(
       Output(RunFit, {"--network", Logs("nccl_8.log"), Logs("nccl_16.log"), "--cluster",
                       "azure-nd96asr-v4:2", "-o", model, "--json", "--quiet"}));
+  EXPECT_EQ(report["corrections"].size(), 2);
   for (const auto& correction : report["corrections"]) {
     EXPECT_LT(correction["mape_after"], 3) << correction.dump();
   }
@@ -61,6 +66,88 @@ TEST(CommandCompareTest, ASitesLogsAdaptTheModel) {
       Output(RunCompare, {"--network", Logs("nccl_8.log"), "--cluster", "azure-nd96asr-v4:2",
                           "--cost-model", model, "--json"}));
   EXPECT_EQ(compared["verdicts"][Logs("nccl_8.log")], "as predicted");
+}
+
+constexpr char kLog[] =
+    "# nThread 1 nGpus 2 minBytes 8 maxBytes 4194304 step: 2(factor)\n"
+    "#  Rank  0 Group  0 Pid   4242 on      node0 device  0 [0000:18:00] NVIDIA H100 80GB HBM3\n"
+    "#  Rank  1 Group  0 Pid   4242 on      node0 device  1 [0000:18:00] NVIDIA H100 80GB HBM3\n"
+    "#       size         count      type   redop    root     time   algbw   busbw  #wrong\n"
+    "     1048576        262144     float     sum      -1    30.12   34.81   34.81       0\n";
+
+class CollectiveVerbTest : public SampleVerbTest {
+ protected:
+  void SetUp() override {
+    SampleVerbTest::SetUp();
+    log_ = Write("x.log", kLog);
+    table_ = Path("x.csv");
+    Run(RunImport, {"nccl-tests", log_, "--cluster", "dgx-h100:1", "-o", table_});
+  }
+
+  std::string log_, table_;
+};
+
+TEST_F(CollectiveVerbTest, TablesAreNotCompared) {
+  EXPECT_EQ(ErrorOf(RunCompare, {"--network", table_, "--cluster", "dgx-h100:1"}),
+            "--network: got " + table_ + ", want a log of nccl-tests");
+}
+
+TEST_F(CollectiveVerbTest, LogsOfOtherBoardsAreRefused) {
+  EXPECT_EQ(ErrorOf(RunCompare, {"--network", log_, "--cluster", "dgx-a100:1"}),
+            log_ +
+                ": devices: got \"NVIDIA H100 80GB HBM3\" as rank 0, want a100-sxm4-80gb, as "
+                "--cluster has");
+}
+
+TEST_F(CollectiveVerbTest, AModelIsAtHomeOnlyWhereItWasFitted) {
+  EXPECT_EQ(ErrorOf(RunFit, {"--network", table_, "--cluster", "dgx-h100:2", "-o", Path("m.pb")}),
+            "--cluster: got dgx-h100:2, where nothing of --network was measured, want logs of "
+            "nccl-tests, or what import made of them, from there");
+  Run(RunFit, {"--network", table_, "--cluster", "dgx-h100:1", "-o", Path("m.pb")});
+  EXPECT_EQ(NetworkModel::Read(Path("m.pb")).home(), "dgx-h100:1");
+}
+
+// A cluster's file names a site by itself, wherever it lies.
+TEST_F(CollectiveVerbTest, ASiteHasNoFolder) {
+  const std::string cluster =
+      Write("lab.textproto", "node_groups { count: 1 node_type: \"dgx-h100\" }");
+  Run(RunFit, {"--network", log_, "--cluster", cluster, "-o", Path("m.textproto")});
+  EXPECT_EQ(NetworkModel::Read(Path("m.textproto")).home(), "lab.textproto");
+  EXPECT_EQ(Read(Path("m.textproto")).find(folder_.string()), std::string::npos);
+}
+
+TEST_F(CollectiveVerbTest, FlagsThatChangeNothingAreRefused) {
+  Run(RunFit, {"--network", log_, "--cluster", "dgx-h100:1", "-o", Path("m.pb")});
+  EXPECT_EQ(ErrorOf(RunEvaluate,
+                    {"--network", table_, "--cost-model", Path("m.pb"), "--split", "random:0.5"}),
+            "--cost-model: got --split random:0.5, which fits a model of its own, want none");
+  for (const char* flag : {"--min-bytes", "--cluster"}) {
+    EXPECT_EQ(ErrorOf(RunEvaluate, {"--samples", two_, flag, "1"}),
+              std::string(flag) + ": got it without --network, want it with --network alone");
+  }
+}
+
+TEST_F(CollectiveVerbTest, ADamagedNetworkModelIsCalledOne) {
+  Run(RunFit, {"--network", log_, "--cluster", "dgx-h100:1", "-o", Path("m.pb")});
+  Run(RunFit, {"--network", log_, "--cluster", "dgx-h100:1", "-o", Path("m.textproto")});
+  const std::string bytes = Read(Path("m.pb"));
+  std::string text = Read(Path("m.textproto"));
+  text.replace(text.find("ratios"), 6, "ratioz");
+  for (const std::string& damaged :
+       {Write("cut.pb", bytes.substr(0, bytes.size() / 2)), Write("odd.textproto", text)}) {
+    CLI::App app;
+    CostModelFlag flag;
+    flag.Register(app);
+    app.parse("--cost-model " + damaged);
+    try {
+      flag.Load();
+      ADD_FAILURE() << damaged;
+    } catch (const InputError& error) {
+      EXPECT_EQ(std::string(error.what()).find("CostModelProto"), std::string::npos)
+          << error.what();
+      EXPECT_TRUE(std::string(error.what()).starts_with(damaged)) << error.what();
+    }
+  }
 }
 
 TEST(CommandCompareTest, EvaluateTakesTablesOfCollectives) {

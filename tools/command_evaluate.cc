@@ -173,6 +173,15 @@ void RefuseKernelFlags(const CLI::App& app) {
   }
 }
 
+// And --samples these.
+void RefuseNetworkFlags(const CLI::App& app) {
+  for (const char* const flag : {"--cluster", "--min-bytes"}) {
+    if (app.count(flag) == 0) continue;
+    throw InputError(
+        fmt::format("{}: got it without --network, want it with --network alone", flag));
+  }
+}
+
 void Register(CLI::App& app, EvaluateFlags& flags) {
   app.add_option("--samples", flags.samples, "tables of measured samples, or folders of them");
   app.add_option("--network", flags.network.files,
@@ -219,6 +228,7 @@ int RunEvaluate(const Args& args, std::istream&, std::ostream& out, std::ostream
     network.quiet = flags.quiet;
     return RunNetworkEvaluation(network, out, err);
   }
+  RefuseNetworkFlags(app);
   const auto begin = std::chrono::steady_clock::now();
   const std::optional<double> max_error = flags.max_error.empty()
                                               ? std::optional<double>()

@@ -376,7 +376,8 @@ TEST_F(ImportTest, NcclTestsLogsBecomeATableOfCollectives) {
   EXPECT_EQ(read.samples[3].repeat, 1);
   EXPECT_EQ(read.samples[3].node, "dgx-h100");
   EXPECT_EQ(read.samples[3].site, "dgx-h100:2");
-  NetworkInput direct = ReadNetworkInput("--network", {log}, "dgx-h100:2");
+  const Cluster cluster = ParseCluster("dgx-h100:2");
+  const NetworkInput direct = ReadNetworkInput("--network", {log}, &cluster);
   EXPECT_EQ(read.samples[0].op, direct.samples[0].op);
   // What is printed does not say whether it was a gather.
   EXPECT_NE(Run({"nccl-tests", log, "--cluster", "dgx-h100:2", "-o", table, "--collective",

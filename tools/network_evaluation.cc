@@ -10,6 +10,8 @@
 #include "costmodel/check.h"
 #include "costmodel/network/network_experiment.h"
 #include "costmodel/network/network_model.h"
+#include "sim/cluster.h"
+#include "sim/cluster_spec.h"
 #include "tools/evaluation_report.h"
 #include "tools/flags.h"
 #include "tools/network_input.h"
@@ -75,9 +77,16 @@ int RunNetworkEvaluation(const NetworkEvaluationFlags& flags, std::ostream& out,
   const auto begin = std::chrono::steady_clock::now();
   std::optional<double> max_error;
   if (!flags.max_error.empty()) max_error = ParsePercent("--max-error", flags.max_error);
+  if (!flags.cost_model.empty() && flags.split != "none") {
+    throw InputError(fmt::format(
+        "--cost-model: got --split {}, which fits a model of its own, want none", flags.split));
+  }
   std::optional<NetworkModel> model;
   if (!flags.cost_model.empty()) model.emplace(NetworkModel::Read(flags.cost_model));
-  const NetworkInput input = ReadNetworkInput("--network", flags.files, flags.cluster);
+  std::optional<Cluster> cluster;
+  if (!flags.cluster.empty()) cluster.emplace(ParseCluster(flags.cluster));
+  const NetworkInput input =
+      ReadNetworkInput("--network", flags.files, cluster ? &*cluster : nullptr);
   NetworkExperiment experiment;
   {
     ProgressLine progress(err, flags.quiet);
@@ -85,14 +94,13 @@ int RunNetworkEvaluation(const NetworkEvaluationFlags& flags, std::ostream& out,
     options.split = flags.split;
     options.seed = flags.seed;
     options.least_bytes = Bytes(flags.least_bytes);
-    options.most_bytes = Bytes(flags.most_bytes);
     options.shipped = model ? &*model : nullptr;
     options.report = progress.Reporter();
     experiment = RunNetworkExperiment(input.samples, options);
   }
   if (experiment.predictions.empty()) {
-    throw InputError(fmt::format("--network: nothing is left to judge by: no row of {} to {} bytes",
-                                 flags.least_bytes, flags.most_bytes));
+    throw InputError(fmt::format(
+        "--network: nothing is left to judge by: no row of {} bytes or more", flags.least_bytes));
   }
   if (flags.json) {
     Args files = input.files;

@@ -15,7 +15,6 @@ struct NetworkEvaluationFlags {
   std::string split = "none";
   std::string cost_model;  // a network model in place of the shipped one
   int64_t least_bytes = 4096;
-  int64_t most_bytes = int64_t{1} << 50;
   uint64_t seed = 1;
   std::string max_error;
   bool json = false, quiet = false;

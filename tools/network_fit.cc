@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "costmodel/network/network_model.h"
 #include "costmodel/proto_file.h"
 #include "proto/network.pb.h"
+#include "sim/cluster.h"
+#include "sim/cluster_spec.h"
 #include "tools/network_input.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
@@ -113,14 +116,24 @@ void Print(const std::vector<Correction>& corrections, std::ostream& out) {
 }
 
 // Base names alone, so that the same samples give the same bytes anywhere.
-std::string Provenance(const NetworkFitFlags& flags, size_t rows) {
+std::string Provenance(const NetworkFitFlags& flags, const std::string& site, size_t rows) {
   Args names;
   for (const std::string& file : flags.files) {
     names.push_back(std::filesystem::path(file).filename().string());
   }
   return ValidText(fmt::format("stagecraft {} fit --network {}{} ({} rows)", kToolVersion,
-                               fmt::join(names, " "),
-                               flags.cluster.empty() ? "" : " --cluster " + flags.cluster, rows));
+                               fmt::join(names, " "), site.empty() ? "" : " --cluster " + site,
+                               rows));
+}
+
+// The model is at home where some of the files were measured.
+void CheckSite(const NetworkInput& input, const std::string& site) {
+  const auto is_there = [&](const NetworkSample& sample) { return sample.site == site; };
+  if (std::any_of(input.samples.begin(), input.samples.end(), is_there)) return;
+  throw InputError(
+      fmt::format("--cluster: got {}, where nothing of --network was measured, want logs of "
+                  "nccl-tests, or what import made of them, from there",
+                  site));
 }
 
 size_t Write(const NetworkModel& model, const std::string& provenance, const std::string& path) {
@@ -134,14 +147,18 @@ size_t Write(const NetworkModel& model, const std::string& provenance, const std
 int RunNetworkFit(const NetworkFitFlags& flags, std::ostream& out, std::ostream& err) {
   if (flags.output.empty()) throw InputError("-o: got no file, want one to write the model to");
   CheckOutputPath("-o", flags.output, {".pb", ".textproto"});
-  const NetworkInput input = ReadNetworkInput("--network", flags.files, flags.cluster);
   const bool is_site = !flags.cluster.empty();
-  const NetworkModel model =
-      is_site ? NetworkModel::Shipped().With(input.samples).WithHome(flags.cluster)
-              : NetworkModel::Fit(input.samples);
+  std::optional<Cluster> cluster;
+  if (is_site) cluster.emplace(ParseCluster(flags.cluster));
+  const NetworkInput input =
+      ReadNetworkInput("--network", flags.files, cluster ? &*cluster : nullptr);
+  const std::string site = is_site ? SiteOf(*cluster) : "";
+  if (is_site) CheckSite(input, site);
+  const NetworkModel model = is_site ? NetworkModel::Shipped().With(input.samples).WithHome(site)
+                                     : NetworkModel::Fit(input.samples);
   std::vector<Correction> corrections;
   if (is_site) corrections = Corrections(input.samples, NetworkModel::Shipped(), model);
-  const std::string provenance = Provenance(flags, input.samples.size());
+  const std::string provenance = Provenance(flags, site, input.samples.size());
   const size_t size = Write(model, provenance, flags.output);
   if (flags.json) {
     Json report = ReportHeader("fit", kSchema, input.files);

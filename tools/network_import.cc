@@ -29,7 +29,7 @@ std::vector<NetworkSample> ReadLogs(const NetworkImport& source, const Cluster& 
     const std::string text = ReadSourceText(path, kMostNcclTestsLogBytes);
     const NcclTestsLog log = ParseNcclTestsLog(text, path, source.kind);
     for (NetworkSample& sample : SamplesOfLog(log, cluster, path)) {
-      sample.system = source.cluster;
+      sample.system = SiteOf(cluster);
       all.push_back(std::move(sample));
     }
   }

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
-#include <optional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -12,8 +13,8 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/network/collective_table.h"
 #include "costmodel/proto_file.h"
-#include "sim/cluster_spec.h"
 #include "sim/node_catalogue.h"
+#include "tools/board_name.h"
 
 namespace stagecraft {
 namespace {
@@ -50,11 +51,33 @@ void CheckGpus(const NetworkInput& input) {
   }
 }
 
+// Each rank's GPU against the device that it is.
+void CheckBoards(const NcclTestsLog& log, const Cluster& cluster, const std::vector<int>& devices,
+                 const std::string& path) {
+  std::vector<int> next;  // place in `devices`, by host
+  for (const int count : log.RanksByHost()) next.push_back(next.empty() ? 0 : next.back() + count);
+  std::map<std::string, size_t> hosts;
+  for (size_t rank = 0; rank < log.ranks.size(); ++rank) {
+    const NcclTestsLog::Rank& printed = log.ranks[rank];
+    const size_t host = hosts.emplace(printed.host, hosts.size()).first->second;
+    const Device& device = cluster.device(devices[next[host]++]);
+    if (!IsAnotherBoard(printed.gpu, device.id)) continue;
+    throw InputError(fmt::format("{}: devices: got \"{}\" as rank {}, want {}, as --cluster has",
+                                 path, printed.gpu, rank, device.id));
+  }
+}
+
 }  // namespace
+
+std::string SiteOf(const Cluster& cluster) {
+  const std::filesystem::path name(cluster.name());
+  return IsProtoExtension(name.extension().string()) ? name.filename().string() : cluster.name();
+}
 
 std::vector<NetworkSample> SamplesOfLog(const NcclTestsLog& log, const Cluster& cluster,
                                         const std::string& path) {
   const std::vector<int> devices = Place(log, cluster, path);
+  CheckBoards(log, cluster, devices, path);
   const bool is_pair = log.kind == OpKind::kSendRecv && devices.size() == 2;
   const Fabric fabric =
       is_pair ? cluster.DescribePair(devices[0], devices[1], 1) : cluster.DescribeGroup(devices);
@@ -74,10 +97,20 @@ std::vector<NetworkSample> SamplesOfLog(const NcclTestsLog& log, const Cluster& 
   return samples;
 }
 
-NetworkInput ReadNetworkInput(const std::string& flag, const Args& paths,
-                              const std::string& cluster_spec) {
-  std::optional<Cluster> cluster;
-  if (!cluster_spec.empty()) cluster.emplace(ParseCluster(cluster_spec));
+namespace {
+
+void AddLog(const NcclTestsLog& log, const Cluster& cluster, const std::string& path,
+            NetworkInput* input) {
+  for (NetworkSample& sample : SamplesOfLog(log, cluster, path)) {
+    if (sample.op.fabric.ranks <= 1) continue;  // a copy in memory
+    sample.site = SiteOf(cluster);
+    sample.system = path;
+    input->samples.push_back(std::move(sample));
+  }
+}
+
+NetworkInput Read(const std::string& flag, const Args& paths, const Cluster* cluster,
+                  bool takes_tables) {
   NetworkInput input;
   for (const std::string& path : paths) {
     if (std::find(input.files.begin(), input.files.end(), path) != input.files.end()) {
@@ -85,18 +118,16 @@ NetworkInput ReadNetworkInput(const std::string& flag, const Args& paths,
     }
     input.files.push_back(path);
     const std::string text = ReadFile(path);
-    if (IsNcclTestsLog(text)) {
-      if (!cluster) {
-        throw InputError(
-            fmt::format("{}: got the log {}, want --cluster with it, which says what its links are",
-                        flag, path));
-      }
-      for (NetworkSample& sample : SamplesOfLog(ParseNcclTestsLog(text, path), *cluster, path)) {
-        if (sample.op.fabric.ranks <= 1) continue;  // a copy in memory
-        sample.site = cluster_spec;
-        sample.system = path;
-        input.samples.push_back(std::move(sample));
-      }
+    const bool is_log = IsNcclTestsLog(text);
+    if (is_log && cluster == nullptr) {
+      throw InputError(fmt::format(
+          "{}: got the log {}, want --cluster with it, which says what its links are", flag, path));
+    }
+    if (!is_log && !takes_tables) {
+      throw InputError(fmt::format("{}: got {}, want a log of nccl-tests", flag, path));
+    }
+    if (is_log) {
+      AddLog(ParseNcclTestsLog(text, path), *cluster, path, &input);
       continue;
     }
     CollectiveTable table = ParseCollectiveTable(text, path);
@@ -109,6 +140,16 @@ NetworkInput ReadNetworkInput(const std::string& flag, const Args& paths,
   }
   CheckGpus(input);
   return input;
+}
+
+}  // namespace
+
+NetworkInput ReadNetworkInput(const std::string& flag, const Args& paths, const Cluster* cluster) {
+  return Read(flag, paths, cluster, /*takes_tables=*/true);
+}
+
+NetworkInput ReadNetworkLogs(const std::string& flag, const Args& paths, const Cluster& cluster) {
+  return Read(flag, paths, &cluster, /*takes_tables=*/false);
 }
 
 }  // namespace stagecraft

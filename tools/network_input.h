@@ -19,17 +19,25 @@ struct NetworkInput {
   int64_t invalid = 0;  // rows that a table itself says are no measurements
 };
 
+// What logs taken there have as their site: the cluster's name, of a file without
+// one its own, without folders.
+std::string SiteOf(const Cluster& cluster);
+
 // What a log measured, size by size, without system and site. Its hosts are the
 // cluster's first nodes, its ranks the first devices of each. Throws InputError
-// that opens with `path`: more hosts or ranks than the cluster has.
+// that opens with `path`: more hosts or ranks than the cluster has, GPUs that are
+// others than its (board_name.h).
 std::vector<NetworkSample> SamplesOfLog(const NcclTestsLog& log, const Cluster& cluster,
                                         const std::string& path);
 
-// Tables (.csv, .csv.gz) and logs, told by their contents. `cluster` as --cluster
-// has it; empty: logs are refused. The site of logs is `cluster`. Throws
-// InputError that names `flag` or the file: a file given twice, a GPU that is not
-// in the catalogue, no sample at all, and what SamplesOfLog does.
+// Tables (.csv, .csv.gz) and logs, told by their contents. `cluster` is where logs
+// were taken; nullptr: logs are refused. Throws InputError that names `flag` or the
+// file: a file given twice, a GPU that is not in the catalogue, no sample at all, and
+// what SamplesOfLog does.
 NetworkInput ReadNetworkInput(const std::string& flag, const Args& paths,
-                              const std::string& cluster = "");
+                              const Cluster* cluster = nullptr);
+
+// The same of logs alone; tables are refused.
+NetworkInput ReadNetworkLogs(const std::string& flag, const Args& paths, const Cluster& cluster);
 
 }  // namespace stagecraft

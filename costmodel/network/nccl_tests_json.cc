@@ -29,6 +29,12 @@ std::string Text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+// Empty where nothing is said.
+std::string WordAt(const Json& parent, const char* key) {
+  const Json& value = At(parent, key);
+  return value.is_null() ? "" : Text(value);
+}
+
 double NumberAt(const Json& parent, const char* key, double least, double most,
                 const std::string& place, std::string_view want) {
   const Json& value = At(parent, key);
@@ -62,7 +68,7 @@ void ReadRanks(const Json& devices, const std::string& path, NcclTestsLog* log) 
     if (rank != i) FailNcclTests(place, "rank", Text(rank), fmt::format("{}, the one after", i));
     const Json& host = At(devices[i], "hostname");
     if (!host.is_string()) FailNcclTests(place, "hostname", host.dump(), "the host's name");
-    log->ranks.push_back({host.get<std::string>(), Text(At(devices[i], "device_info"))});
+    log->ranks.push_back({host.get<std::string>(), WordAt(devices[i], "device_info")});
   }
 }
 
@@ -80,8 +86,7 @@ void ReadRow(const Json& row, const std::string& place, NcclTestsOutput* output)
   const Json& root = At(row, "root");
   const bool has_root = !root.is_null() && root != kNoRoot;
   printed.reduces = redop.is_string() && redop != "none" && !has_root;
-  const Json& type = At(row, "type");
-  AddNcclTestsRow(size, time, type.is_null() ? "" : Text(type), printed, output);
+  AddNcclTestsRow(size, time, WordAt(row, "type"), printed, output);
 }
 
 }  // namespace

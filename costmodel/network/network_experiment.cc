@@ -65,9 +65,7 @@ NetworkExperiment RunNetworkExperiment(std::span<const NetworkSample> samples,
   std::map<std::array<std::string, 3>, std::vector<NetworkPrediction>> by_group;  // op, GPU, site
   for (SampleSplit& split : MakeNetworkSplits(options.split, samples, options.seed)) {
     if (options.report) options.report("left out: " + split.left_out);
-    std::erase_if(split.test, [&](int i) {
-      return samples[i].op.bytes < options.least_bytes || samples[i].op.bytes > options.most_bytes;
-    });
+    std::erase_if(split.test, [&](int i) { return samples[i].op.bytes < options.least_bytes; });
     const std::vector<NetworkPrediction> predictions =
         split.train.empty() ? PredictWith(Untrained(options), samples, split.test)
                             : PredictLeftOut(samples, split);

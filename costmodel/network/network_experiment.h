@@ -43,7 +43,6 @@ struct NetworkExperimentOptions {
   std::string split = "none";
   uint64_t seed = 1;
   Bytes least_bytes;  // smaller samples train but judge nothing
-  Bytes most_bytes = Bytes(int64_t{1} << 50);
   // What predicts where nothing trains; nullptr: the model in the binary.
   const NetworkModel* shipped = nullptr;
   std::function<void(const std::string&)> report;  // progress; may be empty

@@ -1,5 +1,7 @@
 #include "costmodel/network/network_model.h"
 
+#include <fmt/format.h>
+
 #include <Eigen/Dense>
 #include <algorithm>
 #include <array>
@@ -185,6 +187,12 @@ Eigen::MatrixXd CorrelationsAmong(const std::vector<TimeCurve>& curves, Regime r
   return matrix;
 }
 
+void CheckCount(const std::vector<TimeCurve>& curves) {
+  if (curves.size() <= kMostCurves) return;
+  throw InputError(fmt::format("curves: got {} collectives, groups and sites, want at most {}",
+                               curves.size(), kMostCurves));
+}
+
 // A rank alone: nothing to do.
 NetworkEstimate Nothing() { return {}; }
 
@@ -200,7 +208,9 @@ NetworkModel::NetworkModel(std::vector<TimeCurve> curves, std::string home)
 }
 
 NetworkModel NetworkModel::Fit(std::span<const NetworkSample> samples, std::span<const int> train) {
-  return NetworkModel(MakeCurves(samples, train));
+  std::vector<TimeCurve> curves = MakeCurves(samples, train);
+  CheckCount(curves);
+  return NetworkModel(std::move(curves));
 }
 
 NetworkModel NetworkModel::Fit(std::span<const NetworkSample> samples) {
@@ -217,6 +227,7 @@ NetworkModel NetworkModel::With(std::span<const NetworkSample> samples) const {
   for (TimeCurve& curve : MakeCurves(samples, all)) curves[curve.features] = std::move(curve);
   std::vector<TimeCurve> list;
   for (auto& [features, curve] : curves) list.push_back(std::move(curve));
+  CheckCount(list);
   return NetworkModel(std::move(list), home_);
 }
 

@@ -35,7 +35,8 @@ struct NetworkEstimate {
 // Immutable; all but Fit may be called from any thread.
 class NetworkModel {
  public:
-  // GPUs must be in the catalogue. No samples: the formula alone.
+  // GPUs must be in the catalogue. No samples: the formula alone. Fit() and With()
+  // throw InputError for what a file could not hold: kMostCurves, kMostLogRatio.
   static NetworkModel Fit(std::span<const NetworkSample> samples, std::span<const int> train);
   static NetworkModel Fit(std::span<const NetworkSample> samples);
 
@@ -59,7 +60,7 @@ class NetworkModel {
   static NetworkModel FromProto(const NetworkModelProto& proto, const std::string& name);
   NetworkModelProto ToProto() const;
   static NetworkModel Read(const std::string& path);
-  // Whether the file can be read as one.
+  // Whether the file is one, whole or damaged: by its first bytes or its keys.
   static bool IsModelFile(const std::string& path);
   // In the binary, read at the first call.
   static const NetworkModel& Shipped();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <string_view>
 
 #include "costmodel/check.h"
 #include "costmodel/network/network_model.h"
@@ -15,8 +17,10 @@ namespace {
 
 constexpr int kSchema = 2;
 constexpr int kMostRanks = 1 << 24;
-constexpr int kMostCurves = 3000;  // their correlations are a matrix
-constexpr double kMostRatio = 20;
+
+// How the fields `schema` and `curves` begin; no other model has their numbers.
+constexpr std::string_view kBinarySchema = "\x90\x03";
+constexpr std::string_view kBinaryCurves = "\x9a\x03";
 
 constexpr const char* kNetworks[] = {"none", "rdma", "ethernet", "unstated"};
 
@@ -81,7 +85,7 @@ TimeCurve ReadCurve(const TimeCurveProto& proto, const std::string& path) {
     const bool ascends =
         i == 0 || (knot.size > curve.knots.back().size && knot.regime >= curve.knots.back().regime);
     if (!ascends || !std::isfinite(knot.size) || !std::isfinite(knot.regime) ||
-        !(std::abs(knot.ratio) <= kMostRatio)) {
+        !(std::abs(knot.ratio) <= kMostLogRatio)) {
       throw InputError(fmt::format(
           "{}.sizes[{}]: got {} at regime {} with ratio {}, want ascending, finite numbers", path,
           i, knot.size, knot.regime, knot.ratio));
@@ -91,6 +95,15 @@ TimeCurve ReadCurve(const TimeCurveProto& proto, const std::string& path) {
   return curve;
 }
 
+// Whether a text has `key` before a colon or brace.
+bool HasKey(std::string_view text, std::string_view key) {
+  for (size_t at = 0; (at = text.find(key, at)) != text.npos; at += key.size()) {
+    const size_t next = text.find_first_not_of("\" \t\n", at + key.size());
+    if (next != text.npos && (text[next] == ':' || text[next] == '{')) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 NetworkModel NetworkModel::FromProto(const NetworkModelProto& proto, const std::string& name) {
@@ -98,13 +111,21 @@ NetworkModel NetworkModel::FromProto(const NetworkModelProto& proto, const std::
     throw InputError(fmt::format("{}: schema: got {}, want {}; is it a network model?", name,
                                  proto.schema(), kSchema));
   }
-  if (proto.curves_size() > kMostCurves) {
+  if (proto.curves_size() > static_cast<int>(kMostCurves)) {
     throw InputError(
         fmt::format("{}: curves: got {}, want at most {}", name, proto.curves_size(), kMostCurves));
   }
   std::vector<TimeCurve> curves;
   for (int i = 0; i < proto.curves_size(); ++i) {
     curves.push_back(ReadCurve(proto.curves(i), fmt::format("{}: curves[{}]", name, i)));
+  }
+  const bool has_home =
+      proto.home().empty() || std::any_of(curves.begin(), curves.end(), [&](const TimeCurve& c) {
+        return c.features.site == proto.home();
+      });
+  if (!has_home) {
+    throw InputError(
+        fmt::format("{}: home: got \"{}\", want the site of some curve", name, proto.home()));
   }
   return NetworkModel(std::move(curves), proto.home());
 }
@@ -144,13 +165,11 @@ NetworkModel NetworkModel::Read(const std::string& path) {
 }
 
 bool NetworkModel::IsModelFile(const std::string& path) {
-  NetworkModelProto proto;
-  try {
-    ReadProtoFile(path, &proto);
-  } catch (const InputError&) {
-    return false;
+  const std::string text = ReadFile(path);
+  if (std::filesystem::path(path).extension() == ".pb") {
+    return text.starts_with(kBinarySchema) || text.starts_with(kBinaryCurves);
   }
-  return proto.has_schema();
+  return HasKey(text, "curves");
 }
 
 const NetworkModel& NetworkModel::Shipped() {

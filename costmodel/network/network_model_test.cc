@@ -132,6 +132,30 @@ TEST(NetworkModelTest, AModelSurvivesItsProto) {
   bad = proto;
   bad.mutable_curves(0)->set_sizes(1, 0);
   EXPECT_THROW(NetworkModel::FromProto(bad, "m"), InputError);
+  bad = proto;
+  bad.set_home("nowhere");
+  EXPECT_THROW(NetworkModel::FromProto(bad, "m"), InputError);
+}
+
+// 2^36.125 is the border of two quarters of an octave: sizes on either side of it are one
+// number in a file.
+TEST(NetworkModelTest, WhatIsFittedCanBeReadBack) {
+  std::vector<NetworkSample> samples;
+  for (int step = -3; step <= 3; ++step) {
+    const int64_t border = std::llround(std::exp2(36.125)) + step;
+    samples.push_back(Sample(border, A100s(2, 8), Duration::Seconds(1 + 0.01 * step)));
+  }
+  const NetworkModelProto proto = NetworkModel::Fit(samples).ToProto();
+  EXPECT_EQ(proto.curves(0).sizes_size(), 1);
+  EXPECT_EQ(NetworkModel::FromProto(proto, "m").ToProto().SerializeAsString(),
+            proto.SerializeAsString());
+}
+
+TEST(NetworkModelTest, TimesThatNoFileHoldsAreRefused) {
+  const std::vector<NetworkSample> hours = {
+      Sample(1024, A100s(2, 8), Duration::Seconds(1'000'000))};
+  EXPECT_THROW(NetworkModel::Fit(hours), InputError);
+  EXPECT_THROW(NetworkModel::Fit({}).With(hours), InputError);
 }
 
 Op RandomCollective(Random& random) {

@@ -1,5 +1,7 @@
 #include "costmodel/network/time_curve.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,6 +14,7 @@ namespace stagecraft {
 namespace {
 
 constexpr double kKnotsPerOctave = 4;
+constexpr double kLeastGap = 1e-3;  // octaves between knots; files keep 24 bits of up to 45
 // Of one of the n-1 steps of a ring's gather or scatter, what comes on top: chosen
 // among 0, 0.05, ... 0.2 with half of the groups left out (README.md). Bytes cost a
 // ring of two 8 % more than one of eight.
@@ -41,23 +44,53 @@ double Median(std::vector<double>& values) {
 struct Bin {
   double sizes = 0;
   std::vector<double> ratios;
+
+  double MeanSize() const { return sizes / static_cast<double>(ratios.size()); }
 };
 
 Generation GenerationOf(const std::string& gpu) {
   return DeviceCatalogue::Embedded().Get(gpu, "gpu").device.generation;
 }
 
+// Those of neighbours on either side of a border, which may be one size but for
+// rounding, are one.
+std::vector<Bin> FarApart(std::map<int64_t, Bin>& bins) {
+  std::vector<Bin> apart;
+  for (auto& [index, bin] : bins) {
+    if (apart.empty() || bin.MeanSize() - apart.back().MeanSize() >= kLeastGap) {
+      apart.push_back(std::move(bin));
+      continue;
+    }
+    Bin& last = apart.back();
+    last.sizes += bin.sizes;
+    last.ratios.insert(last.ratios.end(), bin.ratios.begin(), bin.ratios.end());
+  }
+  return apart;
+}
+
 std::vector<Knot> MakeKnots(std::map<int64_t, Bin>& bins, const Formula& formula) {
   std::vector<Knot> knots;
-  for (auto& [index, bin] : bins) {
+  for (Bin& bin : FarApart(bins)) {
     Knot knot;
-    knot.size = bin.sizes / static_cast<double>(bin.ratios.size());
+    knot.size = bin.MeanSize();
     const Bytes bytes(std::llround(std::exp2(knot.size)));
     knot.regime = formula.RegimeAt(formula.SecondsOf(formula.ChoiceAt(bytes)));
+    // Corrections of trees by size may let the formula's time fall.
+    if (!knots.empty()) knot.regime = std::max(knot.regime, knots.back().regime);
     knot.ratio = Median(bin.ratios);
     knots.push_back(knot);
   }
   return knots;
+}
+
+double LogRatio(const NetworkSample& sample, double expected) {
+  const double ratio = std::log(sample.time.seconds() / expected);
+  if (std::abs(ratio) <= kMostLogRatio) return ratio;
+  throw InputError(fmt::format(
+      "{}: {} of {} bytes among {} ranks: got {:g} s, where NCCL's formula has {:g} s, want a time "
+      "within e^{} of that",
+      sample.system, Name(sample.op.kind), sample.op.bytes.count(), sample.op.fabric.ranks,
+      sample.time.seconds(), expected, kMostLogRatio));
 }
 
 }  // namespace
@@ -112,7 +145,7 @@ std::vector<TimeCurve> MakeCurves(std::span<const NetworkSample> samples,
       const double expected = formula.SecondsOf(formula.ChoiceAt(sample.op.bytes));
       Bin& bin = bins[std::llround(size * kKnotsPerOctave)];
       bin.sizes += size;
-      bin.ratios.push_back(std::log(sample.time.seconds() / expected));
+      bin.ratios.push_back(LogRatio(sample, expected));
     }
     curves.push_back({features, MakeKnots(bins, formula)});
   }

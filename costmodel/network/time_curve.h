@@ -24,7 +24,7 @@ struct TimeCurve {
   };
 
   CurveFeatures features;
-  std::vector<Knot> knots;  // ascending sizes, a quarter of an octave or more apart
+  std::vector<Knot> knots;  // ascending sizes
 
   // Straight between knots, constant beyond them.
   double RatioAtSize(double size) const;
@@ -50,9 +50,14 @@ class Formula {
   double least_seconds_;  // of no bytes
 };
 
+// What a model and its file may have: their correlations are a matrix, and a time
+// e^20 of the formula's is no measurement.
+inline constexpr size_t kMostCurves = 3000;
+inline constexpr double kMostLogRatio = 20;
+
 // Samples with equal features make one curve; a knot is the median of a quarter
 // of an octave. In the order of the features. CHECKs that GPUs are in the
-// catalogue.
+// catalogue. Throws InputError where a time is beyond kMostLogRatio.
 std::vector<TimeCurve> MakeCurves(std::span<const NetworkSample> samples,
                                   std::span<const int> chosen);
 
