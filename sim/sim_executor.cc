@@ -46,12 +46,25 @@ Timeline SimExecutor::Execute(const Schedule& schedule) {
     }
   }
   const std::vector<Launch> launches = BindLaunches(schedule, costs_);
-  Timeline timeline =
-      engine_.Run(schedule, durations, {.launches = launches, .traffic = traffic_.get()});
-  if (network_.fidelity == NetworkFidelity::kFlow) return timeline;
+  if (network_.fidelity == NetworkFidelity::kFlow) return RunFlows(schedule, durations, launches);
+  const Timeline timeline = engine_.Run(schedule, durations, {.launches = launches});
   const std::vector<Duration> shared = ShareInterfaces(schedule, timeline, costs_, durations);
   if (shared.empty()) return timeline;
   return engine_.Run(schedule, shared, {.launches = launches});
+}
+
+Timeline SimExecutor::RunFlows(const Schedule& schedule, std::span<const Duration> durations,
+                               std::span<const Launch> launches) {
+  try {
+    return engine_.Run(schedule, durations, {.launches = launches, .traffic = traffic_.get()});
+  } catch (const DeadlockError&) {
+    for (const LinkChange& change : network_.changes) {
+      if (change.rate > 0 || traffic_->network().Rates(change.link).empty()) continue;
+      throw DeadlockError("stopped: messages wait for the link " + cluster_.LinkName(change.link) +
+                          ", whose rate stays 0");
+    }
+    throw;
+  }
 }
 
 std::vector<LinkUse> SimExecutor::link_use() {

@@ -55,6 +55,10 @@ class SimExecutor : public Executor {
   std::vector<LinkUse> link_use();
 
  private:
+  // Throws DeadlockError that names the link whose rate stays 0, where one does.
+  Timeline RunFlows(const Schedule& schedule, std::span<const Duration> durations,
+                    std::span<const Launch> launches);
+
   const Cluster& cluster_;
   const CostModel& model_;
   const NetworkOptions network_;

@@ -1,11 +1,14 @@
 #include "sim/traffic_binding.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "costmodel/check.h"
 #include "costmodel/collective_method.h"
 #include "costmodel/gradient_sync.h"
 #include "sim/network/channel_patterns.h"
@@ -52,11 +55,12 @@ class Binder {
     if (op.fabric.ranks < 2 || op.bytes <= Bytes(0)) return -1;
     const CollectiveMethod& method = costs_.MethodOf(schedule_, task);
     if (method.algorithm == Algorithm::kNvls) return -1;
+    const DeviceGroups& groups = schedule_.communicators()[schedule_.communicator(task)];
+    if (!IsNccl(op.sync.method)) CountFlows(op, std::ssize(groups));
     const Duration latency = std::max(Duration(), costs_.TaskTimes(schedule_, task).device -
                                                       BusiestLinkTime(op, method.algorithm));
     Exchange exchange;
-    for (const std::vector<int32_t>& group :
-         schedule_.communicators()[schedule_.communicator(task)]) {
+    for (const std::vector<int32_t>& group : groups) {
       const std::span<const int32_t> ranks(group.data(), group.size() - op.sync.servers);
       const bool by_nodes = IsNccl(op.sync.method);
       if (ByNode(group, by_nodes).size() == 1 && HasDirectLinks(group)) continue;
@@ -75,6 +79,15 @@ class Binder {
       exchange.parts.push_back(std::move(part));
     }
     return exchange.parts.empty() ? -1 : traffic_->AddExchange(std::move(exchange));
+  }
+
+  void CountFlows(const Op& op, int64_t groups) {
+    flows_ += groups * CountSyncFlows(op);
+    if (flows_ <= kMostSyncFlows) return;
+    throw InputError(fmt::format(
+        "--network: got flow with {} among {} ranks, which takes more than {} flows; want model, "
+        "or fewer buckets or ranks",
+        Name(op.sync.method), op.fabric.ranks, kMostSyncFlows));
   }
 
   // Devices of each node, or of each scale-up domain, both in the order of the group.
@@ -98,6 +111,7 @@ class Binder {
   const Schedule& schedule_;
   const Cluster& cluster_;
   const BoundCosts& costs_;
+  int64_t flows_ = 0;  // of synchronisation other than NCCL's
   std::unique_ptr<TaskTraffic> traffic_ = std::make_unique<TaskTraffic>();
   std::map<std::pair<int, int>, RouteId> routes_;          // by device from, to
   std::map<std::pair<int32_t, OpId>, int32_t> exchanges_;  // by communicator and op

@@ -14,6 +14,7 @@
 // shrink or grow with what others send.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "sim/bound_costs.h"
@@ -25,6 +26,11 @@ namespace stagecraft {
 
 // Rings of more messages than this send one flow a pair.
 inline constexpr double kMostRingMessages = 200'000;
+
+// Where every rank exchanges with every other, flows grow as ranks squared: 2,048
+// ranks make 8.4 million, 15 s and 2.4 GB; 4,096 took 100 s and 9 GB. More than this,
+// in all buckets together, are refused by an InputError that names --network.
+inline constexpr int64_t kMostSyncFlows = 10'000'000;
 
 // The links of the network are those of cluster.link_graph(), by their indices.
 // Tasks of the schedule whose time no link decides are not bound: of no bytes, of

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "costmodel/check.h"
 #include "costmodel/gradient_sync.h"
 #include "costmodel/link.h"
 #include "costmodel/op.h"
@@ -11,14 +14,16 @@
 #include "sim/cluster_spec.h"
 #include "sim/lowering_testing.h"
 #include "sim/schedule.h"
+#include "sim/test_nodes.h"
 
 namespace stagecraft {
 namespace {
 
 // Whether the messages of a reduction among such groups are flows. The first two
 // devices of a p3.16xlarge, and the next two, have direct links.
-bool IsBound(const DeviceGroups& groups, const GradientSync& sync = {}) {
-  const Cluster cluster = ParseCluster("aws-p3.16xlarge:2");
+bool IsBound(const DeviceGroups& groups, const GradientSync& sync = {},
+             const std::string& spec = "aws-p3.16xlarge:2") {
+  const Cluster cluster = ParseCluster(spec);
   Op op = Op::Collective(OpKind::kAllReduce, Bytes(1'000'000), cluster.DescribeGroup(groups[0]));
   op.sync = sync;
   Schedule::Builder builder;
@@ -48,6 +53,19 @@ TEST(TrafficBindingTest, ServersOnAnotherNodeAreReachedOverTheNetwork) {
   sync.worker = sync.server = {LinkKind::kNetwork, 1_us, Bandwidth(3.125e9)};
   EXPECT_TRUE(IsBound({{0, 1, 8}}, sync));
   EXPECT_FALSE(IsBound({{0, 1, 2}}, sync));
+}
+
+// 2,400 x 2,399 pairs, both ways.
+TEST(TrafficBindingTest, SoManyFlowsAreRefusedByTheFlagThatAsksForThem) {
+  GradientSync sync;
+  sync.method = SyncMethod::kShardedParameterServer;
+  try {
+    IsBound({Range(0, 2400)}, sync, "aws-p3.16xlarge:300");
+    ADD_FAILURE() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("--network: got flow with sharded-param"))
+        << error.what();
+  }
 }
 
 }  // namespace

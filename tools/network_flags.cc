@@ -29,19 +29,23 @@ double Number(const std::string& text, size_t begin, size_t end, double most) {
   return value;
 }
 
-int FindLink(const Cluster& cluster, const std::string& name, const std::string& text) {
+// Parallel links have one name.
+std::vector<int> FindLinks(const Cluster& cluster, const std::string& name,
+                           const std::string& text) {
   constexpr int kMostNames = 20'000;  // that are searched for likely ones
+  std::vector<int> links;
   std::vector<std::string> names;
   for (int link = 0; link < cluster.link_count(); ++link) {
     std::string other = cluster.LinkName(link);
-    if (other == name) return link;
+    if (other == name) links.push_back(link);
     if (link < kMostNames) names.push_back(std::move(other));
   }
+  if (!links.empty()) return links;
   Refuse(text, "which is no link of the cluster; " + NearestNames(name, names));
 }
 
 // "node0/nic0 -> fabric@250=0.5"
-LinkChange ParseChange(const std::string& text, const Cluster& cluster) {
+std::vector<LinkChange> ParseChange(const std::string& text, const Cluster& cluster) {
   const size_t equals = text.rfind('=');
   const size_t at = text.rfind('@', equals);
   if (equals == std::string::npos || at == std::string::npos || at == 0) {
@@ -50,8 +54,12 @@ LinkChange ParseChange(const std::string& text, const Cluster& cluster) {
   LinkChange change;
   change.time = Duration::Seconds(Number(text, at + 1, equals, kLongestMs) * 1e-3);
   change.rate = Number(text, equals + 1, text.size(), kMostRate);
-  change.link = FindLink(cluster, text.substr(0, at), text);
-  return change;
+  std::vector<LinkChange> changes;
+  for (const int link : FindLinks(cluster, text.substr(0, at), text)) {
+    change.link = link;
+    changes.push_back(change);
+  }
+  return changes;
 }
 
 }  // namespace
@@ -73,7 +81,8 @@ NetworkOptions NetworkFlags::Build(const Cluster& cluster) const {
     throw InputError("--link-rate: got --network model, which knows no single links, want flow");
   }
   for (const std::string& change : changes_) {
-    options.changes.push_back(ParseChange(change, cluster));
+    const std::vector<LinkChange> of_links = ParseChange(change, cluster);
+    options.changes.insert(options.changes.end(), of_links.begin(), of_links.end());
   }
   return options;
 }

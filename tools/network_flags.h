@@ -14,6 +14,7 @@ class NetworkFlags {
  public:
   // Registers the flags; the object must outlive the parse.
   void Register(CLI::App& app);
+  // A change of several links that have one name, being parallel, is one of each.
   // Throws InputError that names the flag.
   NetworkOptions Build(const Cluster& cluster) const;
 

@@ -80,36 +80,62 @@ std::string LinksText(const CommunicatorUse& use, const Cluster& cluster) {
   return use.links.size() == 1 ? name : fmt::format("{} of {}", name, use.links.size());
 }
 
-// What several stages do alike.
-struct LikeUses {
-  CommunicatorUse first;
-  int last_stage = -1;
-  Bytes most;  // of a stage
-
-  std::string Stages() const {
-    if (first.stage < 0) return "all";
-    if (last_stage == first.stage) return fmt::format("{}", first.stage);
-    return fmt::format("{} to {}", first.stage, last_stage);
+// How often the cluster does what one task does: the devices that the ranks of its
+// lanes stand for, over those that its communicator names. A message is its sender's.
+int64_t Multiplicity(const Schedule& schedule, TaskId task, const Op& op) {
+  std::set<int32_t> ranks;
+  for (const Lane lane : schedule.lanes(task)) {
+    ranks.insert(schedule.lane_infos()[Index(lane)].rank);
   }
-};
+  int64_t devices = 0;
+  for (const int32_t rank : ranks) devices += schedule.ranks()[rank].multiplicity;
+  if (op.kind == OpKind::kSendRecv) return devices;
+  int64_t named = 0;
+  for (const auto& group : schedule.communicators()[schedule.communicator(task)]) {
+    named += std::ssize(group) - op.sync.servers;
+  }
+  return std::max<int64_t>(1, devices / named);
+}
+
+// Changes to what a link has already, in the order of time.
+std::vector<LinkChange> ChangesOfNothing(const NetworkOptions& network) {
+  std::vector<LinkChange> changes = network.changes;
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const LinkChange& a, const LinkChange& b) { return a.time < b.time; });
+  std::map<int, double> rates;
+  std::vector<LinkChange> idle;
+  for (const LinkChange& change : changes) {
+    double& rate = rates.try_emplace(change.link, 1.0).first->second;
+    if (rate == change.rate) idle.push_back(change);
+    rate = change.rate;
+  }
+  return idle;
+}
+
+}  // namespace
+
+std::string LikeUses::Stages() const {
+  if (first.stage < 0) return "all";
+  if (last_stage == first.stage) return fmt::format("{}", first.stage);
+  return fmt::format("{} to {}", first.stage, last_stage);
+}
 
 std::vector<LikeUses> MergeStages(const std::vector<CommunicatorUse>& uses) {
   std::vector<LikeUses> merged;
   for (const CommunicatorUse& use : uses) {
-    const auto is_like = [&](const LikeUses& like) {
+    const auto goes_on = [&](const LikeUses& like) {
       return like.first.phase == use.phase && like.first.kind == use.kind &&
              like.first.method == use.method && like.first.fabric.ranks == use.fabric.ranks &&
-             like.first.fabric.nodes == use.fabric.nodes;
+             like.first.fabric.nodes == use.fabric.nodes && like.last_stage >= 0 &&
+             use.stage == like.last_stage + 1;
     };
-    auto like = std::find_if(merged.begin(), merged.end(), is_like);
+    auto like = std::find_if(merged.begin(), merged.end(), goes_on);
     if (like == merged.end()) like = merged.insert(like, {use, -1, {}});
     like->last_stage = use.stage;
     like->most = std::max(like->most, use.bytes);
   }
   return merged;
 }
-
-}  // namespace
 
 std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const Cluster& cluster) {
   const Schedule& schedule = step.schedule;
@@ -131,14 +157,16 @@ std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const 
       use.kind = op.kind;
       use.links = LinksOf(groups[0], op.kind == OpKind::kSendRecv, cluster);
     }
-    ++use.tasks;
-    use.bytes += op.bytes;
+    const int64_t times = Multiplicity(schedule, task, op);
+    const int64_t beside = std::ssize(groups);
+    use.tasks += times;
+    use.bytes += Bytes(times * beside * op.bytes.count());
     if (op.bytes >= largest[key]) {
       largest[key] = op.bytes;
       use.fabric = op.fabric;
       use.method = step.costs.MethodOf(schedule, task);
     }
-    if (seen[key].insert(communicator).second) use.groups += std::ssize(groups);
+    if (seen[key].insert(communicator).second) use.groups += times * beside;
   }
   std::vector<CommunicatorUse> list;
   for (auto& [key, use] : uses) list.push_back(std::move(use));
@@ -164,6 +192,11 @@ std::vector<std::string> NetworkWarnings(const SimulatedStep& step, const Cluste
           fmt::format("--link-rate of {} changes nothing: the step ends at {:.3f} ms", name,
                       step.evaluation.step_time.ms()));
     }
+  }
+  for (const LinkChange& change : ChangesOfNothing(network)) {
+    warnings.push_back(
+        fmt::format("--link-rate of {} changes nothing: at {:.3f} ms its rate is {:g} already",
+                    cluster.LinkName(change.link), change.time.ms(), change.rate));
   }
   return warnings;
 }
@@ -194,7 +227,7 @@ Json NetworkToJson(const SimulatedStep& step, const Cluster& cluster) {
 void PrintNetwork(const SimulatedStep& step, const Cluster& cluster, std::ostream& out) {
   const std::vector<LikeUses> uses = MergeStages(FindCommunicators(step, cluster));
   if (uses.empty()) return;
-  out << "\nwho exchanges what, and the narrowest link of the first group\n";
+  out << "\nwho exchanges what, all groups together, and the narrowest link of the first\n";
   TextTable table({"phase", "stages", "op", "method", "link", "ranks", "nodes", "GB a stage"}, 5);
   for (const LikeUses& like : uses) {
     const CommunicatorUse& use = like.first;

@@ -61,6 +61,7 @@ MessagePattern SumByOwners(int workers, std::span<const double> owned);
 // costmodel/sync_time.h), in as many flows a pair as make flows about equal, so
 // that links that share bandwidth among flows end together. Precondition of
 // BytePS: servers <= workers, at least two workers.
+inline constexpr int kMostFlowsOfPair = 16;  // one way
 MessagePattern ReductionServers(int workers, int servers, Bytes bytes);
 MessagePattern BytePs(int workers, int servers, Bytes bytes);
 

@@ -10,9 +10,6 @@
 namespace stagecraft {
 namespace {
 
-// Of one pair and direction, where flows are to be about equal.
-constexpr int kMostFlows = 16;
-
 void AddFlows(MessagePair pair, double bytes, int flows, int32_t counter,
               std::span<const MessageNeed> needs, MessagePattern* pattern) {
   MessageSender sender;
@@ -70,7 +67,7 @@ MessagePattern BytePs(int workers, int servers, Bytes bytes) {
   // A rank sends another what that one sums up, and the sum of what it sums up itself.
   const double to_peer = 2 * parts.rank * all;
   const double to_server = parts.server * all;
-  const int server_flows = std::min(workers - 1, kMostFlows);
+  const int server_flows = std::min(workers - 1, kMostFlowsOfPair);
   const int peer_flows =
       servers == 0 ? 1
                    : std::max(1, static_cast<int>(std::lround(server_flows * to_peer / to_server)));

@@ -56,6 +56,26 @@ Rounds RoundsOf(const Op& op, std::span<const std::vector<int>> by_node, int wor
 
 }  // namespace
 
+int64_t CountSyncFlows(const Op& op) {
+  const int64_t ranks = op.fabric.ranks;
+  const int64_t with_servers = 2 * ranks * op.sync.servers;
+  switch (op.sync.method) {
+    case SyncMethod::kParameterServer:
+    case SyncMethod::kReductionServer:
+      return with_servers;
+    case SyncMethod::kShardedParameterServer:
+      return 2 * ranks * (ranks - 1);
+    case SyncMethod::kRollingServer:
+      return 2 * (ranks - 1);
+    case SyncMethod::kGossip:
+      return ranks * op.sync.peers;
+    case SyncMethod::kBytePs:
+      return (op.sync.servers > 0 ? kMostFlowsOfPair : 1) * (ranks * (ranks - 1) + with_servers);
+    default:
+      return 3 * ranks;  // rings inside, across and inside
+  }
+}
+
 ChannelPattern MakeSyncChannels(const Op& op, std::span<const std::vector<int>> by_node,
                                 std::span<const int> servers) {
   ChannelPattern result;

@@ -2,6 +2,7 @@
 // of a cluster.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "sim/network/channel_patterns.h"
 
 namespace stagecraft {
+
+// How many flows MakeSyncChannels() makes; of BytePS with servers at most.
+int64_t CountSyncFlows(const Op& op);
 
 // `by_node`: the op's ranks, node by node (scale-up domains); for a hierarchical
 // reduction equally many on each. `servers`: op.sync.servers devices beyond them.
