@@ -9,8 +9,10 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <ostream>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -43,43 +45,56 @@ struct Correction {
   double before = 0, after = 0;  // MAPE of the shipped and of the new model
 };
 
+// A row and what both models say of it.
+struct JudgedRow {
+  const NetworkSample* sample = nullptr;
+  NetworkEstimate before, after;
+};
+
+// Of one op over so many nodes and ranks.
+Correction CorrectionOf(std::vector<JudgedRow> rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const JudgedRow& a, const JudgedRow& b) {
+    return a.sample->op.bytes < b.sample->op.bytes;
+  });
+  const auto error = [&](const JudgedRow& row, const NetworkEstimate& estimate) {
+    return std::abs(estimate.estimate.time.seconds() / row.sample->time.seconds() - 1) /
+           static_cast<double>(rows.size());
+  };
+  Correction correction;
+  for (const JudgedRow& row : rows) {
+    correction.before += error(row, row.before);
+    correction.after += error(row, row.after);
+  }
+  const JudgedRow& smallest = rows.front();
+  const JudgedRow& largest = rows.back();
+  const Op& op = largest.sample->op;
+  correction.op = Name(op.kind);
+  correction.nodes = op.fabric.nodes;
+  correction.ranks = op.fabric.ranks;
+  correction.rows = static_cast<int>(rows.size());
+  correction.latency_us = smallest.sample->time.us();
+  correction.latency_factor =
+      smallest.sample->time.seconds() / smallest.after.choice.time.seconds();
+  correction.bus_gb_per_s = BusBandwidth(op, largest.sample->time).bytes_per_s() * 1e-9;
+  correction.bandwidth_factor =
+      largest.after.choice.time.seconds() / largest.sample->time.seconds();
+  return correction;
+}
+
 std::vector<Correction> Corrections(const std::vector<NetworkSample>& samples,
                                     const NetworkModel& before, const NetworkModel& after) {
-  std::map<std::array<int, 3>, std::vector<const NetworkSample*>> groups;
-  for (const NetworkSample& sample : samples) {
-    const Fabric& fabric = sample.op.fabric;
-    groups[{static_cast<int>(sample.op.kind), fabric.nodes, fabric.ranks}].push_back(&sample);
+  std::vector<int> all(samples.size());
+  std::iota(all.begin(), all.end(), 0);
+  const std::vector<NetworkEstimate> shipped = before.Predict(samples, all);
+  const std::vector<NetworkEstimate> fitted = after.Predict(samples, all);
+  std::map<std::array<int, 3>, std::vector<JudgedRow>> groups;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const Op& op = samples[i].op;
+    groups[{static_cast<int>(op.kind), op.fabric.nodes, op.fabric.ranks}].push_back(
+        {&samples[i], shipped[i], fitted[i]});
   }
   std::vector<Correction> corrections;
-  for (auto& entry : groups) {
-    std::vector<const NetworkSample*>& members = entry.second;
-    std::stable_sort(members.begin(), members.end(),
-                     [](const auto* a, const auto* b) { return a->op.bytes < b->op.bytes; });
-    Correction correction;
-    correction.op = Name(members[0]->op.kind);
-    correction.nodes = entry.first[1];
-    correction.ranks = entry.first[2];
-    correction.rows = static_cast<int>(members.size());
-    for (const NetworkSample* sample : members) {
-      const double seconds = sample->time.seconds();
-      const auto error = [&](const NetworkModel& model) {
-        return std::abs(model.Predict(*sample).estimate.time.seconds() / seconds - 1) /
-               static_cast<double>(members.size());
-      };
-      correction.before += error(before);
-      correction.after += error(after);
-    }
-    const auto formula = [&](const NetworkSample& sample) {
-      return after.Predict(sample).choice.time.seconds();
-    };
-    const NetworkSample& smallest = *members.front();
-    const NetworkSample& largest = *members.back();
-    correction.latency_us = smallest.time.us();
-    correction.latency_factor = smallest.time.seconds() / formula(smallest);
-    correction.bus_gb_per_s = BusBandwidth(largest.op, largest.time).bytes_per_s() * 1e-9;
-    correction.bandwidth_factor = formula(largest) / largest.time.seconds();
-    corrections.push_back(correction);
-  }
+  for (auto& entry : groups) corrections.push_back(CorrectionOf(std::move(entry.second)));
   return corrections;
 }
 

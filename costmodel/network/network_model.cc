@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <optional>
 
@@ -18,27 +19,10 @@ namespace {
 
 // Of a curve's ratios about what is smooth over groups, in units of their variance.
 constexpr double kNoise = 0.04;
-// Regimes over which weights go from latency to bandwidth.
-constexpr double kLastRegime = 11;
 constexpr double kLeastWeight = 1e-4;
 // An op is priced as on the few measured sites most like its fabric.
 constexpr size_t kMostSites = 3;
 constexpr double kLeastShare = 0.05;
-
-// Spread of log time: of repeated runs, of what groups have in common, of sites,
-// and of the formula where nothing like it was measured. From the residuals of
-// the splits (README.md).
-constexpr double kSpreadOfRuns = 0.06;
-constexpr double kSpreadOfGroups = 0.5;
-constexpr double kSpreadOfSites = 0.2;
-constexpr double kSpreadOfFormula = 0.6;
-// Left of the variance, where a curve still says more than a formula would.
-constexpr double kLearnedVariance = 0.5;
-
-// Sizes at which times are computed: a quarter of an octave apart.
-constexpr double kFirstSize = 4;
-constexpr double kLastSize = 44;
-constexpr double kSizesPerOctave = 4;
 
 constexpr std::array kRegimes = {Regime::kLatency, Regime::kBandwidth};
 
@@ -48,131 +32,45 @@ struct NetworkModel::Factors {
   std::array<Eigen::LDLT<Eigen::MatrixXd>, kRegimes.size()> of;
 };
 
-// What each curve counts at one place.
-class NetworkModel::Weights {
+// Curves priced so far. They refer to nothing, so copies of a model share them.
+class NetworkModel::Prices {
  public:
-  struct Share {
-    const TimeCurve* curve;
-    double latency, bandwidth;
-    bool is_same;  // the very group: by size, not by regime
+  // What a curve was priced from.
+  struct Key {
+    CurveFeatures features;
+    Fabric fabric;
+    bool is_bounded = false;
+    bool is_anywhere = false;
   };
 
-  double RatioAt(double size, double regime) const {
-    const double toward = std::clamp(regime / kLastRegime, 0.0, 1.0);
-    double ratio = 0;
-    for (const Share& share : shares) {
-      const double weight = (1 - toward) * share.latency + toward * share.bandwidth;
-      ratio += weight * (share.is_same ? share.curve->RatioAtSize(size)
-                                       : share.curve->RatioAtRegime(regime));
-    }
-    return ratio;
-  }
-
-  Basis BasisAt(double size) const {
-    if (shares.empty()) return Basis::kAnalytical;
-    if (is_elsewhere) return variance < kLearnedVariance ? Basis::kLearned : Basis::kExtrapolated;
-    for (const Share& share : shares) {
-      if (!share.is_same) continue;
-      const auto& knots = share.curve->knots;
-      const bool inside = knots.front().size <= size && size <= knots.back().size;
-      return inside ? Basis::kInterpolated : Basis::kExtrapolated;
-    }
-    return variance < kLearnedVariance ? Basis::kLearned : Basis::kExtrapolated;
-  }
-
-  double Spread() const {
-    if (shares.empty()) return kSpreadOfFormula;
-    const double elsewhere = is_elsewhere ? kSpreadOfSites * kSpreadOfSites : 0;
-    return std::sqrt(kSpreadOfRuns * kSpreadOfRuns + elsewhere +
-                     kSpreadOfGroups * kSpreadOfGroups * variance);
-  }
-
-  std::vector<Share> shares;
-  double variance = 1;        // left, in [0, 1]
-  bool is_elsewhere = false;  // at none of the sites
-};
-
-namespace {
-
-// The nearest values, by squares, that never fall (pool adjacent violators): where
-// measured times fall, they are noise about something that does not.
-std::vector<double> Ascending(const std::vector<double>& values) {
-  struct Pool {
-    double sum;
-    size_t count;
-    double Mean() const { return sum / static_cast<double>(count); }
-  };
-  std::vector<Pool> pools;
-  for (const double value : values) {
-    pools.push_back({value, 1});
-    while (pools.size() > 1 && pools[pools.size() - 2].Mean() > pools.back().Mean()) {
-      const Pool last = pools.back();
-      pools.pop_back();
-      pools.back().sum += last.sum;
-      pools.back().count += last.count;
-    }
-  }
-  std::vector<double> ascending;
-  for (const Pool& pool : pools) ascending.insert(ascending.end(), pool.count, pool.Mean());
-  return ascending;
-}
-
-// Times of one op over sizes, ascending, and bounded by its links.
-template <typename Weights>
-class PricedCurve {
- public:
-  PricedCurve(const Op& op, const Device& device, std::optional<Algorithm> forced, bool is_bounded,
-              Weights weights)
-      : op_(op),
-        formula_(op, device, forced),
-        is_bounded_(is_bounded),
-        weights_(std::move(weights)) {
-    for (double size = kFirstSize; size <= kLastSize; size += 1 / kSizesPerOctave) {
-      log_seconds_.push_back(std::log(Seconds(size)));
-    }
-    log_seconds_ = Ascending(log_seconds_);
-  }
-
-  NetworkEstimate At(Bytes bytes) const {
-    const double size = std::log2(std::max(1.0, static_cast<double>(bytes.count())));
-    const double last = static_cast<double>(log_seconds_.size() - 1);
-    const double at = std::clamp((size - kFirstSize) * kSizesPerOctave, 0.0, last);
-    const auto below = static_cast<size_t>(std::min(at, last - 1));
-    const double part = at - static_cast<double>(below);
-    double seconds = std::exp((1 - part) * log_seconds_[below] + part * log_seconds_[below + 1]);
-    NetworkEstimate result;
-    result.choice = formula_.ChoiceAt(bytes);
-    if (size > kLastSize) seconds *= std::exp2(size - kLastSize);
-    if (is_bounded_) seconds = std::max(seconds, LeastSeconds(bytes, result.choice));
-    result.estimate = {.time = Duration::Seconds(seconds),
-                       .basis = weights_.BasisAt(size),
-                       .spread = weights_.Spread(),
-                       .method = result.choice.method};
-    return result;
+  template <typename Make>
+  std::shared_ptr<const PricedCurve> FindOrMake(const Key& key, const Make& make) {
+    if (auto known = Find(key)) return known;
+    auto made = std::make_shared<const PricedCurve>(make());
+    const std::lock_guard lock(mutex_);
+    priced_[key.features].emplace_back(key, made);
+    return made;
   }
 
  private:
-  double LeastSeconds(Bytes bytes, const CollectiveChoice& choice) const {
-    Op op = op_;
-    op.bytes = bytes;
-    // Rounded up: times are whole nanoseconds.
-    return (BusiestLinkTime(op, choice.method.algorithm) + 1_ns).seconds();
+  std::shared_ptr<const PricedCurve> Find(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = priced_.find(key.features);
+    if (found == priced_.end()) return nullptr;
+    for (const auto& [known, curve] : found->second) {
+      if (known.fabric == key.fabric && known.is_bounded == key.is_bounded &&
+          known.is_anywhere == key.is_anywhere) {
+        return curve;
+      }
+    }
+    return nullptr;
   }
 
-  double Seconds(double size) const {
-    const Bytes bytes(std::llround(std::exp2(size)));
-    const CollectiveChoice choice = formula_.ChoiceAt(bytes);
-    const double expected = formula_.SecondsOf(choice);
-    const double seconds = expected * std::exp(weights_.RatioAt(size, formula_.RegimeAt(expected)));
-    return is_bounded_ ? std::max(seconds, LeastSeconds(bytes, choice)) : seconds;
-  }
-
-  Op op_;
-  Formula formula_;
-  bool is_bounded_;
-  Weights weights_;
-  std::vector<double> log_seconds_;  // by size
+  std::mutex mutex_;
+  std::map<CurveFeatures, std::vector<std::pair<Key, std::shared_ptr<const PricedCurve>>>> priced_;
 };
+
+namespace {
 
 Eigen::MatrixXd CorrelationsAmong(const std::vector<TimeCurve>& curves, Regime regime) {
   const auto n = static_cast<Eigen::Index>(curves.size());
@@ -199,7 +97,7 @@ NetworkEstimate Nothing() { return {}; }
 }  // namespace
 
 NetworkModel::NetworkModel(std::vector<TimeCurve> curves, std::string home)
-    : curves_(std::move(curves)), home_(std::move(home)) {
+    : curves_(std::move(curves)), home_(std::move(home)), prices_(std::make_shared<Prices>()) {
   auto factors = std::make_shared<Factors>();
   for (size_t r = 0; r < kRegimes.size() && !curves_.empty(); ++r) {
     factors->of[r].compute(CorrelationsAmong(curves_, kRegimes[r]));
@@ -234,11 +132,12 @@ NetworkModel NetworkModel::With(std::span<const NetworkSample> samples) const {
 NetworkModel NetworkModel::WithHome(const std::string& site) const {
   NetworkModel model = *this;
   model.home_ = site;
+  model.prices_ = std::make_shared<Prices>();
   return model;
 }
 
-NetworkModel::Weights NetworkModel::WeighAt(const CurveFeatures& target) const {
-  Weights weights;
+CurveWeights NetworkModel::WeighAt(const CurveFeatures& target) const {
+  CurveWeights weights;
   const auto n = static_cast<Eigen::Index>(curves_.size());
   if (n == 0) return weights;
   for (const TimeCurve& curve : curves_) {
@@ -267,7 +166,7 @@ NetworkModel::Weights NetworkModel::WeighAt(const CurveFeatures& target) const {
   return weights;
 }
 
-NetworkModel::Weights NetworkModel::WeighAnywhere(const CurveFeatures& target) const {
+CurveWeights NetworkModel::WeighAnywhere(const CurveFeatures& target) const {
   std::map<std::string, double> likeness;
   for (const TimeCurve& curve : curves_) {
     double& best = likeness[curve.features.site];
@@ -284,7 +183,7 @@ NetworkModel::Weights NetworkModel::WeighAnywhere(const CurveFeatures& target) c
     if (negative > kLeastShare * sites[0].first) continue;
     sum -= negative;
   }
-  Weights weights;
+  CurveWeights weights;
   if (sum == 0) return weights;
   weights.is_elsewhere = true;
   weights.variance = 0;
@@ -292,9 +191,9 @@ NetworkModel::Weights NetworkModel::WeighAnywhere(const CurveFeatures& target) c
     if (negative > kLeastShare * sites[0].first) continue;
     CurveFeatures there = target;
     there.site = site;
-    Weights at_site = WeighAt(there);
+    CurveWeights at_site = WeighAt(there);
     const double share = -negative / sum;
-    for (Weights::Share& curve : at_site.shares) {
+    for (CurveWeights::Share& curve : at_site.shares) {
       weights.shares.push_back(
           {curve.curve, share * curve.latency, share * curve.bandwidth, curve.is_same});
     }
@@ -312,7 +211,6 @@ NetworkEstimate NetworkModel::Predict(const NetworkSample& sample) const {
 
 std::vector<NetworkEstimate> NetworkModel::Predict(std::span<const NetworkSample> samples,
                                                    std::span<const int> chosen) const {
-  std::map<CurveFeatures, std::optional<PricedCurve<Weights>>> priced;
   std::map<std::string, Device> devices;
   std::vector<NetworkEstimate> estimates;
   estimates.reserve(chosen.size());
@@ -324,11 +222,11 @@ std::vector<NetworkEstimate> NetworkModel::Predict(std::span<const NetworkSample
     }
     Device& device = devices[sample.gpu];
     if (device.id.empty()) device = DeviceCatalogue::Embedded().Get(sample.gpu, "gpu").device;
-    const CurveFeatures features = FeaturesOf(sample, device.generation);
-    auto& curve = priced[features];
-    if (!curve) {
-      curve.emplace(sample.op, device, sample.forced, sample.is_network_stated, WeighAt(features));
-    }
+    const Prices::Key key = {FeaturesOf(sample, device.generation), sample.op.fabric,
+                             sample.is_network_stated, /*is_anywhere=*/false};
+    const auto curve = prices_->FindOrMake(key, [&] {
+      return PricedCurve(sample.op, device, sample.forced, key.is_bounded, WeighAt(key.features));
+    });
     estimates.push_back(curve->At(sample.op.bytes));
   }
   return estimates;
@@ -336,7 +234,6 @@ std::vector<NetworkEstimate> NetworkModel::Predict(std::span<const NetworkSample
 
 std::vector<NetworkEstimate> NetworkModel::Predict(std::span<const Op> ops,
                                                    const Device& device) const {
-  std::vector<std::pair<Op, PricedCurve<Weights>>> priced;  // by op of no bytes
   std::vector<NetworkEstimate> estimates;
   estimates.reserve(ops.size());
   for (const Op& op : ops) {
@@ -345,18 +242,13 @@ std::vector<NetworkEstimate> NetworkModel::Predict(std::span<const Op> ops,
       estimates.push_back(Nothing());
       continue;
     }
-    const Op group = Op::Collective(op.kind, Bytes(), op.fabric);
-    auto found = std::find_if(priced.begin(), priced.end(),
-                              [&](const auto& known) { return known.first == group; });
-    if (found == priced.end()) {
-      CurveFeatures features = FeaturesOf(op, device);
-      features.site = home_;
-      Weights weights = home_.empty() ? WeighAnywhere(features) : WeighAt(features);
-      priced.emplace_back(
-          group, PricedCurve<Weights>(op, device, std::nullopt, /*is_bounded=*/true, weights));
-      found = priced.end() - 1;
-    }
-    estimates.push_back(found->second.At(op.bytes));
+    Prices::Key key = {FeaturesOf(op, device), op.fabric, /*is_bounded=*/true, home_.empty()};
+    key.features.site = home_;
+    const auto curve = prices_->FindOrMake(key, [&] {
+      return PricedCurve(op, device, std::nullopt, key.is_bounded,
+                         key.is_anywhere ? WeighAnywhere(key.features) : WeighAt(key.features));
+    });
+    estimates.push_back(curve->At(op.bytes));
   }
   return estimates;
 }

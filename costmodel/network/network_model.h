@@ -19,20 +19,16 @@
 #include <utility>
 #include <vector>
 
-#include "costmodel/cost_model.h"
 #include "costmodel/network/network_sample.h"
+#include "costmodel/network/priced_curve.h"
 #include "costmodel/network/time_curve.h"
 
 namespace stagecraft {
 
 class NetworkModelProto;
 
-struct NetworkEstimate {
-  Estimate estimate;
-  CollectiveChoice choice;  // the formula's; its time is the formula's too
-};
-
-// Immutable; all but Fit may be called from any thread.
+// Immutable; all but Fit may be called from any thread. What it has priced is kept,
+// 2 KB for each kind of collective and fabric, and shared with its copies.
 class NetworkModel {
  public:
   // GPUs must be in the catalogue. No samples: the formula alone. Fit() and With()
@@ -42,7 +38,7 @@ class NetworkModel {
 
   // Where and as the sample was measured; its time is not looked at.
   NetworkEstimate Predict(const NetworkSample& sample) const;
-  // Of many, each curve's weights computed once.
+  // Of many at once.
   std::vector<NetworkEstimate> Predict(std::span<const NetworkSample> samples,
                                        std::span<const int> chosen) const;
   // Ops that are collectives, on no measured site, or on home().
@@ -66,17 +62,18 @@ class NetworkModel {
   static const NetworkModel& Shipped();
 
  private:
-  class Weights;
+  class Prices;
   struct Factors;
 
   explicit NetworkModel(std::vector<TimeCurve> curves, std::string home = {});
 
-  Weights WeighAt(const CurveFeatures& target) const;
-  Weights WeighAnywhere(const CurveFeatures& target) const;
+  CurveWeights WeighAt(const CurveFeatures& target) const;
+  CurveWeights WeighAnywhere(const CurveFeatures& target) const;
 
   std::vector<TimeCurve> curves_;
   std::string home_;
   std::shared_ptr<const Factors> factors_;  // of the correlations among the curves
+  std::shared_ptr<Prices> prices_;
 };
 
 }  // namespace stagecraft

@@ -9,6 +9,7 @@
 #include <functional>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -119,6 +120,36 @@ TEST(NetworkModelTest, AnOpElsewhereIsPricedAsOnTheFabricMostLikeIt) {
   const NetworkEstimate blackwell = model.Predict(ops, Board(Generation::kBlackwell))[0];
   EXPECT_EQ(blackwell.estimate.basis, Basis::kExtrapolated);
   EXPECT_GT(blackwell.estimate.spread, ampere.estimate.spread);
+}
+
+// What was priced before is not what holds at another home.
+TEST(NetworkModelTest, AModelAtHomePricesAnew) {
+  const NetworkModel model = NetworkModel::Fit(TwiceTheFormula(A100s(1, 8)));
+  const Op ops[] = {Op::Collective(OpKind::kAllReduce, Bytes(3 << 20), A100s(1, 8))};
+  const Device board = Board(Generation::kAmpere);
+  EXPECT_EQ(model.Predict(ops, board)[0].estimate.basis, Basis::kLearned);
+  EXPECT_EQ(model.WithHome("here").Predict(ops, board)[0].estimate.basis, Basis::kInterpolated);
+  EXPECT_EQ(model.Predict(ops, board)[0].estimate.basis, Basis::kLearned);
+}
+
+TEST(NetworkModelTest, ThreadsThatPriceTheSameGetTheSame) {
+  const NetworkModel model = NetworkModel::Fit(TwiceTheFormula(A100s(1, 8)));
+  std::vector<Op> ops;
+  for (int ranks = 2; ranks <= 64; ++ranks) {
+    ops.push_back(Op::Collective(OpKind::kAllReduce, Bytes(ranks << 20), A100s(1, ranks)));
+  }
+  std::vector<std::vector<NetworkEstimate>> of_thread(4);
+  std::vector<std::thread> threads;
+  for (auto& estimates : of_thread) {
+    threads.emplace_back([&] { estimates = model.Predict(ops, Board(Generation::kAmpere)); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& estimates : of_thread) {
+    ASSERT_EQ(estimates.size(), ops.size());
+    for (size_t i = 0; i < ops.size(); ++i) {
+      EXPECT_EQ(estimates[i].estimate.time, of_thread[0][i].estimate.time);
+    }
+  }
 }
 
 TEST(NetworkModelTest, AModelSurvivesItsProto) {

@@ -1,0 +1,129 @@
+#include "costmodel/network/priced_curve.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stagecraft {
+namespace {
+
+// Regimes over which weights go from latency to bandwidth.
+constexpr double kLastRegime = 11;
+
+// Spread of log time: of repeated runs, of what groups have in common, of sites,
+// and of the formula where nothing like it was measured. From the residuals of
+// the splits (README.md).
+constexpr double kSpreadOfRuns = 0.06;
+constexpr double kSpreadOfGroups = 0.5;
+constexpr double kSpreadOfSites = 0.2;
+constexpr double kSpreadOfFormula = 0.6;
+// Left of the variance, where a curve still says more than a formula would.
+constexpr double kLearnedVariance = 0.5;
+
+// Sizes at which times are computed: a quarter of an octave apart.
+constexpr double kFirstSize = 4;
+constexpr double kLastSize = 44;
+constexpr double kSizesPerOctave = 4;
+
+// The nearest values, by squares, that never fall (pool adjacent violators): where
+// measured times fall, they are noise about something that does not.
+std::vector<double> Ascending(const std::vector<double>& values) {
+  struct Pool {
+    double sum;
+    size_t count;
+    double Mean() const { return sum / static_cast<double>(count); }
+  };
+  std::vector<Pool> pools;
+  for (const double value : values) {
+    pools.push_back({value, 1});
+    while (pools.size() > 1 && pools[pools.size() - 2].Mean() > pools.back().Mean()) {
+      const Pool last = pools.back();
+      pools.pop_back();
+      pools.back().sum += last.sum;
+      pools.back().count += last.count;
+    }
+  }
+  std::vector<double> ascending;
+  for (const Pool& pool : pools) ascending.insert(ascending.end(), pool.count, pool.Mean());
+  return ascending;
+}
+
+}  // namespace
+
+double CurveWeights::RatioAt(double size, double regime) const {
+  const double toward = std::clamp(regime / kLastRegime, 0.0, 1.0);
+  double ratio = 0;
+  for (const Share& share : shares) {
+    const double weight = (1 - toward) * share.latency + toward * share.bandwidth;
+    ratio += weight *
+             (share.is_same ? share.curve->RatioAtSize(size) : share.curve->RatioAtRegime(regime));
+  }
+  return ratio;
+}
+
+double CurveWeights::Spread() const {
+  if (shares.empty()) return kSpreadOfFormula;
+  const double elsewhere = is_elsewhere ? kSpreadOfSites * kSpreadOfSites : 0;
+  return std::sqrt(kSpreadOfRuns * kSpreadOfRuns + elsewhere +
+                   kSpreadOfGroups * kSpreadOfGroups * variance);
+}
+
+PricedCurve::PricedCurve(const Op& op, const Device& device, std::optional<Algorithm> forced,
+                         bool is_bounded, const CurveWeights& weights)
+    : op_(op),
+      formula_(op, device, forced),
+      is_bounded_(is_bounded),
+      spread_(weights.Spread()),
+      basis_(weights.variance < kLearnedVariance ? Basis::kLearned : Basis::kExtrapolated) {
+  if (weights.shares.empty()) basis_ = Basis::kAnalytical;
+  for (const CurveWeights::Share& share : weights.shares) {
+    if (weights.is_elsewhere || !share.is_same) continue;
+    is_measured_ = true;
+    first_size_ = share.curve->knots.front().size;
+    last_size_ = share.curve->knots.back().size;
+  }
+  for (double size = kFirstSize; size <= kLastSize; size += 1 / kSizesPerOctave) {
+    log_seconds_.push_back(std::log(Seconds(size, weights)));
+  }
+  log_seconds_ = Ascending(log_seconds_);
+}
+
+NetworkEstimate PricedCurve::At(Bytes bytes) const {
+  const double size = std::log2(std::max(1.0, static_cast<double>(bytes.count())));
+  const double last = static_cast<double>(log_seconds_.size() - 1);
+  const double at = std::clamp((size - kFirstSize) * kSizesPerOctave, 0.0, last);
+  const auto below = static_cast<size_t>(std::min(at, last - 1));
+  const double part = at - static_cast<double>(below);
+  double seconds = std::exp((1 - part) * log_seconds_[below] + part * log_seconds_[below + 1]);
+  NetworkEstimate result;
+  result.choice = formula_.ChoiceAt(bytes);
+  if (size > kLastSize) seconds *= std::exp2(size - kLastSize);
+  if (is_bounded_) seconds = std::max(seconds, LeastSeconds(bytes, result.choice));
+  result.estimate = {.time = Duration::Seconds(seconds),
+                     .basis = BasisAt(size),
+                     .spread = spread_,
+                     .method = result.choice.method};
+  return result;
+}
+
+Basis PricedCurve::BasisAt(double size) const {
+  if (!is_measured_) return basis_;
+  const bool is_inside = first_size_ <= size && size <= last_size_;
+  return is_inside ? Basis::kInterpolated : Basis::kExtrapolated;
+}
+
+double PricedCurve::LeastSeconds(Bytes bytes, const CollectiveChoice& choice) const {
+  Op op = op_;
+  op.bytes = bytes;
+  // Rounded up: times are whole nanoseconds.
+  return (BusiestLinkTime(op, choice.method.algorithm) + 1_ns).seconds();
+}
+
+double PricedCurve::Seconds(double size, const CurveWeights& weights) const {
+  const Bytes bytes(std::llround(std::exp2(size)));
+  const CollectiveChoice choice = formula_.ChoiceAt(bytes);
+  const double expected = formula_.SecondsOf(choice);
+  const double seconds = expected * std::exp(weights.RatioAt(size, formula_.RegimeAt(expected)));
+  return is_bounded_ ? std::max(seconds, LeastSeconds(bytes, choice)) : seconds;
+}
+
+}  // namespace stagecraft
