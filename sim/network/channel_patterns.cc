@@ -1,9 +1,10 @@
 #include "sim/network/channel_patterns.h"
 
 #include <algorithm>
-#include <array>
 
 #include "costmodel/check.h"
+#include "sim/network/collective_patterns.h"
+#include "sim/network/pattern_parts.h"
 
 namespace stagecraft {
 namespace {
@@ -37,38 +38,12 @@ class Channels {
   std::vector<int> first_, size_;  // by node
 };
 
-// One message from rank to rank that waits for nothing.
-void AddFlow(int from, int to, double bytes, MessagePattern* pattern) {
-  MessageSender sender;
-  sender.messages = 1;
-  sender.bytes = bytes;
-  sender.pair = pattern->AddPair({from, to});
-  sender.counter = pattern->AddCounters(1);
-  pattern->AddSender(sender, {});
-}
-
 std::vector<int> RingOf(const Channels& channels, int channel) {
   std::vector<int> ring;
   for (int node = 0; node < channels.nodes(); ++node) {
     for (int i = 0; i < channels.size(node); ++i) ring.push_back(channels.Rank(channel, node, i));
   }
   return ring;
-}
-
-// `steps` messages from each rank to the next, each after what the rank before
-// sent a step earlier.
-void AddRing(std::span<const int> ring, int steps, double bytes_of_step, MessagePattern* pattern) {
-  const int ranks = static_cast<int>(ring.size());
-  const int32_t counters = pattern->AddCounters(ranks);
-  for (int i = 0; i < ranks; ++i) {
-    MessageSender sender;
-    sender.messages = steps;
-    sender.bytes = bytes_of_step;
-    sender.pair = pattern->AddPair({ring[i], ring[(i + 1) % ranks]});
-    sender.counter = counters + i;
-    const MessageNeed need{counters + (i + ranks - 1) % ranks, 1, 1, 0};
-    pattern->AddSender(sender, std::array{need});
-  }
 }
 
 void AddRings(OpKind kind, double bytes, const Channels& channels, double most_messages,
@@ -84,40 +59,21 @@ void AddRings(OpKind kind, double bytes, const Channels& channels, double most_m
   }
 }
 
-// The parent of a node in a binary tree over 0 ... nodes - 1, -1 for the root:
-// the tree of NCCL's trees.cc, where leaves are the odd nodes and root is 0.
-int TreeParent(int node, int nodes) {
-  if (node == 0) return -1;
-  int bit = 1;
-  while ((node & bit) == 0) bit <<= 1;
-  const int parent = (node ^ bit) | (bit << 1);
-  return parent < nodes ? parent : node ^ bit;
-}
-
-// Half of the bytes takes the tree, half its mirror image, or, where nodes are odd
-// in number, the tree shifted by one.
-int SecondParent(int node, int nodes) {
-  if (nodes % 2 == 0) {
-    const int parent = TreeParent(nodes - 1 - node, nodes);
-    return parent < 0 ? -1 : nodes - 1 - parent;
-  }
-  const int parent = TreeParent((node + nodes - 1) % nodes, nodes);
-  return parent < 0 ? -1 : (parent + 1) % nodes;
-}
-
+// Half of the bytes takes each of the two trees.
 void AddTrees(double bytes, const Channels& channels, MessagePattern* pattern) {
   const int nodes = channels.nodes();
   const double own = bytes / channels.count();
+  const int32_t counter = pattern->AddCounters(1);
   const auto add_edge = [&](int child, int parent, double share) {
-    AddFlow(child, parent, share, pattern);
-    AddFlow(parent, child, share, pattern);
+    AddFlows({child, parent}, share, 1, counter, {}, pattern);
+    AddFlows({parent, child}, share, 1, counter, {}, pattern);
   };
   for (int channel = 0; channel < channels.count(); ++channel) {
     for (int node = 0; node < nodes; ++node) {
       for (int i = 1; i < channels.size(node); ++i) {
         add_edge(channels.Rank(channel, node, i), channels.Rank(channel, node, i - 1), own);
       }
-      for (const int parent : {TreeParent(node, nodes), SecondParent(node, nodes)}) {
+      for (const int parent : {TreeParent(node, nodes), SecondTreeParent(node, nodes)}) {
         if (parent < 0) continue;
         add_edge(channels.Rank(channel, node, 0), channels.Rank(channel, parent, 0), own / 2);
       }
@@ -135,13 +91,9 @@ ChannelPattern MakeChannels(OpKind kind, Algorithm algorithm, Bytes bytes,
   const double all = static_cast<double>(bytes.count());
   ChannelPattern result;
   if (kind == OpKind::kSendRecv) {
-    AddFlow(0, 1, all, &result.pattern);
+    result.pattern = SendReceive(bytes);
   } else if (algorithm == Algorithm::kDirect) {
-    for (int from = 0; from < ranks; ++from) {
-      for (int to = 0; to < ranks; ++to) {
-        if (to != from) AddFlow(from, to, all / ranks, &result.pattern);
-      }
-    }
+    result.pattern = DirectAllToAll(ranks, bytes);
   } else if (algorithm == Algorithm::kTree) {
     AddTrees(all, channels, &result.pattern);
   } else {

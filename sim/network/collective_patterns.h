@@ -2,7 +2,9 @@
 //
 // Participants are the ranks 0 to n - 1, unless said. `bytes` is what one rank
 // ends with: the whole vector. One participant: no messages. Counts are >= 1.
-// `chunks` is into how many pieces a pipelined pattern cuts what it sends.
+// `chunks` is into how many pieces a pipelined pattern cuts what it sends. Plans send
+// those that channel_patterns.h and sync_channels.h take; the others are for drivers
+// of flow_simulation.h.
 #pragma once
 
 #include <cstdint>
@@ -45,14 +47,9 @@ MessagePattern DirectAllToAllV(int ranks, std::span<const Bytes> bytes);
 // 0 to 1.
 MessagePattern SendReceive(Bytes bytes);
 
-// Workers 0 to w - 1, servers w to w + s - 1. Each worker pushes bytes / s to
-// every server, one after another, beginning with a server of its own; when a
-// server has the last push, it answers all workers at once.
-MessagePattern ParameterServer(int workers, int servers, Bytes bytes);
-
-// Participant p sums up owned[p] bytes of what the workers 0 ... w - 1 have: each sends
-// them to it, all at once, and it answers all at once when it has the last. Owners
-// are workers or come after them.
+// Parameter servers: participant p sums up owned[p] bytes of what the workers
+// 0 ... w - 1 have: each sends them to it, all at once, and it answers all at once when
+// it has the last. Owners are workers or come after them.
 MessagePattern SumByOwners(int workers, std::span<const double> owned);
 
 // Servers that pass sums on as they form, so that both directions are busy at once:

@@ -112,9 +112,6 @@ TEST(CollectivePatternsTest, WhateverReducesToAllHasEveryRankHearOfEveryOther) {
     ExpectAllHearOfAll(DoubleTreeAllReduce(ranks, kBytes, 2), ranks, ranks);
     ExpectAllHearOfAll(DirectAllToAll(ranks, kBytes), ranks, ranks);
     ExpectAllHearOfAll(PairwiseAllToAll(ranks, kBytes), ranks, ranks);
-    for (int servers = 1; servers <= 3; ++servers) {
-      ExpectAllHearOfAll(ParameterServer(ranks, servers, kBytes), ranks, ranks + servers);
-    }
   }
   for (int nodes = 1; nodes <= 5; ++nodes) {
     for (int per_node = 1; per_node <= 4; ++per_node) {
@@ -146,7 +143,6 @@ TEST(CollectivePatternsTest, PatternsSendTheBytesOfTheirAlgorithm) {
     EXPECT_NEAR(DoubleTreeAllReduce(n, kBytes, 5).bytes(), 2 * (n - 1) * bytes, 1e-3);
     EXPECT_NEAR(DirectAllToAll(n, kBytes).bytes(), (n - 1) * bytes, 1e-3);
     EXPECT_NEAR(PairwiseAllToAll(n, kBytes).bytes(), (n - 1) * bytes, 1e-3);
-    EXPECT_NEAR(ParameterServer(n, 3, kBytes).bytes(), 2 * n * bytes, 1e-3);
     EXPECT_NEAR(Gossip(n, 1, kBytes, Random(1)).bytes(), n * bytes, 1e-3);
     // Inside 2 (g - 1) / g, across 2 (N - 1) / N of a g-th.
     const double inside = 2.0 * (n - 1) * bytes * 4;

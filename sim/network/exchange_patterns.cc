@@ -5,21 +5,12 @@
 
 #include "costmodel/check.h"
 #include "sim/network/collective_patterns.h"
+#include "sim/network/pattern_parts.h"
 
 namespace stagecraft {
 namespace {
 
 double Part(Bytes bytes, int parts) { return static_cast<double>(bytes.count()) / parts; }
-
-void AddSingle(MessagePair pair, double bytes, int32_t counter, std::span<const MessageNeed> needs,
-               MessagePattern* pattern) {
-  MessageSender sender;
-  sender.messages = 1;
-  sender.bytes = bytes;
-  sender.pair = pattern->AddPair(pair);
-  sender.counter = counter;
-  pattern->AddSender(sender, needs);
-}
 
 }  // namespace
 
@@ -28,7 +19,7 @@ MessagePattern DirectAllToAll(int ranks, Bytes bytes) {
   const int32_t counter = pattern.AddCounters(1);
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {
-      if (from != to) AddSingle({from, to}, Part(bytes, ranks), counter, {}, &pattern);
+      if (from != to) AddFlows({from, to}, Part(bytes, ranks), 1, counter, {}, &pattern);
     }
   }
   return pattern;
@@ -41,7 +32,8 @@ MessagePattern DirectAllToAllV(int ranks, std::span<const Bytes> bytes) {
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {
       const Bytes part = bytes[static_cast<size_t>(from) * ranks + to];
-      if (from != to && part > Bytes()) AddSingle({from, to}, Part(part, 1), counter, {}, &pattern);
+      if (from != to && part > Bytes())
+        AddFlows({from, to}, Part(part, 1), 1, counter, {}, &pattern);
     }
   }
   return pattern;
@@ -71,34 +63,7 @@ MessagePattern PairwiseAllToAll(int ranks, Bytes bytes) {
 
 MessagePattern SendReceive(Bytes bytes) {
   MessagePattern pattern;
-  AddSingle({0, 1}, Part(bytes, 1), pattern.AddCounters(1), {}, &pattern);
-  return pattern;
-}
-
-MessagePattern ParameterServer(int workers, int servers, Bytes bytes) {
-  MessagePattern pattern;
-  const int32_t pushed = pattern.AddCounters(servers);
-  const int32_t answered = pattern.AddCounters(1);
-  for (int worker = 0; worker < workers; ++worker) {
-    MessageSender sender;
-    sender.messages = servers;
-    sender.bytes = Part(bytes, servers);
-    sender.pair_step = 1;
-    sender.counter = pushed;
-    sender.turn = worker % servers;
-    sender.turns = servers;
-    for (int k = 0; k < servers; ++k) {
-      const int32_t pair = pattern.AddPair({worker, workers + (worker + k) % servers});
-      if (k == 0) sender.pair = pair;
-    }
-    pattern.AddSender(sender, {});
-  }
-  for (int server = 0; server < servers; ++server) {
-    const std::array needs{MessageNeed{pushed + server, 0, 0, workers}};
-    for (int worker = 0; worker < workers; ++worker) {
-      AddSingle({workers + server, worker}, Part(bytes, servers), answered, needs, &pattern);
-    }
-  }
+  AddFlows({0, 1}, Part(bytes, 1), 1, pattern.AddCounters(1), {}, &pattern);
   return pattern;
 }
 
@@ -113,7 +78,7 @@ MessagePattern Gossip(int ranks, int peers, Bytes bytes, Random random) {
   }
   for (int rank = 0; rank < ranks; ++rank) {
     for (const int place : places) {
-      AddSingle({rank, (rank + place) % ranks}, Part(bytes, 1), counter, {}, &pattern);
+      AddFlows({rank, (rank + place) % ranks}, Part(bytes, 1), 1, counter, {}, &pattern);
     }
   }
   return pattern;

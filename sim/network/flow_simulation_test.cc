@@ -89,8 +89,9 @@ TEST(FlowSimulationTest, AHierarchyRunsItsPhasesInOrder) {
 
 // One server: n S / B in, n S / B out. As many servers as workers: S / B each way.
 TEST(FlowSimulationTest, AServerIsBoundByItsOwnLink) {
-  EXPECT_EQ(EndOf(ParameterServer(4, 1, Bytes(1000)), 5), 2 * 4010);
-  EXPECT_EQ(EndOf(ParameterServer(4, 4, Bytes(4000)), 8), 4 * 1010 + 4010);
+  EXPECT_EQ(EndOf(SumByOwners(4, std::vector<double>{0, 0, 0, 0, 1000}), 5), 2 * 4010);
+  const std::vector<double> quarters = {0, 0, 0, 0, 1000, 1000, 1000, 1000};
+  EXPECT_EQ(EndOf(SumByOwners(4, quarters), 8), 2 * 4010);
 }
 
 // a: 0 -> 1 and b: 0 -> 2 share the way out of 0; b starts later.

@@ -1,25 +1,20 @@
 // Patterns along rings and chains.
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "sim/network/collective_patterns.h"
+#include "sim/network/pattern_parts.h"
 
 namespace stagecraft {
 namespace {
 
-// Message k of rank i needs message k - 1 of rank i - 1.
 MessagePattern Ring(int ranks, Bytes bytes, int steps) {
   MessagePattern pattern;
   if (ranks == 1) return pattern;
-  pattern.AddCounters(ranks);
-  for (int rank = 0; rank < ranks; ++rank) {
-    MessageSender sender;
-    sender.messages = steps;
-    sender.bytes = static_cast<double>(bytes.count()) / ranks;
-    sender.pair = pattern.AddPair({rank, (rank + 1) % ranks});
-    sender.counter = rank;
-    pattern.AddSender(sender, std::array{MessageNeed{(rank + ranks - 1) % ranks, 1, 1, 0}});
-  }
+  std::vector<int> ring(ranks);
+  std::iota(ring.begin(), ring.end(), 0);
+  AddRing(ring, steps, static_cast<double>(bytes.count()) / ranks, &pattern);
   return pattern;
 }
 

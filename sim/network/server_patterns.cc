@@ -6,19 +6,10 @@
 #include "costmodel/check.h"
 #include "costmodel/sync_time.h"
 #include "sim/network/collective_patterns.h"
+#include "sim/network/pattern_parts.h"
 
 namespace stagecraft {
 namespace {
-
-void AddFlows(MessagePair pair, double bytes, int flows, int32_t counter,
-              std::span<const MessageNeed> needs, MessagePattern* pattern) {
-  MessageSender sender;
-  sender.messages = 1;
-  sender.bytes = bytes / flows;
-  sender.pair = pattern->AddPair(pair);
-  sender.counter = counter;
-  for (int i = 0; i < flows; ++i) pattern->AddSender(sender, needs);
-}
 
 // Every worker with every server, both ways.
 void AddServers(int workers, int servers, double bytes, int flows, int32_t counter,

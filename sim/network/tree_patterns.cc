@@ -2,36 +2,15 @@
 #include <vector>
 
 #include "sim/network/collective_patterns.h"
+#include "sim/network/pattern_parts.h"
 
 namespace stagecraft {
 namespace {
 
-// A binary tree over the ranks in order, root 0: parents by the lowest bit set,
-// so every odd rank is a leaf. -1 for the root.
-int InOrderParent(int rank, int ranks) {
-  if (rank == 0) return -1;
-  const int bit = rank & -rank;
-  const int parent = (rank ^ bit) | (bit << 1);
-  return parent < ranks ? parent : rank ^ bit;
-}
-
-std::vector<int> InOrderParents(int ranks) {
+// Of each rank, by one of the trees of pattern_parts.h.
+std::vector<int> Parents(int ranks, int (*parent)(int rank, int ranks)) {
   std::vector<int> parents;
-  for (int rank = 0; rank < ranks; ++rank) parents.push_back(InOrderParent(rank, ranks));
-  return parents;
-}
-
-// The same tree over the ranks in another order, where leaves are inner ranks
-// and the other way round: mirrored for an even number, turned by one for an odd.
-std::vector<int> SecondParents(int ranks) {
-  const auto renamed = [ranks](int rank) {
-    return ranks % 2 == 0 ? ranks - 1 - rank : (rank + 1) % ranks;
-  };
-  std::vector<int> parents(ranks);
-  for (int rank = 0; rank < ranks; ++rank) {
-    const int parent = InOrderParent(rank, ranks);
-    parents[renamed(rank)] = parent < 0 ? -1 : renamed(parent);
-  }
+  for (int rank = 0; rank < ranks; ++rank) parents.push_back(parent(rank, ranks));
   return parents;
 }
 
@@ -75,22 +54,22 @@ void AddTree(const std::vector<int>& parents, const TreeLoad& load, MessagePatte
 MessagePattern TreeAllReduce(int ranks, Bytes bytes, int chunks) {
   MessagePattern pattern;
   const double chunk_bytes = static_cast<double>(bytes.count()) / chunks;
-  AddTree(InOrderParents(ranks), {chunks, chunk_bytes, true}, &pattern);
+  AddTree(Parents(ranks, TreeParent), {chunks, chunk_bytes, true}, &pattern);
   return pattern;
 }
 
 MessagePattern DoubleTreeAllReduce(int ranks, Bytes bytes, int chunks) {
   MessagePattern pattern;
   const double chunk_bytes = static_cast<double>(bytes.count()) / 2 / chunks;
-  AddTree(InOrderParents(ranks), {chunks, chunk_bytes, true}, &pattern);
-  AddTree(SecondParents(ranks), {chunks, chunk_bytes, true}, &pattern);
+  AddTree(Parents(ranks, TreeParent), {chunks, chunk_bytes, true}, &pattern);
+  AddTree(Parents(ranks, SecondTreeParent), {chunks, chunk_bytes, true}, &pattern);
   return pattern;
 }
 
 MessagePattern TreeBroadcast(int ranks, Bytes bytes, int chunks) {
   MessagePattern pattern;
   const double chunk_bytes = static_cast<double>(bytes.count()) / chunks;
-  AddTree(InOrderParents(ranks), {chunks, chunk_bytes, false}, &pattern);
+  AddTree(Parents(ranks, TreeParent), {chunks, chunk_bytes, false}, &pattern);
   return pattern;
 }
 
