@@ -56,25 +56,6 @@ void CountWork(const Plan& plan, const Workload& workload, const Cluster& cluste
   evaluation.peak = FlopRate(peak);
 }
 
-// The longest any rank takes from its first task to its last: from step to step, where
-// ranks do not wait for each other in between.
-Duration LongestRank(const Schedule& schedule, const Timeline& timeline) {
-  const size_t ranks = schedule.ranks().size();
-  std::vector<Duration> first(ranks, Duration::Max()), last(ranks);
-  for (int lane = 0; lane < schedule.lane_count(); ++lane) {
-    const auto order = schedule.order(Lane(lane));
-    if (order.empty()) continue;
-    const int32_t rank = schedule.lane_infos()[lane].rank;
-    first[rank] = std::min(first[rank], timeline.start(order.front()));
-    last[rank] = std::max(last[rank], timeline.end(order.back()));
-  }
-  Duration longest;
-  for (size_t rank = 0; rank < ranks; ++rank) {
-    longest = std::max(longest, last[rank] - first[rank]);
-  }
-  return longest;
-}
-
 }  // namespace
 
 SimulatedStep SimulateStep(const Plan& given, const Workload& workload, const Cluster& cluster,
@@ -90,9 +71,9 @@ SimulatedStep SimulateStep(const Plan& given, const Workload& workload, const Cl
   step.link_use = executor.link_use();
 
   Evaluation& evaluation = step.evaluation;
-  evaluation.step_time = plan.post_validation ? LongestRank(step.schedule, step.timeline)
-                                              : step.timeline.makespan();
-  evaluation.profile = ProfileStep(step.schedule, step.timeline, step.costs);
+  const StepEnds ends = plan.post_validation ? StepEnds::kApart : StepEnds::kTogether;
+  evaluation.profile = ProfileStep(step.schedule, step.timeline, step.costs, ends);
+  evaluation.step_time = evaluation.profile.breakdown.Total();
   const double factor = std::exp(kSigmas80 * evaluation.profile.spread);
   evaluation.step_time_low = Duration::Seconds(evaluation.step_time.seconds() / factor);
   evaluation.step_time_high = Duration::Seconds(evaluation.step_time.seconds() * factor);

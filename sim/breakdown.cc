@@ -20,8 +20,9 @@ Duration& PartOf(const Op& op, uint8_t flags, Phase phase, Breakdown& parts) {
 
 class Profiler {
  public:
-  Profiler(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs)
-      : schedule_(schedule), timeline_(timeline), costs_(costs) {}
+  Profiler(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
+           StepEnds ends)
+      : schedule_(schedule), timeline_(timeline), costs_(costs), ends_(ends) {}
 
   StepProfile Run() {
     FindCriticalLane();
@@ -35,16 +36,34 @@ class Profiler {
   }
 
  private:
+  // The last end of each rank's lanes.
+  std::vector<Duration> RankEnds() const {
+    std::vector<Duration> ends(schedule_.ranks().size());
+    for (int lane = 0; lane < schedule_.lane_count(); ++lane) {
+      const auto order = schedule_.order(Lane(lane));
+      if (order.empty()) continue;
+      Duration& end = ends[schedule_.lane_infos()[lane].rank];
+      end = std::max(end, timeline_.end(order.back()));
+    }
+    return ends;
+  }
+
   void FindCriticalLane() {
-    Duration latest = Duration::Nanoseconds(-1);
+    const bool is_apart = ends_ == StepEnds::kApart;
+    std::vector<Duration> rank_ends;
+    if (is_apart) rank_ends = RankEnds();
+    Duration longest = Duration::Nanoseconds(-1);
     for (int lane = 0; lane < schedule_.lane_count(); ++lane) {
       const LaneInfo& info = schedule_.lane_infos()[lane];
       const auto order = schedule_.order(Lane(lane));
       if (info.kind != LaneKind::kCompute || order.empty()) continue;
-      if (timeline_.end(order.back()) > latest) {
-        latest = timeline_.end(order.back());
-        lane_ = lane;
-      }
+      const Duration begin = is_apart ? timeline_.start(order.front()) : Duration();
+      const Duration end = is_apart ? rank_ends[info.rank] : timeline_.end(order.back());
+      if (end - begin <= longest) continue;
+      longest = end - begin;
+      lane_ = lane;
+      begin_ = begin;
+      end_ = is_apart ? end : timeline_.makespan();
     }
   }
 
@@ -64,7 +83,7 @@ class Profiler {
   }
 
   void WalkLane() {
-    Duration now;
+    Duration now = begin_;
     const auto order = schedule_.order(Lane(lane_));
     for (size_t i = 0; i < order.size(); ++i) {
       const TaskId task = order[i];
@@ -72,7 +91,7 @@ class Profiler {
       AddBusy(task);
       now = timeline_.end(task);
     }
-    if (timeline_.makespan() > now) profile_.breakdown.data += timeline_.makespan() - now;
+    if (end_ > now) profile_.breakdown.data += end_ - now;
   }
 
   // The part of a wait in which its last cause was at work belongs to that
@@ -169,7 +188,9 @@ class Profiler {
   const Schedule& schedule_;
   const Timeline& timeline_;
   const BoundCosts& costs_;
-  int lane_ = -1;
+  const StepEnds ends_;
+  int lane_ = -1;  // of the critical rank
+  Duration begin_, end_;
   double busy_seconds_ = 0;
   std::vector<TaskId> binding_;  // by position on the lane: the last to end
   StepProfile profile_;
@@ -181,9 +202,9 @@ Duration Breakdown::Total() const {
   return compute + tensor + pipeline + data + context + expert + optimizer + bubble;
 }
 
-StepProfile ProfileStep(const Schedule& schedule, const Timeline& timeline,
-                        const BoundCosts& costs) {
-  return Profiler(schedule, timeline, costs).Run();
+StepProfile ProfileStep(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
+                        StepEnds ends) {
+  return Profiler(schedule, timeline, costs, ends).Run();
 }
 
 }  // namespace stagecraft

@@ -25,9 +25,13 @@ struct Breakdown {
   Duration Total() const;
 };
 
+// How steps follow each other. kTogether: all ranks begin the next one when the last is
+// done. kApart: each as soon as it is done itself; the one that takes longest paces all.
+enum class StepEnds { kTogether, kApart };
+
 struct StepProfile {
   Breakdown breakdown;
-  int32_t critical_rank = 0;  // ends last; of equals the first
+  int32_t critical_rank = 0;  // ends last, or takes longest; of equals the first
   // Idle share of all compute lanes, from the first pass to the last.
   double bubble_fraction = 0;
   // In so much of it the critical rank's device waits for its host to launch.
@@ -39,7 +43,7 @@ struct StepProfile {
   double spread = 0;
 };
 
-StepProfile ProfileStep(const Schedule& schedule, const Timeline& timeline,
-                        const BoundCosts& costs);
+StepProfile ProfileStep(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
+                        StepEnds ends = StepEnds::kTogether);
 
 }  // namespace stagecraft

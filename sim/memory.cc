@@ -33,8 +33,23 @@ int64_t OptimizerBytes(const Plan& plan) {
 }
 
 struct ChunkMemory {
-  Bytes saved;       // per micro-batch in flight
-  Bytes recomputed;  // the largest layer's, during its backward
+  Bytes saved;          // per micro-batch in flight
+  Bytes until_weights;  // of it, where backwards are split, until the weight gradients
+  Bytes recomputed;     // the largest layer's, during its backward
+
+  // What the end of a pass gives back.
+  Bytes Freed(Phase phase) const {
+    switch (phase) {
+      case Phase::kBackward:
+        return saved;
+      case Phase::kBackwardInput:
+        return saved - until_weights;
+      case Phase::kBackwardWeight:
+        return until_weights;
+      default:
+        return Bytes();
+    }
+  }
 };
 
 std::vector<ChunkMemory> ChunkActivations(const Plan& plan, const Workload& workload, int stage,
@@ -47,6 +62,7 @@ std::vector<ChunkMemory> ChunkActivations(const Plan& plan, const Workload& work
     for (int l = range.first; l < range.first + range.count; ++l) {
       const LayerMemory& layer = by_kind[workload.layers[l]];
       chunk.saved += layer.saved;
+      chunk.until_weights += std::min(layer.until_weights, layer.saved);
       chunk.recomputed = std::max(chunk.recomputed, layer.recomputed);
     }
     chunks.push_back(chunk);
@@ -65,8 +81,8 @@ Bytes PeakActivations(const PassOrder& order, const std::vector<ChunkMemory>& ch
       held += chunk.saved;
       peak = std::max(peak, held);
     } else {
-      peak = std::max(peak, held + chunk.recomputed);
-      held = held - chunk.saved;
+      if (IsBackward(pass.phase)) peak = std::max(peak, held + chunk.recomputed);
+      held = held - chunk.Freed(pass.phase);
     }
   }
   return peak;
@@ -140,7 +156,8 @@ StageMemory ReplicaMemory(const Plan& plan, const Workload& workload, const Clus
   }
   const Device& device = cluster.device(memory.device);
   memory.capacity = device.memory;
-  const int64_t ranks = static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
+  const auto peers = static_cast<int64_t>(MapOf(plan).Peers(stage).size());
+  const int64_t ranks = peers * static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
   const int64_t shards = plan.zero_group > 0 ? plan.zero_group : ranks;
   const bool shards_weights = plan.zero >= 3 && ranks > 1;
   // What one rank keeps of a tensor that is shared out from this ZeRO stage on.
@@ -234,8 +251,8 @@ std::vector<std::vector<MemoryChange>> MemoryOverTime(const Plan& plan, const Wo
       if (tag.phase == Phase::kForward && tag.segment == 0) {
         used[info.rank] += chunks[info.rank][tag.chunk].saved;
         curves[info.rank].push_back({timeline.start(order[i]), used[info.rank]});
-      } else if (tag.phase == Phase::kBackward && is_last_part) {
-        used[info.rank] = used[info.rank] - chunks[info.rank][tag.chunk].saved;
+      } else if (IsPass(tag.phase) && tag.phase != Phase::kForward && is_last_part) {
+        used[info.rank] = used[info.rank] - chunks[info.rank][tag.chunk].Freed(tag.phase);
         curves[info.rank].push_back({timeline.end(order[i]), used[info.rank]});
       }
     }

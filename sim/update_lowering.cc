@@ -118,8 +118,8 @@ class UpdateLowering {
                     std::span<const TaskId> after) {
     for (const DataGroup& group : groups_[stage]) {
       const Tag tag = MakeTag(group.rank, stage, Phase::kGradReduce, chunk, bucket);
-      NoteReduction(
-          stage, AddGradientReduction(plan_, parameters, group, tag, after, passes_, builder_));
+      NoteReduction(stage,
+                    AddGradientReduction(plan_, parameters, group, tag, after, passes_, builder_));
     }
   }
 
@@ -192,7 +192,8 @@ class UpdateLowering {
       const TaskId reduction =
           AddCollective(OpKind::kAllReduce, bytes, among, group,
                         MakeTag(group.rank, 0, Phase::kGradReduce), after, passes_, builder_);
-      for (const size_t w : members) own_reductions_[map_.Peers(workers[w].stage)[0]].push_back(reduction);
+      for (const size_t w : members)
+        own_reductions_[map_.Peers(workers[w].stage)[0]].push_back(reduction);
       reductions_.push_back(reduction);
     }
   }
@@ -229,9 +230,9 @@ class UpdateLowering {
     const std::vector<int> peers = map_.Peers(stage);
     std::vector<TaskId>& updates = updates_[peers[0]];
     // Else the norm, which every lane waits for, says so.
-    const std::span<const TaskId> after =
-        plan_.post_validation ? std::span<const TaskId>(own_reductions_[peers[0]])
-                              : std::span<const TaskId>();
+    const std::span<const TaskId> after = plan_.post_validation
+                                              ? std::span<const TaskId>(own_reductions_[peers[0]])
+                                              : std::span<const TaskId>();
     for (const LoweredWorker& worker : passes_.workers()) {
       if (worker.stage != stage) continue;
       for (const int32_t rank : worker.ranks) {
@@ -255,10 +256,10 @@ class UpdateLowering {
   const ChunkMap map_;
   LoweredPasses& passes_;
   Schedule::Builder& builder_;
-  std::vector<std::vector<DataGroup>> groups_;  // by stage
-  std::vector<TaskId> reductions_;              // what the norm waits for
+  std::vector<std::vector<DataGroup>> groups_;       // by stage
+  std::vector<TaskId> reductions_;                   // what the norm waits for
   std::vector<std::vector<TaskId>> own_reductions_;  // by the first of stages that hold the same
-  std::vector<std::vector<TaskId>> updates_;    // by the first of stages that hold the same
+  std::vector<std::vector<TaskId>> updates_;         // by the first of stages that hold the same
 };
 
 }  // namespace

@@ -278,7 +278,6 @@ const std::vector<BadPlan> kBadPlans = {
     {"llama", "--zero 3 --zero-group 3", "zero_group: 3 does not divide the 8 data-parallel"},
     {"llama", "--tp 2 --zero 1 --zero-group 8", "zero_group: 8 does not divide the 4 data"},
     {"llama", "--zero-group -1", "zero_group: -1"},
-    {"llama", "--pp 4 --vpp 2 --tp 2 --micro-batch 4", "interleaved wants the 2 micro-batches"},
     {"llama", "--pp 2 --vpp 5", "virtual stages 5 = 10 is more than the 8 layers"},
     {"llama", "--pp 2 --schedule interleaved",
      "order: interleaved with 1 chunk per stage, want at least 2"},
