@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "sim/exposed_ops.h"
+
 namespace stagecraft {
 namespace {
 
@@ -130,20 +132,11 @@ class Profiler {
     const int device = costs_.device_of_rank[profile_.critical_rank];
     const Phase phase = schedule_.tag(task).phase;
     Duration counted;
-    for (size_t i = 0; i < ops.size(); ++i) {
-      size_t last = i;
-      while ((flags[last] & kOverlapsNext) != 0 && last + 1 < ops.size()) ++last;
-      Duration covered;
-      for (size_t k = last + 1; k-- > i;) {
-        const Estimate& estimate = costs_.estimates[device][ops[k]];
-        if (estimate.time <= covered) continue;
-        const Duration exposed = estimate.time - covered;
-        Add(estimate, exposed, PartOf(schedule_.op(ops[k]), flags[k], phase, profile_.breakdown));
-        covered = estimate.time;
-        counted += exposed;
-      }
-      i = last;
-    }
+    ForEachExposed(schedule_, block, costs_.estimates[device], [&](size_t i, Duration exposed) {
+      Add(costs_.estimates[device][ops[i]], exposed,
+          PartOf(schedule_.op(ops[i]), flags[i], phase, profile_.breakdown));
+      counted += exposed;
+    });
     // A late launch, or a slower member of the group, stretches a pass; what its
     // rank sends beside it, a message.
     const bool is_message = phase == Phase::kSendForward || phase == Phase::kSendBackward;

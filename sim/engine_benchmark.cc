@@ -2,6 +2,7 @@
 //
 // PP-PxM: 1F1B with P stages and M micro-batches, forward 10 ms, backward
 // 20 ms, each +-10 % seeded jitter, a message of about 1 ms between stages.
+// BM_Explain: critical path and bubble of the timeline of such a schedule.
 // "longest_path" is the baseline in the same process: one pass over the same
 // graph in topological order, which knows no lanes to arbitrate, no events.
 #include <benchmark/benchmark.h>
@@ -11,10 +12,13 @@
 
 #include "costmodel/random.h"
 #include "costmodel/units.h"
+#include "sim/bubble.h"
+#include "sim/critical_path.h"
 #include "sim/engine.h"
 #include "sim/pipeline/order.h"
 #include "sim/pipeline/timed_pipeline.h"
 #include "sim/schedule.h"
+#include "sim/task_waits.h"
 
 namespace stagecraft {
 namespace {
@@ -70,6 +74,23 @@ BENCHMARK(BM_BuildAndRun)
     ->ArgNames({"stages", "micro_batches"})
     ->Args({16, 160})
     ->Args({51, 512})
+    ->Args({512, 512})
+    ->Unit(benchmark::kMillisecond);
+
+void BM_Explain(benchmark::State& state) {
+  const TimedSchedule timed =
+      BuildPipeline(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
+  const Timeline timeline = Engine().Run(timed.schedule, timed.durations);
+  for (auto _ : state) {
+    const TaskWaits waits(timed.schedule, timeline, nullptr);
+    benchmark::DoNotOptimize(FindCriticalPath(timeline, waits).size());
+    benchmark::DoNotOptimize(FindBubble(timed.schedule, timeline, waits, nullptr).waits.size());
+  }
+  ReportTasks(state, timed.schedule.task_count());
+}
+BENCHMARK(BM_Explain)
+    ->ArgNames({"stages", "micro_batches"})
+    ->Args({16, 160})
     ->Args({512, 512})
     ->Unit(benchmark::kMillisecond);
 
