@@ -58,6 +58,8 @@ int RunVerb(const Command& command, const Args& args, std::istream& in, std::ost
 const std::vector<Command>& Commands() {
   static const std::vector<Command> commands = {
       {"simulate", "one plan on one cluster: step time, breakdown, memory, trace", RunSimulate},
+      {"explain", "what a step waits for, why devices idle; two plans: their difference",
+       RunExplain},
       {"fit", "measured samples to a cost model, or one calibrated for a site", RunFit},
       {"evaluate", "cost models against held-out measured samples: error tables", RunEvaluate},
       {"compare", "measured collectives against predicted bus bandwidth", RunCompare},

@@ -14,17 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Part {
-  const char* name;
-  Duration time;
-};
-
-std::vector<Part> PartsOf(const Breakdown& b) {
-  return {
-      {"compute", b.compute}, {"tp", b.tensor}, {"pp", b.pipeline},         {"dp", b.data},
-      {"cp", b.context},      {"ep", b.expert}, {"optimizer", b.optimizer}, {"bubble", b.bubble}};
-}
-
 // Worst stage first; of equals the earlier.
 std::vector<StageMemory> WorstFirst(std::vector<StageMemory> memory) {
   std::stable_sort(memory.begin(), memory.end(), [](const StageMemory& a, const StageMemory& b) {
@@ -129,46 +118,6 @@ Json PlanToJson(const PlannedJob& job) {
   return json;
 }
 
-void PrintPlan(const PlannedJob& job, std::ostream& out) {
-  const Plan& plan = job.plan;
-  const Stage& first = plan.stages[0];
-  fmt::print(out, "{} on {}\n", job.workload.name, DescribeCluster(job.cluster));
-  fmt::print(out, "plan      tp {} x pp {} x dp {} x cp {}, ep {}, {} chunk{} per stage, {}\n",
-             first.tensor_parallel, plan.stages.size(), first.replicas.size(),
-             first.context_parallel, first.expert_parallel, plan.chunk_count(),
-             plan.chunk_count() == 1 ? "" : "s", Name(plan.order));
-  fmt::print(out, "          micro-batch {}, global batch {} ({} micro-batches), {} tokens each\n",
-             plan.micro_batch, plan.global_batch, plan.micro_batches(), plan.sequence);
-  fmt::print(out,
-             "          {}, {} attention, recompute {}, zero {}, gradients in {} bytes, ranks {}\n",
-             Name(plan.precision),
-             job.workload.attention == AttentionBackend::kFlash ? "flash" : "unfused",
-             Name(first.recompute), plan.zero, plan.gradient_bytes, plan.rank_order);
-  const auto on = [](bool value) { return value ? "on" : "off"; };
-  fmt::print(out,
-             "          sequence parallel {}, overlap grad reduce {}, overlap param gather {}{}\n",
-             on(plan.sequence_parallel), on(plan.overlap_grad_reduce),
-             on(plan.overlap_param_gather), plan.forward_only ? ", forward only" : "");
-  if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
-    fmt::print(out, "          gradients synchronised by {}\n", Name(plan.gradient_sync.method));
-  }
-  std::string blocks;
-  for (const Stage& stage : plan.stages) {
-    if (blocks.size() > 60) {
-      blocks += ",...";
-      break;
-    }
-    blocks += fmt::format("{}{}", blocks.empty() ? "" : ",", BlocksOf(stage, job.workload));
-  }
-  fmt::print(out, "          blocks per stage {}; embedding first, head last\n\n", blocks);
-  if (job.stack.empty()) return;
-  fmt::print(out, "defaults of stack {}\n", job.stack);
-  for (const StackValue& value : job.stack_values) {
-    fmt::print(out, "  {:<20} {:<12} {}\n", value.key, value.value, value.origin);
-  }
-  fmt::print(out, "\n");
-}
-
 void PrintMemory(const PlannedJob& job, const Evaluation& e, std::ostream& out) {
   fmt::print(out, "\nmemory (GiB, worst stage first)\n");
   fmt::print(out, "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>7} {:>7}\n", "stage",
@@ -194,12 +143,18 @@ void PrintMemory(const PlannedJob& job, const Evaluation& e, std::ostream& out) 
 
 }  // namespace
 
+std::vector<TimePart> PartsOf(const Breakdown& b) {
+  return {
+      {"compute", b.compute}, {"tp", b.tensor}, {"pp", b.pipeline},         {"dp", b.data},
+      {"cp", b.context},      {"ep", b.expert}, {"optimizer", b.optimizer}, {"bubble", b.bubble}};
+}
+
 nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& step,
                                   const WallTime& wall) {
   const Evaluation& e = step.evaluation;
   const double seconds = e.step_time.seconds();
   Json breakdown;
-  for (const Part& part : PartsOf(e.profile.breakdown)) breakdown[part.name] = part.time.ms();
+  for (const TimePart& part : PartsOf(e.profile.breakdown)) breakdown[part.name] = part.time.ms();
   Json memory = Json::array();
   for (const StageMemory& m : WorstFirst(e.memory)) {
     memory.push_back(MemoryToJson(m, job.cluster));
@@ -244,6 +199,46 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
   return report;
 }
 
+void PrintPlan(const PlannedJob& job, std::ostream& out) {
+  const Plan& plan = job.plan;
+  const Stage& first = plan.stages[0];
+  fmt::print(out, "{} on {}\n", job.workload.name, DescribeCluster(job.cluster));
+  fmt::print(out, "plan      tp {} x pp {} x dp {} x cp {}, ep {}, {} chunk{} per stage, {}\n",
+             first.tensor_parallel, plan.stages.size(), first.replicas.size(),
+             first.context_parallel, first.expert_parallel, plan.chunk_count(),
+             plan.chunk_count() == 1 ? "" : "s", Name(plan.order));
+  fmt::print(out, "          micro-batch {}, global batch {} ({} micro-batches), {} tokens each\n",
+             plan.micro_batch, plan.global_batch, plan.micro_batches(), plan.sequence);
+  fmt::print(out,
+             "          {}, {} attention, recompute {}, zero {}, gradients in {} bytes, ranks {}\n",
+             Name(plan.precision),
+             job.workload.attention == AttentionBackend::kFlash ? "flash" : "unfused",
+             Name(first.recompute), plan.zero, plan.gradient_bytes, plan.rank_order);
+  const auto on = [](bool value) { return value ? "on" : "off"; };
+  fmt::print(out,
+             "          sequence parallel {}, overlap grad reduce {}, overlap param gather {}{}\n",
+             on(plan.sequence_parallel), on(plan.overlap_grad_reduce),
+             on(plan.overlap_param_gather), plan.forward_only ? ", forward only" : "");
+  if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
+    fmt::print(out, "          gradients synchronised by {}\n", Name(plan.gradient_sync.method));
+  }
+  std::string blocks;
+  for (const Stage& stage : plan.stages) {
+    if (blocks.size() > 60) {
+      blocks += ",...";
+      break;
+    }
+    blocks += fmt::format("{}{}", blocks.empty() ? "" : ",", BlocksOf(stage, job.workload));
+  }
+  fmt::print(out, "          blocks per stage {}; embedding first, head last\n\n", blocks);
+  if (job.stack.empty()) return;
+  fmt::print(out, "defaults of stack {}\n", job.stack);
+  for (const StackValue& value : job.stack_values) {
+    fmt::print(out, "  {:<20} {:<12} {}\n", value.key, value.value, value.origin);
+  }
+  fmt::print(out, "\n");
+}
+
 void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& out) {
   const Evaluation& e = step.evaluation;
   const double seconds = e.step_time.seconds();
@@ -259,7 +254,7 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
   fmt::print(out, "pipeline  {:.1f} % of the compute lanes idle between first and last pass\n\n",
              100 * e.profile.bubble_fraction);
   fmt::print(out, "where the step goes (exposed, on the critical rank)\n");
-  for (const Part& part : PartsOf(e.profile.breakdown)) {
+  for (const TimePart& part : PartsOf(e.profile.breakdown)) {
     fmt::print(out, "  {:<10} {:>12.1f} ms {:>6.1f} %\n", part.name, part.time.ms(),
                100 * part.time.seconds() / seconds);
   }

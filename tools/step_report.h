@@ -3,8 +3,11 @@
 
 #include <iosfwd>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "costmodel/units.h"
 #include "search/evaluation.h"
+#include "sim/breakdown.h"
 #include "tools/plan_flags.h"
 
 namespace stagecraft {
@@ -15,11 +18,21 @@ struct WallTime {
   double tasks_per_s = 0;
 };
 
+// One of the parts that a time is made of, by its name in reports.
+struct TimePart {
+  const char* name;
+  Duration time;
+};
+std::vector<TimePart> PartsOf(const Breakdown& breakdown);
+
 // The keys of README, "simulate --json"; each carries its unit.
 nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& step,
                                   const WallTime& wall);
 
 // The same for people: at most 100 columns wide.
 void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& out);
+
+// What it opens with, workload, cluster and plan, and an empty line.
+void PrintPlan(const PlannedJob& job, std::ostream& out);
 
 }  // namespace stagecraft

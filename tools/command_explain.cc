@@ -1,0 +1,150 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "search/evaluation.h"
+#include "tools/command.h"
+#include "tools/cost_model_flag.h"
+#include "tools/explanation.h"
+#include "tools/explanation_difference.h"
+#include "tools/explanation_text.h"
+#include "tools/flags.h"
+#include "tools/network_flags.h"
+#include "tools/network_report.h"
+#include "tools/plan_flags.h"
+#include "tools/report_header.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kSchema = 1;
+constexpr size_t kMostPlans = 2;
+
+constexpr const char* kExample =
+    "PLAN is a plan file, or flags in quotes; of two the difference is shown.\n"
+    "example: stagecraft explain \"--schedule 1f1b\" \"--vpp 5\" --model llama3-70b "
+    "--cluster h100-sxm:8x8 --tp 8 --pp 4 --global-batch 128 --seq 8192";
+
+// The flags of a verb, for one plan.
+struct ExplainFlags {
+  CLI::App app{"Explains a training step: what it waits for, and why devices idle.",
+               "stagecraft explain PLAN..."};
+  PlanFlags plan;
+  NetworkFlags network;
+  CostModelFlag cost_model;
+  bool unfold = false, json = false, quiet = false;
+
+  ExplainFlags() {
+    app.footer(kExample);
+    plan.Register(app);
+    network.Register(app);
+    cost_model.Register(app);
+    app.add_flag("--unfold", unfold, "simulate every device, not one of each kind");
+    app.add_flag("--json", json, "one JSON object on stdout");
+    app.add_flag("--quiet", quiet, "nothing on stderr");
+  }
+  ExplainFlags(const ExplainFlags&) = delete;
+};
+
+bool IsQuotedFlags(const std::string& word) {
+  return word.starts_with('-') && word.find(' ') != std::string::npos;
+}
+
+// The words a PLAN stands for.
+Args WordsOf(const std::string& plan) {
+  if (!IsQuotedFlags(plan)) return {"--plan", plan};
+  Args words;
+  std::istringstream text(plan);
+  for (std::string word; text >> word;) words.push_back(word);
+  return words;
+}
+
+// Plans stand before the flags.
+struct ExplainArgs {
+  Args plans;  // one that is empty, where none is given
+  Args flags;  // of all plans
+};
+
+ExplainArgs SplitArgs(const Args& args) {
+  size_t plans = 0;
+  while (plans < args.size() && (!args[plans].starts_with('-') || IsQuotedFlags(args[plans]))) {
+    ++plans;
+  }
+  ExplainArgs split{{args.begin(), args.begin() + static_cast<ptrdiff_t>(plans)},
+                    {args.begin() + static_cast<ptrdiff_t>(plans), args.end()}};
+  if (plans > kMostPlans) {
+    throw InputError("PLAN: got " + std::to_string(plans) + " plans, want one or two");
+  }
+  for (const std::string& plan : split.plans) {
+    if (plan.empty()) throw InputError("PLAN: got \"\", want a plan file or flags in quotes");
+  }
+  if (plans == 0) split.plans.emplace_back();
+  return split;
+}
+
+Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
+  PlannedJob job = flags.plan.Build();
+  job.network = flags.network.Build(job.cluster);
+  const std::unique_ptr<CostModel> model = flags.cost_model.Load();
+  if (!flags.cost_model.file().empty()) job.files.push_back(flags.cost_model.file());
+  SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, *model,
+                                    {.unfold = flags.unfold, .network = job.network});
+  for (std::string& warning : NetworkWarnings(step, job.cluster, job.network)) {
+    job.warnings.push_back(std::move(warning));
+  }
+  Explanation explanation = Explain(std::move(job), std::move(step));
+  explanation.label = plan;
+  explanation.cost_model = flags.cost_model.name();
+  return explanation;
+}
+
+nlohmann::ordered_json Report(const std::vector<Explanation>& explanations) {
+  Args files;
+  nlohmann::ordered_json plans = nlohmann::ordered_json::array();
+  for (const Explanation& explanation : explanations) {
+    for (const std::string& file : explanation.job.files) {
+      if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+    }
+    plans.push_back(ToJson(explanation));
+  }
+  nlohmann::ordered_json report = ReportHeader("explain", kSchema, files);
+  report["seed"] = 0;  // nothing is drawn at random
+  report["plans"] = std::move(plans);
+  if (explanations.size() == kMostPlans) {
+    report["difference"] = DifferenceToJson(explanations[0], explanations[1]);
+  }
+  return report;
+}
+
+}  // namespace
+
+int RunExplain(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
+  const ExplainArgs split = SplitArgs(args);
+  std::vector<Explanation> explanations;
+  bool json = false;
+  for (const std::string& plan : split.plans) {
+    ExplainFlags flags;
+    Args words = plan.empty() ? Args() : WordsOf(plan);
+    words.insert(words.end(), split.flags.begin(), split.flags.end());
+    if (ParseFlags(flags.app, words, out)) return kExitOk;
+    json = flags.json;
+    explanations.push_back(ExplainPlan(plan, flags));
+  }
+  if (json) {
+    out << Report(explanations).dump(2) << '\n';
+  } else if (explanations.size() == 1) {
+    PrintExplanation(explanations[0], out);
+  } else {
+    PrintDifference(explanations[0], explanations[1], out);
+  }
+  return kExitOk;
+}
+
+}  // namespace stagecraft
