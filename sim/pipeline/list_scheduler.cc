@@ -142,8 +142,10 @@ class ListScheduler {
     }
     const int64_t most = *std::max_element(of_chain.begin(), of_chain.end());
     if (options_.limits[stage] < most) {
-      throw InputError(fmt::format("stage {} may hold {}, want at least one micro-batch's {}",
-                                   stage, options_.limits[stage], most));
+      throw InputError(
+          fmt::format("list schedule: memory limit of stage {}: got {}, want at least "
+                      "{}, what one micro-batch needs",
+                      stage, options_.limits[stage], most));
     }
     return {options_.limits[stage], needs};
   }

@@ -139,7 +139,8 @@ double PredictBubbleRate(const MeasuredRow& row) {
       std::vector(stages, std::vector<PassMemory>(map.chunks(), {2, 1}))};
   const PipelineOrders orders = MakeOrders(schedule.order, schedule.options, map, all, &inputs);
   const double cost = TimeOrders(map, orders, all, inputs.costs).LongestStage().seconds();
-  const double busy = static_cast<double>(micro_batches) * (ms[0] + ms[1] + ms[2]) * 1e-3;
+  const PassTimes& pass = inputs.costs.times[0][0];
+  const double busy = (micro_batches * chunks * (pass.forward + pass.Backward())).seconds();
   if (!(cost > 0)) throw InputError("stage times are all zero");
   return (cost - busy) / cost;
 }

@@ -117,7 +117,7 @@ TEST(PredictionTest, WhatCannotBeSimulatedHasAReason) {
       {[](MeasuredRow& r) { r.gpus_per_node = 5; },
        "16 boards of a100-sxm4-80gb do not fill nodes of 5"},
       {[](MeasuredRow& r) { r.dtype = "nvfp4"; }, "number format nvfp4 is not simulated"},
-      {[](MeasuredRow& r) { r.order = "zb-h1"; }, "pipeline order zb-h1 is not simulated"},
+      {[](MeasuredRow& r) { r.order = "zb-h3"; }, "pipeline order zb-h3 is not simulated"},
       {[](MeasuredRow& r) { r.ep = 2; }, "rows of expert parallelism do not describe the experts"},
       {[](MeasuredRow& r) { r.zero = "7"; }, "zero 7 is not a kind of sharding"},
       {[](MeasuredRow& r) { r.vocab_placement = "vocab-1"; },
@@ -321,6 +321,11 @@ TEST(PredictionTest, BubbleOfOneForwardOneBackward) {
   row.order = "interleaved";
   row.interleave = 3;
   EXPECT_NEAR(Predict(row).value.value(), 1.0 / 9, 1e-9);
+  // ZB-H1: (p - 1)(F + B - W) = 3 of 27 ms; with twice the memory nothing is left.
+  row.order = "zb-h1";
+  EXPECT_NEAR(Predict(row).value.value(), 3.0 / 27, 1e-9);
+  row.order = "zb-auto-2p";
+  EXPECT_NEAR(Predict(row).value.value(), 0, 1e-9);
   row.stage_times_ms = "1,1,1";
   EXPECT_EQ(Predict(row).reason, "stage times \"1,1,1\" are not four numbers of milliseconds");
 }
