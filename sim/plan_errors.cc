@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
-#include "sim/pipeline/order_errors.h"
 #include "sim/plan.h"
+#include "sim/plan_order_errors.h"
 #include "sim/sync_errors.h"
 
 namespace stagecraft {
@@ -355,72 +355,6 @@ void CheckDevices(const Plan& plan, const Cluster& cluster, Errors& errors) {
   }
 }
 
-// Two directions hold every parameter twice.
-void CheckBidirectional(const Plan& plan, Errors& errors) {
-  if (plan.zero > 1) {
-    errors.push_back(fmt::format("zero: {} with {}, want 0 or 1", plan.zero, Name(plan.order)));
-  }
-  if (plan.overlap_param_gather) {
-    errors.push_back(fmt::format("overlap_param_gather: not with {}, which gathers after the step",
-                                 Name(plan.order)));
-  }
-  if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
-    errors.push_back(fmt::format("gradient_sync: {} with {}, want all-reduce",
-                                 Name(plan.gradient_sync.method), Name(plan.order)));
-  }
-}
-
-// Orders that a plan spells out run the same micro-batches on every replica.
-void CheckGivenOrders(const Plan& plan, const MicroBatchShares& shares, Errors& errors) {
-  const bool needs_same = plan.order == PipelineOrder::kCustom || NeedsCosts(plan.order);
-  if (!needs_same) return;
-  const int count = shares.Count(0);
-  for (size_t replica = 1; replica < plan.stages[0].replicas.size(); ++replica) {
-    if (shares.Count(static_cast<int>(replica)) == count) continue;
-    errors.push_back(fmt::format("order: {} wants equally many micro-batches of every replica",
-                                 Name(plan.order)));
-    return;
-  }
-  const bool is_given = plan.order == PipelineOrder::kCustom || !plan.orders.empty();
-  if (is_given && plan.orders.size() != plan.stages.size()) {
-    errors.push_back(fmt::format("orders: got {}, want one for each of {} stages",
-                                 plan.orders.size(), plan.stages.size()));
-    return;
-  }
-  if (!is_given) return;
-  const auto problem = FindOrderError(MapOf(plan), plan.orders, count, plan.forward_only);
-  if (problem) errors.push_back("order: " + *problem);
-}
-
-void CheckOrder(const Plan& plan, Errors& errors) {
-  int64_t most = 0;
-  for (const Stage& stage : plan.stages) {
-    most = std::max<int64_t>(most, static_cast<int64_t>(stage.replicas.size()));
-  }
-  if (plan.micro_batches() < most) {
-    errors.push_back(fmt::format("global_batch: {} micro-batches leave some of {} replicas idle",
-                                 plan.micro_batches(), most));
-    return;
-  }
-  const bool is_simple =
-      plan.order == PipelineOrder::kGpipe || plan.order == PipelineOrder::kOneForwardOneBackward;
-  if (!is_simple && !HasSeparatePipelines(plan)) {
-    errors.push_back(
-        fmt::format("order: {} wants equally many replicas of every stage", Name(plan.order)));
-    return;
-  }
-  if (MapOf(plan).chains() > 1) CheckBidirectional(plan, errors);
-  if (!HasSeparatePipelines(plan)) return;
-  const MicroBatchShares shares = StageShares(plan, 0);
-  for (int replica = 0; replica < static_cast<int>(plan.stages[0].replicas.size()); ++replica) {
-    const std::string problem = FindMicroBatchError(plan.order, MapOf(plan), shares.Count(replica));
-    if (problem.empty()) continue;
-    errors.push_back(problem);
-    return;
-  }
-  CheckGivenOrders(plan, shares, errors);
-}
-
 }  // namespace
 
 std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
@@ -437,7 +371,7 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   CheckProfile(plan, workload, cluster, errors);
   CheckShares(plan, errors);
   if (!errors.empty()) return errors;
-  CheckOrder(plan, errors);
+  FindOrderErrors(plan, workload, errors);
   CheckSharding(plan, errors);
   CheckExperts(plan, workload, errors);
   if (errors.empty()) FindSyncErrors(plan, cluster, errors);

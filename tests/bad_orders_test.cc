@@ -126,6 +126,8 @@ TEST_F(BadOrdersTest, PlanFilesSayWhichOrderIsWrong) {
       {"orders: \"F0 F1 B0 B1\" orders: \"F0 B0 B0 F1\"", "order: "},
       {"orders: \"F0 B0 F1 B1\" orders: \"F1 B1 F0 B0\"", "deadlock"},
       {"orders: \"F0 F1 B0 B1\" orders: \"F0 B0 F1 B1\" activation_limit: -1", "activation_limit"},
+      {"orders: \"F0 F1 B0 B1\" orders: \"F0 B0 F1 B1\" order_group: 1",
+       "order_group: got 1, want at least the 2 stages"},
   };
   std::vector<Case> cases;
   for (const auto& [orders, wants] : plans) {
