@@ -88,19 +88,16 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
 
 std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage) {
   const Stage& s = plan.stages[stage];
-  const int last = workload.layer_count() - 1;
   std::vector<ParameterCount> parameters;
   const bool holds_embedding = std::any_of(s.chunks.begin(), s.chunks.end(),
                                            [](const LayerRange& c) { return c.first == 0; });
   for (const LayerRange& range : s.chunks) {
     ParameterCount sum;
     for (int l = range.first; l < range.first + range.count; ++l) {
-      sum += ShardParameters(workload.layer(l), s.tensor_parallel, s.expert_parallel);
-    }
-    // A tied head on its embedding's rank is the same tensor.
-    if (holds_embedding && range.first + range.count > last) {
-      const int64_t tied = workload.layer(last).tied_parameters;
-      sum.dense -= DivideUp(tied, s.tensor_parallel);
+      const LayerKind& layer = workload.layer(l);
+      sum += ShardParameters(layer, s.tensor_parallel, s.expert_parallel);
+      // On the embedding's rank what is tied to it is the same tensor.
+      if (holds_embedding) sum.dense -= DivideUp(layer.tied_parameters, s.tensor_parallel);
     }
     parameters.push_back(sum);
   }
