@@ -1,0 +1,147 @@
+#include "sim/memory/caching_allocator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/divide.h"
+
+namespace stagecraft {
+namespace {
+
+// Names and values of CUDACachingAllocator.cpp.
+constexpr int64_t kMinBlockSize = 512;        // all sizes are rounded to this
+constexpr int64_t kSmallSize = 1 << 20;       // largest request of the small pool
+constexpr int64_t kSmallBuffer = 2 << 20;     // its segments
+constexpr int64_t kLargeBuffer = 20 << 20;    // segments of medium requests
+constexpr int64_t kMinLargeAlloc = 10 << 20;  // requests from here on have their own
+constexpr int64_t kRoundLarge = 2 << 20;      // and are rounded to this
+
+int64_t SegmentSize(int64_t size) {
+  if (size <= kSmallSize) return kSmallBuffer;
+  if (size < kMinLargeAlloc) return kLargeBuffer;
+  return DivideUp(size, kRoundLarge) * kRoundLarge;
+}
+
+}  // namespace
+
+Bytes CachingAllocator::Rounded(Bytes size) {
+  return Bytes(DivideUp(size.count(), kMinBlockSize) * kMinBlockSize);
+}
+
+std::optional<CachingAllocator::Block> CachingAllocator::Allocate(Bytes size) {
+  CHECK(size > Bytes());
+  const Bytes rounded = Rounded(size);
+  const Pool pool = rounded.count() <= kSmallSize ? kSmall : kLarge;
+  std::optional<Block> found = FindFree(pool, rounded);
+  if (!found.has_value()) found = NewSegment(pool, Bytes(SegmentSize(rounded.count())));
+  if (!found.has_value()) return std::nullopt;
+  const int64_t left = (pieces_[*found].size - rounded).count();
+  if (pool == kSmall ? left >= kMinBlockSize : left > kSmallSize) Split(*found, rounded);
+  allocated_ += pieces_[*found].size;
+  peak_allocated_ = std::max(peak_allocated_, allocated_);
+  return found;
+}
+
+void CachingAllocator::Free(Block block) {
+  CHECK(!pieces_[block].is_free);
+  allocated_ = allocated_ - pieces_[block].size;
+  const Block next = pieces_[block].next;
+  if (next >= 0 && pieces_[next].is_free) {
+    Remove(next);
+    Join(block, next);
+  }
+  const Block previous = pieces_[block].previous;
+  if (previous >= 0 && pieces_[previous].is_free) {
+    Remove(previous);
+    Join(previous, block);
+    block = previous;
+  }
+  Insert(block);
+}
+
+CachingAllocator::Block CachingAllocator::NewPiece(const Piece& piece) {
+  if (unused_.empty()) {
+    pieces_.push_back(piece);
+    return static_cast<Block>(pieces_.size() - 1);
+  }
+  const Block block = unused_.back();
+  unused_.pop_back();
+  pieces_[block] = piece;
+  return block;
+}
+
+std::optional<CachingAllocator::Block> CachingAllocator::FindFree(Pool pool, Bytes size) {
+  const auto best = free_[pool].lower_bound({size});
+  if (best == free_[pool].end()) return std::nullopt;
+  const Block block = best->block;
+  nodes_.push_back(free_[pool].extract(best));
+  pieces_[block].is_free = false;
+  return block;
+}
+
+std::optional<CachingAllocator::Block> CachingAllocator::NewSegment(Pool pool, Bytes size) {
+  if (reserved_ + size > capacity_) ReleaseSegments();
+  if (reserved_ + size > capacity_) return std::nullopt;
+  reserved_ += size;
+  peak_reserved_ = std::max(peak_reserved_, reserved_);
+  const Block block = NewPiece({.size = size, .address = next_address_, .pool = pool});
+  next_address_ += size.count();
+  return block;
+}
+
+void CachingAllocator::ReleaseSegments() {
+  for (std::set<Fit>& free : free_) {
+    for (auto fit = free.begin(); fit != free.end();) {
+      const Piece& piece = pieces_[fit->block];
+      const bool is_whole = piece.previous < 0 && piece.next < 0;
+      if (is_whole) {
+        reserved_ = reserved_ - piece.size;
+        unused_.push_back(fit->block);
+      }
+      fit = is_whole ? free.erase(fit) : std::next(fit);
+    }
+  }
+}
+
+void CachingAllocator::Split(Block block, Bytes size) {
+  const Piece whole = pieces_[block];
+  const Block rest = NewPiece({.size = whole.size - size,
+                               .address = whole.address + size.count(),
+                               .previous = block,
+                               .next = whole.next,
+                               .pool = whole.pool});
+  if (whole.next >= 0) pieces_[whole.next].previous = rest;
+  pieces_[block].size = size;
+  pieces_[block].next = rest;
+  Insert(rest);
+}
+
+void CachingAllocator::Join(Block block, Block with_next) {
+  const Block next = pieces_[with_next].next;
+  pieces_[block].size += pieces_[with_next].size;
+  pieces_[block].next = next;
+  if (next >= 0) pieces_[next].previous = block;
+  unused_.push_back(with_next);
+}
+
+void CachingAllocator::Insert(Block block) {
+  Piece& piece = pieces_[block];
+  piece.is_free = true;
+  const Fit fit{piece.size, piece.address, block};
+  if (nodes_.empty()) {
+    free_[piece.pool].insert(fit);
+    return;
+  }
+  nodes_.back().value() = fit;
+  free_[piece.pool].insert(std::move(nodes_.back()));
+  nodes_.pop_back();
+}
+
+void CachingAllocator::Remove(Block block) {
+  Piece& piece = pieces_[block];
+  piece.is_free = false;
+  nodes_.push_back(free_[piece.pool].extract({piece.size, piece.address, block}));
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,87 @@
+// CachingAllocator: what PyTorch's CUDA caching allocator does with a stream of
+// allocations, without a device. Rules and sizes are those of
+// c10/cuda/CUDACachingAllocator.cpp; one stream, default settings.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "costmodel/units.h"
+
+namespace stagecraft {
+
+// Takes segments from the device and hands out blocks of them. A request is
+// rounded to 512 B. Those of at most 1 MiB come from segments of 2 MiB, those
+// below 10 MiB from segments of 20 MiB, larger ones from a segment of their own
+// size, rounded to 2 MiB; the first kind never shares segments with the others.
+// The smallest free block that fits is taken, of equals the lowest address, and
+// split where enough is left; a freed block joins its free neighbours. Segments
+// stay reserved until an allocation fails.
+//
+// Every call is O(log n) in the blocks there are. Equal calls, equal answers.
+class CachingAllocator {
+ public:
+  using Block = int32_t;
+
+  explicit CachingAllocator(Bytes capacity) : capacity_(capacity) {}
+
+  // A block of at least `size`, which is > 0. Nothing where the device has no room
+  // even after all wholly free segments went back to it.
+  std::optional<Block> Allocate(Bytes size);
+  void Free(Block block);
+
+  // What the device lends; for those who want to know how much more it takes.
+  void set_capacity(Bytes capacity) { capacity_ = capacity; }
+
+  // In blocks handed out: `allocated_bytes.all` of torch.cuda.memory_stats().
+  Bytes allocated() const { return allocated_; }
+  // In segments: `reserved_bytes.all`.
+  Bytes reserved() const { return reserved_; }
+  Bytes peak_allocated() const { return peak_allocated_; }
+  Bytes peak_reserved() const { return peak_reserved_; }
+
+  // What an allocation of a size counts for at least.
+  static Bytes Rounded(Bytes size);
+
+ private:
+  enum Pool : uint8_t { kSmall, kLarge };
+
+  // A piece of a segment; those of one segment are linked by address.
+  struct Piece {
+    Bytes size;
+    int64_t address = 0;
+    Block previous = -1;
+    Block next = -1;
+    Pool pool = kSmall;
+    bool is_free = false;
+  };
+  // Orders free pieces: the first that is not less than a size fits best.
+  struct Fit {
+    Bytes size;
+    int64_t address = 0;
+    Block block = -1;
+    friend auto operator<=>(const Fit&, const Fit&) = default;
+  };
+
+  Block NewPiece(const Piece& piece);
+  std::optional<Block> FindFree(Pool pool, Bytes size);
+  std::optional<Block> NewSegment(Pool pool, Bytes size);
+  void ReleaseSegments();
+  void Split(Block block, Bytes size);
+  void Join(Block block, Block with_next);
+  void Insert(Block block);
+  void Remove(Block block);
+
+  Bytes capacity_;
+  Bytes allocated_, reserved_, peak_allocated_, peak_reserved_;
+  int64_t next_address_ = 0;  // no two segments touch
+  std::vector<Piece> pieces_;
+  std::vector<Block> unused_;                    // of pieces_
+  std::set<Fit> free_[2];                        // by Pool
+  std::vector<std::set<Fit>::node_type> nodes_;  // of free_, for reuse
+};
+
+}  // namespace stagecraft
