@@ -77,7 +77,7 @@ SimulatedStep SimulateStep(const Plan& given, const Workload& workload, const Cl
   const double factor = std::exp(kSigmas80 * evaluation.profile.spread);
   evaluation.step_time_low = Duration::Seconds(evaluation.step_time.seconds() / factor);
   evaluation.step_time_high = Duration::Seconds(evaluation.step_time.seconds() * factor);
-  evaluation.memory = EstimateMemory(plan, workload, cluster);
+  evaluation.memory = EstimateMemory(plan, workload, cluster, options.framework);
   evaluation.fits = std::all_of(evaluation.memory.begin(), evaluation.memory.end(),
                                 [](const StageMemory& memory) { return memory.fits(); });
   CountWork(plan, workload, cluster, evaluation);

@@ -10,7 +10,8 @@
 #include "costmodel/units.h"
 #include "sim/breakdown.h"
 #include "sim/cluster.h"
-#include "sim/memory.h"
+#include "sim/memory/framework_memory.h"
+#include "sim/memory/stage_memory.h"
 #include "sim/network/flow_network.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
@@ -58,6 +59,7 @@ struct SimulationOptions {
   bool unfold = false;         // always with NetworkFidelity::kFlow
   bool with_optimizer = true;  // off: passes alone, as kernel benchmarks time them
   NetworkOptions network = {};
+  FrameworkMemory framework = {};
 };
 
 // Lowers, simulates and sums up one step. The plan must have no FindErrors().

@@ -5,7 +5,7 @@
 
 #include "sim/bound_costs.h"
 #include "sim/lowering.h"
-#include "sim/shard.h"
+#include "sim/memory/rank_tensors.h"
 
 namespace stagecraft {
 namespace {
@@ -47,14 +47,11 @@ void NoteTransfer(const Tag& tag, const ChunkMap& map, Duration time, PipelineCo
   costs.transfers[link] = std::max(costs.transfers[link], time);
 }
 
-PassMemory MemoryOf(const Workload& workload, LayerRange range, const ShardSpec& spec) {
+PassMemory MemoryOf(const ChunkTensors& chunk) {
   PassMemory memory;
-  for (int layer = range.first; layer < range.first + range.count; ++layer) {
-    const LayerMemory held = SavedActivations(workload.layer(layer), spec);
-    memory.after_forward += held.saved.count();
-    memory.after_input += held.until_weights.count();
-  }
-  memory.after_input = std::min(memory.after_input, memory.after_forward);
+  memory.after_forward = chunk[Phase::kForward].summary.net;
+  memory.after_input = memory.after_forward + chunk[Phase::kBackwardInput].summary.net;
+  memory.after_input = std::clamp<int64_t>(memory.after_input, 0, memory.after_forward);
   return memory;
 }
 
@@ -80,11 +77,9 @@ OrderInputs MeasurePasses(const Plan& plan, const Workload& workload, const Clus
     }
   }
   for (int stage = 0; stage < map.stages(); ++stage) {
-    const ShardSpec spec = StageShard(plan, workload, cluster, stage, 0);
+    const RankTensors rank = MakeRankTensors(plan, workload, cluster, stage, 0, {});
     inputs.memory.emplace_back();
-    for (const LayerRange& range : plan.stages[stage].chunks) {
-      inputs.memory.back().push_back(MemoryOf(workload, range, spec));
-    }
+    for (const ChunkTensors& chunk : rank.chunks) inputs.memory.back().push_back(MemoryOf(chunk));
   }
   return inputs;
 }

@@ -15,33 +15,11 @@ void ForEachOperator(const LayerKind& layer, F f) {
   for (size_t v = 0; v < count; ++v) f(layer.operators[v]);
 }
 
-Bytes TensorBytes(const SavedTensor& tensor, const Operator& op, const ShardSpec& spec) {
-  const int64_t element =
-      tensor.bytes_per_element == 0 ? spec.ElementBytes() : tensor.bytes_per_element;
-  const bool is_split = tensor.split == Split::kColumn;
-  const int64_t rows = is_split ? spec.Rows(op.positions) : spec.SplitRows(op.positions);
-  const int64_t features = is_split ? DivideUp(tensor.features, spec.tensor) : tensor.features;
-  const int64_t queries = op.positions > 0 ? op.positions : spec.sequence;
-  const int64_t keys = op.keys > 0 ? op.keys : queries;
-  return Bytes(rows * features * element * (tensor.per_key ? keys : 1));
-}
-
-bool MultipliesWeights(const Operator& op) {
-  return op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kConvolution ||
-         op.kind == OperatorKind::kRecurrent;
-}
-
-Bytes OutputBytes(const Operator& op, const ShardSpec& spec) {
-  const int64_t features =
-      op.split == Split::kColumn ? DivideUp(op.out_features, spec.tensor) : op.out_features;
-  return Bytes(spec.Rows(op.positions) * features * spec.ElementBytes());
-}
+}  // namespace
 
 bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec) {
   return spec.recompute == Recompute::kFull && layer.role == LayerRole::kBlock;
 }
-
-}  // namespace
 
 LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec) {
   LayerSteps steps;
@@ -51,26 +29,6 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec) {
     AppendBackward(layer.operators[v], spec, steps.backward);
   }
   return steps;
-}
-
-LayerMemory SavedActivations(const LayerKind& layer, const ShardSpec& spec) {
-  const bool drops_scores = spec.recompute != Recompute::kNone;
-  Bytes all;
-  Bytes scores;
-  Bytes until_weights;
-  ForEachOperator(layer, [&](const Operator& op) {
-    for (const SavedTensor& tensor : op.saved) {
-      const Bytes bytes = TensorBytes(tensor, op, spec);
-      (tensor.per_key ? scores : all) += bytes;
-      if (MultipliesWeights(op)) until_weights += bytes;
-    }
-    if (MultipliesWeights(op)) until_weights += OutputBytes(op, spec);
-  });
-  if (RecomputesWhole(layer, spec)) {
-    return {BoundaryBytes(layer, spec), all + scores, until_weights};
-  }
-  if (drops_scores) return {all, scores, until_weights};
-  return {all + scores, Bytes(), until_weights};
 }
 
 Bytes BoundaryBytes(const LayerKind& layer, const ShardSpec& spec) {

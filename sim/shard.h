@@ -66,17 +66,8 @@ struct LayerSteps {
 };
 LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec);
 
-// Activations that a micro-batch leaves on a rank from a layer's forward to
-// its backward, and the further ones that exist only while the layer's own
-// backward recomputes.
-struct LayerMemory {
-  Bytes saved;
-  Bytes recomputed;
-  // Where backwards are split: what is kept from the input gradients to the weight
-  // gradients, the products' inputs and the gradients of their outputs.
-  Bytes until_weights;
-};
-LayerMemory SavedActivations(const LayerKind& layer, const ShardSpec& spec);
+// All operators of the layer run again before its backward.
+bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec);
 
 // Weights and biases on one rank: those that every data-parallel rank holds, and
 // those of experts, which only every expert-parallel-th of them does.

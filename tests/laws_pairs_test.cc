@@ -16,7 +16,7 @@
 #include "sim/cluster_spec.h"
 #include "sim/decoder.h"
 #include "sim/lowering.h"
-#include "sim/memory.h"
+#include "sim/memory/stage_memory.h"
 #include "sim/plan.h"
 #include "tests/laws.h"
 

@@ -11,6 +11,7 @@
 #include "costmodel/proto_file.h"
 #include "proto/timeline.pb.h"
 #include "search/evaluation.h"
+#include "sim/memory/memory_curve.h"
 #include "sim/schedule_proto.h"
 #include "tools/chrome_writer.h"
 #include "tools/command.h"
@@ -23,6 +24,7 @@
 #include "tools/report_header.h"
 #include "tools/step_report.h"
 #include "tools/trace_view.h"
+#include "tools/validation/row_memory.h"
 
 namespace stagecraft {
 namespace {
@@ -76,8 +78,8 @@ TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
   const std::vector<Launch> launches = BindLaunches(step.schedule, step.costs);
   input.launches = launches;
   input.title = job.workload.name + " on " + job.cluster.name();
-  for (const auto& changes :
-       MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule, step.timeline)) {
+  for (const auto& changes : MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule,
+                                            step.timeline, StackFramework(job.stack))) {
     TraceInput::MemoryCurve curve;
     for (const MemoryChange& change : changes) curve.push_back({change.time, change.used});
     input.memory.push_back(std::move(curve));
@@ -149,8 +151,9 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   PlannedJob job = flags.Build();
   job.network = network.Build(job.cluster);
   const std::unique_ptr<CostModel> model = cost_model.Load();
-  const SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, *model,
-                                          {.unfold = outputs.unfold, .network = job.network});
+  const SimulatedStep step = SimulateStep(
+      job.plan, job.workload, job.cluster, *model,
+      {.unfold = outputs.unfold, .network = job.network, .framework = StackFramework(job.stack)});
   AddBasisWarning(step, job);
   for (std::string& warning : NetworkWarnings(step, job.cluster, job.network)) {
     job.warnings.push_back(std::move(warning));

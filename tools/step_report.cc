@@ -35,6 +35,8 @@ Json MemoryToJson(const StageMemory& m, const Cluster& cluster) {
           {"communication", m.communication.gib()},
           {"framework", m.framework.gib()},
           {"fragmentation", m.fragmentation.gib()},
+          {"allocated", m.allocated.gib()},
+          {"reserved", m.Reserved().gib()},
           {"peak", m.Peak().gib()},
           {"capacity", m.capacity.gib()}};
 }
@@ -120,19 +122,19 @@ Json PlanToJson(const PlannedJob& job) {
 
 void PrintMemory(const PlannedJob& job, const Evaluation& e, std::ostream& out) {
   fmt::print(out, "\nmemory (GiB, worst stage first)\n");
-  fmt::print(out, "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>7} {:>7}\n", "stage",
+  fmt::print(out, "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>9} {:>7} {:>7}\n", "stage",
              "weights", "gradients", "optimizer", "activations", "workspace", "comm", "framework",
-             "peak", "has");
+             "fragments", "peak", "has");
   constexpr size_t kMostShown = 16;
   const std::vector<StageMemory> memory = WorstFirst(e.memory);
   for (size_t i = 0; i < std::min(memory.size(), kMostShown); ++i) {
     const StageMemory& m = memory[i];
     fmt::print(out,
-               "  {:>5} {:>7.2f} {:>9.2f} {:>9.2f} {:>11.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>7.2f} "
-               "{:>7.2f}{}\n",
+               "  {:>5} {:>7.2f} {:>9.2f} {:>9.2f} {:>11.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>9.2f} "
+               "{:>7.2f} {:>7.2f}{}\n",
                m.stage, m.weights.gib(), m.gradients.gib(), m.optimizer.gib(), m.activations.gib(),
-               m.workspace.gib(), m.communication.gib(), m.framework.gib(), m.Peak().gib(),
-               m.capacity.gib(), m.fits() ? "" : "  does not fit");
+               m.workspace.gib(), m.communication.gib(), m.framework.gib(), m.fragmentation.gib(),
+               m.Peak().gib(), m.capacity.gib(), m.fits() ? "" : "  does not fit");
   }
   if (memory.size() > kMostShown) {
     fmt::print(out, "  and {} more stages below these\n", memory.size() - kMostShown);

@@ -8,12 +8,14 @@
 #include "sim/classics.h"
 #include "sim/decoder.h"
 #include "sim/plan.h"
+#include "tools/validation/row_memory.h"
 #include "tools/validation/row_plan.h"
 
 namespace stagecraft {
 namespace {
 
 constexpr int64_t kMostDegree = 1'000'000;
+constexpr double kGibOverGb = 1.073741824;
 constexpr int64_t kMostRows = 1'000'000'000;
 
 // The sizes that a name stands for (Devlin et al. 2018).
@@ -47,6 +49,7 @@ class Completion {
     word = value;
     Note(fmt::format("{} {}", name, value));
   }
+  const SourceFacts& Source() const { return table_.Source(row_.source); }
   void Note(std::string what) { completed_.defaults_used.push_back(std::move(what)); }
 
   void FillDegrees() {
@@ -73,10 +76,24 @@ class Completion {
     } else {
       FillVocabulary();
     }
+    FillGatedFfn();
     // Fused attention kernels exist for 8- and 16-bit operands alone.
     const bool is_32_bit = row_.dtype == "fp32" || row_.dtype == "tf32";
     if (row_.attention_backend == "local") row_.attention_backend = "unfused";
-    Default(row_.attention_backend, is_32_bit ? "unfused" : stack_.attention, "attention");
+    if (row_.attention_backend.empty() && HasLocalLayers(row_)) {
+      row_.attention_backend = "unfused";
+      Note("attention of local layers unfused");
+    }
+    const std::string& usual = Source().attention.empty() ? stack_.attention : Source().attention;
+    Default(row_.attention_backend, is_32_bit ? "unfused" : usual, "attention");
+  }
+
+  // Megatron-LM's arguments.py: --swiglu without --ffn-hidden-size.
+  void FillGatedFfn() {
+    if (!HasFlag(row_, "swiglu") || HasFlag(row_, "ffn-hidden-size")) return;
+    constexpr int64_t kMultiple = 64;
+    row_.ffn = 4 * row_.hidden * 2 / 3 / kMultiple * kMultiple;
+    Note(fmt::format("ffn {}", row_.ffn));
   }
 
   void Default(int64_t& number, int64_t value, const char* name) {
@@ -186,15 +203,23 @@ class Completion {
       Default(row_.global_batch, row_.micro_batch * data, "global_batch");
     }
     completed_.bucket_bytes = stack_.bucket_bytes;
+    completed_.gradient_bytes = Source().gradient_bytes;
+    if (completed_.gradient_bytes > 0) {
+      Note(fmt::format("gradient_bytes {}", completed_.gradient_bytes));
+    }
     const bool is_decoder = family_ == NetworkFamily::kDecoder;
     Default(row_.recompute_kind, is_decoder ? stack_.recompute : stack_.recompute_others,
             "recompute");
     if (row_.tp == 1) row_.sequence_parallel = "no";
     Default(row_.sequence_parallel, stack_.sequence_parallel ? "yes" : "no", "sequence_parallel");
     if (row_.forward_only.empty()) row_.forward_only = "no";
-    completed_.with_optimizer = !table_.IsPassesOnly(row_.source);
+    if (Source().prints_gib) {
+      completed_.memory_unit = kGibOverGb;
+      Note("memory in GiB");
+    }
+    completed_.with_optimizer = !Source().is_passes_only;
     if (!completed_.with_optimizer) Note("no optimizer");
-    completed_.counts_every_rank = data > 1 && table_.CountsEveryRank(row_.source);
+    completed_.counts_every_rank = data > 1 && Source().counts_every_rank;
     if (completed_.counts_every_rank) Note("steps counted on every rank");
   }
 

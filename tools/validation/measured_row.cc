@@ -129,6 +129,7 @@ void ReadMetric(const Fields& fields, MeasuredRow& row) {
   row.is_primary = fields.Flag("primary", true);
   row.is_scored = fields.Flag("scored", false);
   row.why_not = fields.Text({"why_not"});
+  row.notes = fields.Text({"notes"});
   if (row.is_scored) row.value = fields.Positive({"value_norm", "step_time_s"});
 }
 

@@ -39,6 +39,7 @@ struct MeasuredRow {
   bool is_primary = true;
   bool is_scored = false;
   std::string why_not;  // where it is not scored
+  std::string notes;    // for people; of the functional tests also the flags they ran with
 
   // One kernel or collective.
   std::string op, collective, algorithm;

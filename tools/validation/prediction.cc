@@ -7,6 +7,7 @@
 #include "search/evaluation.h"
 #include "sim/plan_orders.h"
 #include "tools/validation/op_prediction.h"
+#include "tools/validation/row_memory.h"
 #include "tools/validation/row_plan.h"
 
 namespace stagecraft {
@@ -69,7 +70,7 @@ bool IsNvidiaSmi(const MeasuredRow& row) { return row.rank == "first-last"; }
 
 double MemoryOf(const StageMemory& memory, const MeasuredRow& row) {
   if (row.metric_kind == "peak_memory_allocated") {
-    return static_cast<double>(memory.Allocated().count());
+    return static_cast<double>(memory.allocated.count());
   }
   const Bytes counted = IsNvidiaSmi(row) ? memory.Peak() : memory.Peak() - memory.framework;
   return static_cast<double>(counted.count());
@@ -84,15 +85,17 @@ double PredictMemory(CompletedRow& completed, const CostModel& model) {
                                           : "reserved with buffers, without CUDA context");
   }
   const Plan plan = WithOrders(job.plan, job.network.workload, job.cluster, model);
-  const std::vector<StageMemory> stages = EstimateMemory(plan, job.network.workload, job.cluster);
-  const double first = MemoryOf(stages.front(), row);
-  const double last = MemoryOf(stages.back(), row);
+  const std::vector<StageMemory> stages =
+      EstimateMemory(plan, job.network.workload, job.cluster, RowFramework(row));
+  const double unit = completed.memory_unit;
+  const double first = MemoryOf(stages.front(), row) / unit;
+  const double last = MemoryOf(stages.back(), row) / unit;
   if (row.rank == "first") return first;
   if (row.rank == "last") return last;
   if (row.rank == "first-last") return std::max(first, last);
   if (row.rank != "max") throw InputError("which rank's memory it is, is not stated");
   double most = 0;
-  for (const StageMemory& memory : stages) most = std::max(most, MemoryOf(memory, row));
+  for (const StageMemory& memory : stages) most = std::max(most, MemoryOf(memory, row) / unit);
   return most;
 }
 

@@ -8,6 +8,7 @@
 
 #include "costmodel/check.h"
 #include "sim/classics.h"
+#include "tools/validation/row_memory.h"
 
 namespace stagecraft {
 namespace {
@@ -131,6 +132,7 @@ AttentionBackend RowAttention(const MeasuredRow& row) {
 DecoderConfig RowDecoder(const MeasuredRow& row) {
   DecoderConfig config = DecoderOfFamily(row.model_kind);
   SetSizes(row, config);
+  config.qk_norm = config.qk_norm || HasFlag(row, "qk-layernorm");
   return Completed(config);
 }
 

@@ -66,6 +66,7 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   degrees.forward_only = row.forward_only == "yes";
   degrees.optimizer = completed.optimizer;
   degrees.bucket_bytes = completed.bucket_bytes;
+  degrees.gradient_bytes = completed.gradient_bytes;
   if (row.pp > 1) degrees.stage_blocks = StageBlocks(row.stage_layers);
   return degrees;
 }

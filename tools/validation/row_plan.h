@@ -21,7 +21,9 @@ struct CompletedRow {
   bool with_optimizer = true;
   Optimizer optimizer = Optimizer::kAdam;
   int64_t bucket_bytes = 0;
+  int gradient_bytes = 0;                  // 0: as the precision has it
   bool counts_every_rank = false;          // a step of n data-parallel ranks is n steps
+  double memory_unit = 1;                  // bytes that the row counts as one
   double tokens_per_position = 1;          // 2 where source and target both count
   std::vector<std::string> defaults_used;  // "recompute none", "vocab 50304", ...
 };

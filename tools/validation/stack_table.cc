@@ -140,6 +140,19 @@ StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& plac
   return defaults;
 }
 
+SourceFacts FactsFromProto(const SourceProto& proto, const std::string& place) {
+  CheckOptionalWord(proto.attention(), {"unfused", "flash"}, place + ".attention");
+  if (proto.gradient_bytes() != 0) {
+    CheckElement(proto.gradient_bytes(), place + ".gradient_bytes");
+  }
+  return {.is_passes_only = proto.is_passes_only(),
+          .counts_every_rank = proto.counts_every_rank(),
+          .attention = proto.attention(),
+          .gradient_bytes = proto.gradient_bytes(),
+          .prints_gib = proto.prints_gib(),
+          .origin = proto.origin()};
+}
+
 }  // namespace
 
 const StackValue* StackDefaults::Find(std::string_view key) const {
@@ -160,9 +173,9 @@ StackTable StackTable::Parse(const std::string& text, const std::string& name) {
       throw InputError(place + ".id: got \"" + stack.id() + "\" twice, want it once");
     }
   }
-  for (const SourceProto& source : proto.sources()) {
-    if (source.is_passes_only()) table.passes_only_.insert(source.source());
-    if (source.counts_every_rank()) table.every_rank_.insert(source.source());
+  for (int i = 0; i < proto.sources_size(); ++i) {
+    const std::string place = name + ": sources[" + std::to_string(i) + "]";
+    table.sources_[proto.sources(i).source()] = FactsFromProto(proto.sources(i), place);
   }
   const auto positive = [&](const char* field, int64_t value) {
     if (value < 1) {
@@ -185,6 +198,12 @@ const StackTable& StackTable::Embedded() {
 const StackDefaults* StackTable::Find(const std::string& stack) const {
   const auto found = stacks_.find(stack);
   return found == stacks_.end() ? nullptr : &found->second;
+}
+
+const SourceFacts& StackTable::Source(const std::string& source) const {
+  static const SourceFacts kNothingSpecial;
+  const auto found = sources_.find(source);
+  return found == sources_.end() ? kNothingSpecial : found->second;
 }
 
 std::vector<std::string> StackTable::Names() const {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +44,16 @@ struct StackDefaults {
   const StackValue* Find(std::string_view key) const;
 };
 
+// What a source measured, where no column of its rows can say it.
+struct SourceFacts {
+  bool is_passes_only = false;     // forward and backward, no optimizer
+  bool counts_every_rank = false;  // a step of n ranks is n steps
+  std::string attention;           // of rows that do not say; empty: as the stack
+  int gradient_bytes = 0;          // 0: as the precision has it
+  bool prints_gib = false;         // its gigabytes of memory are 2^30 bytes, read as 10^9
+  std::string origin;
+};
+
 // Immutable; safe from any thread.
 class StackTable {
  public:
@@ -56,10 +65,8 @@ class StackTable {
   std::vector<std::string> Names() const;
   // nullptr where the stack is not in the table.
   const StackDefaults* Find(const std::string& stack) const;
-  // The source timed forward and backward passes without an optimizer.
-  bool IsPassesOnly(const std::string& source) const { return passes_only_.contains(source); }
-  // The source counts a step of n ranks as n steps.
-  bool CountsEveryRank(const std::string& source) const { return every_rank_.contains(source); }
+  // Of a source that is not in the table: nothing special.
+  const SourceFacts& Source(const std::string& source) const;
   int64_t gpt_vocabulary() const { return gpt_vocabulary_; }
   int64_t bert_vocabulary() const { return bert_vocabulary_; }
   int64_t sentence_tokens() const { return sentence_tokens_; }
@@ -67,7 +74,7 @@ class StackTable {
 
  private:
   std::map<std::string, StackDefaults> stacks_;
-  std::set<std::string> passes_only_, every_rank_;
+  std::map<std::string, SourceFacts> sources_;
   int64_t gpt_vocabulary_ = 0;
   int64_t bert_vocabulary_ = 0;
   int64_t sentence_tokens_ = 0;

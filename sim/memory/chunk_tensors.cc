@@ -1,0 +1,120 @@
+#include "sim/memory/chunk_tensors.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/memory/caching_allocator.h"
+
+namespace stagecraft {
+namespace {
+
+class Joiner {
+ public:
+  Joiner(std::span<const ChunkLayer> layers, ChunkTensors& chunk) : layers_(layers), chunk_(chunk) {
+    for (const ChunkLayer& layer : layers) {
+      kept_before_.push_back(chunk_.kept);
+      chunk_.kept += layer.tensors->kept;
+      temporaries_ = std::max(temporaries_, layer.tensors->tensors - layer.tensors->kept);
+    }
+    chunk_.tensors = chunk_.kept + temporaries_ + kStates * static_cast<int>(layers.size());
+  }
+
+  void Join(Phase phase) {
+    pass_ = {};
+    if (phase == Phase::kForward) {
+      JoinForward();
+    } else {
+      JoinBackward(phase);
+    }
+    ChunkPass& pass = chunk_.passes[static_cast<size_t>(phase)];
+    pass.summary = Summarize(pass_);
+    pass.tensors = std::move(pass_);
+  }
+
+ private:
+  enum State { kGathered, kGradients, kStates };
+
+  int count() const { return static_cast<int>(layers_.size()); }
+
+  // While a layer computes, the weights of the next one are gathered.
+  void JoinForward() {
+    Hold(0, kGathered, true);
+    for (int l = 0; l < count(); ++l) {
+      Hold(l + 1, kGathered, true);
+      Append(Phase::kForward, l);
+      Hold(l, kGathered, false);
+    }
+  }
+
+  // And the gradients of the one before are reduced.
+  void JoinBackward(Phase phase) {
+    const bool gathers = IsBackward(phase);
+    const bool reduces = MakesWeightGradients(phase);
+    if (gathers) Hold(count() - 1, kGathered, true);
+    for (int l = count(); l-- > 0;) {
+      if (gathers) Hold(l - 1, kGathered, true);
+      if (reduces) Hold(l, kGradients, true);
+      Append(phase, l);
+      if (gathers) Hold(l, kGathered, false);
+      if (reduces) Hold(l + 1, kGradients, false);
+    }
+    if (reduces) Hold(0, kGradients, false);
+  }
+
+  void Append(Phase phase, int l) {
+    const LayerTensors& layer = *layers_[l].tensors;
+    const PassTensors& own = layer.passes[static_cast<size_t>(phase)];
+    for (TensorEvent event : own.events) {
+      const bool is_kept = event.tensor < layer.kept;
+      event.tensor += is_kept ? kept_before_[l] : chunk_.kept - layer.kept;
+      event.step += pass_.steps;
+      pass_.events.push_back(event);
+    }
+    pass_.steps += own.steps;
+  }
+
+  // Nothing where there is no such layer.
+  void Hold(int l, State state, bool is_made) {
+    if (l < 0 || l >= count()) return;
+    const Bytes size =
+        CachingAllocator::Rounded(state == kGathered ? layers_[l].gathered : layers_[l].gradients);
+    if (size == Bytes()) return;
+    pass_.events.push_back({.change = is_made ? size.count() : -size.count(),
+                            .tensor = chunk_.kept + temporaries_ + kStates * l + state,
+                            .step = pass_.steps});
+  }
+
+  static PassSummary Summarize(const PassTensors& pass) {
+    PassSummary summary;
+    int64_t activation = 0;
+    for (const TensorEvent& event : pass.events) {
+      summary.net += event.change;
+      if (event.role == TensorRole::kActivation) activation += event.change;
+      if (summary.net <= summary.peak) continue;
+      summary.peak = summary.net;
+      summary.peak_activation = activation;
+      summary.peak_at = static_cast<double>(event.step) / std::max(1, pass.steps);
+    }
+    return summary;
+  }
+
+  std::span<const ChunkLayer> layers_;
+  ChunkTensors& chunk_;
+  std::vector<int> kept_before_;
+  int temporaries_ = 0;
+  PassTensors pass_;
+};
+
+}  // namespace
+
+ChunkTensors JoinLayers(std::span<const ChunkLayer> layers) {
+  ChunkTensors chunk;
+  Joiner joiner(layers, chunk);
+  for (const Phase phase :
+       {Phase::kForward, Phase::kBackward, Phase::kBackwardInput, Phase::kBackwardWeight}) {
+    joiner.Join(phase);
+  }
+  return chunk;
+}
+
+}  // namespace stagecraft

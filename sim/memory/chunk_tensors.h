@@ -1,0 +1,51 @@
+// ChunkTensors: the tensors of a chunk's passes, layer after layer, and what each
+// pass comes to.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "sim/memory/layer_tensors.h"
+
+namespace stagecraft {
+
+// What a pass does to what is held at its start.
+struct PassSummary {
+  int64_t net = 0;              // bytes that it leaves behind; negative where it drops
+  int64_t peak = 0;             // most beyond the start at any time
+  int64_t peak_activation = 0;  // of that, kept tensors; the rest is its own
+  double peak_at = 0;           // share of its operators that have run by then
+  friend bool operator==(const PassSummary&, const PassSummary&) = default;
+};
+
+struct ChunkPass {
+  PassTensors tensors;
+  PassSummary summary;
+  friend bool operator==(const ChunkPass&, const ChunkPass&) = default;
+};
+
+// Numbered as in LayerTensors.
+struct ChunkTensors {
+  int kept = 0;
+  int tensors = 0;
+  std::array<ChunkPass, 4> passes;  // by Phase, IsPass()
+
+  const ChunkPass& operator[](Phase phase) const { return passes[static_cast<size_t>(phase)]; }
+  friend bool operator==(const ChunkTensors&, const ChunkTensors&) = default;
+};
+
+// One layer of a chunk. Where its states are shared out, its passes hold them whole
+// for a while; zero: they are held all the time.
+struct ChunkLayer {
+  const LayerTensors* tensors = nullptr;
+  Bytes gathered;   // weights: from the pass of the layer before to the end of its own
+  Bytes gradients;  // from its backward to the end of the next one, beside which they
+                    // are reduced
+};
+
+ChunkTensors JoinLayers(std::span<const ChunkLayer> layers);
+
+}  // namespace stagecraft

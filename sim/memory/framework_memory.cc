@@ -1,0 +1,42 @@
+#include "sim/memory/framework_memory.h"
+
+namespace stagecraft {
+namespace {
+
+// PyTorch's CUBLAS_WORKSPACE_CONFIG where it is not set: ":4096:2:16:8" (KiB x
+// count, ...), on Hopper and later ":4096:8" (aten/src/ATen/cuda/CublasHandlePool.cpp).
+constexpr Bytes kBlasWorkspace((2 * 4096 + 8 * 16) << 10);
+constexpr Bytes kHopperBlasWorkspace(32 << 20);
+constexpr int64_t kBlasHandles = 2;
+// get_cublas_workspace_size_bytes() of transformer_engine/pytorch/module/base.py.
+constexpr Bytes kEngineWorkspace(4 << 20);
+constexpr Bytes kHopperEngineWorkspace(32 << 20);
+
+// 1.1e9 bytes is the gap between nvidia-smi and reserved memory that
+// data/published records for PyTorch on V100 and A100 boards. The one constant
+// that is measured.
+constexpr Bytes kContext(1'100'000'000);
+
+// NCCL's default buffer of one channel and peer (NCCL_BUFFSIZE), and channels of a
+// communicator inside a node; both directions.
+constexpr Bytes kNcclBuffer(4 << 20);
+constexpr int64_t kNcclChannels = 16;
+constexpr int64_t kNcclDirections = 2;
+
+}  // namespace
+
+Bytes LibraryWorkspace(const FrameworkMemory& framework, Generation generation) {
+  const bool is_large = HasLargeWorkspace(generation);
+  Bytes blas = framework.blas_workspace;
+  if (blas == Bytes()) blas = is_large ? kHopperBlasWorkspace : kBlasWorkspace;
+  const Bytes engine = is_large ? kHopperEngineWorkspace : kEngineWorkspace;
+  return kBlasHandles * blas + (framework.has_transformer_engine ? engine : Bytes());
+}
+
+Bytes ContextMemory() { return kContext; }
+
+Bytes NcclBuffers(int communicators) {
+  return communicators * kNcclChannels * kNcclDirections * kNcclBuffer;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,287 @@
+#include "sim/memory/layer_tensors.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "costmodel/divide.h"
+#include "sim/memory/caching_allocator.h"
+#include "sim/memory/tensor_sizes.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kNone = -1;
+
+// Writes the events of a pass; knows the size of every tensor and whether it lives.
+class Recorder {
+ public:
+  int NewTensor(Bytes size, TensorRole role) {
+    tensors_.push_back({CachingAllocator::Rounded(size).count(), role});
+    return static_cast<int>(tensors_.size()) - 1;
+  }
+  void Begin() { pass_ = {}; }
+  void NextStep() { ++pass_.steps; }
+  // Making twice, dropping twice and either with nothing do nothing.
+  void Make(int tensor) { Change(tensor, true); }
+  void Drop(int tensor) { Change(tensor, false); }
+  int MakeTemporary(Bytes size) {
+    const int tensor = NewTensor(size, TensorRole::kWorkspace);
+    Make(tensor);
+    return tensor;
+  }
+  bool IsAlive(int tensor) const { return tensor != kNone && tensors_[tensor].is_alive; }
+  PassTensors Take() { return std::move(pass_); }
+
+  // Renumbers so that what lives from pass to pass comes first.
+  void Number(LayerTensors& layer) const {
+    std::vector<int32_t> number(tensors_.size());
+    for (const TensorRole role : {TensorRole::kActivation, TensorRole::kWorkspace}) {
+      for (size_t t = 0; t < tensors_.size(); ++t) {
+        if (tensors_[t].role == role) number[t] = layer.tensors++;
+      }
+      if (role == TensorRole::kActivation) layer.kept = layer.tensors;
+    }
+    for (PassTensors& pass : layer.passes) {
+      for (TensorEvent& event : pass.events) event.tensor = number[event.tensor];
+    }
+  }
+
+ private:
+  struct Tensor {
+    int64_t size = 0;
+    TensorRole role = TensorRole::kWorkspace;
+    bool is_alive = false;
+  };
+
+  void Change(int id, bool is_made) {
+    if (id == kNone) return;
+    Tensor& tensor = tensors_[id];
+    if (tensor.size == 0 || tensor.is_alive == is_made) return;
+    tensor.is_alive = is_made;
+    pass_.events.push_back({.change = is_made ? tensor.size : -tensor.size,
+                            .tensor = id,
+                            .step = pass_.steps,
+                            .role = tensor.role});
+  }
+
+  PassTensors pass_;
+  std::vector<Tensor> tensors_;
+};
+
+class Tracer {
+ public:
+  Tracer(const LayerKind& layer, const ShardSpec& spec, const FrameworkMemory& framework)
+      : layer_(layer),
+        spec_(spec),
+        framework_(framework),
+        count_(static_cast<int>(boost::num_vertices(layer.operators))),
+        recomputes_all_(RecomputesWhole(layer, spec)) {
+    for (int v = 0; v < count_; ++v) AddOperator(v);
+    if (recomputes_all_) {
+      checkpoint_ = recorder_.NewTensor(BoundaryBytes(layer, spec), TensorRole::kActivation);
+    }
+  }
+
+  LayerTensors Trace(bool forward_only) {
+    LayerTensors layer;
+    const auto run = [&](Phase phase, auto body) {
+      recorder_.Begin();
+      body();
+      layer.passes[static_cast<size_t>(phase)] = recorder_.Take();
+    };
+    const auto forward = [&] { Forward(forward_only || recomputes_all_); };
+    run(Phase::kForward, forward);
+    if (!forward_only) {
+      run(Phase::kBackward, [&] { Backward(false); });
+      recorder_.Begin();
+      forward();  // for the other way back
+      run(Phase::kBackwardInput, [&] { Backward(true); });
+      run(Phase::kBackwardWeight, [&] { Weights(); });
+    }
+    recorder_.Number(layer);
+    return layer;
+  }
+
+ private:
+  struct Node {
+    std::vector<int> inputs;    // saved tensors that the operator reads
+    std::vector<int> others;    // saved tensors that it makes: masks, statistics
+    std::vector<int> scores;    // of others: one row per key
+    std::vector<int> operands;  // vertices, ascending
+    std::vector<int> readers;   // vertices
+    int output = kNone;         // alive where no reader keeps it
+    int gradient = kNone;       // of the output
+    int kept_gradient = kNone;  // the same where a weight gradient waits for it
+  };
+
+  const Operator& op(int v) const { return layer_.operators[v]; }
+
+  Bytes SavedSize(const SavedTensor& tensor, int v) const {
+    SavedTensor kept = tensor;
+    if (!framework_.fuses_softmax && tensor.name == "softmax_output") kept.bytes_per_element = 4;
+    return SavedBytes(kept, op(v), spec_);
+  }
+
+  // Of a single sample both layouts are the same.
+  bool CopiesOutput(const Operator& op) const {
+    return framework_.copies_attention_output && spec_.micro_batch > 1 &&
+           op.kind == OperatorKind::kAttention && spec_.attention == AttentionBackend::kFlash;
+  }
+
+  void AddOperator(int v) {
+    Node& node = nodes_.emplace_back();
+    for (const SavedTensor& tensor : op(v).saved) {
+      const int id = recorder_.NewTensor(SavedSize(tensor, v), TensorRole::kActivation);
+      if (tensor.per_key) node.scores.push_back(id);
+      (IsInput(tensor, op(v)) ? node.inputs : node.others).push_back(id);
+    }
+    if (CopiesOutput(op(v))) {
+      node.others.push_back(
+          recorder_.NewTensor(OutputBytes(op(v), spec_), TensorRole::kActivation));
+    }
+    if (IsProduct(op(v))) {
+      node.kept_gradient =
+          recorder_.NewTensor(ProductGradientBytes(op(v), spec_), TensorRole::kActivation);
+    }
+    const auto [first, last] = boost::in_edges(v, layer_.operators);
+    for (auto edge = first; edge != last; ++edge) {
+      const int operand = static_cast<int>(boost::source(*edge, layer_.operators));
+      node.operands.push_back(operand);
+      nodes_[operand].readers.push_back(v);
+    }
+    std::sort(node.operands.begin(), node.operands.end());
+  }
+
+  void MakeAll(const std::vector<int>& tensors) {
+    for (const int tensor : tensors) recorder_.Make(tensor);
+  }
+  void DropAll(const std::vector<int>& tensors) {
+    for (const int tensor : tensors) recorder_.Drop(tensor);
+  }
+
+  // What an operator reads from the layer before is there; under full
+  // recomputation it is the checkpoint.
+  void BeginForward() {
+    recorder_.Make(checkpoint_);
+    if (recomputes_all_) return;
+    for (const Node& node : nodes_) {
+      if (node.operands.empty()) MakeAll(node.inputs);
+    }
+  }
+
+  // Makes v's output: for those who keep it as their input, else for as long as it
+  // is read.
+  void MakeOutput(int v) {
+    bool is_kept = false;
+    for (const int reader : nodes_[v].readers) {
+      if (nodes_[reader].operands.back() != v || nodes_[reader].inputs.empty()) continue;
+      MakeAll(nodes_[reader].inputs);
+      is_kept = true;
+    }
+    nodes_[v].output = is_kept ? kNone : recorder_.MakeTemporary(OutputBytes(op(v), spec_));
+  }
+
+  void DropOutputsReadLastBy(int v) {
+    for (const int operand : nodes_[v].operands) {
+      if (nodes_[operand].readers.back() == v) recorder_.Drop(nodes_[operand].output);
+    }
+  }
+
+  void Forward(bool drops_all) {
+    BeginForward();
+    for (int v = 0; v < count_; ++v) {
+      const bool has_buffer =
+          framework_.keeps_score_buffer && op(v).kind == OperatorKind::kAttention;
+      const int scratch =
+          recorder_.MakeTemporary(has_buffer ? Bytes() : ForwardScratch(op(v), spec_));
+      MakeOutput(v);
+      MakeAll(nodes_[v].others);
+      recorder_.Drop(scratch);
+      DropOutputsReadLastBy(v);
+      if (spec_.recompute == Recompute::kSelective) DropAll(nodes_[v].scores);
+      if (drops_all) DropSaved(v);
+      recorder_.NextStep();
+    }
+    for (const Node& node : nodes_) recorder_.Drop(node.output);
+  }
+
+  void DropSaved(int v) {
+    DropAll(nodes_[v].inputs);
+    DropAll(nodes_[v].others);
+  }
+
+  void Backward(bool is_split) {
+    int input_gradient = kNone;
+    if (count_ > 0) MakeGradient(count_ - 1, BoundaryBytes(layer_, spec_), is_split);
+    if (recomputes_all_) Forward(false);
+    for (int v = count_; v-- > 0;) {
+      BackwardThrough(v, is_split, input_gradient);
+      recorder_.NextStep();
+    }
+    recorder_.Drop(input_gradient);
+    recorder_.Drop(checkpoint_);
+  }
+
+  void BackwardThrough(int v, bool is_split, int& input_gradient) {
+    Node& node = nodes_[v];
+    MakeAll(node.scores);  // where they are recomputed
+    const int scratch = recorder_.MakeTemporary(BackwardScratch(op(v), spec_));
+    for (const int operand : node.operands) {
+      MakeGradient(operand, OutputBytes(op(operand), spec_), is_split);
+    }
+    if (op(v).reads_layer_input && input_gradient == kNone) {
+      input_gradient = recorder_.MakeTemporary(InputBytes(op(v), spec_));
+    }
+    const bool waits = is_split && IsProduct(op(v));
+    const int weights = waits ? kNone : MakeWeightGradient(v);
+    recorder_.Drop(scratch);
+    DropAll(node.others);
+    if (!waits) DropAll(node.inputs);
+    recorder_.Drop(weights);
+    recorder_.Drop(node.gradient);
+  }
+
+  void MakeGradient(int v, Bytes size, bool is_split) {
+    Node& node = nodes_[v];
+    if (recorder_.IsAlive(node.gradient)) return;
+    if (is_split && IsProduct(op(v))) {
+      recorder_.Make(node.kept_gradient);
+    } else {
+      node.gradient = recorder_.MakeTemporary(size);
+    }
+  }
+
+  int MakeWeightGradient(int v) {
+    const bool is_fused = framework_.fuses_weight_gradients && IsProduct(op(v));
+    return is_fused ? kNone : recorder_.MakeTemporary(WeightBytes(op(v), spec_));
+  }
+
+  void Weights() {
+    for (int v = count_; v-- > 0;) {
+      if (!IsProduct(op(v))) continue;
+      const int weights = MakeWeightGradient(v);
+      DropAll(nodes_[v].inputs);
+      recorder_.Drop(weights);
+      recorder_.Drop(nodes_[v].kept_gradient);
+      recorder_.NextStep();
+    }
+  }
+
+  const LayerKind& layer_;
+  const ShardSpec& spec_;
+  const FrameworkMemory& framework_;
+  const int count_;
+  const bool recomputes_all_;
+  Recorder recorder_;
+  std::vector<Node> nodes_;
+  int checkpoint_ = kNone;
+};
+
+}  // namespace
+
+LayerTensors TraceLayer(const LayerKind& layer, const ShardSpec& spec,
+                        const FrameworkMemory& framework, bool forward_only) {
+  return Tracer(layer, spec, framework).Trace(forward_only);
+}
+
+}  // namespace stagecraft

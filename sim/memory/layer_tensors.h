@@ -1,0 +1,60 @@
+// LayerTensors: which tensors the passes of one layer make and drop on one rank,
+// operator by operator.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "sim/memory/framework_memory.h"
+#include "sim/shard.h"
+#include "sim/task_tag.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+enum class TensorRole : uint8_t {
+  kActivation,  // kept for a later pass
+  kWorkspace,   // dies in the pass that made it
+};
+
+// A tensor is made (change > 0) or dropped (change < 0).
+struct TensorEvent {
+  int64_t change = 0;  // bytes, rounded as the allocator does
+  int32_t tensor = 0;
+  int32_t step = 0;  // operators of the pass that ran before
+  TensorRole role = TensorRole::kWorkspace;
+  friend bool operator==(const TensorEvent&, const TensorEvent&) = default;
+};
+
+struct PassTensors {
+  std::vector<TensorEvent> events;  // in time order
+  int steps = 0;                    // operators
+  friend bool operator==(const PassTensors&, const PassTensors&) = default;
+};
+
+// Tensors [0, kept) may live from pass to pass of a micro-batch, those after them
+// die in their pass. A pass leaves none of its own behind but kept ones.
+struct LayerTensors {
+  int kept = 0;
+  int tensors = 0;
+  std::array<PassTensors, 4> passes;  // by Phase, IsPass()
+};
+
+// What the rules are:
+// - A forward makes each operator's output, scratch and saved tensors, those that it
+//   reads when the last of its operands is there. An output that no operator saves
+//   goes with the last operator that reads it.
+// - A backward makes the gradients of an operator's operands and, unless its kernel
+//   adds to the gradient buffer, of its weights; then what the operator saved and the
+//   gradient of its output go.
+// - Full recomputation keeps the layer's input alone and runs the forward again first;
+//   selective recomputation makes unfused attention's scores again.
+// - Split in two, the first backward leaves the weight gradients' operands: inputs of
+//   matrix products, and gradients of their outputs.
+// - `forward_only`: nothing is kept.
+LayerTensors TraceLayer(const LayerKind& layer, const ShardSpec& spec,
+                        const FrameworkMemory& framework, bool forward_only);
+
+}  // namespace stagecraft

@@ -1,0 +1,214 @@
+#include "sim/memory/layer_tensors.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/classics.h"
+#include "sim/decoder.h"
+#include "sim/encoder.h"
+#include "sim/memory/chunk_tensors.h"
+
+namespace stagecraft {
+namespace {
+
+// 256 rows of 16 bits: a feature takes 512 B, so that nothing is rounded.
+constexpr int64_t kFeature = 512;
+
+ShardSpec Spec() {
+  ShardSpec spec;
+  spec.sequence = 256;
+  return spec;
+}
+
+Operator Linear(int64_t in, int64_t out) {
+  Operator op{.name = "linear", .kind = OperatorKind::kLinear, .split = Split::kColumn};
+  op.in_features = in;
+  op.out_features = out;
+  op.parameters = in * out;
+  op.saved = {{.name = "linear_input", .features = in}};
+  return op;
+}
+
+LayerKind OneLinear() {
+  LayerKind layer;
+  add_vertex(Linear(4, 8), layer.operators);
+  layer.operators[0].reads_layer_input = true;
+  layer.boundary_features = 8;
+  return layer;
+}
+
+ChunkTensors Trace(const LayerKind& layer, const ShardSpec& spec,
+                   const FrameworkMemory& framework = {}, bool forward_only = false) {
+  const LayerTensors tensors = TraceLayer(layer, spec, framework, forward_only);
+  ChunkLayer one;
+  one.tensors = &tensors;
+  return JoinLayers({&one, 1});
+}
+
+// Input 4 and output 8 features; the input stays.
+TEST(LayerTensorsTest, AForwardLeavesWhatItsBackwardNeeds) {
+  const ChunkTensors chunk = Trace(OneLinear(), Spec());
+  EXPECT_EQ(chunk[Phase::kForward].summary.peak, 12 * kFeature);
+  EXPECT_EQ(chunk[Phase::kForward].summary.net, 4 * kFeature);
+  // Gradients of 8 and 4 features beside it.
+  EXPECT_EQ(chunk[Phase::kBackward].summary.peak, 12 * kFeature);
+  EXPECT_EQ(chunk[Phase::kBackward].summary.net, -4 * kFeature);
+}
+
+// 32 weights of 16 bits take 512 B, the least there is.
+TEST(LayerTensorsTest, WithoutFusionTheWeightGradientIsATensor) {
+  FrameworkMemory framework;
+  framework.fuses_weight_gradients = false;
+  const ChunkTensors chunk = Trace(OneLinear(), Spec(), framework);
+  EXPECT_EQ(chunk[Phase::kBackward].summary.peak, 12 * kFeature + 512);
+}
+
+TEST(LayerTensorsTest, OfASplitBackwardTheFirstPartKeepsTheOperandsOfTheSecond) {
+  const ChunkTensors chunk = Trace(OneLinear(), Spec());
+  // The input was there, the gradient of the output stays too.
+  EXPECT_EQ(chunk[Phase::kBackwardInput].summary.net, 8 * kFeature);
+  EXPECT_EQ(chunk[Phase::kBackwardWeight].summary.net, -12 * kFeature);
+  EXPECT_EQ(chunk[Phase::kBackwardWeight].summary.peak, 0);
+}
+
+TEST(LayerTensorsTest, InferenceKeepsNothing) {
+  const ChunkTensors chunk = Trace(OneLinear(), Spec(), {}, true);
+  EXPECT_EQ(chunk[Phase::kForward].summary.net, 0);
+  EXPECT_EQ(chunk[Phase::kForward].summary.peak, 12 * kFeature);
+}
+
+// Logits of 2 bytes beside their 32-bit softmax, both ways.
+TEST(LayerTensorsTest, TheHeadTakesSixBytesALogit) {
+  constexpr int64_t kVocabulary = 64;
+  LayerKind head;
+  add_vertex(Linear(4, kVocabulary), head.operators);
+  head.operators[0].reads_layer_input = true;
+  Operator loss{.name = "loss", .kind = OperatorKind::kLoss, .split = Split::kColumn};
+  loss.in_features = kVocabulary;
+  loss.saved = {{"softmax", kVocabulary, 4, Split::kColumn, false}};
+  add_vertex(loss, head.operators);
+  add_edge(0, 1, head.operators);
+  const ChunkTensors chunk = Trace(head, Spec());
+  EXPECT_EQ(chunk[Phase::kForward].summary.peak, (4 + 3 * kVocabulary) * kFeature);
+  EXPECT_EQ(chunk[Phase::kForward].summary.net, (4 + 2 * kVocabulary) * kFeature);
+  EXPECT_EQ(chunk[Phase::kBackward].summary.peak, kVocabulary * kFeature);
+}
+
+Workload Decoder(AttentionBackend attention) {
+  DecoderConfig config = DecoderOfFamily("gpt");
+  config.layers = 1;
+  config.hidden = 64;
+  config.heads = 4;
+  config.vocab = 128;
+  config.max_sequence = 256;
+  return BuildDecoder(config, attention, "tiny");
+}
+
+// 34 bytes a token and hidden feature, and 5 a pair of tokens and head: Korthikanti
+// et al., 2022, section 4.1.
+TEST(LayerTensorsTest, ABlockKeepsWhatTheFormulaSays) {
+  const LayerKind block = Decoder(AttentionBackend::kUnfused).layer(1);
+  constexpr int64_t kTokens = 34 * 256 * 64;
+  constexpr int64_t kScores = 5 * 4 * 256 * 256;
+  ShardSpec spec = Spec();
+  spec.attention = AttentionBackend::kUnfused;
+  EXPECT_EQ(Trace(block, spec)[Phase::kForward].summary.net, kTokens + kScores);
+  spec.recompute = Recompute::kSelective;
+  EXPECT_EQ(Trace(block, spec)[Phase::kForward].summary.net, kTokens);
+  spec.recompute = Recompute::kFull;
+  EXPECT_EQ(Trace(block, spec)[Phase::kForward].summary.net, 2 * 256 * 64);
+}
+
+// The layer is whole again while its backward runs.
+TEST(LayerTensorsTest, RecomputationMovesTheLayerIntoItsBackward) {
+  const LayerKind block = Decoder(AttentionBackend::kFlash).layer(1);
+  ShardSpec spec = Spec();
+  const PassSummary kept = Trace(block, spec)[Phase::kForward].summary;
+  spec.recompute = Recompute::kFull;
+  const PassSummary backward = Trace(block, spec)[Phase::kBackward].summary;
+  constexpr int64_t kInput = 2 * 256 * 64;
+  EXPECT_GE(backward.peak, kept.net - kInput);
+  EXPECT_EQ(backward.net, -kInput);
+}
+
+TEST(LayerTensorsTest, TwoSamplesWhoseLayoutDiffersKeepTheAttentionOutputTwice) {
+  const LayerKind block = Decoder(AttentionBackend::kFlash).layer(1);
+  FrameworkMemory framework;
+  framework.copies_attention_output = true;
+  ShardSpec spec = Spec();
+  const auto kept = [&](const FrameworkMemory& f) {
+    return Trace(block, spec, f)[Phase::kForward].summary.net;
+  };
+  EXPECT_EQ(kept(framework), kept({}));
+  spec.micro_batch = 2;
+  EXPECT_EQ(kept(framework), kept({}) + 2 * 2 * 256 * 64);
+}
+
+// A copy of this layer's weights exists while it and the one before run.
+TEST(LayerTensorsTest, ShardedWeightsAreGatheredOneLayerAhead) {
+  const LayerTensors tensors = TraceLayer(OneLinear(), Spec(), {}, true);
+  constexpr Bytes kWeights(1 << 20);
+  const std::vector<ChunkLayer> layers(3, {&tensors, kWeights, Bytes()});
+  const PassSummary forward = JoinLayers(layers)[Phase::kForward].summary;
+  EXPECT_EQ(forward.peak, 2 * kWeights.count() + 12 * kFeature);
+  EXPECT_EQ(forward.net, 0);
+}
+
+// Made tensors are dropped, dropped ones were made, none twice.
+void CheckLives(const LayerKind& layer, const ShardSpec& spec, const FrameworkMemory& framework) {
+  const LayerTensors tensors = TraceLayer(layer, spec, framework, false);
+  for (const auto& way : {std::vector{Phase::kForward, Phase::kBackward},
+                          {Phase::kForward, Phase::kBackwardInput, Phase::kBackwardWeight}}) {
+    std::vector<int64_t> held(tensors.tensors);
+    for (const Phase phase : way) {
+      for (const TensorEvent& event : tensors.passes[static_cast<size_t>(phase)].events) {
+        int64_t& size = held[event.tensor];
+        ASSERT_EQ(size, event.change > 0 ? 0 : -event.change) << layer.name;
+        size += event.change;
+      }
+      for (int t = tensors.kept; t < tensors.tensors; ++t) EXPECT_EQ(held[t], 0) << layer.name;
+    }
+    for (const int64_t size : held) EXPECT_EQ(size, 0) << layer.name;
+  }
+}
+
+TEST(LayerTensorsTest, EveryLayerDropsWhatItMade) {
+  std::vector<Workload> workloads;
+  for (const AttentionBackend attention : {AttentionBackend::kFlash, AttentionBackend::kUnfused}) {
+    workloads.push_back(Decoder(attention));
+    for (const char* name : {"resnet50", "gnmt-8", "transformer-xl-base"}) {
+      workloads.push_back(*BuildClassic(name, attention));
+    }
+    EncoderDecoderConfig t5 = EncoderDecoderOfFamily("megatron_t5");
+    t5.block.layers = t5.decoder_layers = 2;
+    t5.block.hidden = 64;
+    t5.block.heads = 4;
+    t5.block.vocab = 128;
+    t5.encoder_sequence = t5.block.max_sequence = 256;
+    t5.decoder_sequence = 64;
+    workloads.push_back(BuildEncoderDecoder(Completed(t5), attention, "t5"));
+  }
+  FrameworkMemory unfused;
+  unfused.fuses_weight_gradients = unfused.fuses_softmax = false;
+  unfused.copies_attention_output = true;
+  for (const Workload& workload : workloads) {
+    for (const LayerKind& layer : workload.kinds) {
+      for (const Recompute recompute :
+           {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+        ShardSpec spec = Spec();
+        spec.attention = workload.attention;
+        spec.recompute = recompute;
+        CheckLives(layer, spec, {});
+        spec.tensor = spec.micro_batch = 2;
+        spec.sequence_parallel = true;
+        CheckLives(layer, spec, unfused);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft

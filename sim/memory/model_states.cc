@@ -1,0 +1,42 @@
+#include "sim/memory/model_states.h"
+
+#include <algorithm>
+
+#include "costmodel/divide.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int64_t kStateBytes = 4;  // a master weight or a moment
+
+}  // namespace
+
+int64_t OptimizerBytes(Optimizer optimizer, int64_t working_bytes) {
+  const int64_t moments = optimizer == Optimizer::kAdam ? 2 : 1;
+  return kStateBytes * (moments + (working_bytes < kStateBytes ? 1 : 0));
+}
+
+StateSharing SharingOf(const Plan& plan, int stage) {
+  const Stage& s = plan.stages[stage];
+  const int64_t ranks = static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
+  StateSharing sharing;
+  sharing.zero = plan.zero;
+  sharing.ranks = plan.zero_group > 0 ? plan.zero_group : ranks;
+  sharing.experts = std::max<int64_t>(1, sharing.ranks / s.expert_parallel);
+  sharing.working = plan.WorkingBytes();
+  sharing.gradient = plan.forward_only ? 0 : plan.gradient_bytes;
+  sharing.optimizer = plan.forward_only ? 0 : OptimizerBytes(plan.optimizer, plan.WorkingBytes());
+  return sharing;
+}
+
+ModelStates ShareOut(const ParameterCount& parameters, const StateSharing& sharing) {
+  const auto kept = [&](int from_zero) {
+    if (sharing.zero < from_zero) return parameters.Total();
+    return DivideUp(parameters.dense, sharing.ranks) + DivideUp(parameters.expert, sharing.experts);
+  };
+  return {.weights = Bytes(kept(3) * sharing.working * sharing.versions),
+          .gradients = Bytes(kept(2) * sharing.gradient),
+          .optimizer = Bytes(kept(1) * sharing.optimizer)};
+}
+
+}  // namespace stagecraft

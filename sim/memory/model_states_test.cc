@@ -1,0 +1,46 @@
+#include "sim/memory/model_states.h"
+
+#include <gtest/gtest.h>
+
+namespace stagecraft {
+namespace {
+
+// The example of Rajbhandari et al., 2020, figure 1: 7.5 billion parameters on 64
+// ranks take 120, 31.4, 16.6 and 1.9 GB.
+TEST(ModelStatesTest, ZeroSharesOutWhatItsStageSays) {
+  const ParameterCount parameters{.dense = 7'500'000'000};
+  StateSharing sharing{.ranks = 64};
+  const auto gigabytes = [&](int zero) {
+    sharing.zero = zero;
+    const ModelStates states = ShareOut(parameters, sharing);
+    return static_cast<double>((states.weights + states.gradients + states.optimizer).count()) /
+           1e9;
+  };
+  EXPECT_DOUBLE_EQ(gigabytes(0), 120);
+  EXPECT_NEAR(gigabytes(1), 31.4, 0.05);
+  EXPECT_NEAR(gigabytes(2), 16.6, 0.05);
+  EXPECT_NEAR(gigabytes(3), 1.9, 0.05);
+}
+
+TEST(ModelStatesTest, ExpertsAreSharedByThoseThatHoldThem) {
+  const ParameterCount parameters{.dense = 800, .expert = 160};
+  const StateSharing sharing{.zero = 1, .ranks = 8, .experts = 2};
+  EXPECT_EQ(ShareOut(parameters, sharing).optimizer, Bytes(12 * (100 + 80)));
+}
+
+TEST(ModelStatesTest, VersionsMultiplyWeightsAlone) {
+  const StateSharing sharing{.versions = 3};
+  const ModelStates states = ShareOut({.dense = 100}, sharing);
+  EXPECT_EQ(states.weights, Bytes(600));
+  EXPECT_EQ(states.gradients, Bytes(200));
+}
+
+TEST(ModelStatesTest, MasterCopiesExistBesideNarrowWeights) {
+  EXPECT_EQ(OptimizerBytes(Optimizer::kAdam, 2), 12);
+  EXPECT_EQ(OptimizerBytes(Optimizer::kAdam, 4), 8);
+  EXPECT_EQ(OptimizerBytes(Optimizer::kSgd, 2), 8);
+  EXPECT_EQ(OptimizerBytes(Optimizer::kSgd, 4), 4);
+}
+
+}  // namespace
+}  // namespace stagecraft

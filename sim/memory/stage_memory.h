@@ -1,0 +1,52 @@
+// StageMemory: what a plan needs of every device's memory.
+#pragma once
+
+#include <vector>
+
+#include "costmodel/units.h"
+#include "sim/cluster.h"
+#include "sim/memory/framework_memory.h"
+#include "sim/plan.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+// The peak of one rank of a stage, item by item as they are when most is
+// allocated.
+struct StageMemory {
+  int stage = 0;
+  int device = 0;  // of the stage's fullest rank
+  Bytes weights;
+  Bytes gradients;
+  Bytes optimizer;
+  Bytes activations;    // kept from a pass to a later one
+  Bytes workspace;      // temporaries of the pass that runs, workspaces of libraries
+  Bytes communication;  // messages to other stages, NCCL's own buffers
+  Bytes framework;      // CUDA context and library handles
+  Bytes fragmentation;  // of the allocator's segments, what no tensor has
+  Bytes capacity;
+
+  // What the framework's allocator hands out at its peak.
+  Bytes allocated;
+  // What it holds of the board: allocated and fragmentation.
+  Bytes Reserved() const { return allocated + fragmentation; }
+  // Everything the device holds: the sum of the items.
+  Bytes Peak() const {
+    return weights + gradients + optimizer + activations + workspace + communication + framework +
+           fragmentation;
+  }
+  bool fits() const { return Peak() <= capacity; }
+};
+
+// One entry per stage, in pipeline order. The fullest replica counts: with
+// uneven replicas the one with most micro-batches in flight, or least memory.
+std::vector<StageMemory> EstimateMemory(const Plan& plan, const Workload& workload,
+                                        const Cluster& cluster,
+                                        const FrameworkMemory& framework = {});
+
+// Of one replica of a stage.
+StageMemory EstimateReplicaMemory(const Plan& plan, const Workload& workload,
+                                  const Cluster& cluster, int stage, int replica,
+                                  const FrameworkMemory& framework = {});
+
+}  // namespace stagecraft

@@ -1,0 +1,138 @@
+#include "sim/memory/stage_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/encoder.h"
+#include "sim/lowering_testing.h"
+#include "sim/memory/memory_curve.h"
+
+namespace stagecraft {
+namespace {
+
+StageMemory FirstOf(const PlanDegrees& degrees, const Cluster& cluster) {
+  const Workload workload = MakeWorkload();
+  return EstimateMemory(MakePlan(degrees, workload, cluster), workload, cluster)[0];
+}
+
+TEST(StageMemoryTest, ItemsAddUpToThePeak) {
+  const StageMemory memory = FirstOf(Degrees(1, 2), MakeCluster(1, 2));
+  EXPECT_EQ(memory.Peak(), memory.Reserved() + ContextMemory() + NcclBuffers(1));
+  EXPECT_GE(memory.fragmentation, Bytes());
+}
+
+TEST(StageMemoryTest, ShardingDividesWhatItShards) {
+  const Cluster cluster = MakeCluster(1, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.zero = 0;
+  const StageMemory whole = FirstOf(degrees, cluster);
+  degrees.zero = 3;
+  const StageMemory shared = FirstOf(degrees, cluster);
+  EXPECT_EQ(whole.weights, 4 * shared.weights);
+  EXPECT_EQ(whole.gradients, 4 * shared.gradients);
+  EXPECT_EQ(whole.optimizer, 4 * shared.optimizer);
+  EXPECT_EQ(whole.activations, shared.activations);
+  // Without resharding every layer is whole from forward to backward.
+  degrees.reshard_after_forward = false;
+  EXPECT_GT(FirstOf(degrees, cluster).workspace, shared.workspace);
+}
+
+// 16-bit weights and gradients, Adam with a master copy: 2 + 2 + 12 bytes.
+TEST(StageMemoryTest, StatesTakeSixteenBytesAParameter) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 2);
+  const Plan plan = MakePlan(Degrees(1, 2), workload, cluster);
+  const StageMemory memory = EstimateMemory(plan, workload, cluster)[0];
+  const int64_t parameters = ChunkParameters(plan, workload, 0)[0].Total();
+  EXPECT_EQ(memory.weights, Bytes(2 * parameters));
+  EXPECT_EQ(memory.gradients, Bytes(2 * parameters));
+  EXPECT_EQ(memory.optimizer, Bytes(12 * parameters));
+}
+
+// Stages between embedding and head are equal: each holds a micro-batch less than the
+// one before.
+TEST(StageMemoryTest, EarlierStagesOfOneForwardOneBackwardHoldMore) {
+  const Workload workload = MakeWorkload(20);
+  const Cluster cluster = MakeCluster(1, 5);
+  const Plan plan = MakePlan(Degrees(1, 5), workload, cluster);
+  const std::vector<StageMemory> memory = EstimateMemory(plan, workload, cluster);
+  for (int stage = 0; stage < 3; ++stage) {
+    EXPECT_GT(memory[stage].activations, memory[stage + 1].activations);
+  }
+  EXPECT_EQ(memory[1].activations - memory[2].activations,
+            memory[2].activations - memory[3].activations);
+}
+
+TEST(StageMemoryTest, RecomputationSavesActivations) {
+  const Cluster cluster = MakeCluster(1, 2);
+  PlanDegrees degrees = Degrees(1, 2);
+  const StageMemory none = FirstOf(degrees, cluster);
+  degrees.recompute = Recompute::kFull;
+  EXPECT_LT(FirstOf(degrees, cluster).allocated, none.allocated);
+}
+
+// Both sides of T5 and its head share one table.
+TEST(StageMemoryTest, WhatIsTiedToTheEmbeddingCountsOnceOnItsRank) {
+  EncoderDecoderConfig config = EncoderDecoderOfFamily("megatron_t5");
+  config.block.layers = config.decoder_layers = 1;
+  config.block.hidden = 64;
+  config.block.heads = 4;
+  config.block.vocab = 128;
+  config.encoder_sequence = config.decoder_sequence = config.block.max_sequence = 512;
+  const Workload workload =
+      BuildEncoderDecoder(Completed(config), AttentionBackend::kFlash, "tiny");
+  const Cluster cluster = MakeCluster(1, 1);
+  const Plan plan = MakePlan(Degrees(1, 1), workload, cluster);
+  EXPECT_EQ(EstimateMemory(plan, workload, cluster)[0].weights, Bytes(2 * workload.Parameters()));
+}
+
+void CheckCurves(const PlanDegrees& degrees, const Cluster& cluster) {
+  const Workload workload = MakeWorkload(8);
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  const Schedule schedule = Lower(plan, workload, cluster);
+  const PlainModel model;
+  SimExecutor executor(cluster, model);
+  const Timeline timeline = executor.Execute(schedule);
+  const auto curves = MemoryOverTime(plan, workload, cluster, schedule, timeline);
+  ASSERT_EQ(curves.size(), schedule.ranks().size());
+  for (size_t rank = 0; rank < curves.size(); ++rank) {
+    const StageMemory memory = EstimateReplicaMemory(
+        plan, workload, cluster, schedule.ranks()[rank].stage, schedule.ranks()[rank].replica);
+    Bytes peak;
+    Duration time;
+    for (const MemoryChange& change : curves[rank]) {
+      EXPECT_GE(change.time, time);
+      time = change.time;
+      peak = std::max(peak, change.used);
+    }
+    EXPECT_EQ(peak, memory.Peak() - memory.fragmentation) << "rank " << rank;
+    EXPECT_EQ(curves[rank].back().used, curves[rank].front().used);
+  }
+}
+
+TEST(StageMemoryTest, TheCurvePeaksWhereTheEstimateSaysAndEndsWhereItBegan) {
+  const Cluster cluster = MakeCluster(1, 4);
+  PlanDegrees degrees = Degrees(1, 4);
+  CheckCurves(degrees, cluster);
+  degrees.order = PipelineOrder::kGpipe;
+  CheckCurves(degrees, cluster);
+  degrees.order = PipelineOrder::kInterleaved;
+  degrees.chunks = 2;
+  CheckCurves(degrees, cluster);
+  degrees = Degrees(1, 1);
+  degrees.zero = 3;  // passes in several parts
+  CheckCurves(degrees, cluster);
+}
+
+TEST(StageMemoryTest, InferenceHoldsWeightsAlone) {
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.forward_only = true;
+  const StageMemory memory = FirstOf(degrees, MakeCluster(1, 1));
+  EXPECT_EQ(memory.gradients + memory.optimizer, Bytes());
+  EXPECT_GT(memory.weights, Bytes());
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,106 @@
+#include "sim/memory/tensor_sizes.h"
+
+#include "costmodel/divide.h"
+
+namespace stagecraft {
+namespace {
+
+int64_t Keys(const Operator& op, const ShardSpec& spec) {
+  if (op.keys > 0) return op.keys;
+  return op.positions > 0 ? op.positions : spec.sequence;
+}
+
+int64_t Copies(const Operator& op) { return op.experts > 0 ? op.experts_per_token : 1; }
+
+// Of every row that is not split, whatever the operator's part of the features.
+Bytes RowBytes(int64_t features, const Operator& op, const ShardSpec& spec) {
+  return Bytes(spec.Rows(op.positions) * Copies(op) * features * spec.ElementBytes());
+}
+
+int64_t LocalOut(const Operator& op, const ShardSpec& spec) {
+  return op.split == Split::kColumn ? DivideUp(op.out_features, spec.tensor) : op.out_features;
+}
+
+// One number per query, key and head.
+Bytes ScoreBytes(const Operator& op, const ShardSpec& spec) {
+  return Bytes(spec.Rows(op.positions) * DivideUp(op.heads, spec.tensor) * Keys(op, spec) *
+               spec.ElementBytes());
+}
+
+bool KeepsScores(const Operator& op, const ShardSpec& spec) {
+  return op.kind == OperatorKind::kAttention && spec.attention == AttentionBackend::kUnfused;
+}
+
+bool IsSplitProduct(const Operator& op, Split split, const ShardSpec& spec) {
+  return spec.sequence_parallel && op.kind == OperatorKind::kLinear && op.split == split;
+}
+
+}  // namespace
+
+Bytes SavedBytes(const SavedTensor& tensor, const Operator& op, const ShardSpec& spec) {
+  const int64_t element =
+      tensor.bytes_per_element == 0 ? spec.ElementBytes() : tensor.bytes_per_element;
+  const bool is_split = tensor.split == Split::kColumn;
+  const int64_t rows = is_split ? spec.Rows(op.positions) : spec.SplitRows(op.positions);
+  const int64_t features = is_split ? DivideUp(tensor.features, spec.tensor) : tensor.features;
+  return Bytes(rows * features * element * (tensor.per_key ? Keys(op, spec) : 1));
+}
+
+bool IsInput(const SavedTensor& tensor, const Operator& op) {
+  if (op.kind != OperatorKind::kAttention) return tensor.name == op.name + "_input";
+  return tensor.name == "query" || tensor.name == "key" || tensor.name == "value";
+}
+
+bool IsProduct(const Operator& op) {
+  return op.kind == OperatorKind::kLinear || op.kind == OperatorKind::kConvolution ||
+         op.kind == OperatorKind::kRecurrent;
+}
+
+Bytes InputBytes(const Operator& op, const ShardSpec& spec) {
+  if (op.kind == OperatorKind::kConvolution) {
+    return Bytes(spec.micro_batch * op.input_elements * spec.ElementBytes());
+  }
+  if (op.split == Split::kRow) {
+    return RowBytes(DivideUp(op.in_features, spec.tensor), op, spec);
+  }
+  return Bytes(spec.SplitRows(op.positions) * Copies(op) * op.in_features * spec.ElementBytes());
+}
+
+Bytes OutputBytes(const Operator& op, const ShardSpec& spec) {
+  if (op.split == Split::kColumn) return RowBytes(LocalOut(op, spec), op, spec);
+  return Bytes(spec.SplitRows(op.positions) * Copies(op) * op.out_features * spec.ElementBytes());
+}
+
+Bytes ProductGradientBytes(const Operator& op, const ShardSpec& spec) {
+  return op.split == Split::kRow ? RowBytes(op.out_features, op, spec) : OutputBytes(op, spec);
+}
+
+Bytes ForwardScratch(const Operator& op, const ShardSpec& spec) {
+  if (KeepsScores(op, spec)) return ScoreBytes(op, spec);
+  if (IsSplitProduct(op, Split::kColumn, spec)) return RowBytes(op.in_features, op, spec);
+  if (IsSplitProduct(op, Split::kRow, spec)) return RowBytes(op.out_features, op, spec);
+  return Bytes();
+}
+
+Bytes BackwardScratch(const Operator& op, const ShardSpec& spec) {
+  // Gradients of what dropout and softmax made.
+  if (KeepsScores(op, spec)) return 2 * ScoreBytes(op, spec);
+  if (op.kind == OperatorKind::kAttention) {
+    // FlashAttention-2 sums gradients of queries in 32 bits.
+    constexpr int64_t kSumBytes = 4;
+    const int64_t queries = DivideUp(op.heads, spec.tensor) * op.head_size;
+    return Bytes(spec.Rows(op.positions) * queries * kSumBytes);
+  }
+  // The input, gathered again, and its gradient before it is reduced.
+  if (IsSplitProduct(op, Split::kColumn, spec)) return 2 * RowBytes(op.in_features, op, spec);
+  if (IsSplitProduct(op, Split::kRow, spec)) return RowBytes(op.out_features, op, spec);
+  return Bytes();
+}
+
+Bytes WeightBytes(const Operator& op, const ShardSpec& spec) {
+  int64_t own = op.split == Split::kTokens ? op.parameters : DivideUp(op.parameters, spec.tensor);
+  if (op.experts > 0) own = DivideUp(own, spec.expert);
+  return Bytes(own * spec.ElementBytes());
+}
+
+}  // namespace stagecraft
