@@ -9,7 +9,6 @@
 #include "costmodel/check.h"
 #include "sim/pipeline/dual_pipe.h"
 #include "sim/pipeline/list_scheduler.h"
-#include "sim/pipeline/zero_bubble.h"
 
 namespace stagecraft {
 namespace {
@@ -37,7 +36,8 @@ PipelineOrders Automatic(const OrderOptions& options, int micro_batches,
   std::vector<PassMemory> memory;
   for (const std::vector<PassMemory>& chunks : inputs.memory) memory.push_back(chunks[0]);
   return AutomaticZeroBubbleOrders(inputs.costs, micro_batches, memory,
-                                   Limits(inputs, micro_batches, options.activation_limit));
+                                   Limits(inputs, micro_batches, options.activation_limit),
+                                   options.search);
 }
 
 // Chunks count alike: the widest stands for all.

@@ -9,6 +9,7 @@
 #include "sim/pipeline/order.h"
 #include "sim/pipeline/order_kind.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/zero_bubble.h"
 
 namespace stagecraft {
 
@@ -20,6 +21,7 @@ struct OrderOptions {
   // zb-auto: memory of saved activations over what the first of equal stages holds
   // with 1f1b; list: likewise, or 0 for no limit.
   double activation_limit = 1;
+  ZeroBubbleSearch search = ZeroBubbleSearch::kThorough;  // zb-auto
 };
 
 // What passes cost and what a micro-batch holds, [stage][chunk].

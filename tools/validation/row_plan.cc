@@ -147,6 +147,7 @@ RowSchedule RowOrder(const std::string& name) {
   if (name == "zb-auto-1p" || name == "zb-auto-2p") {
     schedule.order = PipelineOrder::kZeroBubbleAuto;
     schedule.options.activation_limit = name == "zb-auto-1p" ? 1 : 2;
+    schedule.options.search = ZeroBubbleSearch::kPublished;
     return schedule;
   }
   const auto order = FindPipelineOrder(name);

@@ -33,7 +33,7 @@ struct CompletedRow {
 CompletedRow CompleteRow(const MeasuredRow& row, const StackTable& table);
 
 Recompute RowRecompute(const MeasuredRow& completed);
-// "zb-auto-2p" is zb-auto with twice 1F1B's activations.
+// "zb-auto-2p" is zb-auto as its authors ran it, with twice 1F1B's activations.
 struct RowSchedule {
   PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
   OrderOptions options;
