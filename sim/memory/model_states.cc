@@ -18,7 +18,8 @@ int64_t OptimizerBytes(Optimizer optimizer, int64_t working_bytes) {
 
 StateSharing SharingOf(const Plan& plan, int stage) {
   const Stage& s = plan.stages[stage];
-  const int64_t ranks = static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
+  const auto peers = static_cast<int64_t>(MapOf(plan).Peers(stage).size());
+  const int64_t ranks = peers * static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
   StateSharing sharing;
   sharing.zero = plan.zero;
   sharing.ranks = plan.zero_group > 0 ? plan.zero_group : ranks;

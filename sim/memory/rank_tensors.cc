@@ -53,7 +53,7 @@ class Maker {
 
   int Communicators() const {
     return (stage().tensor_parallel > 1) + (stage().context_parallel > 1) +
-           (stage().replicas.size() > 1) + (plan_.stages.size() > 1);
+           (stage().replicas.size() > 1 || MapOf(plan_).chains() > 1) + (plan_.stages.size() > 1);
   }
 
   Bytes MaskBytes() const {

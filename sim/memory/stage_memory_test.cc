@@ -51,6 +51,25 @@ TEST(StageMemoryTest, StatesTakeSixteenBytesAParameter) {
   EXPECT_EQ(memory.optimizer, Bytes(12 * parameters));
 }
 
+// Pipelines in two directions hold every parameter twice, and share its states out
+// among the ranks of both stages that do.
+TEST(StageMemoryTest, TwoDirectionsHoldTheNetworkTwice) {
+  const Workload workload = MakeWorkload(14);
+  const Cluster cluster = MakeCluster(1, 4);
+  PlanDegrees degrees = Degrees(1, 4);
+  degrees.order = PipelineOrder::kChimera;
+  degrees.zero = 1;
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  for (const StageMemory& memory : EstimateMemory(plan, workload, cluster)) {
+    int64_t parameters = 0;
+    for (const ParameterCount& chunk : ChunkParameters(plan, workload, memory.stage)) {
+      parameters += chunk.Total();
+    }
+    EXPECT_EQ(memory.weights, Bytes(2 * parameters));
+    EXPECT_EQ(memory.optimizer, Bytes(12 * parameters / 2));
+  }
+}
+
 // Stages between embedding and head are equal: each holds a micro-batch less than the
 // one before.
 TEST(StageMemoryTest, EarlierStagesOfOneForwardOneBackwardHoldMore) {
