@@ -45,7 +45,7 @@ class PlanOrdersTest : public ::testing::Test {
     return flops;
   }
 
-  const PlainModel model_;
+  PlainModel model_;
   const Workload workload_ = MakeWorkload(14);
   const Cluster cluster_ = MakeCluster(2, 8);
 };
