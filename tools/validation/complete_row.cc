@@ -135,7 +135,8 @@ class Completion {
   }
 
   void FillVocabulary() {
-    if (row_.model_kind == "gpt") Default(row_.vocab, table_.gpt_vocabulary(), "vocab");
+    const int64_t usual = Source().vocabulary == 0 ? table_.gpt_vocabulary() : Source().vocabulary;
+    if (row_.model_kind == "gpt") Default(row_.vocab, usual, "vocab");
     if (row_.vocab == 0) throw InputError("vocabulary is not stated");
     if (row_.vocab > kMostRows) throw InputError("vocabulary of more than a billion");
     if (stack_.vocabulary_multiple > 0) {

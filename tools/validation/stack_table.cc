@@ -145,11 +145,16 @@ SourceFacts FactsFromProto(const SourceProto& proto, const std::string& place) {
   if (proto.gradient_bytes() != 0) {
     CheckElement(proto.gradient_bytes(), place + ".gradient_bytes");
   }
+  if (proto.vocabulary() < 0) {
+    throw InputError(place + ".vocabulary: got " + std::to_string(proto.vocabulary()) +
+                     ", want >= 0");
+  }
   return {.is_passes_only = proto.is_passes_only(),
           .counts_every_rank = proto.counts_every_rank(),
           .attention = proto.attention(),
           .gradient_bytes = proto.gradient_bytes(),
           .prints_gib = proto.prints_gib(),
+          .vocabulary = proto.vocabulary(),
           .origin = proto.origin()};
 }
 

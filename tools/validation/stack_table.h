@@ -51,6 +51,7 @@ struct SourceFacts {
   std::string attention;           // of rows that do not say; empty: as the stack
   int gradient_bytes = 0;          // 0: as the precision has it
   bool prints_gib = false;         // its gigabytes of memory are 2^30 bytes, read as 10^9
+  int64_t vocabulary = 0;          // of gpt rows that do not say; 0: as gpt_vocabulary()
   std::string origin;
 };
 
