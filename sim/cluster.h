@@ -99,6 +99,8 @@ class Cluster {
   // the uplinks on the way (Interconnect::MessageShare).
   // Preconditions: from != to, concurrent >= 1.
   Fabric DescribePair(int from, int to, int concurrent) const;
+  // Pairs of equal number are described alike, for any `concurrent`.
+  int64_t PairClass(int from, int to) const;
 
  private:
   struct LazyGraph;

@@ -1,7 +1,9 @@
 // Clusters whose files describe their networks and PCIe trees.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
@@ -121,6 +123,32 @@ TEST(ClusterFabricTest, GroupsSeeOversubscription) {
   EXPECT_EQ(GigabytesPerSecond(cluster.DescribePair(0, 8, 1).inter), 50);
   EXPECT_EQ(GigabytesPerSecond(cluster.DescribePair(0, 16, 1).inter), 40);
   EXPECT_EQ(GigabytesPerSecond(cluster.DescribePair(0, 16, 8).inter), 5);
+}
+
+// Mixed nodes, cube meshes, pairs below one PCIe switch, uplinks that are shared.
+TEST(ClusterFabricTest, PairsOfOneClassAreDescribedAlike) {
+  const Cluster clusters[] = {
+      ParseCluster("h100-sxm:3x8"), ParseCluster("v100-sxm2-16gb:3x8+a100-sxm4-80gb:2x8"),
+      ParseCluster("pcie-8x4090:2+gb200-nvl72:20"), Read(Nodes(6) + kTwoToOne)};
+  for (const Cluster& cluster : clusters) {
+    std::map<int64_t, std::pair<int, int>> first;  // by class
+    size_t pairs = 0;
+    for (int from = 0; from < cluster.device_count(); ++from) {
+      for (int to = 0; to < cluster.device_count(); ++to) {
+        if (from == to) continue;
+        ++pairs;
+        const auto [entry, is_new] =
+            first.try_emplace(cluster.PairClass(from, to), std::pair(from, to));
+        for (const int concurrent : {1, 4}) {
+          EXPECT_EQ(cluster.DescribePair(from, to, concurrent),
+                    cluster.DescribePair(entry->second.first, entry->second.second, concurrent))
+              << cluster.name() << " " << from << " " << to;
+        }
+      }
+    }
+    const bool shares_uplinks = &cluster == &clusters[3];
+    EXPECT_EQ(first.size() == pairs, shares_uplinks) << cluster.name();
+  }
 }
 
 TEST(ClusterFabricTest, AWideFabricChangesNothing) {

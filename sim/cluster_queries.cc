@@ -194,6 +194,19 @@ Fabric Cluster::DescribeGroup(std::span<const int> devices, Traffic traffic) con
   return fabric;
 }
 
+int64_t Cluster::PairClass(int from, int to) const {
+  const int64_t devices = device_count();
+  if (has_explicit_links_ || !IsSingleSwitch(interconnect_->spec())) return from * devices + to;
+  // Where in its node either end is, of which kind that is, and what lies between.
+  const DevicePlace start = places_[from];
+  const DevicePlace goal = places_[to];
+  const int64_t first = first_device(first_node_[device_group(from)]) + start.local;
+  const int64_t last = first_device(first_node_[device_group(to)]) + goal.local;
+  const bool crosses = domain_[start.node] != domain_[goal.node];
+  const int64_t between = crosses ? 0 : start.node != goal.node ? 1 : 2;
+  return (between * devices + first) * devices + last;
+}
+
 Fabric Cluster::DescribePair(int from, int to, int concurrent) const {
   CHECK(concurrent >= 1);
   const Route route = FindRoute(from, to);

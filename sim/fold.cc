@@ -23,9 +23,41 @@ void Append(const Fabric& fabric, Signature& signature) {
   Append(fabric.inter, signature);
 }
 
+// All devices of the sender's replica on its node send at the same time.
+int Concurrent(const Cluster& cluster, const std::vector<int>& replica, int sender) {
+  const int node = cluster.place(sender).node;
+  return static_cast<int>(std::count_if(replica.begin(), replica.end(), [&](int device) {
+    return cluster.place(device).node == node;
+  }));
+}
+
+// TransferFabric() of many pairs, of which few are unlike.
+class TransferTable {
+ public:
+  TransferTable(const Plan& plan, const Cluster& cluster) : plan_(plan), cluster_(cluster) {}
+
+  const Fabric& Find(int from_stage, int from_replica, int to_stage, int to_replica, int index) {
+    const TransferEnds ends =
+        FindTransferEnds(plan_, from_stage, from_replica, to_stage, to_replica, index);
+    const int concurrent =
+        Concurrent(cluster_, plan_.stages[from_stage].replicas[from_replica], ends.sender);
+    const auto [entry, is_new] =
+        fabrics_.try_emplace({cluster_.PairClass(ends.sender, ends.receiver), concurrent});
+    if (is_new) {
+      entry->second = cluster_.DescribePair(ends.sender, ends.receiver, concurrent);
+    }
+    return entry->second;
+  }
+
+ private:
+  const Plan& plan_;
+  const Cluster& cluster_;
+  std::map<std::pair<int64_t, int>, Fabric> fabrics_;  // by class and messages at once
+};
+
 // Everything that decides how long a replica's work takes.
 Signature ReplicaSignature(const Plan& plan, const Workload& workload, const Cluster& cluster,
-                           int replica) {
+                           int replica, TransferTable& transfers) {
   Signature signature;
   const int stages = static_cast<int>(plan.stages.size());
   for (int stage = 0; stage < stages; ++stage) {
@@ -39,15 +71,15 @@ Signature ReplicaSignature(const Plan& plan, const Workload& workload, const Clu
     signature.push_back(StageShares(plan, stage).Count(replica));
     if (stages == 1) continue;
     const int next = (stage + 1) % stages;
-    Append(TransferFabric(plan, cluster, stage, replica, next, replica, 0), signature);
-    Append(TransferFabric(plan, cluster, next, replica, stage, replica, 0), signature);
+    Append(transfers.Find(stage, replica, next, replica, 0), signature);
+    Append(transfers.Find(next, replica, stage, replica, 0), signature);
   }
   return signature;
 }
 
 // Whether every device of a replica sees the same groups and routes, so that
 // one rank can stand for all.
-bool RanksAreAlike(const Plan& plan, const Cluster& cluster) {
+bool RanksAreAlike(const Plan& plan, const Cluster& cluster, TransferTable& transfers) {
   if (plan.gradient_sync.servers > 0) return false;  // each group has servers of its own
   const int stages = static_cast<int>(plan.stages.size());
   for (int s = 0; s < stages; ++s) {
@@ -60,12 +92,12 @@ bool RanksAreAlike(const Plan& plan, const Cluster& cluster) {
     const int replicas = static_cast<int>(stage.replicas.size());
     if (next == s || static_cast<int>(plan.stages[next].replicas.size()) != replicas) continue;
     for (int replica = 0; replica < replicas; ++replica) {
-      const Fabric pair = TransferFabric(plan, cluster, s, replica, next, replica, 0);
-      const Fabric back = TransferFabric(plan, cluster, next, replica, s, replica, 0);
+      const Fabric& pair = transfers.Find(s, replica, next, replica, 0);
+      const Fabric& back = transfers.Find(next, replica, s, replica, 0);
       const int devices = static_cast<int>(stage.replicas[replica].size());
       for (int i = 1; i < devices; ++i) {
-        if (TransferFabric(plan, cluster, s, replica, next, replica, i) != pair) return false;
-        if (TransferFabric(plan, cluster, next, replica, s, replica, i) != back) return false;
+        if (transfers.Find(s, replica, next, replica, i) != pair) return false;
+        if (transfers.Find(next, replica, s, replica, i) != back) return false;
       }
     }
   }
@@ -112,21 +144,17 @@ TransferEnds FindTransferEnds(const Plan& plan, int from_stage, int from_replica
 
 Fabric TransferFabric(const Plan& plan, const Cluster& cluster, int from_stage, int from_replica,
                       int to_stage, int to_replica, int index) {
-  const std::vector<int>& from = plan.stages[from_stage].replicas[from_replica];
   const auto [sender, receiver] =
       FindTransferEnds(plan, from_stage, from_replica, to_stage, to_replica, index);
-  // All devices of the sender's replica on its node send at the same time.
-  int concurrent = 0;
-  for (const int device : from) {
-    concurrent += cluster.place(device).node == cluster.place(sender).node ? 1 : 0;
-  }
-  return cluster.DescribePair(sender, receiver, concurrent);
+  const std::vector<int>& from = plan.stages[from_stage].replicas[from_replica];
+  return cluster.DescribePair(sender, receiver, Concurrent(cluster, from, sender));
 }
 
 Folding FoldReplicas(const Plan& plan, const Workload& workload, const Cluster& cluster,
                      bool unfold) {
   Folding folding;
-  folding.unfold_ranks = unfold || !RanksAreAlike(plan, cluster);
+  TransferTable transfers(plan, cluster);
+  folding.unfold_ranks = unfold || !RanksAreAlike(plan, cluster, transfers);
   if (!HasSeparatePipelines(plan)) {
     folding.instances.push_back(WholePipeline(plan));
     return folding;
@@ -135,8 +163,8 @@ Folding FoldReplicas(const Plan& plan, const Workload& workload, const Cluster& 
   const int replicas = static_cast<int>(plan.stages[0].replicas.size());
   for (int r = 0; r < replicas; ++r) {
     if (!folding.unfold_ranks) {
-      const auto [entry, is_new] = classes.try_emplace(ReplicaSignature(plan, workload, cluster, r),
-                                                       folding.instances.size());
+      const auto [entry, is_new] = classes.try_emplace(
+          ReplicaSignature(plan, workload, cluster, r, transfers), folding.instances.size());
       if (!is_new) {
         ++folding.instances[entry->second].multiplicity;
         continue;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/divide.h"
@@ -12,37 +12,39 @@
 namespace stagecraft {
 namespace {
 
-struct Degree {
-  std::string name;
-  int size;
+// Devices from one rank to the next along each dimension.
+struct RankStrides {
+  int tensor = 0, context = 0, data = 0, pipeline = 0;
 };
 
-// The dimensions of the rank order, fastest first.
-std::vector<Degree> OrderedDegrees(const PlanDegrees& d) {
+RankStrides StridesOf(const PlanDegrees& d) {
   const auto dimensions = ParseRankOrder(d.rank_order);
   if (!dimensions.has_value()) throw InputError("rank order: " + RankOrderProblem(d.rank_order));
-  const std::map<std::string, int> sizes{
-      {"tp", d.tensor}, {"cp", d.context}, {"ep", 1}, {"dp", d.data}, {"pp", d.pipeline}};
-  std::vector<Degree> ordered;
-  for (const std::string& name : *dimensions) ordered.push_back({name, sizes.at(name)});
-  return ordered;
+  RankStrides strides;
+  int stride = 1;
+  for (const std::string& name : *dimensions) {
+    if (name == "tp") {
+      strides.tensor = std::exchange(stride, stride * d.tensor);
+    } else if (name == "cp") {
+      strides.context = std::exchange(stride, stride * d.context);
+    } else if (name == "dp") {
+      strides.data = std::exchange(stride, stride * d.data);
+    } else if (name == "pp") {
+      strides.pipeline = std::exchange(stride, stride * d.pipeline);
+    }  // experts are divided among ranks that the others count
+  }
+  return strides;
 }
 
 // Devices of (dp, pp): tensor index fastest, then context.
-std::vector<int> DevicesOf(const std::vector<Degree>& order, int tensor, int context, int data,
+std::vector<int> DevicesOf(const PlanDegrees& d, const RankStrides& strides, int data,
                            int pipeline) {
   std::vector<int> devices;
-  for (int cp = 0; cp < context; ++cp) {
-    for (int tp = 0; tp < tensor; ++tp) {
-      const std::map<std::string, int> index{
-          {"tp", tp}, {"cp", cp}, {"ep", 0}, {"dp", data}, {"pp", pipeline}};
-      int device = 0;
-      int stride = 1;
-      for (const Degree& degree : order) {
-        device += index.at(degree.name) * stride;
-        stride *= degree.size;
-      }
-      devices.push_back(device);
+  devices.reserve(static_cast<size_t>(d.context) * d.tensor);
+  for (int cp = 0; cp < d.context; ++cp) {
+    for (int tp = 0; tp < d.tensor; ++tp) {
+      devices.push_back(data * strides.data + pipeline * strides.pipeline + cp * strides.context +
+                        tp * strides.tensor);
     }
   }
   return devices;
@@ -247,7 +249,7 @@ bool HasSeparatePipelines(const Plan& plan) {
 
 Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster& cluster) {
   const PlanDegrees d = Resolve(given, cluster);
-  const std::vector<Degree> order = OrderedDegrees(d);
+  const RankStrides strides = StridesOf(d);
   const ChunkMap map(PlacementOf(d), d.pipeline, d.chunks);
   const std::vector<int> counts = LayersPerPart(d, map, workload);
   Plan plan;
@@ -273,7 +275,7 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
     stage.expert_parallel = d.expert;
     stage.replica_micro_batches = d.replica_micro_batches;
     for (int dp = 0; dp < d.data; ++dp) {
-      stage.replicas.push_back(DevicesOf(order, d.tensor, d.context, dp, pp));
+      stage.replicas.push_back(DevicesOf(d, strides, dp, pp));
     }
   }
   const std::vector<std::string> errors = FindErrors(plan, workload, cluster);

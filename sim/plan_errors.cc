@@ -317,8 +317,29 @@ void CheckProfile(const Plan& plan, const Workload& workload, const Cluster& clu
   }
 }
 
+// What its device cannot do that the plan asks for; empty where it can.
+std::string FindBoardError(const Plan& plan, const Device& device) {
+  if (plan.precision == DType::kFp8 && plan.fp8_recipe == Fp8Recipe::kMx &&
+      !HasBlockScaling(device.generation)) {
+    return fmt::format("fp8_recipe: {} has no products of block-scaled 8-bit numbers", device.name);
+  }
+  if (device.Peak(plan.precision).flop_per_s() <= 0) {
+    return fmt::format("precision: {} has no {} arithmetic", device.name, Name(plan.precision));
+  }
+  return "";
+}
+
 void CheckDevices(const Plan& plan, const Cluster& cluster, Errors& errors) {
-  std::map<int, std::string> used;
+  constexpr size_t kMostErrors = 20;  // one broken plan need not fill a screen
+  using Place = std::pair<int, int>;  // stage and replica
+  const auto name = [](const Place& place) {
+    return fmt::format("stages[{}].replicas[{}]", place.first, place.second);
+  };
+  std::vector<Place> used(cluster.device_count(), Place(-1, -1));
+  std::vector<std::string> board_errors;  // by group of nodes
+  for (const Cluster::NodeGroup& group : cluster.groups()) {
+    board_errors.push_back(FindBoardError(plan, group.type.device));
+  }
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
     const size_t want = static_cast<size_t>(stage.tensor_parallel) * stage.context_parallel;
@@ -326,30 +347,27 @@ void CheckDevices(const Plan& plan, const Cluster& cluster, Errors& errors) {
       errors.push_back(fmt::format("stages[{}].replicas: got none, want at least one", s));
     }
     for (size_t r = 0; r < stage.replicas.size(); ++r) {
-      const std::string where = fmt::format("stages[{}].replicas[{}]", s, r);
+      const Place place(static_cast<int>(s), static_cast<int>(r));
       if (stage.replicas[r].size() != want) {
-        errors.push_back(fmt::format(
-            "{}: got {} devices, want tensor_parallel {} x "
-            "context_parallel {} = {}",
-            where, stage.replicas[r].size(), stage.tensor_parallel, stage.context_parallel, want));
+        errors.push_back(
+            fmt::format("{}: got {} devices, want tensor_parallel {} x "
+                        "context_parallel {} = {}",
+                        name(place), stage.replicas[r].size(), stage.tensor_parallel,
+                        stage.context_parallel, want));
       }
       for (const int device : stage.replicas[r]) {
         if (device < 0 || device >= cluster.device_count()) {
-          errors.push_back(fmt::format("{}: device {} is not one of the {} devices of {}", where,
-                                       device, cluster.device_count(), cluster.name()));
-        } else if (!used.emplace(device, where).second) {
-          errors.push_back(
-              fmt::format("{}: device {} already works in {}", where, device, used[device]));
-        } else if (plan.precision == DType::kFp8 && plan.fp8_recipe == Fp8Recipe::kMx &&
-                   !HasBlockScaling(cluster.device(device).generation)) {
-          errors.push_back(
-              fmt::format("fp8_recipe: {} has no products of block-scaled 8-bit numbers",
-                          cluster.device(device).name));
-        } else if (cluster.device(device).Peak(plan.precision).flop_per_s() <= 0) {
-          errors.push_back(fmt::format("precision: {} has no {} arithmetic",
-                                       cluster.device(device).name, Name(plan.precision)));
+          errors.push_back(fmt::format("{}: device {} is not one of the {} devices of {}",
+                                       name(place), device, cluster.device_count(),
+                                       cluster.name()));
+        } else if (used[device].first >= 0) {
+          errors.push_back(fmt::format("{}: device {} already works in {}", name(place), device,
+                                       name(used[device])));
+        } else if (const std::string& error = board_errors[cluster.device_group(device)];
+                   used[device] = place, !error.empty()) {
+          errors.push_back(error);
         }
-        if (errors.size() >= 20) return;  // one broken plan need not fill a screen
+        if (errors.size() >= kMostErrors) return;
       }
     }
   }
