@@ -56,12 +56,16 @@ void CountWork(const Plan& plan, const Workload& workload, const Cluster& cluste
   evaluation.peak = FlopRate(peak);
 }
 
-}  // namespace
+// Of a plan with its orders.
+void CountMemory(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                 const SimulationOptions& options, Evaluation& evaluation) {
+  evaluation.memory = EstimateMemory(plan, workload, cluster, options.framework);
+  evaluation.fits = std::all_of(evaluation.memory.begin(), evaluation.memory.end(),
+                                [](const StageMemory& memory) { return memory.fits(); });
+}
 
-SimulatedStep SimulateStep(const Plan& given, const Workload& workload, const Cluster& cluster,
-                           const CostModel& model, const SimulationOptions& options) {
-  SimulatedStep step;
-  step.plan = WithOrders(given, workload, cluster, model);
+void Simulate(const Workload& workload, const Cluster& cluster, const CostModel& model,
+              const SimulationOptions& options, SimulatedStep& step) {
   const Plan& plan = step.plan;
   const bool unfold = options.unfold || options.network.fidelity == NetworkFidelity::kFlow;
   step.schedule = Lower(plan, workload, cluster, {unfold, options.with_optimizer});
@@ -77,10 +81,26 @@ SimulatedStep SimulateStep(const Plan& given, const Workload& workload, const Cl
   const double factor = std::exp(kSigmas80 * evaluation.profile.spread);
   evaluation.step_time_low = Duration::Seconds(evaluation.step_time.seconds() / factor);
   evaluation.step_time_high = Duration::Seconds(evaluation.step_time.seconds() * factor);
-  evaluation.memory = EstimateMemory(plan, workload, cluster, options.framework);
-  evaluation.fits = std::all_of(evaluation.memory.begin(), evaluation.memory.end(),
-                                [](const StageMemory& memory) { return memory.fits(); });
   CountWork(plan, workload, cluster, evaluation);
+}
+
+}  // namespace
+
+Evaluation EvaluatePlan(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                        const CostModel& model, const SimulationOptions& options) {
+  SimulatedStep step;
+  step.plan = WithOrders(plan, workload, cluster, model);
+  CountMemory(step.plan, workload, cluster, options, step.evaluation);
+  if (step.evaluation.fits) Simulate(workload, cluster, model, options, step);
+  return std::move(step.evaluation);
+}
+
+SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                           const CostModel& model, const SimulationOptions& options) {
+  SimulatedStep step;
+  step.plan = WithOrders(plan, workload, cluster, model);
+  Simulate(workload, cluster, model, options, step);
+  CountMemory(step.plan, workload, cluster, options, step.evaluation);
   return step;
 }
 

@@ -58,65 +58,12 @@ void CheckPositive(const char* name, int64_t value, int64_t most) {
 
 // All but those that serve; with a given dp no more than it takes.
 int64_t WorkingDevices(const PlanDegrees& d, int64_t model, const Cluster& cluster) {
-  const int64_t all = cluster.device_count();
+  const int64_t all = d.devices > 0 ? d.devices : cluster.device_count();
   if (d.gradient_sync.servers <= 0) return all;
   const double groups = static_cast<double>(d.pipeline) * d.tensor * d.expert;
   const double serving = groups * d.gradient_sync.servers;
   const int64_t left = serving < static_cast<double>(all) ? all - static_cast<int64_t>(serving) : 0;
   return d.data > 0 && d.data * model <= left ? d.data * model : left;
-}
-
-// Derives dp and the defaults that depend on it, checking the arithmetic.
-PlanDegrees Resolve(PlanDegrees d, const Cluster& cluster) {
-  CheckPositive("tensor parallel", d.tensor, kMostOfADegree);
-  CheckPositive("pipeline parallel", d.pipeline, kMostOfADegree);
-  CheckPositive("context parallel", d.context, kMostOfADegree);
-  CheckPositive("virtual stages", d.chunks, kMostOfADegree);
-  CheckPositive("micro-batch", d.micro_batch, kMostOfABatch);
-  CheckPositive("global batch", d.global_batch, kMostOfABatch);
-  CheckPositive("sequence", d.sequence, kMostOfABatch);
-  CheckPositive("expert parallel", d.expert, kMostOfADegree);
-  const int64_t model = static_cast<int64_t>(d.tensor) * d.context * d.pipeline;
-  const int64_t world = WorkingDevices(d, model, cluster);
-  const std::string beside = d.gradient_sync.servers > 0 ? " beside those that serve" : "";
-  if (model > world || world % model != 0) {
-    throw InputError(
-        fmt::format("tp {} x cp {} x pp {} = {} does not divide the {} devices of {}{}", d.tensor,
-                    d.context, d.pipeline, model, world, cluster.name(), beside));
-  }
-  if (d.data != 0 && d.data * model != world) {
-    throw InputError(fmt::format("dp: tp {} x cp {} x pp {} x dp {} = {}, but {} has {} devices{}",
-                                 d.tensor, d.context, d.pipeline, d.data, d.data * model,
-                                 cluster.name(), world, beside));
-  }
-  d.data = static_cast<int>(world / model);
-  const int64_t data_ranks = static_cast<int64_t>(d.data) * d.context;
-  if (data_ranks % d.expert != 0) {
-    throw InputError(fmt::format("expert parallel: {} does not divide dp {} x cp {} = {}", d.expert,
-                                 d.data, d.context, data_ranks));
-  }
-  const bool is_even = d.replica_micro_batches.empty();
-  if (is_even && d.global_batch % (d.micro_batch * d.data) != 0) {
-    throw InputError(
-        fmt::format("global batch: {} is not a multiple of micro-batch {} x dp {} = {}",
-                    d.global_batch, d.micro_batch, d.data, d.micro_batch * d.data));
-  }
-  if (d.sequence_parallel < 0) d.sequence_parallel = d.tensor > 1;
-  d.sequence_parallel = d.sequence_parallel != 0 && d.tensor > 1;
-  if (d.zero < 0) {
-    const bool is_plain = d.gradient_sync.method == SyncMethod::kAllReduce;
-    d.zero = is_plain && d.data * d.context > 1 && !d.forward_only ? 1 : 0;
-  }
-  if (d.gradient_bytes == 0) d.gradient_bytes = d.precision == DType::kFp16 ? 2 : 4;
-  if (d.chunks > 1 && d.order == PipelineOrder::kOneForwardOneBackward) {
-    d.order = PipelineOrder::kInterleaved;
-  }
-  const Placement placement = PlacementOf(d);
-  // Orders with a shape of their own need not be told how many chunks it has.
-  if (d.chunks == 1 && placement != Placement::kLooped) d.chunks = LeastChunks(d.order);
-  const std::string problem = FindChunkError(d.order, placement, d.pipeline, d.chunks);
-  if (!problem.empty()) throw InputError(problem);
-  return d;
 }
 
 // Layers per virtual stage, in execution order. Every layer counts as one, the
@@ -152,42 +99,6 @@ std::vector<int> GivenSplit(const std::vector<int>& stage_blocks, const ChunkMap
     }
   }
   return counts;
-}
-
-// By part of a chain.
-std::vector<int> LayersPerPart(const PlanDegrees& d, const ChunkMap& map,
-                               const Workload& workload) {
-  // All but the first layer and the last, which the split places: the blocks,
-  // and what else stands between them (the embedding of a decoder).
-  const int blocks = workload.layer_count() - 2;
-  const int64_t virtual_stages = static_cast<int64_t>(d.pipeline) * d.chunks / map.chains();
-  if (virtual_stages > blocks + 2) {
-    throw InputError(
-        fmt::format("pp {} x virtual stages {} = {} is more than the {} layers of {} (embedding "
-                    "and head included)",
-                    d.pipeline, d.chunks, virtual_stages, blocks + 2, workload.name));
-  }
-  if (d.balance_head && d.pipeline > 1) {
-    if (!d.stage_blocks.empty() || d.chunks > 1 || blocks < d.pipeline) {
-      throw InputError(fmt::format(
-          "redistributed vocabulary placement: wants one chunk a stage (got {}), as many "
-          "blocks as stages (got {} and {}) and no given layers per stage",
-          d.chunks, blocks, d.pipeline));
-    }
-    return GivenSplit(BalancedBlocks(workload, d.sequence, d.pipeline), map);
-  }
-  if (d.stage_blocks.empty()) return EvenSplit(blocks, static_cast<int>(virtual_stages));
-  int64_t given = 0;
-  for (const int stage : d.stage_blocks) {
-    if (stage < 0) throw InputError(fmt::format("stage layers: got {}, want at least 0", stage));
-    given += stage;
-  }
-  if (static_cast<int>(d.stage_blocks.size()) != d.pipeline || given != blocks) {
-    throw InputError(
-        fmt::format("stage layers: {} stages with {} layers in all, want {} stages and {} layers",
-                    d.stage_blocks.size(), given, d.pipeline, blocks));
-  }
-  return GivenSplit(d.stage_blocks, map);
 }
 
 }  // namespace
@@ -247,11 +158,107 @@ bool HasSeparatePipelines(const Plan& plan) {
   });
 }
 
+PlanDegrees ResolveDegrees(const PlanDegrees& degrees, const Cluster& cluster) {
+  PlanDegrees d = degrees;
+  if (d.devices < 0 || d.devices > cluster.device_count()) {
+    throw InputError(fmt::format("devices: got {}, want at most the {} of {}", d.devices,
+                                 cluster.device_count(), cluster.name()));
+  }
+  CheckPositive("tensor parallel", d.tensor, kMostOfADegree);
+  CheckPositive("pipeline parallel", d.pipeline, kMostOfADegree);
+  CheckPositive("context parallel", d.context, kMostOfADegree);
+  CheckPositive("virtual stages", d.chunks, kMostOfADegree);
+  CheckPositive("micro-batch", d.micro_batch, kMostOfABatch);
+  CheckPositive("global batch", d.global_batch, kMostOfABatch);
+  CheckPositive("sequence", d.sequence, kMostOfABatch);
+  CheckPositive("expert parallel", d.expert, kMostOfADegree);
+  const int64_t model = static_cast<int64_t>(d.tensor) * d.context * d.pipeline;
+  const int64_t world = WorkingDevices(d, model, cluster);
+  const std::string beside = d.gradient_sync.servers > 0 ? " beside those that serve" : "";
+  if (model > world || world % model != 0) {
+    throw InputError(
+        fmt::format("tp {} x cp {} x pp {} = {} does not divide the {} devices of {}{}", d.tensor,
+                    d.context, d.pipeline, model, world, cluster.name(), beside));
+  }
+  if (d.data != 0 && d.data * model != world) {
+    throw InputError(fmt::format("dp: tp {} x cp {} x pp {} x dp {} = {}, but {} has {} devices{}",
+                                 d.tensor, d.context, d.pipeline, d.data, d.data * model,
+                                 cluster.name(), world, beside));
+  }
+  d.data = static_cast<int>(world / model);
+  const int64_t data_ranks = static_cast<int64_t>(d.data) * d.context;
+  if (data_ranks % d.expert != 0) {
+    throw InputError(fmt::format("expert parallel: {} does not divide dp {} x cp {} = {}", d.expert,
+                                 d.data, d.context, data_ranks));
+  }
+  const bool is_even = d.replica_micro_batches.empty();
+  if (is_even && d.global_batch % (d.micro_batch * d.data) != 0) {
+    throw InputError(
+        fmt::format("global batch: {} is not a multiple of micro-batch {} x dp {} = {}",
+                    d.global_batch, d.micro_batch, d.data, d.micro_batch * d.data));
+  }
+  if (d.sequence_parallel < 0) d.sequence_parallel = d.tensor > 1;
+  d.sequence_parallel = d.sequence_parallel != 0 && d.tensor > 1;
+  if (d.zero < 0) {
+    const bool is_plain = d.gradient_sync.method == SyncMethod::kAllReduce;
+    d.zero = is_plain && d.data * d.context > 1 && !d.forward_only ? 1 : 0;
+  }
+  if (d.gradient_bytes == 0) d.gradient_bytes = d.precision == DType::kFp16 ? 2 : 4;
+  if (d.chunks > 1 && d.order == PipelineOrder::kOneForwardOneBackward) {
+    d.order = PipelineOrder::kInterleaved;
+  }
+  const Placement placement = PlacementOf(d);
+  // Orders with a shape of their own need not be told how many chunks it has.
+  if (d.chunks == 1 && placement != Placement::kLooped) d.chunks = LeastChunks(d.order);
+  const std::string problem = FindChunkError(d.order, placement, d.pipeline, d.chunks);
+  if (!problem.empty()) throw InputError(problem);
+  return d;
+}
+
+std::vector<int> PartLayers(const PlanDegrees& d, const Workload& workload) {
+  const ChunkMap map(PlacementOf(d), d.pipeline, d.chunks);
+  // All but the first layer and the last, which the split places: the blocks,
+  // and what else stands between them (the embedding of a decoder).
+  const int blocks = workload.layer_count() - 2;
+  const int64_t virtual_stages = static_cast<int64_t>(d.pipeline) * d.chunks / map.chains();
+  if (virtual_stages > blocks + 2) {
+    throw InputError(
+        fmt::format("pp {} x virtual stages {} = {} is more than the {} layers of {} (embedding "
+                    "and head included)",
+                    d.pipeline, d.chunks, virtual_stages, blocks + 2, workload.name));
+  }
+  if (d.balance_head && d.pipeline > 1) {
+    if (!d.stage_blocks.empty() || d.chunks > 1 || blocks < d.pipeline) {
+      throw InputError(fmt::format(
+          "redistributed vocabulary placement: wants one chunk a stage (got {}), as many "
+          "blocks as stages (got {} and {}) and no given layers per stage",
+          d.chunks, blocks, d.pipeline));
+    }
+    return GivenSplit(BalancedBlocks(workload, d.sequence, d.pipeline), map);
+  }
+  if (d.stage_blocks.empty()) return EvenSplit(blocks, static_cast<int>(virtual_stages));
+  int64_t given = 0;
+  for (const int stage : d.stage_blocks) {
+    if (stage < 0) throw InputError(fmt::format("stage layers: got {}, want at least 0", stage));
+    given += stage;
+  }
+  if (static_cast<int>(d.stage_blocks.size()) != d.pipeline || given != blocks) {
+    throw InputError(
+        fmt::format("stage layers: {} stages with {} layers in all, want {} stages and {} layers",
+                    d.stage_blocks.size(), given, d.pipeline, blocks));
+  }
+  return GivenSplit(d.stage_blocks, map);
+}
+
+std::vector<int> PlacedDevices(const PlanDegrees& degrees, int stage, int replica) {
+  return DevicesOf(degrees, StridesOf(degrees), replica, stage);
+}
+
 Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster& cluster) {
-  const PlanDegrees d = Resolve(given, cluster);
+  const PlanDegrees d = ResolveDegrees(given, cluster);
   const RankStrides strides = StridesOf(d);
   const ChunkMap map(PlacementOf(d), d.pipeline, d.chunks);
-  const std::vector<int> counts = LayersPerPart(d, map, workload);
+  const std::vector<int> counts = PartLayers(d, workload);
   Plan plan;
   static_cast<StepOptions&>(plan) = d;
   plan.sequence_parallel = d.sequence_parallel != 0;

@@ -80,7 +80,8 @@ bool HasSeparatePipelines(const Plan& plan);
 struct PlanDegrees : StepOptions {
   int tensor = 1;
   int pipeline = 1;
-  int data = 0;  // 0: derived from the cluster
+  int data = 0;     // 0: derived from the devices
+  int devices = 0;  // of the cluster, its first ones; 0: all
   int context = 1;
   int expert = 1;
   int chunks = 1;  // virtual stages per device
@@ -102,6 +103,15 @@ struct PlanDegrees : StepOptions {
 // choices the one with most blocks beside the head; what does not divide goes to
 // later stages. At least two stages, and as many blocks.
 std::vector<int> BalancedBlocks(const Workload& workload, int64_t sequence, int stages);
+
+// Degrees with what is derived from others: data, zero and the like. Throws
+// InputError with the arithmetic where they do not go together.
+PlanDegrees ResolveDegrees(const PlanDegrees& degrees, const Cluster& cluster);
+// Layers of every part of a chain, in execution order, of resolved degrees; throws
+// InputError where some part would have none.
+std::vector<int> PartLayers(const PlanDegrees& degrees, const Workload& workload);
+// The devices of a replica of a stage, of resolved degrees.
+std::vector<int> PlacedDevices(const PlanDegrees& degrees, int stage, int replica);
 
 // Builds the plan that fills the whole cluster, but for devices that serve
 // (SyncOptions::servers). Throws InputError with the

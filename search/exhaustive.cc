@@ -1,0 +1,195 @@
+#include "search/exhaustive.h"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <optional>
+
+#include "costmodel/check.h"
+#include "search/space.h"
+#include "search/step_bound.h"
+#include "sim/plan_orders.h"
+
+namespace stagecraft {
+namespace {
+
+// Evaluated side by side; the same at any number of threads.
+constexpr size_t kWave = 64;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Candidate {
+  size_t index = 0;  // in the space
+  double bound = 0;
+};
+
+double Gibibytes(Bytes bytes) { return static_cast<double>(bytes.count()) / (1 << 30); }
+
+class Search {
+ public:
+  Search(const SearchProblem& problem, const SearchOptions& options)
+      : problem_(problem), options_(options), space_(EnumerateDegrees(problem)) {}
+
+  SearchResult Run() {
+    result_.candidates = static_cast<int64_t>(space_.size());
+    BoundAll();
+    size_t next = 0;
+    while (next < queue_.size() && queue_[next].bound < WorstKept() && !IsSpent()) {
+      next = EvaluateWave(next);
+      Report(next);
+    }
+    Finish(next);
+    return std::move(result_);
+  }
+
+ private:
+  double Seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+  bool IsSpent() const {
+    const Budget& budget = options_.budget;
+    return (budget.evaluations > 0 && result_.evaluated >= budget.evaluations) ||
+           (budget.seconds > 0 && Seconds() >= budget.seconds) ||
+           (budget.stop != nullptr && budget.stop->load());
+  }
+
+  // What a plan must stay below to be returned.
+  double WorstKept() const {
+    const auto top = static_cast<size_t>(options_.top);
+    return result_.plans.size() < top ? kInfinity : result_.plans.back().score;
+  }
+
+  void BoundAll() {
+    StepBound bound(problem_);
+    const Bytes capacity = problem_.cluster.device(0).memory;
+    for (size_t i = 0; i < space_.size(); ++i) {
+      const Bytes memory = bound.Memory(space_[i]);
+      if (memory > capacity) {
+        NoteObstacle(memory, capacity, [&] {
+          return fmt::format(
+              "weights, gradients and optimizer states need {:.1f} GiB at {}, {:.1f} "
+              "GiB are there",
+              Gibibytes(memory), DegreesText(space_[i]), Gibibytes(capacity));
+        });
+        continue;
+      }
+      queue_.push_back({i, bound.Score(space_[i])});
+    }
+    std::sort(queue_.begin(), queue_.end(), [](const Candidate& a, const Candidate& b) {
+      return a.bound != b.bound ? a.bound < b.bound : a.index < b.index;
+    });
+  }
+
+  size_t EvaluateWave(size_t first) {
+    size_t last = std::min(first + kWave, queue_.size());
+    if (options_.budget.evaluations > 0) {
+      const auto left = static_cast<size_t>(options_.budget.evaluations - result_.evaluated);
+      last = std::min(last, first + left);
+    }
+    const double worst = WorstKept();
+    while (last > first && queue_[last - 1].bound >= worst) --last;
+    std::vector<std::optional<RankedPlan>> wave(last - first);
+    tbb::parallel_for(first, last,
+                      [&](size_t i) { wave[i - first] = Evaluate(space_[queue_[i].index]); });
+    for (size_t i = first; i < last; ++i) Keep(std::move(wave[i - first]), queue_[i].index);
+    return last;
+  }
+
+  // Nothing where its orders need more memory than they may use.
+  std::optional<RankedPlan> Evaluate(const PlanDegrees& degrees) const {
+    RankedPlan ranked;
+    try {
+      const Plan plan = MakePlan(degrees, problem_.workload, problem_.cluster);
+      ranked.plan = WithOrders(plan, problem_.workload, problem_.cluster, problem_.model);
+    } catch (const InputError&) {
+      return std::nullopt;
+    }
+    ranked.evaluation = EvaluatePlan(ranked.plan, problem_.workload, problem_.cluster,
+                                     problem_.model, {.framework = problem_.framework});
+    ranked.score = Score(problem_.objective, ranked.evaluation);
+    return ranked;
+  }
+
+  void Keep(std::optional<RankedPlan> found, size_t index) {
+    ++result_.evaluated;
+    if (!found) return;
+    if (!found->evaluation.fits) return NoteStage(found->evaluation, space_[index]);
+    ++result_.feasible;
+    if (found->score < best_) {
+      best_ = found->score;
+      result_.curve.push_back({result_.evaluated, Seconds(), best_});
+    }
+    const auto place =
+        std::upper_bound(result_.plans.begin(), result_.plans.end(), found->score,
+                         [](double score, const RankedPlan& other) { return score < other.score; });
+    result_.plans.insert(place, std::move(*found));
+    if (result_.plans.size() > static_cast<size_t>(options_.top)) result_.plans.pop_back();
+  }
+
+  void NoteStage(const Evaluation& evaluation, const PlanDegrees& degrees) {
+    const auto fullest = std::max_element(
+        evaluation.memory.begin(), evaluation.memory.end(),
+        [](const StageMemory& a, const StageMemory& b) { return a.Peak() < b.Peak(); });
+    NoteObstacle(fullest->Peak(), fullest->capacity, [&] {
+      return fmt::format("stage {} needs {:.1f} GiB at {}, {:.1f} GiB are there", fullest->stage,
+                         Gibibytes(fullest->Peak()), DegreesText(degrees),
+                         Gibibytes(fullest->capacity));
+    });
+  }
+
+  // The nearest to fit is told.
+  template <typename Text>
+  void NoteObstacle(Bytes needed, Bytes capacity, Text text) {
+    const double share =
+        static_cast<double>(needed.count()) / static_cast<double>(capacity.count());
+    if (share >= least_share_) return;
+    least_share_ = share;
+    result_.obstacle = text();
+  }
+
+  static std::string DegreesText(const PlanDegrees& d) {
+    return fmt::format("tp {}, cp {}, pp {}, dp {}, micro-batch {}, recompute {}, zero {}",
+                       d.tensor, d.context, d.pipeline, d.data, d.micro_batch, Name(d.recompute),
+                       d.zero);
+  }
+
+  void Report(size_t next) const {
+    if (!options_.report) return;
+    const double bound = next < queue_.size() ? std::min(queue_[next].bound, best_) : best_;
+    options_.report({result_.evaluated, static_cast<int64_t>(queue_.size() - next), best_, bound});
+  }
+
+  void Finish(size_t next) {
+    const bool is_done = next == queue_.size() || queue_[next].bound >= WorstKept();
+    const double unseen = next < queue_.size() ? queue_[next].bound : kInfinity;
+    result_.bound = std::min(unseen, best_);
+    if (result_.bound == kInfinity) result_.bound = 0;  // there is no plan
+    result_.is_optimal = !result_.plans.empty() && (is_done || unseen >= best_);
+    if (!result_.plans.empty()) result_.obstacle.clear();
+    if (space_.empty()) {
+      result_.obstacle =
+          "no degrees among those allowed divide the devices, the batch and the "
+          "network at once";
+    }
+  }
+
+  const SearchProblem& problem_;
+  const SearchOptions& options_;
+  const std::vector<PlanDegrees> space_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::vector<Candidate> queue_;
+  SearchResult result_;
+  double best_ = kInfinity;
+  double least_share_ = kInfinity;
+};
+
+}  // namespace
+
+SearchResult SearchExhaustively(const SearchProblem& problem, const SearchOptions& options) {
+  return Search(problem, options).Run();
+}
+
+}  // namespace stagecraft

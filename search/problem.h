@@ -1,0 +1,54 @@
+// SearchProblem: which plan is best for a workload on a cluster, of which plans, and
+// by which measure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "costmodel/cost_model.h"
+#include "search/evaluation.h"
+#include "sim/cluster.h"
+#include "sim/memory/framework_memory.h"
+#include "sim/plan.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+// What is to be least. kCost: device-seconds of a step, which are its price where all
+// devices cost alike. kMemory: the peak of the device that comes closest to its capacity,
+// as a share of it; of equals the shortest step.
+enum class Objective { kStepTime, kCost, kMemory };
+const char* Name(Objective objective);
+
+// What to choose from; of a list that is empty, everything that can be lowered.
+struct Choices {
+  std::vector<int> tensor, context, expert, pipeline, chunks;
+  std::vector<int64_t> micro_batches;  // samples
+  std::vector<PipelineOrder> orders;   // empty: 1f1b, interleaved where there are chunks
+  std::vector<Recompute> recomputes;
+  std::vector<int> zeros;
+  // Besides all devices: the first half of the nodes, a quarter of them, ... and of a
+  // single node half of its devices, a quarter, ...
+  bool fewer_devices = false;
+};
+
+// Workload, cluster and model outlive it.
+struct SearchProblem {
+  const Workload& workload;
+  const Cluster& cluster;
+  const CostModel& model;
+  PlanDegrees given;  // what is not chosen: batch, sequence, precision, switches
+  Choices choices = {};
+  Objective objective = Objective::kStepTime;
+  FrameworkMemory framework = {};
+};
+
+// What makes the problem one without an answer that can be sought, a sentence each:
+// choices that contradict each other or the workload. Empty where it can be searched.
+std::vector<std::string> FindErrors(const SearchProblem& problem);
+
+// What the objective makes of an evaluation; less is better.
+double Score(Objective objective, const Evaluation& evaluation);
+
+}  // namespace stagecraft

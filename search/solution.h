@@ -1,0 +1,63 @@
+// What a search found, and what it was given to find it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search/evaluation.h"
+#include "sim/plan.h"
+
+namespace stagecraft {
+
+// A search ends by itself or when one of these is used up, whichever comes first; it
+// then returns the best so far. With seconds or a stop the answer depends on the machine.
+struct Budget {
+  int64_t evaluations = 0;                  // 0: no limit
+  double seconds = 0;                       // 0: no limit
+  const std::atomic<bool>* stop = nullptr;  // set by another thread; may be null
+};
+
+// For people who wait.
+struct SearchProgress {
+  int64_t evaluated = 0;
+  int64_t left = 0;  // candidates at most
+  double best = 0;   // score; infinity before the first that fits
+  double bound = 0;  // no plan scores less
+};
+
+struct SearchOptions {
+  int top = 1;  // plans to return
+  Budget budget = {};
+  std::function<void(const SearchProgress&)> report = {};  // now and then, from one thread
+};
+
+struct RankedPlan {
+  Plan plan;  // with the orders that it ran
+  Evaluation evaluation;
+  double score = 0;
+};
+
+// When a better plan was found.
+struct CurvePoint {
+  int64_t evaluations = 0;  // so far, this one too
+  double seconds = 0;
+  double score = 0;
+};
+
+struct SearchResult {
+  std::vector<RankedPlan> plans;  // best first; equal scores in the order of the space
+  int64_t candidates = 0;         // of the space
+  int64_t evaluated = 0;          // memory looked at, and simulated where it fits
+  int64_t feasible = 0;           // of those that were evaluated
+  bool is_optimal = false;        // no plan of the space scores less than the first
+  double bound = 0;               // no plan of the space scores less
+  std::vector<CurvePoint> curve;
+  // Where no plan fits: what the nearest one lacks, a sentence.
+  std::string obstacle;
+};
+
+}  // namespace stagecraft

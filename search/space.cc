@@ -1,0 +1,207 @@
+#include "search/space.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "sim/pipeline/make_orders.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kMostTensor = 64;
+constexpr int kMostContext = 16;
+constexpr int64_t kLeastTokens = 256;  // of a sample on a rank, where nothing is asked for
+constexpr int kMostChunks = 16;
+constexpr int64_t kMostMicroBatch = 16;
+
+template <typename T>
+std::vector<T> Divisors(T number, T most) {
+  std::vector<T> divisors;
+  for (T d = 1; d <= std::min(number, most); ++d) {
+    if (number % d == 0) divisors.push_back(d);
+  }
+  return divisors;
+}
+
+template <typename T>
+std::vector<T> Or(const std::vector<T>& given, std::vector<T> usual) {
+  return given.empty() ? std::move(usual) : given;
+}
+
+class Enumeration {
+ public:
+  explicit Enumeration(const SearchProblem& problem)
+      : problem_(problem),
+        workload_(problem.workload),
+        choices_(problem.choices),
+        experts_(ExpertCount(problem.workload)) {}
+
+  std::vector<PlanDegrees> Run() {
+    for (const int devices : DeviceCounts()) {
+      for (const int tensor : Or(choices_.tensor, Divisors(workload_.heads, kMostTensor))) {
+        if (!TensorFits(tensor) || devices % tensor != 0) continue;
+        for (const int context : Or(choices_.context, ContextDegrees())) {
+          if (devices / tensor % context != 0 || !ContextFits(tensor, context)) continue;
+          AddPipelines(devices, tensor, context);
+        }
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  std::vector<int> DeviceCounts() const {
+    const Cluster& cluster = problem_.cluster;
+    std::vector<int> counts{cluster.device_count()};
+    if (!choices_.fewer_devices) return counts;
+    for (int nodes = cluster.node_count() / 2; nodes > 0; nodes /= 2) {
+      counts.push_back(nodes == cluster.node_count() ? counts[0] : cluster.first_device(nodes));
+    }
+    for (int devices = counts.back() / 2; devices > 0; devices /= 2) counts.push_back(devices);
+    return counts;
+  }
+
+  std::vector<int> ContextDegrees() const {
+    std::vector<int> degrees{1};
+    for (int d = 2; d <= kMostContext && problem_.given.sequence / d >= kLeastTokens; d *= 2) {
+      degrees.push_back(d);
+    }
+    return degrees;
+  }
+
+  bool TensorFits(int tensor) const {
+    const int kv_heads = workload_.kv_heads;
+    return workload_.heads % tensor == 0 && workload_.hidden % tensor == 0 &&
+           (kv_heads % tensor == 0 || tensor % kv_heads == 0) &&
+           (tensor == 1 || !workload_.is_profile());
+  }
+
+  bool ContextFits(int tensor, int context) const {
+    const PlanDegrees& given = problem_.given;
+    const bool splits_tokens = given.sequence_parallel != 0 && tensor > 1;
+    return given.sequence % context == 0 &&
+           (!splits_tokens || given.sequence / context % tensor == 0) &&
+           (given.context_exchange != ContextExchange::kUlysses ||
+            workload_.heads % (tensor * context) == 0) &&
+           (context == 1 || !workload_.is_profile());
+  }
+
+  void AddPipelines(int devices, int tensor, int context) {
+    const int left = devices / tensor / context;
+    for (const int pipeline : Or(choices_.pipeline, Divisors(left, workload_.layer_count()))) {
+      if (left % pipeline != 0 || pipeline > workload_.layer_count()) continue;
+      const int data = left / pipeline;
+      if (problem_.given.global_batch % data != 0) continue;
+      if (problem_.given.data != 0 && problem_.given.data != data) continue;
+      PlanDegrees degrees = problem_.given;
+      degrees.devices = devices;
+      degrees.tensor = tensor;
+      degrees.context = context;
+      degrees.pipeline = pipeline;
+      degrees.data = data;
+      AddExperts(degrees);
+    }
+  }
+
+  void AddExperts(PlanDegrees degrees) {
+    const int ranks = degrees.data * degrees.context;
+    const std::vector<int> usual = experts_ > 0 ? Divisors(experts_, ranks) : std::vector<int>{1};
+    for (const int expert : Or(choices_.expert, usual)) {
+      if (ranks % expert != 0 || (expert > 1 && (experts_ <= 0 || experts_ % expert != 0)))
+        continue;
+      degrees.expert = expert;
+      AddMicroBatches(degrees);
+    }
+  }
+
+  void AddMicroBatches(PlanDegrees degrees) {
+    const int64_t own = degrees.global_batch / degrees.data;
+    for (const int64_t size : Or(choices_.micro_batches, Divisors(own, kMostMicroBatch))) {
+      if (own % size != 0) continue;
+      degrees.micro_batch = size;
+      for (const PipelineOrder order : Orders()) AddChunks(order, degrees);
+    }
+  }
+
+  std::vector<PipelineOrder> Orders() const {
+    return Or(choices_.orders,
+              {PipelineOrder::kOneForwardOneBackward, PipelineOrder::kInterleaved});
+  }
+
+  void AddChunks(PipelineOrder order, PlanDegrees degrees) {
+    if (degrees.pipeline == 1 && order != PipelineOrder::kOneForwardOneBackward) return;
+    degrees.order = order;
+    std::vector<int> usual(kMostChunks);
+    for (int i = 0; i < kMostChunks; ++i) usual[i] = i + 1;
+    for (const int chunks : Or(choices_.chunks, usual)) {
+      degrees.chunks = chunks;
+      if (ChunksFit(degrees)) AddRecomputes(degrees);
+    }
+  }
+
+  bool ChunksFit(const PlanDegrees& degrees) const {
+    const Placement placement = PlacementOf(degrees.order);
+    if (!FindChunkError(degrees.order, placement, degrees.pipeline, degrees.chunks).empty()) {
+      return false;
+    }
+    const ChunkMap map(placement, degrees.pipeline, degrees.chunks);
+    const int layers = workload_.layer_count();
+    if (map.length() > layers) return false;
+    const bool divides = (layers - 2) % map.length() == 0 || layers % map.length() == 0;
+    if (choices_.chunks.empty() && degrees.chunks > LeastChunks(degrees.order) && !divides) {
+      return false;
+    }
+    const auto micro_batches =
+        static_cast<int>(degrees.global_batch / degrees.data / degrees.micro_batch);
+    return FindMicroBatchError(degrees.order, map, micro_batches).empty();
+  }
+
+  void AddRecomputes(PlanDegrees degrees) {
+    std::vector<Recompute> usual{Recompute::kNone, Recompute::kFull};
+    if (workload_.attention == AttentionBackend::kUnfused) usual.push_back(Recompute::kSelective);
+    for (const Recompute recompute : Or(choices_.recomputes, usual)) {
+      degrees.recompute = recompute;
+      AddSharding(degrees);
+    }
+  }
+
+  void AddSharding(PlanDegrees degrees) {
+    const bool is_alone = degrees.data * degrees.context == 1;
+    const bool is_plain = degrees.gradient_sync.method == SyncMethod::kAllReduce;
+    const std::vector<int> usual = is_alone || !is_plain || degrees.forward_only
+                                       ? std::vector<int>{0}
+                                       : std::vector<int>{0, 1, 2, 3};
+    // Two copies of a stage's parameters are updated as one.
+    const bool has_copies = PlacementOf(degrees.order) == Placement::kBidirectional;
+    for (const int zero : Or(choices_.zeros, usual)) {
+      if (has_copies && zero > 1) continue;
+      degrees.zero = zero;
+      found_.push_back(degrees);
+    }
+  }
+
+  static int ExpertCount(const Workload& workload) {
+    int experts = 0;
+    for (const LayerKind& kind : workload.kinds) {
+      for (size_t v = 0; v < boost::num_vertices(kind.operators); ++v) {
+        experts = std::max(experts, kind.operators[v].experts);
+      }
+    }
+    return experts;
+  }
+
+  const SearchProblem& problem_;
+  const Workload& workload_;
+  const Choices& choices_;
+  const int experts_;
+  std::vector<PlanDegrees> found_;
+};
+
+}  // namespace
+
+std::vector<PlanDegrees> EnumerateDegrees(const SearchProblem& problem) {
+  return Enumeration(problem).Run();
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,178 @@
+#include "search/step_bound.h"
+
+#include <algorithm>
+
+#include "sim/bound_costs.h"
+#include "sim/lowering.h"
+#include "sim/memory/model_states.h"
+#include "sim/schedule.h"
+
+namespace stagecraft {
+namespace {
+
+// Time of some layers before, by part: `own` of part 0, 1, ...
+std::vector<Duration> Before(const std::vector<Duration>& own) {
+  std::vector<Duration> before(own.size());
+  for (size_t i = 1; i < own.size(); ++i) before[i] = before[i - 1] + own[i - 1];
+  return before;
+}
+
+// Passes beside each other hide their collectives, which the bound counts.
+bool PairsPasses(PipelineOrder order) {
+  return order == PipelineOrder::kDualPipe || order == PipelineOrder::kDualPipeV;
+}
+
+}  // namespace
+
+StepBound::StepBound(const SearchProblem& problem) : problem_(problem) {}
+
+// As the first replica of the first stage sees it: of equal nodes its groups are the ones
+// that straddle least.
+ShardSpec StepBound::ShardOf(const PlanDegrees& degrees) const {
+  Plan probe;
+  static_cast<StepOptions&>(probe) = degrees;
+  probe.sequence_parallel = degrees.sequence_parallel != 0 && degrees.tensor > 1;
+  Stage stage;
+  stage.tensor_parallel = degrees.tensor;
+  stage.context_parallel = degrees.context;
+  stage.expert_parallel = degrees.expert;
+  stage.recompute = degrees.recompute;
+  const int replicas = std::max(1, degrees.expert / degrees.context);
+  for (int r = 0; r < replicas; ++r) {
+    stage.replicas.push_back(PlacedDevices(degrees, 0, r));
+  }
+  probe.stages = {stage};
+  return StageShard(probe, problem_.workload, problem_.cluster, 0, 0);
+}
+
+std::vector<StepBound::LayerTimes> StepBound::Measure(const ShardSpec& spec) const {
+  Schedule::Builder builder;
+  std::vector<Op> ops;
+  const auto add = [&](const Steps& steps) {
+    std::vector<OpId> ids;
+    std::vector<uint8_t> flags;
+    for (const Step& step : steps) {
+      ids.push_back(builder.AddOp(step.op));
+      flags.push_back(step.flags);
+    }
+    return builder.AddBlock(ids, flags);
+  };
+  std::vector<std::pair<BlockId, BlockId>> blocks;
+  for (const LayerKind& kind : problem_.workload.kinds) {
+    const LayerSteps steps = ShardLayer(kind, spec);
+    const BlockId forward = add(steps.forward);
+    blocks.emplace_back(forward, add(steps.backward));
+  }
+  const Schedule schedule = builder.Build();
+  const std::vector<Estimate> estimates =
+      problem_.model.Predict(schedule.distinct_ops(), problem_.cluster.device(0));
+  std::vector<LayerTimes> times;
+  for (const auto& [forward, backward] : blocks) {
+    times.push_back(
+        {TimesOf(schedule, forward, estimates).device,
+         problem_.given.forward_only ? Duration() : TimesOf(schedule, backward, estimates).device});
+  }
+  return times;
+}
+
+const std::vector<StepBound::LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
+  // In the usual rank order a replica's groups begin at device 0, however many there are.
+  const bool is_usual = degrees.rank_order == kDefaultRankOrder;
+  const int64_t others = is_usual ? 0 : int64_t{degrees.data} << 32 | degrees.pipeline;
+  const Key key{degrees.tensor,
+                degrees.context,
+                degrees.expert,
+                degrees.micro_batch,
+                static_cast<int64_t>(degrees.recompute),
+                others};
+  const auto [entry, is_new] = layer_times_.try_emplace(key);
+  if (is_new) entry->second = Measure(ShardOf(degrees));
+  return entry->second;
+}
+
+Duration StepBound::StepTime(const PlanDegrees& degrees) {
+  if (PairsPasses(degrees.order)) return Duration();
+  const Workload& workload = problem_.workload;
+  const std::vector<LayerTimes>& times = LayersOf(degrees);
+  const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
+  std::vector<Duration> forward(map.length()), backward(map.length());
+  int layer = 0;
+  const std::vector<int> parts = PartLayers(degrees, workload);
+  for (int part = 0; part < map.length(); ++part) {
+    for (int end = layer + parts[part]; layer < end; ++layer) {
+      forward[part] += times[workload.layers[layer]].forward;
+      backward[part] += times[workload.layers[layer]].backward;
+    }
+  }
+  const std::vector<Duration> forwards_before = Before(forward);
+  const std::vector<Duration> backwards_before = Before(backward);
+  const auto micro_batches =
+      static_cast<int>(degrees.global_batch / degrees.data / degrees.micro_batch);
+  Duration longest;
+  for (int stage = 0; stage < map.stages(); ++stage) {
+    Duration own, head = Duration::Max(), tail = Duration::Max();
+    for (int chunk = 0; chunk < map.chunks(); ++chunk) {
+      const ChunkMap::Part part = map.PartAt({stage, chunk});
+      const int share = map.MicroBatches(part.chain, micro_batches);
+      own += share * (forward[part.index] + backward[part.index]);
+      head = std::min(head, forwards_before[part.index]);
+      tail = std::min(tail, backwards_before[part.index]);
+    }
+    if (SplitsBackward(degrees.order)) tail = Duration();
+    if (degrees.post_validation) head = Duration();
+    longest = std::max(longest, head + own + tail);
+  }
+  return longest;
+}
+
+Bytes StepBound::Memory(const PlanDegrees& degrees) {
+  // Where the most parameters are, without what is tied.
+  const Workload& workload = problem_.workload;
+  const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
+  const std::vector<int> parts = PartLayers(degrees, workload);
+  std::vector<ParameterCount> by_kind;
+  for (const LayerKind& kind : workload.kinds) {
+    by_kind.push_back(ShardParameters(kind, degrees.tensor, degrees.expert));
+  }
+  std::vector<ParameterCount> by_stage(map.stages());
+  int layer = 0;
+  for (int index = 0; index < map.length(); ++index) {
+    ParameterCount sum;
+    for (int end = layer + parts[index]; layer < end; ++layer) {
+      sum += by_kind[workload.layers[layer]];
+      sum.dense -= DivideUp(workload.layer(layer).tied_parameters, degrees.tensor);
+    }
+    for (int chain = 0; chain < map.chains(); ++chain) {
+      by_stage[map.PlaceOf({chain, index}).stage] += sum;
+    }
+  }
+  Plan probe;
+  static_cast<StepOptions&>(probe) = degrees;
+  probe.zero = degrees.zero;
+  probe.gradient_bytes = degrees.gradient_bytes;
+  probe.stages.resize(degrees.pipeline);
+  for (Stage& stage : probe.stages) {
+    stage.chunks.resize(degrees.chunks);
+    stage.context_parallel = degrees.context;
+    stage.expert_parallel = degrees.expert;
+    stage.replicas.resize(degrees.data);
+  }
+  Bytes most;
+  for (int stage = 0; stage < map.stages(); ++stage) {
+    const ModelStates states = ShareOut(by_stage[stage], SharingOf(probe, stage));
+    most = std::max(most, states.weights + states.gradients + states.optimizer);
+  }
+  return most + ContextMemory();
+}
+
+double StepBound::Score(const PlanDegrees& degrees) {
+  if (problem_.objective == Objective::kMemory) {
+    return static_cast<double>(Memory(degrees).count()) /
+           static_cast<double>(problem_.cluster.device(0).memory.count());
+  }
+  const double seconds = StepTime(degrees).seconds();
+  if (problem_.objective == Objective::kStepTime) return seconds;
+  return seconds * degrees.tensor * degrees.context * degrees.pipeline * degrees.data;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,212 @@
+// Branch and bound against all plans one by one, and the bound against the simulator.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "costmodel/memo_model.h"
+#include "costmodel/random.h"
+#include "search/exhaustive.h"
+#include "search/space.h"
+#include "search/step_bound.h"
+#include "tests/laws.h"
+#include "tests/small_problems.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr PipelineOrder kOrders[] = {
+    PipelineOrder::kGpipe,        PipelineOrder::kOneForwardOneBackward,
+    PipelineOrder::kInterleaved,  PipelineOrder::kBreadthFirst,
+    PipelineOrder::kZeroBubbleH1, PipelineOrder::kZeroBubbleAuto,
+    PipelineOrder::kZeroBubbleV,  PipelineOrder::kVHalf,
+    PipelineOrder::kDualPipe,     PipelineOrder::kChimera,
+    PipelineOrder::kList};
+
+Plan MakePlanOf(const SearchProblem& problem, const PlanDegrees& degrees) {
+  return MakePlan(degrees, problem.workload, problem.cluster);
+}
+
+Evaluation EvaluateAll(const SearchProblem& problem, const PlanDegrees& degrees) {
+  return SimulateStep(MakePlanOf(problem, degrees), problem.workload, problem.cluster,
+                      problem.model)
+      .evaluation;
+}
+
+TEST(SearchSpaceTest, AFewChoicesGiveEveryWayToCombineThem) {
+  const auto small = MakeSmallProblem(Random(1), 2);
+  SearchProblem problem = small->Ask();
+  problem.choices.tensor = {1, 2, 4, 8};
+  problem.choices.context = {1};
+  problem.choices.pipeline = {1, 2};
+  problem.choices.micro_batches = {1};
+  problem.choices.recomputes = {Recompute::kNone};
+  problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+  const int devices = problem.cluster.device_count();
+  std::vector<std::string> found;
+  for (const PlanDegrees& d : EnumerateDegrees(problem)) {
+    EXPECT_EQ(d.tensor * d.pipeline * d.data, devices);
+    found.push_back(fmt::format("{}x{} {}", d.tensor, d.pipeline, d.zero));
+  }
+  // Four ways to share where there are replicas, one where there is none.
+  size_t want = 0;
+  for (const int tensor : {1, 2, 4, 8}) {
+    for (const int pipeline : {1, 2}) {
+      if (devices % (tensor * pipeline) == 0) want += devices == tensor * pipeline ? 1 : 4;
+    }
+  }
+  EXPECT_EQ(found.size(), want);
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(std::adjacent_find(found.begin(), found.end()), found.end());
+}
+
+TEST(SearchSpaceTest, EveryCandidateIsAPlanAndNoneComesTwice) {
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    const auto small = MakeSmallProblem(Random(seed), 1);
+    SearchProblem problem = small->Ask();
+    problem.choices.orders.assign(std::begin(kOrders), std::end(kOrders));
+    problem.choices.fewer_devices = seed % 2 == 1;
+    std::map<std::string, int> seen;
+    for (const PlanDegrees& degrees : EnumerateDegrees(problem)) {
+      EXPECT_NO_THROW(MakePlanOf(problem, degrees)) << laws::Describe(degrees);
+      const std::string text = fmt::format("{} {} {} {}", laws::Describe(degrees),
+                                           Name(degrees.order), degrees.data, degrees.devices);
+      EXPECT_EQ(++seen[text], 1) << text;
+    }
+    EXPECT_GT(seen.size(), 100u);
+  }
+}
+
+TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
+  int count = 0;
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    const auto small = MakeSmallProblem(Random(seed), 1);
+    SearchProblem problem = small->Ask();
+    const MemoModel memo(small->model);
+    Choices choices;
+    choices.orders.assign(std::begin(kOrders), std::end(kOrders));
+    const SearchProblem asked{problem.workload, problem.cluster, memo, problem.given, choices};
+    StepBound bound(asked);
+    const std::vector<PlanDegrees> space = EnumerateDegrees(asked);
+    Random random(seed);
+    for (int draw = 0; draw < 40; ++draw) {
+      const PlanDegrees& degrees = space[random.Integer(0, static_cast<int64_t>(space.size()) - 1)];
+      std::optional<Evaluation> evaluation;
+      try {
+        evaluation = EvaluateAll(asked, degrees);
+      } catch (const InputError&) {
+        continue;  // a list that needs more activations than it may hold
+      }
+      const std::string text = laws::Describe(degrees) + " " + Name(degrees.order);
+      EXPECT_LE(bound.StepTime(degrees), evaluation->step_time) << text;
+      Bytes most;
+      for (const StageMemory& memory : evaluation->memory) most = std::max(most, memory.Peak());
+      EXPECT_LE(bound.Memory(degrees), most) << text;
+      ++count;
+    }
+  }
+  EXPECT_GT(count, 300);
+}
+
+// Where passes are long a 1F1B step is little more than its bound.
+TEST(StepBoundTest, IsTightForLargeNetworks) {
+  DecoderConfig config = DecoderOfFamily("llama");
+  config.layers = 32;
+  config.hidden = 8192;
+  config.heads = 64;
+  config.kv_heads = 8;
+  config.ffn = 28672;
+  config.vocab = 32000;
+  config.max_sequence = 4096;
+  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "large");
+  const Cluster cluster = ParseCluster("h100-sxm:4x8");
+  const AnalyticalModel model;
+  SearchProblem problem{.workload = workload, .cluster = cluster, .model = model, .given = {}};
+  problem.given.global_batch = 64;
+  problem.given.sequence = 4096;
+  problem.choices.tensor = {4, 8};
+  problem.choices.context = {1};
+  problem.choices.pipeline = {2, 4};
+  problem.choices.micro_batches = {1};
+  problem.choices.zeros = {1};
+  StepBound bound(problem);
+  const std::vector<PlanDegrees> space = EnumerateDegrees(problem);
+  EXPECT_GT(space.size(), 10u);
+  for (const PlanDegrees& degrees : space) {
+    const Duration step = EvaluateAll(problem, degrees).step_time;
+    EXPECT_GT(bound.StepTime(degrees).seconds() / step.seconds(), 0.9) << laws::Describe(degrees);
+  }
+}
+
+// The oracle: every candidate evaluated.
+double BestOfAll(const SearchProblem& problem, int* feasible) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const PlanDegrees& degrees : EnumerateDegrees(problem)) {
+    const Evaluation evaluation = EvaluateAll(problem, degrees);
+    if (!evaluation.fits) continue;
+    ++*feasible;
+    best = std::min(best, Score(problem.objective, evaluation));
+  }
+  return best;
+}
+
+TEST(SearchExhaustivelyTest, FindsTheBestOfAllPlansOneByOne) {
+  int with_answer = 0, without = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const auto small =
+        MakeSmallProblem(Random(seed), seed % 5 == 4 ? 0.01 : 0.3 + 0.1 * (seed % 4));
+    SearchProblem problem = small->Ask();
+    problem.objective = static_cast<Objective>(seed % 3);
+    problem.choices.context = {1};
+    problem.choices.micro_batches = {1, 4};
+    problem.choices.zeros = {1};
+    problem.choices.fewer_devices = problem.objective == Objective::kCost;
+    int feasible = 0;
+    const double best = BestOfAll(problem, &feasible);
+    const SearchResult result = SearchExhaustively(problem, {.top = 3});
+    if (feasible == 0) {
+      ++without;
+      EXPECT_TRUE(result.plans.empty());
+      EXPECT_NE(result.obstacle, "");
+      continue;
+    }
+    ++with_answer;
+    ASSERT_FALSE(result.plans.empty()) << seed;
+    EXPECT_EQ(result.plans[0].score, best) << seed;
+    EXPECT_TRUE(result.is_optimal);
+    EXPECT_EQ(result.bound, best);
+    EXPECT_EQ(result.plans.size(), std::min<size_t>(3, feasible));
+    EXPECT_LE(result.evaluated, result.candidates);
+    for (size_t i = 1; i < result.plans.size(); ++i) {
+      EXPECT_LE(result.plans[i - 1].score, result.plans[i].score);
+    }
+  }
+  EXPECT_GT(with_answer, 40);
+  EXPECT_GT(without, 3);
+}
+
+TEST(SearchExhaustivelyTest, ABudgetGivesTheBestSoFarAndAnHonestBound) {
+  const auto small = MakeSmallProblem(Random(3), 0.6);
+  const SearchProblem problem = small->Ask();
+  const SearchResult whole = SearchExhaustively(problem, {});
+  ASSERT_TRUE(whole.is_optimal);
+  SearchOptions options;
+  options.budget.evaluations = 3;
+  const SearchResult part = SearchExhaustively(problem, options);
+  EXPECT_EQ(part.evaluated, 3);
+  EXPECT_LE(part.bound, whole.plans[0].score);
+  for (const RankedPlan& plan : part.plans) EXPECT_GE(plan.score, whole.plans[0].score);
+  const std::atomic<bool> stop = true;
+  options.budget = {.stop = &stop};
+  const SearchResult none = SearchExhaustively(problem, options);
+  EXPECT_EQ(none.evaluated, 0);
+  EXPECT_FALSE(none.is_optimal);
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,55 @@
+// Small seeded search problems, for tests: networks of a few layers on a few boards
+// whose memory is about what the network needs.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "costmodel/analytical_model.h"
+#include "costmodel/random.h"
+#include "search/problem.h"
+#include "sim/cluster_spec.h"
+#include "sim/decoder.h"
+
+namespace stagecraft {
+
+struct SmallProblem {
+  Workload workload;
+  Cluster cluster;
+  PlanDegrees given;
+  AnalyticalModel model{};
+
+  SearchProblem Ask() const {
+    return {.workload = workload, .cluster = cluster, .model = model, .given = given};
+  }
+};
+
+// `memory`: of a board, over what one board needs for all weights and states and a GB more.
+inline std::unique_ptr<SmallProblem> MakeSmallProblem(Random random, double memory) {
+  DecoderConfig config = DecoderOfFamily("llama");
+  config.layers = 2 * static_cast<int>(random.Integer(1, 4));
+  config.hidden = 512 * random.Integer(1, 4);
+  config.heads = 8;
+  config.kv_heads = random.Integer(0, 1) == 0 ? 8 : 4;
+  config.ffn = 4 * config.hidden;
+  config.vocab = 8192 * random.Integer(1, 4);
+  config.max_sequence = 1024;
+  Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "small");
+  const int nodes = static_cast<int>(random.Integer(1, 2));
+  const char* boards[] = {"a100-sxm4-80gb", "h100-sxm", "v100-sxm2-16gb"};
+  const std::string board = boards[random.Integer(0, 2)];
+  const Cluster catalogued = ParseCluster(board + ":" + std::to_string(nodes) + "x8");
+  Cluster::NodeGroup group = catalogued.groups()[0];
+  const double states = 18.0 * static_cast<double>(workload.Parameters());
+  group.type.device.memory = ContextMemory() + Bytes(static_cast<int64_t>(memory * (states + 1e9)));
+  PlanDegrees given;
+  given.global_batch = 16 << random.Integer(0, 2);
+  given.sequence = 1024;
+  if (board == "v100-sxm2-16gb") given.precision = DType::kFp16;
+  given.overlap_grad_reduce = random.Integer(0, 1) == 1;
+  given.overlap_p2p = random.Integer(0, 1) == 1;
+  return std::make_unique<SmallProblem>(SmallProblem{
+      .workload = std::move(workload), .cluster = Cluster("small", {group}), .given = given});
+}
+
+}  // namespace stagecraft
