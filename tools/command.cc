@@ -60,6 +60,7 @@ const std::vector<Command>& Commands() {
       {"simulate", "one plan on one cluster: step time, breakdown, memory, trace", RunSimulate},
       {"explain", "what a step waits for, why devices idle; two plans: their difference",
        RunExplain},
+      {"search", "best plans for a workload on a cluster", RunSearch},
       {"fit", "measured samples to a cost model, or one calibrated for a site", RunFit},
       {"evaluate", "cost models against held-out measured samples: error tables", RunEvaluate},
       {"compare", "measured collectives against predicted bus bandwidth", RunCompare},

@@ -1,7 +1,4 @@
 // import: cluster files, and tables of collectives, from what other tools print.
-#include <google/protobuf/text_format.h>
-#include <google/protobuf/util/json_util.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -96,20 +93,6 @@ void CheckFlags(const CLI::App& app, const std::string& format) {
   }
 }
 
-// JSON is YAML too.
-std::string Written(const ClusterProto& proto, const std::string& extension) {
-  std::string text;
-  if (extension == ".json" || extension == ".yaml" || extension == ".yml") {
-    google::protobuf::util::JsonPrintOptions options;
-    options.add_whitespace = true;
-    options.preserve_proto_field_names = true;
-    CHECK(google::protobuf::util::MessageToJsonString(proto, &text, options).ok());
-    return text;
-  }
-  CHECK(google::protobuf::TextFormat::PrintToString(proto, &text));
-  return "# proto-file: proto/cluster.proto\n# proto-message: stagecraft.ClusterProto\n" + text;
-}
-
 void AddOptions(CLI::App& app, ImportFlags& flags) {
   Args formats;
   for (const auto& [name, format] : Formats()) formats.push_back(name);
@@ -169,7 +152,7 @@ void WriteCluster(const ImportFlags& flags, bool as_json, std::ostream& out) {
   ImportedCluster imported = Formats().at(flags.format).read(flags, in);
   imported.cluster.set_name(std::filesystem::path(in).filename().string());
   const Cluster cluster = ClusterFromProto(imported.cluster, in);
-  WriteFileAtomically(flags.out, Written(imported.cluster, path.extension().string()));
+  WriteFileAtomically(flags.out, ProtoFileText(imported.cluster, path.extension().string()));
   Args notes = std::move(imported.notes);
   std::sort(notes.begin(), notes.end());
   notes.erase(std::unique(notes.begin(), notes.end()), notes.end());

@@ -84,20 +84,39 @@ std::vector<std::string> FindWarnings(const Plan& plan, const Workload& workload
 
 }  // namespace
 
-void PlanFlags::Register(CLI::App& app) {
+void PlanFlags::RegisterJob(CLI::App& app) {
   app.add_option("--model", model_,
                  "preset, config.json, its directory, megatron:LxHxA, .onnx or graph.txt")
       ->required();
   app.add_option("--cluster", cluster_, "GPU:NxG, NODE:N, a sum of these, or a file")->required();
+}
+
+void PlanFlags::RegisterAttention(CLI::App& app) {
+  attention_option_ = app.add_option("--attention", attention_, "flash or unfused [flash]");
+}
+
+void PlanFlags::RegisterGiven(CLI::App& app) {
+  RegisterJob(app);
+  RegisterBatch(app);
+  RegisterStep(app);
+  RegisterSwitches(app);
+  sync_.Register(app);
+  RegisterAttention(app);
+}
+
+void PlanFlags::Register(CLI::App& app) {
+  RegisterJob(app);
   app.add_option("--plan", plan_file_, "plan file (.yaml, .json, .textproto) in place of degrees");
   RegisterDegrees(app);
+  RegisterBatch(app);
   const std::vector<CLI::Option*> order = order_.Register(app);
   degree_options_.insert(degree_options_.end(), order.begin(), order.end());
+  RegisterSharing(app);
   RegisterStep(app);
   RegisterSwitches(app);
   const std::vector<CLI::Option*> sync = sync_.Register(app);
   degree_options_.insert(degree_options_.end(), sync.begin(), sync.end());
-  attention_option_ = app.add_option("--attention", attention_, "flash or unfused [flash]");
+  RegisterAttention(app);
   Add(app, "--stack", stack_,
       "take the defaults of a training stack: " +
           fmt::format("{}", fmt::join(StackTable::Embedded().Names(), ", ")));
@@ -111,16 +130,26 @@ void PlanFlags::RegisterDegrees(CLI::App& app) {
   Add(app, "--ep", degrees_.expert, "expert-parallel degree [1]");
   Add(app, "--vpp", degrees_.chunks, "model chunks per stage, interleaved [1]");
   Add(app, "--micro-batch", degrees_.micro_batch, "samples per micro-batch [1]");
+  Add(app, "--replica-micro-batches", degrees_.replica_micro_batches,
+      "micro-batches of each replica, e.g. 5,3 [equally many]")
+      ->delimiter(',');
+  Add(app, "--stage-layers", stage_layers_, "blocks per stage, e.g. 19,21,21,19")->delimiter(',');
+}
+
+void PlanFlags::RegisterBatch(CLI::App& app) {
   Add(app, "--global-batch", degrees_.global_batch, "samples per step [1]");
   Add(app, "--seq", degrees_.sequence, "tokens per sample [the model's limit]");
 }
 
-void PlanFlags::RegisterStep(CLI::App& app) {
+void PlanFlags::RegisterSharing(CLI::App& app) {
   Add(app, "--recompute", recompute_, "none, selective or full [selective]");
   Add(app, "--zero", degrees_.zero,
       "0 to 3: shared by replicas: nothing, states, gradients, parameters [1 where dp > 1; 0 "
       "with --gradient-sync]");
   Add(app, "--zero-group", degrees_.zero_group, "ranks that share, copies beyond [all]");
+}
+
+void PlanFlags::RegisterStep(CLI::App& app) {
   Add(app, "--bucket-bytes", degrees_.bucket_bytes,
       "gradients reduced in one go [Megatron-core's]");
   Add(app, "--cp-exchange", context_exchange_, "ring, gather or ulysses [ring]");
@@ -134,11 +163,7 @@ void PlanFlags::RegisterStep(CLI::App& app) {
       "per element, accumulated and reduced: 2 or 4 [4; 2 with fp16]");
   Add(app, "--embedding-placement", embedding_placement_,
       "first-last or redistributed: blocks leave the stage of the head [first-last]");
-  Add(app, "--replica-micro-batches", degrees_.replica_micro_batches,
-      "micro-batches of each replica, e.g. 5,3 [equally many]")
-      ->delimiter(',');
   Add(app, "--rank-order", degrees_.rank_order, "fastest first [tp-cp-ep-dp-pp]");
-  Add(app, "--stage-layers", stage_layers_, "blocks per stage, e.g. 19,21,21,19")->delimiter(',');
 }
 
 void PlanFlags::RegisterSwitches(CLI::App& app) {
@@ -180,7 +205,6 @@ PlanDegrees PlanFlags::Degrees() const {
   degrees.balance_head = Choose<bool>("--embedding-placement", embedding_placement_,
                                       {{"first-last", false}, {"redistributed", true}});
   degrees.gradient_sync = sync_.Options();
-  order_.Apply(degrees);
   degrees.stage_blocks = stage_layers_;
   if (sequence_parallel_option_->count() > 0) degrees.sequence_parallel = sequence_parallel_;
   return degrees;
@@ -206,6 +230,28 @@ Workload PlanFlags::LoadNetwork(const Cluster& cluster) const {
   return workload;
 }
 
+PlanDegrees PlanFlags::DegreesFor(const Workload& workload) const {
+  PlanDegrees degrees = Degrees();
+  if (degrees.sequence == 0) degrees.sequence = workload.max_sequence;
+  if (workload.is_profile() && !IsGiven("--precision")) degrees.precision = DType::kFp32;
+  return degrees;
+}
+
+PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
+  Cluster cluster = ParseCluster(cluster_);
+  Workload workload = LoadNetwork(cluster);
+  *given = DegreesFor(workload);
+  return {std::move(workload), std::move(cluster), {}, "", {}, InputFiles(), {}, {}};
+}
+
+std::vector<std::string> PlanFlags::InputFiles() const {
+  std::vector<std::string> files;
+  for (const std::string& file : {ModelFile(model_), cluster_, plan_file_}) {
+    if (!file.empty() && IsFile(file)) files.push_back(file);
+  }
+  return files;
+}
+
 PlannedJob PlanFlags::Build() const {
   if (!stack_.empty()) {
     std::vector<StackValue> used;
@@ -216,10 +262,6 @@ PlannedJob PlanFlags::Build() const {
   }
   Cluster cluster = ParseCluster(cluster_);
   Workload workload = LoadNetwork(cluster);
-  std::vector<std::string> files;
-  for (const std::string& file : {ModelFile(model_), cluster_, plan_file_}) {
-    if (!file.empty() && IsFile(file)) files.push_back(file);
-  }
   Plan plan;
   if (!plan_file_.empty()) {
     for (const CLI::Option* option : degree_options_) {
@@ -230,9 +272,8 @@ PlannedJob PlanFlags::Build() const {
     ReadProtoFile(plan_file_, &proto);
     plan = PlanFromProto(proto, workload, cluster, plan_file_);
   } else {
-    PlanDegrees degrees = Degrees();
-    if (degrees.sequence == 0) degrees.sequence = workload.max_sequence;
-    if (workload.is_profile() && !IsGiven("--precision")) degrees.precision = DType::kFp32;
+    PlanDegrees degrees = DegreesFor(workload);
+    order_.Apply(degrees);
     plan = MakePlan(degrees, workload, cluster);
   }
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
@@ -241,7 +282,7 @@ PlannedJob PlanFlags::Build() const {
           std::move(plan),
           "",
           {},
-          std::move(files),
+          InputFiles(),
           std::move(warnings),
           {}};
 }

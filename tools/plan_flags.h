@@ -37,8 +37,17 @@ class PlanFlags {
   // Throws InputError naming the flag or file at fault.
   PlannedJob Build() const;
 
+  // For a search: all but degrees, order, recomputation and sharding, which it chooses.
+  void RegisterGiven(CLI::App& app);
+  // Workload and cluster, without a plan; `given` is what does not depend on one.
+  PlannedJob BuildGiven(PlanDegrees* given) const;
+
  private:
+  void RegisterJob(CLI::App& app);
+  void RegisterAttention(CLI::App& app);
   void RegisterDegrees(CLI::App& app);
+  void RegisterBatch(CLI::App& app);
+  void RegisterSharing(CLI::App& app);
   void RegisterStep(CLI::App& app);
   void RegisterSwitches(CLI::App& app);
   // An option that a plan file replaces.
@@ -47,6 +56,8 @@ class PlanFlags {
     return degree_options_.emplace_back(app.add_option(name, value, text));
   }
   PlanDegrees Degrees() const;
+  PlanDegrees DegreesFor(const Workload& workload) const;
+  std::vector<std::string> InputFiles() const;
   // A copy in which what was not given is as the stack does it; these defaults
   // are appended to `used`.
   PlanFlags WithStackDefaults(std::vector<StackValue>& used) const;

@@ -68,9 +68,9 @@ Json SyncToJson(const SyncOptions& sync) {
   return json;
 }
 
-Json PlanToJson(const PlannedJob& job) {
-  const Plan& plan = job.plan;
-  const Workload& workload = job.workload;
+}  // namespace
+
+nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
   Json stages = Json::array();
   for (const Stage& stage : plan.stages) {
     stages.push_back({{"blocks", BlocksOf(stage, workload)},
@@ -112,13 +112,47 @@ Json PlanToJson(const PlannedJob& job) {
                {"overlap_grad_reduce", plan.overlap_grad_reduce},
                {"overlap_param_gather", plan.overlap_param_gather},
                {"forward_only", plan.forward_only},
-               {"network", Name(job.network.fidelity)},
                {"rank_order", plan.rank_order},
-               {"stack", StackToJson(job)},
                {"stages", std::move(stages)}};
   if (plan.gradient_sync != SyncOptions()) json["gradient_sync"] = SyncToJson(plan.gradient_sync);
   return json;
 }
+
+nlohmann::ordered_json EvaluationToJson(const Evaluation& e, const Workload& workload,
+                                        const Cluster& cluster) {
+  const double seconds = e.step_time.seconds();
+  Json breakdown;
+  for (const TimePart& part : PartsOf(e.profile.breakdown)) breakdown[part.name] = part.time.ms();
+  Json memory = Json::array();
+  for (const StageMemory& m : WorstFirst(e.memory)) memory.push_back(MemoryToJson(m, cluster));
+  Json basis;
+  for (int i = 0; i < kBasisCount; ++i) {
+    basis[Name(static_cast<Basis>(i))] = e.profile.basis_share[i];
+  }
+  // Nobody counted the FLOPs of a profile's operators.
+  const auto known = [&](double value) {
+    return workload.is_profile() ? Json(nullptr) : Json(value);
+  };
+  return {
+      {"gpus", e.devices},
+      {"step_time_ms", e.step_time.ms()},
+      {"step_time_interval_ms", {e.step_time_low.ms(), e.step_time_high.ms()}},
+      {"tokens_per_s", e.tokens / seconds},
+      {"tokens_per_s_per_gpu", e.tokens / seconds / e.devices},
+      {"samples_per_s", e.samples / seconds},
+      {"model_tflops_per_s_per_gpu", known(e.model_flops.count() / seconds / e.devices * 1e-12)},
+      {"mfu", known(e.mfu())},
+      {"hfu", known(e.hfu())},
+      {"bubble_fraction", e.profile.bubble_fraction},
+      {"breakdown_ms", std::move(breakdown)},
+      {"host_wait_ms", e.profile.host_wait.ms()},
+      {"peak_memory_gib", WorstFirst(e.memory)[0].Peak().gib()},
+      {"memory", std::move(memory)},
+      {"fits", e.fits},
+      {"basis", std::move(basis)}};
+}
+
+namespace {
 
 void PrintMemory(const PlannedJob& job, const Evaluation& e, std::ostream& out) {
   fmt::print(out, "\nmemory (GiB, worst stage first)\n");
@@ -153,50 +187,22 @@ std::vector<TimePart> PartsOf(const Breakdown& b) {
 
 nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& step,
                                   const WallTime& wall) {
-  const Evaluation& e = step.evaluation;
-  const double seconds = e.step_time.seconds();
-  Json breakdown;
-  for (const TimePart& part : PartsOf(e.profile.breakdown)) breakdown[part.name] = part.time.ms();
-  Json memory = Json::array();
-  for (const StageMemory& m : WorstFirst(e.memory)) {
-    memory.push_back(MemoryToJson(m, job.cluster));
-  }
-  Json basis;
-  for (int i = 0; i < kBasisCount; ++i) {
-    basis[Name(static_cast<Basis>(i))] = e.profile.basis_share[i];
-  }
-  // Nobody counted the FLOPs of a profile's operators.
-  const auto known = [&](double value) {
-    return job.workload.is_profile() ? Json(nullptr) : Json(value);
-  };
-  Json report = {
-      {"model", job.workload.name},
-      {"parameters", job.workload.Parameters()},
-      {"cluster", DescribeCluster(job.cluster)},
-      {"gpus", e.devices},
-      {"step_time_ms", e.step_time.ms()},
-      {"step_time_interval_ms", {e.step_time_low.ms(), e.step_time_high.ms()}},
-      {"tokens_per_s", e.tokens / seconds},
-      {"tokens_per_s_per_gpu", e.tokens / seconds / e.devices},
-      {"samples_per_s", e.samples / seconds},
-      {"model_tflops_per_s_per_gpu", known(e.model_flops.count() / seconds / e.devices * 1e-12)},
-      {"mfu", known(e.mfu())},
-      {"hfu", known(e.hfu())},
-      {"bubble_fraction", e.profile.bubble_fraction},
-      {"breakdown_ms", std::move(breakdown)},
-      {"host_wait_ms", e.profile.host_wait.ms()},
-      {"critical_rank", step.schedule.ranks()[e.profile.critical_rank].device},
-      {"peak_memory_gib", WorstFirst(e.memory)[0].Peak().gib()},
-      {"memory", std::move(memory)},
-      {"fits", e.fits},
-      {"basis", std::move(basis)},
-      {"plan", PlanToJson(job)},
-      {"warnings", job.warnings},
-      {"simulated_ranks", step.schedule.ranks().size()},
-      {"tasks", step.schedule.task_count()},
-      {"tasks_per_s", wall.tasks_per_s},
-      {"wall_ms", wall.total_ms},
-      {"fingerprint", fmt::format("{:016x}", step.timeline.Fingerprint())}};
+  Json plan = PlanToJson(job.plan, job.workload);
+  plan["network"] = Name(job.network.fidelity);
+  plan["stack"] = StackToJson(job);
+  Json report = {{"model", job.workload.name},
+                 {"parameters", job.workload.Parameters()},
+                 {"cluster", DescribeCluster(job.cluster)}};
+  report.update(EvaluationToJson(step.evaluation, job.workload, job.cluster));
+  report.update(
+      {{"critical_rank", step.schedule.ranks()[step.evaluation.profile.critical_rank].device},
+       {"plan", std::move(plan)},
+       {"warnings", job.warnings},
+       {"simulated_ranks", step.schedule.ranks().size()},
+       {"tasks", step.schedule.task_count()},
+       {"tasks_per_s", wall.tasks_per_s},
+       {"wall_ms", wall.total_ms},
+       {"fingerprint", fmt::format("{:016x}", step.timeline.Fingerprint())}});
   report.update(NetworkToJson(step, job.cluster));
   return report;
 }

@@ -25,6 +25,11 @@ struct TimePart {
 };
 std::vector<TimePart> PartsOf(const Breakdown& breakdown);
 
+// Everything that was chosen; and what came of it. Keys carry their units.
+nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload);
+nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation, const Workload& workload,
+                                        const Cluster& cluster);
+
 // The keys of README, "simulate --json"; each carries its unit.
 nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& step,
                                   const WallTime& wall);

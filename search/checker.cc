@@ -1,0 +1,31 @@
+#include "search/checker.h"
+
+#include <fmt/format.h>
+
+namespace stagecraft {
+
+std::vector<std::string> FindErrors(const SearchProblem& problem, const RankedPlan& ranked) {
+  const Plan& plan = ranked.plan;
+  std::vector<std::string> errors = FindErrors(plan, problem.workload, problem.cluster);
+  if (!errors.empty()) return errors;
+  if (plan.global_batch != problem.given.global_batch || plan.sequence != problem.given.sequence) {
+    errors.push_back(fmt::format("batch {} of {} tokens, asked for {} of {}", plan.global_batch,
+                                 plan.sequence, problem.given.global_batch,
+                                 problem.given.sequence));
+  }
+  const Evaluation again = SimulateStep(plan, problem.workload, problem.cluster, problem.model,
+                                        {.framework = problem.framework})
+                               .evaluation;
+  if (!again.fits) errors.push_back("needs more memory than there is");
+  if (again.step_time != ranked.evaluation.step_time) {
+    errors.push_back(fmt::format("takes {} ns, the search said {}", again.step_time.ns(),
+                                 ranked.evaluation.step_time.ns()));
+  }
+  if (Score(problem.objective, again) != ranked.score) {
+    errors.push_back(fmt::format("scores {}, the search said {}", Score(problem.objective, again),
+                                 ranked.score));
+  }
+  return errors;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <ostream>
+
+#include "costmodel/check.h"
+#include "costmodel/memo_model.h"
+#include "costmodel/proto_file.h"
+#include "proto/plan.pb.h"
+#include "search/checker.h"
+#include "search/exhaustive.h"
+#include "sim/plan_proto.h"
+#include "tools/command.h"
+#include "tools/cost_model_flag.h"
+#include "tools/flags.h"
+#include "tools/report_header.h"
+#include "tools/sample_flags.h"
+#include "tools/search_flags.h"
+#include "tools/search_report.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kSchema = 1;
+constexpr int kExitInterrupted = 130;
+
+constexpr const char* kExample =
+    "example: stagecraft search --model llama3-70b --cluster h100-sxm:8x8 --global-batch 512 "
+    "--seq 8192 --top 5 -o plan.yaml";
+
+// Set by the first Ctrl-C; a second one ends the process as usual.
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+// The signal is caught for as long as this lives.
+class InterruptCatcher {
+ public:
+  InterruptCatcher() {
+    interrupted = false;
+    old_ = std::signal(SIGINT, [](int) {
+      interrupted = true;
+      std::signal(SIGINT, SIG_DFL);
+    });
+  }
+  ~InterruptCatcher() { std::signal(SIGINT, old_); }
+  InterruptCatcher(const InterruptCatcher&) = delete;
+  InterruptCatcher& operator=(const InterruptCatcher&) = delete;
+
+ private:
+  void (*old_)(int) = nullptr;
+};
+
+void CheckPlanPath(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension != ".yaml" && extension != ".json" && extension != ".textproto") {
+    throw InputError("-o: got \"" + path + "\", want a .yaml, .json or .textproto file");
+  }
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+    throw InputError("-o: the folder \"" + folder.string() + "\" does not exist");
+  }
+}
+
+std::string ProgressText(const SearchProgress& progress) {
+  return fmt::format("{} evaluated, at most {} left, best {:.4g}, bound {:.4g}", progress.evaluated,
+                     progress.left, progress.best, progress.bound);
+}
+
+// What a search returns is simulated once more from nothing.
+void CheckPlans(const SearchProblem& problem, const SearchResult& result) {
+  for (const RankedPlan& ranked : result.plans) {
+    const std::vector<std::string> errors = FindErrors(problem, ranked);
+    CHECK(errors.empty());
+  }
+}
+
+}  // namespace
+
+int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
+  CLI::App app("Finds the best plans for a workload on a cluster.", "stagecraft search");
+  app.footer(kExample);
+  SearchFlags flags;
+  flags.Register(app);
+  CostModelFlag cost_model;
+  cost_model.Register(app);
+  std::string plan_file;
+  bool json = false, quiet = false;
+  app.add_option("-o", plan_file, "write the best plan to a .yaml, .json or .textproto file");
+  app.add_flag("--json", json, "one JSON object on stdout");
+  app.add_flag("--quiet", quiet, "nothing on stderr");
+  if (ParseFlags(app, args, out)) return kExitOk;
+
+  if (!plan_file.empty()) CheckPlanPath(plan_file);
+  const auto begin = std::chrono::steady_clock::now();
+  const SearchJob job = flags.Build();
+  const std::unique_ptr<CostModel> model = cost_model.Load();
+  const MemoModel memo(*model);
+  const SearchProblem problem = job.Problem(memo);
+  const std::vector<std::string> errors = FindErrors(problem);
+  if (!errors.empty()) throw InputError(errors[0]);
+
+  ProgressLine progress(err, quiet);
+  SearchOptions options = job.options;
+  options.report = [&](const SearchProgress& now) { progress.Show(ProgressText(now)); };
+  SearchResult result;
+  {
+    const InterruptCatcher catcher;
+    options.budget.stop = &interrupted;
+    result = SearchExhaustively(problem, options);
+  }
+  progress.Clear();
+  CheckPlans(job.Problem(*model), result);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+
+  if (!plan_file.empty() && !result.plans.empty()) {
+    const std::string extension = std::filesystem::path(plan_file).extension().string();
+    WriteFileAtomically(plan_file, ProtoFileText(ToProto(result.plans[0].plan), extension));
+    if (!quiet) err << "wrote " << plan_file << '\n';
+  }
+  if (json) {
+    Args files = job.files;
+    if (!cost_model.file().empty()) files.push_back(cost_model.file());
+    nlohmann::ordered_json report = ReportHeader("search", kSchema, files);
+    report["cost_model"] = cost_model.name();
+    report["seed"] = 0;  // nothing is drawn at random
+    report.update(SearchToJson(problem, result, seconds));
+    out << report.dump(2) << '\n';
+  } else {
+    PrintSearch(problem, result, seconds, out);
+  }
+  if (interrupted) return kExitInterrupted;
+  return result.plans.empty() ? kExitInfeasible : kExitOk;
+}
+
+}  // namespace stagecraft

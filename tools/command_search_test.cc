@@ -1,0 +1,140 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "costmodel/check.h"
+#include "tools/command.h"
+#include "tools/search_flags.h"
+
+namespace stagecraft {
+namespace {
+
+struct Ran {
+  int code = 0;
+  std::string out, err;
+};
+
+const Args kJob = {"--model", "megatron:8x1024x16", "--seq", "1024", "--global-batch", "32"};
+
+Ran Search(const std::string& cluster, Args flags = {}) {
+  flags.insert(flags.end(), kJob.begin(), kJob.end());
+  flags.insert(flags.end(), {"--cluster", cluster, "--quiet"});
+  std::istringstream in;
+  std::ostringstream out, err;
+  Ran ran;
+  ran.code = RunSearch(flags, in, out, err);
+  ran.out = out.str();
+  ran.err = err.str();
+  return ran;
+}
+
+std::string ErrorOf(const std::string& cluster, const Args& flags) {
+  try {
+    Search(cluster, flags);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CommandSearchTest, ReportsPlansBestFirstWithAProof) {
+  const Ran ran = Search("h100-sxm:1x8", {"--json", "--top", "4"});
+  EXPECT_EQ(ran.code, kExitOk);
+  EXPECT_EQ(ran.err, "");
+  const auto report = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(report["command"], "search");
+  EXPECT_EQ(report["optimal"], true);
+  ASSERT_EQ(report["plans"].size(), 4u);
+  double last = 0;
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(report["plans"][i]["rank"], i + 1);
+    const double step = report["plans"][i]["evaluation"]["step_time_ms"];
+    EXPECT_GE(step, last);
+    last = step;
+  }
+  EXPECT_NEAR(report["bound_ms"].get<double>(),
+              report["plans"][0]["evaluation"]["step_time_ms"].get<double>(), 1e-9);
+  EXPECT_LE(report["evaluated"], report["candidates"]);
+  EXPECT_FALSE(report["curves"]["exhaustive"].empty());
+}
+
+// What it writes is a plan, and takes what it says.
+TEST(CommandSearchTest, WritesAPlanThatSimulatesAlike) {
+  const std::string file = testing::TempDir() + "/best.yaml";
+  const Ran ran = Search("h100-sxm:1x8", {"--json", "-o", file});
+  const auto report = nlohmann::json::parse(ran.out);
+  std::istringstream in;
+  std::ostringstream out, err;
+  ASSERT_EQ(RunSimulate({"--model", "megatron:8x1024x16", "--cluster", "h100-sxm:1x8", "--plan",
+                         file, "--json", "--quiet"},
+                        in, out, err),
+            kExitOk);
+  EXPECT_EQ(nlohmann::json::parse(out.str())["step_time_ms"],
+            report["plans"][0]["evaluation"]["step_time_ms"]);
+}
+
+TEST(CommandSearchTest, OnlyWhatIsAllowedIsChosen) {
+  const auto report = nlohmann::json::parse(
+      Search("h100-sxm:1x8", {"--json", "--tp", "2", "--pp", "2,4", "--schedule", "zb-h1,gpipe",
+                              "--recompute", "full", "--zero", "1"})
+          .out);
+  ASSERT_FALSE(report["plans"].empty());
+  for (const auto& entry : report["plans"]) {
+    const auto& plan = entry["plan"];
+    EXPECT_EQ(plan["tp"], 2);
+    EXPECT_TRUE(plan["pp"] == 2 || plan["pp"] == 4);
+    EXPECT_TRUE(plan["schedule"] == "zb-h1" || plan["schedule"] == "gpipe");
+    EXPECT_EQ(plan["recompute"], "full");
+  }
+}
+
+TEST(CommandSearchTest, WhereNothingFitsItSaysWhatIsMissing) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  const int code = RunSearch({"--model", "llama3-70b", "--cluster", "a100-sxm4-40gb:1x2", "--seq",
+                              "4096", "--global-batch", "8", "--quiet"},
+                             in, out, err);
+  EXPECT_EQ(code, kExitInfeasible);
+  EXPECT_NE(out.str().find("no plan fits; the nearest: "), std::string::npos);
+  EXPECT_NE(out.str().find("40.0 GiB are there"), std::string::npos);
+  const Ran none = Search("h100-sxm:1x8", {"--tp", "3"});
+  EXPECT_EQ(none.code, kExitInfeasible);
+  EXPECT_NE(none.out.find("no degrees among those allowed"), std::string::npos);
+}
+
+TEST(CommandSearchTest, BadFlagsAreOneSentence) {
+  const std::string cluster = "h100-sxm:1x8";
+  EXPECT_EQ(ErrorOf(cluster, {"--tp", "0"}), "tp: got 0, want at least 1");
+  EXPECT_EQ(ErrorOf(cluster, {"--zero", "4"}), "zero: got 4, want 0 to 3");
+  EXPECT_EQ(ErrorOf(cluster, {"--top", "0"}), "--top: got 0, want 1 to 1000");
+  EXPECT_EQ(ErrorOf(cluster, {"--schedule", "custom"}),
+            "--schedule: got \"custom\", want names as simulate takes them, or all");
+  EXPECT_EQ(ErrorOf(cluster, {"-o", "plan.pb"}),
+            "-o: got \"plan.pb\", want a .yaml, .json or .textproto file");
+  EXPECT_EQ(ErrorOf(cluster, {"-o", "/no/such/plan.yaml"}),
+            "-o: the folder \"/no/such\" does not exist");
+  for (const char* budget : {"5x", "", "s", "-1s", "1e99s", "1.5evals", "5s,5s", "5s,", "nans"}) {
+    EXPECT_TRUE(ErrorOf(cluster, {"--budget", budget}).starts_with("--budget: ")) << budget;
+  }
+}
+
+TEST(ParseBudgetTest, TakesATimeEvaluationsOrBoth) {
+  EXPECT_EQ(ParseBudget("2.5s").seconds, 2.5);
+  EXPECT_EQ(ParseBudget("5000evals").evaluations, 5000);
+  const Budget both = ParseBudget("10evals,1s");
+  EXPECT_EQ(both.evaluations, 10);
+  EXPECT_EQ(both.seconds, 1);
+}
+
+TEST(CommandSearchTest, ABudgetSaysHowFarOffTheBestMayBe) {
+  const auto report = nlohmann::json::parse(
+      Search("h100-sxm:1x8", {"--json", "--objective", "cost", "--budget", "2evals"}).out);
+  EXPECT_EQ(report["evaluated"], 2);
+  EXPECT_GT(report["bound_device_seconds"], 0.0);
+}
+
+}  // namespace
+}  // namespace stagecraft

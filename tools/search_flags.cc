@@ -1,0 +1,116 @@
+#include "tools/search_flags.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "costmodel/check.h"
+#include "sim/pipeline/order_kind.h"
+#include "tools/flags.h"
+
+namespace stagecraft {
+namespace {
+
+template <typename T>
+void AddList(CLI::App& app, const char* name, std::vector<T>& values, const std::string& text) {
+  app.add_option(name, values, text)->delimiter(',');
+}
+
+[[noreturn]] void RefuseBudget(const std::string& text) {
+  throw InputError("--budget: got \"" + text +
+                   "\", want a time as 10s, evaluations as 5000evals, "
+                   "or both with a comma");
+}
+
+}  // namespace
+
+Budget ParseBudget(const std::string& text) {
+  Budget budget;
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    const size_t comma = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, comma - begin);
+    double number = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+    const std::string unit(end, part.data() + part.size());
+    if (error != std::errc() || !(number > 0) || number > 1e12) RefuseBudget(text);
+    if (unit == "s" && budget.seconds == 0) {
+      budget.seconds = number;
+    } else if (unit == "evals" && budget.evaluations == 0 && number == std::floor(number)) {
+      budget.evaluations = static_cast<int64_t>(number);
+    } else {
+      RefuseBudget(text);
+    }
+    begin = comma + 1;
+  }
+  return budget;
+}
+
+void SearchFlags::Register(CLI::App& app) {
+  given_.RegisterGiven(app);
+  AddList(app, "--tp", choices_.tensor, "tensor-parallel degrees to choose from [all]");
+  AddList(app, "--pp", choices_.pipeline, "numbers of stages [all]");
+  AddList(app, "--cp", choices_.context, "context-parallel degrees [powers of two to 16]");
+  AddList(app, "--ep", choices_.expert, "expert-parallel degrees [all]");
+  AddList(app, "--vpp", choices_.chunks, "chunks per stage [all that divide the blocks]");
+  AddList(app, "--micro-batch", choices_.micro_batches, "samples per micro-batch [1 to 16]");
+  AddList(app, "--schedule", orders_, "schedules, or all [1f1b,interleaved]");
+  AddList(app, "--recompute", recomputes_, "none, selective, full [all]");
+  AddList(app, "--zero", choices_.zeros, "0 to 3 [all]");
+  app.add_flag("--fewer-devices", choices_.fewer_devices,
+               "consider half of the nodes too, a quarter, ...");
+  app.add_option("--objective", objective_, "what is to be least [step-time]")
+      ->check(OneOf({"step-time", "cost", "memory"}));
+  app.add_option("--top", top_, "plans to show [5]");
+  budget_option_ =
+      app.add_option("--budget", budget_, "10s, 5000evals or both: the best so far, and the bound");
+}
+
+SearchJob SearchFlags::Build() const {
+  PlanDegrees given;
+  PlannedJob base = given_.BuildGiven(&given);
+  SearchJob job{.workload = std::move(base.workload),
+                .cluster = std::move(base.cluster),
+                .given = std::move(given),
+                .choices = choices_,
+                .options = {},
+                .files = std::move(base.files)};
+  if (top_ < 1 || top_ > 1000) {
+    throw InputError(fmt::format("--top: got {}, want 1 to 1000", top_));
+  }
+  job.options.top = top_;
+  if (budget_option_->count() > 0) job.options.budget = ParseBudget(budget_);
+  for (const Objective objective : {Objective::kStepTime, Objective::kCost, Objective::kMemory}) {
+    if (objective_ == Name(objective)) job.objective = objective;
+  }
+  for (const std::string& name : orders_) {
+    if (name == "all" && orders_.size() == 1) {
+      for (int i = 0; i < kPipelineOrderCount; ++i) {
+        const auto order = static_cast<PipelineOrder>(i);
+        if (order != PipelineOrder::kCustom) job.choices.orders.push_back(order);
+      }
+      continue;
+    }
+    const std::optional<PipelineOrder> order = FindPipelineOrder(name);
+    if (!order || *order == PipelineOrder::kCustom) {
+      throw InputError("--schedule: got \"" + name +
+                       "\", want names as simulate takes them, or all");
+    }
+    job.choices.orders.push_back(*order);
+  }
+  for (const std::string& name : recomputes_) {
+    bool is_known = false;
+    for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+      if (name != Name(recompute)) continue;
+      job.choices.recomputes.push_back(recompute);
+      is_known = true;
+    }
+    if (!is_known) {
+      throw InputError("--recompute: got \"" + name + "\", want none, selective or full");
+    }
+  }
+  return job;
+}
+
+}  // namespace stagecraft

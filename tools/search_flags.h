@@ -1,0 +1,56 @@
+// The flags of `search`: what to choose from, and what not to.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "search/problem.h"
+#include "search/solution.h"
+#include "sim/cluster.h"
+#include "sim/workload.h"
+#include "tools/plan_flags.h"
+
+namespace stagecraft {
+
+// What was asked for, checked. Outlives its problems.
+struct SearchJob {
+  Workload workload;
+  Cluster cluster;
+  PlanDegrees given;
+  Choices choices;
+  Objective objective = Objective::kStepTime;
+  SearchOptions options;
+  std::vector<std::string> files;  // that were read
+
+  SearchProblem Problem(const CostModel& model) const {
+    return {.workload = workload,
+            .cluster = cluster,
+            .model = model,
+            .given = given,
+            .choices = choices,
+            .objective = objective};
+  }
+};
+
+class SearchFlags {
+ public:
+  // Registers the flags; the object must outlive the parse.
+  void Register(CLI::App& app);
+
+  // Throws InputError naming the flag or file at fault.
+  SearchJob Build() const;
+
+ private:
+  PlanFlags given_;
+  Choices choices_;
+  std::vector<std::string> orders_, recomputes_;
+  std::string objective_ = "step-time", budget_;
+  int top_ = 5;
+  CLI::Option* budget_option_ = nullptr;
+};
+
+// "10s", "5000evals" or both with a comma. Throws InputError that names --budget.
+Budget ParseBudget(const std::string& text);
+
+}  // namespace stagecraft
