@@ -26,13 +26,14 @@ PassOrder ZeroBubbleH2Order(int stage, int stages, int micro_batches);
 
 enum class ZeroBubbleSearch {
   kPublished,  // the eight runs of its authors, and 1F1B
-  kThorough,   // and wider rules, H1, H2 and lower limits: never slower nor larger
+  kThorough,   // and wider rules, H1, H2 and lower limits
 };
 
 // The scheduler with memory limit (ICLR 2024, section 4): the orders whose longest
 // stage (OrderTimes::LongestStage) is the shortest found, among those then the ones
 // of the lowest peak memory. Never slower than 1F1B within the same limits. `costs`
-// has one chunk per stage; `memory` and `limits` are by stage, in one unit. Throws
+// has one chunk per stage; `memory` and `limits` are by stage, in one unit. Of more than
+// 128 and 4p micro-batches rules are compared on that many, and the best few on all. Throws
 // InputError where a limit is less than one micro-batch needs.
 PipelineOrders AutomaticZeroBubbleOrders(const PipelineCosts& costs, int micro_batches,
                                          std::span<const PassMemory> memory,
@@ -44,6 +45,7 @@ PipelineOrders AutomaticZeroBubbleOrders(const PipelineCosts& costs, int micro_b
 // ZB-V, by a greedy scheduler: chunks of one `memory` each, of which a stage holds at
 // most 2p, as much as 1F1B's first one. No stage idles where F, B and W are equal and
 // m >= 2p. Twice the transfers of 1F1B: with few micro-batches and slow links it loses.
+// Rules are compared on as many micro-batches as above.
 PipelineOrders ZeroBubbleVOrders(const PipelineCosts& costs, int micro_batches,
                                  const PassMemory& memory);
 

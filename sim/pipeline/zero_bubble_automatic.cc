@@ -7,6 +7,7 @@
 #include "sim/pipeline/order_times.h"
 #include "sim/pipeline/zero_bubble.h"
 #include "sim/pipeline/zero_bubble_rounds.h"
+#include "sim/pipeline/zero_bubble_trial.h"
 
 namespace stagecraft {
 namespace {
@@ -26,56 +27,51 @@ PassOrder SplitOneForwardOneBackwardOrder(int warmup, int micro_batches) {
   return split;
 }
 
-class Search {
-  using Limits = std::vector<int64_t>;  // by stage
-  struct Run {
-    RoundRules rules;
-    Limits limits;
-  };
+using Limits = std::vector<int64_t>;  // by stage
 
+enum class Shape { kRounds, kH1, kH2, kPolicyB, kOneForwardOneBackward };
+
+// One way to make orders.
+struct Attempt {
+  Shape shape = Shape::kRounds;
+  RoundRules rules = {};  // of kRounds
+  Limits limits = {};     // likewise
+};
+
+// Makes orders for so many micro-batches, and keeps the best.
+class Search {
  public:
   Search(const PipelineCosts& costs, int micro_batches, std::span<const PassMemory> memory,
-         std::span<const int64_t> limits)
+         std::span<const int64_t> limits, std::span<const int> windows)
       : costs_(costs),
         micro_batches_(micro_batches),
         memory_(memory),
-        limits_(limits),
+        limits_(limits.begin(), limits.end()),
+        windows_(windows),
         rounds_(costs, micro_batches, memory) {}
 
-  void TryPublishedRules() { TryPublishedRules({limits_.begin(), limits_.end()}); }
+  void TryPublishedRules() { TryPublishedRules(limits_); }
 
   // The rules that its authors fix are varied too: the waits because a little of it
   // keeps the next stage fed, the reserve to lengthen or shorten the warm-up.
   void TryAllRules() {
-    const Limits limits(limits_.begin(), limits_.end());
     for (const bool spreads_weights : {false, true}) {
       for (const int wait : {RoundRules::kAnyWait, 0, 3, 4, 6}) {
         for (const int reserve : {0, 1, 2, 3, 4}) {
-          TryRounds(limits, wait, reserve, spreads_weights);
+          TryRounds(limits_, wait, reserve, spreads_weights);
         }
       }
     }
   }
 
-  // `shape` gives the order of a stage.
-  template <typename Shape>
-  void TryOrders(Shape shape) {
-    PipelineOrders orders;
-    OrderScore score;
-    for (int stage = 0; stage < Stages(); ++stage) {
-      orders.push_back(shape(stage));
-      const int64_t peak = PeakMemory(orders.back(), memory_.subspan(stage, 1));
-      if (peak > limits_[stage]) return;
-      score.peak_memory = std::max(score.peak_memory, peak);
-    }
-    const ChunkMap map = ChunkMap::Looped(Stages(), 1);
-    const OrderTimes times = TimeOrders(map, orders, micro_batches_, costs_);
-    score.longest_stage = times.LongestStage();
-    score.makespan = times.Makespan();
-    if (best_.has_value() && score >= *best_) return;
+  // Whether these are better orders than those before.
+  bool Try(const Attempt& attempt) {
+    const std::optional<OrderScore> score =
+        attempt.shape == Shape::kRounds ? ScoreRounds(attempt) : ScoreShape(attempt.shape);
+    if (!score.has_value() || (best_.has_value() && *score >= *best_)) return false;
     best_ = score;
-    best_orders_ = std::move(orders);
-    best_run_.reset();
+    better_.push_back(attempt);
+    return true;
   }
 
   // The same time out of less memory, where lower limits allow it.
@@ -91,11 +87,17 @@ class Search {
     }
   }
 
+  // The attempts that were the best so far in their turn.
+  const std::vector<Attempt>& better() const { return better_; }
+  bool MayBeSlowerThan(Duration longest_stage) const {
+    return !best_.has_value() || best_->longest_stage > longest_stage;
+  }
+
   PipelineOrders Best() {
-    if (best_run_.has_value()) {
-      rounds_.Run(best_run_->rules, best_run_->limits, Duration::Max(), &best_orders_);
-    }
-    return std::move(best_orders_);
+    PipelineOrders orders;
+    if (better_.back().shape != Shape::kRounds) return OrdersOf(better_.back().shape);
+    rounds_.Run(better_.back().rules, better_.back().limits, Duration::Max(), &orders);
+    return orders;
   }
 
  private:
@@ -116,25 +118,55 @@ class Search {
       for (const bool fills_in_part : {true, false}) {
         const RoundRules rules = {delays_first_backward, fills_in_part, tolerated_wait, reserve,
                                   spreads_weights};
-        const Duration bound = best_.has_value() ? best_->longest_stage : Duration::Max();
-        const std::optional<OrderScore> score = rounds_.Run(rules, limits, bound);
-        if (!score.has_value() || (best_.has_value() && *score >= *best_)) continue;
-        best_ = score;
-        best_run_ = {rules, limits};
-        is_better = true;
+        is_better |= Try({Shape::kRounds, rules, limits});
       }
     }
     return is_better;
   }
 
+  std::optional<OrderScore> ScoreRounds(const Attempt& attempt) {
+    const Duration bound = best_.has_value() ? best_->longest_stage : Duration::Max();
+    return rounds_.Run(attempt.rules, attempt.limits, bound);
+  }
+
+  std::optional<OrderScore> ScoreShape(Shape shape) const {
+    const PipelineOrders orders = OrdersOf(shape);
+    OrderScore score;
+    for (int stage = 0; stage < Stages(); ++stage) {
+      const int64_t peak = PeakMemory(orders[stage], memory_.subspan(stage, 1));
+      if (peak > limits_[stage]) return std::nullopt;
+      score.peak_memory = std::max(score.peak_memory, peak);
+    }
+    const ChunkMap map = ChunkMap::Looped(Stages(), 1);
+    const OrderTimes times = TimeOrders(map, orders, micro_batches_, costs_);
+    score.longest_stage = times.LongestStage();
+    score.makespan = times.Makespan();
+    return score;
+  }
+
+  PipelineOrders OrdersOf(Shape shape) const {
+    PipelineOrders orders;
+    for (int stage = 0; stage < Stages(); ++stage) orders.push_back(OrderOf(shape, stage));
+    return orders;
+  }
+
+  PassOrder OrderOf(Shape shape, int stage) const {
+    if (shape == Shape::kH1) return ZeroBubbleH1Order(stage, Stages(), micro_batches_);
+    if (shape == Shape::kH2) return ZeroBubbleH2Order(stage, Stages(), micro_batches_);
+    // Policy B is DAPPLE's warm-up for slow transfers.
+    const int ahead = Stages() - stage;
+    const int window = std::min(shape == Shape::kPolicyB ? 2 * ahead - 1 : ahead, windows_[stage]);
+    return SplitOneForwardOneBackwardOrder(window - 1, micro_batches_);
+  }
+
   const PipelineCosts& costs_;
   const int micro_batches_;
   const std::span<const PassMemory> memory_;
-  const std::span<const int64_t> limits_;
+  const Limits limits_;
+  const std::span<const int> windows_;
   ZeroBubbleRounds rounds_;
   std::optional<OrderScore> best_;
-  PipelineOrders best_orders_;
-  std::optional<Run> best_run_;  // that will give best_orders_; none: they are there
+  std::vector<Attempt> better_;
 };
 
 // Micro-batches that every stage up to this one can hold, by stage.
@@ -155,31 +187,52 @@ std::vector<int> Windows(int micro_batches, std::span<const PassMemory> memory,
   return windows;
 }
 
+// What 1F1B with whole backwards takes at least on its first stage, whatever it may hold:
+// all passes of any one stage, and the way there and back.
+Duration OneForwardOneBackwardBound(const PipelineCosts& costs, int micro_batches) {
+  Duration bound;
+  Duration way;
+  for (size_t s = 0; s < costs.times.size(); ++s) {
+    const PassTimes& times = costs.times[s][0];
+    const Duration one = times.forward + times.Backward();
+    bound = std::max(bound, way + micro_batches * one);
+    way += one + 2 * costs.transfers[s];
+  }
+  return bound;
+}
+
+// Tries everything, on so many micro-batches.
+void TryAll(ZeroBubbleSearch kind, Search& search) {
+  if (kind == ZeroBubbleSearch::kPublished) {
+    search.TryPublishedRules();
+  } else {
+    search.TryAllRules();
+    for (const Shape shape : {Shape::kH1, Shape::kH2, Shape::kPolicyB}) search.Try({shape});
+  }
+  search.Try({Shape::kOneForwardOneBackward});
+  if (kind == ZeroBubbleSearch::kThorough) search.SaveMemory();
+}
+
 }  // namespace
 
 PipelineOrders AutomaticZeroBubbleOrders(const PipelineCosts& costs, int micro_batches,
                                          std::span<const PassMemory> memory,
                                          std::span<const int64_t> limits, ZeroBubbleSearch kind) {
   const std::vector<int> windows = Windows(micro_batches, memory, limits);
-  const int stages = static_cast<int>(limits.size());
-  Search search(costs, micro_batches, memory, limits);
-  if (kind == ZeroBubbleSearch::kPublished) {
-    search.TryPublishedRules();
-  } else {
-    search.TryAllRules();
-    search.TryOrders([&](int s) { return ZeroBubbleH1Order(s, stages, micro_batches); });
-    search.TryOrders([&](int s) { return ZeroBubbleH2Order(s, stages, micro_batches); });
-    search.TryOrders([&](int s) {  // warm-up for slow transfers (DAPPLE's policy B)
-      const int window = std::min(2 * (stages - s) - 1, windows[s]);
-      return SplitOneForwardOneBackwardOrder(window - 1, micro_batches);
-    });
+  const int trial = TrialMicroBatches(static_cast<int>(limits.size()), micro_batches);
+  Search search(costs, trial, memory, limits, windows);
+  TryAll(kind, search);
+  if (trial == micro_batches) return search.Best();
+  constexpr size_t kFinalists = 3;
+  Search final(costs, micro_batches, memory, limits, windows);
+  const std::vector<Attempt>& better = search.better();
+  for (size_t i = 0; i < std::min(kFinalists, better.size()); ++i) {
+    final.Try(better[better.size() - 1 - i]);
   }
-  search.TryOrders([&](int s) {
-    const int window = std::min(stages - s, windows[s]);
-    return SplitOneForwardOneBackwardOrder(window - 1, micro_batches);
-  });
-  if (kind == ZeroBubbleSearch::kThorough) search.SaveMemory();
-  return search.Best();
+  if (final.MayBeSlowerThan(OneForwardOneBackwardBound(costs, micro_batches))) {
+    final.Try({Shape::kOneForwardOneBackward});
+  }
+  return final.Best();
 }
 
 }  // namespace stagecraft

@@ -115,6 +115,26 @@ TEST(ZeroBubblePropertyTest, AutomaticOrdersAreCompleteFitAndNeverLoseToOneForwa
   }
 }
 
+// More than rules are compared on.
+TEST(ZeroBubblePropertyTest, ManyMicroBatchesKeepTheSamePromises) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomPipeline pipeline = MakePipeline(seed, 1);
+    const int m = pipeline.micro_batches = 129 + 10 * static_cast<int>(seed);
+    const ChunkMap map = ChunkMap::Looped(pipeline.stages, 1);
+    const OrderTimes plain = TimeOrders(map, OneForwardOneBackward(pipeline), m, pipeline.costs);
+    const PipelineOrders orders =
+        AutomaticZeroBubbleOrders(pipeline.costs, m, pipeline.memory, pipeline.limits);
+    ExpectComplete(orders, 1, m);
+    for (size_t s = 0; s < orders.size(); ++s) {
+      EXPECT_LE(PeakMemory(orders[s], {{pipeline.memory[s]}}), pipeline.limits[s]);
+    }
+    const OrderTimes times = TimeOrders(map, orders, m, pipeline.costs);
+    EXPECT_GE(times.Makespan(), MakespanBound(pipeline.costs, m));
+    EXPECT_LE(times.LongestStage(), plain.LongestStage());
+  }
+}
+
 TEST(ZeroBubblePropertyTest, ThoroughSearchIsNeverSlowerThanThePublishedOne) {
   for (uint64_t seed = 1000; seed < 1100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -6,7 +6,12 @@ namespace stagecraft {
 
 ZeroBubbleVGreedy::ZeroBubbleVGreedy(const PipelineCosts& costs, int micro_batches,
                                      const PassMemory& memory, int64_t limit)
-    : costs_(costs), micro_batches_(micro_batches), memory_(memory), limit_(limit) {}
+    : costs_(costs), micro_batches_(micro_batches), memory_(memory), limit_(limit) {
+  const size_t places = costs_.times.size() * static_cast<size_t>(micro_batches_);
+  for (auto& of_phase : arrival_) {
+    for (auto& of_leg : of_phase) of_leg.resize(places);
+  }
+}
 
 Duration ZeroBubbleVGreedy::Result::LargestBubble() const {
   return *std::max_element(bubbles.begin(), bubbles.end());
@@ -16,15 +21,11 @@ std::optional<ZeroBubbleVGreedy::Result> ZeroBubbleVGreedy::Run(
     const VFillRules& rules, const std::vector<Duration>& expected) {
   rules_ = rules;
   expected_ = expected;
-  const size_t places = costs_.times.size() * static_cast<size_t>(micro_batches_);
-  for (auto& of_phase : end_) {
-    for (auto& of_leg : of_phase) of_leg.assign(places, kUnknown);
-  }
-  stages_.assign(costs_.times.size(), {});
-  orders_.assign(costs_.times.size(), {});
-  run_ = 0;
+  expected_.resize(costs_.times.size());
+  Reset();
   WarmUp();
-  while (run_ < 4 * places) {
+  const size_t all = 4 * costs_.times.size() * static_cast<size_t>(micro_batches_);
+  while (run_ < all) {
     const size_t before = run_;
     RunBackwards();
     RunForwards();
@@ -39,18 +40,46 @@ std::optional<ZeroBubbleVGreedy::Result> ZeroBubbleVGreedy::Run(
   return result;
 }
 
+void ZeroBubbleVGreedy::Reset() {
+  most_expected_ = *std::max_element(expected_.begin(), expected_.end());
+  largest_bubble_ = Duration();
+  run_ = 0;
+  const auto count = static_cast<size_t>(micro_batches_);
+  orders_.assign(costs_.times.size(), {});
+  stages_.resize(costs_.times.size());
+  for (int s = 0; s < stages(); ++s) {
+    orders_[s].reserve(6 * count);
+    Stage& stage = stages_[s];
+    stage.pending.clear();
+    stage.pending.reserve(2 * count);
+    stage.clock = stage.bubble = Duration();
+    stage.held = 0;
+    stage.arrived = stage.done = {};
+    stage.weights = 0;
+  }
+  stages_[0].arrived[kForwards][0] = micro_batches_;  // all at the start
+}
+
 Duration ZeroBubbleVGreedy::Arrival(int s, Step step) const {
   const int next = stages_[s].done[step.phase][step.leg];
-  if (next == micro_batches_) return kUnknown;
-  const int from = step.leg == 0 ? s - 1 : s + 1;
-  if (0 <= from && from < stages()) {
-    const Duration made = end_[step.phase][step.leg][Index(from, next)];
-    return made == kUnknown ? made : made + costs_.Transfer(from, s);
+  if (next == stages_[s].arrived[step.phase][step.leg]) return kUnknown;
+  return arrival_[step.phase][step.leg][Index(s, next)];
+}
+
+void ZeroBubbleVGreedy::HandOn(int s, Step step) {
+  int to = step.leg == 0 ? s + 1 : s - 1;
+  Duration arrival = stages_[s].clock;
+  if (0 <= to && to < stages()) {
+    arrival += costs_.Transfer(s, to);
+  } else if (step == kSecondInput) {
+    return;
+  } else {
+    // The next leg begins on this stage.
+    to = s;
+    step = step == kSecondForward ? kFirstInput : Step{step.phase, 1};
   }
-  // The leg begins on this stage.
-  if (step == kFirstForward) return Duration();
-  const Step before = step == kFirstInput ? kSecondForward : Step{step.phase, 0};
-  return end_[before.phase][before.leg][Index(s, next)];
+  const int next = stages_[to].arrived[step.phase][step.leg]++;
+  arrival_[step.phase][step.leg][Index(to, next)] = arrival;
 }
 
 // As many forwards as the way of the first micro-batch to the end leaves time for.
@@ -147,9 +176,7 @@ void ZeroBubbleVGreedy::FillUntil(int s, Duration arrival, bool in_part) {
     PutWeights(s);
   }
   if (!in_part || stage.weights == stage.pending.size() || arrival <= stage.clock) return;
-  Duration allowed;
-  for (const Stage& other : stages_) allowed = std::max(allowed, other.bubble);
-  for (const Duration bubble : expected_) allowed = std::max(allowed, bubble - expected_[s]);
+  const Duration allowed = std::max(largest_bubble_, most_expected_ - expected_[s]);
   if (arrival - stage.clock > allowed - stage.bubble) PutWeights(s);
 }
 
@@ -163,13 +190,14 @@ void ZeroBubbleVGreedy::Put(int s, Step step) {
   stage.held += memory;
   if (arrival > stage.clock) {
     if (stage.done[kForwards][0] > 0) stage.bubble += arrival - stage.clock;
+    largest_bubble_ = std::max(largest_bubble_, stage.bubble);
     stage.clock = arrival;
   }
   const int micro_batch = stage.done[step.phase][step.leg]++;
   const auto chunk = static_cast<int16_t>(is_forward ? step.leg : 1 - step.leg);
   const PassTimes& times = costs_.times[s][chunk];
   stage.clock += is_forward ? times.forward : times.backward_input;
-  end_[step.phase][step.leg][Index(s, micro_batch)] = stage.clock;
+  HandOn(s, step);
   ++run_;
   if (is_forward) {
     orders_[s].push_back({Phase::kForward, chunk, micro_batch});

@@ -39,7 +39,7 @@ class ZeroBubbleVGreedy {
   };
   // Nothing where the stages end up without memory for what the others wait for. A stage
   // may idle as long as the idlest has so far, or as the idlest did in an earlier run,
-  // whose bubbles are `expected`; empty: there was none.
+  // whose bubbles are `expected`; empty: none.
   std::optional<Result> Run(const VFillRules& rules, const std::vector<Duration>& expected);
 
  private:
@@ -54,14 +54,16 @@ class ZeroBubbleVGreedy {
   static constexpr Step kFirstForward = {kForwards, 0};
   static constexpr Step kSecondForward = {kForwards, 1};
   static constexpr Step kFirstInput = {kInputs, 0};
+  static constexpr Step kSecondInput = {kInputs, 1};
 
   struct Stage {
     Duration clock;
     Duration bubble;  // since its first start
     int64_t held = 0;
-    std::array<std::array<int, 2>, 2> done = {};  // by phase and leg
-    std::vector<Pass> pending;                    // weight gradients, as their inputs ran
-    size_t weights = 0;                           // of these, that have run
+    std::array<std::array<int, 2>, 2> arrived = {};  // by phase and leg: that can run
+    std::array<std::array<int, 2>, 2> done = {};     // of these, that have run
+    std::vector<Pass> pending;                       // weight gradients, as their inputs ran
+    size_t weights = 0;                              // of these, that have run
   };
 
   int stages() const { return static_cast<int>(costs_.times.size()); }
@@ -69,8 +71,11 @@ class ZeroBubbleVGreedy {
     return static_cast<size_t>(stage) * static_cast<size_t>(micro_batches_) +
            static_cast<size_t>(micro_batch);
   }
+  void Reset();
   // When what the step waits for is there; kUnknown also where no such pass is left.
   Duration Arrival(int stage, Step step) const;
+  // Tells who waits for the step, which has just run.
+  void HandOn(int stage, Step step);
   void WarmUp();
   bool HasRoomUpTo(int stage) const;
   void CatchUp(int stage, int& leg);
@@ -88,10 +93,12 @@ class ZeroBubbleVGreedy {
   const int micro_batches_;
   const PassMemory memory_;
   const int64_t limit_;
-  // By phase, leg and Index(); kUnknown: has not run.
-  std::array<std::array<std::vector<Duration>, 2>, 2> end_;
+  // By phase, leg and Index(), of those that arrived.
+  std::array<std::array<std::vector<Duration>, 2>, 2> arrival_;
   std::vector<Stage> stages_;
-  std::vector<Duration> expected_;
+  std::vector<Duration> expected_;  // by stage
+  Duration most_expected_;
+  Duration largest_bubble_;  // so far
   VFillRules rules_;
   PipelineOrders orders_;
   size_t run_ = 0;  // forwards and inputs so far
