@@ -3,40 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
+#include <optional>
 #include <utility>
 
 #include "costmodel/check.h"
-#include "sim/event_queue.h"
+#include "sim/pipeline/earliest.h"
+#include "sim/pipeline/micro_batch_memory.h"
 #include "sim/pipeline/order_times.h"
-#include "sim/pipeline/pass_slots.h"
-#include "sim/pipeline/prefix_least.h"
 
 namespace stagecraft {
 namespace {
-
-// One stage's memory. Micro-batches of all chains have one rank: 0 is the first of the
-// first chain, then that of the second. Were all below rank k done and gone, k must still
-// come through: what would then be left beyond its need is k's slack, never below zero.
-class StageMemory {
- public:
-  // `needs` by rank: what all forwards of a micro-batch take.
-  StageMemory(int64_t limit, std::span<const int64_t> needs) : slack_(Slacks(limit, needs)) {}
-
-  bool Fits(size_t rank, int64_t amount) const { return slack_.Least(rank) >= amount; }
-  // For a forward. All below `rank` have as much less; its own need is as much lower.
-  void Take(size_t rank, int64_t amount) { slack_.Add(rank, -amount); }
-  void Give(size_t rank, int64_t amount) { slack_.Add(rank + 1, amount); }
-
- private:
-  static std::vector<int64_t> Slacks(int64_t limit, std::span<const int64_t> needs) {
-    std::vector<int64_t> slacks;
-    for (const int64_t need : needs) slacks.push_back(limit - need);
-    return slacks;
-  }
-
-  PrefixLeast slack_;
-};
 
 // What a pass gives back.
 int64_t Released(const PassMemory& memory, Phase phase) {
@@ -45,20 +21,24 @@ int64_t Released(const PassMemory& memory, Phase phase) {
       return memory.after_forward;
     case Phase::kBackwardInput:
       return memory.after_forward - memory.after_input;
-    case Phase::kBackwardWeight:
-      return memory.after_input;
     default:
-      return 0;
+      return memory.after_input;
   }
 }
 
-// Passes of one kind and chunk, which run in turn: when they are there, as far as known.
+// Passes of one kind and chunk, which run in turn.
 struct Turns {
-  std::vector<Duration> arrivals;  // by micro-batch
+  Phase phase;
+  int chain;
+  Duration time;   // that one takes
+  int64_t memory;  // that a forward takes, another gives back
+  // Who waits for them, on which stage; -1: none.
+  int next_stage = -1;
+  int next_turns = -1;
+  Duration transfer = {};
+  std::vector<Duration> arrivals = {};  // by micro-batch
+  size_t arrived = 0;
   size_t next = 0;
-  int chain = 0;
-
-  bool IsThere(Duration now) const { return next < arrivals.size() && arrivals[next] <= now; }
 };
 
 class ListScheduler {
@@ -66,175 +46,201 @@ class ListScheduler {
   ListScheduler(const ChunkMap& map, int micro_batches, const PipelineCosts& costs,
                 const ListScheduling& options)
       : map_(map),
+        micro_batches_(micro_batches),
         costs_(costs),
         options_(options),
-        slots_(map, micro_batches),
-        turns_(static_cast<size_t>(map.stages()) * map.chunks() * PassSlots::kSlotsPerPlace),
-        free_(map.stages()),
-        last_(map.stages(), Phase::kBackward),
-        orders_(map.stages()) {
+        kinds_(options.split_backward ? 3 : 2),
+        stages_(map.stages()),
+        clocks_(map.stages()) {
     CHECK(options.limits.size() == options.memory.size());
-    CHECK(options.limits.empty() || options.limits.size() == orders_.size());
+    CHECK(options.limits.empty() || options.limits.size() == stages_.size());
     for (int stage = 0; stage < map.stages(); ++stage) {
-      if (IsLimited()) memory_.push_back(MemoryOf(stage, micro_batches));
-      orders_[stage].reserve(PassCount(stage));
-      for (int chunk = 0; chunk < map.chunks(); ++chunk) AddPlace({stage, chunk});
-      events_.Push(0, stage);
+      for (int kind = 0; kind < kinds_; ++kind) {
+        for (int chunk = 0; chunk < map.chunks(); ++chunk) AddTurns({stage, chunk}, PhaseOf(kind));
+      }
+      if (IsLimited()) AddMemory(stage);
+      size_t passes = 0;
+      for (const Turns& turns : stages_[stage].turns) passes += turns.arrivals.size();
+      stages_[stage].order.reserve(passes);
     }
   }
 
   PipelineOrders Run() {
-    std::vector<Event> events;  // a stage has something new, or is free
-    while (!events_.empty()) {
-      const Duration now = Duration::Nanoseconds(events_.PopAll(events));
-      for (const Event& event : events) {
-        if (free_[event.task] <= now) RunNext(event.task, now);
+    while (clocks_.Time() < Duration::Max()) {
+      const int stage = clocks_.Index();
+      const Duration now = clocks_.Time();
+      const int turns = FindTurns(stages_[stage], now);
+      if (turns >= 0) {
+        Begin(stage, turns, now);
+      } else {
+        clocks_.Set(stage, NextArrival(stages_[stage], now));
       }
     }
-    return std::move(orders_);
+    PipelineOrders orders;
+    for (Stage& stage : stages_) orders.push_back(std::move(stage.order));
+    return orders;
   }
 
  private:
-  static int KindOf(Phase phase) {
-    return phase == Phase::kForward ? 0 : phase == Phase::kBackwardWeight ? 2 : 1;
-  }
-  Turns& TurnsOf(int stage, Phase phase, int chunk) {
-    const int kind = stage * PassSlots::kSlotsPerPlace + KindOf(phase);
-    return turns_[static_cast<size_t>(kind) * map_.chunks() + chunk];
-  }
+  enum Kind { kForwards, kBackwards, kWeights };
+
+  struct Stage {
+    std::vector<Turns> turns;  // by kind, then chunk
+    // When the next pass of each is there, Duration::Max() while nobody knows.
+    std::vector<Duration> arrivals;
+    std::optional<MicroBatchMemory> memory;
+    Kind last = kBackwards;  // forwards or backwards
+    Duration free;
+    PassOrder order;
+  };
+
   bool IsLimited() const { return !options_.limits.empty(); }
-  // Of all chains' micro-batches.
-  size_t RankOf(const Turns& turns) const { return turns.next * map_.chains() + turns.chain; }
-  Phase BackwardPhase() const {
+  int IndexOf(int kind, int chunk) const { return kind * map_.chunks() + chunk; }
+  Phase PhaseOf(int kind) const {
+    if (kind == kForwards) return Phase::kForward;
+    if (kind == kWeights) return Phase::kBackwardWeight;
     return options_.split_backward ? Phase::kBackwardInput : Phase::kBackward;
   }
+  // Of all chains' micro-batches.
+  size_t RankOf(const Turns& turns) const { return turns.next * map_.chains() + turns.chain; }
 
-  size_t PassCount(int stage) const {
-    size_t count = 0;
-    for (int chunk = 0; chunk < map_.chunks(); ++chunk) count += slots_.Count({stage, chunk});
-    return count * (options_.split_backward ? 3 : 2);
-  }
-
-  void AddPlace(ChunkMap::Place place) {
+  void AddTurns(ChunkMap::Place place, Phase phase) {
     const ChunkMap::Part part = map_.PartAt(place);
-    const size_t count = static_cast<size_t>(slots_.Count(place));
-    for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kBackwardWeight}) {
-      Turns& turns = TurnsOf(place.stage, phase, place.chunk);
-      turns.chain = part.chain;
-      turns.arrivals.reserve(count);
+    Turns turns{.phase = phase,
+                .chain = part.chain,
+                .time = TimeOf(costs_.times[place.stage][place.chunk], phase),
+                .memory = 0};
+    if (IsLimited()) {
+      const PassMemory& memory = options_.memory[place.stage][place.chunk];
+      CHECK(0 <= memory.after_input && memory.after_input <= memory.after_forward);
+      turns.memory = phase == Phase::kForward ? memory.after_forward : Released(memory, phase);
     }
+    const auto count = static_cast<size_t>(map_.MicroBatches(part.chain, micro_batches_));
+    turns.arrivals.resize(count);
+    SetReceiver(place, part, turns);
     // Where micro-batches enter, all are there.
-    if (part.index == 0) {
-      TurnsOf(place.stage, Phase::kForward, place.chunk).arrivals.assign(count, Duration());
-    }
+    const bool are_there = phase == Phase::kForward && part.index == 0;
+    if (are_there) turns.arrived = count;
+    Stage& stage = stages_[place.stage];
+    stage.arrivals.push_back(are_there && count > 0 ? Duration() : Duration::Max());
+    stage.turns.push_back(std::move(turns));
   }
 
-  StageMemory MemoryOf(int stage, int micro_batches) const {
-    std::vector<int64_t> of_chain(map_.chains());
-    for (int chunk = 0; chunk < map_.chunks(); ++chunk) {
-      const PassMemory& memory = options_.memory[stage][chunk];
-      CHECK(0 <= memory.after_input && memory.after_input <= memory.after_forward);
-      of_chain[map_.PartAt({stage, chunk}).chain] += memory.after_forward;
+  void SetReceiver(ChunkMap::Place place, ChunkMap::Part part, Turns& turns) const {
+    if (turns.phase == Phase::kBackwardWeight) return;
+    const bool is_forward = turns.phase == Phase::kForward;
+    part.index += is_forward ? 1 : -1;
+    if (part.index < 0) return;
+    // The last part turns a micro-batch round.
+    const bool turns_round = part.index == map_.length();
+    const ChunkMap::Place next = turns_round ? place : map_.PlaceOf(part);
+    turns.next_stage = next.stage;
+    turns.next_turns = IndexOf(is_forward && !turns_round ? kForwards : kBackwards, next.chunk);
+    if (!turns_round) turns.transfer = costs_.Transfer(place.stage, next.stage);
+  }
+
+  void AddMemory(int stage) {
+    std::vector<int64_t> needs(map_.chains());
+    std::vector<int> marks;
+    for (const Turns& turns : stages_[stage].turns) {
+      if (turns.phase == Phase::kForward) {
+        needs[turns.chain] += turns.memory;
+      } else {
+        marks.push_back(turns.chain);
+      }
     }
-    std::vector<int64_t> needs;
-    for (int b = 0; b < map_.MicroBatches(0, micro_batches); ++b) {
-      needs.insert(needs.end(), of_chain.begin(), of_chain.end());
-    }
-    const int64_t most = *std::max_element(of_chain.begin(), of_chain.end());
+    const int64_t most = *std::max_element(needs.begin(), needs.end());
     if (options_.limits[stage] < most) {
       throw InputError(
           fmt::format("list schedule: memory limit of stage {}: got {}, want at least "
                       "{}, what one micro-batch needs",
                       stage, options_.limits[stage], most));
     }
-    return {options_.limits[stage], needs};
+    stages_[stage].memory.emplace(options_.limits[stage], needs,
+                                  map_.MicroBatches(0, micro_batches_), marks);
   }
 
-  // The chunk whose next pass of a kind is to run now; -1: none.
-  int FindChunk(int stage, Phase phase, Duration now) {
+  // Those whose next pass is to run now; -1: none.
+  int FindTurns(const Stage& stage, Duration now) const {
+    const Kind first = stage.last == kForwards ? kBackwards : kForwards;
+    for (const Kind kind : {first, first == kForwards ? kBackwards : kForwards, kWeights}) {
+      if (kind == kinds_) break;
+      const int found = FindTurns(stage, kind, now);
+      if (found >= 0) return found;
+    }
+    return -1;
+  }
+
+  int FindTurns(const Stage& stage, Kind kind, Duration now) const {
     int best = -1;
     size_t best_rank = 0;
-    for (int chunk = map_.chunks() - 1; chunk >= 0; --chunk) {
-      const Turns& turns = TurnsOf(stage, phase, chunk);
-      if (!turns.IsThere(now)) continue;
+    for (int i = IndexOf(kind, map_.chunks() - 1); i >= IndexOf(kind, 0); --i) {
+      if (stage.arrivals[i] > now) continue;
+      const Turns& turns = stage.turns[i];
       const size_t rank = RankOf(turns);
       if (best >= 0 && best_rank < rank) continue;
-      if (phase == Phase::kForward && !FitsMemory(stage, chunk, rank)) continue;
-      best = chunk;
+      if (kind == kForwards && IsLimited() && !stage.memory->Fits(rank, turns.memory)) continue;
+      best = i;
       best_rank = rank;
       if (map_.chains() == 1) break;  // later chunks first
     }
     return best;
   }
 
-  bool FitsMemory(int stage, int chunk, size_t rank) const {
-    return !IsLimited() || memory_[stage].Fits(rank, options_.memory[stage][chunk].after_forward);
+  static Duration NextArrival(const Stage& stage, Duration now) {
+    Duration next = Duration::Max();
+    for (const Duration arrival : stage.arrivals) {
+      if (arrival > now) next = std::min(next, arrival);
+    }
+    return next;
   }
 
-  void RunNext(int stage, Duration now) {
-    const Phase backward = BackwardPhase();
-    const bool is_forward_next = last_[stage] != Phase::kForward;
-    const Phase first = is_forward_next ? Phase::kForward : backward;
-    const Phase second = is_forward_next ? backward : Phase::kForward;
-    for (const Phase phase : {first, second, Phase::kBackwardWeight}) {
-      const int chunk = FindChunk(stage, phase, now);
-      if (chunk < 0) continue;
-      Begin(stage, phase, chunk, now);
-      return;
+  void Begin(int stage_index, int index, Duration now) {
+    Stage& stage = stages_[stage_index];
+    Turns& turns = stage.turns[index];
+    if (IsLimited()) Account(stage, index);
+    const int chunk = index % map_.chunks();
+    stage.order.push_back(
+        {turns.phase, static_cast<int16_t>(chunk), static_cast<int32_t>(turns.next)});
+    ++turns.next;
+    stage.arrivals[index] =
+        turns.next < turns.arrived ? turns.arrivals[turns.next] : Duration::Max();
+    if (index < IndexOf(kWeights, 0)) stage.last = index < map_.chunks() ? kForwards : kBackwards;
+    stage.free = now + turns.time;
+    clocks_.Set(stage_index, stage.free);
+    if (turns.phase == Phase::kBackwardInput) {
+      HandOn(stage_index, IndexOf(kWeights, chunk), stage.free, now);
+    }
+    if (turns.next_stage >= 0) {
+      HandOn(turns.next_stage, turns.next_turns, stage.free + turns.transfer, now);
     }
   }
 
-  void Begin(int stage, Phase phase, int chunk, Duration now) {
-    Turns& turns = TurnsOf(stage, phase, chunk);
-    Account(stage, phase, chunk, RankOf(turns));
-    const Pass pass{phase, static_cast<int16_t>(chunk), static_cast<int32_t>(turns.next++)};
-    orders_[stage].push_back(pass);
-    if (phase != Phase::kBackwardWeight) last_[stage] = phase;
-    free_[stage] = now + TimeOf(costs_.times[stage][chunk], phase);
-    events_.Push(free_[stage].ns(), stage);
-    HandOn(stage, pass, now);
-  }
-
-  void Account(int stage, Phase phase, int chunk, size_t rank) {
-    if (!IsLimited()) return;
-    const PassMemory& memory = options_.memory[stage][chunk];
-    if (phase == Phase::kForward) {
-      memory_[stage].Take(rank, memory.after_forward);
+  void Account(Stage& stage, int index) {
+    const Turns& turns = stage.turns[index];
+    if (turns.phase == Phase::kForward) {
+      stage.memory->Take(RankOf(turns), turns.memory);
     } else {
-      memory_[stage].Give(rank, Released(memory, phase));
+      stage.memory->Give(static_cast<size_t>(index - map_.chunks()), turns.memory);
     }
   }
 
-  void HandOn(int stage, const Pass& pass, Duration now) {
-    const Duration end = free_[stage];
-    if (pass.phase == Phase::kBackwardInput) {
-      TurnsOf(stage, Phase::kBackwardWeight, pass.chunk).arrivals.push_back(end);
-    }
-    const PassSlots::Located next = slots_.Receiver(stage, pass);
-    if (next.stage < 0) {
-      // The last part turns a micro-batch round.
-      if (pass.phase == Phase::kForward) {
-        TurnsOf(stage, Phase::kBackward, pass.chunk).arrivals.push_back(end);
-      }
-      return;
-    }
-    const Duration arrival = end + costs_.Transfer(stage, next.stage);
-    TurnsOf(next.stage, next.pass.phase, next.pass.chunk).arrivals.push_back(arrival);
-    // A stage that is still busy then looks again at its end.
-    const Duration free = free_[next.stage];
-    if (arrival > free || free <= now) events_.Push(arrival.ns(), next.stage);
+  void HandOn(int stage_index, int index, Duration arrival, Duration now) {
+    Stage& stage = stages_[stage_index];
+    Turns& turns = stage.turns[index];
+    if (turns.next == turns.arrived) stage.arrivals[index] = arrival;
+    turns.arrivals[turns.arrived++] = arrival;
+    // A stage that is still busy looks at its end.
+    if (stage.free <= now && arrival < clocks_.Time(stage_index)) clocks_.Set(stage_index, arrival);
   }
 
   const ChunkMap map_;
+  const int micro_batches_;
   const PipelineCosts& costs_;
   const ListScheduling& options_;
-  const PassSlots slots_;
-  std::vector<Turns> turns_;         // by stage, then kind, then chunk
-  std::vector<Duration> free_;       // by stage
-  std::vector<Phase> last_;          // by stage: forward or backward
-  std::vector<StageMemory> memory_;  // by stage; empty without limits
-  EventQueue events_;
-  PipelineOrders orders_;
+  const int kinds_;
+  std::vector<Stage> stages_;
+  Earliest clocks_;  // by stage: when it is free, or has something new
 };
 
 }  // namespace
