@@ -5,7 +5,6 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
-#include <google/protobuf/util/json_util.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -243,21 +242,6 @@ void WriteFileAtomically(const std::string& path, const std::string& contents) {
     unlink(part.c_str());
     throw;
   }
-}
-
-std::string ProtoFileText(const google::protobuf::Message& message, const std::string& extension) {
-  std::string text;
-  if (extension == ".json" || extension == ".yaml" || extension == ".yml") {
-    google::protobuf::util::JsonPrintOptions options;
-    options.add_whitespace = true;
-    options.preserve_proto_field_names = true;
-    CHECK(google::protobuf::util::MessageToJsonString(message, &text, options).ok());
-    return text;
-  }
-  CHECK(google::protobuf::TextFormat::PrintToString(message, &text));
-  const google::protobuf::Descriptor& type = *message.GetDescriptor();
-  return "# proto-file: " + type.file()->name() + "\n# proto-message: " + type.full_name() + "\n" +
-         text;
 }
 
 }  // namespace stagecraft

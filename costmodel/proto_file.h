@@ -22,10 +22,6 @@ void ReadProtoFile(const std::string& path, google::protobuf::Message* message);
 void ParseProtoText(const std::string& text, const std::string& name_for_errors,
                     const std::string& extension, google::protobuf::Message* message);
 
-// A message as a file with this extension says it: JSON, which is YAML too, or text
-// format that opens with the names of its .proto and message.
-std::string ProtoFileText(const google::protobuf::Message& message, const std::string& extension);
-
 // True for the extensions above.
 bool IsProtoExtension(const std::string& extension);
 

@@ -66,6 +66,7 @@ const std::vector<Command>& Commands() {
       {"compare", "measured collectives against predicted bus bandwidth", RunCompare},
       {"validate", "published or own measurements against predictions", RunValidate},
       {"import", "cluster files from what other tools print", RunImport},
+      {"export", "the schedule of a plan for other programs, or all of the plan", RunExport},
       {"catalogue", "the GPUs, nodes and models that names stand for", RunCatalogue},
       {"check", "whether a file is one of ours, and sound", RunCheck},
   };

@@ -39,6 +39,7 @@ int RunCompare(const Args& args, std::istream& in, std::ostream& out, std::ostre
 int RunValidate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunCheck(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunImport(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunExport(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunCatalogue(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 
 // All verbs, in the order of the help text.

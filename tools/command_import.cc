@@ -21,6 +21,7 @@
 #include "tools/import/slurm_topology.h"
 #include "tools/import/smi_topology.h"
 #include "tools/network_import.h"
+#include "tools/proto_text.h"
 #include "tools/report_header.h"
 
 namespace stagecraft {
@@ -140,11 +141,7 @@ void WriteTable(const ImportFlags& flags, bool as_json, std::ostream& out) {
 }
 
 void WriteCluster(const ImportFlags& flags, bool as_json, std::ostream& out) {
-  const std::filesystem::path path(flags.out);
-  // A binary file would not say what it is.
-  if (!IsProtoExtension(path.extension().string()) || path.extension() == ".pb") {
-    throw InputError("-o: got \"" + flags.out + "\", want a .textproto, .json or .yaml file");
-  }
+  CheckProtoTextPath("-o", flags.out);
   if (flags.in.size() != 1) {
     throw InputError("IN: got " + std::to_string(flags.in.size()) + " files, want one");
   }
@@ -152,7 +149,8 @@ void WriteCluster(const ImportFlags& flags, bool as_json, std::ostream& out) {
   ImportedCluster imported = Formats().at(flags.format).read(flags, in);
   imported.cluster.set_name(std::filesystem::path(in).filename().string());
   const Cluster cluster = ClusterFromProto(imported.cluster, in);
-  WriteFileAtomically(flags.out, ProtoFileText(imported.cluster, path.extension().string()));
+  WriteFileAtomically(flags.out, ProtoText(imported.cluster,
+                                           std::filesystem::path(flags.out).extension().string()));
   Args notes = std::move(imported.notes);
   std::sort(notes.begin(), notes.end());
   notes.erase(std::unique(notes.begin(), notes.end()), notes.end());

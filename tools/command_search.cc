@@ -19,6 +19,7 @@
 #include "tools/command.h"
 #include "tools/cost_model_flag.h"
 #include "tools/flags.h"
+#include "tools/proto_text.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
 #include "tools/search_flags.h"
@@ -57,10 +58,7 @@ class InterruptCatcher {
 };
 
 void CheckPlanPath(const std::string& path) {
-  const std::string extension = std::filesystem::path(path).extension().string();
-  if (extension != ".yaml" && extension != ".json" && extension != ".textproto") {
-    throw InputError("-o: got \"" + path + "\", want a .yaml, .json or .textproto file");
-  }
+  CheckProtoTextPath("-o", path);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code error;
   if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
@@ -122,7 +120,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
 
   if (!plan_file.empty() && !result.plans.empty()) {
     const std::string extension = std::filesystem::path(plan_file).extension().string();
-    WriteFileAtomically(plan_file, ProtoFileText(ToProto(result.plans[0].plan), extension));
+    WriteFileAtomically(plan_file, ProtoText(ToProto(result.plans[0].plan), extension));
     if (!quiet) err << "wrote " << plan_file << '\n';
   }
   if (json) {

@@ -113,7 +113,7 @@ TEST(CommandSearchTest, BadFlagsAreOneSentence) {
   EXPECT_EQ(ErrorOf(cluster, {"--schedule", "custom"}),
             "--schedule: got \"custom\", want names as simulate takes them, or all");
   EXPECT_EQ(ErrorOf(cluster, {"-o", "plan.pb"}),
-            "-o: got \"plan.pb\", want a .yaml, .json or .textproto file");
+            "-o: got \"plan.pb\", want a .textproto, .json or .yaml file");
   EXPECT_EQ(ErrorOf(cluster, {"-o", "/no/such/plan.yaml"}),
             "-o: the folder \"/no/such\" does not exist");
   for (const char* budget : {"5x", "", "s", "-1s", "1e99s", "1.5evals", "5s,5s", "5s,", "nans"}) {

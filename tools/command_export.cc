@@ -1,0 +1,151 @@
+// export: what a plan decides, in files that others read.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+
+#include "costmodel/check.h"
+#include "costmodel/proto_file.h"
+#include "sim/lowering.h"
+#include "sim/pipeline/pytorch_csv.h"
+#include "sim/plan_orders.h"
+#include "sim/plan_proto.h"
+#include "tools/command.h"
+#include "tools/cost_model_flag.h"
+#include "tools/flags.h"
+#include "tools/plan_flags.h"
+#include "tools/proto_text.h"
+#include "tools/report_header.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kSchema = 1;
+constexpr const char* kNotes =
+    "schedule-csv  the pass of every stage in every step, as PyTorch's pipelining reads it\n"
+    "              (pipeline_parallel_schedule_csv of torchtitan); --order-file takes it\n"
+    "plan          the plan with every stage and pass spelled out, for --plan\n\n"
+    "OUT is written whole or not at all.\n\n"
+    "Example: stagecraft export schedule-csv --model gpt2-medium --cluster h100-sxm:1x4 --pp 4 "
+    "--global-batch 16 --seq 512 --schedule zb-v -o zb_v.csv";
+
+// One replica's, by stage; all have the same ones.
+PipelineOrders OrdersToExport(const Plan& plan) {
+  const int micro_batches = StageShares(plan, 0).Count(0);
+  bool are_same = HasSeparatePipelines(plan);
+  for (int replica = 1; are_same && replica < static_cast<int>(plan.stages[0].replicas.size());
+       ++replica) {
+    are_same = StageShares(plan, 0).Count(replica) == micro_batches;
+  }
+  if (are_same) return PipelineOrdersOf(plan, 0);
+  throw InputError(
+      "export: got replicas that run different orders, want as many replicas of every stage and "
+      "as many micro-batches of each");
+}
+
+std::string ScheduleCsv(const Plan& plan, const std::string&) {
+  if (plan.forward_only) {
+    throw InputError("--forward-only: got it with schedule-csv, want forwards and backwards");
+  }
+  return WritePytorchCsv(MapOf(plan), plan.orders, StageShares(plan, 0).Count(0));
+}
+
+std::string PlanText(const Plan& plan, const std::string& path) {
+  return ProtoText(ToProto(plan), std::filesystem::path(path).extension().string());
+}
+
+void CheckCsvPath(const std::string& flag, const std::string& path) {
+  if (path.ends_with(".csv")) return;
+  throw InputError(fmt::format("{}: got \"{}\", want a .csv file", flag, path));
+}
+
+struct Format {
+  std::function<void(const std::string& flag, const std::string& path)> check_path;
+  std::function<std::string(const Plan& plan, const std::string& path)> write;
+};
+
+const std::map<std::string, Format>& Formats() {
+  static const std::map<std::string, Format> formats = {
+      {"schedule-csv", {CheckCsvPath, ScheduleCsv}},
+      {"plan", {CheckProtoTextPath, PlanText}},
+  };
+  return formats;
+}
+
+// With its orders, as a custom one.
+Plan SpelledOut(const PlannedJob& job, const CostModel& model) {
+  Plan plan = WithOrders(job.plan, job.workload, job.cluster, model);
+  plan.orders = OrdersToExport(plan);
+  plan.placement = MapOf(plan).placement();
+  plan.order = PipelineOrder::kCustom;
+  plan.order_options = {};
+  return plan;
+}
+
+// What was written, by JSON key.
+nlohmann::ordered_json Contents(const PlannedJob& job, const Plan& plan, const std::string& path) {
+  size_t passes = 0;
+  for (const PassOrder& order : plan.orders) passes += order.size();
+  return {{"output", path},
+          {"order", Name(job.plan.order)},
+          {"stages", plan.stages.size()},
+          {"chunks", plan.chunk_count()},
+          {"micro_batches", StageShares(plan, 0).Count(0)},
+          {"passes", passes}};
+}
+
+void Print(const nlohmann::ordered_json& contents, std::ostream& out) {
+  out << fmt::format("{}: {}, {} stages of {} chunk{}, {} micro-batches, {} passes\n",
+                     contents["output"].get<std::string>(), contents["order"].get<std::string>(),
+                     contents["stages"].get<int>(), contents["chunks"].get<int>(),
+                     contents["chunks"] == 1 ? "" : "s", contents["micro_batches"].get<int>(),
+                     contents["passes"].get<int64_t>());
+}
+
+}  // namespace
+
+int RunExport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
+  CLI::App app("Writes the schedule of a plan for other programs, or all of the plan.",
+               "stagecraft export");
+  app.footer(kNotes);
+  std::string format, path;
+  bool as_json = false;
+  Args names;
+  for (const auto& [name, ignored] : Formats()) names.push_back(name);
+  app.add_option("FORMAT", format, "what OUT is to be")->required()->check(OneOf(names));
+  app.add_option("-o", path, "the file to write")->required();
+  PlanFlags flags;
+  flags.Register(app);
+  CostModelFlag cost_model;
+  cost_model.Register(app);
+  app.add_flag("--json", as_json, "one JSON object");
+  if (ParseFlags(app, args, out)) return kExitOk;
+
+  const Format& writer = Formats().at(format);
+  writer.check_path("-o", path);
+  const PlannedJob job = flags.Build();
+  const std::unique_ptr<CostModel> model = cost_model.Load();
+  const Plan plan = SpelledOut(job, *model);
+  WriteFileAtomically(path, writer.write(plan, path));
+  const nlohmann::ordered_json contents = Contents(job, plan, path);
+  if (!as_json) {
+    Print(contents, out);
+    return kExitOk;
+  }
+  Args files = job.files;
+  if (!cost_model.file().empty()) files.push_back(cost_model.file());
+  nlohmann::ordered_json report = ReportHeader("export", kSchema, files);
+  report["seed"] = 0;  // nothing is drawn at random
+  report["format"] = format;
+  report.update(contents);
+  out << report.dump(2) << '\n';
+  return kExitOk;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,123 @@
+// What export writes is read again: the same schedule, the same step.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "tools/command.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Outcome {
+  int code = 0;
+  std::string out, err;
+};
+
+Outcome Call(const std::string& line) {
+  std::istringstream words(line);
+  Args args;
+  for (std::string word; words >> word;) args.push_back(word);
+  std::istringstream in;
+  std::ostringstream out, err;
+  const int code = RunCommandLine(args, in, out, err);
+  return {code, out.str(), err.str()};
+}
+
+std::string TempFile(const std::string& name) {
+  return (std::filesystem::path(testing::TempDir()) / name).string();
+}
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Json Report(const std::string& line) {
+  const Outcome outcome = Call(line + " --json");
+  EXPECT_EQ(outcome.code, kExitOk) << line << "\n" << outcome.err;
+  return Json::parse(outcome.out.empty() ? "{}" : outcome.out);
+}
+
+constexpr const char* kJob =
+    " --model gpt2-medium --cluster h100-sxm:1x4 --pp 4 --micro-batch 1 --global-batch 16 "
+    "--seq 512 ";
+
+TEST(CommandExportTest, HelpShowsAnExample) {
+  const Outcome outcome = Call("export --help");
+  EXPECT_EQ(outcome.code, kExitOk);
+  EXPECT_NE(outcome.out.find("Example: stagecraft export schedule-csv"), std::string::npos);
+}
+
+// Two stages and two micro-batches of 1F1B, written out by hand.
+TEST(CommandExportTest, OneRowARankAndOneCellAStep) {
+  const std::string path = TempFile("hand.csv");
+  const Outcome outcome = Call(
+      "export schedule-csv --model gpt2 --cluster h100-sxm:1x2 --pp 2 --micro-batch 1 "
+      "--global-batch 2 --seq 64 -o " +
+      path);
+  EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_EQ(outcome.out, path + ": 1f1b, 2 stages of 1 chunk, 2 micro-batches, 8 passes\n");
+  EXPECT_EQ(Contents(path), "0F0,0F1,,0B0,,0B1\n,1F0,1B0,1F1,1B1,\n");
+}
+
+TEST(CommandExportTest, AScheduleReadAgainIsTheSameStep) {
+  for (const char* flags : {"1f1b", "interleaved --vpp 2", "gpipe", "zb-h1", "zb-auto", "zb-v",
+                            "v-half", "dualpipe-v", "list --vpp 2"}) {
+    const std::string schedule = kJob + std::string("--schedule ") + flags;
+    const std::string path = TempFile("again.csv");
+    EXPECT_EQ(Report("export schedule-csv" + schedule + " -o " + path)["micro_batches"], 16);
+    const Json named = Report("simulate --quiet" + schedule);
+    const Json read = Report("simulate --quiet" + std::string(kJob) + "--order-file " + path);
+    EXPECT_EQ(read["step_time_ms"], named["step_time_ms"]) << flags;
+    // What it read it writes again, byte for byte.
+    const std::string twice = TempFile("twice.csv");
+    Report("export schedule-csv" + std::string(kJob) + "--order-file " + path + " -o " + twice);
+    EXPECT_EQ(Contents(path), Contents(twice)) << flags;
+  }
+}
+
+TEST(CommandExportTest, APlanReadAgainIsTheSameStep) {
+  for (const char* flags : {"1f1b", "zb-v", "dualpipe", "chimera --vpp 2"}) {
+    for (const char* extension : {".textproto", ".json", ".yaml"}) {
+      const std::string schedule = kJob + std::string("--schedule ") + flags;
+      const std::string path = TempFile(std::string("plan") + extension);
+      Report("export plan" + schedule + " -o " + path);
+      EXPECT_EQ(Report("simulate --quiet --model gpt2-medium --cluster h100-sxm:1x4 --plan " +
+                       path)["step_time_ms"],
+                Report("simulate --quiet" + schedule)["step_time_ms"])
+          << flags << extension;
+    }
+  }
+}
+
+TEST(CommandExportTest, WhatCannotBeWrittenIsRefused) {
+  struct Case {
+    std::string line, wants;
+  };
+  const std::string job = kJob;
+  const Case cases[] = {
+      {"export csv" + job + "-o x.csv", "FORMAT"},
+      {"export schedule-csv" + job, "-o"},
+      {"export schedule-csv" + job + "-o x.txt", "-o: got \"x.txt\", want a .csv file"},
+      {"export plan" + job + "-o x.pb", "-o: got \"x.pb\", want a .textproto, .json or .yaml file"},
+      {"export schedule-csv --schedule chimera" + job + "-o x.csv", "two directions"},
+      {"export schedule-csv --schedule zb" + job + "-o x.csv", "--schedule: got \"zb\""},
+      {"export schedule-csv" + job + "-o /nowhere/x.csv", "/nowhere/x.csv"},
+  };
+  for (const Case& bad : cases) {
+    const Outcome outcome = Call(bad.line);
+    EXPECT_NE(outcome.code, kExitOk) << bad.line;
+    EXPECT_EQ(outcome.out, "") << bad.line;
+    EXPECT_NE(outcome.err.find(bad.wants), std::string::npos) << bad.line << "\n" << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft
