@@ -1,0 +1,42 @@
+// AntichainStates: how far a network has been computed, as PipeDream sees it.
+// A state is an antichain of operators, the frontier: it and all before it are
+// done. A stage is what lies between two states.
+#pragma once
+
+#include <vector>
+
+#include "costmodel/units.h"
+#include "search/partition/timed_graph.h"
+
+namespace stagecraft {
+
+// Of everything done.
+struct AntichainState {
+  NodeSet done;  // a downset: with a node, all that it needs
+  Duration compute;
+  Bytes activations;
+  Bytes parameters;
+  Bytes output;     // what the rest still needs: activations of the augmented antichain
+  NodeSet earlier;  // states that a path leads from, as bits
+};
+
+// In a topological order: from the state in which only the first source (and no
+// other) is done to that in which every operator is.
+struct AntichainStates {
+  std::vector<AntichainState> states;
+  int size() const { return static_cast<int>(states.size()); }
+};
+
+inline constexpr int kMostAntichainStates = 20'000;
+
+// The states of PipeDream's recurrence (Narayanan et al., "PipeDream", SOSP
+// 2019; its graph.py): breadth first, each member of a frontier (augmented by
+// earlier nodes whose output is still needed) replaced by one of its consumers.
+// Not every downset is a state. As there, an output counts as needed from a
+// member on to any node that is neither that member nor before it, even where
+// that node is done. O(states * width * (nodes / 64 + width)).
+// Throws InputError for more than `most` states, with the advice to compress
+// the branches.
+AntichainStates FindAntichainStates(const TimedGraph& graph, int most = kMostAntichainStates);
+
+}  // namespace stagecraft

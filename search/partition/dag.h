@@ -1,0 +1,47 @@
+// Dag: who feeds whom. What every partitioner of operators stands on.
+#pragma once
+
+#include <boost/dynamic_bitset.hpp>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace stagecraft {
+
+// Nodes as bits, as wide as the graph has nodes.
+using NodeSet = boost::dynamic_bitset<uint64_t>;
+
+struct DagEdge {
+  int from = 0;
+  int to = 0;
+  friend auto operator<=>(const DagEdge&, const DagEdge&) = default;
+};
+
+// Acyclic, at least one node, no edge twice, none from a node to itself.
+struct Dag {
+  std::vector<std::vector<int>> consumers;  // by node, ascending
+  std::vector<std::vector<int>> producers;  // by node, ascending
+  std::vector<int> order;                   // topological; free choices by number
+  int size() const { return static_cast<int>(order.size()); }
+};
+
+// Nodes are numbered as `names`. An edge given twice counts once. Throws
+// InputError, which opens with `graph_name`, for no nodes, an edge from a node
+// to itself and a cycle.
+Dag MakeDag(std::span<const std::string> names, std::span<const DagEdge> edges,
+            const std::string& graph_name);
+
+// Throws InputError with a node of each of two components that no edge joins.
+void RequireOneComponent(const Dag& dag, std::span<const std::string> names,
+                         const std::string& graph_name);
+
+// By node, all nodes that a path leads from (Ancestors) or to (Descendants),
+// not the node itself. O(edges * nodes / 64).
+std::vector<NodeSet> Ancestors(const Dag& dag);
+std::vector<NodeSet> Descendants(const Dag& dag);
+
+// The members, ascending.
+std::vector<int> Members(const NodeSet& set);
+
+}  // namespace stagecraft

@@ -1,0 +1,50 @@
+// PipeDreamLevel: what stages cost on the machines of one level, and the best
+// time of every run of states on all of them.
+#pragma once
+
+#include "search/partition/min_max_product.h"
+#include "search/partition/pipedream.h"
+
+namespace stagecraft {
+
+// Runs of states are named by the states that are done before and after:
+// (begin, end) is all of state `end` that state `begin`-1 does not hold, from
+// the start for begin = 0.
+class PipeDreamLevel {
+ public:
+  // `one_machine`(begin, end): the run on one machine of this level. `within`:
+  // machines in one of them. `states`, `options` and `one_machine` must outlive.
+  PipeDreamLevel(const AntichainStates& states, const PipeDreamOptions& options,
+                 const MachineLevel& level, int within, const TimeTable& one_machine);
+
+  int machines() const { return level_.machines; }
+  // How many machines a stage may take of `available`.
+  int MostReplicas(int available) const { return options_.straight ? 1 : available; }
+  // The first stage of the level.
+  double FirstStage(int begin, int end, int replicas) const;
+  // A stage behind others, with the transfers at its cut. `used`: machines of
+  // all stages up to and with it.
+  double LaterStage(int begin, int end, int used, int replicas) const;
+
+  // By run, the best time on all machines; only the row of begin = 0 where
+  // `only_whole`.
+  TimeTable Best(bool only_whole) const;
+
+ private:
+  struct Run {
+    double parameters = 0;
+    double stash = 0;  // bytes of one copy of parameters and activations
+  };
+  Run RunOf(int begin, int end) const;
+  bool Fits(const Run& run, int used, int replicas) const;
+  TimeTable FirstStages(int rows, int replicas) const;
+  TimeTable LaterStages(int used, int replicas) const;
+
+  const AntichainStates& states_;
+  const PipeDreamOptions& options_;
+  const MachineLevel level_;
+  const double within_;
+  const TimeTable& one_machine_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,20 @@
+// Which stages reach the times that PipeDream's recurrence found.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "search/partition/pipedream_level.h"
+
+namespace stagecraft {
+
+// The stages of the outermost of `levels` over states begin..end on all its
+// machines, which take times[levels.size()](begin, end); ties as pipedream.h
+// says. `times`: by level, a run on one machine of it, and one more above.
+std::vector<PipeDreamStage> FindStages(const AntichainStates& states,
+                                       const PipeDreamOptions& options,
+                                       std::span<const PipeDreamLevel> levels,
+                                       const std::deque<TimeTable>& times, int begin, int end);
+
+}  // namespace stagecraft

@@ -1,0 +1,43 @@
+// TimedGraph: the operators that a partitioner may spread, with what each
+// costs for one minibatch on one device.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "search/partition/dag.h"
+#include "sim/graph_txt.h"
+
+namespace stagecraft {
+
+struct TimedNode {
+  std::string name;
+  Duration forward;
+  Duration backward;
+  Bytes activation;  // output of one minibatch
+  Bytes parameters;
+  Duration compute() const { return forward + backward; }
+};
+
+struct TimedGraph {
+  std::string name;  // opens every error
+  std::vector<TimedNode> nodes;
+  Dag dag;
+};
+
+// As PipeDream's optimizer prepares a profile: without inputs, whose place is
+// the first stage, and without "__getitem__" that nobody reads. Throws
+// InputError where nothing is left or what is left falls apart.
+TimedGraph ToTimedGraph(const ProfiledGraph& profile, const std::string& name);
+
+// A graph in which every chain that hangs off a fork (each node fed by one node
+// and feeding one) is one node: times and parameters added up, the activation
+// that of its last. `groups`: by new node, the old ones in order.
+struct CompressedGraph {
+  TimedGraph graph;
+  std::vector<std::vector<int>> groups;
+};
+CompressedGraph CompressBranches(const TimedGraph& graph);
+
+}  // namespace stagecraft
