@@ -1,0 +1,20 @@
+// Downsets: the sets of operators that can be done first. With a node, a
+// downset holds all that it needs; a stage is the difference of two.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "search/partition/dag.h"
+
+namespace stagecraft {
+
+inline constexpr int kMostDownsets = 100'000;
+
+// All downsets of the graph, smaller ones first, then in the order of their
+// members; the first is empty, the last is the whole graph. O(downsets * nodes).
+// Throws InputError, `graph_name` first, for more than `most`.
+std::vector<NodeSet> FindDownsets(const Dag& dag, const std::string& graph_name,
+                                  int most = kMostDownsets);
+
+}  // namespace stagecraft

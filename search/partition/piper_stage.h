@@ -1,0 +1,45 @@
+// PiperStageCost: what one stage takes, in the modes that its memory allows.
+#pragma once
+
+#include <vector>
+
+#include "search/partition/piper.h"
+
+namespace stagecraft {
+
+// Of one set of nodes at one tensor degree.
+class PiperStageCost {
+ public:
+  // `is_possible`() is false where a node has no mode at that degree.
+  PiperStageCost(const PiperProblem& problem, const PiperOptions& options, const NodeSet& nodes,
+                 int tensor);
+
+  bool is_possible() const { return is_possible_; }
+  // No choice of modes takes less.
+  double LeastTime(int replicas) const;
+  // Whether any choice of modes fits with so many micro-batches in flight.
+  bool Fits(int in_flight) const;
+  // Infinity where nothing fits. `modes`: the choice, if wanted.
+  double Time(int replicas, int in_flight, std::vector<int>* modes = nullptr) const;
+  double Memory(const std::vector<int>& modes, int in_flight) const;
+
+ private:
+  // Of one node in one mode.
+  struct Choice {
+    double serial_s;    // shared by the replicas
+    double gradient_s;  // grows with (replicas - 1) / replicas
+    double bytes_per_micro_batch;
+    double fixed_bytes;
+    double Time(int replicas) const { return (serial_s + gradient_s * (replicas - 1)) / replicas; }
+    double Bytes(int in_flight) const { return bytes_per_micro_batch * in_flight + fixed_bytes; }
+  };
+  Choice ChoiceOf(const PiperProblem& problem, const PiperOptions& options, const NodeSet& nodes,
+                  int node, const PiperMode& mode) const;
+  bool SwitchOne(int replicas, int in_flight, double excess, std::vector<int>& modes) const;
+
+  bool is_possible_ = true;
+  double memory_bytes_;
+  std::vector<std::vector<Choice>> choices_;  // by member, by mode
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,110 @@
+#include "search/partition/piper.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/proto_file.h"
+#include "costmodel/shared_csv.h"
+#include "search/partition/piper_problem.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr double kTolerance = 1e-6;  // relative
+constexpr double kGib = 1024.0 * 1024 * 1024;
+
+std::string Mode(const char* name, double time_s, double bytes) {
+  return nlohmann::json{{"id", name},
+                        {"timePerSample", time_s},
+                        {"parameterSize", 0},
+                        {"memoryUsageA", bytes},
+                        {"memoryUsageB", 0},
+                        {"syncTimeFw", nlohmann::json::object()},
+                        {"syncTimeBw", nlohmann::json::object()}}
+      .dump();
+}
+
+// a feeds b. Each takes 1 s and keeps 10 bytes, or 2 s and 1 byte.
+PiperProblem TwoNodes() {
+  const std::string modes =
+      "\"TMPCs\": {\"1\": [" + Mode("vanilla", 1, 10) + ", " + Mode("recompute", 2, 1) + "]}";
+  return ParsePiperProblem(
+      R"({"maxDevices": 2, "maxMemoryPerDevice": 20, "bandwidth": 1e9, "mbsInBatch": 3,
+          "nodes": [{"id": 7, "name": "a", )" +
+          modes + R"(}, {"id": 9, "name": "b", )" + modes +
+          R"(}], "edges": [{"sourceId": 7, "destId": 9, "communicationCost": 0}]})",
+      "two.json");
+}
+
+TEST(PiperTest, StagesInFrontKeepMoreMicroBatches) {
+  const PiperProblem problem = TwoNodes();
+  PiperOptions options{
+      .devices = 2, .memory_bytes = 20, .bandwidth_bytes_per_s = 1e9, .micro_batches = 3};
+  // a | b: a keeps two micro-batches of 10 bytes.
+  EXPECT_DOUBLE_EQ(SolvePiper(problem, options)->bottleneck_s, 1);
+  options.memory_bytes = 19;
+  const auto tight = SolvePiper(problem, options);
+  EXPECT_DOUBLE_EQ(tight->bottleneck_s, 2);
+  options.recompute = false;
+  EXPECT_FALSE(SolvePiper(problem, options).has_value());
+}
+
+TEST(PiperTest, BadFilesAreNamed) {
+  EXPECT_THROW(ParsePiperProblem("[]", "p.json"), InputError);
+  EXPECT_THROW(ParsePiperProblem(R"({"maxDevices": -1})", "p.json"), InputError);
+}
+
+PiperProblem SharedProblem() {
+  const std::string path = SharedDataPath("planning/piper/inputs/bert32a100.json");
+  return ParsePiperProblem(ReadFile(path), path);
+}
+
+TEST(PiperTest, EveryGoldenBottleneckIsReached) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  const PiperProblem problem = SharedProblem();
+  const auto golden = nlohmann::json::parse(ReadFile(SharedDataPath("golden/piper_golden.json")));
+  for (const nlohmann::json& row : golden.at("rows")) {
+    for (const std::string mode : {"full", "noDP", "noTP", "noAR"}) {
+      const PiperOptions options{.devices = row.at("k"),
+                                 .memory_bytes = row.at("memGiB").get<double>() * kGib,
+                                 .bandwidth_bytes_per_s = 25 * kGib,
+                                 .micro_batches = 1920,
+                                 .data_parallel = mode != "noDP",
+                                 .tensor_parallel = mode != "noTP",
+                                 .recompute = mode != "noAR"};
+      const auto found = SolvePiper(problem, options);
+      ASSERT_TRUE(found.has_value());
+      EXPECT_NEAR(found->bottleneck_s / row.at(mode).get<double>(), 1, kTolerance) << row << mode;
+    }
+  }
+}
+
+TEST(PiperTest, EveryPublishedResultIsReached) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  const PiperProblem problem = SharedProblem();
+  const std::vector<CsvRow> rows = ReadSharedTable("planning/piper/best_known.csv");
+  ASSERT_EQ(rows.size(), 88u);
+  for (const CsvRow& row : rows) {
+    const std::string& mode = row.at("mode");
+    const PiperOptions options{.devices = static_cast<int>(Number(row, "k")),
+                               .memory_bytes = Number(row, "memGiB") * kGib,
+                               .bandwidth_bytes_per_s = Number(row, "bandwidth"),
+                               .micro_batches = static_cast<int>(Number(row, "mbsInBatch")),
+                               .data_parallel = mode != "nodp",
+                               .tensor_parallel = mode != "notp",
+                               .recompute = mode != "noar"};
+    const auto found = SolvePiper(problem, options);
+    const bool fits = row.at("TPS") != "OOM";
+    EXPECT_EQ(found.has_value(), fits) << row.at("k") << ' ' << row.at("memGiB") << ' ' << mode;
+    if (!fits || !found) continue;
+    EXPECT_NEAR(found->bottleneck_s / Number(row, "TPS"), 1, kTolerance)
+        << row.at("k") << ' ' << row.at("memGiB") << ' ' << mode;
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft
