@@ -109,7 +109,7 @@ TimeTable PipeDreamLevel::Best(bool only_whole) const {
     if (used > 1 && options_.use_fewer_machines) {
       best.back() = best.back().min(best[used - 2]).eval();
     }
-    for (int replicas = 1; replicas <= MostReplicas(used - 1) && replicas < used; ++replicas) {
+    for (int replicas = 1; replicas <= MostReplicas(used - 1); ++replicas) {
       // Without a limit of memory it does not matter how many are behind.
       const std::pair key(replicas, options_.memory ? used : 0);
       if (!later.contains(key)) later.emplace(key, LaterStages(used, replicas));

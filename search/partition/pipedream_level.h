@@ -19,7 +19,9 @@ class PipeDreamLevel {
 
   int machines() const { return level_.machines; }
   // How many machines a stage may take of `available`.
-  int MostReplicas(int available) const { return options_.straight ? 1 : available; }
+  int MostReplicas(int available) const {
+    return options_.straight && available > 1 ? 1 : available;
+  }
   // The first stage of the level.
   double FirstStage(int begin, int end, int replicas) const;
   // A stage behind others, with the transfers at its cut. `used`: machines of

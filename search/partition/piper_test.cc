@@ -9,6 +9,7 @@
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "costmodel/shared_csv.h"
+#include "search/partition/partition_check.h"
 #include "search/partition/piper_problem.h"
 
 namespace stagecraft {
@@ -63,6 +64,13 @@ PiperProblem SharedProblem() {
   return ParsePiperProblem(ReadFile(path), path);
 }
 
+void ExpectValid(const PiperProblem& problem, const PiperOptions& options,
+                 const PiperPartition& partition) {
+  const PartitionCheck check = CheckPiper(problem, options, partition);
+  EXPECT_TRUE(check.errors.empty()) << check.errors.front();
+  EXPECT_NEAR(check.objective / partition.bottleneck_s, 1, 1e-12);
+}
+
 TEST(PiperTest, EveryGoldenBottleneckIsReached) {
   if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   const PiperProblem problem = SharedProblem();
@@ -78,6 +86,7 @@ TEST(PiperTest, EveryGoldenBottleneckIsReached) {
                                  .recompute = mode != "noAR"};
       const auto found = SolvePiper(problem, options);
       ASSERT_TRUE(found.has_value());
+      ExpectValid(problem, options, *found);
       EXPECT_NEAR(found->bottleneck_s / row.at(mode).get<double>(), 1, kTolerance) << row << mode;
     }
   }
@@ -101,6 +110,7 @@ TEST(PiperTest, EveryPublishedResultIsReached) {
     const bool fits = row.at("TPS") != "OOM";
     EXPECT_EQ(found.has_value(), fits) << row.at("k") << ' ' << row.at("memGiB") << ' ' << mode;
     if (!fits || !found) continue;
+    ExpectValid(problem, options, *found);
     EXPECT_NEAR(found->bottleneck_s / Number(row, "TPS"), 1, kTolerance)
         << row.at("k") << ' ' << row.at("memGiB") << ' ' << mode;
   }

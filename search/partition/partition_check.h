@@ -1,0 +1,38 @@
+// PartitionCheck: a partition's objective, computed anew from its definition
+// and from nothing that a solver kept, and everything that is wrong with it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "search/partition/dag.h"
+#include "search/partition/pipedream.h"
+#include "search/partition/piper.h"
+#include "search/partition/piper_problem.h"
+#include "search/partition/timed_graph.h"
+
+namespace stagecraft {
+
+struct PartitionCheck {
+  std::vector<std::string> errors;  // one sentence each; empty: valid
+  double objective = 0;             // in the solver's unit
+};
+
+// That every node is in exactly one stage, no stage is empty, and every edge
+// stays in its stage or runs to a later one (so stages form no cycle). Appends
+// to `errors`.
+void CheckStageOrder(const Dag& dag, std::span<const NodeSet> stages,
+                     std::vector<std::string>& errors);
+
+// Bottleneck in seconds per minibatch, by the rules of pipedream.h; the
+// machines of every level, and the memory where it is limited.
+PartitionCheck CheckPipeDream(const TimedGraph& graph, const PipeDreamOptions& options,
+                              const PipeDreamPartition& partition);
+
+// Bottleneck in seconds per micro-batch, by the rules of piper.h; devices,
+// divisors, memory and the modes' tensor degrees.
+PartitionCheck CheckPiper(const PiperProblem& problem, const PiperOptions& options,
+                          const PiperPartition& partition);
+
+}  // namespace stagecraft
