@@ -77,20 +77,23 @@ Dag MakeDag(std::span<const std::string> names, std::span<const DagEdge> edges,
   return dag;
 }
 
-void RequireOneComponent(const Dag& dag, std::span<const std::string> names,
+void RequireOneComponent(std::span<const std::string> names, std::span<const DagEdge> edges,
                          const std::string& graph_name) {
-  std::vector<bool> is_reached(dag.size());
+  std::vector<std::vector<int>> neighbours(names.size());
+  for (const DagEdge& edge : edges) {
+    neighbours[edge.from].push_back(edge.to);
+    neighbours[edge.to].push_back(edge.from);
+  }
+  std::vector<bool> is_reached(names.size());
   std::vector<int> frontier = {0};
   is_reached[0] = true;
   while (!frontier.empty()) {
     const int node = frontier.back();
     frontier.pop_back();
-    for (const auto* neighbours : {&dag.consumers[node], &dag.producers[node]}) {
-      for (const int neighbour : *neighbours) {
-        if (is_reached[neighbour]) continue;
-        is_reached[neighbour] = true;
-        frontier.push_back(neighbour);
-      }
+    for (const int neighbour : neighbours[node]) {
+      if (is_reached[neighbour]) continue;
+      is_reached[neighbour] = true;
+      frontier.push_back(neighbour);
     }
   }
   const auto apart = std::find(is_reached.begin(), is_reached.end(), false);

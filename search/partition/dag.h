@@ -32,8 +32,9 @@ struct Dag {
 Dag MakeDag(std::span<const std::string> names, std::span<const DagEdge> edges,
             const std::string& graph_name);
 
-// Throws InputError with a node of each of two components that no edge joins.
-void RequireOneComponent(const Dag& dag, std::span<const std::string> names,
+// Throws InputError with a node of each of two components that no edge, in
+// either direction, joins.
+void RequireOneComponent(std::span<const std::string> names, std::span<const DagEdge> edges,
                          const std::string& graph_name);
 
 // By node, all nodes that a path leads from (Ancestors) or to (Descendants),

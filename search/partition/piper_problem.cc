@@ -105,7 +105,7 @@ class PiperReader {
     std::vector<std::string> names(problem_.nodes.size());
     for (const auto& [id, number] : numbers_) names[number] = std::to_string(id);
     problem_.dag = MakeDag(names, edges, name_);
-    RequireOneComponent(problem_.dag, names, name_);
+    RequireOneComponent(names, edges, name_);
   }
 
   const JsonObject file_;

@@ -18,7 +18,7 @@ TimedGraph Build(std::string name, std::vector<TimedNode> nodes,
                  const std::vector<DagEdge>& edges) {
   const std::vector<std::string> names = Names(nodes);
   Dag dag = MakeDag(names, edges, name);
-  RequireOneComponent(dag, names, name);
+  RequireOneComponent(names, edges, name);
   return {std::move(name), std::move(nodes), std::move(dag)};
 }
 

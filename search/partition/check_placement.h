@@ -1,0 +1,18 @@
+// A placement's objective from its definition.
+#pragma once
+
+#include "search/partition/partition_check.h"
+#include "search/partition/placement_problem.h"
+
+namespace stagecraft {
+
+// Maximal load in milliseconds per sample; devices, groups on one device,
+// memory, operators that no accelerator runs.
+PartitionCheck CheckMaxLoad(const PlacementProblem& problem, const Placement& placement);
+
+// That the devices' forward operators, and their backward ones, form no cycle.
+// Appends to `errors`.
+void CheckContiguity(const PlacementProblem& problem, const Placement& placement,
+                     std::vector<std::string>& errors);
+
+}  // namespace stagecraft

@@ -1,0 +1,53 @@
+// PlacementProblem: operators to be placed on accelerators and processors, as
+// Tarnawski et al. pose it ("Efficient Algorithms for Device Placement of DNN
+// Graph Operators", NeurIPS 2020).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "search/partition/dag.h"
+
+namespace stagecraft {
+
+// Of a time and of a size that is taken; a hundred thousand add up within 64
+// bits in picoseconds and bytes.
+inline constexpr double kMostPlacementMs = 9e4;
+inline constexpr double kMostPlacementBytes = 9e13;
+
+struct PlacementNode {
+  std::string name;
+  double accelerator_ms = 0;
+  double cpu_ms = 0;
+  // Of its output, once for each accelerator that sends or needs it.
+  double transfer_ms = 0;
+  double bytes = 0;  // of accelerator memory
+  bool is_backward = false;
+  bool runs_on_accelerator = true;
+};
+
+struct PlacementProblem {
+  std::string name;  // opens every error
+  std::vector<PlacementNode> nodes;
+  Dag dag;
+  // What must share a device: nodes of one colour. Every node is in one group.
+  std::vector<std::vector<int>> groups;
+  int accelerators = 0;
+  int cpus = 0;
+  double memory_bytes = 0;  // of an accelerator; processors have enough
+
+  int devices() const { return accelerators + cpus; }
+};
+
+// By node: accelerators are 0 .. accelerators - 1, processors come behind.
+using Placement = std::vector<int>;
+
+// Reads dnn-partitioning's JSON. Milliseconds as they stand there: in the
+// throughput/LayerGraphs files transfers are in seconds among milliseconds, a
+// thousand times too cheap, and stay so. An output has one price; of edges that
+// disagree, the highest. Throws InputError for what is missing, negative or of
+// another type, ids that occur twice, edges to nodes that do not, cycles and
+// components that neither an edge nor a colour joins.
+PlacementProblem ParsePlacementProblem(const std::string& text, const std::string& name);
+
+}  // namespace stagecraft
