@@ -69,6 +69,40 @@ PartitionCheck CheckMaxLoad(const PlacementProblem& problem, const Placement& pl
   return check;
 }
 
+// The ends of all operators, by raising each until none rises any more.
+PartitionCheck CheckLatency(const PlacementProblem& problem, const Placement& placement) {
+  PartitionCheck check = CheckMaxLoad(problem, placement);
+  check.objective = 0;
+  const auto runs_alone = [&](int node) { return placement[node] >= problem.accelerators; };
+  std::vector<double> end_ms(problem.nodes.size(), 0);
+  bool rises = true;
+  for (int round = 0; rises && round <= problem.dag.size() + 1; ++round) {
+    rises = false;
+    std::vector<double> start_ms(problem.devices(), 0);
+    for (int node = 0; node < problem.dag.size(); ++node) {
+      for (const int producer : problem.dag.producers[node]) {
+        if (placement[producer] == placement[node]) continue;
+        start_ms[placement[node]] = std::max(start_ms[placement[node]], end_ms[producer]);
+      }
+    }
+    for (const int node : problem.dag.order) {
+      double end = 0;
+      if (runs_alone(node)) {
+        for (const int producer : problem.dag.producers[node])
+          end = std::max(end, end_ms[producer]);
+        end += problem.nodes[node].cpu_ms;
+      } else {
+        end = start_ms[placement[node]] + AcceleratorLoad(problem, placement, placement[node]);
+      }
+      rises = rises || end > end_ms[node] * (1 + 1e-12);
+      end_ms[node] = std::max(end, end_ms[node]);
+    }
+  }
+  if (rises) check.errors.push_back("accelerators wait for each other in a circle");
+  check.objective = *std::max_element(end_ms.begin(), end_ms.end());
+  return check;
+}
+
 void CheckContiguity(const PlacementProblem& problem, const Placement& placement,
                      std::vector<std::string>& errors) {
   for (const bool is_backward : {false, true}) {

@@ -10,6 +10,9 @@ namespace stagecraft {
 // memory, operators that no accelerator runs.
 PartitionCheck CheckMaxLoad(const PlacementProblem& problem, const Placement& placement);
 
+// Latency in milliseconds (latency.h); devices, groups, memory, circles.
+PartitionCheck CheckLatency(const PlacementProblem& problem, const Placement& placement);
+
 // That the devices' forward operators, and their backward ones, form no cycle.
 // Appends to `errors`.
 void CheckContiguity(const PlacementProblem& problem, const Placement& placement,

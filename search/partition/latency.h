@@ -1,0 +1,33 @@
+// Placements that bring one sample through as soon as possible.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "search/partition/placement_problem.h"
+
+namespace stagecraft {
+
+struct LatencyPlacement {
+  double latency_ms = 0;
+  // Accelerators 0 .. accelerators - 1; all processors are the one device
+  // behind them.
+  Placement placement;
+};
+
+// When the last operator ends, in milliseconds. What is on an accelerator runs
+// as one: it starts when its last input is there, takes all inputs in, computes
+// and gives all outputs out (each transfer_ms). An operator on the processors
+// starts when its last input is there: they never wait for each other, which
+// holds where no more than `cpus` operators could run at once. Nothing where
+// accelerators wait for each other in a circle. O(nodes + edges).
+std::optional<double> LatencyOf(const PlacementProblem& problem, const Placement& placement);
+
+// Simulated annealing over groups of operators, from the better of all on the
+// processors and accelerators filled in order; exact methods exist for small
+// graphs only. Memory and circles are never violated. Nothing where there are
+// no processors and the accelerators' memory is too small for that start.
+std::optional<LatencyPlacement> SolveLatency(const PlacementProblem& problem, int64_t steps,
+                                             uint64_t seed);
+
+}  // namespace stagecraft
