@@ -194,11 +194,13 @@ void CheckLayers(const Plan& plan, const Workload& workload, Errors& errors) {
       const LayerRange range = plan.stages[stage].chunks[chunk];
       if (range.first != next || range.count < 1 ||
           range.count > workload.layer_count() - range.first) {
+        const std::string got =
+            range.count < 1 ? std::string("no layers")
+                            : fmt::format("layers {} to {}", range.first,
+                                          static_cast<int64_t>(range.first) + range.count - 1);
         errors.push_back(fmt::format(
-            "stages[{}].chunks[{}]: layers {} to {}, want at least one layer from {} on, of {} "
-            "layers in all",
-            stage, chunk, range.first, static_cast<int64_t>(range.first) + range.count - 1, next,
-            workload.layer_count()));
+            "stages[{}].chunks[{}]: got {}, want at least one layer from {} on, of {} in all",
+            stage, chunk, got, next, workload.layer_count()));
         return;
       }
       next = range.first + range.count;

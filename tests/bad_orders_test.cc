@@ -71,9 +71,24 @@ TEST_F(BadOrdersTest, AnOrderFileIsAnOrder) {
             Simulated(job + "--schedule 1f1b")["step_time_ms"]);
 }
 
+// Not an error: a result that says so.
+TEST_F(BadOrdersTest, APlanOverCapacityDoesNotFit) {
+  const std::string job =
+      "simulate --model llama3-70b --cluster h100-sxm:1x8 --pp 8 --micro-batch 1 --global-batch 8 "
+      "--seq 8192 ";
+  const Json step = Simulated(job);
+  EXPECT_FALSE(step["fits"]);
+  for (const Json& stage : step["memory"]) EXPECT_GT(stage["peak"], stage["capacity"]);
+  EXPECT_NE(bad_input::RunLine(job + "--quiet").out.find("does not fit"), std::string::npos);
+  EXPECT_TRUE(Simulated(kJob)["fits"]);
+}
+
 TEST_F(BadOrdersTest, FlagsThatCannotBeAreNamed) {
   Write("two.csv", kCsv);
   Write("skips.csv", "0F0,0F1,,0B0\n,1F0,1F1,1B0,1B1\n");
+  Write("repeats.csv", "0F0,0F1,0F0,0B0,0B1\n,1F0,1F1,1B0,1B1\n");
+  Write("none.csv", ",,\n,,\n");
+  Write("one.csv", "0F0,0B0\n");
   Write("stuck.csv", "0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0\n");
   Write("letters.csv", "0F0,0X1\n1F0,1B0\n");
   std::vector<Case> cases = {
@@ -94,11 +109,17 @@ TEST_F(BadOrdersTest, FlagsThatCannotBeAreNamed) {
       {"--schedule list --activation-limit 0.01", "memory limit of stage 0"},
       {"--two-forwards-slot", "--two-forwards-slot: changes nothing with order 1f1b"},
       {"--schedule chimera --zero 2", "zero: 2 with chimera, want 0 or 1"},
-      {"--order-file $T/none.csv", "none.csv"},
+      {"--order-file $T/absent.csv", "absent.csv"},
+      {"--order-file $T/none.csv", "none.csv: got no passes, want cells like 0F0 or 3B1"},
+      {"--order-file $T/one.csv", "one.csv: got 1 rank with passes, want --pp 4"},
       {"--order-file $T/two.csv --schedule 1f1b", "--order-file: cannot be given beside"},
-      {"--order-file $T/two.csv", "two.csv: has 2 ranks, want --pp 4"},
-      {"--order-file $T/skips.csv", "skips.csv"},
-      {"--order-file $T/stuck.csv", "deadlock: "},
+      {"--order-file $T/two.csv", "two.csv: got 2 ranks with passes, want --pp 4"},
+      {"--order-file $T/skips.csv", "skips.csv: rank 0 lacks backward of micro-batch 1"},
+      {"--order-file $T/repeats.csv", "repeats.csv: rank 0 runs forward of micro-batch 0 twice"},
+      {"--order-file $T/stuck.csv",
+       "stuck.csv: deadlock: rank 0 waits for backward of micro-batch 0 on rank 1, which waits for "
+       "forward of micro-batch 1 on rank 0"},
+      {"--stage-layers 12,0,6,6", "stages[1].chunks[0]: got no layers, want at least one layer"},
       {"--order-file $T/letters.csv", "letters.csv"},
   };
   for (Case& bad : cases) bad.line = kJob + bad.line;

@@ -13,6 +13,7 @@
 #include "costmodel/op.h"
 #include "sim/cluster_proto.h"
 #include "sim/cluster_spec.h"
+#include "sim/pipeline/pytorch_csv.h"
 #include "tools/import/import_text.h"
 #include "tools/import/imported_cluster.h"
 #include "tools/import/kubernetes_nodes.h"
@@ -88,6 +89,13 @@ bool NamesSwitches(const std::string& text) {
   return false;
 }
 
+FileSummary CheckPytorchCsv(const std::string& text, const std::string& path) {
+  const PytorchSchedule schedule = ReadPytorchCsv(text, path);
+  return {"PyTorch pipeline schedule",
+          fmt::format("{} micro-batches through {} stages on {} ranks", schedule.micro_batches,
+                      schedule.map.length(), schedule.map.stages())};
+}
+
 }  // namespace
 
 FileSummary CheckKubernetesNodes(const std::string& text, const std::string& path) {
@@ -109,6 +117,7 @@ std::optional<FileSummary> CheckForeignText(const std::string& text, const std::
   if (IsNcclTestsLog(text)) return CheckNcclTests(text, path);
   if (extension == ".csv" || extension == ".gz") {
     if (IsCollectiveTable(text)) return CheckCollectives(text, path);
+    if (IsPytorchCsv(text)) return CheckPytorchCsv(text, path);
     return std::nullopt;
   }
   if (extension == ".xml") return CheckNcclTopology(text, path);

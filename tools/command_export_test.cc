@@ -65,6 +65,8 @@ TEST(CommandExportTest, OneRowARankAndOneCellAStep) {
   EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
   EXPECT_EQ(outcome.out, path + ": 1f1b, 2 stages of 1 chunk, 2 micro-batches, 8 passes\n");
   EXPECT_EQ(Contents(path), "0F0,0F1,,0B0,,0B1\n,1F0,1B0,1F1,1B1,\n");
+  EXPECT_EQ(Call("check " + path).out,
+            path + ": PyTorch pipeline schedule, 2 micro-batches through 2 stages on 2 ranks\n");
 }
 
 TEST(CommandExportTest, AScheduleReadAgainIsTheSameStep) {

@@ -104,8 +104,8 @@ void OrderFlags::ApplyFile(PlanDegrees& degrees) const {
   PytorchSchedule schedule = ReadPytorchCsv(ReadFile(file_), file_);
   const ChunkMap& map = schedule.map;
   if (map.stages() != degrees.pipeline) {
-    throw InputError(
-        fmt::format("{}: has {} ranks, want --pp {}", file_, map.stages(), degrees.pipeline));
+    throw InputError(fmt::format("{}: got {} rank{} with passes, want --pp {}", file_, map.stages(),
+                                 map.stages() == 1 ? "" : "s", degrees.pipeline));
   }
   if (degrees.chunks > 1 && degrees.chunks != map.chunks()) {
     throw InputError(fmt::format("{}: has {} stages on a rank, want --vpp {}", file_, map.chunks(),

@@ -165,7 +165,8 @@ class Reader {
   }
 
   ChunkMap FindMap() const {
-    if (passes_ < parts_ * micro_batches_ || passes_ == 0) {
+    if (passes_ == 0) throw InputError(name_ + ": got no passes, want cells like 0F0 or 3B1");
+    if (passes_ < parts_ * micro_batches_) {
       throw InputError(
           fmt::format("{}: got {} passes, want each of {} stages to run each of {} "
                       "micro-batches",
@@ -223,6 +224,12 @@ class Reader {
 };
 
 }  // namespace
+
+bool IsPytorchCsv(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(", \t\r\n("), text.size()));
+  constexpr std::string_view kInitials = "FBIWSRU";  // of passes and of communication
+  return TakeNumber(text).has_value() && !text.empty() && kInitials.find(text[0]) != kInitials.npos;
+}
 
 PytorchSchedule ReadPytorchCsv(std::string_view text, const std::string& name) {
   return Reader(name).Read(text);

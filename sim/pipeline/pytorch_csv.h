@@ -21,6 +21,9 @@ struct PytorchSchedule {
   PipelineOrders orders;
 };
 
+// Whether the first cell that is not empty looks like one of a schedule.
+bool IsPytorchCsv(std::string_view text);
+
 // What cells say of communication (SEND_F, RECV_F, SEND_B, RECV_B, UNSHARD, RESHARD,
 // REDUCE_GRAD) follows from the order of the rest and is passed over. Throws InputError,
 // which begins with `name`, line and column: for cells that are none of these, stages

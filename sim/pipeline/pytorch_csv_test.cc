@@ -103,10 +103,17 @@ TEST(PytorchCsvTest, StagesInTwoPlacesOrNoneAreRefused) {
             "s.csv: got 3 stages on 2 ranks, want as many on each");
 }
 
+TEST(PytorchCsvTest, ASchedulesFirstCellTellsItFromOtherTables) {
+  for (const char* text : {"0F0,1F0\n", ",,\n,3B1\n", "(0F1;1B0)OVERLAP_F_B", "12SEND_F3"}) {
+    EXPECT_TRUE(IsPytorchCsv(text)) << text;
+  }
+  for (const char* text : {"", ",,\n", "0,1\n", "op,gpu\n0F0\n", "1x8\n"}) {
+    EXPECT_FALSE(IsPytorchCsv(text)) << text;
+  }
+}
+
 TEST(PytorchCsvTest, FilesThatSkipRepeatOrDeadlockAreRefused) {
-  EXPECT_EQ(ErrorOf(""),
-            "s.csv: got 0 passes, want each of 0 stages to run each of 0 "
-            "micro-batches");
+  EXPECT_EQ(ErrorOf(""), "s.csv: got no passes, want cells like 0F0 or 3B1");
   EXPECT_EQ(ErrorOf("0F2000000000\n"),
             "s.csv: got 1 passes, want each of 1 stages to run each of "
             "2000000001 micro-batches");
