@@ -75,8 +75,13 @@ void Simulate(const Workload& workload, const Cluster& cluster, const CostModel&
   step.link_use = executor.link_use();
 
   Evaluation& evaluation = step.evaluation;
-  const StepEnds ends = plan.post_validation ? StepEnds::kApart : StepEnds::kTogether;
-  evaluation.profile = ProfileStep(step.schedule, step.timeline, step.costs, ends);
+  if (IsAsynchronous(plan.order)) {
+    evaluation.steady = MeasureSteadyState(plan, step.schedule, step.timeline, step.costs);
+    evaluation.profile = evaluation.steady->step;
+  } else {
+    const StepEnds ends = plan.post_validation ? StepEnds::kApart : StepEnds::kTogether;
+    evaluation.profile = ProfileStep(step.schedule, step.timeline, step.costs, ends);
+  }
   evaluation.step_time = evaluation.profile.breakdown.Total();
   const double factor = std::exp(kSigmas80 * evaluation.profile.spread);
   evaluation.step_time_low = Duration::Seconds(evaluation.step_time.seconds() / factor);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,18 +17,21 @@
 #include "sim/plan.h"
 #include "sim/schedule.h"
 #include "sim/sim_executor.h"
+#include "sim/steady_state.h"
 #include "sim/timeline.h"
 #include "sim/workload.h"
 
 namespace stagecraft {
 
 struct Evaluation {
+  // Of a pipeline that never flushes: of a global batch in its steady state.
   Duration step_time;
   // 80 % of steps are expected in between.
   Duration step_time_low;
   Duration step_time_high;
   StepProfile profile;
-  std::vector<StageMemory> memory;  // by stage, in pipeline order
+  std::optional<SteadyState> steady;  // only of pipelines that never flush
+  std::vector<StageMemory> memory;    // by stage, in pipeline order
   bool fits = false;
 
   double tokens = 0;   // of one step

@@ -1,6 +1,8 @@
 #include "sim/breakdown.h"
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -22,22 +24,31 @@ Duration& PartOf(const Op& op, uint8_t flags, Phase phase, Breakdown& parts) {
 
 class Profiler {
  public:
-  Profiler(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
-           StepEnds ends)
-      : schedule_(schedule), timeline_(timeline), costs_(costs), ends_(ends) {}
+  Profiler(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs)
+      : schedule_(schedule), timeline_(timeline), costs_(costs) {}
 
-  StepProfile Run() {
-    FindCriticalLane();
-    if (lane_ < 0) return profile_;
-    profile_.critical_rank = schedule_.lane_infos()[lane_].rank;
-    FindPredecessors();
-    WalkLane();
+  StepProfile OfStep(StepEnds ends) {
+    FindCriticalLane(ends);
+    ProfileLane();
     profile_.bubble_fraction = IdleShare();
-    Normalise();
+    return profile_;
+  }
+
+  StepProfile OfIntervals(std::span<const Interval> by_rank) {
+    FindBusiestLane(by_rank);
+    ProfileLane();
     return profile_;
   }
 
  private:
+  void ProfileLane() {
+    if (lane_ < 0) return;
+    profile_.critical_rank = schedule_.lane_infos()[lane_].rank;
+    FindPredecessors();
+    WalkLane();
+    Normalise();
+  }
+
   // The last end of each rank's lanes.
   std::vector<Duration> RankEnds() const {
     std::vector<Duration> ends(schedule_.ranks().size());
@@ -50,8 +61,8 @@ class Profiler {
     return ends;
   }
 
-  void FindCriticalLane() {
-    const bool is_apart = ends_ == StepEnds::kApart;
+  void FindCriticalLane(StepEnds ends) {
+    const bool is_apart = ends == StepEnds::kApart;
     std::vector<Duration> rank_ends;
     if (is_apart) rank_ends = RankEnds();
     Duration longest = Duration::Nanoseconds(-1);
@@ -67,6 +78,36 @@ class Profiler {
       begin_ = begin;
       end_ = is_apart ? end : timeline_.makespan();
     }
+  }
+
+  bool IsWithin(TaskId task, const Interval& interval) const {
+    return timeline_.start(task) >= interval.begin && timeline_.end(task) <= interval.end;
+  }
+
+  // Also how much all of them idle.
+  void FindBusiestLane(std::span<const Interval> by_rank) {
+    double idle = 0, all = 0, least = 2;
+    for (int lane = 0; lane < schedule_.lane_count(); ++lane) {
+      const LaneInfo& info = schedule_.lane_infos()[lane];
+      if (info.kind != LaneKind::kCompute) continue;
+      const Interval& interval = by_rank[info.rank];
+      Duration busy;
+      for (const TaskId task : schedule_.order(Lane(lane))) {
+        if (IsPass(schedule_.tag(task).phase) && IsWithin(task, interval)) {
+          busy += timeline_.end(task) - timeline_.start(task);
+        }
+      }
+      const double share = 1 - busy.seconds() / interval.length().seconds();
+      const double weight = schedule_.ranks()[info.rank].multiplicity;
+      idle += weight * share;
+      all += weight;
+      if (share >= least) continue;
+      least = share;
+      lane_ = lane;
+      begin_ = interval.begin;
+      end_ = interval.end;
+    }
+    profile_.bubble_fraction = all > 0 ? std::max(0.0, idle / all) : 0;
   }
 
   // Predecessors of the tasks on the critical lane.
@@ -89,6 +130,7 @@ class Profiler {
     const auto order = schedule_.order(Lane(lane_));
     for (size_t i = 0; i < order.size(); ++i) {
       const TaskId task = order[i];
+      if (!IsWithin(task, {begin_, end_})) continue;
       if (timeline_.start(task) > now) AddWait(now, timeline_.start(task), binding_[i]);
       AddBusy(task);
       now = timeline_.end(task);
@@ -181,7 +223,6 @@ class Profiler {
   const Schedule& schedule_;
   const Timeline& timeline_;
   const BoundCosts& costs_;
-  const StepEnds ends_;
   int lane_ = -1;  // of the critical rank
   Duration begin_, end_;
   double busy_seconds_ = 0;
@@ -195,9 +236,28 @@ Duration Breakdown::Total() const {
   return compute + tensor + pipeline + data + context + expert + optimizer + bubble;
 }
 
+Breakdown Portion(const Breakdown& breakdown, int64_t share, int64_t of) {
+  Breakdown portion = breakdown;
+  Duration before, scaled_before;
+  for (Duration* part : {&portion.compute, &portion.tensor, &portion.pipeline, &portion.data,
+                         &portion.context, &portion.expert, &portion.optimizer, &portion.bubble}) {
+    before += *part;
+    const double ns = static_cast<double>(before.ns()) * static_cast<double>(share);
+    const Duration scaled = Duration::Nanoseconds(std::llround(ns / static_cast<double>(of)));
+    *part = scaled - scaled_before;
+    scaled_before = scaled;
+  }
+  return portion;
+}
+
 StepProfile ProfileStep(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
                         StepEnds ends) {
-  return Profiler(schedule, timeline, costs, ends).Run();
+  return Profiler(schedule, timeline, costs).OfStep(ends);
+}
+
+StepProfile ProfileIntervals(const Schedule& schedule, const Timeline& timeline,
+                             const BoundCosts& costs, std::span<const Interval> by_rank) {
+  return Profiler(schedule, timeline, costs).OfIntervals(by_rank);
 }
 
 }  // namespace stagecraft

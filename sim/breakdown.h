@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "costmodel/units.h"
 #include "sim/schedule.h"
@@ -25,6 +26,9 @@ struct Breakdown {
   Duration Total() const;
 };
 
+// `share` / `of` of every part; they still add up to that much of the whole.
+Breakdown Portion(const Breakdown& breakdown, int64_t share, int64_t of);
+
 // How steps follow each other. kTogether: all ranks begin the next one when the last is
 // done. kApart: each as soon as it is done itself; the one that takes longest paces all.
 enum class StepEnds { kTogether, kApart };
@@ -45,5 +49,17 @@ struct StepProfile {
 
 StepProfile ProfileStep(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
                         StepEnds ends = StepEnds::kTogether);
+
+struct Interval {
+  Duration begin, end;
+
+  Duration length() const { return end - begin; }
+};
+
+// The same of a part of a timeline: of every rank what begins and ends within its
+// interval. The critical rank idles the smallest share of its own, of equals the first;
+// the breakdown is of its interval.
+StepProfile ProfileIntervals(const Schedule& schedule, const Timeline& timeline,
+                             const BoundCosts& costs, std::span<const Interval> by_rank);
 
 }  // namespace stagecraft

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "costmodel/check.h"
+#include "sim/asynchronous_plan.h"
 #include "sim/lowering.h"
+#include "sim/optimizer_op.h"
 
 namespace stagecraft {
 namespace {
@@ -70,6 +72,11 @@ TaskId LoweredPasses::First(size_t w, const Pass& pass) const {
 TaskId LoweredPasses::Last(size_t w, const Pass& pass) const {
   const int instance = workers_[w].instance;
   return tasks_[instance].Last(static_cast<int>(w - instance_begin_[instance]), pass);
+}
+
+TaskId LoweredPasses::Update(size_t w, size_t index) const {
+  const int instance = workers_[w].instance;
+  return tasks_[instance].Update(static_cast<int>(w - instance_begin_[instance]), index);
 }
 
 void LoweredPasses::FindBuckets(int stage) {
@@ -152,6 +159,10 @@ PipelineWorker LoweredPasses::AddWorker(int instance_index, int stage, int posit
   out.rank = worker.ranks[0];
   out.sends_block = !plan_.overlap_p2p;
   out.order = std::move(order);
+  if (updates_ && IsAsynchronous(plan_.order)) {
+    worker.updates = EndlessOrderOf(plan_, stage, worker.replica).updates;
+    out.updates = worker.updates;
+  }
   workers_.push_back(std::move(worker));
   return out;
 }
@@ -218,11 +229,20 @@ std::span<const BlockId> LoweredPasses::Parts(int index, const Pass& pass, bool 
   return paired ? blocks.paired[phase] : blocks.whole[phase];
 }
 
+bool LoweredPasses::CompletesUpdate(const LoweredWorker& worker, const Pass& pass) {
+  const auto first = std::partition_point(
+      worker.updates.begin(), worker.updates.end(), [&](const WeightUpdate& update) {
+        return worker.order[update.complete].micro_batch < pass.micro_batch;
+      });
+  return first != worker.updates.end() && worker.order[first->complete] == pass;
+}
+
 bool LoweredPasses::IsDivided(const LoweredWorker& worker, const Pass& pass) const {
   if (!DividesSome(worker.stage, pass.phase)) return false;
   if (GathersEveryPass(worker.stage)) return true;
   const bool forward = pass.phase == Phase::kForward;
   if (!forward && ReducesEveryPass(worker.stage)) return true;
+  if (!worker.updates.empty()) return CompletesUpdate(worker, pass);
   const Pass& edge = (forward ? worker.first_forward : worker.last_backward)[pass.chunk];
   return pass.phase == edge.phase && pass.micro_batch == edge.micro_batch;
 }
@@ -244,6 +264,11 @@ BlockId LoweredPasses::Transfer(int from, int to, const Pass& pass) const {
   const Bytes bytes = BoundaryBytes(workload_.layer(layer), blocks_.shard(sender.shard));
   entry->second = blocks_.SingleOp(Op::Collective(OpKind::kSendRecv, bytes, fabric));
   return entry->second;
+}
+
+BlockId LoweredPasses::Update(int index) const {
+  const int stage = workers_[instance_begin_.back() + static_cast<size_t>(index)].stage;
+  return blocks_.SingleOp(OptimizerOp(plan_, stage, StageParameters(stage), DataRanks(stage)));
 }
 
 int32_t LoweredPasses::Channel(int from, int to, int device) const {

@@ -12,6 +12,7 @@
 #include "sim/block_table.h"
 #include "sim/cluster.h"
 #include "sim/fold.h"
+#include "sim/pipeline/asynchronous.h"
 #include "sim/pipeline/pass_tasks.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
@@ -36,6 +37,7 @@ struct LoweredWorker {
   std::vector<Pass> first_forward;  // by chunk
   std::vector<Pass> last_backward;  // by chunk: after it weight gradients are complete
   PassOrder order;
+  std::vector<WeightUpdate> updates;  // among its passes; of asynchronous pipelines
 };
 
 class LoweredPasses : private PassCosts {
@@ -68,6 +70,8 @@ class LoweredPasses : private PassCosts {
   // First and last task of a pass of a worker.
   TaskId First(size_t worker, const Pass& pass) const;
   TaskId Last(size_t worker, const Pass& pass) const;
+  // By index into LoweredWorker::updates.
+  TaskId Update(size_t worker, size_t index) const;
 
  private:
   // Blocks of a chunk's passes by Phase: whole, divided into buckets, and whole
@@ -81,11 +85,14 @@ class LoweredPasses : private PassCosts {
   PipelineWorker AddWorker(int instance, int stage, int position, PassOrder order);
   void FindDividedPasses(const PassOrder& order, LoweredWorker& worker) const;
   bool DividesSome(int stage, Phase phase) const;
+  // Its gradients are the last of an update's.
+  static bool CompletesUpdate(const LoweredWorker& worker, const Pass& pass);
   bool IsDivided(const LoweredWorker& worker, const Pass& pass) const;
   void MakeBlocks(const LoweredWorker& worker);
   std::vector<BlockId> BucketBlocks(const LoweredWorker& worker, int chunk, Phase phase);
   std::span<const BlockId> Parts(int worker, const Pass& pass, bool paired) const override;
   BlockId Transfer(int from, int to, const Pass& pass) const override;
+  BlockId Update(int worker) const override;
   int32_t Channel(int from, int to, int device) const override;
   int stages() const { return static_cast<int>(plan_.stages.size()); }
 

@@ -1,5 +1,6 @@
 #include "sim/lowering.h"
 
+#include "sim/asynchronous_lowering.h"
 #include "sim/lowered_passes.h"
 #include "sim/update_lowering.h"
 
@@ -10,7 +11,11 @@ Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluste
   Schedule::Builder builder;
   const bool updates = options.with_optimizer && !plan.forward_only;
   LoweredPasses passes(plan, workload, cluster, options.unfold, updates, builder);
-  if (updates || plan.zero >= 3) AddUpdate(plan, workload, cluster, passes, builder);
+  if (updates && IsAsynchronous(plan.order)) {
+    AddAsynchronousUpdates(plan, cluster, passes, builder);
+  } else if (updates || plan.zero >= 3) {
+    AddUpdate(plan, workload, cluster, passes, builder);
+  }
   return builder.Build();
 }
 

@@ -7,6 +7,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/divide.h"
+#include "sim/asynchronous_plan.h"
 #include "sim/plan_limits.h"
 
 namespace stagecraft {
@@ -146,8 +147,10 @@ ChunkMap MapOf(const Plan& plan) {
 
 MicroBatchShares StageShares(const Plan& plan, int stage) {
   const Stage& s = plan.stages[stage];
+  const auto replicas = static_cast<int>(s.replicas.size());
+  if (IsAsynchronous(plan.order)) return {StretchOf(plan).Total(), replicas};
   if (!s.replica_micro_batches.empty()) return MicroBatchShares(s.replica_micro_batches);
-  return {static_cast<int>(plan.micro_batches()), static_cast<int>(s.replicas.size())};
+  return {static_cast<int>(plan.micro_batches()), replicas};
 }
 
 bool HasSeparatePipelines(const Plan& plan) {
@@ -200,7 +203,8 @@ PlanDegrees ResolveDegrees(const PlanDegrees& degrees, const Cluster& cluster) {
   if (d.sequence_parallel < 0) d.sequence_parallel = d.tensor > 1;
   d.sequence_parallel = d.sequence_parallel != 0 && d.tensor > 1;
   if (d.zero < 0) {
-    const bool is_plain = d.gradient_sync.method == SyncMethod::kAllReduce;
+    const bool is_plain =
+        d.gradient_sync.method == SyncMethod::kAllReduce && !IsAsynchronous(d.order);
     d.zero = is_plain && d.data * d.context > 1 && !d.forward_only ? 1 : 0;
   }
   if (d.gradient_bytes == 0) d.gradient_bytes = d.precision == DType::kFp16 ? 2 : 4;

@@ -69,7 +69,8 @@ struct Plan : StepOptions {
 Placement PlacementOf(const StepOptions& options);
 ChunkMap MapOf(const Plan& plan);
 
-// Which micro-batches of a step each replica of a stage takes.
+// Which micro-batches of a step, or of what is simulated of an order that never ends
+// (asynchronous_plan.h), each replica of a stage takes.
 MicroBatchShares StageShares(const Plan& plan, int stage);
 
 // Replica r of every stage feeds replica r of the next and no other, so that

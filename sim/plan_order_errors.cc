@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/asynchronous_errors.h"
 #include "sim/pipeline/order_errors.h"
 
 namespace stagecraft {
@@ -59,8 +60,9 @@ void CheckMicroBatches(const Plan& plan, Errors& errors) {
                                  plan.micro_batches(), most));
     return;
   }
-  const bool is_simple =
-      plan.order == PipelineOrder::kGpipe || plan.order == PipelineOrder::kOneForwardOneBackward;
+  const bool is_simple = plan.order == PipelineOrder::kGpipe ||
+                         plan.order == PipelineOrder::kOneForwardOneBackward ||
+                         plan.order == PipelineOrder::kPipeDream;
   if (!is_simple && !HasSeparatePipelines(plan)) {
     errors.push_back(
         fmt::format("order: {} wants equally many replicas of every stage", Name(plan.order)));
@@ -101,6 +103,9 @@ void FindOrderErrors(const Plan& plan, const Workload& workload, Errors& errors)
                     Name(plan.order), workload.name));
   }
   CheckMicroBatches(plan, errors);
+  if (IsAsynchronous(plan.order) && errors.empty()) {
+    FindAsynchronousErrors(plan, workload, errors);
+  }
 }
 
 }  // namespace stagecraft

@@ -166,6 +166,7 @@ void ReadOrder(const PlanProto& proto, const Place& place, Plan& plan) {
       static_cast<int>(place.InRange("order_group", proto.order_group(), 0, kMostOfABatch));
   options.groups.one_more_warmup = proto.one_more_warmup();
   if (proto.two_forwards_slot()) options.slots = ChimeraSlots::kTwoForwards;
+  if (proto.vertical_sync()) options.weight_sync = WeightSync::kVertical;
   if (proto.has_activation_limit()) options.activation_limit = proto.activation_limit();
   if (!(options.activation_limit >= 0 && options.activation_limit <= kMostActivationLimit)) {
     place.Fail("activation_limit",
@@ -241,7 +242,8 @@ Plan PlanOfStages(const PlanProto& proto, const std::string& file) {
   CheckLayersFollow(plan, file);
   plan.sequence_parallel = proto.has_sequence_parallel() ? proto.sequence_parallel() : is_split;
   if (!proto.has_zero()) {
-    const bool is_plain = plan.gradient_sync.method == SyncMethod::kAllReduce;
+    const bool is_plain =
+        plan.gradient_sync.method == SyncMethod::kAllReduce && !IsAsynchronous(plan.order);
     plan.zero = is_plain && has_copies && !plan.forward_only ? 1 : 0;
   }
   return plan;

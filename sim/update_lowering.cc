@@ -4,25 +4,11 @@
 
 #include "costmodel/divide.h"
 #include "sim/data_groups.h"
+#include "sim/optimizer_op.h"
 #include "sim/sharded_lowering.h"
 
 namespace stagecraft {
 namespace {
-
-// Bytes an optimizer step moves per parameter: the gradient is read for its
-// norm and again for the update; master copy and moments are read and written;
-// a 16-bit working copy is written, a 32-bit one is the master copy itself.
-int64_t UpdateBytes(const Plan& plan) {
-  const int64_t tensors = plan.optimizer == Optimizer::kAdam ? 3 : 2;
-  const int64_t states = 2 * 4 * tensors;
-  const int64_t working = plan.WorkingBytes() == 4 ? 0 : plan.WorkingBytes();
-  return 2 * plan.gradient_bytes + states + working;
-}
-
-// Tensors per launch of a multi-tensor kernel (apex passes at most 110 tensor
-// addresses with each launch), and tensors of a decoder block.
-constexpr int kTensorsPerLaunch = 110;
-constexpr int kTensorsPerLayer = 8;
 
 class UpdateLowering {
  public:
@@ -217,16 +203,7 @@ class UpdateLowering {
   void AddOptimizer(int stage) {
     const int64_t ranks = passes_.DataRanks(stage);
     const ParameterCount parameters = passes_.StageParameters(stage);
-    const DataGroup& first = groups_[stage][0];
-    const int64_t own = plan_.zero == 0 ? parameters.Total()
-                                        : DivideUp(parameters.dense, first.dense.shards()) +
-                                              DivideUp(parameters.expert, first.experts.shards());
-    int layers = 0;
-    for (const LayerRange& range : plan_.stages[stage].chunks) layers += range.count;
-    const int launches = 1 + layers * kTensorsPerLayer / kTensorsPerLaunch;
-    // Every rank casts the parameters it computes with once a step.
-    const int64_t bytes = own * UpdateBytes(plan_) + plan_.CastBytes(parameters.Total()).count();
-    const BlockId block = passes_.blocks().SingleOp(Op::Optimizer(Bytes(bytes), launches));
+    const BlockId block = passes_.blocks().SingleOp(OptimizerOp(plan_, stage, parameters, ranks));
     const std::vector<int> peers = map_.Peers(stage);
     std::vector<TaskId>& updates = updates_[peers[0]];
     // Else the norm, which every lane waits for, says so.

@@ -91,6 +91,10 @@ ExplainArgs SplitArgs(const Args& args) {
 
 Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
   PlannedJob job = flags.plan.Build();
+  if (IsAsynchronous(job.plan.order)) {
+    throw InputError(std::string("--schedule: ") + Name(job.plan.order) +
+                     " has no step with an end to explain; simulate shows its steady state");
+  }
   job.network = flags.network.Build(job.cluster);
   const std::unique_ptr<CostModel> model = flags.cost_model.Load();
   if (!flags.cost_model.file().empty()) job.files.push_back(flags.cost_model.file());

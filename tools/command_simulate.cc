@@ -22,6 +22,7 @@
 #include "tools/perfetto_writer.h"
 #include "tools/plan_flags.h"
 #include "tools/report_header.h"
+#include "tools/steady_report.h"
 #include "tools/step_report.h"
 #include "tools/trace_view.h"
 #include "tools/validation/row_memory.h"
@@ -155,6 +156,7 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
       job.plan, job.workload, job.cluster, *model,
       {.unfold = outputs.unfold, .network = job.network, .framework = StackFramework(job.stack)});
   AddBasisWarning(step, job);
+  for (std::string& warning : SteadyWarnings(step)) job.warnings.push_back(std::move(warning));
   for (std::string& warning : NetworkWarnings(step, job.cluster, job.network)) {
     job.warnings.push_back(std::move(warning));
   }

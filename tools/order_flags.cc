@@ -43,7 +43,11 @@ std::vector<CLI::Option*> OrderFlags::Register(CLI::App& app) {
                                  "holds; list: 0 for no limit [1]");
   slots_option_ =
       app.add_flag("--two-forwards-slot", two_forwards_, "chimera: two forwards to every backward");
-  return {schedule_option_, file, group_option_, warmup_option_, limit_option_, slots_option_};
+  vertical_option_ =
+      app.add_flag("--vertical-sync", vertical_sync_,
+                   "pipedream: all stages use what the first one's weights held [each its newest]");
+  return {schedule_option_, file,          group_option_,   warmup_option_,
+          limit_option_,    slots_option_, vertical_option_};
 }
 
 void OrderFlags::Apply(PlanDegrees& degrees) const {
@@ -59,6 +63,7 @@ void OrderFlags::Apply(PlanDegrees& degrees) const {
   }
   if (warmup_ == "b") degrees.order_options.warmup = WarmupPolicy::kB;
   if (two_forwards_) degrees.order_options.slots = ChimeraSlots::kTwoForwards;
+  if (vertical_sync_) degrees.order_options.weight_sync = WeightSync::kVertical;
   CheckNumbers(degrees);
 }
 
@@ -75,6 +80,7 @@ void OrderFlags::CheckUse(PipelineOrder order) const {
       {warmup_option_, order == PipelineOrder::kOneForwardOneBackward, "1f1b"},
       {limit_option_, has_limit, "zb-auto or list"},
       {slots_option_, order == PipelineOrder::kChimera, "chimera"},
+      {vertical_option_, order == PipelineOrder::kPipeDream, "pipedream"},
   };
   for (const Use& use : uses) {
     if (!IsGiven(use.option) || use.is_used) continue;

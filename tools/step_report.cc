@@ -8,6 +8,7 @@
 
 #include "sim/cluster_spec.h"
 #include "tools/network_report.h"
+#include "tools/steady_report.h"
 
 namespace stagecraft {
 namespace {
@@ -203,6 +204,7 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
        {"tasks_per_s", wall.tasks_per_s},
        {"wall_ms", wall.total_ms},
        {"fingerprint", fmt::format("{:016x}", step.timeline.Fingerprint())}});
+  if (step.evaluation.steady) report["steady_state"] = SteadyToJson(step);
   report.update(NetworkToJson(step, job.cluster));
   return report;
 }
@@ -259,8 +261,11 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
     fmt::print(out, "use       {:.1f} model TFLOP/s per GPU, MFU {:.3f}, HFU {:.3f}\n",
                e.model_flops.count() / seconds / e.devices * 1e-12, e.mfu(), e.hfu());
   }
-  fmt::print(out, "pipeline  {:.1f} % of the compute lanes idle between first and last pass\n\n",
-             100 * e.profile.bubble_fraction);
+  fmt::print(out, "pipeline  {:.1f} % of the compute lanes idle {}\n",
+             100 * e.profile.bubble_fraction,
+             e.steady ? "in the steady state" : "between first and last pass");
+  if (e.steady) PrintSteady(step, out);
+  fmt::print(out, "\n");
   fmt::print(out, "where the step goes (exposed, on the critical rank)\n");
   for (const TimePart& part : PartsOf(e.profile.breakdown)) {
     fmt::print(out, "  {:<10} {:>12.1f} ms {:>6.1f} %\n", part.name, part.time.ms(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "costmodel/divide.h"
+#include "sim/asynchronous_plan.h"
 
 namespace stagecraft {
 namespace {
@@ -27,6 +28,11 @@ StateSharing SharingOf(const Plan& plan, int stage) {
   sharing.working = plan.WorkingBytes();
   sharing.gradient = plan.forward_only ? 0 : plan.gradient_bytes;
   sharing.optimizer = plan.forward_only ? 0 : OptimizerBytes(plan.optimizer, plan.WorkingBytes());
+  if (IsAsynchronous(plan.order)) {
+    const StageAsynchrony asynchrony = AsynchronyOf(plan, stage);
+    sharing.versions = asynchrony.versions;
+    sharing.gradient *= asynchrony.gradients;
+  }
   return sharing;
 }
 

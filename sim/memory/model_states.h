@@ -22,7 +22,7 @@ struct StateSharing {
   int64_t ranks = 1;       // that share a dense parameter
   int64_t experts = 1;     // that share one of an expert
   int64_t working = 2;     // bytes of a weight as it is computed with
-  int64_t gradient = 2;    // bytes of an accumulated gradient
+  int64_t gradient = 2;    // bytes of an accumulated gradient, of all buffers
   int64_t optimizer = 12;  // bytes of master copy and moments
   int versions = 1;        // of the weights (asynchronous orders)
 };

@@ -26,6 +26,11 @@ int VersionOf(std::span<const int> replicas, int stage, int b, WeightSync sync) 
   return updates * replicas[source] / replicas[stage];
 }
 
+// Of a steady state that is measured, and before it, over the micro-batches under way.
+constexpr int kSettling = 16;
+// Mini-batches measured at most; rounds of very different lengths seldom begin together.
+constexpr int kMostMeasured = 16'384;
+
 EndlessOrder FromPasses(PassOrder passes) {
   EndlessOrder order;
   order.versions.reserve(passes.size());
@@ -72,21 +77,58 @@ EndlessOrder PipeDreamOrder(std::span<const int> replicas, int stage, int replic
   for (size_t i = 0; i < order.passes.size(); ++i) {
     const int b = order.passes[i].micro_batch * replicas[stage] + replica;
     order.versions.push_back(VersionOf(replicas, stage, b, sync));
-    if (order.passes[i].phase == Phase::kBackward) order.updates.push_back(static_cast<int>(i));
+    const bool is_whole_round = b - replica + replicas[stage] <= mini_batches;
+    if (order.passes[i].phase != Phase::kBackward || !is_whole_round) continue;
+    order.updates.push_back({static_cast<int>(i), static_cast<int>(i)});
   }
   return order;
 }
 
-EndlessOrder DoubleBufferedOrder(int warmup, int micro_batches, int batches) {
+EndlessOrder DoubleBufferedOrder(int warmup, int micro_batches, int batches,
+                                 BufferSwitch buffer_switch) {
   CHECK(warmup <= micro_batches);
   EndlessOrder order = FromPasses(OneForwardOneBackwardOrder(warmup, micro_batches * batches));
+  std::vector<int> complete;  // by batch
   for (size_t i = 0; i < order.passes.size(); ++i) {
     const Pass& pass = order.passes[i];
-    order.versions.push_back(std::max(pass.micro_batch / micro_batches - 1, 0));
-    const bool ends_batch = (pass.micro_batch + 1) % micro_batches == 0;
-    if (pass.phase == Phase::kBackward && ends_batch) order.updates.push_back(static_cast<int>(i));
+    const int position = static_cast<int>(i);
+    const int batch = pass.micro_batch / micro_batches;
+    order.versions.push_back(std::max(batch - 1, 0));
+    const bool begins = pass.phase == Phase::kForward && pass.micro_batch % micro_batches == 0;
+    const bool ends = pass.phase == Phase::kBackward && (pass.micro_batch + 1) % micro_batches == 0;
+    if (ends) complete.push_back(position);
+    if (ends && buffer_switch == BufferSwitch::kAtOnce) {
+      order.updates.push_back({position, position});
+    }
+    // Batch t is the first to use what batch t - 2 taught.
+    if (begins && batch >= 2 && buffer_switch == BufferSwitch::kWhenUsed) {
+      order.updates.push_back({complete[batch - 2], position - 1});
+    }
   }
   return order;
+}
+
+Stretch PipeDreamStretch(std::span<const int> replicas) {
+  int64_t cycle = 1;
+  int widest = 1;
+  for (const int count : replicas) {
+    cycle = std::min<int64_t>(std::lcm(cycle, int64_t{count}), kMostMeasured);
+    widest = std::max(widest, count);
+  }
+  const int all = ReplicasFrom(replicas, 0);
+  Stretch stretch;
+  stretch.settle = kSettling * all;
+  const int64_t half = DivideUp(stretch.settle / 2, cycle) * cycle;
+  stretch.measured = static_cast<int>(2 * half);
+  stretch.drain = all + widest;
+  return stretch;
+}
+
+Stretch DoubleBufferedStretch(int stages, int pipelines, int micro_batches) {
+  const int64_t under_way = int64_t{stages} * pipelines;
+  const auto half =
+      static_cast<int>(std::max<int64_t>(1, DivideUp(kSettling * under_way / 2, micro_batches)));
+  return {2 * half * micro_batches, 2 * half * micro_batches, 2 * micro_batches};
 }
 
 }  // namespace stagecraft

@@ -25,7 +25,7 @@ std::string Text(const EndlessOrder& order) {
     text += order.passes[i].phase == Phase::kForward ? 'F' : 'B';
     text += std::to_string(order.passes[i].micro_batch) + "/" + std::to_string(order.versions[i]);
     const bool changes =
-        update < order.updates.size() && order.updates[update] == static_cast<int>(i);
+        update < order.updates.size() && order.updates[update].behind == static_cast<int>(i);
     text += changes ? "! " : " ";
     update += changes ? 1 : 0;
   }
@@ -121,7 +121,7 @@ TEST(AsynchronousTest, VersionsAreAmongThoseKept) {
     for (size_t i = 0; i < order.passes.size(); ++i) {
       EXPECT_LE(order.versions[i], newest);
       EXPECT_GT(order.versions[i], newest - versions);
-      if (update < order.updates.size() && order.updates[update] == static_cast<int>(i)) {
+      if (update < order.updates.size() && order.updates[update].behind == static_cast<int>(i)) {
         ++update;
         ++newest;
       }

@@ -126,6 +126,11 @@ PipelineOrders MakeOrders(PipelineOrder order, const OrderOptions& options, cons
       return ChimeraOrders(stages, map.chains() / 2, m, options.slots);
     case PipelineOrder::kList:
       return Listed(options, map, m, *inputs);
+    // Their beginning, of as many micro-batches as are simulated; a pipeline of stages
+    // with one replica each.
+    case PipelineOrder::kPipeDream:
+    case PipelineOrder::kPipeDream2bw:
+      return ByStage(stages, [&](int s) { return OneForwardOneBackwardOrder(stages - 1 - s, m); });
     case PipelineOrder::kCustom:
       break;
   }

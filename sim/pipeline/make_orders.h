@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/pipeline/asynchronous.h"
 #include "sim/pipeline/chimera.h"
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/order.h"
@@ -22,6 +23,7 @@ struct OrderOptions {
   // with 1f1b; list: likewise, or 0 for no limit.
   double activation_limit = 1;
   ZeroBubbleSearch search = ZeroBubbleSearch::kThorough;  // zb-auto
+  WeightSync weight_sync = WeightSync::kStashing;         // pipedream
 };
 
 // What passes cost and what a micro-batch holds, [stage][chunk].

@@ -35,6 +35,8 @@ constexpr Traits kTraits[] = {
     {"chimera", Placement::kBidirectional, false, false, 2, kAny},
     {"list", Placement::kLooped, true, true, 1, kAny},
     {"custom", Placement::kLooped, true, false, 1, kAny},
+    {"pipedream", Placement::kLooped, false, false, 1, 1},
+    {"pipedream-2bw", Placement::kLooped, false, false, 1, 1},
 };
 static_assert(sizeof(kTraits) / sizeof(kTraits[0]) == kPipelineOrderCount);
 
@@ -53,6 +55,9 @@ std::optional<PipelineOrder> FindPipelineOrder(std::string_view name) {
 
 Placement PlacementOf(PipelineOrder order) { return Of(order).placement; }
 bool SplitsBackward(PipelineOrder order) { return Of(order).splits_backward; }
+bool IsAsynchronous(PipelineOrder order) {
+  return order == PipelineOrder::kPipeDream || order == PipelineOrder::kPipeDream2bw;
+}
 bool NeedsCosts(PipelineOrder order) { return Of(order).needs_costs; }
 int LeastChunks(PipelineOrder order) { return Of(order).least_chunks; }
 

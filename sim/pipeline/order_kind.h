@@ -24,9 +24,11 @@ enum class PipelineOrder {
   kDualPipeV,
   kChimera,
   kList,
-  kCustom
+  kCustom,
+  kPipeDream,
+  kPipeDream2bw
 };
-inline constexpr int kPipelineOrderCount = 15;
+inline constexpr int kPipelineOrderCount = 17;
 const char* Name(PipelineOrder order);
 std::optional<PipelineOrder> FindPipelineOrder(std::string_view name);
 
@@ -34,6 +36,8 @@ std::optional<PipelineOrder> FindPipelineOrder(std::string_view name);
 Placement PlacementOf(PipelineOrder order);
 // Runs input and weight gradients apart.
 bool SplitsBackward(PipelineOrder order);
+// Never flushes: a plan is judged by its steady state (asynchronous.h).
+bool IsAsynchronous(PipelineOrder order);
 // Depends on what passes cost.
 bool NeedsCosts(PipelineOrder order);
 // Chunks of a stage it takes at least.

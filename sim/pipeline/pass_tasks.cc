@@ -27,12 +27,18 @@ PassTasks::PassTasks(std::span<const PipelineWorker> workers,
   size_t passes = 0;
   for (const PipelineWorker& worker : workers) passes += worker.order.size();
   builder.Reserve(static_cast<int>(2 * passes), static_cast<int>(2 * passes));
+  updates_.resize(workers.size());
   for (size_t w = 0; w < workers.size(); ++w) {
     const PassOrder& order = workers[w].order;
+    const std::vector<WeightUpdate>& updates = workers[w].updates;
     for (size_t i = 0; i < order.size();) {
       const Unit unit = UnitAt(order, i);
       AddUnit(static_cast<int>(w), unit, costs, builder);
       i += unit.size();
+      const size_t done = updates_[w].size();
+      if (done < updates.size() && updates[done].behind < static_cast<int>(i)) {
+        AddUpdate(static_cast<int>(w), costs, builder);
+      }
     }
   }
   for (size_t w = 0; w < workers.size(); ++w) {
@@ -116,6 +122,17 @@ void PassTasks::AddUnit(int w, Unit unit, const PassCosts& costs, Schedule::Buil
   for (const Pass& pass : unit) {
     hand_on_[Slot(w, pass)] = AddTransfers(w, pass, last, costs, builder);
   }
+}
+
+void PassTasks::AddUpdate(int w, const PassCosts& costs, Schedule::Builder& builder) {
+  const PipelineWorker& worker = workers_[w];
+  const Pass& complete = worker.order[worker.updates[updates_[w].size()].complete];
+  Tag tag;
+  tag.rank = worker.rank;
+  tag.stage = static_cast<int16_t>(worker.stage);
+  tag.micro_batch = MicroBatchOf(w, complete);
+  tag.phase = Phase::kOptimizer;
+  updates_[w].push_back(builder.Add(worker.compute, {}, costs.Update(w), tag));
 }
 
 PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, TaskId after,

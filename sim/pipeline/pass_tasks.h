@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/pipeline/asynchronous.h"
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/micro_batch_shares.h"
 #include "sim/pipeline/order.h"
@@ -19,10 +20,11 @@ struct PipelineWorker {
   int replica = 0;
   int32_t rank = -1;  // of its first device, for tags
   PassOrder order;
-  std::vector<Lane> compute;        // one per device: a pass holds them all
-  std::vector<Lane> send_next;      // one per sending device
-  std::vector<Lane> send_previous;  // likewise
-  bool sends_block = false;         // a device computes nothing while it sends
+  std::vector<WeightUpdate> updates;  // among its passes, in order; of asynchronous pipelines
+  std::vector<Lane> compute;          // one per device: a pass holds them all
+  std::vector<Lane> send_next;        // one per sending device
+  std::vector<Lane> send_previous;    // likewise
+  bool sends_block = false;           // a device computes nothing while it sends
 };
 
 // What passes and transfers cost, in blocks of ops.
@@ -35,6 +37,8 @@ class PassCosts {
   // What a pass hands to the next worker, per sending device; -1 where the two
   // need no transfer and the receiver follows at once.
   virtual BlockId Transfer(int from_worker, int to_worker, const Pass& pass) const = 0;
+  // What a change of a worker's weights runs.
+  virtual BlockId Update(int /*worker*/) const { return -1; }
   // Communicator of the message of one sending device; -1: not known.
   virtual int32_t Channel(int /*from_worker*/, int /*to_worker*/, int /*device*/) const {
     return -1;
@@ -52,6 +56,8 @@ class PassTasks {
   // Pass: counted within the worker's own.
   TaskId First(int worker, const Pass& pass) const { return first_[Slot(worker, pass)]; }
   TaskId Last(int worker, const Pass& pass) const { return last_[Slot(worker, pass)]; }
+  // By index into PipelineWorker::updates; waits for nothing but its lanes yet.
+  TaskId Update(int worker, size_t index) const { return updates_[worker][index]; }
 
  private:
   struct Neighbor {
@@ -79,6 +85,7 @@ class PassTasks {
   Neighbor Next(int worker, const Pass& pass, int step) const;
   int MicroBatchOf(int worker, const Pass& pass) const;
   void AddUnit(int worker, Unit unit, const PassCosts& costs, Schedule::Builder& builder);
+  void AddUpdate(int worker, const PassCosts& costs, Schedule::Builder& builder);
   HandOn AddTransfers(int worker, const Pass& pass, TaskId after, const PassCosts& costs,
                       Schedule::Builder& builder);
   void Connect(int worker, Unit unit, Schedule::Builder& builder) const;
@@ -91,6 +98,7 @@ class PassTasks {
   std::vector<size_t> base_;       // by worker and chunk: its first slot
   std::vector<TaskId> first_, last_;
   std::vector<HandOn> hand_on_;
+  std::vector<std::vector<TaskId>> updates_;  // by worker
 };
 
 }  // namespace stagecraft

@@ -1,0 +1,16 @@
+// What the replicas of asynchronous pipelines exchange behind their backwards: each
+// update waits for its gradients to be reduced, and sharded parameters are gathered
+// before they are used. The updates themselves stand among the passes.
+#pragma once
+
+#include "sim/cluster.h"
+#include "sim/lowered_passes.h"
+#include "sim/plan.h"
+#include "sim/schedule.h"
+
+namespace stagecraft {
+
+void AddAsynchronousUpdates(const Plan& plan, const Cluster& cluster, LoweredPasses& passes,
+                            Schedule::Builder& builder);
+
+}  // namespace stagecraft
