@@ -95,6 +95,9 @@ struct PlanDegrees : StepOptions {
   std::vector<int> stage_blocks;
   // The stage of the head gives blocks to others, as BalancedBlocks() says.
   bool balance_head = false;
+  // Replicas of each stage, in place of `data`; stages then take devices one after
+  // another. Empty: equally many.
+  std::vector<int> stage_replicas = {};
   // Micro-batches of each of the dp replicas; empty: equally many.
   std::vector<int> replica_micro_batches = {};
 };

@@ -299,6 +299,10 @@ PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file) {
         static_cast<int>(place.InRange(fmt::format("replica_micro_batches[{}]", i),
                                        given.replica_micro_batches(i), 1, kMostOfABatch)));
   }
+  for (int i = 0; i < given.stage_replicas_size(); ++i) {
+    degrees.stage_replicas.push_back(
+        place.Degree(fmt::format("stage_replicas[{}]", i), true, given.stage_replicas(i)));
+  }
   degrees.balance_head = given.balance_head();
   degrees.sequence_parallel = proto.has_sequence_parallel() ? proto.sequence_parallel() : -1;
   degrees.zero = proto.has_zero() ? shared.zero : -1;

@@ -269,5 +269,41 @@ TEST(PlanProtoTest, StructureIsCheckedWithoutWorkloadOrCluster) {
   EXPECT_THROW(CheckPlanStructure(proto, "p"), InputError);
 }
 
+TEST(PlanProtoTest, StagesTakeAsManyReplicasAsTheySay) {
+  PlanProto proto;
+  proto.set_micro_batch(1);
+  proto.set_global_batch(6);
+  proto.set_sequence(64);
+  proto.set_order(PlanProto::ONE_FORWARD_ONE_BACKWARD);
+  proto.mutable_degrees()->set_tp(2);
+  proto.mutable_degrees()->set_pp(2);
+  proto.mutable_degrees()->add_stage_replicas(3);
+  proto.mutable_degrees()->add_stage_replicas(1);
+  const Cluster cluster = ParseCluster("h100-sxm:1x8");
+  const Workload workload = LoadWorkload("gpt2-medium", AttentionBackend::kFlash);
+  const Plan plan = PlanFromProto(proto, workload, cluster, "p");
+  EXPECT_EQ(plan.stages[0].replicas, (std::vector<std::vector<int>>{{0, 1}, {2, 3}, {4, 5}}));
+  EXPECT_EQ(plan.stages[1].replicas, (std::vector<std::vector<int>>{{6, 7}}));
+  EXPECT_EQ(plan.zero, 1);
+}
+
+TEST(PlanProtoTest, PlansThatNeverFlushKeepTheirOptions) {
+  PlanProto proto;
+  proto.set_micro_batch(4);
+  proto.set_global_batch(8);
+  proto.set_sequence(64);
+  proto.set_order(PlanProto::PIPEDREAM);
+  proto.set_vertical_sync(true);
+  proto.mutable_degrees()->set_pp(4);
+  const Cluster cluster = ParseCluster("h100-sxm:1x8");
+  const Workload workload = LoadWorkload("llama3-8b", AttentionBackend::kFlash);
+  const Plan plan = PlanFromProto(proto, workload, cluster, "p");
+  EXPECT_EQ(plan.order, PipelineOrder::kPipeDream);
+  EXPECT_EQ(plan.zero, 0);
+  const PlanProto again = ToProto(plan);
+  EXPECT_EQ(again.order(), PlanProto::PIPEDREAM);
+  EXPECT_TRUE(again.vertical_sync());
+}
+
 }  // namespace
 }  // namespace stagecraft

@@ -133,6 +133,9 @@ void PlanFlags::RegisterDegrees(CLI::App& app) {
   Add(app, "--replica-micro-batches", degrees_.replica_micro_batches,
       "micro-batches of each replica, e.g. 5,3 [equally many]")
       ->delimiter(',');
+  Add(app, "--stage-replicas", degrees_.stage_replicas,
+      "replicas of each stage in place of --dp, e.g. 15,1 [equally many]")
+      ->delimiter(',');
   Add(app, "--stage-layers", stage_layers_, "blocks per stage, e.g. 19,21,21,19")->delimiter(',');
 }
 

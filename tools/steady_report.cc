@@ -67,6 +67,9 @@ std::vector<std::string> SteadyWarnings(const SimulatedStep& step) {
   std::vector<std::string> warnings;
   if (!step.evaluation.steady) return warnings;
   warnings.push_back("stages update on their own: no norm of all gradients, no clipping by it");
+  warnings.push_back(fmt::format(
+      "messages and collectives are counted over all {} micro-batches that were simulated",
+      step.evaluation.steady->stretch.Total()));
   const double drift = step.evaluation.steady->drift;
   if (std::abs(drift) > kNoticedDrift) {
     warnings.push_back(

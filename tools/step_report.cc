@@ -4,6 +4,7 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
+#include <functional>
 #include <ostream>
 
 #include "sim/cluster_spec.h"
@@ -155,6 +156,16 @@ nlohmann::ordered_json EvaluationToJson(const Evaluation& e, const Workload& wor
 
 namespace {
 
+// "4", or "15-1" where stages differ.
+std::string ReplicasText(const Plan& plan) {
+  std::vector<size_t> replicas;
+  for (const Stage& stage : plan.stages) replicas.push_back(stage.replicas.size());
+  const bool are_equal =
+      std::adjacent_find(replicas.begin(), replicas.end(), std::not_equal_to<>()) == replicas.end();
+  if (are_equal) replicas.resize(1);
+  return fmt::format("{}", fmt::join(replicas, "-"));
+}
+
 void PrintMemory(const PlannedJob& job, const Evaluation& e, std::ostream& out) {
   fmt::print(out, "\nmemory (GiB, worst stage first)\n");
   fmt::print(out, "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>9} {:>7} {:>7}\n", "stage",
@@ -214,9 +225,9 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
   const Stage& first = plan.stages[0];
   fmt::print(out, "{} on {}\n", job.workload.name, DescribeCluster(job.cluster));
   fmt::print(out, "plan      tp {} x pp {} x dp {} x cp {}, ep {}, {} chunk{} per stage, {}\n",
-             first.tensor_parallel, plan.stages.size(), first.replicas.size(),
-             first.context_parallel, first.expert_parallel, plan.chunk_count(),
-             plan.chunk_count() == 1 ? "" : "s", Name(plan.order));
+             first.tensor_parallel, plan.stages.size(), ReplicasText(plan), first.context_parallel,
+             first.expert_parallel, plan.chunk_count(), plan.chunk_count() == 1 ? "" : "s",
+             Name(plan.order));
   fmt::print(out, "          micro-batch {}, global batch {} ({} micro-batches), {} tokens each\n",
              plan.micro_batch, plan.global_batch, plan.micro_batches(), plan.sequence);
   fmt::print(out,
