@@ -76,7 +76,8 @@ void Simulate(const Workload& workload, const Cluster& cluster, const CostModel&
 
   Evaluation& evaluation = step.evaluation;
   if (IsAsynchronous(plan.order)) {
-    evaluation.steady = MeasureSteadyState(plan, step.schedule, step.timeline, step.costs);
+    evaluation.steady =
+        MeasureSteadyState(plan, workload, step.schedule, step.timeline, step.costs);
     evaluation.profile = evaluation.steady->step;
   } else {
     const StepEnds ends = plan.post_validation ? StepEnds::kApart : StepEnds::kTogether;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/asynchronous_plan.h"
+#include "sim/tied_stages.h"
 
 namespace stagecraft {
 namespace {
@@ -52,11 +53,10 @@ void CheckUses(const Plan& plan, Errors& errors) {
 
 // Copies of one tensor would change at different times.
 void CheckTies(const Plan& plan, const Workload& workload, Errors& errors) {
-  const LayerKind& head = workload.layer(workload.layer_count() - 1);
-  if (plan.stages.size() == 1 || !workload.tied_embeddings || head.tied_parameters == 0) return;
+  if (plan.order != PipelineOrder::kPipeDream || !FindTiedStages(plan, workload)) return;
   errors.push_back(
       fmt::format("order: {} wants an embedding and a head of their own, but {} ties those of its "
-                  "first and last stage, which update at different times",
+                  "first and last stage, which update at different times; want pipedream-2bw",
                   Name(plan.order), workload.name));
 }
 

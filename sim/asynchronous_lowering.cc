@@ -1,14 +1,20 @@
 #include "sim/asynchronous_lowering.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "costmodel/check.h"
 #include "sim/data_groups.h"
 #include "sim/sharded_lowering.h"
+#include "sim/tied_lowering.h"
 
 namespace stagecraft {
 namespace {
+
+const Pass& CompletingPass(const LoweredWorker& worker, size_t update) {
+  return worker.order[worker.updates[update].complete];
+}
 
 class StageUpdates {
  public:
@@ -22,38 +28,34 @@ class StageUpdates {
     for (size_t w = 0; w < passes.workers().size(); ++w) {
       if (passes.workers()[w].stage == stage) workers_.push_back(w);
     }
+    for (const size_t w : workers_) CHECK(Worker(w).updates.size() == count());
   }
 
-  void Run() {
-    const size_t updates = Worker(workers_[0]).updates.size();
-    for (const size_t w : workers_) CHECK(Worker(w).updates.size() == updates);
-    for (size_t update = 0; update < updates; ++update) {
-      if (passes_.OverlapsReduction(stage_)) {
-        const auto buckets = passes_.buckets(stage_, 0);
-        for (size_t b = 0; b < buckets.size(); ++b) {
-          AddReduction(update, static_cast<int>(b), buckets[b].parameters);
-        }
-      } else {
-        AddReduction(update, -1, passes_.StageParameters(stage_));
+  size_t count() const { return Worker(workers_[0]).updates.size(); }
+
+  // What comes before and after an update on every replica.
+  void Add(size_t update) {
+    if (update >= count() || passes_.DataRanks(stage_) == 1) return;
+    if (passes_.OverlapsReduction(stage_)) {
+      const auto buckets = passes_.buckets(stage_, 0);
+      for (size_t b = 0; b < buckets.size(); ++b) {
+        AddReduction(update, static_cast<int>(b), buckets[b].parameters);
       }
-      if (plan_.zero > 0) AddGather(update);
+    } else {
+      AddReduction(update, -1, passes_.StageParameters(stage_));
     }
+    if (plan_.zero > 0) AddGather(update);
   }
 
  private:
   const LoweredWorker& Worker(size_t w) const { return passes_.workers()[w]; }
-
-  Pass CompletingPass(size_t w, size_t update) const {
-    const LoweredWorker& worker = Worker(w);
-    return worker.order[worker.updates[update].complete];
-  }
 
   Tag MakeTag(const DataGroup& group, Phase phase, size_t update, int segment) const {
     Tag tag;
     tag.rank = group.rank;
     tag.stage = static_cast<int16_t>(stage_);
     tag.chunk = 0;
-    tag.micro_batch = CompletingPass(workers_[0], update).micro_batch;
+    tag.micro_batch = CompletingPass(Worker(workers_[0]), update).micro_batch;
     tag.phase = phase;
     tag.segment = static_cast<uint8_t>(std::clamp(segment, 0, 255));
     return tag;
@@ -63,7 +65,7 @@ class StageUpdates {
   void AddReduction(size_t update, int bucket, const ParameterCount& parameters) {
     std::vector<TaskId> after;
     for (const size_t w : workers_) {
-      const Pass pass = CompletingPass(w, update);
+      const Pass pass = CompletingPass(Worker(w), update);
       after.push_back(bucket < 0 ? passes_.Last(w, pass) : passes_.First(w, pass) + bucket);
     }
     for (const DataGroup& group : groups_) {
@@ -99,13 +101,38 @@ class StageUpdates {
   std::vector<size_t> workers_;
 };
 
+// Behind the reductions of the replicas.
+void AddTiedUpdate(const Plan& plan, const Cluster& cluster, const TiedStages& tied, size_t update,
+                   LoweredPasses& passes, Schedule::Builder& builder) {
+  for (size_t i = 0; i < passes.folding().instances.size(); ++i) {
+    const std::vector<size_t> members = TiedWorkers(tied, static_cast<int>(i), passes);
+    std::vector<TaskId> after;
+    for (const size_t w : members) {
+      after.push_back(passes.Last(w, CompletingPass(passes.workers()[w], update)));
+    }
+    for (const TaskId reduction :
+         AddTiedReduction(plan, cluster, tied, members, after, passes, builder)) {
+      for (const size_t w : members) builder.AddDependency(reduction, passes.Update(w, update));
+    }
+  }
+}
+
 }  // namespace
 
-void AddAsynchronousUpdates(const Plan& plan, const Cluster& cluster, LoweredPasses& passes,
-                            Schedule::Builder& builder) {
+void AddAsynchronousUpdates(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                            LoweredPasses& passes, Schedule::Builder& builder) {
+  const std::optional<TiedStages> tied = FindTiedStages(plan, workload);
+  std::vector<StageUpdates> stages;
+  size_t most = 0;
   for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
-    if (passes.DataRanks(stage) == 1) continue;  // their own gradients are all there are
-    StageUpdates(plan, cluster, stage, passes, builder).Run();
+    stages.emplace_back(plan, cluster, stage, passes, builder);
+    most = std::max(most, stages.back().count());
+  }
+  for (size_t update = 0; update < most; ++update) {
+    for (StageUpdates& stage : stages) stage.Add(update);
+    if (tied && update < std::min(stages[tied->first].count(), stages[tied->last].count())) {
+      AddTiedUpdate(plan, cluster, *tied, update, passes, builder);
+    }
   }
 }
 

@@ -7,10 +7,11 @@
 #include "sim/lowered_passes.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
+#include "sim/workload.h"
 
 namespace stagecraft {
 
-void AddAsynchronousUpdates(const Plan& plan, const Cluster& cluster, LoweredPasses& passes,
-                            Schedule::Builder& builder);
+void AddAsynchronousUpdates(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                            LoweredPasses& passes, Schedule::Builder& builder);
 
 }  // namespace stagecraft

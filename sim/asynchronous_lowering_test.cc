@@ -18,7 +18,7 @@ namespace {
 
 void ExpectAsTheFormulaSays(const SimulatedPlan& run) {
   for (int stage = 0; stage < static_cast<int>(run.plan.stages.size()); ++stage) {
-    const StageAsynchrony formula = AsynchronyOf(run.plan, stage);
+    const StageAsynchrony formula = AsynchronyOf(run.plan, run.workload, stage);
     const AsynchronyObserver observed(run, stage);
     EXPECT_EQ(observed.InFlight(), formula.InFlight()) << "stage " << stage;
     EXPECT_EQ(observed.Versions(), formula.versions) << "stage " << stage;
@@ -86,7 +86,7 @@ TEST(AsynchronousLoweringTest, Vgg16AndGnmtOfPipeDream) {
   const SimulatedPlan replicated = Simulate(
       PlanOf({15, 1}, {vgg.layer_count() - rest, rest}, PipelineOrder::kPipeDream), vgg, {});
   ExpectAsTheFormulaSays(replicated);
-  EXPECT_EQ(AsynchronyOf(replicated.plan, 0).InFlight(), 2);
+  EXPECT_EQ(AsynchronyOf(replicated.plan, vgg, 0).InFlight(), 2);
   EXPECT_EQ(replicated.state.drift, 0);
   const Workload gnmt = read("gnmt_large");
   std::vector<int> layers(16, gnmt.layer_count() / 16);
@@ -112,7 +112,7 @@ TEST(AsynchronousLoweringTest, DoubleBuffersHideReductions) {
   const std::vector<TestStage> stages = {{2, 10_us, 20_us}, {2, 10_us, 20_us}};
   const SimulatedPlan hidden = SimulateChain(stages, PipelineOrder::kPipeDream2bw, model, 10);
   EXPECT_EQ(hidden.state.StepTime(), 150_us);
-  EXPECT_EQ(AsynchronyOf(hidden.plan, 0).gradients, 2);
+  EXPECT_EQ(AsynchronyOf(hidden.plan, hidden.workload, 0).gradients, 2);
   for (int stage = 0; stage < 2; ++stage) {
     EXPECT_EQ(AsynchronyObserver(hidden, stage).Staleness(), 1);
     // The last stage has no pass under way when it changes from one to the other.
@@ -122,7 +122,7 @@ TEST(AsynchronousLoweringTest, DoubleBuffersHideReductions) {
   plan.overlap_grad_reduce = false;
   const SimulatedPlan exposed = Simulate(plan, ChainOf(stages), model);
   EXPECT_GE(exposed.state.StepTime(), 250_us);
-  EXPECT_EQ(AsynchronyOf(plan, 0).gradients, 1);
+  EXPECT_EQ(AsynchronyOf(plan, exposed.workload, 0).gradients, 1);
 }
 
 // Sums that up to six replicas divide.

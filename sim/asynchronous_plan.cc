@@ -1,8 +1,10 @@
 #include "sim/asynchronous_plan.h"
 
+#include <optional>
 #include <vector>
 
 #include "costmodel/check.h"
+#include "sim/tied_stages.h"
 
 namespace stagecraft {
 namespace {
@@ -19,9 +21,11 @@ int StagesBehind(const Plan& plan, int stage) {
 }
 
 // The last batch is reduced while the next one's gradients add up.
-BufferSwitch SwitchOf(const Plan& plan, int stage) {
+BufferSwitch SwitchOf(const Plan& plan, const Workload& workload, int stage) {
   const Stage& s = plan.stages[stage];
-  const bool reduces = static_cast<int>(s.replicas.size()) * s.context_parallel > 1;
+  const std::optional<TiedStages> tied = FindTiedStages(plan, workload);
+  const bool reduces =
+      static_cast<int>(s.replicas.size()) * s.context_parallel > 1 || (tied && tied->Hold(stage));
   return reduces && plan.overlap_grad_reduce ? BufferSwitch::kWhenUsed : BufferSwitch::kAtOnce;
 }
 
@@ -35,7 +39,7 @@ Stretch StretchOf(const Plan& plan) {
                                static_cast<int>(plan.micro_batches()));
 }
 
-EndlessOrder EndlessOrderOf(const Plan& plan, int stage, int replica) {
+EndlessOrder EndlessOrderOf(const Plan& plan, const Workload& workload, int stage, int replica) {
   const int mini_batches = StretchOf(plan).Total();
   if (plan.order == PipelineOrder::kPipeDream) {
     return PipeDreamOrder(ReplicasOf(plan), stage, replica, mini_batches,
@@ -44,15 +48,15 @@ EndlessOrder EndlessOrderOf(const Plan& plan, int stage, int replica) {
   const auto batch = static_cast<int>(plan.micro_batches());
   const auto pipelines = static_cast<int>(plan.stages[stage].replicas.size());
   return DoubleBufferedOrder(StagesBehind(plan, stage), batch / pipelines, mini_batches / batch,
-                             SwitchOf(plan, stage));
+                             SwitchOf(plan, workload, stage));
 }
 
-StageAsynchrony AsynchronyOf(const Plan& plan, int stage) {
+StageAsynchrony AsynchronyOf(const Plan& plan, const Workload& workload, int stage) {
   CHECK(IsAsynchronous(plan.order));
   if (plan.order == PipelineOrder::kPipeDream) {
     return AsynchronyOf(ReplicasOf(plan), stage, plan.order_options.weight_sync);
   }
-  const int gradients = SwitchOf(plan, stage) == BufferSwitch::kWhenUsed ? 2 : 1;
+  const int gradients = SwitchOf(plan, workload, stage) == BufferSwitch::kWhenUsed ? 2 : 1;
   return {
       .warmup = StagesBehind(plan, stage), .versions = 2, .staleness = 1, .gradients = gradients};
 }

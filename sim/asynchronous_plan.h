@@ -7,6 +7,7 @@
 
 #include "sim/pipeline/asynchronous.h"
 #include "sim/plan.h"
+#include "sim/workload.h"
 
 namespace stagecraft {
 
@@ -14,10 +15,10 @@ namespace stagecraft {
 Stretch StretchOf(const Plan& plan);
 
 // Of as many micro-batches as are simulated.
-EndlessOrder EndlessOrderOf(const Plan& plan, int stage, int replica);
+EndlessOrder EndlessOrderOf(const Plan& plan, const Workload& workload, int stage, int replica);
 
 // What the replicas of a stage keep, and how late their gradients are.
-StageAsynchrony AsynchronyOf(const Plan& plan, int stage);
+StageAsynchrony AsynchronyOf(const Plan& plan, const Workload& workload, int stage);
 
 // Samples whose gradients make one update of a stage's weights.
 int64_t SamplesPerUpdate(const Plan& plan, int stage);

@@ -84,6 +84,7 @@ inline Plan PlanOf(const std::vector<int>& replicas, const std::vector<int>& lay
 
 // A stretch of a plan, every device of it.
 struct SimulatedPlan {
+  Workload workload;
   Plan plan;
   Schedule schedule;
   Timeline timeline;
@@ -95,11 +96,12 @@ inline SimulatedPlan Simulate(const Plan& plan, const Workload& workload,
   const Cluster cluster = MakeCluster(1, plan.device_count());
   EXPECT_EQ(FindErrors(plan, workload, cluster), std::vector<std::string>());
   SimulatedPlan run;
+  run.workload = workload;
   run.plan = plan;
   run.schedule = Lower(plan, workload, cluster, {.unfold = true});
   SimExecutor executor(cluster, model);
   run.timeline = executor.Execute(run.schedule);
-  run.state = MeasureSteadyState(plan, run.schedule, run.timeline, executor.costs());
+  run.state = MeasureSteadyState(plan, workload, run.schedule, run.timeline, executor.costs());
   return run;
 }
 

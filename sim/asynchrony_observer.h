@@ -16,7 +16,7 @@ namespace stagecraft {
 // What a timeline shows of the replicas of a stage, by starts and ends alone.
 class AsynchronyObserver {
  public:
-  AsynchronyObserver(const SimulatedPlan& run, int stage) : run_(run), stage_(stage) {
+  AsynchronyObserver(const SimulatedPlan& run, int stage) : run_(run) {
     const bool is_vertical = run.plan.order_options.weight_sync == WeightSync::kVertical;
     const int source = is_vertical ? 0 : stage;
     const auto replicas = [&](int s) {
@@ -116,7 +116,6 @@ class AsynchronyObserver {
   }
 
   const SimulatedPlan& run_;
-  const int stage_;
   std::vector<int> ranks_;  // of the stage
   std::map<std::pair<int, Phase>, Tasks> tasks_;
   std::map<int, TaskId> sources_;  // by mini-batch: whose newest weights it uses

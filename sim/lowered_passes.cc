@@ -160,7 +160,7 @@ PipelineWorker LoweredPasses::AddWorker(int instance_index, int stage, int posit
   out.sends_block = !plan_.overlap_p2p;
   out.order = std::move(order);
   if (updates_ && IsAsynchronous(plan_.order)) {
-    worker.updates = EndlessOrderOf(plan_, stage, worker.replica).updates;
+    worker.updates = EndlessOrderOf(plan_, workload_, stage, worker.replica).updates;
     out.updates = worker.updates;
   }
   workers_.push_back(std::move(worker));

@@ -12,7 +12,7 @@ Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluste
   const bool updates = options.with_optimizer && !plan.forward_only;
   LoweredPasses passes(plan, workload, cluster, options.unfold, updates, builder);
   if (updates && IsAsynchronous(plan.order)) {
-    AddAsynchronousUpdates(plan, cluster, passes, builder);
+    AddAsynchronousUpdates(plan, workload, cluster, passes, builder);
   } else if (updates || plan.zero >= 3) {
     AddUpdate(plan, workload, cluster, passes, builder);
   }

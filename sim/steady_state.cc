@@ -38,12 +38,12 @@ Window FindWindow(const Stretch& stretch, int replicas, int replica,
 
 }  // namespace
 
-SteadyState MeasureSteadyState(const Plan& plan, const Schedule& schedule, const Timeline& timeline,
-                               const BoundCosts& costs) {
+SteadyState MeasureSteadyState(const Plan& plan, const Workload& workload, const Schedule& schedule,
+                               const Timeline& timeline, const BoundCosts& costs) {
   SteadyState state;
   state.stretch = StretchOf(plan);
   for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
-    state.stages.push_back(AsynchronyOf(plan, stage));
+    state.stages.push_back(AsynchronyOf(plan, workload, stage));
   }
   std::vector<Window> windows(schedule.ranks().size());
   std::vector<Interval> intervals(schedule.ranks().size());

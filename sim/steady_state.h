@@ -10,6 +10,7 @@
 #include "sim/plan.h"
 #include "sim/schedule.h"
 #include "sim/timeline.h"
+#include "sim/workload.h"
 
 namespace stagecraft {
 
@@ -27,7 +28,7 @@ struct SteadyState {
 };
 
 // `schedule` is Lower()'s of a plan with IsAsynchronous(plan.order), with its optimizer.
-SteadyState MeasureSteadyState(const Plan& plan, const Schedule& schedule, const Timeline& timeline,
-                               const BoundCosts& costs);
+SteadyState MeasureSteadyState(const Plan& plan, const Workload& workload, const Schedule& schedule,
+                               const Timeline& timeline, const BoundCosts& costs);
 
 }  // namespace stagecraft

@@ -1,11 +1,13 @@
 #include "sim/update_lowering.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "costmodel/divide.h"
 #include "sim/data_groups.h"
 #include "sim/optimizer_op.h"
 #include "sim/sharded_lowering.h"
+#include "sim/tied_lowering.h"
 
 namespace stagecraft {
 namespace {
@@ -134,53 +136,22 @@ class UpdateLowering {
     }
   }
 
-  // Embedding and head on different stages hold one tensor each and add up
-  // their gradients, after those of the replicas.
+  // After those of the replicas.
   void AddTiedReductions() {
-    const LayerKind& head = workload_.layer(workload_.layer_count() - 1);
-    const int first = map_.PlaceOf({0, 0}).stage;
-    const int last = map_.PlaceOf({0, map_.length() - 1}).stage;
-    if (ArePeers(first, last) || !workload_.tied_embeddings || head.tied_parameters == 0) return;
-    for (size_t i = 0; i < passes_.folding().instances.size(); ++i) {
-      std::vector<size_t> members;
-      for (size_t w = 0; w < passes_.workers().size(); ++w) {
-        const LoweredWorker& worker = passes_.workers()[w];
-        const bool is_end = worker.stage == first || worker.stage == last;
-        if (worker.instance == static_cast<int>(i) && is_end) members.push_back(w);
-      }
-      AddTiedReduction(members, head.tied_parameters);
-    }
-  }
-
-  void AddTiedReduction(const std::vector<size_t>& members, int64_t parameters) {
+    const std::optional<TiedStages> tied = FindTiedStages(plan_, workload_);
+    if (!tied) return;
     const auto workers = passes_.workers();
-    const int tensor = plan_.stages.back().tensor_parallel;
-    const int64_t bytes = DivideUp(parameters, tensor) * plan_.gradient_bytes;
-    std::vector<TaskId> after;
-    for (const size_t w : members) after.push_back(passes_.Last(w, workers[w].order.back()));
-    const auto devices_of = [&](size_t rank) {
-      std::vector<int> devices;
-      for (const size_t w : members) {
-        const auto& replica = plan_.stages[workers[w].stage].replicas[workers[w].replica];
-        devices.push_back(replica[rank % replica.size()]);
+    for (size_t i = 0; i < passes_.folding().instances.size(); ++i) {
+      const std::vector<size_t> members = TiedWorkers(*tied, static_cast<int>(i), passes_);
+      std::vector<TaskId> after;
+      for (const size_t w : members) after.push_back(passes_.Last(w, workers[w].order.back()));
+      for (const TaskId reduction :
+           AddTiedReduction(plan_, cluster_, *tied, members, after, passes_, builder_)) {
+        for (const size_t w : members) {
+          own_reductions_[map_.Peers(workers[w].stage)[0]].push_back(reduction);
+        }
+        reductions_.push_back(reduction);
       }
-      return devices;
-    };
-    DataGroup group;
-    const Fabric fabric = cluster_.DescribeGroup(devices_of(0));
-    for (size_t rank = 0; rank < workers[members[0]].data.size(); ++rank) {
-      group.lanes.clear();
-      for (const size_t w : members) {
-        group.lanes.push_back(workers[w].data[rank % workers[w].data.size()]);
-      }
-      group.rank = workers[members[0]].ranks[rank];
-      const Communicator among{fabric, builder_.AddCommunicator({devices_of(rank)})};
-      const TaskId reduction =
-          AddCollective(OpKind::kAllReduce, bytes, among, group,
-                        MakeTag(group.rank, 0, Phase::kGradReduce), after, passes_, builder_);
-      for (const size_t w : members)
-        own_reductions_[map_.Peers(workers[w].stage)[0]].push_back(reduction);
-      reductions_.push_back(reduction);
     }
   }
 

@@ -71,6 +71,21 @@ TEST_F(AsynchronousPlansTest, DoubleBufferingSavesTheFlush) {
   EXPECT_EQ(Column(endless, "gradient_buffers"), (std::vector<int>{2, 2, 2, 2}));
 }
 
+// GPT-2's head is its embedding: the first and the last stage add up their gradients while
+// the next batch's come in, in a second buffer.
+TEST_F(AsynchronousPlansTest, TiedStagesReduceBatchByBatch) {
+  const std::string job =
+      "simulate --model gpt2 --cluster h100-sxm:1x4 --pp 4 --micro-batch 4 --seq 1024 "
+      "--global-batch 32 --schedule pipedream-2bw";
+  const Json report = Simulated(job);
+  EXPECT_EQ(Column(report, "gradient_buffers"), (std::vector<int>{2, 1, 1, 2}));
+  EXPECT_EQ(report["breakdown_ms"]["dp"], 0);
+  const Json exposed = Simulated(job + " --no-overlap-grad-reduce");
+  EXPECT_EQ(Column(exposed, "gradient_buffers"), (std::vector<int>{1, 1, 1, 1}));
+  EXPECT_GT(exposed["step_time_ms"], report["step_time_ms"]);
+  EXPECT_EQ(Simulated(job + " --unfold")["step_time_ms"], report["step_time_ms"]);
+}
+
 TEST_F(AsynchronousPlansTest, VerticalSyncAndUnequalStagesAreFlags) {
   const Json report = Simulated(
       "simulate --model llama3-8b --cluster h100-sxm:1x8 --pp 3 --stage-replicas 5,2,1 "
@@ -106,7 +121,8 @@ TEST_F(AsynchronousPlansTest, UnfoldedTakesTheSameTime) {
 
 TEST_F(AsynchronousPlansTest, TracesAreWritten) {
   const bad_input::Result result = bad_input::RunLine(
-      Expand(kJob + "--global-batch 2 --schedule pipedream --trace $T/step.json"));
+      Expand("simulate --model vgg16 --cluster h100-sxm:1x2 --pp 2 --global-batch 1 --schedule "
+             "pipedream --trace $T/step.json"));
   EXPECT_EQ(result.code, kExitOk) << result.err;
   EXPECT_EQ(bad_input::RunLine(Expand("check $T/step.json")).code, kExitOk);
 }

@@ -17,7 +17,7 @@ int64_t OptimizerBytes(Optimizer optimizer, int64_t working_bytes) {
   return kStateBytes * (moments + (working_bytes < kStateBytes ? 1 : 0));
 }
 
-StateSharing SharingOf(const Plan& plan, int stage) {
+StateSharing SharingOf(const Plan& plan, const Workload& workload, int stage) {
   const Stage& s = plan.stages[stage];
   const auto peers = static_cast<int64_t>(MapOf(plan).Peers(stage).size());
   const int64_t ranks = peers * static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
@@ -29,7 +29,7 @@ StateSharing SharingOf(const Plan& plan, int stage) {
   sharing.gradient = plan.forward_only ? 0 : plan.gradient_bytes;
   sharing.optimizer = plan.forward_only ? 0 : OptimizerBytes(plan.optimizer, plan.WorkingBytes());
   if (IsAsynchronous(plan.order)) {
-    const StageAsynchrony asynchrony = AsynchronyOf(plan, stage);
+    const StageAsynchrony asynchrony = AsynchronyOf(plan, workload, stage);
     sharing.versions = asynchrony.versions;
     sharing.gradient *= asynchrony.gradients;
   }

@@ -5,6 +5,7 @@
 #include "costmodel/units.h"
 #include "sim/plan.h"
 #include "sim/shard.h"
+#include "sim/workload.h"
 
 namespace stagecraft {
 
@@ -28,7 +29,7 @@ struct StateSharing {
 };
 
 // Of a stage of the plan.
-StateSharing SharingOf(const Plan& plan, int stage);
+StateSharing SharingOf(const Plan& plan, const Workload& workload, int stage);
 
 // Per parameter, with N ranks: working x versions + gradient + optimizer bytes, of
 // which ZeRO 1 divides the last by N, 2 the last two, 3 all.

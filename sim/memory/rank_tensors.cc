@@ -27,7 +27,7 @@ class Maker {
     for (const ParameterCount& chunk : ChunkParameters(plan_, workload_, stage_)) {
       parameters += chunk;
     }
-    const StateSharing sharing = SharingOf(plan_, stage_);
+    const StateSharing sharing = SharingOf(plan_, workload_, stage_);
     rank.states = ShareOut(parameters, sharing);
     rank.workspace = LibraryWorkspace(framework_, generation_) + MaskBytes() + ScoreBuffer();
     shares_weights_ = plan_.zero >= 3 && sharing.ranks > 1;
