@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "sim/lowering.h"
 #include "sim/plan_orders.h"
@@ -22,13 +24,17 @@ FlopCount RecomputedFlopsOfStep(const Plan& plan, const Workload& workload,
   for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
     const Stage& s = plan.stages[stage];
     const ShardSpec spec = StageShard(plan, workload, cluster, static_cast<int>(stage), 0);
-    std::vector<FlopCount> by_kind;
-    for (const LayerKind& kind : workload.kinds) by_kind.push_back(RecomputedFlops(kind, spec));
+    std::map<std::pair<int, bool>, FlopCount> known;  // by kind, recomputed whole
     const double ranks = s.tensor_parallel * s.context_parallel;
     const double micro_batches = static_cast<double>(plan.micro_batches()) / MapOf(plan).chains();
     for (const LayerRange& range : s.chunks) {
       for (int l = range.first; l < range.first + range.count; ++l) {
-        flops += ranks * micro_batches * by_kind[workload.layers[l]];
+        const bool is_whole = RecomputedRange(workload, spec, l).count > 0;
+        const auto [entry, is_new] = known.try_emplace({workload.layers[l], is_whole});
+        if (is_new) {
+          entry->second = RecomputedFlops(workload.layer(l), LayerSpec(workload, spec, l));
+        }
+        flops += ranks * micro_batches * entry->second;
       }
     }
   }

@@ -29,10 +29,12 @@ BlockTable::Sequence BlockTable::InternSteps(const Steps& steps) {
   return sequence;
 }
 
-const BlockTable::LayerSequences& BlockTable::Layer(int shard, int kind) {
-  const auto [entry, is_new] = layers_.try_emplace({shard, kind});
+const BlockTable::LayerSequences& BlockTable::Layer(int shard, int layer) {
+  const bool recomputes = RecomputedRange(workload_, shards_[shard], layer).count > 0;
+  const auto [entry, is_new] = layers_.try_emplace({shard, workload_.layers[layer], recomputes});
   if (is_new) {
-    const LayerSteps steps = ShardLayer(workload_.kinds[kind], shards_[shard]);
+    const LayerSteps steps =
+        ShardLayer(workload_.layer(layer), LayerSpec(workload_, shards_[shard], layer));
     entry->second = {InternSteps(steps.forward), InternSteps(steps.backward)};
   }
   return entry->second;
@@ -58,6 +60,14 @@ void BlockTable::AppendPass(const LayerSequences& layer, Phase phase, Sequence& 
   }
 }
 
+// What runs again before the backward of a layer: where it is the last of a range that
+// recomputes, all of that, even in a pass that is divided within the range.
+void BlockTable::AppendRepeated(int shard, int layer, Sequence& pass) {
+  const LayerRange range = RecomputedRange(workload_, shards_[shard], layer);
+  if (layer != range.first + range.count - 1) return;
+  for (int l = range.first; l <= layer; ++l) AppendPass(Layer(shard, l), Phase::kForward, pass);
+}
+
 BlockId BlockTable::PassBlock(int shard, LayerRange range, Phase phase, bool paired) {
   const auto [entry, is_new] =
       pass_blocks_.try_emplace({shard, range.first, range.count, phase, paired}, -1);
@@ -65,7 +75,8 @@ BlockId BlockTable::PassBlock(int shard, LayerRange range, Phase phase, bool pai
   Sequence pass;
   for (int i = 0; i < range.count; ++i) {
     const int layer = range.first + (phase == Phase::kForward ? i : range.count - 1 - i);
-    AppendPass(Layer(shard, workload_.layers[layer]), phase, pass);
+    if (IsBackward(phase)) AppendRepeated(shard, layer, pass);
+    AppendPass(Layer(shard, layer), phase, pass);
   }
   for (size_t i = 0; paired && i + 1 < pass.ops.size(); ++i) {
     if (is_collective_[pass.ops[i]]) pass.flags[i] |= kOverlapsNext;

@@ -43,14 +43,15 @@ class BlockTable {
   Sequence InternSteps(const Steps& steps);
   // Appends what a pass of this phase runs of a layer.
   static void AppendPass(const LayerSequences& layer, Phase phase, Sequence& pass);
-  const LayerSequences& Layer(int shard, int kind);
+  void AppendRepeated(int shard, int layer, Sequence& pass);
+  const LayerSequences& Layer(int shard, int layer);
 
   const Workload& workload_;
   Schedule::Builder& builder_;
   std::unordered_map<Op, OpId> op_ids_;
   std::vector<bool> is_collective_;  // by op
   std::vector<ShardSpec> shards_;
-  std::map<std::pair<int, int>, LayerSequences> layers_;
+  std::map<std::tuple<int, int, bool>, LayerSequences> layers_;  // shard, kind, recomputes whole
   std::map<std::tuple<int, int, int, Phase, bool>, BlockId> pass_blocks_;
   std::map<OpId, BlockId> single_blocks_;
 };

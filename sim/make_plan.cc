@@ -9,6 +9,7 @@
 #include "sim/asynchronous_plan.h"
 #include "sim/plan.h"
 #include "sim/plan_limits.h"
+#include "sim/recomputed_layers.h"
 
 namespace stagecraft {
 namespace {
@@ -296,11 +297,11 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
     Stage& stage = plan.stages[pp];
     stage.tensor_parallel = d.tensor;
     stage.context_parallel = d.context;
-    stage.recompute = d.recompute;
     stage.expert_parallel = d.expert;
     stage.replica_micro_batches = d.replica_micro_batches;
     stage.replicas = StageDevices(d, strides, pp);
   }
+  ChooseRecomputedLayers(d, workload, plan);
   const std::vector<std::string> errors = FindErrors(plan, workload, cluster);
   if (!errors.empty()) throw InputError(errors[0]);
   return plan;

@@ -40,8 +40,12 @@ struct Stage {
   // Micro-batches of a step that each replica takes, spread evenly over it.
   // Empty: micro-batch b runs on replica b mod replicas.size().
   std::vector<int> replica_micro_batches = {};
-  Recompute recompute = Recompute::kNone;
+  Recompute recompute = Recompute::kNone;  // of layers that `recomputed` does not name
   int expert_parallel = 1;
+  // Blocks that recompute whole, ascending, each range within a chunk: its first
+  // layer's input is kept, and all its forwards run again before its backwards. Empty
+  // with kFull, where every block is a range.
+  std::vector<LayerRange> recomputed = {};
 };
 
 struct Plan : StepOptions {
@@ -77,6 +81,18 @@ MicroBatchShares StageShares(const Plan& plan, int stage);
 // there are as many pipelines as replicas.
 bool HasSeparatePipelines(const Plan& plan);
 
+// Which blocks recompute whole, said of all stages at once; at most one of the two.
+// With Recompute::kFull these alone do, and the others keep everything.
+struct RecomputeChoice {
+  // Megatron-LM's --recompute-method: kBlock recomputes so many first blocks of every
+  // chunk, kUniform all blocks, in ranges of so many.
+  enum class Method { kBlock, kUniform };
+  Method method = Method::kBlock;
+  std::vector<int> counts;         // one for all stages, or one each; empty: not said so
+  std::vector<LayerRange> layers;  // each layer by itself
+  friend bool operator==(const RecomputeChoice&, const RecomputeChoice&) = default;
+};
+
 // The same thing said in degrees, as on a command line.
 struct PlanDegrees : StepOptions {
   int tensor = 1;
@@ -87,6 +103,7 @@ struct PlanDegrees : StepOptions {
   int expert = 1;
   int chunks = 1;  // virtual stages per device
   Recompute recompute = Recompute::kSelective;
+  RecomputeChoice recompute_choice;
   int sequence_parallel = -1;  // -1: on where tp > 1
   int zero = -1;               // -1: 1 where dp > 1 and gradients are all-reduced
   int gradient_bytes = 0;      // 0: 4, or 2 for fp16

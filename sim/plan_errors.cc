@@ -9,6 +9,7 @@
 
 #include "sim/plan.h"
 #include "sim/plan_order_errors.h"
+#include "sim/recomputed_layers.h"
 #include "sim/sync_errors.h"
 
 namespace stagecraft {
@@ -391,6 +392,7 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   CheckProfile(plan, workload, cluster, errors);
   CheckShares(plan, errors);
   if (!errors.empty()) return errors;
+  FindRecomputeErrors(plan, workload, errors);
   FindOrderErrors(plan, workload, errors);
   CheckSharding(plan, errors);
   CheckExperts(plan, workload, errors);

@@ -10,6 +10,7 @@ namespace stagecraft {
 
 inline constexpr int64_t kMostOfADegree = 1'000'000;
 inline constexpr int64_t kMostOfABatch = 1'000'000'000;  // samples, or tokens of one
+inline constexpr int64_t kMostLayers = 100'000;          // of a workload
 inline constexpr int64_t kMostBucketBytes = 1'000'000'000;
 inline constexpr double kMostActivationLimit = 1e6;
 inline constexpr int64_t kMostSteps = 1'000'000'000'000;

@@ -15,8 +15,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr int64_t kMaxLayers = 100'000;  // of a workload
-
 // Where a value stands; put together only when there is something to complain
 // about.
 struct Place {
@@ -56,9 +54,20 @@ std::string RankOrder(const PlanProto& proto, const Place& place) {
 
 LayerRange RangeFromProto(const LayerRangeProto& proto, const Place& place) {
   LayerRange range;
-  range.first = static_cast<int>(place.InRange("first", proto.first(), 0, kMaxLayers));
-  range.count = static_cast<int>(place.InRange("count", proto.count(), 1, kMaxLayers));
+  range.first = static_cast<int>(place.InRange("first", proto.first(), 0, kMostLayers));
+  range.count = static_cast<int>(place.InRange("count", proto.count(), 1, kMostLayers));
   return range;
+}
+
+std::vector<LayerRange> RangesFromProto(
+    const google::protobuf::RepeatedPtrField<LayerRangeProto>& protos, std::string_view field,
+    const Place& place) {
+  std::vector<LayerRange> ranges;
+  for (int i = 0; i < protos.size(); ++i) {
+    const Place inside{place.file, fmt::format("{}{}[{}].", place.message, field, i)};
+    ranges.push_back(RangeFromProto(protos[i], inside));
+  }
+  return ranges;
 }
 
 std::vector<int> ReplicaFromProto(const ReplicaProto& proto, const Stage& stage, const Place& place,
@@ -89,10 +98,7 @@ Stage StageFromProto(const StageProto& proto, const Place& place, std::set<int>&
   stage.expert_parallel =
       place.Degree("expert_parallel", proto.has_expert_parallel(), proto.expert_parallel());
   stage.recompute = EnumFromProto(proto.recompute(), Recompute::kSelective, "recompute", place);
-  for (int i = 0; i < proto.chunks_size(); ++i) {
-    const Place inside{place.file, fmt::format("{}chunks[{}].", place.message, i)};
-    stage.chunks.push_back(RangeFromProto(proto.chunks(i), inside));
-  }
+  stage.chunks = RangesFromProto(proto.chunks(), "chunks", place);
   for (int i = 0; i < proto.replicas_size(); ++i) {
     const Place inside{place.file, fmt::format("{}replicas[{}].", place.message, i)};
     stage.replicas.push_back(ReplicaFromProto(proto.replicas(i), stage, inside, used));
@@ -108,6 +114,7 @@ Stage StageFromProto(const StageProto& proto, const Place& place, std::set<int>&
         place.InRange(field, proto.replicas(i).micro_batches(), 1, kMostOfABatch)));
   }
   if (stage.chunks.empty()) place.Fail("chunks", "got none, want at least one");
+  stage.recomputed = RangesFromProto(proto.recomputed(), "recomputed", place);
   return stage;
 }
 
@@ -123,7 +130,7 @@ void CheckLayersFollow(const Plan& plan, const std::string& file) {
   }
   const std::string problem =
       FindChunkError(plan.order, PlacementOf(plan), static_cast<int>(stages.size()),
-                     static_cast<int>(std::min<size_t>(chunks, kMaxLayers)));
+                     static_cast<int>(std::min<size_t>(chunks, kMostLayers)));
   if (!problem.empty()) throw InputError(file + ": " + problem);
   const ChunkMap map = MapOf(plan);
   for (int chain = 0; chain < map.chains(); ++chain) {
@@ -136,7 +143,7 @@ void CheckLayersFollow(const Plan& plan, const std::string& file) {
             fmt::format("stages[{}].chunks[{}].first", stage, chunk),
             fmt::format("got {}, want {}, where the part before ends", range.first, next));
       }
-      next += range.count;  // below 2 x kMaxLayers, as `first` is checked
+      next += range.count;  // below 2 x kMostLayers, as `first` is checked
     }
   }
 }
@@ -266,10 +273,23 @@ std::vector<int> StageLayers(const DegreesProto& proto, int stages, const Place&
   }
   int64_t sum = 0;
   for (int i = 0; i < proto.stage_layers_size(); ++i) {
-    sum += place.InRange(fmt::format("stage_layers[{}]", i), proto.stage_layers(i), 0, kMaxLayers);
+    sum += place.InRange(fmt::format("stage_layers[{}]", i), proto.stage_layers(i), 0, kMostLayers);
   }
-  place.InRange("stage_layers in all", sum, 1, kMaxLayers);
+  place.InRange("stage_layers in all", sum, 1, kMostLayers);
   return {proto.stage_layers().begin(), proto.stage_layers().end()};
+}
+
+RecomputeChoice RecomputeFromProto(const DegreesProto& proto, const Place& place) {
+  RecomputeChoice choice;
+  choice.method = EnumFromProto(proto.recompute_method(), RecomputeChoice::Method::kBlock,
+                                "recompute_method", place);
+  for (int i = 0; i < proto.recompute_num_layers_size(); ++i) {
+    choice.counts.push_back(
+        static_cast<int>(place.InRange(fmt::format("recompute_num_layers[{}]", i),
+                                       proto.recompute_num_layers(i), 0, kMostLayers)));
+  }
+  choice.layers = RangesFromProto(proto.recompute_layers(), "recompute_layers", place);
+  return choice;
 }
 
 }  // namespace
@@ -293,6 +313,7 @@ PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file) {
   degrees.chunks =
       place.Degree("virtual_stages", given.has_virtual_stages(), given.virtual_stages());
   degrees.recompute = EnumFromProto(given.recompute(), Recompute::kSelective, "recompute", place);
+  degrees.recompute_choice = RecomputeFromProto(given, place);
   degrees.stage_blocks = StageLayers(given, degrees.pipeline, place);
   for (int i = 0; i < given.replica_micro_batches_size(); ++i) {
     degrees.replica_micro_batches.push_back(

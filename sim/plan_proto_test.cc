@@ -52,6 +52,19 @@ TEST(PlanProtoTest, DegreesAndStagesSayTheSame) {
   EXPECT_EQ(stages.gradient_bytes, 4);
 }
 
+TEST(PlanProtoTest, RecomputedLayersAreSaidEitherWay) {
+  const Plan block = Read(std::string(kBatch) +
+                          "degrees { tp: 4 pp: 2 recompute: FULL recompute_num_layers: [2, 1] }");
+  const Plan listed = Read(std::string(kBatch) +
+                           "degrees { tp: 4 pp: 2 recompute: NONE "
+                           "recompute_layers { first: 1 count: 2 } "
+                           "recompute_layers { first: 4 count: 1 } }");
+  EXPECT_EQ(Bytes(block), Bytes(listed));
+  EXPECT_EQ(block.stages[1].recomputed, (std::vector<LayerRange>{{4, 1}}));
+  const Plan again = Read(ToProto(block).DebugString());
+  EXPECT_EQ(Bytes(again), Bytes(block));
+}
+
 TEST(PlanProtoTest, YamlReadsAsAPersonWouldWriteIt) {
   const Plan plan = Read(
       "schema: 1\ndegrees: {tp: 2, pp: 2, virtual_stages: 2, recompute: full}\n"

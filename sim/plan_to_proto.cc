@@ -11,13 +11,14 @@ ProtoEnum EnumToProto(Enum value) {
   return static_cast<ProtoEnum>(static_cast<int>(value) + 1);
 }
 
+void SetRange(const LayerRange& range, LayerRangeProto& proto) {
+  proto.set_first(range.first);
+  proto.set_count(range.count);
+}
+
 void AddStage(const Stage& stage, PlanProto& plan) {
   StageProto& proto = *plan.add_stages();
-  for (const LayerRange& range : stage.chunks) {
-    LayerRangeProto& chunk = *proto.add_chunks();
-    chunk.set_first(range.first);
-    chunk.set_count(range.count);
-  }
+  for (const LayerRange& range : stage.chunks) SetRange(range, *proto.add_chunks());
   proto.set_tensor_parallel(stage.tensor_parallel);
   proto.set_context_parallel(stage.context_parallel);
   for (size_t r = 0; r < stage.replicas.size(); ++r) {
@@ -28,6 +29,7 @@ void AddStage(const Stage& stage, PlanProto& plan) {
   }
   proto.set_recompute(EnumToProto<PlanProto::Recompute>(stage.recompute));
   proto.set_expert_parallel(stage.expert_parallel);
+  for (const LayerRange& range : stage.recomputed) SetRange(range, *proto.add_recomputed());
 }
 
 void AddOrder(const Plan& plan, PlanProto& proto) {

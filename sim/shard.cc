@@ -1,6 +1,7 @@
 #include "sim/shard.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "costmodel/divide.h"
 #include "sim/operator_steps.h"
@@ -21,10 +22,26 @@ bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec) {
   return spec.recompute == Recompute::kFull && layer.role == LayerRole::kBlock;
 }
 
+LayerRange RecomputedRange(const Workload& workload, const ShardSpec& spec, int layer) {
+  if (RecomputesWhole(workload.layer(layer), spec)) return {layer, 1};
+  const auto after =
+      std::upper_bound(spec.recomputed.begin(), spec.recomputed.end(), layer,
+                       [](int value, const LayerRange& range) { return value < range.first; });
+  if (after == spec.recomputed.begin()) return {layer, 0};
+  const LayerRange range = *std::prev(after);
+  return layer < range.first + range.count ? range : LayerRange{layer, 0};
+}
+
+ShardSpec LayerSpec(const Workload& workload, const ShardSpec& spec, int layer) {
+  ShardSpec own = spec;
+  own.recomputed.clear();
+  if (RecomputedRange(workload, spec, layer).count > 0) own.recompute = Recompute::kFull;
+  return own;
+}
+
 LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec) {
   LayerSteps steps;
   ForEachOperator(layer, [&](const Operator& op) { AppendForward(op, spec, steps.forward); });
-  if (RecomputesWhole(layer, spec)) steps.backward = steps.forward;
   for (size_t v = boost::num_vertices(layer.operators); v-- > 0;) {
     AppendBackward(layer.operators[v], spec, steps.backward);
   }

@@ -25,7 +25,8 @@ struct ShardSpec {
   int64_t sequence = 0;
   DType precision = DType::kBf16;
   Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
-  Recompute recompute = Recompute::kNone;
+  Recompute recompute = Recompute::kNone;  // as in Stage, with the next
+  std::vector<LayerRange> recomputed = {};
   AttentionBackend attention = AttentionBackend::kFlash;
   Fabric tensor_fabric;
   ContextExchange context_exchange = ContextExchange::kRing;
@@ -58,8 +59,9 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
-// The passes of one layer. `backward` begins with what recomputation repeats.
-// Input gradients come before weight gradients, operator by operator.
+// The passes of one layer. `backward` repeats scores under selective recomputation;
+// a layer that recomputes whole runs `forward` again before it. Input gradients come
+// before weight gradients, operator by operator.
 struct LayerSteps {
   Steps forward;
   Steps backward;
@@ -68,6 +70,13 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec);
 
 // All operators of the layer run again before its backward.
 bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec);
+
+// The range with which a layer of the workload recomputes; of no layers where it keeps
+// what its backward needs.
+LayerRange RecomputedRange(const Workload& workload, const ShardSpec& spec, int layer);
+
+// `spec` as that one layer sees it: whether it recomputes whole is in `recompute`.
+ShardSpec LayerSpec(const Workload& workload, const ShardSpec& spec, int layer);
 
 // Weights and biases on one rank: those that every data-parallel rank holds, and
 // those of experts, which only every expert-parallel-th of them does.

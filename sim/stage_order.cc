@@ -70,6 +70,7 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
   spec.precision = plan.precision;
   spec.fp8_recipe = plan.fp8_recipe;
   spec.recompute = plan.forward_only ? Recompute::kNone : s.recompute;
+  if (!plan.forward_only) spec.recomputed = s.recomputed;
   spec.attention = workload.attention;
   spec.tensor_fabric =
       cluster.DescribeGroup(std::span(devices).first(static_cast<size_t>(s.tensor_parallel)));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "sim/cluster_spec.h"
 #include "sim/decoder.h"
 #include "sim/hf_config.h"
+#include "sim/plan_limits.h"
 #include "sim/plan_proto.h"
 #include "sim/workload_catalogue.h"
 #include "tools/validation/stack_table.h"
@@ -44,6 +46,30 @@ AttentionBackend ChooseAttention(const std::string& value) {
   return Choose<AttentionBackend>(
       "--attention", value,
       {{"flash", AttentionBackend::kFlash}, {"unfused", AttentionBackend::kUnfused}});
+}
+
+// "1-8,12": layers 1 to 8 and 12.
+std::vector<LayerRange> ParseLayers(const std::string& flag, const std::string& text) {
+  std::vector<LayerRange> ranges;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    int first = -1;
+    auto [next, error] = std::from_chars(at, end, first);
+    int last = first;
+    if (error == std::errc() && next < end && *next == '-') {
+      const auto ending = std::from_chars(next + 1, end, last);
+      next = ending.ptr;
+      error = ending.ec;
+    }
+    const bool ends = next == end || (*next == ',' && next + 1 < end);
+    if (error != std::errc() || !ends || first < 0 || last < first || last > kMostLayers) {
+      throw InputError(fmt::format("{}: got \"{}\", want layers such as 1-8,12", flag, text));
+    }
+    ranges.push_back({first, last - first + 1});
+    at = next == end ? end : next + 1;
+  }
+  return ranges;
 }
 
 bool IsFile(const std::string& path) {
@@ -146,6 +172,13 @@ void PlanFlags::RegisterBatch(CLI::App& app) {
 
 void PlanFlags::RegisterSharing(CLI::App& app) {
   Add(app, "--recompute", recompute_, "none, selective or full [selective]");
+  Add(app, "--recompute-layers", recompute_layers_,
+      "layers that recompute whole, embedding 0: 1-8,12; others as --recompute, or none with full");
+  Add(app, "--recompute-num-layers", degrees_.recompute_choice.counts,
+      "blocks that recompute whole, of all stages or each, e.g. 4,4,2,0 [all with full]")
+      ->delimiter(',');
+  Add(app, "--recompute-method", recompute_method_,
+      "block: so many first ones of every chunk; uniform: all, in ranges of so many [block]");
   Add(app, "--zero", degrees_.zero,
       "0 to 3: shared by replicas: nothing, states, gradients, parameters [1 where dp > 1; 0 "
       "with --gradient-sync]");
@@ -199,6 +232,10 @@ PlanDegrees PlanFlags::Degrees() const {
                   {DType::kBf16, DType::kFp16, DType::kFp32, DType::kTf32, DType::kFp8});
   degrees.recompute = ChooseNamed("--recompute", recompute_,
                                   {Recompute::kNone, Recompute::kSelective, Recompute::kFull});
+  degrees.recompute_choice.method = Choose<RecomputeChoice::Method>(
+      "--recompute-method", recompute_method_,
+      {{"block", RecomputeChoice::Method::kBlock}, {"uniform", RecomputeChoice::Method::kUniform}});
+  degrees.recompute_choice.layers = ParseLayers("--recompute-layers", recompute_layers_);
   degrees.optimizer = ChooseNamed("--optimizer", optimizer_, {Optimizer::kAdam, Optimizer::kSgd});
   degrees.context_exchange =
       ChooseNamed("--cp-exchange", context_exchange_,

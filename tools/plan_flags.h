@@ -66,7 +66,8 @@ class PlanFlags {
   bool IsGiven(const std::string& flag) const;
 
   std::string model_, cluster_, plan_file_;
-  std::string precision_ = "bf16", recompute_ = "selective";
+  std::string precision_ = "bf16", recompute_ = "selective", recompute_method_ = "block";
+  std::string recompute_layers_;
   std::string attention_ = "flash", stack_;
   std::string optimizer_ = "adam", context_exchange_ = "ring", fp8_recipe_ = "delayed";
   std::string embedding_placement_ = "first-last";

@@ -61,6 +61,24 @@ Json StackToJson(const PlannedJob& job) {
   return {{"name", job.stack}, {"values", std::move(values)}};
 }
 
+// A number of each stage, "10,11,11,10"; of many stages the first ones.
+template <typename F>
+std::string OfStages(const Plan& plan, F number) {
+  constexpr size_t kMostCharacters = 60;
+  std::string text;
+  for (const Stage& stage : plan.stages) {
+    if (text.size() > kMostCharacters) return text + ",...";
+    text += fmt::format("{}{}", text.empty() ? "" : ",", number(stage));
+  }
+  return text;
+}
+
+int RecomputedBlocks(const Stage& stage) {
+  int blocks = 0;
+  for (const LayerRange& range : stage.recomputed) blocks += range.count;
+  return blocks;
+}
+
 Json SyncToJson(const SyncOptions& sync) {
   Json json = {{"method", Name(sync.method)}, {"servers", sync.servers}, {"peers", sync.peers}};
   if (sync.method != SyncMethod::kRollingServer) return json;
@@ -80,6 +98,9 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
                       {"cp", stage.context_parallel},
                       {"replicas", stage.replicas.size()},
                       {"recompute", Name(stage.recompute)}});
+    for (const LayerRange& range : stage.recomputed) {
+      stages.back()["recomputed"].push_back({{"first", range.first}, {"count", range.count}});
+    }
     if (!stage.replica_micro_batches.empty()) {
       stages.back()["replica_micro_batches"] = stage.replica_micro_batches;
     }
@@ -240,17 +261,15 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
              "          sequence parallel {}, overlap grad reduce {}, overlap param gather {}{}\n",
              on(plan.sequence_parallel), on(plan.overlap_grad_reduce),
              on(plan.overlap_param_gather), plan.forward_only ? ", forward only" : "");
+  if (std::any_of(plan.stages.begin(), plan.stages.end(), RecomputedBlocks)) {
+    fmt::print(out, "          recomputed whole, blocks per stage {}\n",
+               OfStages(plan, RecomputedBlocks));
+  }
   if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
     fmt::print(out, "          gradients synchronised by {}\n", Name(plan.gradient_sync.method));
   }
-  std::string blocks;
-  for (const Stage& stage : plan.stages) {
-    if (blocks.size() > 60) {
-      blocks += ",...";
-      break;
-    }
-    blocks += fmt::format("{}{}", blocks.empty() ? "" : ",", BlocksOf(stage, job.workload));
-  }
+  const std::string blocks =
+      OfStages(plan, [&](const Stage& stage) { return BlocksOf(stage, job.workload); });
   fmt::print(out, "          blocks per stage {}; embedding first, head last\n\n", blocks);
   if (job.stack.empty()) return;
   fmt::print(out, "defaults of stack {}\n", job.stack);

@@ -16,7 +16,10 @@ class Joiner {
       chunk_.kept += layer.tensors->kept;
       temporaries_ = std::max(temporaries_, layer.tensors->tensors - layer.tensors->kept);
     }
-    chunk_.tensors = chunk_.kept + temporaries_ + kStates * static_cast<int>(layers.size());
+    // Those of a forward that runs again beside those of the backward it is for.
+    repeated_ = chunk_.kept + temporaries_;
+    states_ = repeated_ + temporaries_;
+    chunk_.tensors = states_ + kStates * static_cast<int>(layers.size());
   }
 
   void Join(Phase phase) {
@@ -64,13 +67,26 @@ class Joiner {
   void Append(Phase phase, int l) {
     const LayerTensors& layer = *layers_[l].tensors;
     const PassTensors& own = layer.passes[static_cast<size_t>(phase)];
-    for (TensorEvent event : own.events) {
-      const bool is_kept = event.tensor < layer.kept;
-      event.tensor += is_kept ? kept_before_[l] : chunk_.kept - layer.kept;
+    const int repeats = IsBackward(phase) ? layers_[l].repeats : 0;
+    const std::span<const TensorEvent> events(own.events);
+    const size_t before = repeats > 0 ? layer.before_repeated : events.size();
+    AppendEvents(events.first(before), l, chunk_.kept);
+    for (int r = l - repeats + 1; r <= l; ++r) {
+      AppendEvents(layers_[r].tensors->repeated.events, r, repeated_);
+      pass_.steps += layers_[r].tensors->repeated.steps;
+    }
+    AppendEvents(events.subspan(before), l, chunk_.kept);
+    pass_.steps += own.steps;
+  }
+
+  // Numbers temporaries from `temporaries` on.
+  void AppendEvents(std::span<const TensorEvent> events, int l, int temporaries) {
+    const int kept = layers_[l].tensors->kept;
+    for (TensorEvent event : events) {
+      event.tensor += event.tensor < kept ? kept_before_[l] : temporaries - kept;
       event.step += pass_.steps;
       pass_.events.push_back(event);
     }
-    pass_.steps += own.steps;
   }
 
   // Nothing where there is no such layer.
@@ -80,7 +96,7 @@ class Joiner {
         CachingAllocator::Rounded(state == kGathered ? layers_[l].gathered : layers_[l].gradients);
     if (size == Bytes()) return;
     pass_.events.push_back({.change = is_made ? size.count() : -size.count(),
-                            .tensor = chunk_.kept + temporaries_ + kStates * l + state,
+                            .tensor = states_ + kStates * l + state,
                             .step = pass_.steps});
   }
 
@@ -101,7 +117,9 @@ class Joiner {
   std::span<const ChunkLayer> layers_;
   ChunkTensors& chunk_;
   std::vector<int> kept_before_;
-  int temporaries_ = 0;
+  int temporaries_ = 0;  // of the layer with most
+  int repeated_ = 0;     // first numbers
+  int states_ = 0;
   PassTensors pass_;
 };
 

@@ -44,6 +44,7 @@ struct ChunkLayer {
   Bytes gathered;   // weights: from the pass of the layer before to the end of its own
   Bytes gradients;  // from its backward to the end of the next one, beside which they
                     // are reduced
+  int repeats = 0;  // layers up to this one that run forward again before its backward
 };
 
 ChunkTensors JoinLayers(std::span<const ChunkLayer> layers);

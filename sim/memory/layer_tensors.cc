@@ -19,7 +19,7 @@ class Recorder {
     tensors_.push_back({CachingAllocator::Rounded(size).count(), role});
     return static_cast<int>(tensors_.size()) - 1;
   }
-  void Begin() { pass_ = {}; }
+  void Begin(PassTensors pass = {}) { pass_ = std::move(pass); }
   void NextStep() { ++pass_.steps; }
   // Making twice, dropping twice and either with nothing do nothing.
   void Make(int tensor) { Change(tensor, true); }
@@ -41,9 +41,11 @@ class Recorder {
       }
       if (role == TensorRole::kActivation) layer.kept = layer.tensors;
     }
-    for (PassTensors& pass : layer.passes) {
+    const auto renumber = [&](PassTensors& pass) {
       for (TensorEvent& event : pass.events) event.tensor = number[event.tensor];
-    }
+    };
+    for (PassTensors& pass : layer.passes) renumber(pass);
+    renumber(layer.repeated);
   }
 
  private:
@@ -70,14 +72,15 @@ class Recorder {
 
 class Tracer {
  public:
-  Tracer(const LayerKind& layer, const ShardSpec& spec, const FrameworkMemory& framework)
+  Tracer(const LayerKind& layer, const ShardSpec& spec, const FrameworkMemory& framework,
+         bool keeps_input)
       : layer_(layer),
         spec_(spec),
         framework_(framework),
         count_(static_cast<int>(boost::num_vertices(layer.operators))),
         recomputes_all_(RecomputesWhole(layer, spec)) {
     for (int v = 0; v < count_; ++v) AddOperator(v);
-    if (recomputes_all_) {
+    if (recomputes_all_ && keeps_input) {
       checkpoint_ = recorder_.NewTensor(BoundaryBytes(layer, spec), TensorRole::kActivation);
     }
   }
@@ -92,10 +95,10 @@ class Tracer {
     const auto forward = [&] { Forward(forward_only || recomputes_all_); };
     run(Phase::kForward, forward);
     if (!forward_only) {
-      run(Phase::kBackward, [&] { Backward(false); });
+      run(Phase::kBackward, [&] { Backward(false, layer); });
       recorder_.Begin();
       forward();  // for the other way back
-      run(Phase::kBackwardInput, [&] { Backward(true); });
+      run(Phase::kBackwardInput, [&] { Backward(true, layer); });
       run(Phase::kBackwardWeight, [&] { Weights(); });
     }
     recorder_.Number(layer);
@@ -159,11 +162,10 @@ class Tracer {
     for (const int tensor : tensors) recorder_.Drop(tensor);
   }
 
-  // What an operator reads from the layer before is there; under full
-  // recomputation it is the checkpoint.
+  // What an operator reads from the layer before is there, if not as the checkpoint.
   void BeginForward() {
     recorder_.Make(checkpoint_);
-    if (recomputes_all_) return;
+    if (checkpoint_ != kNone) return;
     for (const Node& node : nodes_) {
       if (node.operands.empty()) MakeAll(node.inputs);
     }
@@ -210,16 +212,26 @@ class Tracer {
     DropAll(nodes_[v].others);
   }
 
-  void Backward(bool is_split) {
+  void Backward(bool is_split, LayerTensors& layer) {
     int input_gradient = kNone;
     if (count_ > 0) MakeGradient(count_ - 1, BoundaryBytes(layer_, spec_), is_split);
-    if (recomputes_all_) Forward(false);
+    if (recomputes_all_) Repeat(layer);
     for (int v = count_; v-- > 0;) {
       BackwardThrough(v, is_split, input_gradient);
       recorder_.NextStep();
     }
     recorder_.Drop(input_gradient);
     recorder_.Drop(checkpoint_);
+  }
+
+  // The same whichever way back it is for: either begins with one gradient.
+  void Repeat(LayerTensors& layer) {
+    PassTensors begun = recorder_.Take();
+    layer.before_repeated = static_cast<int>(begun.events.size());
+    recorder_.Begin();
+    Forward(false);
+    layer.repeated = recorder_.Take();
+    recorder_.Begin(std::move(begun));
   }
 
   void BackwardThrough(int v, bool is_split, int& input_gradient) {
@@ -280,8 +292,8 @@ class Tracer {
 }  // namespace
 
 LayerTensors TraceLayer(const LayerKind& layer, const ShardSpec& spec,
-                        const FrameworkMemory& framework, bool forward_only) {
-  return Tracer(layer, spec, framework).Trace(forward_only);
+                        const FrameworkMemory& framework, bool forward_only, bool keeps_input) {
+  return Tracer(layer, spec, framework, keeps_input).Trace(forward_only);
 }
 
 }  // namespace stagecraft

@@ -40,6 +40,10 @@ struct LayerTensors {
   int kept = 0;
   int tensors = 0;
   std::array<PassTensors, 4> passes;  // by Phase, IsPass()
+  // Where the layer recomputes whole: its forward as it runs again, and how many events
+  // of a backward come before it.
+  PassTensors repeated;
+  int before_repeated = 0;
 };
 
 // What the rules are:
@@ -49,12 +53,14 @@ struct LayerTensors {
 // - A backward makes the gradients of an operator's operands and, unless its kernel
 //   adds to the gradient buffer, of its weights; then what the operator saved and the
 //   gradient of its output go.
-// - Full recomputation keeps the layer's input alone and runs the forward again first;
-//   selective recomputation makes unfused attention's scores again.
+// - A layer that recomputes whole keeps its input alone, or nothing at all where it is not
+//   the first of its range; selective recomputation makes unfused attention's scores again.
 // - Split in two, the first backward leaves the weight gradients' operands: inputs of
 //   matrix products, and gradients of their outputs.
 // - `forward_only`: nothing is kept.
+// `spec` is the layer's own (LayerSpec). `keeps_input`: the first of its range, if any.
 LayerTensors TraceLayer(const LayerKind& layer, const ShardSpec& spec,
-                        const FrameworkMemory& framework, bool forward_only);
+                        const FrameworkMemory& framework, bool forward_only,
+                        bool keeps_input = true);
 
 }  // namespace stagecraft

@@ -45,6 +45,7 @@ ChunkTensors Trace(const LayerKind& layer, const ShardSpec& spec,
   const LayerTensors tensors = TraceLayer(layer, spec, framework, forward_only);
   ChunkLayer one;
   one.tensors = &tensors;
+  one.repeats = RecomputesWhole(layer, spec) ? 1 : 0;
   return JoinLayers({&one, 1});
 }
 
@@ -157,6 +158,37 @@ TEST(LayerTensorsTest, ShardedWeightsAreGatheredOneLayerAhead) {
   EXPECT_EQ(forward.net, 0);
 }
 
+// What a pass of a layer alone makes and drops, with the forward that runs again.
+std::vector<TensorEvent> EventsOf(const LayerTensors& layer, Phase phase) {
+  std::vector<TensorEvent> events = layer.passes[static_cast<size_t>(phase)].events;
+  if (IsBackward(phase)) {
+    events.insert(events.begin() + layer.before_repeated, layer.repeated.events.begin(),
+                  layer.repeated.events.end());
+  }
+  return events;
+}
+
+// Two layers of 8 features in and out that recompute together keep the first one's
+// input. In the backward the second one's input, its output and the gradient of that
+// are there at once.
+TEST(LayerTensorsTest, ARangeKeepsOneInputAndRunsAgainAsAWhole) {
+  LayerKind layer = OneLinear();
+  layer.operators[0] = Linear(8, 8);
+  layer.operators[0].reads_layer_input = true;
+  ShardSpec spec = Spec();
+  spec.recompute = Recompute::kFull;
+  const LayerTensors first = TraceLayer(layer, spec, {}, false);
+  const LayerTensors second = TraceLayer(layer, spec, {}, false, /*keeps_input=*/false);
+  std::vector<ChunkLayer> layers(2);
+  layers[0].tensors = &first;
+  layers[1].tensors = &second;
+  layers[1].repeats = 2;
+  const ChunkTensors chunk = JoinLayers(layers);
+  EXPECT_EQ(chunk[Phase::kForward].summary.net, 8 * kFeature);
+  EXPECT_EQ(chunk[Phase::kBackward].summary.peak, 24 * kFeature);
+  EXPECT_EQ(chunk[Phase::kBackward].summary.net, -8 * kFeature);
+}
+
 // Made tensors are dropped, dropped ones were made, none twice.
 void CheckLives(const LayerKind& layer, const ShardSpec& spec, const FrameworkMemory& framework) {
   const LayerTensors tensors = TraceLayer(layer, spec, framework, false);
@@ -164,7 +196,7 @@ void CheckLives(const LayerKind& layer, const ShardSpec& spec, const FrameworkMe
                           {Phase::kForward, Phase::kBackwardInput, Phase::kBackwardWeight}}) {
     std::vector<int64_t> held(tensors.tensors);
     for (const Phase phase : way) {
-      for (const TensorEvent& event : tensors.passes[static_cast<size_t>(phase)].events) {
+      for (const TensorEvent& event : EventsOf(tensors, phase)) {
         int64_t& size = held[event.tensor];
         ASSERT_EQ(size, event.change > 0 ? 0 : -event.change) << layer.name;
         size += event.change;

@@ -1,7 +1,8 @@
 #include "sim/memory/rank_tensors.h"
 
 #include <algorithm>
-#include <optional>
+#include <map>
+#include <tuple>
 
 #include "sim/lowering.h"
 #include "sim/memory/tensor_sizes.h"
@@ -18,8 +19,7 @@ class Maker {
         stage_(stage),
         framework_(framework),
         spec_(StageShard(plan, workload, cluster, stage, replica)),
-        generation_(cluster.device(plan.stages[stage].replicas[replica][0]).generation),
-        layers_(workload.kinds.size()) {}
+        generation_(cluster.device(plan.stages[stage].replicas[replica][0]).generation) {}
 
   RankTensors Make() {
     RankTensors rank;
@@ -85,12 +85,15 @@ class Maker {
     return largest;
   }
 
-  const LayerTensors& Layer(int kind) {
-    std::optional<LayerTensors>& layer = layers_[kind];
-    if (!layer.has_value()) {
-      layer = TraceLayer(workload_.kinds[kind], spec_, framework_, plan_.forward_only);
+  const LayerTensors& Layer(int layer, const LayerRange& recomputed) {
+    const bool keeps_input = layer == recomputed.first;
+    const auto [entry, is_new] =
+        layers_.try_emplace({workload_.layers[layer], recomputed.count > 0, keeps_input});
+    if (is_new) {
+      entry->second = TraceLayer(workload_.layer(layer), LayerSpec(workload_, spec_, layer),
+                                 framework_, plan_.forward_only, keeps_input);
     }
-    return *layer;
+    return entry->second;
   }
 
   ChunkTensors Chunk(const LayerRange& range) {
@@ -99,7 +102,10 @@ class Maker {
     std::vector<ChunkLayer> layers;
     for (int l = range.first; l < range.first + range.count; ++l) {
       ChunkLayer layer;
-      layer.tensors = &Layer(workload_.layers[l]);
+      const LayerRange recomputed = RecomputedRange(workload_, spec_, l);
+      layer.tensors = &Layer(l, recomputed);
+      const bool is_last = l == recomputed.first + recomputed.count - 1;
+      layer.repeats = is_last ? recomputed.count : 0;
       const int64_t parameters =
           ShardParameters(workload_.layer(l), stage().tensor_parallel, stage().expert_parallel)
               .Total();
@@ -118,7 +124,8 @@ class Maker {
   const Generation generation_;
   bool shares_weights_ = false;
   bool keeps_gathered_ = false;
-  std::vector<std::optional<LayerTensors>> layers_;  // by kind
+  // By kind, whether the layer recomputes whole, and keeps its input.
+  std::map<std::tuple<int, bool, bool>, LayerTensors> layers_;
 };
 
 }  // namespace

@@ -100,7 +100,12 @@ double PredictLayerTime(CompletedRow& completed, const CostModel& model) {
   if (row.tp > cluster.device_count() || row.heads % row.tp != 0) {
     throw InputError("tensor parallelism does not fit the GPUs and heads");
   }
-  const LayerSteps steps = ShardLayer(BlockKind(network.workload), LayerShard(row, cluster));
+  const LayerKind& block = BlockKind(network.workload);
+  const ShardSpec spec = LayerShard(row, cluster);
+  LayerSteps steps = ShardLayer(block, spec);
+  if (RecomputesWhole(block, spec)) {
+    steps.backward.insert(steps.backward.begin(), steps.forward.begin(), steps.forward.end());
+  }
   const double forward = TimeOfSteps(steps.forward, cluster.device(0), model).seconds();
   const double backward = TimeOfSteps(steps.backward, cluster.device(0), model).seconds();
   if (row.metric == "layer_forward_time") return forward;
