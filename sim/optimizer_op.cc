@@ -7,14 +7,13 @@
 namespace stagecraft {
 namespace {
 
-// Bytes an optimizer step moves per parameter: the gradient is read for its
-// norm and again for the update; master copy and moments are read and written;
-// a 16-bit working copy is written, a 32-bit one is the master copy itself.
-int64_t UpdateBytes(const Plan& plan) {
-  const int64_t tensors = plan.optimizer == Optimizer::kAdam ? 3 : 2;
-  const int64_t states = 2 * 4 * tensors;
-  const int64_t working = plan.WorkingBytes() == 4 ? 0 : plan.WorkingBytes();
-  return 2 * plan.gradient_bytes + states + working;
+// Bytes an optimizer step moves for so many parameters: the gradient is read for its
+// norm and again for the update; master copy and moments are read and written; a 16-bit
+// working copy is written, a 32-bit one is read and written in the master copy's place.
+int64_t UpdateBytes(const Plan& plan, int64_t parameters) {
+  const int64_t working = plan.WorkingBytes() == 4 ? 2 * 4 : plan.WorkingBytes();
+  return (2 * plan.gradient_bytes + working) * parameters +
+         2 * OptimizerStates(plan.optimizer, plan.WorkingBytes(), parameters).count();
 }
 
 // Tensors per launch of a multi-tensor kernel (apex passes at most 110 tensor
@@ -24,18 +23,21 @@ constexpr int kTensorsPerLayer = 8;
 
 }  // namespace
 
-Op OptimizerOp(const Plan& plan, int stage, const ParameterCount& parameters, int64_t data_ranks) {
-  const Stage& s = plan.stages[stage];
+int64_t UpdatedParameters(const Plan& plan, int stage, const ParameterCount& parameters,
+                          int64_t data_ranks) {
+  if (plan.zero == 0) return parameters.Total();
   const int64_t shards = plan.zero_group > 0 ? plan.zero_group : data_ranks;
-  const int64_t expert_shards = std::max<int64_t>(1, shards / s.expert_parallel);
-  const int64_t own = plan.zero == 0 ? parameters.Total()
-                                     : DivideUp(parameters.dense, shards) +
-                                           DivideUp(parameters.expert, expert_shards);
+  const int64_t expert_shards = std::max<int64_t>(1, shards / plan.stages[stage].expert_parallel);
+  return DivideUp(parameters.dense, shards) + DivideUp(parameters.expert, expert_shards);
+}
+
+Op OptimizerOp(const Plan& plan, int stage, const ParameterCount& parameters, int64_t data_ranks) {
+  const int64_t own = UpdatedParameters(plan, stage, parameters, data_ranks);
   int layers = 0;
-  for (const LayerRange& range : s.chunks) layers += range.count;
+  for (const LayerRange& range : plan.stages[stage].chunks) layers += range.count;
   const int launches = 1 + layers * kTensorsPerLayer / kTensorsPerLaunch;
   // Every rank casts the parameters it computes with once a step.
-  const int64_t bytes = own * UpdateBytes(plan) + plan.CastBytes(parameters.Total()).count();
+  const int64_t bytes = UpdateBytes(plan, own) + plan.CastBytes(parameters.Total()).count();
   return Op::Optimizer(Bytes(bytes), launches);
 }
 

@@ -5,8 +5,25 @@
 namespace stagecraft {
 
 const char* Name(Optimizer optimizer) {
-  constexpr const char* kNames[] = {"adam", "sgd"};
+  constexpr const char* kNames[] = {"adam", "sgd", "adam8bit", "sgd-plain"};
   return kNames[static_cast<int>(optimizer)];
+}
+
+Bytes OptimizerStates(Optimizer optimizer, int64_t working, int64_t parameters) {
+  constexpr int64_t kWhole = 4;  // bytes of a master weight, a moment or a scale
+  constexpr int64_t kBlock = 256;
+  const int64_t master = working < kWhole ? kWhole * parameters : 0;
+  switch (optimizer) {
+    case Optimizer::kAdam:
+      return Bytes(master + 2 * kWhole * parameters);
+    case Optimizer::kSgd:
+      return Bytes(master + kWhole * parameters);
+    case Optimizer::kAdam8Bit:
+      return Bytes(master + 2 * (parameters + kWhole * DivideUp(parameters, kBlock)));
+    case Optimizer::kPlainSgd:
+      return Bytes(master);
+  }
+  return Bytes();
 }
 
 const char* Name(ContextExchange exchange) {

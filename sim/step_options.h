@@ -14,10 +14,16 @@
 
 namespace stagecraft {
 
-// What updates the parameters. kAdam keeps a 32-bit master copy (where they are
-// narrower) and two moments, kSgd a master copy and one momentum.
-enum class Optimizer { kAdam, kSgd };
+// What updates the parameters. All keep a 32-bit master copy where they are narrower.
+// kAdam: two moments beside it, kSgd one momentum, kPlainSgd none. kAdam8Bit: two
+// moments of 8 bits, with a 32-bit scale for every 256 numbers (block-wise
+// quantisation, Dettmers et al., "8-bit Optimizers", ICLR 2022, in the blocks of
+// bitsandbytes since 0.44), small tensors and embeddings too.
+enum class Optimizer { kAdam, kSgd, kAdam8Bit, kPlainSgd };
 const char* Name(Optimizer optimizer);
+
+// Master copy and moments of so many parameters, each computed with in `working` bytes.
+Bytes OptimizerStates(Optimizer optimizer, int64_t working, int64_t parameters);
 
 // How tensors are scaled to 8 bits (NVIDIA Transformer Engine). kDelayed: one
 // scale, from the maxima of earlier steps. kCurrent: one scale, from the tensor's

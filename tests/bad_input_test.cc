@@ -65,6 +65,7 @@ std::vector<Case> Cases() {
       {base + "--schedule interleaved", "interleaved"},
       {base + "--pp 2 --vpp 2 --schedule gpipe", "gpipe"},
       {base + "--recompute some", "some"},
+      {base + "--optimizer adagrad", "adagrad"},
       {base + "--recompute-layers 1-", "--recompute-layers"},
       {base + "--recompute-layers 0", "layer 0 is no block"},
       {base + "--recompute-layers 99999999999", "--recompute-layers"},

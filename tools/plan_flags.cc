@@ -189,7 +189,7 @@ void PlanFlags::RegisterStep(CLI::App& app) {
   Add(app, "--bucket-bytes", degrees_.bucket_bytes,
       "gradients reduced in one go [Megatron-core's]");
   Add(app, "--cp-exchange", context_exchange_, "ring, gather or ulysses [ring]");
-  Add(app, "--optimizer", optimizer_, "adam or sgd [adam]");
+  Add(app, "--optimizer", optimizer_, "adam, adam8bit, sgd (with momentum) or sgd-plain [adam]");
   Add(app, "--expert-imbalance", degrees_.expert_imbalance,
       "rows of the fullest rank's experts over the mean [1]");
   Add(app, "--precision", precision_, "bf16, fp16, fp32, tf32 or fp8 [bf16]");
@@ -236,7 +236,9 @@ PlanDegrees PlanFlags::Degrees() const {
       "--recompute-method", recompute_method_,
       {{"block", RecomputeChoice::Method::kBlock}, {"uniform", RecomputeChoice::Method::kUniform}});
   degrees.recompute_choice.layers = ParseLayers("--recompute-layers", recompute_layers_);
-  degrees.optimizer = ChooseNamed("--optimizer", optimizer_, {Optimizer::kAdam, Optimizer::kSgd});
+  degrees.optimizer =
+      ChooseNamed("--optimizer", optimizer_,
+                  {Optimizer::kAdam, Optimizer::kSgd, Optimizer::kAdam8Bit, Optimizer::kPlainSgd});
   degrees.context_exchange =
       ChooseNamed("--cp-exchange", context_exchange_,
                   {ContextExchange::kRing, ContextExchange::kGather, ContextExchange::kUlysses});

@@ -6,17 +6,6 @@
 #include "sim/asynchronous_plan.h"
 
 namespace stagecraft {
-namespace {
-
-constexpr int64_t kStateBytes = 4;  // a master weight or a moment
-
-}  // namespace
-
-int64_t OptimizerBytes(Optimizer optimizer, int64_t working_bytes) {
-  const int64_t moments = optimizer == Optimizer::kAdam ? 2 : 1;
-  return kStateBytes * (moments + (working_bytes < kStateBytes ? 1 : 0));
-}
-
 StateSharing SharingOf(const Plan& plan, const Workload& workload, int stage) {
   const Stage& s = plan.stages[stage];
   const auto peers = static_cast<int64_t>(MapOf(plan).Peers(stage).size());
@@ -27,7 +16,8 @@ StateSharing SharingOf(const Plan& plan, const Workload& workload, int stage) {
   sharing.experts = std::max<int64_t>(1, sharing.ranks / s.expert_parallel);
   sharing.working = plan.WorkingBytes();
   sharing.gradient = plan.forward_only ? 0 : plan.gradient_bytes;
-  sharing.optimizer = plan.forward_only ? 0 : OptimizerBytes(plan.optimizer, plan.WorkingBytes());
+  sharing.optimizer = plan.optimizer;
+  sharing.updates = !plan.forward_only;
   if (IsAsynchronous(plan.order)) {
     const StageAsynchrony asynchrony = AsynchronyOf(plan, workload, stage);
     sharing.versions = asynchrony.versions;
@@ -43,7 +33,9 @@ ModelStates ShareOut(const ParameterCount& parameters, const StateSharing& shari
   };
   return {.weights = Bytes(kept(3) * sharing.working * sharing.versions),
           .gradients = Bytes(kept(2) * sharing.gradient),
-          .optimizer = Bytes(kept(1) * sharing.optimizer)};
+          .optimizer = sharing.updates
+                           ? OptimizerStates(sharing.optimizer, sharing.working, kept(1))
+                           : Bytes()};
 }
 
 }  // namespace stagecraft

@@ -19,23 +19,21 @@ struct ModelStates {
 // How data-parallel ranks share states out (ZeRO, Rajbhandari et al., 2020) and
 // what one parameter takes.
 struct StateSharing {
-  int zero = 0;            // Plan::zero
-  int64_t ranks = 1;       // that share a dense parameter
-  int64_t experts = 1;     // that share one of an expert
-  int64_t working = 2;     // bytes of a weight as it is computed with
-  int64_t gradient = 2;    // bytes of an accumulated gradient, of all buffers
-  int64_t optimizer = 12;  // bytes of master copy and moments
-  int versions = 1;        // of the weights (asynchronous orders)
+  int zero = 0;          // Plan::zero
+  int64_t ranks = 1;     // that share a dense parameter
+  int64_t experts = 1;   // that share one of an expert
+  int64_t working = 2;   // bytes of a weight as it is computed with
+  int64_t gradient = 2;  // bytes of an accumulated gradient, of all buffers
+  Optimizer optimizer = Optimizer::kAdam;
+  bool updates = true;  // off: forward passes alone, without optimizer states
+  int versions = 1;     // of the weights (asynchronous orders)
 };
 
 // Of a stage of the plan.
 StateSharing SharingOf(const Plan& plan, const Workload& workload, int stage);
 
-// Per parameter, with N ranks: working x versions + gradient + optimizer bytes, of
+// Per parameter, with N ranks: working x versions + gradient + OptimizerStates(), of
 // which ZeRO 1 divides the last by N, 2 the last two, 3 all.
 ModelStates ShareOut(const ParameterCount& parameters, const StateSharing& sharing);
-
-// Master copy where weights are narrower than 32 bits, and moments.
-int64_t OptimizerBytes(Optimizer optimizer, int64_t working_bytes);
 
 }  // namespace stagecraft

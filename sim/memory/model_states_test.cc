@@ -36,10 +36,18 @@ TEST(ModelStatesTest, VersionsMultiplyWeightsAlone) {
 }
 
 TEST(ModelStatesTest, MasterCopiesExistBesideNarrowWeights) {
-  EXPECT_EQ(OptimizerBytes(Optimizer::kAdam, 2), 12);
-  EXPECT_EQ(OptimizerBytes(Optimizer::kAdam, 4), 8);
-  EXPECT_EQ(OptimizerBytes(Optimizer::kSgd, 2), 8);
-  EXPECT_EQ(OptimizerBytes(Optimizer::kSgd, 4), 4);
+  EXPECT_EQ(OptimizerStates(Optimizer::kAdam, 2, 10), Bytes(120));
+  EXPECT_EQ(OptimizerStates(Optimizer::kAdam, 4, 10), Bytes(80));
+  EXPECT_EQ(OptimizerStates(Optimizer::kSgd, 2, 10), Bytes(80));
+  EXPECT_EQ(OptimizerStates(Optimizer::kSgd, 4, 10), Bytes(40));
+  EXPECT_EQ(OptimizerStates(Optimizer::kPlainSgd, 2, 10), Bytes(40));
+  EXPECT_EQ(OptimizerStates(Optimizer::kPlainSgd, 4, 10), Bytes());
+}
+
+// 257 numbers are two blocks: a byte each and 8 bytes of scales, twice.
+TEST(ModelStatesTest, EightBitMomentsHaveAScaleForEveryBlock) {
+  EXPECT_EQ(OptimizerStates(Optimizer::kAdam8Bit, 4, 257), Bytes(2 * (257 + 8)));
+  EXPECT_EQ(OptimizerStates(Optimizer::kAdam8Bit, 2, 256), Bytes(4 * 256 + 2 * (256 + 4)));
 }
 
 }  // namespace
