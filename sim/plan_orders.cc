@@ -76,10 +76,12 @@ OrderInputs MeasurePasses(const Plan& plan, const Workload& workload, const Clus
       NoteTransfer(tag, map, time, inputs.costs);
     }
   }
+  RankTensorsMaker maker(plan, workload, cluster, {});
   for (int stage = 0; stage < map.stages(); ++stage) {
-    const RankTensors rank = MakeRankTensors(plan, workload, cluster, stage, 0, {});
     inputs.memory.emplace_back();
-    for (const ChunkTensors& chunk : rank.chunks) inputs.memory.back().push_back(MemoryOf(chunk));
+    for (const auto& chunk : maker.Make(stage, 0).chunks) {
+      inputs.memory.back().push_back(MemoryOf(*chunk));
+    }
   }
   return inputs;
 }

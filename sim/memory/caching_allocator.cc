@@ -72,10 +72,11 @@ CachingAllocator::Block CachingAllocator::NewPiece(const Piece& piece) {
 }
 
 std::optional<CachingAllocator::Block> CachingAllocator::FindFree(Pool pool, Bytes size) {
-  const auto best = free_[pool].lower_bound({size});
-  if (best == free_[pool].end()) return std::nullopt;
+  std::vector<Fit>& free = free_[pool];
+  const auto best = std::lower_bound(free.begin(), free.end(), Fit{size.count()});
+  if (best == free.end()) return std::nullopt;
   const Block block = best->block;
-  nodes_.push_back(free_[pool].extract(best));
+  free.erase(best);
   pieces_[block].is_free = false;
   return block;
 }
@@ -91,16 +92,16 @@ std::optional<CachingAllocator::Block> CachingAllocator::NewSegment(Pool pool, B
 }
 
 void CachingAllocator::ReleaseSegments() {
-  for (std::set<Fit>& free : free_) {
-    for (auto fit = free.begin(); fit != free.end();) {
-      const Piece& piece = pieces_[fit->block];
+  for (std::vector<Fit>& free : free_) {
+    std::erase_if(free, [&](const Fit& fit) {
+      const Piece& piece = pieces_[fit.block];
       const bool is_whole = piece.previous < 0 && piece.next < 0;
       if (is_whole) {
         reserved_ = reserved_ - piece.size;
-        unused_.push_back(fit->block);
+        unused_.push_back(fit.block);
       }
-      fit = is_whole ? free.erase(fit) : std::next(fit);
-    }
+      return is_whole;
+    });
   }
 }
 
@@ -128,20 +129,16 @@ void CachingAllocator::Join(Block block, Block with_next) {
 void CachingAllocator::Insert(Block block) {
   Piece& piece = pieces_[block];
   piece.is_free = true;
-  const Fit fit{piece.size, piece.address, block};
-  if (nodes_.empty()) {
-    free_[piece.pool].insert(fit);
-    return;
-  }
-  nodes_.back().value() = fit;
-  free_[piece.pool].insert(std::move(nodes_.back()));
-  nodes_.pop_back();
+  std::vector<Fit>& free = free_[piece.pool];
+  const Fit fit{piece.size.count(), piece.address, block};
+  free.insert(std::lower_bound(free.begin(), free.end(), fit), fit);
 }
 
 void CachingAllocator::Remove(Block block) {
   Piece& piece = pieces_[block];
   piece.is_free = false;
-  nodes_.push_back(free_[piece.pool].extract({piece.size, piece.address, block}));
+  std::vector<Fit>& free = free_[piece.pool];
+  free.erase(std::lower_bound(free.begin(), free.end(), Fit{piece.size.count(), piece.address}));
 }
 
 }  // namespace stagecraft

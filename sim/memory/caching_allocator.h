@@ -3,10 +3,8 @@
 // c10/cuda/CUDACachingAllocator.cpp; one stream, default settings.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "costmodel/units.h"
@@ -21,7 +19,8 @@ namespace stagecraft {
 // split where enough is left; a freed block joins its free neighbours. Segments
 // stay reserved until an allocation fails.
 //
-// Every call is O(log n) in the blocks there are. Equal calls, equal answers.
+// Every call looks up one of n free blocks in O(log n) and moves those after it, which
+// are a few dozen. Equal calls, equal answers.
 class CachingAllocator {
  public:
   using Block = int32_t;
@@ -60,10 +59,12 @@ class CachingAllocator {
   };
   // Orders free pieces: the first that is not less than a size fits best.
   struct Fit {
-    Bytes size;
+    int64_t size = 0;
     int64_t address = 0;
     Block block = -1;
-    friend auto operator<=>(const Fit&, const Fit&) = default;
+    friend bool operator<(const Fit& a, const Fit& b) {
+      return a.size != b.size ? a.size < b.size : a.address < b.address;
+    }
   };
 
   Block NewPiece(const Piece& piece);
@@ -79,9 +80,8 @@ class CachingAllocator {
   Bytes allocated_, reserved_, peak_allocated_, peak_reserved_;
   int64_t next_address_ = 0;  // no two segments touch
   std::vector<Piece> pieces_;
-  std::vector<Block> unused_;                    // of pieces_
-  std::set<Fit> free_[2];                        // by Pool
-  std::vector<std::set<Fit>::node_type> nodes_;  // of free_, for reuse
+  std::vector<Block> unused_;  // of pieces_
+  std::vector<Fit> free_[2];   // by Pool, ascending
 };
 
 }  // namespace stagecraft

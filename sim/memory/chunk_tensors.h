@@ -45,6 +45,7 @@ struct ChunkLayer {
   Bytes gradients;  // from its backward to the end of the next one, beside which they
                     // are reduced
   int repeats = 0;  // layers up to this one that run forward again before its backward
+  friend bool operator==(const ChunkLayer&, const ChunkLayer&) = default;
 };
 
 ChunkTensors JoinLayers(std::span<const ChunkLayer> layers);

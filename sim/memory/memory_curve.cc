@@ -29,7 +29,7 @@ std::vector<MemoryChange> RankCurve(const RankTensors& rank, Bytes at_rest,
     const size_t end = EndOfPass(schedule, order, first);
     const Tag& tag = schedule.tag(order[first]);
     if (IsPass(tag.phase)) {
-      const PassSummary& pass = rank.chunks[tag.chunk][tag.phase].summary;
+      const PassSummary& pass = (*rank.chunks[tag.chunk])[tag.phase].summary;
       const Duration over = timeline.end(order[end - 1]);
       if (pass.peak > pass.net) {
         curve.push_back(
@@ -51,6 +51,7 @@ std::vector<std::vector<MemoryChange>> MemoryOverTime(const Plan& plan, const Wo
                                                       const Timeline& timeline,
                                                       const FrameworkMemory& framework) {
   std::vector<std::vector<MemoryChange>> curves(schedule.ranks().size());
+  RankTensorsMaker maker(plan, workload, cluster, framework);
   RankTensors tensors;
   RankInfo of;  // what `tensors` are of
   for (int lane = 0; lane < schedule.lane_count(); ++lane) {
@@ -58,7 +59,7 @@ std::vector<std::vector<MemoryChange>> MemoryOverTime(const Plan& plan, const Wo
     if (info.kind != LaneKind::kCompute) continue;
     const RankInfo& rank = schedule.ranks()[info.rank];
     if (rank.stage != of.stage || rank.replica != of.replica) {
-      tensors = MakeRankTensors(plan, workload, cluster, rank.stage, rank.replica, framework);
+      tensors = maker.Make(rank.stage, rank.replica);
       of = rank;
     }
     const Bytes at_rest = tensors.Static() + tensors.nccl + ContextMemory();

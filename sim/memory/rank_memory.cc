@@ -24,7 +24,7 @@ class Replay {
   }
 
   void Run(const Pass& pass) {
-    const ChunkTensors& chunk = rank_.chunks[pass.chunk];
+    const ChunkTensors& chunk = *rank_.chunks[pass.chunk];
     std::vector<CachingAllocator::Block>& kept = Kept(pass);
     own_.resize(std::max<size_t>(own_.size(), chunk.tensors - chunk.kept));
     for (const TensorEvent& event : chunk[pass.phase].tensors.events) {
@@ -47,7 +47,7 @@ class Replay {
     auto& chunk = slots_[pass.chunk];
     const size_t micro_batch = pass.micro_batch;
     if (chunk.size() <= micro_batch) chunk.resize(micro_batch + 1);
-    chunk[micro_batch].resize(rank_.chunks[pass.chunk].kept);
+    chunk[micro_batch].resize(rank_.chunks[pass.chunk]->kept);
     return chunk[micro_batch];
   }
 
@@ -83,7 +83,7 @@ RankPeak WalkRank(const RankTensors& rank, const PassOrder& order) {
   int64_t held = 0;
   int64_t most = 0;
   for (const Pass& pass : order) {
-    const PassSummary& summary = rank.chunks[pass.chunk][pass.phase].summary;
+    const PassSummary& summary = (*rank.chunks[pass.chunk])[pass.phase].summary;
     if (held + summary.peak > most) {
       most = held + summary.peak;
       peak.activations = Bytes(held + summary.peak_activation);

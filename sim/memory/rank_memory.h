@@ -1,7 +1,7 @@
 // RankMemory: what one rank holds while it walks its order of passes.
 #pragma once
 
-#include <span>
+#include <memory>
 #include <vector>
 
 #include "costmodel/units.h"
@@ -17,7 +17,7 @@ struct RankTensors {
   Bytes workspace;     // held all the time: of libraries, of weights that stay gathered
   Bytes messages;      // held all the time: what a neighbour reads
   Bytes nccl;          // held all the time, outside of the allocator
-  std::vector<ChunkTensors> chunks;
+  std::vector<std::shared_ptr<const ChunkTensors>> chunks;  // equal where they are one object
 
   // Of the allocator, whatever pass runs.
   Bytes Static() const {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 namespace stagecraft {
@@ -32,7 +33,7 @@ RankTensors TinyRank() {
   ChunkLayer one;
   one.tensors = &layer;
   RankTensors rank;
-  rank.chunks = {JoinLayers({&one, 1})};
+  rank.chunks = {std::make_shared<const ChunkTensors>(JoinLayers({&one, 1}))};
   rank.states.weights = 20 * kMiB;
   rank.workspace = 8 * kMiB;
   return rank;

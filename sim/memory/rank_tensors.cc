@@ -1,8 +1,6 @@
 #include "sim/memory/rank_tensors.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 
 #include "sim/lowering.h"
 #include "sim/memory/tensor_sizes.h"
@@ -10,129 +8,121 @@
 namespace stagecraft {
 namespace {
 
-class Maker {
- public:
-  Maker(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage, int replica,
-        const FrameworkMemory& framework)
-      : plan_(plan),
-        workload_(workload),
-        stage_(stage),
-        framework_(framework),
-        spec_(StageShard(plan, workload, cluster, stage, replica)),
-        generation_(cluster.device(plan.stages[stage].replicas[replica][0]).generation) {}
+// `spec` as far as tensors follow from it.
+ShardSpec WithoutFabrics(ShardSpec spec) {
+  spec.tensor_fabric = {};
+  spec.context_fabric = {};
+  spec.expert_fabric = {};
+  return spec;
+}
 
-  RankTensors Make() {
-    RankTensors rank;
-    ParameterCount parameters;
-    for (const ParameterCount& chunk : ChunkParameters(plan_, workload_, stage_)) {
-      parameters += chunk;
-    }
-    const StateSharing sharing = SharingOf(plan_, workload_, stage_);
-    rank.states = ShareOut(parameters, sharing);
-    rank.workspace = LibraryWorkspace(framework_, generation_) + MaskBytes() + ScoreBuffer();
-    shares_weights_ = plan_.zero >= 3 && sharing.ranks > 1;
-    keeps_gathered_ = plan_.forward_only || !plan_.reshard_after_forward;
-    if (shares_weights_ && keeps_gathered_) {
-      rank.workspace += Bytes(parameters.Total() * sharing.working);
-    }
-    rank.messages = Messages();
-    rank.nccl = NcclBuffers(Communicators());
-    for (const LayerRange& range : stage().chunks) rank.chunks.push_back(Chunk(range));
-    return rank;
-  }
-
- private:
-  const Stage& stage() const { return plan_.stages[stage_]; }
-
-  template <typename F>
-  void ForEachLayer(F f) const {
-    for (const LayerRange& range : stage().chunks) {
-      for (int l = range.first; l < range.first + range.count; ++l) f(workload_.layer(l));
-    }
-  }
-
-  int Communicators() const {
-    return (stage().tensor_parallel > 1) + (stage().context_parallel > 1) +
-           (stage().replicas.size() > 1 || MapOf(plan_).chains() > 1) + (plan_.stages.size() > 1);
-  }
-
-  Bytes MaskBytes() const {
-    if (!framework_.makes_attention_mask) return Bytes();
-    return Bytes(spec_.Rows() * spec_.sequence);
-  }
-
-  Bytes ScoreBuffer() const {
-    Bytes largest;
-    if (!framework_.keeps_score_buffer) return largest;
-    ForEachLayer([&](const LayerKind& layer) {
-      for (size_t v = 0; v < boost::num_vertices(layer.operators); ++v) {
-        const Operator& op = layer.operators[v];
-        if (op.kind != OperatorKind::kAttention) continue;
-        largest = std::max(largest, ForwardScratch(op, spec_));
-      }
-    });
-    return largest;
-  }
-
-  // The gradient that went to the stage before stays until the next one is made.
-  Bytes Messages() const {
-    Bytes largest;
-    if (plan_.stages.size() == 1 || plan_.forward_only) return largest;
-    for (const LayerRange& range : stage().chunks) {
-      if (range.first == 0) continue;
-      largest = std::max(largest, BoundaryBytes(workload_.layer(range.first - 1), spec_));
-    }
-    return largest;
-  }
-
-  const LayerTensors& Layer(int layer, const LayerRange& recomputed) {
-    const bool keeps_input = layer == recomputed.first;
-    const auto [entry, is_new] =
-        layers_.try_emplace({workload_.layers[layer], recomputed.count > 0, keeps_input});
-    if (is_new) {
-      entry->second = TraceLayer(workload_.layer(layer), LayerSpec(workload_, spec_, layer),
-                                 framework_, plan_.forward_only, keeps_input);
-    }
-    return entry->second;
-  }
-
-  ChunkTensors Chunk(const LayerRange& range) {
-    const bool gathers = shares_weights_ && !keeps_gathered_;
-    const bool reduces = plan_.zero >= 2 && stage().replicas.size() * stage().context_parallel > 1;
-    std::vector<ChunkLayer> layers;
-    for (int l = range.first; l < range.first + range.count; ++l) {
-      ChunkLayer layer;
-      const LayerRange recomputed = RecomputedRange(workload_, spec_, l);
-      layer.tensors = &Layer(l, recomputed);
-      const bool is_last = l == recomputed.first + recomputed.count - 1;
-      layer.repeats = is_last ? recomputed.count : 0;
-      const int64_t parameters =
-          ShardParameters(workload_.layer(l), stage().tensor_parallel, stage().expert_parallel)
-              .Total();
-      if (gathers) layer.gathered = Bytes(parameters * plan_.WorkingBytes());
-      if (reduces) layer.gradients = Bytes(parameters * plan_.gradient_bytes);
-      layers.push_back(layer);
-    }
-    return JoinLayers(layers);
-  }
-
-  const Plan& plan_;
-  const Workload& workload_;
-  const int stage_;
-  const FrameworkMemory& framework_;
-  const ShardSpec spec_;
-  const Generation generation_;
-  bool shares_weights_ = false;
-  bool keeps_gathered_ = false;
-  // By kind, whether the layer recomputes whole, and keeps its input.
-  std::map<std::tuple<int, bool, bool>, LayerTensors> layers_;
-};
+int Communicators(const Plan& plan, const Stage& stage) {
+  return (stage.tensor_parallel > 1) + (stage.context_parallel > 1) +
+         (stage.replicas.size() > 1 || MapOf(plan).chains() > 1) + (plan.stages.size() > 1);
+}
 
 }  // namespace
 
-RankTensors MakeRankTensors(const Plan& plan, const Workload& workload, const Cluster& cluster,
-                            int stage, int replica, const FrameworkMemory& framework) {
-  return Maker(plan, workload, cluster, stage, replica, framework).Make();
+struct RankTensorsMaker::StageParts {
+  const Stage& stage;
+  ShardSpec spec;
+  bool gathers = false;  // weights, layer by layer
+  bool reduces = false;  // gradients, likewise
+};
+
+RankTensorsMaker::RankTensorsMaker(const Plan& plan, const Workload& workload,
+                                   const Cluster& cluster, const FrameworkMemory& framework)
+    : plan_(plan), workload_(workload), cluster_(cluster), framework_(framework) {}
+
+RankTensors RankTensorsMaker::Make(int stage, int replica) {
+  const Stage& s = plan_.stages[stage];
+  StageParts parts{s, WithoutFabrics(StageShard(plan_, workload_, cluster_, stage, replica))};
+  ParameterCount parameters;
+  for (const ParameterCount& chunk : ChunkParameters(plan_, workload_, stage)) parameters += chunk;
+  const StateSharing sharing = SharingOf(plan_, workload_, stage);
+  RankTensors rank;
+  rank.states = ShareOut(parameters, sharing);
+  rank.workspace =
+      LibraryWorkspace(framework_, cluster_.device(s.replicas[replica][0]).generation) +
+      ScoreBuffer(parts);
+  if (framework_.makes_attention_mask) {
+    rank.workspace += Bytes(parts.spec.Rows() * parts.spec.sequence);
+  }
+  const bool shares_weights = plan_.zero >= 3 && sharing.ranks > 1;
+  const bool keeps_gathered = plan_.forward_only || !plan_.reshard_after_forward;
+  if (shares_weights && keeps_gathered) {
+    rank.workspace += Bytes(parameters.Total() * sharing.working);
+  }
+  rank.messages = Messages(parts);
+  rank.nccl = NcclBuffers(Communicators(plan_, s));
+  parts.gathers = shares_weights && !keeps_gathered;
+  parts.reduces = plan_.zero >= 2 && s.replicas.size() * s.context_parallel > 1;
+  for (const LayerRange& range : s.chunks) rank.chunks.push_back(Chunk(parts, range));
+  return rank;
+}
+
+Bytes RankTensorsMaker::ScoreBuffer(const StageParts& parts) const {
+  Bytes largest;
+  if (!framework_.keeps_score_buffer) return largest;
+  for (const LayerRange& range : parts.stage.chunks) {
+    for (int l = range.first; l < range.first + range.count; ++l) {
+      const auto& operators = workload_.layer(l).operators;
+      for (size_t v = 0; v < boost::num_vertices(operators); ++v) {
+        if (operators[v].kind != OperatorKind::kAttention) continue;
+        largest = std::max(largest, ForwardScratch(operators[v], parts.spec));
+      }
+    }
+  }
+  return largest;
+}
+
+// The gradient that went to the stage before stays until the next one is made.
+Bytes RankTensorsMaker::Messages(const StageParts& parts) const {
+  Bytes largest;
+  if (plan_.stages.size() == 1 || plan_.forward_only) return largest;
+  for (const LayerRange& range : parts.stage.chunks) {
+    if (range.first == 0) continue;
+    largest = std::max(largest, BoundaryBytes(workload_.layer(range.first - 1), parts.spec));
+  }
+  return largest;
+}
+
+const RankTensorsMaker::TracedLayer& RankTensorsMaker::Layer(const ShardSpec& spec, int kind,
+                                                             bool keeps_input) {
+  for (const TracedLayer& known : layers_) {
+    if (known.kind == kind && known.keeps_input == keeps_input && known.spec == spec) return known;
+  }
+  const LayerKind& layer = workload_.kinds[kind];
+  layers_.push_back({spec, kind, keeps_input,
+                     TraceLayer(layer, spec, framework_, plan_.forward_only, keeps_input),
+                     ShardParameters(layer, spec.tensor, spec.expert).Total()});
+  return layers_.back();
+}
+
+std::shared_ptr<const ChunkTensors> RankTensorsMaker::Chunk(const StageParts& parts,
+                                                            const LayerRange& range) {
+  ShardSpec kept = parts.spec;  // of layers that recompute nothing whole
+  kept.recomputed.clear();
+  ShardSpec whole = kept;
+  whole.recompute = Recompute::kFull;
+  std::vector<ChunkLayer> layers;
+  for (int l = range.first; l < range.first + range.count; ++l) {
+    const LayerRange again = RecomputedRange(workload_, parts.spec, l);
+    const TracedLayer& traced =
+        Layer(again.count > 0 ? whole : kept, workload_.layers[l], l == again.first);
+    ChunkLayer layer;
+    layer.tensors = &traced.tensors;
+    layer.repeats = l == again.first + again.count - 1 ? again.count : 0;
+    if (parts.gathers) layer.gathered = Bytes(traced.parameters * plan_.WorkingBytes());
+    if (parts.reduces) layer.gradients = Bytes(traced.parameters * plan_.gradient_bytes);
+    layers.push_back(layer);
+  }
+  for (const auto& [known, chunk] : chunks_) {
+    if (known == layers) return chunk;
+  }
+  auto chunk = std::make_shared<const ChunkTensors>(JoinLayers(layers));
+  chunks_.emplace_back(std::move(layers), chunk);
+  return chunk;
 }
 
 }  // namespace stagecraft

@@ -26,10 +26,10 @@ class Estimator {
  public:
   Estimator(const Plan& plan, const Workload& workload, const Cluster& cluster,
             const FrameworkMemory& framework)
-      : plan_(plan), workload_(workload), cluster_(cluster), framework_(framework) {}
+      : plan_(plan), cluster_(cluster), maker_(plan, workload, cluster, framework) {}
 
   StageMemory Estimate(int stage, int replica) {
-    RankTensors rank = MakeRankTensors(plan_, workload_, cluster_, stage, replica, framework_);
+    RankTensors rank = maker_.Make(stage, replica);
     const PassOrder& order = OrderOf(stage, replica);
     StageMemory memory;
     memory.stage = stage;
@@ -76,9 +76,8 @@ class Estimator {
   }
 
   const Plan& plan_;
-  const Workload& workload_;
   const Cluster& cluster_;
-  const FrameworkMemory& framework_;
+  RankTensorsMaker maker_;
   PassOrder own_;
   std::map<int, PipelineOrders> orders_;  // by micro-batches
   std::vector<Replayed> replayed_;
