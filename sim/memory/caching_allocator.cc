@@ -72,11 +72,8 @@ CachingAllocator::Block CachingAllocator::NewPiece(const Piece& piece) {
 }
 
 std::optional<CachingAllocator::Block> CachingAllocator::FindFree(Pool pool, Bytes size) {
-  std::vector<Fit>& free = free_[pool];
-  const auto best = std::lower_bound(free.begin(), free.end(), Fit{size.count()});
-  if (best == free.end()) return std::nullopt;
-  const Block block = best->block;
-  free.erase(best);
+  const Block block = free_[pool].TakeBest(size.count());
+  if (block < 0) return std::nullopt;
   pieces_[block].is_free = false;
   return block;
 }
@@ -92,15 +89,13 @@ std::optional<CachingAllocator::Block> CachingAllocator::NewSegment(Pool pool, B
 }
 
 void CachingAllocator::ReleaseSegments() {
-  for (std::vector<Fit>& free : free_) {
-    std::erase_if(free, [&](const Fit& fit) {
-      const Piece& piece = pieces_[fit.block];
-      const bool is_whole = piece.previous < 0 && piece.next < 0;
-      if (is_whole) {
-        reserved_ = reserved_ - piece.size;
-        unused_.push_back(fit.block);
-      }
-      return is_whole;
+  for (FreeBlocks& free : free_) {
+    free.RemoveIf([&](Block block) {
+      const Piece& piece = pieces_[block];
+      if (piece.previous >= 0 || piece.next >= 0) return false;
+      reserved_ = reserved_ - piece.size;
+      unused_.push_back(block);
+      return true;
     });
   }
 }
@@ -129,16 +124,13 @@ void CachingAllocator::Join(Block block, Block with_next) {
 void CachingAllocator::Insert(Block block) {
   Piece& piece = pieces_[block];
   piece.is_free = true;
-  std::vector<Fit>& free = free_[piece.pool];
-  const Fit fit{piece.size.count(), piece.address, block};
-  free.insert(std::lower_bound(free.begin(), free.end(), fit), fit);
+  free_[piece.pool].Insert({piece.size.count(), piece.address, block});
 }
 
 void CachingAllocator::Remove(Block block) {
   Piece& piece = pieces_[block];
   piece.is_free = false;
-  std::vector<Fit>& free = free_[piece.pool];
-  free.erase(std::lower_bound(free.begin(), free.end(), Fit{piece.size.count(), piece.address}));
+  free_[piece.pool].Remove(piece.size.count(), piece.address);
 }
 
 }  // namespace stagecraft

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
+#include "sim/memory/free_blocks.h"
 
 namespace stagecraft {
 
@@ -19,8 +20,7 @@ namespace stagecraft {
 // split where enough is left; a freed block joins its free neighbours. Segments
 // stay reserved until an allocation fails.
 //
-// Every call looks up one of n free blocks in O(log n) and moves those after it, which
-// are a few dozen. Equal calls, equal answers.
+// A call costs what FreeBlocks says. Equal calls, equal answers.
 class CachingAllocator {
  public:
   using Block = int32_t;
@@ -57,16 +57,6 @@ class CachingAllocator {
     Pool pool = kSmall;
     bool is_free = false;
   };
-  // Orders free pieces: the first that is not less than a size fits best.
-  struct Fit {
-    int64_t size = 0;
-    int64_t address = 0;
-    Block block = -1;
-    friend bool operator<(const Fit& a, const Fit& b) {
-      return a.size != b.size ? a.size < b.size : a.address < b.address;
-    }
-  };
-
   Block NewPiece(const Piece& piece);
   std::optional<Block> FindFree(Pool pool, Bytes size);
   std::optional<Block> NewSegment(Pool pool, Bytes size);
@@ -81,7 +71,7 @@ class CachingAllocator {
   int64_t next_address_ = 0;  // no two segments touch
   std::vector<Piece> pieces_;
   std::vector<Block> unused_;  // of pieces_
-  std::vector<Fit> free_[2];   // by Pool, ascending
+  FreeBlocks free_[2];         // by Pool
 };
 
 }  // namespace stagecraft

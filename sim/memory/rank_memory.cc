@@ -71,7 +71,7 @@ class Replay {
 
 // Orders repeat themselves: so many passes that ask for no new segment are taken
 // for the steady state, and no more than so many are replayed.
-constexpr int kSteadyPasses = 6;
+constexpr int kSteadyPasses = 4;
 constexpr int kReplayedPasses = 32;
 
 }  // namespace

@@ -1,0 +1,50 @@
+// FreeBlocks: the free pieces of an allocator's pool, by size.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace stagecraft {
+
+// Sizes are positive multiples of 512 below 2^60; addresses differ. There are four bins
+// for every power of two; a call finds its place in one by bisection and moves what is
+// behind it there.
+class FreeBlocks {
+ public:
+  struct Entry {
+    int64_t size = 0;
+    int64_t address = 0;
+    int32_t block = -1;
+  };
+
+  void Insert(const Entry& entry);
+  // The entry must be there.
+  void Remove(int64_t size, int64_t address);
+  // Takes out the smallest entry of at least `size`, of equals that of lowest address.
+  // Returns its block, or -1 where there is none.
+  int32_t TakeBest(int64_t size);
+  // Takes out those for which `is_gone(block)`.
+  template <typename F>
+  void RemoveIf(F is_gone) {
+    for (size_t bin = 0; bin < kBins; ++bin) {
+      std::erase_if(bins_[bin], [&](const Entry& entry) { return is_gone(entry.block); });
+      if (bins_[bin].empty()) MarkEmpty(bin);
+    }
+  }
+
+ private:
+  static constexpr size_t kBins = 256;
+
+  static size_t BinOf(int64_t size);
+  void MarkEmpty(size_t bin) { filled_[bin / 64] &= ~(uint64_t{1} << bin % 64); }
+  // The first bin from `bin` on that holds something; kBins where none does.
+  size_t NextFilled(size_t bin) const;
+  int32_t Take(size_t bin, size_t place);
+
+  std::array<std::vector<Entry>, kBins> bins_;  // each by size, then address
+  std::array<uint64_t, kBins / 64> filled_{};   // bits by bin
+};
+
+}  // namespace stagecraft
