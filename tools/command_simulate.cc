@@ -79,8 +79,9 @@ TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
   const std::vector<Launch> launches = BindLaunches(step.schedule, step.costs);
   input.launches = launches;
   input.title = job.workload.name + " on " + job.cluster.name();
-  for (const auto& changes : MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule,
-                                            step.timeline, StackFramework(job.stack))) {
+  for (const auto& changes :
+       MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule, step.timeline,
+                      StackFramework(job.stack), CurveDetail::kOperators)) {
     TraceInput::MemoryCurve curve;
     for (const MemoryChange& change : changes) curve.push_back({change.time, change.used});
     input.memory.push_back(std::move(curve));

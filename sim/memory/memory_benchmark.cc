@@ -35,7 +35,7 @@ void BM_EstimateMemory(benchmark::State& state) {
   }
 }
 
-void BM_MemoryOverTime(benchmark::State& state) {
+void MeasureCurves(benchmark::State& state, CurveDetail detail) {
   const LargeJob job = MakeJob(state);
   const UnitModel model;
   const Schedule schedule = Lower(job.plan, job.workload, job.cluster);
@@ -43,8 +43,14 @@ void BM_MemoryOverTime(benchmark::State& state) {
   const Timeline timeline = executor.Execute(schedule);
   for (auto _ : state) {
     benchmark::DoNotOptimize(
-        MemoryOverTime(job.plan, job.workload, job.cluster, schedule, timeline).data());
+        MemoryOverTime(job.plan, job.workload, job.cluster, schedule, timeline, {}, detail).data());
   }
+}
+
+void BM_CurvesOfPasses(benchmark::State& state) { MeasureCurves(state, CurveDetail::kPasses); }
+
+void BM_CurvesOfOperators(benchmark::State& state) {
+  MeasureCurves(state, CurveDetail::kOperators);
 }
 
 void Sizes(benchmark::internal::Benchmark* benchmark) {
@@ -55,7 +61,8 @@ void Sizes(benchmark::internal::Benchmark* benchmark) {
 }
 BENCHMARK(BM_Simulate)->Apply(Sizes);
 BENCHMARK(BM_EstimateMemory)->Apply(Sizes);
-BENCHMARK(BM_MemoryOverTime)->Apply(Sizes);
+BENCHMARK(BM_CurvesOfPasses)->Apply(Sizes);
+BENCHMARK(BM_CurvesOfOperators)->Apply(Sizes);
 
 }  // namespace
 }  // namespace stagecraft

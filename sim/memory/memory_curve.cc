@@ -1,8 +1,10 @@
 #include "sim/memory/memory_curve.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 
 #include "sim/memory/rank_tensors.h"
 
@@ -20,38 +22,84 @@ Duration Between(Duration start, Duration end, double share) {
   return start + Duration::Seconds((end - start).seconds() * share);
 }
 
-std::vector<MemoryChange> RankCurve(const RankTensors& rank, Bytes at_rest,
-                                    const Schedule& schedule, const Timeline& timeline,
-                                    std::span<const TaskId> order) {
-  std::vector<MemoryChange> curve = {{Duration(), at_rest}};
-  Bytes held = at_rest;
-  for (size_t first = 0; first < order.size();) {
-    const size_t end = EndOfPass(schedule, order, first);
-    const Tag& tag = schedule.tag(order[first]);
-    if (IsPass(tag.phase)) {
-      const PassSummary& pass = (*rank.chunks[tag.chunk])[tag.phase].summary;
-      const Duration over = timeline.end(order[end - 1]);
-      if (pass.peak > pass.net) {
-        curve.push_back(
-            {Between(timeline.start(order[first]), over, pass.peak_at), held + Bytes(pass.peak)});
-      }
-      held += Bytes(pass.net);
-      curve.push_back({over, held});
+// The most that is held while an operator of a pass runs, beyond what is at its start.
+struct OperatorPeak {
+  double at = 0;  // share of the pass's operators that ran before
+  int64_t most = 0;
+};
+
+// Of operators that hold as much as the one before, the first. The last one's own
+// leftovers are what the pass leaves behind.
+std::vector<OperatorPeak> OperatorPeaks(const PassTensors& pass) {
+  std::vector<OperatorPeak> peaks;
+  int64_t held = 0;
+  for (size_t i = 0; i < pass.events.size();) {
+    const int32_t step = pass.events[i].step;
+    int64_t most = held;
+    for (; i < pass.events.size() && pass.events[i].step == step; ++i) {
+      held += pass.events[i].change;
+      most = std::max(most, held);
     }
-    first = end;
+    if (step >= pass.steps) break;
+    if (!peaks.empty() && peaks.back().most == most) continue;
+    peaks.push_back({static_cast<double>(step) / pass.steps, most});
   }
-  return curve;
+  return peaks;
 }
+
+class CurveMaker {
+ public:
+  CurveMaker(const Schedule& schedule, const Timeline& timeline, CurveDetail detail)
+      : schedule_(schedule), timeline_(timeline), detail_(detail) {}
+
+  std::vector<MemoryChange> Make(const RankTensors& rank, std::span<const TaskId> order) {
+    Bytes held = rank.Static() + rank.nccl + ContextMemory();
+    std::vector<MemoryChange> curve = {{Duration(), held}};
+    for (size_t first = 0; first < order.size();) {
+      const size_t end = EndOfPass(schedule_, order, first);
+      const Tag& tag = schedule_.tag(order[first]);
+      if (IsPass(tag.phase)) {
+        const ChunkPass& pass = (*rank.chunks[tag.chunk])[tag.phase];
+        const Duration start = timeline_.start(order[first]);
+        const Duration over = timeline_.end(order[end - 1]);
+        for (const OperatorPeak& peak : PeaksOf(pass)) {
+          curve.push_back({Between(start, over, peak.at), held + Bytes(peak.most)});
+        }
+        held += Bytes(pass.summary.net);
+        curve.push_back({over, held});
+      }
+      first = end;
+    }
+    return curve;
+  }
+
+ private:
+  // Once for all passes that are alike.
+  const std::vector<OperatorPeak>& PeaksOf(const ChunkPass& pass) {
+    const auto [entry, is_new] = peaks_.try_emplace(&pass);
+    if (!is_new) return entry->second;
+    if (detail_ == CurveDetail::kOperators) {
+      entry->second = OperatorPeaks(pass.tensors);
+    } else if (pass.summary.peak > pass.summary.net) {
+      entry->second = {{pass.summary.peak_at, pass.summary.peak}};
+    }
+    return entry->second;
+  }
+
+  const Schedule& schedule_;
+  const Timeline& timeline_;
+  const CurveDetail detail_;
+  std::unordered_map<const ChunkPass*, std::vector<OperatorPeak>> peaks_;  // looked up only
+};
 
 }  // namespace
 
-std::vector<std::vector<MemoryChange>> MemoryOverTime(const Plan& plan, const Workload& workload,
-                                                      const Cluster& cluster,
-                                                      const Schedule& schedule,
-                                                      const Timeline& timeline,
-                                                      const FrameworkMemory& framework) {
+std::vector<std::vector<MemoryChange>> MemoryOverTime(
+    const Plan& plan, const Workload& workload, const Cluster& cluster, const Schedule& schedule,
+    const Timeline& timeline, const FrameworkMemory& framework, CurveDetail detail) {
   std::vector<std::vector<MemoryChange>> curves(schedule.ranks().size());
   RankTensorsMaker maker(plan, workload, cluster, framework);
+  CurveMaker curve(schedule, timeline, detail);
   RankTensors tensors;
   RankInfo of;  // what `tensors` are of
   for (int lane = 0; lane < schedule.lane_count(); ++lane) {
@@ -62,8 +110,7 @@ std::vector<std::vector<MemoryChange>> MemoryOverTime(const Plan& plan, const Wo
       tensors = maker.Make(rank.stage, rank.replica);
       of = rank;
     }
-    const Bytes at_rest = tensors.Static() + tensors.nccl + ContextMemory();
-    curves[info.rank] = RankCurve(tensors, at_rest, schedule, timeline, schedule.order(Lane(lane)));
+    curves[info.rank] = curve.Make(tensors, schedule.order(Lane(lane)));
   }
   return curves;
 }

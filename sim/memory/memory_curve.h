@@ -19,14 +19,18 @@ struct MemoryChange {
   Bytes used;  // from then on
 };
 
-// For each simulated rank, by time: what its device holds beside fragmentation. A
-// pass has at most two entries, its peak, at the share of its time that the
-// operators before it are of all, and what it leaves behind, at its end. Linear in
-// the passes.
+// How many entries a pass has. kPasses: at most two, its peak, and what it leaves behind
+// at its end. kOperators: in place of the peak, one for every operator that holds more or
+// less at its most than the one before it. A pass's operators are taken to run equally long.
+enum class CurveDetail { kPasses, kOperators };
+
+// For each simulated rank, by time: what its device holds beside fragmentation. Linear in
+// the entries.
 std::vector<std::vector<MemoryChange>> MemoryOverTime(const Plan& plan, const Workload& workload,
                                                       const Cluster& cluster,
                                                       const Schedule& schedule,
                                                       const Timeline& timeline,
-                                                      const FrameworkMemory& framework = {});
+                                                      const FrameworkMemory& framework = {},
+                                                      CurveDetail detail = CurveDetail::kPasses);
 
 }  // namespace stagecraft

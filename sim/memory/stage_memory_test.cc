@@ -114,20 +114,28 @@ void CheckCurves(const PlanDegrees& degrees, const Cluster& cluster) {
   const PlainModel model;
   SimExecutor executor(cluster, model);
   const Timeline timeline = executor.Execute(schedule);
-  const auto curves = MemoryOverTime(plan, workload, cluster, schedule, timeline);
-  ASSERT_EQ(curves.size(), schedule.ranks().size());
-  for (size_t rank = 0; rank < curves.size(); ++rank) {
-    const StageMemory memory = EstimateReplicaMemory(
-        plan, workload, cluster, schedule.ranks()[rank].stage, schedule.ranks()[rank].replica);
-    Bytes peak;
-    Duration time;
-    for (const MemoryChange& change : curves[rank]) {
-      EXPECT_GE(change.time, time);
-      time = change.time;
-      peak = std::max(peak, change.used);
+  for (const CurveDetail detail : {CurveDetail::kPasses, CurveDetail::kOperators}) {
+    const auto curves = MemoryOverTime(plan, workload, cluster, schedule, timeline, {}, detail);
+    ASSERT_EQ(curves.size(), schedule.ranks().size());
+    for (size_t rank = 0; rank < curves.size(); ++rank) {
+      const StageMemory memory = EstimateReplicaMemory(
+          plan, workload, cluster, schedule.ranks()[rank].stage, schedule.ranks()[rank].replica);
+      Bytes peak;
+      Duration time;
+      for (const MemoryChange& change : curves[rank]) {
+        EXPECT_GE(change.time, time);
+        time = change.time;
+        peak = std::max(peak, change.used);
+      }
+      EXPECT_EQ(peak, memory.Peak() - memory.fragmentation) << "rank " << rank;
+      EXPECT_EQ(curves[rank].back().used, curves[rank].front().used);
+      const size_t passes = StageOrder(plan, schedule.ranks()[rank].stage, 0).size();
+      if (detail == CurveDetail::kPasses) {
+        EXPECT_LE(curves[rank].size(), 2 * passes + 1);
+      } else {
+        EXPECT_GT(curves[rank].size(), 3 * passes);
+      }
     }
-    EXPECT_EQ(peak, memory.Peak() - memory.fragmentation) << "rank " << rank;
-    EXPECT_EQ(curves[rank].back().used, curves[rank].front().used);
   }
 }
 
