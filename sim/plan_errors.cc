@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "sim/host_offload.h"
 #include "sim/plan.h"
 #include "sim/plan_order_errors.h"
 #include "sim/recomputed_layers.h"
@@ -396,6 +397,7 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   FindOrderErrors(plan, workload, errors);
   CheckSharding(plan, errors);
   CheckExperts(plan, workload, errors);
+  FindOffloadErrors(plan, cluster, errors);
   if (errors.empty()) FindSyncErrors(plan, cluster, errors);
   return errors;
 }

@@ -56,6 +56,13 @@ struct SyncOptions {
   friend bool operator==(const SyncOptions&, const SyncOptions&) = default;
 };
 
+// Adam's states stay with the host, which updates (sim/host_offload.h).
+struct HostOffload {
+  bool optimizer = false;
+  Bytes host_memory;  // of a node, shared out evenly by its devices; set where optimizer is
+  friend bool operator==(const HostOffload&, const HostOffload&) = default;
+};
+
 struct StepOptions {
   int64_t micro_batch = 1;   // samples per micro-batch
   int64_t global_batch = 1;  // samples per step
@@ -92,6 +99,7 @@ struct StepOptions {
   // parameters and 1 M times the data-parallel ranks.
   int64_t bucket_bytes = 0;
   Optimizer optimizer = Optimizer::kAdam;
+  HostOffload offload;
   ContextExchange context_exchange = ContextExchange::kRing;
   SyncOptions gradient_sync;  // other than all-reduce: with zero 0
   // Rows of the fullest rank's experts over the mean; 1: even routing.

@@ -5,6 +5,7 @@
 
 #include "costmodel/divide.h"
 #include "sim/data_groups.h"
+#include "sim/host_offload.h"
 #include "sim/optimizer_op.h"
 #include "sim/sharded_lowering.h"
 #include "sim/tied_lowering.h"
@@ -171,10 +172,17 @@ class UpdateLowering {
                  MakeTag(0, -1, Phase::kGradNorm));
   }
 
+  TaskId AddUpdateTask(const Op& op, int32_t rank, int stage, std::span<const TaskId> after) {
+    const Lane lane = passes_.compute_lanes()[rank];
+    return builder_.Add({&lane, 1}, after, passes_.blocks().SingleOp(op),
+                        MakeTag(rank, stage, Phase::kOptimizer));
+  }
+
   void AddOptimizer(int stage) {
     const int64_t ranks = passes_.DataRanks(stage);
     const ParameterCount parameters = passes_.StageParameters(stage);
-    const BlockId block = passes_.blocks().SingleOp(OptimizerOp(plan_, stage, parameters, ranks));
+    const int64_t own = UpdatedParameters(plan_, stage, parameters, ranks);
+    const Op update = OptimizerOp(plan_, stage, parameters, ranks);
     const std::vector<int> peers = map_.Peers(stage);
     std::vector<TaskId>& updates = updates_[peers[0]];
     // Else the norm, which every lane waits for, says so.
@@ -184,9 +192,14 @@ class UpdateLowering {
     for (const LoweredWorker& worker : passes_.workers()) {
       if (worker.stage != stage) continue;
       for (const int32_t rank : worker.ranks) {
-        const Lane lane = passes_.compute_lanes()[rank];
-        updates.push_back(
-            builder_.Add({&lane, 1}, after, block, MakeTag(rank, stage, Phase::kOptimizer)));
+        if (plan_.offload.optimizer) {
+          const int device = plan_.stages[stage].replicas[worker.replica][0];
+          for (const Op& op : HostUpdate(plan_, cluster_, device, own)) {
+            updates.push_back(AddUpdateTask(op, rank, stage, after));
+          }
+        } else {
+          updates.push_back(AddUpdateTask(update, rank, stage, after));
+        }
       }
     }
     const bool gathers =

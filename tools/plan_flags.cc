@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "sim/cluster_spec.h"
 #include "sim/decoder.h"
 #include "sim/hf_config.h"
+#include "sim/host_offload.h"
 #include "sim/plan_limits.h"
 #include "sim/plan_proto.h"
 #include "sim/workload_catalogue.h"
@@ -105,6 +107,7 @@ std::vector<std::string> FindWarnings(const Plan& plan, const Workload& workload
                                    cluster.device_count()));
   }
   for (std::string& note : SyncNotes(plan)) warnings.push_back(std::move(note));
+  for (std::string& note : OffloadNotes(plan)) warnings.push_back(std::move(note));
   return warnings;
 }
 
@@ -190,6 +193,7 @@ void PlanFlags::RegisterStep(CLI::App& app) {
       "gradients reduced in one go [Megatron-core's]");
   Add(app, "--cp-exchange", context_exchange_, "ring, gather or ulysses [ring]");
   Add(app, "--optimizer", optimizer_, "adam, adam8bit, sgd (with momentum) or sgd-plain [adam]");
+  Add(app, "--host-memory-gib", host_memory_gib_, "of a node, for --offload-optimizer");
   Add(app, "--expert-imbalance", degrees_.expert_imbalance,
       "rows of the fullest rank's experts over the mean [1]");
   Add(app, "--precision", precision_, "bf16, fp16, fp32, tf32 or fp8 [bf16]");
@@ -222,6 +226,8 @@ void PlanFlags::RegisterSwitches(CLI::App& app) {
       "tensor collectives beside their products [off]");
   add("--reshard,!--no-reshard", degrees_.reshard_after_forward,
       "with zero 3: drop parameters after the forward and gather them again [on]");
+  add("--offload-optimizer", degrees_.offload.optimizer,
+      "Adam's states with the host, which updates (ZeRO-Offload) [off]");
   add("--forward-only", degrees_.forward_only, "no backward, no update");
 }
 
@@ -246,6 +252,12 @@ PlanDegrees PlanFlags::Degrees() const {
                                    {Fp8Recipe::kDelayed, Fp8Recipe::kCurrent, Fp8Recipe::kMx});
   degrees.balance_head = Choose<bool>("--embedding-placement", embedding_placement_,
                                       {{"first-last", false}, {"redistributed", true}});
+  constexpr double kMostGib = static_cast<double>(kMostHostMemory >> 30);
+  if (!(host_memory_gib_ >= 0 && host_memory_gib_ <= kMostGib)) {
+    throw InputError(
+        fmt::format("--host-memory-gib: got {}, want 0 to {:.0f}", host_memory_gib_, kMostGib));
+  }
+  degrees.offload.host_memory = Bytes(std::llround(host_memory_gib_ * (1 << 30)));
   degrees.gradient_sync = sync_.Options();
   degrees.stage_blocks = stage_layers_;
   if (sequence_parallel_option_->count() > 0) degrees.sequence_parallel = sequence_parallel_;

@@ -72,6 +72,7 @@ class PlanFlags {
   std::string optimizer_ = "adam", context_exchange_ = "ring", fp8_recipe_ = "delayed";
   std::string embedding_placement_ = "first-last";
   std::vector<int> stage_layers_;
+  double host_memory_gib_ = 0;
   PlanDegrees degrees_;
   OrderFlags order_;
   SyncFlags sync_;

@@ -40,7 +40,9 @@ Json MemoryToJson(const StageMemory& m, const Cluster& cluster) {
           {"allocated", m.allocated.gib()},
           {"reserved", m.Reserved().gib()},
           {"peak", m.Peak().gib()},
-          {"capacity", m.capacity.gib()}};
+          {"capacity", m.capacity.gib()},
+          {"host", m.host.gib()},
+          {"host_capacity", m.host_capacity.gib()}};
 }
 
 int BlocksOf(const Stage& stage, const Workload& workload) {
@@ -122,6 +124,7 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
                {"zero_group", plan.zero_group},
                {"bucket_bytes", plan.bucket_bytes},
                {"optimizer", Name(plan.optimizer)},
+               {"offload_optimizer", plan.offload.optimizer},
                {"overlap_p2p", plan.overlap_p2p},
                {"overlap_tp", plan.overlap_tensor},
                {"post_validation", plan.post_validation},
@@ -205,6 +208,13 @@ void PrintMemory(const PlannedJob& job, const Evaluation& e, std::ostream& out) 
   }
   if (memory.size() > kMostShown) {
     fmt::print(out, "  and {} more stages below these\n", memory.size() - kMostShown);
+  }
+  const StageMemory& fullest =
+      *std::max_element(memory.begin(), memory.end(),
+                        [](const StageMemory& a, const StageMemory& b) { return a.host < b.host; });
+  if (fullest.host > Bytes()) {
+    fmt::print(out, "  with the host, a device of stage {}: {:.2f} of {:.2f} GiB\n", fullest.stage,
+               fullest.host.gib(), fullest.host_capacity.gib());
   }
   fmt::print(out, "  {}\n", e.fits ? "fits" : "does not fit");
   for (const std::string& warning : job.warnings) fmt::print(out, "note: {}\n", warning);

@@ -26,11 +26,14 @@ StateSharing SharingOf(const Plan& plan, const Workload& workload, int stage) {
   return sharing;
 }
 
+int64_t OwnParameters(const ParameterCount& parameters, const StateSharing& sharing,
+                      int from_zero) {
+  if (sharing.zero < from_zero) return parameters.Total();
+  return DivideUp(parameters.dense, sharing.ranks) + DivideUp(parameters.expert, sharing.experts);
+}
+
 ModelStates ShareOut(const ParameterCount& parameters, const StateSharing& sharing) {
-  const auto kept = [&](int from_zero) {
-    if (sharing.zero < from_zero) return parameters.Total();
-    return DivideUp(parameters.dense, sharing.ranks) + DivideUp(parameters.expert, sharing.experts);
-  };
+  const auto kept = [&](int from_zero) { return OwnParameters(parameters, sharing, from_zero); };
   return {.weights = Bytes(kept(3) * sharing.working * sharing.versions),
           .gradients = Bytes(kept(2) * sharing.gradient),
           .optimizer = sharing.updates

@@ -13,6 +13,7 @@ struct ModelStates {
   Bytes weights;
   Bytes gradients;
   Bytes optimizer;
+  Bytes host = {};  // beside these, with the host
   friend bool operator==(const ModelStates&, const ModelStates&) = default;
 };
 
@@ -31,6 +32,9 @@ struct StateSharing {
 
 // Of a stage of the plan.
 StateSharing SharingOf(const Plan& plan, const Workload& workload, int stage);
+
+// Of what ZeRO shares from a stage of it on, one rank's.
+int64_t OwnParameters(const ParameterCount& parameters, const StateSharing& sharing, int from_zero);
 
 // Per parameter, with N ranks: working x versions + gradient + OptimizerStates(), of
 // which ZeRO 1 divides the last by N, 2 the last two, 3 all.

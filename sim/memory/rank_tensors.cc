@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/host_offload.h"
 #include "sim/lowering.h"
 #include "sim/memory/tensor_sizes.h"
 
@@ -42,6 +43,10 @@ RankTensors RankTensorsMaker::Make(int stage, int replica) {
   const StateSharing sharing = SharingOf(plan_, workload_, stage);
   RankTensors rank;
   rank.states = ShareOut(parameters, sharing);
+  if (plan_.offload.optimizer) {
+    rank.states.host = HostBytes(plan_, OwnParameters(parameters, sharing, 1));
+    rank.states.optimizer = Bytes();
+  }
   rank.workspace =
       LibraryWorkspace(framework_, cluster_.device(s.replicas[replica][0]).generation) +
       ScoreBuffer(parts);

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/host_offload.h"
 #include "sim/lowering.h"
 #include "sim/memory/rank_tensors.h"
 
@@ -40,6 +41,8 @@ class Estimator {
     memory.optimizer = rank.states.optimizer;
     memory.communication = rank.messages + rank.nccl;
     memory.framework = ContextMemory();
+    memory.host = rank.states.host;
+    memory.host_capacity = HostShare(plan_, cluster_, memory.device);
     const RankPeak peak = WalkRank(rank, order);
     memory.activations = peak.activations;
     memory.workspace = peak.workspace;

@@ -25,6 +25,9 @@ struct StageMemory {
   Bytes framework;      // CUDA context and library handles
   Bytes fragmentation;  // of the allocator's segments, what no tensor has
   Bytes capacity;
+  // Beside all these, of its host's memory what the rank has there, and its share of it.
+  Bytes host;
+  Bytes host_capacity;
 
   // What the framework's allocator hands out at its peak.
   Bytes allocated;
@@ -35,7 +38,7 @@ struct StageMemory {
     return weights + gradients + optimizer + activations + workspace + communication + framework +
            fragmentation;
   }
-  bool fits() const { return Peak() <= capacity; }
+  bool fits() const { return Peak() <= capacity && host <= host_capacity; }
 };
 
 // One entry per stage, in pipeline order. The fullest replica counts: with
