@@ -159,7 +159,7 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
   }
   Bytes most;
   for (int stage = 0; stage < map.stages(); ++stage) {
-    const ModelStates states = ShareOut(by_stage[stage], SharingOf(probe, stage));
+    const ModelStates states = ShareOut(by_stage[stage], SharingOf(probe, workload, stage));
     most = std::max(most, states.weights + states.gradients + states.optimizer);
   }
   return most + ContextMemory();

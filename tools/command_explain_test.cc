@@ -115,8 +115,9 @@ TEST(CommandExplainTest, APlanMayBeAFile) {
 
 TEST(CommandExplainTest, TheTextNamesWhatIsWaitedFor) {
   const std::string text = Explain({}, {"--pp", "4"});
-  for (const char* words : {"critical path", "forward of micro-batch 0, stages 0 to",
-                            "by stage, ms", "longest waits", "memory at its peak"}) {
+  for (const char* words :
+       {"critical path", "forward of micro-batch 0, stages 0 to", "by stage, ms", "longest waits",
+        "memory at its peak", "memory (GiB, worst stage first)"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   }
 }

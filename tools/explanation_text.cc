@@ -8,6 +8,7 @@
 #include <span>
 
 #include "tools/path_runs.h"
+#include "tools/step_report.h"
 #include "tools/text_table.h"
 
 namespace stagecraft {
@@ -145,6 +146,7 @@ void PrintExplanation(const Explanation& explanation, std::ostream& out) {
   const StageMemory& memory = TightestStage(explanation);
   fmt::print(out, "\nmemory at its peak on stage {}: {:.2f} of {:.2f} GiB, {}\n", memory.stage,
              memory.Peak().gib(), memory.capacity.gib(), evaluation.fits ? "fits" : "does not fit");
+  PrintMemory(evaluation, out);
   for (const std::string& warning : explanation.job.warnings) {
     fmt::print(out, "note: {}\n", warning);
   }

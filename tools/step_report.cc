@@ -190,36 +190,6 @@ std::string ReplicasText(const Plan& plan) {
   return fmt::format("{}", fmt::join(replicas, "-"));
 }
 
-void PrintMemory(const PlannedJob& job, const Evaluation& e, std::ostream& out) {
-  fmt::print(out, "\nmemory (GiB, worst stage first)\n");
-  fmt::print(out, "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>9} {:>7} {:>7}\n", "stage",
-             "weights", "gradients", "optimizer", "activations", "workspace", "comm", "framework",
-             "fragments", "peak", "has");
-  constexpr size_t kMostShown = 16;
-  const std::vector<StageMemory> memory = WorstFirst(e.memory);
-  for (size_t i = 0; i < std::min(memory.size(), kMostShown); ++i) {
-    const StageMemory& m = memory[i];
-    fmt::print(out,
-               "  {:>5} {:>7.2f} {:>9.2f} {:>9.2f} {:>11.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>9.2f} "
-               "{:>7.2f} {:>7.2f}{}\n",
-               m.stage, m.weights.gib(), m.gradients.gib(), m.optimizer.gib(), m.activations.gib(),
-               m.workspace.gib(), m.communication.gib(), m.framework.gib(), m.fragmentation.gib(),
-               m.Peak().gib(), m.capacity.gib(), m.fits() ? "" : "  does not fit");
-  }
-  if (memory.size() > kMostShown) {
-    fmt::print(out, "  and {} more stages below these\n", memory.size() - kMostShown);
-  }
-  const StageMemory& fullest =
-      *std::max_element(memory.begin(), memory.end(),
-                        [](const StageMemory& a, const StageMemory& b) { return a.host < b.host; });
-  if (fullest.host > Bytes()) {
-    fmt::print(out, "  with the host, a device of stage {}: {:.2f} of {:.2f} GiB\n", fullest.stage,
-               fullest.host.gib(), fullest.host_capacity.gib());
-  }
-  fmt::print(out, "  {}\n", e.fits ? "fits" : "does not fit");
-  for (const std::string& warning : job.warnings) fmt::print(out, "note: {}\n", warning);
-}
-
 }  // namespace
 
 std::vector<TimePart> PartsOf(const Breakdown& b) {
@@ -289,6 +259,35 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
   fmt::print(out, "\n");
 }
 
+void PrintMemory(const Evaluation& e, std::ostream& out) {
+  fmt::print(out, "\nmemory (GiB, worst stage first)\n");
+  fmt::print(out, "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>9} {:>7} {:>7}\n", "stage",
+             "weights", "gradients", "optimizer", "activations", "workspace", "comm", "framework",
+             "fragments", "peak", "has");
+  constexpr size_t kMostShown = 16;
+  const std::vector<StageMemory> memory = WorstFirst(e.memory);
+  for (size_t i = 0; i < std::min(memory.size(), kMostShown); ++i) {
+    const StageMemory& m = memory[i];
+    fmt::print(out,
+               "  {:>5} {:>7.2f} {:>9.2f} {:>9.2f} {:>11.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>9.2f} "
+               "{:>7.2f} {:>7.2f}{}\n",
+               m.stage, m.weights.gib(), m.gradients.gib(), m.optimizer.gib(), m.activations.gib(),
+               m.workspace.gib(), m.communication.gib(), m.framework.gib(), m.fragmentation.gib(),
+               m.Peak().gib(), m.capacity.gib(), m.fits() ? "" : "  does not fit");
+  }
+  if (memory.size() > kMostShown) {
+    fmt::print(out, "  and {} more stages below these\n", memory.size() - kMostShown);
+  }
+  const StageMemory& fullest =
+      *std::max_element(memory.begin(), memory.end(),
+                        [](const StageMemory& a, const StageMemory& b) { return a.host < b.host; });
+  if (fullest.host > Bytes()) {
+    fmt::print(out, "  with the host, a device of stage {}: {:.2f} of {:.2f} GiB\n", fullest.stage,
+               fullest.host.gib(), fullest.host_capacity.gib());
+  }
+  fmt::print(out, "  {}\n", e.fits ? "fits" : "does not fit");
+}
+
 void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& out) {
   const Evaluation& e = step.evaluation;
   const double seconds = e.step_time.seconds();
@@ -316,7 +315,8 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
                e.profile.host_wait.ms());
   }
   PrintNetwork(step, job.cluster, out);
-  PrintMemory(job, e, out);
+  PrintMemory(e, out);
+  for (const std::string& warning : job.warnings) fmt::print(out, "note: {}\n", warning);
   fmt::print(out, "fingerprint {:016x}, {} tasks on {} simulated ranks\n",
              step.timeline.Fingerprint(), step.schedule.task_count(), step.schedule.ranks().size());
 }
