@@ -38,6 +38,10 @@ void CheckUses(const Plan& plan, Errors& errors) {
     errors.push_back(fmt::format(
         "post_validation: changes nothing with {}, whose stages update on their own", name));
   }
+  if (plan.offload.optimizer) {
+    errors.push_back(
+        fmt::format("offload_optimizer: not with {}, which updates behind single passes", name));
+  }
   if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
     errors.push_back(fmt::format("gradient_sync: {} with {}, want all-reduce",
                                  Name(plan.gradient_sync.method), name));
