@@ -61,6 +61,8 @@ const std::vector<Command>& Commands() {
       {"explain", "what a step waits for, why devices idle; two plans: their difference",
        RunExplain},
       {"search", "best plans for a workload on a cluster", RunSearch},
+      {"partition", "an operator graph cut into stages, as published planners do it",
+       RunPartition},
       {"fit", "measured samples to a cost model, or one calibrated for a site", RunFit},
       {"evaluate", "cost models against held-out measured samples: error tables", RunEvaluate},
       {"compare", "measured collectives against predicted bus bandwidth", RunCompare},

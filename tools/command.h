@@ -33,6 +33,7 @@ inline constexpr int kExitThreshold = 4;
 int RunSimulate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunExplain(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunSearch(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunPartition(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunFit(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunEvaluate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunCompare(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);

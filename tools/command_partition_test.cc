@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "costmodel/check.h"
+#include "costmodel/proto_file.h"
+#include "tools/command.h"
+
+namespace stagecraft {
+namespace {
+
+// A graph file that is gone after the test.
+class GraphFile {
+ public:
+  explicit GraphFile(const std::string& contents)
+      : path_(testing::TempDir() + "partition_graph_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    WriteFileAtomically(path_, contents);
+  }
+  ~GraphFile() { std::filesystem::remove(path_); }
+  GraphFile(const GraphFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+struct Outcome {
+  int code;
+  std::string out, err;
+};
+
+Outcome Partition(const GraphFile& graph, Args words) {
+  words.insert(words.begin(), {"--graph", graph.path(), "--quiet"});
+  std::istringstream in;
+  std::ostringstream out, err;
+  const int code = RunPartition(words, in, out, err);
+  return {code, out.str(), err.str()};
+}
+
+std::string Sentence(const std::string& contents, const Args& words) {
+  const GraphFile graph(contents);
+  try {
+    Partition(graph, words);
+  } catch (const InputError& error) {
+    const std::string sentence = error.what();
+    const size_t at = sentence.find(graph.path());
+    return at == std::string::npos
+               ? sentence
+               : sentence.substr(0, at) + "FILE" + sentence.substr(at + graph.path().size());
+  }
+  return "no error";
+}
+
+std::string Node(const std::string& id) {
+  return id +
+         " -- Op -- forward_compute_time=1, backward_compute_time=1, activation_size=1000, "
+         "parameter_size=2000\n";
+}
+const Args kTwoMachines = {"--algorithm", "pipedream", "--machines", "2", "--bandwidth", "1e9"};
+
+TEST(CommandPartitionTest, AStraightChainIsCutInTheMiddle) {
+  const GraphFile graph(Node("a") + Node("b") + "\ta -- b\n");
+  Args words = kTwoMachines;
+  words.insert(words.end(), {"--straight", "--json"});
+  const Outcome outcome = Partition(graph, words);
+  EXPECT_EQ(outcome.code, kExitOk);
+  const auto report = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(report["command"], "partition");
+  EXPECT_EQ(report["feasible"], true);
+  EXPECT_DOUBLE_EQ(report["bottleneck_s"], 2e-3);
+  EXPECT_EQ(report["states"], 2);
+  ASSERT_EQ(report["stages"].size(), 2u);
+  EXPECT_EQ(report["stages"][0]["nodes"], nlohmann::json({"a"}));
+  EXPECT_EQ(report["stages"][1]["replicas"], 1);
+  EXPECT_DOUBLE_EQ(report["stages"][1]["time_s"], 2e-3);
+  EXPECT_EQ(report["stages"][1]["memory_bytes"], 3000);
+}
+
+TEST(CommandPartitionTest, NoPartitionEndsWithItsBindingConstraint) {
+  const GraphFile graph(Node("a") + Node("b") + "\ta -- b\n");
+  Args words = {"--algorithm", "pipedream", "--machines", "3", "--bandwidth", "1e9", "--straight"};
+  Outcome outcome = Partition(graph, words);
+  EXPECT_EQ(outcome.code, kExitInfeasible);
+  EXPECT_NE(outcome.err.find("3 machines without replication"), std::string::npos);
+  words[3] = "2";
+  words.insert(words.end(), {"--memory", "100", "--json"});
+  outcome = Partition(graph, words);
+  EXPECT_EQ(outcome.code, kExitInfeasible);
+  EXPECT_NE(outcome.err.find("memory: "), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["feasible"], false);
+}
+
+TEST(CommandPartitionTest, BadGraphsAndFlagsAreNamed) {
+  EXPECT_EQ(Sentence("", kTwoMachines), "FILE: has no nodes, want at least one");
+  EXPECT_EQ(Sentence(Node("a") + Node("b") + "\ta -- b\n\tb -- a\n", kTwoMachines),
+            "FILE: node a (Op) is on a cycle, want a graph without");
+  EXPECT_EQ(Sentence(Node("a") + Node("b"), kTwoMachines),
+            "FILE: nodes a and b are in different components, want a graph of one component");
+  EXPECT_EQ(Sentence(Node("a"), {"--algorithm", "piper"}),
+            "--algorithm: piper wants a graph of format piper, FILE is pipedream");
+  EXPECT_EQ(Sentence(Node("a"), {"--algorithm", "pipedream"}),
+            "--machines: got nothing, want machines by level, such as 4,4");
+  EXPECT_EQ(
+      Sentence(Node("a"), {"--algorithm", "pipedream", "--machines", "4,x", "--bandwidth", "1e9"}),
+      "--machines: got '4,x', want numbers of 1 to 4096 with commas between");
+}
+
+TEST(CommandPartitionTest, PlacementsNameTheirDevices) {
+  const GraphFile graph(
+      R"({"maxFPGAs": 2, "maxCPUs": 1, "maxSizePerFPGA": 10, "nodes": [
+          {"id": 1, "cpuLatency": 9, "fpgaLatency": 1, "size": 9},
+          {"id": 2, "cpuLatency": 9, "fpgaLatency": 1, "size": 9}],
+          "edges": [{"sourceId": 1, "destId": 2, "cost": 1}]})");
+  for (const std::string algorithm : {"dnn-throughput", "dnn-latency"}) {
+    const Outcome outcome = Partition(graph, {"--algorithm", algorithm, "--json"});
+    ASSERT_EQ(outcome.code, kExitOk);
+    const auto report = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(report["stages"].size(), 2u);
+    EXPECT_EQ(report["stages"][0]["place"], "accelerator 0");
+    const bool is_latency = algorithm == "dnn-latency";
+    EXPECT_DOUBLE_EQ(report[is_latency ? "latency_s" : "bottleneck_s"], is_latency ? 4e-3 : 2e-3);
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft

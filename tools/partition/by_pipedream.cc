@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "costmodel/check.h"
+#include "search/partition/antichain_states.h"
+#include "search/partition/partition_check.h"
+#include "search/partition/pipedream.h"
+#include "search/partition/timed_graph.h"
+#include "sim/graph_txt.h"
+#include "tools/partition/partition_request.h"
+
+namespace stagecraft {
+namespace {
+
+PipeDreamOptions OptionsOf(const PartitionRequest& request) {
+  if (request.machines.empty()) {
+    throw InputError("--machines: got nothing, want machines by level, such as 4,4");
+  }
+  PipeDreamOptions options;
+  for (size_t level = 0; level < request.machines.size(); ++level) {
+    options.levels.push_back(
+        {request.machines[level], Bandwidth(request.bandwidth_bytes_per_s[level])});
+  }
+  if (request.algorithm == "pipedream-paper") options.rule = PipeDreamRule::kPaper;
+  if (request.count_activations) options.activation_compression = 1.0;
+  options.straight = request.straight || !request.data_parallel;
+  if (request.memory_bytes) options.memory = Bytes(std::llround(*request.memory_bytes));
+  options.use_fewer_machines = request.use_fewer_machines;
+  return options;
+}
+
+// Stages of the innermost level, with the replicas of all.
+void AddStages(const TimedGraph& graph, const std::vector<PipeDreamStage>& stages, int copies,
+               PartitionAnswer& answer) {
+  for (const PipeDreamStage& stage : stages) {
+    const int replicas = copies * stage.replicas;
+    if (!stage.inside.empty()) {
+      AddStages(graph, stage.inside, replicas, answer);
+      continue;
+    }
+    PartitionedStage added;
+    added.replicas = replicas;
+    for (const int node : Members(stage.nodes)) {
+      const TimedNode& timed = graph.nodes[node];
+      added.nodes.push_back(timed.name);
+      added.time_s += timed.compute().seconds() / replicas;
+      added.memory_bytes += static_cast<double>((timed.activation + timed.parameters).count());
+    }
+    answer.stages.push_back(added);
+  }
+}
+
+std::string Obstacle(const TimedGraph& graph, const AntichainStates& states,
+                     PipeDreamOptions options) {
+  if (options.memory) {
+    const double memory = static_cast<double>(options.memory->count());
+    options.memory.reset();
+    if (!std::isinf(SolvePipeDream(states, options).bottleneck_s)) {
+      const auto largest = std::max_element(
+          graph.nodes.begin(), graph.nodes.end(), [](const TimedNode& a, const TimedNode& b) {
+            return a.activation + a.parameters < b.activation + b.parameters;
+          });
+      return fmt::format(
+          "memory: every partition has a stage that keeps more than {:.3g} GB of parameters and "
+          "activations; node {} alone has {:.3g} GB",
+          memory / 1e9, largest->name,
+          static_cast<double>((largest->activation + largest->parameters).count()) / 1e9);
+    }
+  }
+  int machines = 1;
+  for (const MachineLevel& level : options.levels) machines *= level.machines;
+  return fmt::format(
+      "machines: {} machines without replication want as many stages on every level, the graph has "
+      "{} states to cut at",
+      machines, states.size());
+}
+
+}  // namespace
+
+PartitionAnswer PartitionByPipeDream(const PartitionRequest& request) {
+  const PipeDreamOptions options = OptionsOf(request);
+  TimedGraph graph =
+      ToTimedGraph(ParseProfiledGraph(request.text, request.graph_path), request.graph_path);
+  PartitionAnswer answer;
+  AntichainStates states;
+  try {
+    states = FindAntichainStates(graph);
+  } catch (const InputError&) {
+    const size_t nodes = graph.nodes.size();
+    graph = CompressBranches(graph).graph;
+    states = FindAntichainStates(graph);
+    answer.warnings.push_back(fmt::format(
+        "branches are compressed, {} nodes to {}: the graph has too many antichain states", nodes,
+        graph.nodes.size()));
+  }
+  answer.states = states.size();
+  answer.dp_time_s = DataParallelSeconds(states, options.levels);
+  const PipeDreamPartition partition = SolvePipeDream(states, options);
+  if (std::isinf(partition.bottleneck_s)) {
+    answer.obstacle = Obstacle(graph, states, options);
+    return answer;
+  }
+  const PartitionCheck check = CheckPipeDream(graph, options, partition);
+  CHECK(check.errors.empty());
+  answer.bottleneck_s = partition.bottleneck_s;
+  AddStages(graph, partition.stages, 1, answer);
+  return answer;
+}
+
+}  // namespace stagecraft
