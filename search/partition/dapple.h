@@ -1,0 +1,63 @@
+// DAPPLE's planner: stages on sets of GPUs, for synchronous training with
+// early backward passes.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "search/partition/antichain_states.h"
+
+namespace stagecraft {
+
+struct DappleOptions {
+  int machines = 1;
+  int devices_per_machine = 8;
+  int micro_batches = 1;  // of a step; the profile is of one micro-batch
+  // The planner's own constants (AlibabaPAI/DAPPLE).
+  Bandwidth inside = Bandwidth(25e9);
+  Bandwidth between = Bandwidth(1e9);             // one transfer
+  Bandwidth between_collective = Bandwidth(3e9);  // many at once
+  std::optional<Bytes> memory = std::nullopt;     // of a GPU
+};
+
+// A stage, or the transfer between two, as the pipeline sees it.
+struct DappleBlock {
+  double forward_s = 0;
+  double backward_s = 0;
+  double all_reduce_s = 0;
+};
+
+// Of one step: warm-up, steady state of the pivot block, ending (Fan et al.,
+// "DAPPLE", PPoPP 2021): the pivot is the last block, or an earlier one whose
+// steady state outlasts it and what lies between. The ending is the latest
+// all-reduce, each begun when its block's last backward pass ends: for the pivot
+// and the blocks before it after the pivot's own, behind it before.
+double DappleStepSeconds(std::span<const DappleBlock> blocks, int micro_batches);
+
+struct DappleStage {
+  NodeSet nodes;
+  std::vector<int> devices;  // machine * devices_per_machine + place in it
+  DappleBlock block;
+  double transfer_s = 0;  // from the stage before, one way
+  double memory_bytes = 0;
+};
+
+struct DapplePlan {
+  double step_s = 0;
+  double data_parallel_s = 0;  // of a step with everything on every GPU
+  std::vector<DappleStage> stages;
+};
+
+// For every state and number of GPUs taken of each machine, the stages of the
+// least quick estimate: (micro_batches - 1) slowest block + all blocks once +
+// the most of all_reduce(i) - i slowest block, if positive. A stage's GPUs come by one of three
+// policies: from fresh machines first, from begun ones first, or one by one from all in turn. Of
+// the complete ones, on however many GPUs, the shortest step. A heuristic, as published. Memory: a
+// stage of p keeps weights and min(p - stage, micro_batches) micro-batches of activations, shared
+// by its GPUs. Nothing where no plan found fits. O(states^2 (devices_per_machine + 1)^machines
+// devices).
+std::optional<DapplePlan> SolveDapple(const AntichainStates& states, const DappleOptions& options);
+
+}  // namespace stagecraft

@@ -1,0 +1,66 @@
+// HetPipe's planner: virtual workers of unlike GPUs, each a pipeline, that
+// learn in parallel.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "search/partition/antichain_states.h"
+
+namespace stagecraft {
+
+// A server of equal GPUs.
+struct HetPipeServer {
+  int devices = 1;
+  double speed = 1;  // against the board that was profiled
+  Bytes memory;      // of a GPU
+};
+
+// Which GPUs make a virtual worker (Park et al., USENIX ATC 2020).
+enum class VirtualWorkerPolicy {
+  kNodePartition,      // NP: those of one server
+  kEqualDistribution,  // ED: one of every server
+  kHybrid,             // HD: half of a fast and half of a slow server
+};
+
+struct HetPipeOptions {
+  std::vector<HetPipeServer> servers;
+  Bandwidth inside;       // between GPUs of a server
+  Bandwidth between;      // of two servers
+  Duration latency = {};  // between servers, besides
+  VirtualWorkerPolicy policy = VirtualWorkerPolicy::kEqualDistribution;
+  int most_in_flight = 32;  // minibatches in a virtual worker, N_m
+};
+
+struct HetPipeStage {
+  int server = 0;
+  NodeSet nodes;
+  double time_s = 0;  // of one minibatch, transfers in and out counted
+  double memory_bytes = 0;
+};
+
+struct VirtualWorker {
+  std::vector<HetPipeStage> stages;
+  int in_flight = 1;
+  double bottleneck_s = 0;
+  double rate_per_s = 0;  // minibatches: min(1 / bottleneck, in_flight / all stages)
+};
+
+// The servers of each virtual worker's GPUs, one entry a GPU. Empty where the
+// policy does not apply: ED wants servers of one size, HD an even number of
+// servers of one even size.
+std::vector<std::vector<int>> VirtualWorkerGpus(const HetPipeOptions& options);
+
+// One worker: the order of its GPUs and the cuts that make the slowest stage
+// (compute at the GPU's speed, input there and gradient back, output there and
+// gradient back) least, exactly, for each number in flight; of these the
+// greatest rate, then the fewest in flight. Stage i keeps max(1, in_flight - i)
+// copies of weights and activations. Nothing where no cut fits the memory.
+// O(orders * in flight * GPUs * states^2); equal GPUs of a server count as one.
+std::optional<VirtualWorker> SolveVirtualWorker(const AntichainStates& states,
+                                                const HetPipeOptions& options,
+                                                const std::vector<int>& gpus);
+
+}  // namespace stagecraft

@@ -1,0 +1,222 @@
+// The planners of DAPPLE, PipeDream-2BW and HetPipe.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "costmodel/random.h"
+#include "costmodel/shared_csv.h"
+#include "costmodel/units.h"
+#include "search/partition/antichain_states.h"
+#include "search/partition/dag.h"
+#include "search/partition/dapple.h"
+#include "search/partition/het_pipe.h"
+#include "search/partition/timed_graph.h"
+#include "search/partition/two_buffer.h"
+#include "sim/graph_txt.h"
+
+namespace stagecraft {
+namespace {
+
+// A chain; every operator takes `ms` in all, gives out `activation` bytes and
+// has `parameters`.
+AntichainStates Chain(const std::vector<int>& ms, int64_t activation, int64_t parameters) {
+  TimedGraph graph;
+  graph.name = "chain";
+  std::vector<std::string> names;
+  std::vector<DagEdge> edges;
+  for (size_t n = 0; n < ms.size(); ++n) {
+    names.push_back("n" + std::to_string(n));
+    graph.nodes.push_back({names[n], Duration::Seconds(ms[n] * 1e-3), Duration(), Bytes(activation),
+                           Bytes(parameters)});
+    if (n > 0) edges.push_back({static_cast<int>(n) - 1, static_cast<int>(n)});
+  }
+  graph.dag = MakeDag(names, edges, graph.name);
+  return FindAntichainStates(graph);
+}
+
+AntichainStates SharedNetwork(const std::string& network) {
+  const std::string path = SharedDataPath("planning/pipedream/graphs/" + network + "/graph.txt");
+  return FindAntichainStates(ToTimedGraph(ReadProfiledGraph(path), path));
+}
+
+bool HoldsEverythingOnce(const std::vector<NodeSet>& parts) {
+  NodeSet all = parts[0];
+  size_t count = 0;
+  for (const NodeSet& part : parts) {
+    all |= part;
+    count += part.count();
+  }
+  return all.all() && count == all.size();
+}
+
+// Two equal blocks and four micro-batches: (4 + 2 - 1) (F + B).
+TEST(DappleTest, EqualBlocksTakeThePipelinesTime) {
+  const std::vector<DappleBlock> blocks = {{1, 1, 0}, {1, 1, 0}};
+  EXPECT_DOUBLE_EQ(DappleStepSeconds(blocks, 4), 10);
+  const std::vector<DappleBlock> one = {{1, 2, 5}};
+  EXPECT_DOUBLE_EQ(DappleStepSeconds(one, 3), 14);
+  // The slower first block is the pivot; the second's all-reduce is hidden.
+  const std::vector<DappleBlock> uneven = {{3, 3, 0}, {1, 1, 2}};
+  EXPECT_DOUBLE_EQ(DappleStepSeconds(uneven, 4), 3 + 18 + 3);
+}
+
+TEST(DappleTest, NetworksWithoutParametersAreCopiedEverywhere) {
+  const AntichainStates states = Chain({4, 4}, 1000, 0);
+  const DapplePlan plan =
+      *SolveDapple(states, {.machines = 2, .devices_per_machine = 2, .micro_batches = 3});
+  ASSERT_EQ(plan.stages.size(), 1u);
+  EXPECT_EQ(plan.stages[0].devices, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_DOUBLE_EQ(plan.step_s, 3 * 8e-3 / 4);
+  EXPECT_DOUBLE_EQ(plan.data_parallel_s, plan.step_s);
+}
+
+TEST(DappleTest, HeavyParametersStayOnOneMachine) {
+  // 1 GB each: agreeing over machines takes longer than the step.
+  const AntichainStates states = Chain({4, 4}, 1000, 1'000'000'000);
+  const DapplePlan plan =
+      *SolveDapple(states, {.machines = 2, .devices_per_machine = 1, .micro_batches = 8});
+  ASSERT_EQ(plan.stages.size(), 2u);
+  EXPECT_NE(plan.stages[0].devices, plan.stages[1].devices);
+  EXPECT_LT(plan.step_s, plan.data_parallel_s);
+}
+
+TEST(DappleTest, PlansOfProfiledNetworksAreSound) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  for (const std::string network : {"vgg16", "gnmt", "resnet50"}) {
+    const auto plan = SolveDapple(SharedNetwork(network),
+                                  {.machines = 2, .devices_per_machine = 8, .micro_batches = 16});
+    ASSERT_TRUE(plan.has_value());
+    EXPECT_LE(plan->step_s, plan->data_parallel_s * (1 + 1e-12)) << network;
+    std::vector<NodeSet> parts;
+    std::set<int> devices;
+    size_t taken = 0;
+    for (const DappleStage& stage : plan->stages) {
+      parts.push_back(stage.nodes);
+      devices.insert(stage.devices.begin(), stage.devices.end());
+      taken += stage.devices.size();
+    }
+    EXPECT_TRUE(HoldsEverythingOnce(parts)) << network;
+    EXPECT_EQ(devices.size(), taken) << network;
+  }
+}
+
+// 8 ms in all. On two devices: width 2 makes 2 per 8 ms, depth 2 makes 1 per 4
+// ms and moves 2 * 1 MB in 2 ms besides.
+TEST(TwoBufferTest, WidthWinsWhereSynchronizationIsFree) {
+  const AntichainStates states = Chain({4, 4}, 1'000'000, 0);
+  const TwoBufferPlan plan = *SolveTwoBuffer(
+      states, {.devices = 2, .bandwidth = Bandwidth(1e9), .batch = 4, .most_per_micro_batch = 1});
+  EXPECT_EQ(plan.width, 2);
+  EXPECT_EQ(plan.micro_batches, 2);
+  EXPECT_DOUBLE_EQ(plan.rate_per_s, 250);
+}
+
+TEST(TwoBufferTest, DepthWinsWhereWeightsAreHeavyOrMemoryIsShort) {
+  const AntichainStates states = Chain({4, 4}, 1000, 100'000'000);
+  TwoBufferOptions options{
+      .devices = 2, .bandwidth = Bandwidth(1e9), .batch = 4, .most_per_micro_batch = 1};
+  EXPECT_EQ(SolveTwoBuffer(states, options)->depth, 2);
+  options.bandwidth = Bandwidth(1e15);
+  EXPECT_EQ(SolveTwoBuffer(states, options)->depth, 1);
+  options.memory = Bytes(300'000'000);  // two versions of one stage's weights
+  const TwoBufferPlan plan = *SolveTwoBuffer(states, options);
+  EXPECT_EQ(plan.depth, 2);
+  EXPECT_LE(plan.stages[0].memory_bytes, 300e6);
+  options.memory = Bytes(100'000'000);
+  EXPECT_FALSE(SolveTwoBuffer(states, options).has_value());
+}
+
+HetPipeOptions TwoServers(double slow_speed) {
+  return {.servers = {{2, 1, Bytes(1'000'000'000)}, {2, slow_speed, Bytes(1'000'000'000)}},
+          .inside = Bandwidth(1e12),
+          .between = Bandwidth(1e12)};
+}
+
+TEST(HetPipeTest, PoliciesShareOutTheGpus) {
+  HetPipeOptions options = TwoServers(0.5);
+  EXPECT_EQ(VirtualWorkerGpus(options), (std::vector<std::vector<int>>{{0, 1}, {0, 1}}));
+  options.policy = VirtualWorkerPolicy::kNodePartition;
+  EXPECT_EQ(VirtualWorkerGpus(options), (std::vector<std::vector<int>>{{0, 0}, {1, 1}}));
+  options.policy = VirtualWorkerPolicy::kHybrid;
+  EXPECT_EQ(VirtualWorkerGpus(options), (std::vector<std::vector<int>>{{0, 1}, {0, 1}}));
+  options.servers[1].devices = 3;
+  EXPECT_TRUE(VirtualWorkerGpus(options).empty());
+}
+
+// Six operators of 2 ms on a GPU of speed 1 and one of 1/2: four and two.
+TEST(HetPipeTest, FasterGpusTakeMoreOperators) {
+  const AntichainStates states = Chain({2, 2, 2, 2, 2, 2}, 0, 1000);
+  const VirtualWorker worker = *SolveVirtualWorker(states, TwoServers(0.5), {0, 1});
+  EXPECT_DOUBLE_EQ(worker.bottleneck_s, 8e-3);
+  EXPECT_EQ(worker.in_flight, 2);
+  EXPECT_DOUBLE_EQ(worker.rate_per_s, 125);
+  for (const HetPipeStage& stage : worker.stages) {
+    EXPECT_EQ(stage.nodes.count(), stage.server == 0 ? 4u : 2u);
+  }
+}
+
+TEST(HetPipeTest, MemoryLimitsWhatIsInFlight) {
+  const AntichainStates states = Chain({2, 2}, 0, 600'000'000);
+  const VirtualWorker worker = *SolveVirtualWorker(states, TwoServers(1), {0, 1});
+  EXPECT_EQ(worker.in_flight, 1);  // two copies of 600 MB do not fit
+  EXPECT_DOUBLE_EQ(worker.rate_per_s, 1 / 4e-3);
+  EXPECT_FALSE(SolveVirtualWorker(states, TwoServers(1), {0}).has_value());
+}
+
+// The slowest stage of every cut of a chain, in every order of the GPUs.
+double LeastBottleneck(const std::vector<int>& ms, const HetPipeOptions& options,
+                       std::vector<int> order, double transfer_s) {
+  double least = std::numeric_limits<double>::infinity();
+  const size_t layers = ms.size();
+  std::sort(order.begin(), order.end());
+  do {
+    for (unsigned cuts = 0; cuts < 1u << (layers - 1); ++cuts) {
+      if (static_cast<size_t>(__builtin_popcount(cuts)) + 1 != order.size()) continue;
+      double slowest = 0;
+      size_t layer = 0;
+      for (size_t stage = 0; stage < order.size(); ++stage) {
+        double time = 0;
+        do {
+          time += ms[layer++] * 1e-3 / options.servers[order[stage]].speed;
+        } while (layer < layers && (cuts >> (layer - 1) & 1) == 0);
+        if (stage > 0 && order[stage] != order[stage - 1]) time += transfer_s;
+        if (stage + 1 < order.size() && order[stage] != order[stage + 1]) time += transfer_s;
+        slowest = std::max(slowest, time);
+      }
+      least = std::min(least, slowest);
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+  return least;
+}
+
+TEST(HetPipeTest, NoCutAndNoOrderIsFaster) {
+  Random random(7);
+  for (int round = 0; round < 200; ++round) {
+    HetPipeOptions options;
+    options.most_in_flight = 1;
+    options.inside = Bandwidth(1e18);
+    options.between = Bandwidth(1e9);
+    for (int server = 0; server < 3; ++server) {
+      const double speed = static_cast<double>(random.Integer(1, 8)) / 4;
+      options.servers.push_back({2, speed, Bytes(1'000'000'000)});
+    }
+    const std::vector<int> gpus = {0, 0, 1, 2};
+    std::vector<int> ms;
+    for (int64_t layers = random.Integer(4, 8); layers > 0; --layers) {
+      ms.push_back(static_cast<int>(random.Integer(1, 9)));
+    }
+    constexpr int64_t kActivation = 1'000'000;
+    const auto worker = SolveVirtualWorker(Chain(ms, kActivation, 1), options, gpus);
+    ASSERT_TRUE(worker.has_value());
+    const double least = LeastBottleneck(ms, options, gpus, 2.0 * kActivation / 1e9);
+    EXPECT_NEAR(worker->bottleneck_s, least, least * 1e-6) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft
