@@ -40,6 +40,9 @@ struct Method {
 constexpr Method kMethods[] = {
     {"pipedream", GraphFormat::kPipeDream, PartitionByPipeDream},
     {"pipedream-paper", GraphFormat::kPipeDream, PartitionByPipeDream},
+    {"dapple", GraphFormat::kPipeDream, PartitionByDapple},
+    {"2bw", GraphFormat::kPipeDream, PartitionByTwoBuffer},
+    {"hetpipe", GraphFormat::kPipeDream, PartitionByHetPipe},
     {"piper", GraphFormat::kPiper, PartitionByPiper},
     {"dnn-throughput", GraphFormat::kDnn, PartitionByPlacement},
     {"dnn-latency", GraphFormat::kDnn, PartitionByPlacement},
@@ -52,7 +55,7 @@ const char* NameOf(GraphFormat format) { return kFormatNames[static_cast<int>(fo
 struct PartitionFlags {
   CLI::App app{"Cuts an operator graph into stages.", "stagecraft partition"};
   PartitionRequest request;
-  std::string format, machines, bandwidth;
+  std::string format, machines, bandwidth, server_speed, server_memory;
   int devices = 0, micro_batches = 0;
   double memory = 0;
   bool no_data_parallel = false, no_tensor_parallel = false, no_recompute = false;
@@ -67,14 +70,20 @@ struct PartitionFlags {
     app.add_option("--algorithm", request.algorithm, "whose problem and method")
         ->required()
         ->check(OneOf(methods));
-    app.add_option("--machines", machines, "by level, innermost first (pipedream)");
+    app.add_option("--machines", machines, "by level, innermost first (graph.txt)");
     app.add_option("--bandwidth", bandwidth, "bytes/s by level, innermost first");
-    app.add_option("--devices", devices, "how many (piper, dnn: accelerators)")
+    app.add_option("--devices", devices, "how many (piper, 2bw, dnn: accelerators)")
         ->check(CLI::Range(1, 1 << 20));
-    app.add_option("--micro-batches", micro_batches, "of a step (piper)")
+    app.add_option("--micro-batches", micro_batches,
+                   "of a step (piper, dapple); minibatches of a batch (2bw)")
         ->check(CLI::Range(1, 1 << 20));
     app.add_option("--memory", memory, "bytes of a device; turns the method's memory rule on")
         ->check(CLI::NonNegativeNumber);
+    app.add_option("--server-speed", server_speed,
+                   "by server, against the profiled board (hetpipe)");
+    app.add_option("--server-memory", server_memory, "bytes of a GPU, by server (hetpipe)");
+    app.add_option("--policy", request.policy, "whose GPUs make a virtual worker (hetpipe)")
+        ->check(OneOf({"np", "ed", "hd"}));
     app.add_option("--seed", request.seed, "of random draws");
     app.add_flag("--count-activations", request.count_activations,
                  "transfers between stages take time (pipedream)");
@@ -140,6 +149,8 @@ void Complete(PartitionFlags& flags) {
                     "--machines, at most {}",
                     request.bandwidth_bytes_per_s.size(), request.machines.size(), kMostLevels));
   }
+  request.server_speed = ParseNumbers("--server-speed", flags.server_speed, 1e-6, 1e6);
+  request.server_memory_bytes = ParseNumbers("--server-memory", flags.server_memory, 0.0, 1e15);
   if (flags.devices > 0) request.devices = flags.devices;
   if (flags.micro_batches > 0) request.micro_batches = flags.micro_batches;
   if (flags.app.count("--memory") > 0) request.memory_bytes = flags.memory;
@@ -175,6 +186,7 @@ void PrintJson(const PartitionRequest& request, const PartitionAnswer& answer, d
   report["bottleneck_s"] = OrNull(answer.bottleneck_s);
   report["latency_s"] = OrNull(answer.latency_s);
   report["dp_time_s"] = OrNull(answer.dp_time_s);
+  report["minibatches_per_s"] = OrNull(answer.minibatches_per_s);
   report["states"] = answer.states ? Json(*answer.states) : Json(nullptr);
   report["stages"] = Json::array();
   for (const PartitionedStage& stage : answer.stages) {
@@ -186,7 +198,7 @@ void PrintJson(const PartitionRequest& request, const PartitionAnswer& answer, d
     if (!stage.place.empty()) row["place"] = stage.place;
     report["stages"].push_back(std::move(row));
   }
-  report["warnings"] = answer.warnings;
+  report["notes"] = answer.notes;
   report["wall_ms"] = wall_ms;
   out << report.dump(2) << '\n';
 }
@@ -200,10 +212,13 @@ void PrintText(const PartitionAnswer& answer, std::ostream& out) {
   PrintLine("latency", answer.latency_s, out);
   PrintLine("data parallel", answer.dp_time_s, out);
   if (answer.states) out << fmt::format("{:<15}{}\n", "states", *answer.states);
-  for (const std::string& warning : answer.warnings) out << "warning: " << warning << '\n';
+  if (answer.minibatches_per_s) {
+    out << fmt::format("{:<15}{:.6g} minibatches/s\n", "rate", *answer.minibatches_per_s);
+  }
+  for (const std::string& note : answer.notes) out << "note: " << note << '\n';
   out << '\n';
   TextTable table(
-      {"stage", "place", "first", "last", "nodes", "replicas", "tensor", "compute ms", "memory GB"},
+      {"stage", "place", "first", "last", "nodes", "replicas", "tensor", "time ms", "memory GB"},
       4);
   int number = 0;
   for (const PartitionedStage& stage : answer.stages) {

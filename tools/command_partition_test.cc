@@ -94,6 +94,34 @@ TEST(CommandPartitionTest, NoPartitionEndsWithItsBindingConstraint) {
   EXPECT_EQ(nlohmann::json::parse(outcome.out)["feasible"], false);
 }
 
+TEST(CommandPartitionTest, EveryPlannerOfProfilesAnswers) {
+  const GraphFile graph(Node("a") + Node("b") + "\ta -- b\n");
+  const Args cluster = {"--machines", "2,2", "--bandwidth", "1e10,1e9", "--json", "--algorithm"};
+  for (const std::string algorithm : {"pipedream", "pipedream-paper", "dapple", "2bw", "hetpipe"}) {
+    Args words = cluster;
+    words.push_back(algorithm);
+    const Outcome outcome = Partition(graph, words);
+    ASSERT_EQ(outcome.code, kExitOk) << algorithm << outcome.err;
+    const auto report = nlohmann::json::parse(outcome.out);
+    EXPECT_GT(report["bottleneck_s"], 0) << algorithm;
+    EXPECT_GE(report["stages"].size(), 1u) << algorithm;
+  }
+}
+
+TEST(CommandPartitionTest, FasterServersOfHetPipeTakeMore) {
+  const GraphFile graph(Node("a") + Node("b") + Node("c") + "\ta -- b\n\tb -- c\n");
+  const Outcome outcome =
+      Partition(graph, {"--algorithm", "hetpipe", "--machines", "1,2", "--bandwidth", "1e12,1e12",
+                        "--policy", "ed", "--server-speed", "2,1", "--json"});
+  ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
+  const auto report = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(report["stages"].size(), 2u);
+  for (const auto& stage : report["stages"]) {
+    const bool is_fast = stage["place"].get<std::string>().find("server 0") != std::string::npos;
+    EXPECT_EQ(stage["nodes"].size(), is_fast ? 2u : 1u);
+  }
+}
+
 TEST(CommandPartitionTest, BadGraphsAndFlagsAreNamed) {
   EXPECT_EQ(Sentence("", kTwoMachines), "FILE: has no nodes, want at least one");
   EXPECT_EQ(Sentence(Node("a") + Node("b") + "\ta -- b\n\tb -- a\n", kTwoMachines),

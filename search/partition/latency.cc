@@ -119,6 +119,7 @@ class LatencyAnnealer {
     LatencyPlacement best{now_ms_, placement_};
     const int64_t count = devices > 1 ? steps / kRounds : 0;
     for (int64_t step = 0; step < count * kRounds; ++step) {
+      if (step % count == 0) Restore(best);
       const double progress = static_cast<double>(step % count) / static_cast<double>(count);
       Try(best.latency_ms * kHot * std::pow(kCold / kHot, progress), devices);
       if (now_ms_ < best.latency_ms) best = {now_ms_, placement_};
@@ -143,6 +144,11 @@ class LatencyAnnealer {
       if (device < pool_) bytes_[device] += problem_.nodes[node].bytes;
       placement_[node] = device;
     }
+  }
+
+  void Restore(const LatencyPlacement& best) {
+    for (const std::vector<int>& unit : units_) Put(unit, best.placement[unit[0]]);
+    now_ms_ = best.latency_ms;
   }
 
   // The better of everything on processors, and accelerators filled in order.

@@ -6,11 +6,12 @@
 
 #include "costmodel/check.h"
 #include "search/partition/antichain_states.h"
+#include "search/partition/dag.h"
 #include "search/partition/partition_check.h"
 #include "search/partition/pipedream.h"
 #include "search/partition/timed_graph.h"
-#include "sim/graph_txt.h"
 #include "tools/partition/partition_request.h"
+#include "tools/partition/profiled_states.h"
 
 namespace stagecraft {
 namespace {
@@ -42,10 +43,10 @@ void AddStages(const TimedGraph& graph, const std::vector<PipeDreamStage>& stage
       continue;
     }
     PartitionedStage added;
+    added.nodes = NamesOf(graph, stage.nodes);
     added.replicas = replicas;
     for (const int node : Members(stage.nodes)) {
       const TimedNode& timed = graph.nodes[node];
-      added.nodes.push_back(timed.name);
       added.time_s += timed.compute().seconds() / replicas;
       added.memory_bytes += static_cast<double>((timed.activation + timed.parameters).count());
     }
@@ -82,21 +83,8 @@ std::string Obstacle(const TimedGraph& graph, const AntichainStates& states,
 
 PartitionAnswer PartitionByPipeDream(const PartitionRequest& request) {
   const PipeDreamOptions options = OptionsOf(request);
-  TimedGraph graph =
-      ToTimedGraph(ParseProfiledGraph(request.text, request.graph_path), request.graph_path);
   PartitionAnswer answer;
-  AntichainStates states;
-  try {
-    states = FindAntichainStates(graph);
-  } catch (const InputError&) {
-    const size_t nodes = graph.nodes.size();
-    graph = CompressBranches(graph).graph;
-    states = FindAntichainStates(graph);
-    answer.warnings.push_back(fmt::format(
-        "branches are compressed, {} nodes to {}: the graph has too many antichain states", nodes,
-        graph.nodes.size()));
-  }
-  answer.states = states.size();
+  const auto [graph, states] = ReadProfiledStates(request, answer);
   answer.dp_time_s = DataParallelSeconds(states, options.levels);
   const PipeDreamPartition partition = SolvePipeDream(states, options);
   if (std::isinf(partition.bottleneck_s)) {

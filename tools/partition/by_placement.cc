@@ -14,7 +14,7 @@ namespace stagecraft {
 namespace {
 
 constexpr int64_t kMaxLoadSteps = 3'000'000;
-constexpr int64_t kLatencySteps = 200'000;
+constexpr int64_t kLatencySteps = 1'000'000;
 
 void AddStages(const PlacementProblem& problem, const Placement& placement, bool pools_processors,
                PartitionAnswer& answer) {

@@ -30,6 +30,10 @@ struct PartitionRequest {
   bool recompute = true;
   bool non_contiguous = false;
   uint64_t seed = 1;
+  // HetPipe's; one for each server, or empty.
+  std::vector<double> server_speed;         // against the profile's board
+  std::vector<double> server_memory_bytes;  // of a GPU
+  std::string policy;                       // "np", "ed", "hd"; empty: the best of them
 };
 
 struct PartitionedStage {
@@ -47,14 +51,18 @@ struct PartitionAnswer {
   std::optional<double> bottleneck_s;
   std::optional<double> latency_s;
   std::optional<double> dp_time_s;
+  std::optional<double> minibatches_per_s;
   std::optional<int> states;
-  std::string obstacle;  // why there is no partition; empty: there is one
-  std::vector<std::string> warnings;
+  std::string obstacle;            // why there is no partition; empty: there is one
+  std::vector<std::string> notes;  // what rests on an assumption, what was chosen
 };
 
 // Each solves, checks the result anew and throws InputError for flags that it
 // cannot do without.
 PartitionAnswer PartitionByPipeDream(const PartitionRequest& request);
+PartitionAnswer PartitionByDapple(const PartitionRequest& request);
+PartitionAnswer PartitionByTwoBuffer(const PartitionRequest& request);
+PartitionAnswer PartitionByHetPipe(const PartitionRequest& request);
 PartitionAnswer PartitionByPiper(const PartitionRequest& request);
 PartitionAnswer PartitionByPlacement(const PartitionRequest& request);
 

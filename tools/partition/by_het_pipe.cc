@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/units.h"
+#include "search/partition/het_pipe.h"
+#include "tools/partition/partition_request.h"
+#include "tools/partition/profiled_states.h"
+
+namespace stagecraft {
+namespace {
+
+// All orders of a virtual worker's GPUs are tried.
+constexpr int kMostGpus = 8;  // of a server
+constexpr int kMostServers = 5;
+
+struct Policy {
+  const char* name;
+  VirtualWorkerPolicy policy;
+};
+constexpr Policy kPolicies[] = {{"np", VirtualWorkerPolicy::kNodePartition},
+                                {"ed", VirtualWorkerPolicy::kEqualDistribution},
+                                {"hd", VirtualWorkerPolicy::kHybrid}};
+
+void RequireOneEach(const char* flag, size_t got, size_t servers) {
+  if (got == 0 || got == servers) return;
+  throw InputError(
+      fmt::format("{}: got {} numbers, want one for each of {} servers", flag, got, servers));
+}
+
+HetPipeOptions OptionsOf(const PartitionRequest& request) {
+  if (request.machines.size() != 2 || request.machines[0] > kMostGpus ||
+      request.machines[1] > kMostServers) {
+    throw InputError(fmt::format(
+        "--machines: want GPUs per server, at most {}, and servers, at most {}, such as "
+        "4,4",
+        kMostGpus, kMostServers));
+  }
+  const auto servers = static_cast<size_t>(request.machines[1]);
+  RequireOneEach("--server-speed", request.server_speed.size(), servers);
+  RequireOneEach("--server-memory", request.server_memory_bytes.size(), servers);
+  HetPipeOptions options;
+  options.inside = Bandwidth(request.bandwidth_bytes_per_s[0]);
+  options.between = Bandwidth(request.bandwidth_bytes_per_s[1]);
+  for (size_t server = 0; server < servers; ++server) {
+    HetPipeServer added;
+    added.devices = request.machines[0];
+    if (!request.server_speed.empty()) added.speed = request.server_speed[server];
+    double bytes = request.memory_bytes.value_or(1e15);  // without a limit
+    if (!request.server_memory_bytes.empty()) bytes = request.server_memory_bytes[server];
+    added.memory = Bytes(std::llround(bytes));
+    options.servers.push_back(added);
+  }
+  return options;
+}
+
+using Workers = std::vector<VirtualWorker>;
+
+double RateOf(const Workers& workers) {
+  double rate = 0;
+  for (const VirtualWorker& worker : workers) rate += worker.rate_per_s;
+  return rate;
+}
+
+// Nothing where a worker does not fit or the policy does not apply.
+std::optional<Workers> SolveWorkers(const AntichainStates& states, const HetPipeOptions& options) {
+  std::map<std::vector<int>, std::optional<VirtualWorker>> solved;  // equal workers once
+  Workers workers;
+  for (const std::vector<int>& gpus : VirtualWorkerGpus(options)) {
+    if (!solved.contains(gpus)) solved.emplace(gpus, SolveVirtualWorker(states, options, gpus));
+    if (!solved.at(gpus)) return std::nullopt;
+    workers.push_back(*solved.at(gpus));
+  }
+  if (workers.empty()) return std::nullopt;
+  return workers;
+}
+
+}  // namespace
+
+PartitionAnswer PartitionByHetPipe(const PartitionRequest& request) {
+  HetPipeOptions options = OptionsOf(request);
+  PartitionAnswer answer;
+  const ProfiledStates profile = ReadProfiledStates(request, answer);
+  std::optional<Workers> best;
+  std::string tried;
+  for (const Policy& policy : kPolicies) {
+    if (!request.policy.empty() && request.policy != policy.name) continue;
+    options.policy = policy.policy;
+    std::optional<Workers> workers = SolveWorkers(profile.states, options);
+    tried += fmt::format("{}{} {}", tried.empty() ? "policies: " : ", ", policy.name,
+                         workers ? fmt::format("{:.4g}/s", RateOf(*workers)) : "not possible");
+    if (workers && (!best || RateOf(*workers) > RateOf(*best))) best = std::move(workers);
+  }
+  if (!best) {
+    answer.obstacle = "memory: no virtual worker holds one minibatch on its GPUs (" + tried + ")";
+    return answer;
+  }
+  answer.notes.push_back(tried);
+  answer.minibatches_per_s = RateOf(*best);
+  answer.bottleneck_s = 0;
+  for (size_t w = 0; w < best->size(); ++w) {
+    const VirtualWorker& worker = (*best)[w];
+    answer.bottleneck_s = std::max(*answer.bottleneck_s, worker.bottleneck_s);
+    for (const HetPipeStage& stage : worker.stages) {
+      PartitionedStage added;
+      added.nodes = NamesOf(profile.graph, stage.nodes);
+      added.time_s = stage.time_s;
+      added.memory_bytes = stage.memory_bytes;
+      added.place =
+          fmt::format("worker {} server {} ({} in flight)", w, stage.server, worker.in_flight);
+      answer.stages.push_back(added);
+    }
+  }
+  return answer;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,34 @@
+#include "tools/partition/profiled_states.h"
+
+#include <fmt/format.h>
+
+#include "costmodel/check.h"
+#include "sim/graph_txt.h"
+
+namespace stagecraft {
+
+ProfiledStates ReadProfiledStates(const PartitionRequest& request, PartitionAnswer& answer) {
+  ProfiledStates read;
+  read.graph =
+      ToTimedGraph(ParseProfiledGraph(request.text, request.graph_path), request.graph_path);
+  try {
+    read.states = FindAntichainStates(read.graph);
+  } catch (const InputError&) {
+    const size_t nodes = read.graph.nodes.size();
+    read.graph = CompressBranches(read.graph).graph;
+    read.states = FindAntichainStates(read.graph);
+    answer.notes.push_back(fmt::format(
+        "branches are compressed, {} nodes to {}: the graph has too many antichain states", nodes,
+        read.graph.nodes.size()));
+  }
+  answer.states = read.states.size();
+  return read;
+}
+
+std::vector<std::string> NamesOf(const TimedGraph& graph, const NodeSet& nodes) {
+  std::vector<std::string> names;
+  for (const int node : Members(nodes)) names.push_back(graph.nodes[node].name);
+  return names;
+}
+
+}  // namespace stagecraft

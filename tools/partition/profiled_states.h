@@ -1,0 +1,26 @@
+// ProfiledStates: a PipeDream profile ready for the planners that cut between
+// antichain states.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "search/partition/antichain_states.h"
+#include "search/partition/dag.h"
+#include "search/partition/timed_graph.h"
+#include "tools/partition/partition_request.h"
+
+namespace stagecraft {
+
+struct ProfiledStates {
+  TimedGraph graph;  // its branches compressed where it has too many states
+  AntichainStates states;
+};
+
+// Notes the number of states, and a note where branches are compressed, in
+// `answer`.
+ProfiledStates ReadProfiledStates(const PartitionRequest& request, PartitionAnswer& answer);
+
+std::vector<std::string> NamesOf(const TimedGraph& graph, const NodeSet& nodes);
+
+}  // namespace stagecraft
