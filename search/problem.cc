@@ -39,8 +39,18 @@ std::vector<std::string> FindErrors(const SearchProblem& problem) {
                                  problem.given.global_batch, problem.given.sequence));
   }
   for (const PipelineOrder order : choices.orders) {
-    if (order != PipelineOrder::kCustom) continue;
-    errors.push_back("schedule: custom orders cannot be sought");
+    if (order == PipelineOrder::kCustom) {
+      errors.push_back("schedule: custom orders cannot be sought");
+    } else if (IsAsynchronous(order)) {
+      errors.push_back(fmt::format(
+          "schedule: {} trains with other weights than those that flush, so that step times do "
+          "not compare; ask simulate",
+          Name(order)));
+    }
+  }
+  if (!problem.cluster.homogeneous()) {
+    errors.push_back("cluster: plans of equal stages want one kind of node, " +
+                     problem.cluster.name() + " has several");
   }
   return errors;
 }

@@ -67,10 +67,14 @@ std::vector<StepBound::LayerTimes> StepBound::Measure(const ShardSpec& spec) con
   const std::vector<Estimate> estimates =
       problem_.model.Predict(schedule.distinct_ops(), problem_.cluster.device(0));
   std::vector<LayerTimes> times;
-  for (const auto& [forward, backward] : blocks) {
-    times.push_back(
-        {TimesOf(schedule, forward, estimates).device,
-         problem_.given.forward_only ? Duration() : TimesOf(schedule, backward, estimates).device});
+  for (size_t kind = 0; kind < blocks.size(); ++kind) {
+    const auto [forward, backward] = blocks[kind];
+    LayerTimes own{TimesOf(schedule, forward, estimates).device, Duration()};
+    if (!problem_.given.forward_only) {
+      own.backward = TimesOf(schedule, backward, estimates).device;
+      if (RecomputesWhole(problem_.workload.kinds[kind], spec)) own.backward += own.forward;
+    }
+    times.push_back(own);
   }
   return times;
 }
@@ -160,7 +164,8 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
   Bytes most;
   for (int stage = 0; stage < map.stages(); ++stage) {
     const ModelStates states = ShareOut(by_stage[stage], SharingOf(probe, workload, stage));
-    most = std::max(most, states.weights + states.gradients + states.optimizer);
+    const Bytes optimizer = degrees.offload.optimizer ? Bytes() : states.optimizer;
+    most = std::max(most, states.weights + states.gradients + optimizer);
   }
   return most + ContextMemory();
 }

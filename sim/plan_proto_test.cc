@@ -190,7 +190,7 @@ TEST(PlanProtoTest, BadStagesAreRefusedInOneSentence) {
       After(Second("chunks { first: 5 count: 3 }", "8, 9, 10, 11"), "got 5, want 4"),
       After(Second("chunks { first: 3 count: 5 }", "8, 9, 10, 11"), "got 3, want 4"),
       After(Second("chunks { first: 4 count: 3 }", "8, 9, 10, 11"), "hold 7 layers, but"),
-      After(Second("chunks { first: 4 count: 5 }", "8, 9, 10, 11"), "of 8 layers in all"),
+      After(Second("chunks { first: 4 count: 5 }", "8, 9, 10, 11"), "of 8 in all"),
       After(Second("chunks { first: 4 }", "8, 9, 10, 11"), "chunks[0].count: got 0, want 1 to"),
       After(Second("chunks { first: -4 count: 8 }", "8, 9, 10, 11"), "first: got -4"),
       After(Second("chunks { first: 4 count: 2147483647 }", "8, 9, 10, 11"), "got 2147483647"),

@@ -87,6 +87,7 @@ TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
     const auto small = MakeSmallProblem(Random(seed), 1);
     SearchProblem problem = small->Ask();
+    if (seed % 3 == 2) problem.given.offload = {.optimizer = true, .host_memory = Bytes(1ll << 40)};
     const MemoModel memo(small->model);
     Choices choices;
     choices.orders.assign(std::begin(kOrders), std::end(kOrders));

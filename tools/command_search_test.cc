@@ -112,6 +112,8 @@ TEST(CommandSearchTest, BadFlagsAreOneSentence) {
   EXPECT_EQ(ErrorOf(cluster, {"--top", "0"}), "--top: got 0, want 1 to 1000");
   EXPECT_EQ(ErrorOf(cluster, {"--schedule", "custom"}),
             "--schedule: got \"custom\", want names as simulate takes them, or all");
+  EXPECT_TRUE(ErrorOf(cluster, {"--schedule", "pipedream"}).starts_with("schedule: pipedream "));
+  EXPECT_TRUE(ErrorOf("h100-sxm:1x8+a100-sxm4-80gb:1x8", {}).starts_with("cluster: plans of "));
   EXPECT_EQ(ErrorOf(cluster, {"-o", "plan.pb"}),
             "-o: got \"plan.pb\", want a .textproto, .json or .yaml file");
   EXPECT_EQ(ErrorOf(cluster, {"-o", "/no/such/plan.yaml"}),

@@ -88,7 +88,8 @@ SearchJob SearchFlags::Build() const {
     if (name == "all" && orders_.size() == 1) {
       for (int i = 0; i < kPipelineOrderCount; ++i) {
         const auto order = static_cast<PipelineOrder>(i);
-        if (order != PipelineOrder::kCustom) job.choices.orders.push_back(order);
+        if (order != PipelineOrder::kCustom && !IsAsynchronous(order))
+          job.choices.orders.push_back(order);
       }
       continue;
     }
