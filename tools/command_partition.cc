@@ -133,7 +133,7 @@ GraphFormat FormatOf(const std::string& name, const std::string& text) {
 }
 
 void Complete(PartitionFlags& flags) {
-  constexpr int kMostMachines = 1 << 12;
+  constexpr int kMostMachines = 64;
   constexpr size_t kMostLevels = 8;
   PartitionRequest& request = flags.request;
   const std::string bytes = ReadFile(request.graph_path);

@@ -134,7 +134,7 @@ TEST(CommandPartitionTest, BadGraphsAndFlagsAreNamed) {
             "--machines: got nothing, want machines by level, such as 4,4");
   EXPECT_EQ(
       Sentence(Node("a"), {"--algorithm", "pipedream", "--machines", "4,x", "--bandwidth", "1e9"}),
-      "--machines: got '4,x', want numbers of 1 to 4096 with commas between");
+      "--machines: got '4,x', want numbers of 1 to 64 with commas between");
 }
 
 TEST(CommandPartitionTest, PlacementsNameTheirDevices) {

@@ -39,8 +39,7 @@ class StateFinder {
     if (is_new) {
       if (static_cast<int>(antichains_.size()) >= most_) {
         throw InputError(
-            fmt::format("{}: has more than {} antichain states, want a graph whose "
-                        "branches are compressed",
+            fmt::format("{}: has more than {} antichain states, want fewer or shorter branches",
                         graph_.name, most_));
       }
       antichains_.push_back(found->first);

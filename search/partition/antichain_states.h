@@ -27,7 +27,8 @@ struct AntichainStates {
   int size() const { return static_cast<int>(states.size()); }
 };
 
-inline constexpr int kMostAntichainStates = 20'000;
+// Of which a table of all pairs takes 128 MB.
+inline constexpr int kMostAntichainStates = 4000;
 
 // The states of PipeDream's recurrence (Narayanan et al., "PipeDream", SOSP
 // 2019; its graph.py): breadth first, each member of a frontier (augmented by
@@ -35,8 +36,7 @@ inline constexpr int kMostAntichainStates = 20'000;
 // Not every downset is a state. As there, an output counts as needed from a
 // member on to any node that is neither that member nor before it, even where
 // that node is done. O(states * width * (nodes / 64 + width)).
-// Throws InputError for more than `most` states, with the advice to compress
-// the branches.
+// Throws InputError for more than `most` states; CompressBranches helps.
 AntichainStates FindAntichainStates(const TimedGraph& graph, int most = kMostAntichainStates);
 
 }  // namespace stagecraft

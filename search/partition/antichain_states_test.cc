@@ -73,7 +73,7 @@ TEST(AntichainStatesTest, ProfiledNetworksHaveThePublishedCounts) {
   }
 }
 
-TEST(AntichainStatesTest, TooManyStatesAreAnErrorWithAdvice) {
+TEST(AntichainStatesTest, TooManyStatesAreAnError) {
   const TimedGraph graph = Graph(3, {{0, 1}, {1, 2}});
   EXPECT_THROW(FindAntichainStates(graph, 2), InputError);
   EXPECT_EQ(FindAntichainStates(graph, 3).size(), 3);

@@ -12,7 +12,7 @@ namespace {
 class PipeDreamChecker {
  public:
   PipeDreamChecker(const TimedGraph& graph, const PipeDreamOptions& options)
-      : graph_(graph), options_(options), before_(Ancestors(graph.dag)) {}
+      : graph_(graph), options_(options) {}
 
   PartitionCheck Check(const PipeDreamPartition& partition) {
     PartitionCheck check;
@@ -55,28 +55,6 @@ class PipeDreamChecker {
     double bytes = 0;
     for (const int node : Members(nodes)) {
       bytes += static_cast<double>(graph_.nodes[node].parameters.count());
-    }
-    return bytes;
-  }
-
-  // Activations of the frontier of `done` and of what is needed beyond it.
-  double OutputBytes(const NodeSet& done) const {
-    NodeSet needed(done.size());
-    for (const int node : Members(done)) {
-      const bool is_last =
-          std::none_of(graph_.dag.consumers[node].begin(), graph_.dag.consumers[node].end(),
-                       [&](int consumer) { return done.test(consumer); });
-      if (!is_last) continue;
-      needed.set(node);
-      for (const int earlier : Members(before_[node])) {
-        for (const int consumer : graph_.dag.consumers[earlier]) {
-          if (consumer != node && !before_[node].test(consumer)) needed.set(earlier);
-        }
-      }
-    }
-    double bytes = 0;
-    for (const int node : Members(needed)) {
-      bytes += static_cast<double>(graph_.nodes[node].activation.count());
     }
     return bytes;
   }
@@ -132,14 +110,13 @@ class PipeDreamChecker {
   }
 
   double Transfer(const NodeSet& done, double replicas, double bandwidth) const {
-    const double time = 2 * OutputBytes(done) / bandwidth;
+    const double time = 2 * FrontierBytes(graph_, done) / bandwidth;
     if (options_.rule == PipeDreamRule::kPaper) return time;
     return options_.activation_compression ? time / replicas / *options_.activation_compression : 0;
   }
 
   const TimedGraph& graph_;
   const PipeDreamOptions& options_;
-  const std::vector<NodeSet> before_;
   std::vector<std::string> errors_;
 };
 

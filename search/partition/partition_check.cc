@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "costmodel/units.h"
+
 namespace stagecraft {
 
 void CheckStageOrder(const Dag& dag, std::span<const NodeSet> stages,
@@ -26,6 +30,26 @@ void CheckStageOrder(const Dag& dag, std::span<const NodeSet> stages,
                                    stage_of[node], consumer, stage_of[consumer]));
     }
   }
+}
+
+double FrontierBytes(const TimedGraph& graph, const NodeSet& done) {
+  const std::vector<NodeSet> before = Ancestors(graph.dag);
+  NodeSet needed(done.size());
+  for (const int node : Members(done)) {
+    const std::vector<int>& consumers = graph.dag.consumers[node];
+    if (std::any_of(consumers.begin(), consumers.end(), [&](int n) { return done.test(n); })) {
+      continue;
+    }
+    needed.set(node);
+    for (const int earlier : Members(before[node])) {
+      for (const int consumer : graph.dag.consumers[earlier]) {
+        if (consumer != node && !before[node].test(consumer)) needed.set(earlier);
+      }
+    }
+  }
+  Bytes bytes;
+  for (const int node : Members(needed)) bytes += graph.nodes[node].activation;
+  return static_cast<double>(bytes.count());
 }
 
 }  // namespace stagecraft

@@ -25,6 +25,10 @@ struct PartitionCheck {
 void CheckStageOrder(const Dag& dag, std::span<const NodeSet> stages,
                      std::vector<std::string>& errors);
 
+// What crosses a cut behind `done`, in bytes of one minibatch: activations of
+// the augmented antichain (antichain_states.h) that bounds it.
+double FrontierBytes(const TimedGraph& graph, const NodeSet& done);
+
 // Bottleneck in seconds per minibatch, by the rules of pipedream.h; the
 // machines of every level, and the memory where it is limited.
 PartitionCheck CheckPipeDream(const TimedGraph& graph, const PipeDreamOptions& options,

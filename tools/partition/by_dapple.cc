@@ -6,6 +6,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/units.h"
+#include "search/partition/check_planners.h"
 #include "search/partition/dapple.h"
 #include "tools/partition/partition_request.h"
 #include "tools/partition/profiled_states.h"
@@ -49,6 +50,7 @@ PartitionAnswer PartitionByDapple(const PartitionRequest& request) {
         static_cast<double>(options.memory->count()) / 1e9);
     return answer;
   }
+  CHECK(CheckDapple(profile.graph, options, *plan).errors.empty());
   answer.latency_s = plan->step_s;
   answer.dp_time_s = plan->data_parallel_s;
   double slowest_s = 0;

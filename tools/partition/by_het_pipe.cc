@@ -9,6 +9,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/units.h"
+#include "search/partition/check_planners.h"
 #include "search/partition/het_pipe.h"
 #include "tools/partition/partition_request.h"
 #include "tools/partition/profiled_states.h"
@@ -69,12 +70,15 @@ double RateOf(const Workers& workers) {
 }
 
 // Nothing where a worker does not fit or the policy does not apply.
-std::optional<Workers> SolveWorkers(const AntichainStates& states, const HetPipeOptions& options) {
+std::optional<Workers> SolveWorkers(const ProfiledStates& profile, const HetPipeOptions& options) {
   std::map<std::vector<int>, std::optional<VirtualWorker>> solved;  // equal workers once
   Workers workers;
   for (const std::vector<int>& gpus : VirtualWorkerGpus(options)) {
-    if (!solved.contains(gpus)) solved.emplace(gpus, SolveVirtualWorker(states, options, gpus));
+    if (!solved.contains(gpus)) {
+      solved.emplace(gpus, SolveVirtualWorker(profile.states, options, gpus));
+    }
     if (!solved.at(gpus)) return std::nullopt;
+    CHECK(CheckVirtualWorker(profile.graph, options, gpus, *solved.at(gpus)).errors.empty());
     workers.push_back(*solved.at(gpus));
   }
   if (workers.empty()) return std::nullopt;
@@ -92,7 +96,7 @@ PartitionAnswer PartitionByHetPipe(const PartitionRequest& request) {
   for (const Policy& policy : kPolicies) {
     if (!request.policy.empty() && request.policy != policy.name) continue;
     options.policy = policy.policy;
-    std::optional<Workers> workers = SolveWorkers(profile.states, options);
+    std::optional<Workers> workers = SolveWorkers(profile, options);
     tried += fmt::format("{}{} {}", tried.empty() ? "policies: " : ", ", policy.name,
                          workers ? fmt::format("{:.4g}/s", RateOf(*workers)) : "not possible");
     if (workers && (!best || RateOf(*workers) > RateOf(*best))) best = std::move(workers);

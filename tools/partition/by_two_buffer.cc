@@ -4,6 +4,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/units.h"
+#include "search/partition/check_planners.h"
 #include "search/partition/two_buffer.h"
 #include "tools/partition/partition_request.h"
 #include "tools/partition/profiled_states.h"
@@ -38,6 +39,7 @@ PartitionAnswer PartitionByTwoBuffer(const PartitionRequest& request) {
         options.devices, options.batch);
     return answer;
   }
+  CHECK(CheckTwoBuffer(profile.graph, options, *plan).errors.empty());
   answer.bottleneck_s = plan->period_s;
   answer.minibatches_per_s = plan->rate_per_s;
   answer.notes.push_back(
