@@ -78,7 +78,7 @@ struct PartitionFlags {
                    "of a step (piper, dapple); minibatches of a batch (2bw)")
         ->check(CLI::Range(1, 1 << 20));
     app.add_option("--memory", memory, "bytes of a device; turns the method's memory rule on")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Range(0.0, 1e15));
     app.add_option("--server-speed", server_speed,
                    "by server, against the profiled board (hetpipe)");
     app.add_option("--server-memory", server_memory, "bytes of a GPU, by server (hetpipe)");

@@ -137,6 +137,17 @@ TEST(CommandPartitionTest, BadGraphsAndFlagsAreNamed) {
       "--machines: got '4,x', want numbers of 1 to 64 with commas between");
 }
 
+TEST(CommandPartitionTest, MoreDevicesThanAreMeantAreRefused) {
+  const std::string graph =
+      R"({"maxFPGAs": 1000000, "maxCPUs": 1, "maxSizePerFPGA": 10, "nodes": [
+          {"id": 1, "cpuLatency": 9, "fpgaLatency": 1, "size": 9}], "edges": []})";
+  EXPECT_EQ(Sentence(graph, {"--algorithm", "dnn-throughput"}),
+            "--devices: got 1000000 accelerators and 1 processors, want at most 64");
+  EXPECT_NE(Sentence(Node("a"), {"--algorithm", "2bw", "--machines", "2", "--bandwidth", "1e9",
+                                 "--memory", "1e300"}),
+            "no error");
+}
+
 TEST(CommandPartitionTest, PlacementsNameTheirDevices) {
   const GraphFile graph(
       R"({"maxFPGAs": 2, "maxCPUs": 1, "maxSizePerFPGA": 10, "nodes": [

@@ -14,6 +14,7 @@ namespace stagecraft {
 namespace {
 
 constexpr int64_t kMaxLoadSteps = 3'000'000;
+constexpr int kMostDevices = 64;  // accelerators, and processors
 constexpr int64_t kLatencySteps = 1'000'000;
 
 void AddStages(const PlacementProblem& problem, const Placement& placement, bool pools_processors,
@@ -72,7 +73,11 @@ PartitionAnswer PartitionByPlacement(const PartitionRequest& request) {
   PlacementProblem problem = ParsePlacementProblem(request.text, request.graph_path);
   if (request.devices) problem.accelerators = *request.devices;
   if (request.memory_bytes) problem.memory_bytes = *request.memory_bytes;
-  if (problem.devices() < 1) throw InputError("--devices: got 0, want at least 1");
+  if (problem.accelerators > kMostDevices || problem.cpus > kMostDevices) {
+    throw InputError(
+        fmt::format("--devices: got {} accelerators and {} processors, want at most {}",
+                    problem.accelerators, problem.cpus, kMostDevices));
+  }
   PartitionAnswer answer;
   if (request.algorithm == "dnn-throughput") {
     PlaceForThroughput(problem, request, answer);
