@@ -9,8 +9,6 @@
 #include <optional>
 
 #include "costmodel/check.h"
-#include "search/space.h"
-#include "search/step_bound.h"
 #include "sim/plan_orders.h"
 
 namespace stagecraft {
@@ -25,14 +23,13 @@ struct Candidate {
   double bound = 0;
 };
 
-double Gibibytes(Bytes bytes) { return static_cast<double>(bytes.count()) / (1 << 30); }
-
 class Search {
  public:
-  Search(const SearchProblem& problem, const SearchOptions& options)
-      : problem_(problem), options_(options), space_(EnumerateDegrees(problem)) {}
+  Search(const SearchProblem& problem, PlanSpace& space, const SearchOptions& options)
+      : problem_(problem), options_(options), space_(space) {}
 
   SearchResult Run() {
+    result_.space = space_.name();
     result_.candidates = static_cast<int64_t>(space_.size());
     BoundAll();
     size_t next = 0;
@@ -63,20 +60,16 @@ class Search {
   }
 
   void BoundAll() {
-    StepBound bound(problem_);
-    const Bytes capacity = problem_.cluster.device(0).memory;
     for (size_t i = 0; i < space_.size(); ++i) {
-      const Bytes memory = bound.Memory(space_[i]);
-      if (memory > capacity) {
-        NoteObstacle(memory, capacity, [&] {
-          return fmt::format(
-              "weights, gradients and optimizer states need {:.1f} GiB at {}, {:.1f} "
-              "GiB are there",
-              Gibibytes(memory), DegreesText(space_[i]), Gibibytes(capacity));
+      const MemoryNeed memory = space_.LeastMemory(i);
+      if (memory.Share() > 1) {
+        NoteObstacle(memory.Share(), [&] {
+          return fmt::format("states alone need {:.1f} GiB at {}, {:.1f} GiB are there",
+                             memory.needed.gib(), space_.Describe(i), memory.capacity.gib());
         });
         continue;
       }
-      queue_.push_back({i, bound.Score(space_[i])});
+      queue_.push_back({i, space_.Bound(i)});
     }
     std::sort(queue_.begin(), queue_.end(), [](const Candidate& a, const Candidate& b) {
       return a.bound != b.bound ? a.bound < b.bound : a.index < b.index;
@@ -92,18 +85,17 @@ class Search {
     const double worst = WorstKept();
     while (last > first && queue_[last - 1].bound >= worst) --last;
     std::vector<std::optional<RankedPlan>> wave(last - first);
-    tbb::parallel_for(first, last,
-                      [&](size_t i) { wave[i - first] = Evaluate(space_[queue_[i].index]); });
+    tbb::parallel_for(first, last, [&](size_t i) { wave[i - first] = Evaluate(queue_[i].index); });
     for (size_t i = first; i < last; ++i) Keep(std::move(wave[i - first]), queue_[i].index);
     return last;
   }
 
   // Nothing where its orders need more memory than they may use.
-  std::optional<RankedPlan> Evaluate(const PlanDegrees& degrees) const {
+  std::optional<RankedPlan> Evaluate(size_t index) const {
     RankedPlan ranked;
     try {
-      const Plan plan = MakePlan(degrees, problem_.workload, problem_.cluster);
-      ranked.plan = WithOrders(plan, problem_.workload, problem_.cluster, problem_.model);
+      ranked.plan =
+          WithOrders(space_.Make(index), problem_.workload, problem_.cluster, problem_.model);
     } catch (const InputError&) {
       return std::nullopt;
     }
@@ -116,7 +108,7 @@ class Search {
   void Keep(std::optional<RankedPlan> found, size_t index) {
     ++result_.evaluated;
     if (!found) return;
-    if (!found->evaluation.fits) return NoteStage(found->evaluation, space_[index]);
+    if (!found->evaluation.fits) return NoteStage(found->evaluation, index);
     ++result_.feasible;
     if (found->score < best_) {
       best_ = found->score;
@@ -129,31 +121,26 @@ class Search {
     if (result_.plans.size() > static_cast<size_t>(options_.top)) result_.plans.pop_back();
   }
 
-  void NoteStage(const Evaluation& evaluation, const PlanDegrees& degrees) {
+  void NoteStage(const Evaluation& evaluation, size_t index) {
+    const auto share = [](const StageMemory& memory) {
+      return static_cast<double>(memory.Peak().count()) /
+             static_cast<double>(memory.capacity.count());
+    };
     const auto fullest = std::max_element(
         evaluation.memory.begin(), evaluation.memory.end(),
-        [](const StageMemory& a, const StageMemory& b) { return a.Peak() < b.Peak(); });
-    NoteObstacle(fullest->Peak(), fullest->capacity, [&] {
+        [&](const StageMemory& a, const StageMemory& b) { return share(a) < share(b); });
+    NoteObstacle(share(*fullest), [&] {
       return fmt::format("stage {} needs {:.1f} GiB at {}, {:.1f} GiB are there", fullest->stage,
-                         Gibibytes(fullest->Peak()), DegreesText(degrees),
-                         Gibibytes(fullest->capacity));
+                         fullest->Peak().gib(), space_.Describe(index), fullest->capacity.gib());
     });
   }
 
   // The nearest to fit is told.
   template <typename Text>
-  void NoteObstacle(Bytes needed, Bytes capacity, Text text) {
-    const double share =
-        static_cast<double>(needed.count()) / static_cast<double>(capacity.count());
+  void NoteObstacle(double share, Text text) {
     if (share >= least_share_) return;
     least_share_ = share;
     result_.obstacle = text();
-  }
-
-  static std::string DegreesText(const PlanDegrees& d) {
-    return fmt::format("tp {}, cp {}, pp {}, dp {}, micro-batch {}, recompute {}, zero {}",
-                       d.tensor, d.context, d.pipeline, d.data, d.micro_batch, Name(d.recompute),
-                       d.zero);
   }
 
   void Report(size_t next) const {
@@ -169,7 +156,7 @@ class Search {
     if (result_.bound == kInfinity) result_.bound = 0;  // there is no plan
     result_.is_optimal = !result_.plans.empty() && (is_done || unseen >= best_);
     if (!result_.plans.empty()) result_.obstacle.clear();
-    if (space_.empty()) {
+    if (space_.size() == 0) {
       result_.obstacle =
           "no degrees among those allowed divide the devices, the batch and the "
           "network at once";
@@ -178,7 +165,7 @@ class Search {
 
   const SearchProblem& problem_;
   const SearchOptions& options_;
-  const std::vector<PlanDegrees> space_;
+  PlanSpace& space_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::vector<Candidate> queue_;
   SearchResult result_;
@@ -188,8 +175,9 @@ class Search {
 
 }  // namespace
 
-SearchResult SearchExhaustively(const SearchProblem& problem, const SearchOptions& options) {
-  return Search(problem, options).Run();
+SearchResult SearchExhaustively(const SearchProblem& problem, PlanSpace& space,
+                                const SearchOptions& options) {
+  return Search(problem, space, options).Run();
 }
 
 }  // namespace stagecraft

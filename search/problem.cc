@@ -48,9 +48,13 @@ std::vector<std::string> FindErrors(const SearchProblem& problem) {
           Name(order)));
     }
   }
-  if (!problem.cluster.homogeneous()) {
-    errors.push_back("cluster: plans of equal stages want one kind of node, " +
-                     problem.cluster.name() + " has several");
+  const bool has_others = !choices.context.empty() || !choices.expert.empty() ||
+                          !choices.chunks.empty() || !choices.orders.empty() ||
+                          !choices.zeros.empty() || choices.fewer_devices;
+  if (!problem.cluster.homogeneous() && has_others) {
+    errors.push_back("cluster: " + problem.cluster.name() +
+                     " has several kinds of node, for which tp, pp, micro-batch and recompute are "
+                     "chosen, and nothing else");
   }
   return errors;
 }

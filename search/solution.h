@@ -50,6 +50,7 @@ struct CurvePoint {
 
 struct SearchResult {
   std::vector<RankedPlan> plans;  // best first; equal scores in the order of the space
+  std::string space;              // its name
   int64_t candidates = 0;         // of the space
   int64_t evaluated = 0;          // memory looked at, and simulated where it fits
   int64_t feasible = 0;           // of those that were evaluated

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/bound_costs.h"
 #include "sim/lowering.h"
 #include "sim/memory/model_states.h"
-#include "sim/schedule.h"
 
 namespace stagecraft {
 namespace {
@@ -45,41 +43,7 @@ ShardSpec StepBound::ShardOf(const PlanDegrees& degrees) const {
   return StageShard(probe, problem_.workload, problem_.cluster, 0, 0);
 }
 
-std::vector<StepBound::LayerTimes> StepBound::Measure(const ShardSpec& spec) const {
-  Schedule::Builder builder;
-  std::vector<Op> ops;
-  const auto add = [&](const Steps& steps) {
-    std::vector<OpId> ids;
-    std::vector<uint8_t> flags;
-    for (const Step& step : steps) {
-      ids.push_back(builder.AddOp(step.op));
-      flags.push_back(step.flags);
-    }
-    return builder.AddBlock(ids, flags);
-  };
-  std::vector<std::pair<BlockId, BlockId>> blocks;
-  for (const LayerKind& kind : problem_.workload.kinds) {
-    const LayerSteps steps = ShardLayer(kind, spec);
-    const BlockId forward = add(steps.forward);
-    blocks.emplace_back(forward, add(steps.backward));
-  }
-  const Schedule schedule = builder.Build();
-  const std::vector<Estimate> estimates =
-      problem_.model.Predict(schedule.distinct_ops(), problem_.cluster.device(0));
-  std::vector<LayerTimes> times;
-  for (size_t kind = 0; kind < blocks.size(); ++kind) {
-    const auto [forward, backward] = blocks[kind];
-    LayerTimes own{TimesOf(schedule, forward, estimates).device, Duration()};
-    if (!problem_.given.forward_only) {
-      own.backward = TimesOf(schedule, backward, estimates).device;
-      if (RecomputesWhole(problem_.workload.kinds[kind], spec)) own.backward += own.forward;
-    }
-    times.push_back(own);
-  }
-  return times;
-}
-
-const std::vector<StepBound::LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
+const std::vector<LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
   // In the usual rank order a replica's groups begin at device 0, however many there are.
   const bool is_usual = degrees.rank_order == kDefaultRankOrder;
   const int64_t others = is_usual ? 0 : int64_t{degrees.data} << 32 | degrees.pipeline;
@@ -90,7 +54,9 @@ const std::vector<StepBound::LayerTimes>& StepBound::LayersOf(const PlanDegrees&
                 static_cast<int64_t>(degrees.recompute),
                 others};
   const auto [entry, is_new] = layer_times_.try_emplace(key);
-  if (is_new) entry->second = Measure(ShardOf(degrees));
+  if (is_new) {
+    entry->second = MeasureLayers(problem_, ShardOf(degrees), problem_.cluster.device(0));
+  }
   return entry->second;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "search/layer_times.h"
 #include "search/problem.h"
 #include "sim/shard.h"
 
@@ -33,14 +34,9 @@ class StepBound {
   double Score(const PlanDegrees& degrees);
 
  private:
-  // Of one micro-batch through one layer of a kind.
-  struct LayerTimes {
-    Duration forward, backward;
-  };
   using Key = std::array<int64_t, 6>;
   const std::vector<LayerTimes>& LayersOf(const PlanDegrees& degrees);
   ShardSpec ShardOf(const PlanDegrees& degrees) const;
-  std::vector<LayerTimes> Measure(const ShardSpec& spec) const;
 
   const SearchProblem& problem_;
   std::map<Key, std::vector<LayerTimes>> layer_times_;  // then by kind

@@ -91,14 +91,17 @@ bool RanksAreAlike(const Plan& plan, const Cluster& cluster, TransferTable& tran
     const int next = (s + 1) % stages;
     const int replicas = static_cast<int>(stage.replicas.size());
     if (next == s || static_cast<int>(plan.stages[next].replicas.size()) != replicas) continue;
-    for (int replica = 0; replica < replicas; ++replica) {
-      const Fabric& pair = transfers.Find(s, replica, next, replica, 0);
-      const Fabric& back = transfers.Find(next, replica, s, replica, 0);
-      const int devices = static_cast<int>(stage.replicas[replica].size());
+    // Stages may have more devices a replica than their neighbours.
+    const auto are_alike = [&](int from, int to, int replica) {
+      const Fabric first_device = transfers.Find(from, replica, to, replica, 0);
+      const int devices = static_cast<int>(plan.stages[from].replicas[replica].size());
       for (int i = 1; i < devices; ++i) {
-        if (transfers.Find(s, replica, next, replica, i) != pair) return false;
-        if (transfers.Find(next, replica, s, replica, i) != back) return false;
+        if (transfers.Find(from, replica, to, replica, i) != first_device) return false;
       }
+      return true;
+    };
+    for (int replica = 0; replica < replicas; ++replica) {
+      if (!are_alike(s, next, replica) || !are_alike(next, s, replica)) return false;
     }
   }
   return true;

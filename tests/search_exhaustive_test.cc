@@ -12,6 +12,7 @@
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
 #include "search/exhaustive.h"
+#include "search/plan_space.h"
 #include "search/space.h"
 #include "search/step_bound.h"
 #include "tests/laws.h"
@@ -144,6 +145,10 @@ TEST(StepBoundTest, IsTightForLargeNetworks) {
   }
 }
 
+SearchResult Search(const SearchProblem& problem, const SearchOptions& options) {
+  return SearchExhaustively(problem, *MakeEqualStages(problem), options);
+}
+
 // The oracle: every candidate evaluated.
 double BestOfAll(const SearchProblem& problem, int* feasible) {
   double best = std::numeric_limits<double>::infinity();
@@ -169,7 +174,7 @@ TEST(SearchExhaustivelyTest, FindsTheBestOfAllPlansOneByOne) {
     problem.choices.fewer_devices = problem.objective == Objective::kCost;
     int feasible = 0;
     const double best = BestOfAll(problem, &feasible);
-    const SearchResult result = SearchExhaustively(problem, {.top = 3});
+    const SearchResult result = Search(problem, {.top = 3});
     if (feasible == 0) {
       ++without;
       EXPECT_TRUE(result.plans.empty());
@@ -194,17 +199,17 @@ TEST(SearchExhaustivelyTest, FindsTheBestOfAllPlansOneByOne) {
 TEST(SearchExhaustivelyTest, ABudgetGivesTheBestSoFarAndAnHonestBound) {
   const auto small = MakeSmallProblem(Random(3), 0.6);
   const SearchProblem problem = small->Ask();
-  const SearchResult whole = SearchExhaustively(problem, {});
+  const SearchResult whole = Search(problem, {});
   ASSERT_TRUE(whole.is_optimal);
   SearchOptions options;
   options.budget.evaluations = 3;
-  const SearchResult part = SearchExhaustively(problem, options);
+  const SearchResult part = Search(problem, options);
   EXPECT_EQ(part.evaluated, 3);
   EXPECT_LE(part.bound, whole.plans[0].score);
   for (const RankedPlan& plan : part.plans) EXPECT_GE(plan.score, whole.plans[0].score);
   const std::atomic<bool> stop = true;
   options.budget = {.stop = &stop};
-  const SearchResult none = SearchExhaustively(problem, options);
+  const SearchResult none = Search(problem, options);
   EXPECT_EQ(none.evaluated, 0);
   EXPECT_FALSE(none.is_optimal);
 }

@@ -15,6 +15,7 @@
 #include "proto/plan.pb.h"
 #include "search/checker.h"
 #include "search/exhaustive.h"
+#include "search/plan_space.h"
 #include "sim/plan_proto.h"
 #include "tools/command.h"
 #include "tools/cost_model_flag.h"
@@ -111,7 +112,9 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   {
     const InterruptCatcher catcher;
     options.budget.stop = &interrupted;
-    result = SearchExhaustively(problem, options);
+    const std::unique_ptr<PlanSpace> space =
+        job.cluster.homogeneous() ? MakeEqualStages(problem) : MakePooledStages(problem);
+    result = SearchExhaustively(problem, *space, options);
   }
   progress.Clear();
   CheckPlans(job.Problem(*model), result);

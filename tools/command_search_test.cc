@@ -105,6 +105,18 @@ TEST(CommandSearchTest, WhereNothingFitsItSaysWhatIsMissing) {
   EXPECT_NE(none.out.find("no degrees among those allowed"), std::string::npos);
 }
 
+// The stage on the faster board takes more blocks.
+TEST(CommandSearchTest, MixedBoardsShareTheBlocks) {
+  const auto report = nlohmann::json::parse(
+      Search("h100-sxm:1x8+v100-sxm2-16gb:1x8", {"--json", "--pp", "2", "--precision", "fp16"})
+          .out);
+  ASSERT_FALSE(report["plans"].empty());
+  EXPECT_EQ(report["optimal"], true);
+  const auto& plan = report["plans"][0]["plan"];
+  ASSERT_EQ(plan["stages"].size(), 2u);
+  EXPECT_EQ(plan["stages"][0]["blocks"].get<int>() + plan["stages"][1]["blocks"].get<int>(), 8);
+}
+
 TEST(CommandSearchTest, BadFlagsAreOneSentence) {
   const std::string cluster = "h100-sxm:1x8";
   EXPECT_EQ(ErrorOf(cluster, {"--tp", "0"}), "tp: got 0, want at least 1");
@@ -113,7 +125,8 @@ TEST(CommandSearchTest, BadFlagsAreOneSentence) {
   EXPECT_EQ(ErrorOf(cluster, {"--schedule", "custom"}),
             "--schedule: got \"custom\", want names as simulate takes them, or all");
   EXPECT_TRUE(ErrorOf(cluster, {"--schedule", "pipedream"}).starts_with("schedule: pipedream "));
-  EXPECT_TRUE(ErrorOf("h100-sxm:1x8+a100-sxm4-80gb:1x8", {}).starts_with("cluster: plans of "));
+  EXPECT_TRUE(ErrorOf("h100-sxm:1x8+a100-sxm4-80gb:1x8", {"--cp", "2"})
+                  .ends_with("tp, pp, micro-batch and recompute are chosen, and nothing else"));
   EXPECT_EQ(ErrorOf(cluster, {"-o", "plan.pb"}),
             "-o: got \"plan.pb\", want a .textproto, .json or .yaml file");
   EXPECT_EQ(ErrorOf(cluster, {"-o", "/no/such/plan.yaml"}),

@@ -43,6 +43,23 @@ void PrintPlans(const SearchResult& result, std::ostream& out) {
   }
 }
 
+void PrintStages(const SearchProblem& problem, const Plan& plan, std::ostream& out) {
+  fmt::print(out, "\nstages of the best: devices, tp, blocks\n");
+  for (size_t s = 0; s < plan.stages.size(); ++s) {
+    const Stage& stage = plan.stages[s];
+    int blocks = 0;
+    for (const LayerRange& range : stage.chunks) {
+      for (int l = range.first; l < range.first + range.count; ++l) {
+        blocks += problem.workload.layer(l).role == LayerRole::kBlock ? 1 : 0;
+      }
+    }
+    const int first = stage.replicas[0][0];
+    fmt::print(out, "  {:>3}  {:>4} x {:<24} {:>3} {:>4}\n", s,
+               stage.replicas.size() * stage.replicas[0].size(), problem.cluster.device(first).id,
+               stage.tensor_parallel, blocks);
+  }
+}
+
 }  // namespace
 
 nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const SearchResult& result,
@@ -61,11 +78,15 @@ nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const SearchRe
                      {"seconds", point.seconds},
                      {ScoreKey(problem.objective), Shown(problem.objective, point.score)}});
   }
-  Json json = {
-      {"model", problem.workload.name},       {"cluster", DescribeCluster(problem.cluster)},
-      {"objective", Name(problem.objective)}, {"algorithm", "exhaustive"},
-      {"candidates", result.candidates},      {"evaluated", result.evaluated},
-      {"feasible", result.feasible},          {"optimal", result.is_optimal}};
+  Json json = {{"model", problem.workload.name},
+               {"cluster", DescribeCluster(problem.cluster)},
+               {"objective", Name(problem.objective)},
+               {"algorithm", "exhaustive"},
+               {"space", result.space},
+               {"candidates", result.candidates},
+               {"evaluated", result.evaluated},
+               {"feasible", result.feasible},
+               {"optimal", result.is_optimal}};
   const std::string key = problem.objective == Objective::kStepTime
                               ? "bound_ms"
                               : std::string("bound_") + ScoreKey(problem.objective);
@@ -81,16 +102,17 @@ nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const SearchRe
 void PrintSearch(const SearchProblem& problem, const SearchResult& result, double seconds,
                  std::ostream& out) {
   fmt::print(out, "{} on {}\n", problem.workload.name, DescribeCluster(problem.cluster));
-  fmt::print(out, "{} plans of equal stages, {} evaluated, {} of them fit, {:.1f} s\n\n",
-             result.candidates, result.evaluated, result.feasible, seconds);
+  fmt::print(out, "{} {}, {} evaluated, {} of them fit, {:.1f} s\n\n", result.candidates,
+             result.space, result.evaluated, result.feasible, seconds);
   if (result.plans.empty()) {
     fmt::print(out, "no plan fits; the nearest: {}\n", result.obstacle);
     return;
   }
   PrintPlans(result, out);
+  if (!problem.cluster.homogeneous()) PrintStages(problem, result.plans[0].plan, out);
   const double best = result.plans[0].score;
   if (result.is_optimal) {
-    fmt::print(out, "\nbest of all by {}: proven\n", Name(problem.objective));
+    fmt::print(out, "\nbest of these by {}: proven\n", Name(problem.objective));
   } else {
     fmt::print(out, "\nbest so far by {}; none is more than {:.1f} % better\n",
                Name(problem.objective), 100 * (best / result.bound - 1));

@@ -1,0 +1,53 @@
+// PlanSpace: plans that a search may choose from, by number, with what is known of each
+// before it is simulated.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "costmodel/units.h"
+#include "search/problem.h"
+#include "sim/plan.h"
+
+namespace stagecraft {
+
+struct MemoryNeed {
+  Bytes needed;
+  Bytes capacity;
+
+  double Share() const {
+    return static_cast<double>(needed.count()) / static_cast<double>(capacity.count());
+  }
+};
+
+class PlanSpace {
+ public:
+  virtual ~PlanSpace() = default;
+
+  virtual size_t size() const = 0;
+  // In words: "plans of equal stages".
+  virtual std::string name() const = 0;
+  // No more than the plan's Score(). May be called from one thread.
+  virtual double Bound(size_t index) = 0;
+  // What one of its devices holds at least. May be called from one thread.
+  virtual MemoryNeed LeastMemory(size_t index) = 0;
+  // Throws InputError where the plan cannot be made after all. May be called from any
+  // thread.
+  virtual Plan Make(size_t index) const = 0;
+  // The choices, a few words each.
+  virtual std::string Describe(size_t index) const = 0;
+};
+
+// All of EnumerateDegrees(), for clusters of one kind of node. The problem outlives it.
+std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem);
+
+// For clusters of several kinds of node, each a pool: 1F1B pipelines whose stages each lie
+// in one pool, pool after pool in any order, some pools unused. All stages have equally
+// many replicas and one micro-batch size; tensor degrees and blocks are each pool's own,
+// the blocks shared out so that the slowest stage is as fast as it can be with what fits
+// (by states and saved activations). Its bound is StepBound's, stage by stage. The
+// problem outlives it.
+std::unique_ptr<PlanSpace> MakePooledStages(const SearchProblem& problem);
+
+}  // namespace stagecraft

@@ -1,0 +1,99 @@
+// Pipelines over unlike boards: their bounds against the simulator, and branch and bound
+// against all of them one by one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/memo_model.h"
+#include "costmodel/random.h"
+#include "search/checker.h"
+#include "search/exhaustive.h"
+#include "search/plan_space.h"
+#include "sim/test_nodes.h"
+#include "tests/small_problems.h"
+
+namespace stagecraft {
+namespace {
+
+// The boards of two small problems side by side, a few of each.
+Cluster Mixed(const SmallProblem& one, const SmallProblem& other, Random random) {
+  std::vector<Cluster::NodeGroup> groups;
+  for (const SmallProblem* problem : {&one, &other}) {
+    NodeType type = Switched();
+    type.id = "node" + std::to_string(groups.size());
+    type.device = problem->cluster.device(0);
+    type.devices = random.Integer(0, 1) == 0 ? 2 : 4;
+    type.nics = type.devices;
+    groups.push_back({type, 1});
+  }
+  groups[1].type.device.memory_bandwidth = 0.7 * groups[1].type.device.memory_bandwidth;
+  return Cluster("mixed", groups);
+}
+
+// Every plan of the space: the best score, if any fits.
+std::optional<double> BestOfAll(const SearchProblem& problem, PlanSpace& space) {
+  std::optional<double> best;
+  for (size_t i = 0; i < space.size(); ++i) {
+    Plan plan;
+    try {
+      plan = space.Make(i);
+    } catch (const InputError&) {
+      continue;
+    }
+    const Evaluation evaluation =
+        SimulateStep(plan, problem.workload, problem.cluster, problem.model).evaluation;
+    const double score = Score(problem.objective, evaluation);
+    EXPECT_LE(space.Bound(i), score) << space.Describe(i);
+    double fullest = 0;
+    for (const StageMemory& memory : evaluation.memory) {
+      fullest = std::max(fullest, static_cast<double>(memory.Peak().count()) /
+                                      static_cast<double>(memory.capacity.count()));
+    }
+    EXPECT_LE(space.LeastMemory(i).Share(), fullest) << space.Describe(i);
+    if (evaluation.fits && (!best || score < *best)) best = score;
+  }
+  return best;
+}
+
+TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
+  int with_answer = 0, mixing = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const auto one = MakeSmallProblem(Random(seed), 0.5);
+    const auto other = MakeSmallProblem(Random(seed + 1000), 0.5);
+    const Cluster cluster = Mixed(*one, *other, Random(seed));
+    const MemoModel memo(one->model);
+    SearchProblem problem{.workload = one->workload,
+                          .cluster = cluster,
+                          .model = memo,
+                          .given = one->given,
+                          .objective = static_cast<Objective>(seed % 2)};
+    problem.given.precision = DType::kFp16;
+    problem.choices.micro_batches = {1, 2};
+    const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
+    ASSERT_GT(space->size(), 50u);
+    const std::optional<double> best = BestOfAll(problem, *space);
+    const SearchResult result = SearchExhaustively(problem, *space, {});
+    ASSERT_EQ(result.plans.empty(), !best.has_value()) << seed;
+    if (!best) continue;
+    ++with_answer;
+    EXPECT_EQ(result.plans[0].score, *best) << seed;
+    EXPECT_TRUE(result.is_optimal);
+    EXPECT_TRUE(FindErrors(problem, result.plans[0]).empty());
+    const Plan& plan = result.plans[0].plan;
+    const int first = plan.stages.front().replicas[0][0];
+    const int last = plan.stages.back().replicas[0][0];
+    mixing += cluster.device_group(first) != cluster.device_group(last) ? 1 : 0;
+  }
+  EXPECT_GT(with_answer, 20);
+  EXPECT_GT(mixing, 0);
+  EXPECT_LT(mixing, with_answer);  // "one kind alone" is an answer too
+}
+
+}  // namespace
+}  // namespace stagecraft
