@@ -47,16 +47,10 @@ void PrintStages(const SearchProblem& problem, const Plan& plan, std::ostream& o
   fmt::print(out, "\nstages of the best: devices, tp, blocks\n");
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
-    int blocks = 0;
-    for (const LayerRange& range : stage.chunks) {
-      for (int l = range.first; l < range.first + range.count; ++l) {
-        blocks += problem.workload.layer(l).role == LayerRole::kBlock ? 1 : 0;
-      }
-    }
     const int first = stage.replicas[0][0];
     fmt::print(out, "  {:>3}  {:>4} x {:<24} {:>3} {:>4}\n", s,
                stage.replicas.size() * stage.replicas[0].size(), problem.cluster.device(first).id,
-               stage.tensor_parallel, blocks);
+               stage.tensor_parallel, BlocksOf(stage, problem.workload));
   }
 }
 

@@ -45,16 +45,6 @@ Json MemoryToJson(const StageMemory& m, const Cluster& cluster) {
           {"host_capacity", m.host_capacity.gib()}};
 }
 
-int BlocksOf(const Stage& stage, const Workload& workload) {
-  int blocks = 0;
-  for (const LayerRange& range : stage.chunks) {
-    for (int l = range.first; l < range.first + range.count; ++l) {
-      blocks += workload.layer(l).role == LayerRole::kBlock ? 1 : 0;
-    }
-  }
-  return blocks;
-}
-
 Json StackToJson(const PlannedJob& job) {
   Json values = Json::array();
   for (const StackValue& value : job.stack_values) {
@@ -91,6 +81,16 @@ Json SyncToJson(const SyncOptions& sync) {
 }
 
 }  // namespace
+
+int BlocksOf(const Stage& stage, const Workload& workload) {
+  int blocks = 0;
+  for (const LayerRange& range : stage.chunks) {
+    for (int l = range.first; l < range.first + range.count; ++l) {
+      blocks += workload.layer(l).role == LayerRole::kBlock ? 1 : 0;
+    }
+  }
+  return blocks;
+}
 
 nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
   Json stages = Json::array();

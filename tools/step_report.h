@@ -25,6 +25,9 @@ struct TimePart {
 };
 std::vector<TimePart> PartsOf(const Breakdown& breakdown);
 
+// Blocks of a stage: its layers without embedding and head.
+int BlocksOf(const Stage& stage, const Workload& workload);
+
 // Everything that was chosen; and what came of it. Keys carry their units.
 nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload);
 nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation, const Workload& workload,
