@@ -42,6 +42,10 @@ void CheckUses(const Plan& plan, Errors& errors) {
     errors.push_back(
         fmt::format("offload_optimizer: not with {}, which updates behind single passes", name));
   }
+  if (plan.offload.activations > 0) {
+    errors.push_back(
+        fmt::format("offload_activations: not with {}; want an order with a flush", name));
+  }
   if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
     errors.push_back(fmt::format("gradient_sync: {} with {}, want all-reduce",
                                  Name(plan.gradient_sync.method), name));

@@ -151,6 +151,8 @@ class Profiler {
     switch (schedule_.tag(cause).phase) {
       case Phase::kSendForward:
       case Phase::kSendBackward:
+      case Phase::kOffload:
+      case Phase::kFetch:
         parts.pipeline += to - begin;
         break;
       case Phase::kGradReduce:

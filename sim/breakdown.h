@@ -16,7 +16,7 @@ namespace stagecraft {
 struct Breakdown {
   Duration compute;
   Duration tensor;    // collectives of tensor parallelism
-  Duration pipeline;  // waiting for a transfer that is under way
+  Duration pipeline;  // waiting for a transfer that is under way, activations' to the host too
   Duration data;      // reductions and gathers of replicas
   Duration context;
   Duration expert;

@@ -10,7 +10,8 @@ namespace stagecraft {
 namespace {
 
 bool IsSend(Phase phase) {
-  return phase == Phase::kSendForward || phase == Phase::kSendBackward || phase == Phase::kContext;
+  return phase == Phase::kSendForward || phase == Phase::kSendBackward ||
+         phase == Phase::kContext || phase == Phase::kOffload || phase == Phase::kFetch;
 }
 
 // The phases of a pipeline, as one lane sees them.

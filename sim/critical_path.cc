@@ -28,6 +28,9 @@ PathPart PartOf(Phase phase) {
       return PathPart::kOptimizer;
     case Phase::kParamGather:
       return PathPart::kParamGather;
+    case Phase::kOffload:
+    case Phase::kFetch:
+      return PathPart::kHostCopy;
   }
   return PathPart::kForward;  // not reached
 }
@@ -42,9 +45,9 @@ void Move(Duration time, Duration& left, Duration& part) {
 }  // namespace
 
 const char* Name(PathPart part) {
-  constexpr const char* kNames[] = {"forward",   "backward",     "tp",          "cp",
-                                    "ep",        "pp",           "grad reduce", "grad norm",
-                                    "optimizer", "param gather", "launch",      "link sharing"};
+  constexpr const char* kNames[] = {
+      "forward",   "backward",  "tp",           "cp",        "ep",     "pp",          "grad reduce",
+      "grad norm", "optimizer", "param gather", "host copy", "launch", "link sharing"};
   return kNames[static_cast<int>(part)];
 }
 

@@ -40,10 +40,11 @@ enum class PathPart : uint8_t {
   kGradNorm,
   kOptimizer,
   kParamGather,
+  kHostCopy,  // of activations
   kLaunch,
   kSharing,
 };
-inline constexpr int kPathPartCount = 12;
+inline constexpr int kPathPartCount = 13;
 const char* Name(PathPart part);
 
 // By part; they add up to what the segments do. `costs` as of the simulation;

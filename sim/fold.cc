@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/lowering.h"
+#include "sim/stage_order.h"
 
 namespace stagecraft {
 namespace {
@@ -118,16 +118,6 @@ PipelineInstance WholePipeline(const Plan& plan) {
 }
 
 }  // namespace
-
-std::vector<int> ReplicaDevices(const Stage& stage, int tensor) {
-  std::vector<int> devices;
-  for (const std::vector<int>& replica : stage.replicas) {
-    for (size_t i = tensor; i < replica.size(); i += static_cast<size_t>(stage.tensor_parallel)) {
-      devices.push_back(replica[i]);
-    }
-  }
-  return devices;
-}
 
 std::vector<int> DataDevices(const Plan& plan, int stage, int tensor) {
   std::vector<int> devices;

@@ -41,9 +41,6 @@ TransferEnds FindTransferEnds(const Plan& plan, int from_stage, int from_replica
 Fabric TransferFabric(const Plan& plan, const Cluster& cluster, int from_stage, int from_replica,
                       int to_stage, int to_replica, int index);
 
-// Tensor index `tensor` of every replica and context index of a stage.
-std::vector<int> ReplicaDevices(const Stage& stage, int tensor);
-
 // The devices that reduce gradients together: the same of every stage that holds
 // copies of this one's parameters.
 std::vector<int> DataDevices(const Plan& plan, int stage, int tensor);

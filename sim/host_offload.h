@@ -1,8 +1,9 @@
-// Optimizer states in the memory of the host: what the update then costs and needs.
+// The memory of the host for optimizer states and activations: what it costs and needs.
 //
 // ZeRO-Offload (Ren et al., USENIX ATC 2021): master copies and moments stay with the
 // host, which updates; gradients go to it over the device's own PCIe port, parameters come
 // back. Nothing overlaps: copies begin when all gradients are there, and the device waits.
+// Activations go over the same port, out and in at once, beside the passes.
 #pragma once
 
 #include <array>
@@ -26,6 +27,9 @@ inline constexpr Bandwidth kHostUpdateRate{100e9};
 // parameters it updates.
 std::array<Op, 3> HostUpdate(const Plan& plan, const Cluster& cluster, int device,
                              int64_t parameters);
+
+// Between a device and its host's memory, either way, with all of the device's port.
+Op HostCopy(const Cluster& cluster, int device, Bytes bytes);
 
 // What a rank keeps with its host: states, gradients, parameters on their way back.
 Bytes HostBytes(const Plan& plan, int64_t parameters);

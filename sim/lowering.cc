@@ -1,5 +1,6 @@
 #include "sim/lowering.h"
 
+#include "sim/activation_lowering.h"
 #include "sim/asynchronous_lowering.h"
 #include "sim/lowered_passes.h"
 #include "sim/update_lowering.h"
@@ -11,6 +12,7 @@ Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluste
   Schedule::Builder builder;
   const bool updates = options.with_optimizer && !plan.forward_only;
   LoweredPasses passes(plan, workload, cluster, options.unfold, updates, builder);
+  if (plan.offload.activations > 0) AddActivationCopies(plan, workload, cluster, passes, builder);
   if (updates && IsAsynchronous(plan.order)) {
     AddAsynchronousUpdates(plan, workload, cluster, passes, builder);
   } else if (updates || plan.zero >= 3) {

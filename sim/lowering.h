@@ -6,13 +6,10 @@
 // device. Both give the same times to the nanosecond.
 #pragma once
 
-#include <vector>
-
 #include "sim/cluster.h"
-#include "sim/pipeline/order.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
-#include "sim/shard.h"
+#include "sim/stage_order.h"
 #include "sim/workload.h"
 
 namespace stagecraft {
@@ -26,17 +23,5 @@ struct LoweringOptions {
 // simulated ranks, plus the devices of the cluster once.
 Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluster,
                const LoweringOptions& options = {});
-
-// The order in which a replica of a stage runs its passes; where HasSeparatePipelines(),
-// PipelineOrdersOf() says so of all stages at once.
-PassOrder StageOrder(const Plan& plan, int stage, int replica);
-PipelineOrders PipelineOrdersOf(const Plan& plan, int replica);
-
-// How a replica of a stage divides its layers on this cluster.
-ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,
-                     int replica);
-
-// Parameters of a stage on one of its ranks, by chunk.
-std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage);
 
 }  // namespace stagecraft

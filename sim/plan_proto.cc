@@ -220,6 +220,7 @@ void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
   plan.bucket_bytes = place.InRange("bucket_bytes", proto.bucket_bytes(), 0, kMostBucketBytes);
   plan.optimizer = EnumFromProto(proto.optimizer(), Optimizer::kAdam, "optimizer", place);
   plan.offload.optimizer = proto.offload_optimizer();
+  plan.offload.activations = proto.offload_activations();
   plan.offload.host_memory =
       Bytes(place.InRange("host_memory_bytes", proto.host_memory_bytes(), 0, kMostHostMemory));
   plan.context_exchange =

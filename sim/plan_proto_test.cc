@@ -128,6 +128,11 @@ TEST(PlanProtoTest, RoundTripKeepsEveryField) {
   odd.gradient_sync.method = SyncMethod::kGossip;
   odd.gradient_sync.peers = 1;
   plans.push_back(odd);
+  odd = plans[0];
+  odd.offload.optimizer = true;
+  odd.offload.activations = 0.25;
+  odd.offload.host_memory = stagecraft::Bytes(int64_t{1} << 39);
+  plans.push_back(odd);
   for (const Plan& plan : plans) {
     const PlanProto proto = ToProto(plan);
     const Plan back = PlanFromProto(proto, SmallWorkload(), SmallCluster(), "p");
@@ -141,6 +146,7 @@ TEST(PlanProtoTest, RoundTripKeepsEveryField) {
     }
     EXPECT_EQ(back.order, plan.order);
     EXPECT_EQ(back.gradient_sync, plan.gradient_sync);
+    EXPECT_EQ(back.offload, plan.offload);
     // Through each file format too.
     EXPECT_EQ(Bytes(Read(proto.DebugString())), proto.DebugString());
     EXPECT_EQ(Bytes(Read(proto.SerializeAsString(), ".pb")), proto.DebugString());

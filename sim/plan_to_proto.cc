@@ -79,6 +79,7 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_post_validation(plan.post_validation);
   proto.set_optimizer(EnumToProto<PlanProto::Optimizer>(plan.optimizer));
   proto.set_offload_optimizer(plan.offload.optimizer);
+  proto.set_offload_activations(plan.offload.activations);
   proto.set_host_memory_bytes(plan.offload.host_memory.count());
   proto.set_reshard_after_forward(plan.reshard_after_forward);
   AddOrder(plan, proto);

@@ -7,15 +7,16 @@
 namespace stagecraft {
 
 const char* Name(Phase phase) {
-  constexpr const char* kNames[] = {"forward",         "backward",     "backward input",
-                                    "backward weight", "send forward", "send backward",
-                                    "context",         "grad reduce",  "grad norm",
-                                    "optimizer",       "param gather"};
+  constexpr const char* kNames[] = {
+      "forward",       "backward", "backward input", "backward weight", "send forward",
+      "send backward", "context",  "grad reduce",    "grad norm",       "optimizer",
+      "param gather",  "offload",  "fetch"};
   return kNames[static_cast<int>(phase)];
 }
 
 const char* Name(LaneKind kind) {
-  constexpr const char* kNames[] = {"compute", "send next", "send previous", "dp", "cp"};
+  constexpr const char* kNames[] = {"compute", "send next", "send previous", "dp",
+                                    "cp",      "host out",  "host in"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -100,6 +100,7 @@ class Schedule::Builder {
   TaskId Add(std::span<const Lane> lanes, std::span<const TaskId> after, BlockId block,
              const Tag& tag);
   void AddDependency(TaskId before, TaskId after);
+  const Tag& tag(TaskId task) const { return schedule_.tag(task); }
 
   int32_t AddCommunicator(DeviceGroups groups);
   void SetCommunicator(TaskId task, int32_t communicator);

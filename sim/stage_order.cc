@@ -1,8 +1,8 @@
+#include "sim/stage_order.h"
+
 #include <algorithm>
 
 #include "costmodel/divide.h"
-#include "sim/fold.h"
-#include "sim/lowering.h"
 
 namespace stagecraft {
 
@@ -40,6 +40,16 @@ PassOrder StageOrder(const Plan& plan, int stage, int replica) {
                         : ReplicatedOrder(plan, stage, replica);
   if (plan.forward_only) DropBackwards(order);
   return order;
+}
+
+std::vector<int> ReplicaDevices(const Stage& stage, int tensor) {
+  std::vector<int> devices;
+  for (const std::vector<int>& replica : stage.replicas) {
+    for (size_t i = tensor; i < replica.size(); i += static_cast<size_t>(stage.tensor_parallel)) {
+      devices.push_back(replica[i]);
+    }
+  }
+  return devices;
 }
 
 namespace {

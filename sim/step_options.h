@@ -56,10 +56,12 @@ struct SyncOptions {
   friend bool operator==(const SyncOptions&, const SyncOptions&) = default;
 };
 
-// Adam's states stay with the host, which updates (sim/host_offload.h).
+// What is kept with the host (sim/host_offload.h).
 struct HostOffload {
-  bool optimizer = false;
-  Bytes host_memory;  // of a node, shared out evenly by its devices; set where optimizer is
+  bool optimizer = false;  // Adam's states; the host updates
+  // In [0, 1]: of what forwards save, as OffloadedPasses() says which and how long.
+  double activations = 0;
+  Bytes host_memory;  // of a node, shared out evenly by its devices; set where either is
   friend bool operator==(const HostOffload&, const HostOffload&) = default;
 };
 

@@ -25,6 +25,8 @@ enum class Phase : uint8_t {
   kGradNorm,
   kOptimizer,
   kParamGather,
+  kOffload,  // what a forward saved, to the host
+  kFetch,    // and back
 };
 const char* Name(Phase phase);
 // Takes gradients from the part behind and hands them on.
@@ -57,7 +59,15 @@ struct Tag {
   uint8_t segment = 0;  // part of a divided pass
 };
 
-enum class LaneKind : uint8_t { kCompute, kSendNext, kSendPrevious, kData, kContext };
+enum class LaneKind : uint8_t {
+  kCompute,
+  kSendNext,
+  kSendPrevious,
+  kData,
+  kContext,
+  kHostOut,  // the two directions of the port to the host
+  kHostIn,
+};
 const char* Name(LaneKind kind);
 
 struct LaneInfo {

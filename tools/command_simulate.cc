@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "proto/timeline.pb.h"
 #include "search/evaluation.h"
 #include "sim/memory/memory_curve.h"
+#include "sim/schedule.h"
 #include "sim/schedule_proto.h"
 #include "tools/chrome_writer.h"
 #include "tools/command.h"
@@ -129,6 +131,15 @@ void AddBasisWarning(const SimulatedStep& step, PlannedJob& job) {
                   percent(Basis::kExtrapolated), percent(Basis::kAnalytical)));
 }
 
+// Where nothing of what the plan offloads would ever be away.
+void AddOffloadWarning(const SimulatedStep& step, PlannedJob& job) {
+  const auto lanes = step.schedule.lane_infos();
+  const auto is_port = [](const LaneInfo& lane) { return lane.kind == LaneKind::kHostOut; };
+  if (job.plan.offload.activations == 0 || std::any_of(lanes.begin(), lanes.end(), is_port)) return;
+  job.warnings.push_back(
+      "every backward is one of three passes behind its forward: no activations go to the host");
+}
+
 }  // namespace
 
 int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
@@ -157,6 +168,7 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
       job.plan, job.workload, job.cluster, *model,
       {.unfold = outputs.unfold, .network = job.network, .framework = StackFramework(job.stack)});
   AddBasisWarning(step, job);
+  AddOffloadWarning(step, job);
   for (std::string& warning : SteadyWarnings(step)) job.warnings.push_back(std::move(warning));
   for (std::string& warning : NetworkWarnings(step, job.cluster, job.network)) {
     job.warnings.push_back(std::move(warning));

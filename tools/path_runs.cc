@@ -63,6 +63,10 @@ const char* WordsFor(Phase phase) {
       return "gradient norm";
     case Phase::kParamGather:
       return "parameter gather";
+    case Phase::kOffload:
+      return "copies to the host";
+    case Phase::kFetch:
+      return "copies from the host";
     default:
       return Name(phase);
   }

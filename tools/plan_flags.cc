@@ -193,7 +193,9 @@ void PlanFlags::RegisterStep(CLI::App& app) {
       "gradients reduced in one go [Megatron-core's]");
   Add(app, "--cp-exchange", context_exchange_, "ring, gather or ulysses [ring]");
   Add(app, "--optimizer", optimizer_, "adam, adam8bit, sgd (with momentum) or sgd-plain [adam]");
-  Add(app, "--host-memory-gib", host_memory_gib_, "of a node, for --offload-optimizer");
+  Add(app, "--host-memory-gib", host_memory_gib_, "of a node, for --offload-...");
+  Add(app, "--offload-activations", degrees_.offload.activations,
+      "share of what forwards save that waits with the host for its backward, 0 to 1 [0]");
   Add(app, "--expert-imbalance", degrees_.expert_imbalance,
       "rows of the fullest rank's experts over the mean [1]");
   Add(app, "--precision", precision_, "bf16, fp16, fp32, tf32 or fp8 [bf16]");

@@ -125,6 +125,7 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
                {"bucket_bytes", plan.bucket_bytes},
                {"optimizer", Name(plan.optimizer)},
                {"offload_optimizer", plan.offload.optimizer},
+               {"offload_activations", plan.offload.activations},
                {"overlap_p2p", plan.overlap_p2p},
                {"overlap_tp", plan.overlap_tensor},
                {"post_validation", plan.post_validation},

@@ -11,9 +11,9 @@ namespace stagecraft {
 namespace {
 
 // Slice names by Phase: few, so that viewers group equal work.
-constexpr const char* kPhaseNames[] = {"F",         "B",         "B input",     "B weight",
-                                       "send F",    "send B",    "context",     "grad reduce",
-                                       "grad norm", "optimizer", "param gather"};
+constexpr const char* kPhaseNames[] = {
+    "F",           "B",         "B input",   "B weight",     "send F",  "send B", "context",
+    "grad reduce", "grad norm", "optimizer", "param gather", "offload", "fetch"};
 constexpr int kPhaseCount = static_cast<int>(std::size(kPhaseNames));
 constexpr int kOpKindCount = static_cast<int>(OpKind::kSoftmax) + 1;
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "sim/memory/rank_tensors.h"
 
@@ -45,6 +46,47 @@ std::vector<OperatorPeak> OperatorPeaks(const PassTensors& pass) {
     peaks.push_back({static_cast<double>(step) / pass.steps, most});
   }
   return peaks;
+}
+
+// By time, what copies to and from the host change on a rank's device: bytes leave it as
+// a copy out ends, and have their place again as one back begins.
+std::vector<std::pair<Duration, Bytes>> CopyChanges(const Schedule& schedule,
+                                                    const Timeline& timeline,
+                                                    const RankTensors& rank,
+                                                    std::span<const TaskId> order) {
+  std::vector<std::pair<Duration, Bytes>> changes;
+  for (const TaskId task : order) {
+    const Tag& tag = schedule.tag(task);
+    const Bytes bytes = rank.Offloaded(tag.chunk);
+    if (tag.phase == Phase::kOffload) {
+      changes.emplace_back(timeline.end(task), Bytes() - bytes);
+    } else {
+      changes.emplace_back(timeline.start(task), bytes);
+    }
+  }
+  std::sort(changes.begin(), changes.end());
+  return changes;
+}
+
+// What is held where `changes` lie over a curve; of entries at one time the curve's first.
+std::vector<MemoryChange> WithChanges(const std::vector<MemoryChange>& curve,
+                                      const std::vector<std::pair<Duration, Bytes>>& changes) {
+  std::vector<MemoryChange> sum;
+  Bytes under, over;
+  size_t next = 0;
+  for (const MemoryChange& entry : curve) {
+    for (; next < changes.size() && changes[next].first < entry.time; ++next) {
+      over += changes[next].second;
+      sum.push_back({changes[next].first, under + over});
+    }
+    under = entry.used;
+    sum.push_back({entry.time, under + over});
+  }
+  for (; next < changes.size(); ++next) {
+    over += changes[next].second;
+    sum.push_back({changes[next].first, under + over});
+  }
+  return sum;
 }
 
 class CurveMaker {
@@ -102,6 +144,13 @@ std::vector<std::vector<MemoryChange>> MemoryOverTime(
   CurveMaker curve(schedule, timeline, detail);
   RankTensors tensors;
   RankInfo of;  // what `tensors` are of
+  std::vector<std::vector<TaskId>> copies(schedule.ranks().size());
+  for (int lane = 0; lane < schedule.lane_count(); ++lane) {
+    const LaneInfo& info = schedule.lane_infos()[lane];
+    if (info.kind != LaneKind::kHostOut && info.kind != LaneKind::kHostIn) continue;
+    const auto order = schedule.order(Lane(lane));
+    copies[info.rank].insert(copies[info.rank].end(), order.begin(), order.end());
+  }
   for (int lane = 0; lane < schedule.lane_count(); ++lane) {
     const LaneInfo& info = schedule.lane_infos()[lane];
     if (info.kind != LaneKind::kCompute) continue;
@@ -111,6 +160,9 @@ std::vector<std::vector<MemoryChange>> MemoryOverTime(
       of = rank;
     }
     curves[info.rank] = curve.Make(tensors, schedule.order(Lane(lane)));
+    if (copies[info.rank].empty()) continue;
+    curves[info.rank] =
+        WithChanges(curves[info.rank], CopyChanges(schedule, timeline, tensors, copies[info.rank]));
   }
   return curves;
 }

@@ -1,10 +1,12 @@
 #include "sim/memory/rank_memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "costmodel/check.h"
 #include "sim/memory/caching_allocator.h"
+#include "sim/pipeline/offloaded_passes.h"
 
 namespace stagecraft {
 namespace {
@@ -74,25 +76,87 @@ class Replay {
 constexpr int kSteadyPasses = 4;
 constexpr int kReplayedPasses = 32;
 
+// Bytes of activations behind a pass: `device` and `host` are kept there from then on,
+// `gone` and `back` no longer.
+struct CopiedBytes {
+  int64_t host = 0;    // the copy out begins
+  int64_t gone = 0;    // it has ended
+  int64_t device = 0;  // the copy back begins
+  int64_t back = 0;    // it has ended
+};
+
+// By pass; empty where nothing goes to the host.
+std::vector<CopiedBytes> CopiesOf(const RankTensors& rank, const PassOrder& order) {
+  std::vector<CopiedBytes> copies;
+  if (rank.offloaded == 0) return copies;
+  copies.resize(order.size());
+  for (const OffloadedPass& pass : OffloadedPasses(order)) {
+    const int64_t bytes = rank.Offloaded(order[pass.forward].chunk).count();
+    copies[pass.forward].host += bytes;
+    copies[pass.LastBeforeGone()].gone += bytes;
+    copies[pass.LastBeforeBack()].device += bytes;
+    copies[pass.backward - 1].back += bytes;
+  }
+  return copies;
+}
+
+class Walk {
+ public:
+  explicit Walk(const RankTensors& rank) : rank_(rank) {
+    peak_.workspace = rank.workspace;
+    peak_.allocated = rank.Static();
+  }
+
+  void Run(const PassSummary& pass) {
+    Note(pass.peak, pass.peak_activation);
+    held_ += pass.net;
+  }
+
+  // What is copied is in both places meanwhile.
+  void Copy(const CopiedBytes& copied) {
+    held_ += copied.device;
+    host_ += copied.host;
+    Note(0, 0);
+    peak_.host = std::max(peak_.host, Bytes(host_));
+    held_ -= copied.gone;
+    host_ -= copied.back;
+  }
+
+  RankPeak Done() {
+    peak_.allocated += Bytes(most_);
+    return peak_;
+  }
+
+ private:
+  void Note(int64_t own, int64_t own_activation) {
+    if (held_ + own <= most_) return;
+    most_ = held_ + own;
+    peak_.activations = Bytes(held_ + own_activation);
+    peak_.workspace = rank_.workspace + Bytes(own - own_activation);
+  }
+
+  const RankTensors& rank_;
+  RankPeak peak_;
+  int64_t held_ = 0;
+  int64_t most_ = 0;
+  int64_t host_ = 0;
+};
+
 }  // namespace
 
+Bytes RankTensors::Offloaded(int chunk) const {
+  const int64_t saved = (*chunks[chunk])[Phase::kForward].summary.net;
+  return Bytes(std::llround(offloaded * static_cast<double>(saved)));
+}
+
 RankPeak WalkRank(const RankTensors& rank, const PassOrder& order) {
-  RankPeak peak;
-  peak.workspace = rank.workspace;
-  peak.allocated = rank.Static();
-  int64_t held = 0;
-  int64_t most = 0;
-  for (const Pass& pass : order) {
-    const PassSummary& summary = (*rank.chunks[pass.chunk])[pass.phase].summary;
-    if (held + summary.peak > most) {
-      most = held + summary.peak;
-      peak.activations = Bytes(held + summary.peak_activation);
-      peak.workspace = rank.workspace + Bytes(summary.peak - summary.peak_activation);
-    }
-    held += summary.net;
+  const std::vector<CopiedBytes> copies = CopiesOf(rank, order);
+  Walk walk(rank);
+  for (size_t i = 0; i < order.size(); ++i) {
+    walk.Run((*rank.chunks[order[i].chunk])[order[i].phase].summary);
+    if (!copies.empty()) walk.Copy(copies[i]);
   }
-  peak.allocated += Bytes(most);
-  return peak;
+  return walk.Done();
 }
 
 double ReservedShare(const RankTensors& rank, const PassOrder& order, Bytes capacity) {

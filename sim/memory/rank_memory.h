@@ -18,6 +18,10 @@ struct RankTensors {
   Bytes messages;      // held all the time: what a neighbour reads
   Bytes nccl;          // held all the time, outside of the allocator
   std::vector<std::shared_ptr<const ChunkTensors>> chunks;  // equal where they are one object
+  double offloaded = 0;  // share of what forwards save that goes to the host (OffloadedPass)
+
+  // Of a forward through a chunk.
+  Bytes Offloaded(int chunk) const;
 
   // Of the allocator, whatever pass runs.
   Bytes Static() const {
@@ -31,16 +35,18 @@ struct RankPeak {
   Bytes activations;
   Bytes workspace;
   Bytes allocated;  // with states and messages
+  Bytes host;       // at any moment, the most of activations with the host
 };
 
 // Every micro-batch's passes through a chunk come in an order of sim/pipeline:
-// forward, then a backward or its two halves. Linear in the passes.
+// forward, then a backward or its two halves. Copies to and from the host begin as early and
+// end as late as they can. Linear in the passes.
 RankPeak WalkRank(const RankTensors& rank, const PassOrder& order);
 
 // Segments over what is allocated in them, at their most; at least 1. The first
 // passes of the order go through the allocator, until the segments they use are
-// enough for the next ones too: linear in their operators. `capacity`: what the
-// board leaves to the allocator; where that is too little, as if it were more.
+// enough for the next ones too, with nothing on the host: linear in their operators. `capacity`:
+// what the board leaves to the allocator; where that is too little, as if it were more.
 double ReservedShare(const RankTensors& rank, const PassOrder& order, Bytes capacity);
 
 }  // namespace stagecraft

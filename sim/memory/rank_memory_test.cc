@@ -64,6 +64,22 @@ TEST(RankMemoryTest, GpipeHoldsEveryMicroBatch) {
   }
 }
 
+// Of 4 MiB three go: a micro-batch on its way takes 4, one that waits with the host 1.
+// At GPipe's B7 the last two forwards, which stay, are whole.
+TEST(RankMemoryTest, WhatWaitsWithTheHostTakesTheRestOfItsBytes) {
+  RankTensors rank = TinyRank();
+  rank.offloaded = 0.75;
+  EXPECT_EQ(rank.Offloaded(0), 3 * kMiB);
+  const RankPeak gpipe = WalkRank(rank, GpipeOrder(8));
+  EXPECT_EQ(gpipe.activations, (2 * 4 + 6) * kMiB);
+  EXPECT_EQ(gpipe.host, 6 * 3 * kMiB);
+  // Beside F7, the last of the warm-up, F6 is leaving and F0 back for B0.
+  const RankPeak alternating = WalkRank(rank, OneForwardOneBackwardOrder(7, 16));
+  EXPECT_EQ(alternating.activations, (3 * 4 + 5) * kMiB);
+  // F7 begins to leave when the copy of F0 may not be over.
+  EXPECT_EQ(alternating.host, 8 * 3 * kMiB);
+}
+
 TEST(RankMemoryTest, SegmentsHoldWhatIsAllocated) {
   for (const int micro_batches : {1, 2, 40}) {
     EXPECT_GE(ReservedShare(TinyRank(), GpipeOrder(micro_batches), kPlenty), 1);

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "sim/host_offload.h"
-#include "sim/lowering.h"
 #include "sim/memory/tensor_sizes.h"
+#include "sim/stage_order.h"
 
 namespace stagecraft {
 namespace {
@@ -47,6 +47,7 @@ RankTensors RankTensorsMaker::Make(int stage, int replica) {
     rank.states.host = HostBytes(plan_, OwnParameters(parameters, sharing, 1));
     rank.states.optimizer = Bytes();
   }
+  rank.offloaded = plan_.offload.activations;
   rank.workspace =
       LibraryWorkspace(framework_, cluster_.device(s.replicas[replica][0]).generation) +
       ScoreBuffer(parts);

@@ -44,6 +44,7 @@ class Estimator {
     memory.host = rank.states.host;
     memory.host_capacity = HostShare(plan_, cluster_, memory.device);
     const RankPeak peak = WalkRank(rank, order);
+    memory.host += peak.host;
     memory.activations = peak.activations;
     memory.workspace = peak.workspace;
     memory.allocated = peak.allocated;

@@ -1,0 +1,29 @@
+// What a stage of a plan runs, and how it divides its layers.
+#pragma once
+
+#include <vector>
+
+#include "sim/cluster.h"
+#include "sim/pipeline/order.h"
+#include "sim/plan.h"
+#include "sim/shard.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+// The order in which a replica of a stage runs its passes; where HasSeparatePipelines(),
+// PipelineOrdersOf() says so of all stages at once.
+PassOrder StageOrder(const Plan& plan, int stage, int replica);
+PipelineOrders PipelineOrdersOf(const Plan& plan, int replica);
+
+// How a replica of a stage divides its layers on this cluster.
+ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,
+                     int replica);
+
+// Tensor index `tensor` of every replica and context index of a stage.
+std::vector<int> ReplicaDevices(const Stage& stage, int tensor);
+
+// Parameters of a stage on one of its ranks, by chunk.
+std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage);
+
+}  // namespace stagecraft
