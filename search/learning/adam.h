@@ -1,0 +1,39 @@
+// Adam: one step downhill for a set of learned matrices.
+#pragma once
+
+#include <vector>
+
+#include "search/learning/tape.h"
+
+namespace stagecraft {
+
+// Defaults: Kingma and Ba, "Adam", ICLR 2015, and the rate of systems.md §5.
+struct AdamOptions {
+  double rate = 3e-4;
+  double first_decay = 0.9;
+  double second_decay = 0.999;
+  double epsilon = 1e-8;
+  double longest_gradient = 0;  // Euclidean, of all together; longer ones are cut. 0: never
+};
+
+class Adam {
+ public:
+  // The parameters must outlive it, and keep their places and shapes.
+  Adam(std::vector<Parameter*> parameters, const AdamOptions& options);
+
+  // Moves every value against its gradient, and sets the gradients to zero.
+  void Step();
+  void set_rate(double rate) { options_.rate = rate; }
+
+ private:
+  struct Moments {
+    Matrix first;
+    Matrix second;
+  };
+  std::vector<Parameter*> parameters_;
+  std::vector<Moments> moments_;
+  AdamOptions options_;
+  int steps_ = 0;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,70 @@
+// Layers: learned matrices with a meaning, and the sets that hold them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "costmodel/random.h"
+#include "search/learning/tape.h"
+
+namespace stagecraft {
+
+// Named, in the order in which they were added; places never change.
+class ParameterSet {
+ public:
+  // Uniform within +-sqrt(6 / (rows + columns)) (Glorot and Bengio, AISTATS 2010).
+  Parameter& AddDrawn(const std::string& name, int rows, int columns, Random& random);
+  Parameter& AddConstant(const std::string& name, int rows, int columns, double value);
+
+  std::vector<Parameter*> all();
+
+  // Text, one matrix after the other: "name rows columns", then its rows;
+  // numbers with all their digits.
+  std::string Write() const;
+  // Throws InputError, `source` first, unless the text holds exactly these
+  // names and shapes, and finite numbers.
+  void Read(const std::string& text, const std::string& source);
+
+ private:
+  struct Named {
+    std::string name;
+    std::unique_ptr<Parameter> parameter;
+  };
+  Parameter& Add(const std::string& name, Matrix value);
+  std::vector<Named> parameters_;
+};
+
+// x W + b, row by row.
+class LinearLayer {
+ public:
+  LinearLayer(ParameterSet& parameters, const std::string& name, int inputs, int outputs,
+              Random& random);
+  Variable Apply(Tape& tape, Variable input) const;
+
+ private:
+  Parameter* weights_;  // of the set, which must outlive this
+  Parameter* bias_;
+};
+
+// A long short-term memory (Hochreiter and Schmidhuber, 1997), with a forget
+// gate that starts open.
+class LstmCell {
+ public:
+  struct State {
+    Variable hidden;  // rows x width
+    Variable memory;
+  };
+
+  LstmCell(ParameterSet& parameters, const std::string& name, int inputs, int width,
+           Random& random);
+  State Start(Tape& tape, int rows) const;
+  State Apply(Tape& tape, Variable input, const State& before) const;
+
+ private:
+  int width_;
+  LinearLayer gates_;  // input, forget, output, candidate
+  Parameter* forget_bias_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,56 @@
+// Tape: remembers what was computed from which matrices, and carries the
+// gradient of one number back to all of them.
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace stagecraft {
+
+using Matrix = Eigen::MatrixXd;
+
+// A matrix on a tape; good for as long as the tape is.
+struct Variable {
+  int index = -1;
+};
+
+// A learned matrix and the gradient that tapes add up for it, of equal shape.
+struct Parameter {
+  explicit Parameter(Matrix start)
+      : value(std::move(start)), gradient(Matrix::Zero(value.rows(), value.cols())) {}
+  Matrix value;
+  Matrix gradient;
+};
+
+// Reverse mode, one thread, in the order of the calls: the same calls give the
+// same bits. Shapes that do not fit are bugs (CHECK).
+class Tape {
+ public:
+  // No gradient goes there.
+  Variable Constant(Matrix value);
+  // Backward() adds to parameter.gradient; `parameter` must outlive that call.
+  Variable Read(Parameter& parameter);
+  // An operation that is not known here. `backward` gets the gradient of the
+  // result, and hands on those of its inputs by AddGradient.
+  Variable Record(Matrix value, std::function<void(Tape&, const Matrix& gradient)> backward);
+
+  const Matrix& value(Variable variable) const { return nodes_[variable.index].value; }
+  // Of the last Backward(); zero where the result does not depend on it.
+  Matrix gradient(Variable variable) const;
+  void AddGradient(Variable variable, const Matrix& gradient);
+
+  // `result` is 1 x 1. Once a tape.
+  void Backward(Variable result);
+
+ private:
+  struct Node {
+    Matrix value;
+    Matrix gradient;  // empty: none yet
+    std::function<void(Tape&, const Matrix&)> backward;
+  };
+  std::vector<Node> nodes_;
+};
+
+}  // namespace stagecraft
