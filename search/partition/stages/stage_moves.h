@@ -1,0 +1,42 @@
+// StageMove: one small change of a plan that leaves it valid.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "costmodel/random.h"
+#include "search/partition/stages/stage_state.h"
+
+namespace stagecraft {
+
+struct StageMove {
+  enum class Kind {
+    kPull,      // `node` and all that it needs in its stage go to the stage in front
+    kPush,      // `node` and all that need it in its stage go to the stage behind
+    kReplicas,  // `stage` gets `on`
+    kGive,      // `stage` gives a replica to `other`, of the same kind
+    kSwap,      // `stage` and `other` swap devices
+    kSplit,     // `node` and all that it needs in its stage become a stage on `on`
+    kMerge,     // `stage` takes in the one behind; that one's devices are free again
+  };
+  Kind kind;
+  int node = 0;
+  int stage = 0;
+  int other = 0;
+  StageReplicas on = {};
+};
+
+// A stage that is left without nodes, or without replicas, goes. False, and
+// nothing has changed, where the move is not possible. What was done since the
+// last Keep() can be undone.
+bool Apply(const StageMove& move, StageState& state);
+
+// Any move, possible or not.
+StageMove DrawMove(const StageState& state, const std::vector<StageReplicas>& choices,
+                   Random& random);
+
+// Of those that could make `stage` faster.
+std::vector<StageMove> MovesThatRelieve(int stage, const StageState& state,
+                                        const std::vector<StageReplicas>& choices);
+
+}  // namespace stagecraft

@@ -1,0 +1,31 @@
+#include "search/partition/stages/stage_trials.h"
+
+namespace stagecraft {
+
+StageTrials::StageTrials(const Budget& budget)
+    : budget_(budget), start_(std::chrono::steady_clock::now()) {}
+
+double StageTrials::Seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+bool StageTrials::IsSpent() const {
+  if (budget_.evaluations > 0 && evaluations_ >= budget_.evaluations) return true;
+  if (budget_.stop != nullptr && budget_.stop->load()) return true;
+  return budget_.seconds > 0 && Seconds() >= budget_.seconds;
+}
+
+double StageTrials::share_spent() const {
+  if (budget_.evaluations == 0) return 0;
+  return static_cast<double>(evaluations_) / static_cast<double>(budget_.evaluations);
+}
+
+void StageTrials::Add(double score, const StagePlan& plan) {
+  ++evaluations_;
+  if (score >= best_score_) return;
+  best_score_ = score;
+  best_ = plan;
+  curve_.push_back({evaluations_, Seconds(), score});
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,43 @@
+// StageTrials: what a search may spend, what it has spent, and the best plan
+// that it came across. All solvers of stage problems spend from one of these,
+// so that they can be compared.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "search/partition/stages/stage_problem.h"
+#include "search/solution.h"
+
+namespace stagecraft {
+
+class StageTrials {
+ public:
+  explicit StageTrials(const Budget& budget);
+
+  bool IsSpent() const;
+  // One evaluation. Of equal plans the first is kept.
+  void Add(double score, const StagePlan& plan);
+
+  const Budget& budget() const { return budget_; }
+  int64_t evaluations() const { return evaluations_; }
+  // 0 at the start, 1 where the evaluations are used up; 0 without a limit of them.
+  double share_spent() const;
+  double best_score() const { return best_score_; }  // infinity: none yet
+  const StagePlan& best() const { return best_; }
+  const std::vector<CurvePoint>& curve() const { return curve_; }
+
+ private:
+  double Seconds() const;
+
+  Budget budget_;
+  std::chrono::steady_clock::time_point start_;
+  int64_t evaluations_ = 0;
+  double best_score_ = std::numeric_limits<double>::infinity();
+  StagePlan best_;
+  std::vector<CurvePoint> curve_;
+};
+
+}  // namespace stagecraft
