@@ -15,12 +15,12 @@
 
 namespace stagecraft {
 
-// Up to `most_nodes` nodes; half of them with two kinds of devices of unlike
-// speed, some with memory that may be short.
-inline StageProblem DrawStageProblem(Random random, int most_nodes) {
+// Half of them with two kinds of devices of unlike speed, some with memory that
+// may be short.
+inline StageProblem DrawStageProblem(Random random, int least_nodes, int most_nodes) {
   StageProblem problem;
   problem.graph.name = "drawn";
-  const auto nodes = static_cast<int>(random.Integer(3, most_nodes));
+  const auto nodes = static_cast<int>(random.Integer(least_nodes, most_nodes));
   int64_t parameters = 0;
   for (const std::string& name : NumberedNames(nodes)) {
     TimedNode node{name, {}, {}, {}, {}};
@@ -36,7 +36,7 @@ inline StageProblem DrawStageProblem(Random random, int most_nodes) {
   const bool is_short = random.Uniform() < 0.25;
   for (int64_t kind = 0; kind < kinds; ++kind) {
     StageDeviceKind drawn;
-    drawn.count = static_cast<int>(random.Integer(1, kinds == 1 ? 5 : 3));
+    drawn.count = static_cast<int>(kinds == 1 ? random.Integer(1, 6) : random.Integer(1, 3));
     drawn.speed = kind == 0 ? 1 : static_cast<double>(random.Integer(2, 8)) / 4;
     if (is_short) drawn.memory = Bytes(parameters + random.Integer(1'000'000, 9'000'000));
     problem.kinds.push_back(drawn);

@@ -6,15 +6,35 @@
 
 namespace stagecraft {
 
-StagePlan PlanFromCuts(const StageProblem& problem, const std::vector<int>& ends,
+StagePlan PlanFromCuts(const std::vector<int>& order, const std::vector<int>& ends,
                        std::vector<StageReplicas> replicas) {
-  StagePlan plan{std::vector<int>(problem.graph.dag.size()), std::move(replicas)};
+  StagePlan plan{std::vector<int>(order.size()), std::move(replicas)};
   int stage = 0;
-  for (int position = 0; position < problem.graph.dag.size(); ++position) {
+  for (int position = 0; position < static_cast<int>(order.size()); ++position) {
     if (position == ends[stage]) ++stage;
-    plan.stage_of[problem.graph.dag.order[position]] = stage;
+    plan.stage_of[order[position]] = stage;
   }
   return plan;
+}
+
+std::vector<int> DrawOrder(const Dag& dag, Random& random) {
+  std::vector<size_t> missing;
+  std::vector<int> ready;
+  for (int node = 0; node < dag.size(); ++node) {
+    missing.push_back(dag.producers[node].size());
+    if (missing.back() == 0) ready.push_back(node);
+  }
+  std::vector<int> order;
+  while (!ready.empty()) {
+    const int64_t drawn = random.Integer(0, static_cast<int64_t>(ready.size()) - 1);
+    std::swap(ready[drawn], ready.back());
+    order.push_back(ready.back());
+    ready.pop_back();
+    for (const int consumer : dag.consumers[order.back()]) {
+      if (--missing[consumer] == 0) ready.push_back(consumer);
+    }
+  }
+  return order;
 }
 
 int MostStages(const StageProblem& problem) {
@@ -48,7 +68,7 @@ StagePlan DrawStagePlan(const StageProblem& problem, int stages, Random& random)
     StageReplicas& on = replicas[random.Integer(0, stages - 1)];
     if (on.kind == devices[device]) ++on.replicas;
   }
-  return PlanFromCuts(problem, ends, std::move(replicas));
+  return PlanFromCuts(DrawOrder(problem.graph.dag, random), ends, std::move(replicas));
 }
 
 }  // namespace stagecraft

@@ -1,22 +1,27 @@
-// Plans along one topological order: where it is cut, and what each piece runs on.
+// Plans along a topological order: where it is cut, and what each piece runs on.
 #pragma once
 
 #include <vector>
 
 #include "costmodel/random.h"
+#include "search/partition/dag.h"
 #include "search/partition/stages/stage_problem.h"
 
 namespace stagecraft {
 
-// `ends`: by stage, how many nodes of dag.order lie before its end; ascending
+// `ends`: by stage, how many nodes of `order` lie before its end; ascending
 // without repeats, the last is all of them.
-StagePlan PlanFromCuts(const StageProblem& problem, const std::vector<int>& ends,
+StagePlan PlanFromCuts(const std::vector<int>& order, const std::vector<int>& ends,
                        std::vector<StageReplicas> replicas);
+
+// A topological order, each next node drawn from those that are ready.
+std::vector<int> DrawOrder(const Dag& dag, Random& random);
 
 // The most stages that a plan can have.
 int MostStages(const StageProblem& problem);
 
-// As many stages as `stages` (at most MostStages), cuts and devices all drawn.
+// As many stages as `stages` (at most MostStages), order, cuts
+// and devices all drawn.
 StagePlan DrawStagePlan(const StageProblem& problem, int stages, Random& random);
 
 }  // namespace stagecraft

@@ -65,7 +65,7 @@ TEST(StageExactTest, NothingFitsWhereEveryMemoryIsTooSmall) {
 TEST(StageExactTest, EqualsTheBestOfAllPlansOfDrawnProblems) {
   for (int seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const StageProblem problem = DrawStageProblem(Random(seed), 6);
+    const StageProblem problem = DrawStageProblem(Random(seed), 3, 6);
     ASSERT_TRUE(FindErrors(problem).empty());
     EveryStagePlan every(problem);
     const double least = every.LeastScore();
@@ -88,7 +88,7 @@ TEST(StageExactTest, EqualsTheBestOfAllPlansOfDrawnProblems) {
 TEST(StageExactTest, EqualsPipeDreamsPartitionerOnChains) {
   for (int seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    StageProblem problem = DrawStageProblem(Random(seed), 9);
+    StageProblem problem = DrawStageProblem(Random(seed), 3, 9);
     problem.kinds = {{4, 1}};
     std::vector<DagEdge> edges;
     for (int node = 0; node + 1 < problem.graph.dag.size(); ++node) {

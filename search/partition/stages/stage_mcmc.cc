@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kUnlimitedBudget = 100'000;
 constexpr int kMostChangesToRestart = 1000;
-constexpr int kRestartsToDrawnPlan = 4;
+constexpr int kRestartsToDrawnPlan = 2;
 
 // Every operator on every device of the kind that has most to offer.
 StagePlan DataParallel(const StageProblem& problem) {

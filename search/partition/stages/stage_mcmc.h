@@ -11,13 +11,13 @@ struct StageMcmcOptions {
   // A plan that is worse by the share d of the best known is taken with
   // probability exp(-sharpness * d). FlexFlow's constant is per millisecond;
   // a share does not depend on the network.
-  double sharpness = 40;
+  double sharpness = 12;
   uint64_t seed = 1;
 };
 
 // Jia et al., "Beyond Data and Model Parallelism", MLSys 2019 (systems.md §7.2):
 // from data parallelism, a drawn change at a time; every max(1, min(1000, budget
-// / 100)) changes back to the best, here every fourth time to a drawn plan
+// / 100)) changes back to the best, here every second time to a drawn plan
 // instead. Each change is scored by what it touches alone. Without a limit of
 // evaluations the budget of this rule is 100,000.
 void SearchByMcmc(const StageProblem& problem, const StageMcmcOptions& options,

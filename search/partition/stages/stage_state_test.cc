@@ -17,7 +17,7 @@ namespace stagecraft {
 namespace {
 
 TEST(StageStateTest, StartsWithTheScoreOfItsPlan) {
-  const StageProblem problem = DrawStageProblem(Random(1), 6);
+  const StageProblem problem = DrawStageProblem(Random(1), 3, 6);
   const StageCosts costs(problem);
   StageState state(costs, OneStage(problem));
   EXPECT_EQ(state.Score(), StageScorer(costs).Score(OneStage(problem)));
@@ -27,7 +27,7 @@ TEST(StageStateTest, ScoreAfterAnyChangeIsThatOfAnEvaluationFromScratch) {
   int changes = 0;
   for (int seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const StageProblem problem = DrawStageProblem(Random(seed), 40);
+    const StageProblem problem = DrawStageProblem(Random(seed), 3, 40);
     const StageCosts costs(problem);
     StageScorer scorer(costs);
     const std::vector<StageReplicas> choices = ReplicaChoices(problem);
@@ -56,7 +56,7 @@ TEST(StageStateTest, ScoreAfterAnyChangeIsThatOfAnEvaluationFromScratch) {
 }
 
 TEST(StageMcmcTest, SpendsItsBudgetAndReturnsAPlanOfTheScoreThatItClaims) {
-  const StageProblem problem = DrawStageProblem(Random(3), 20);
+  const StageProblem problem = DrawStageProblem(Random(3), 3, 20);
   StageTrials trials({.evaluations = 500});
   SearchByMcmc(problem, {}, trials);
   EXPECT_EQ(trials.evaluations(), 500);
@@ -69,7 +69,7 @@ TEST(StageMcmcTest, SpendsItsBudgetAndReturnsAPlanOfTheScoreThatItClaims) {
 }
 
 TEST(StageMcmcTest, SameSeedGivesTheSamePlan) {
-  const StageProblem problem = DrawStageProblem(Random(5), 30);
+  const StageProblem problem = DrawStageProblem(Random(5), 3, 30);
   StageTrials first({.evaluations = 2000});
   StageTrials second({.evaluations = 2000});
   SearchByMcmc(problem, {.seed = 9}, first);
@@ -79,7 +79,7 @@ TEST(StageMcmcTest, SameSeedGivesTheSamePlan) {
 
 TEST(StageMcmcTest, RepairNeverMakesAPlanWorse) {
   for (int seed = 1; seed <= 30; ++seed) {
-    const StageProblem problem = DrawStageProblem(Random(seed), 20);
+    const StageProblem problem = DrawStageProblem(Random(seed), 3, 20);
     const StageCosts costs(problem);
     Random random(seed);
     const StagePlan drawn = DrawStagePlan(problem, MostStages(problem), random);

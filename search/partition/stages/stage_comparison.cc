@@ -1,0 +1,83 @@
+#include "search/partition/stages/stage_comparison.h"
+
+#include <chrono>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/random.h"
+#include "search/partition/stages/stage_costs.h"
+#include "search/partition/stages/stage_cuts.h"
+#include "search/partition/stages/stage_gradient.h"
+#include "search/partition/stages/stage_mcmc.h"
+
+namespace stagecraft {
+namespace {
+
+void SearchByDrawing(const StageProblem& problem, uint64_t seed, StageTrials& trials) {
+  const StageCosts costs(problem);
+  StageScorer scorer(costs);
+  Random random = Random(seed).Child("stage drawing", 0);
+  while (!trials.IsSpent()) {
+    const auto stages = static_cast<int>(random.Integer(1, MostStages(problem)));
+    const StagePlan plan = DrawStagePlan(problem, stages, random);
+    trials.Add(scorer.Score(plan), plan);
+  }
+}
+
+void Search(StageAlgorithm algorithm, const StageProblem& problem, uint64_t seed,
+            StageTrials& trials) {
+  switch (algorithm) {
+    case StageAlgorithm::kRandom:
+      SearchByDrawing(problem, seed, trials);
+      return;
+    case StageAlgorithm::kMcmc:
+      SearchByMcmc(problem, {.seed = seed}, trials);
+      return;
+    case StageAlgorithm::kGradient:
+      SearchByGradient(problem, {.seed = seed}, trials);
+      return;
+  }
+}
+
+}  // namespace
+
+const std::vector<StageAlgorithm>& AllStageAlgorithms() {
+  static const std::vector<StageAlgorithm> all = {StageAlgorithm::kRandom, StageAlgorithm::kMcmc,
+                                                  StageAlgorithm::kGradient};
+  return all;
+}
+
+std::string NameOf(StageAlgorithm algorithm) {
+  switch (algorithm) {
+    case StageAlgorithm::kRandom:
+      return "random";
+    case StageAlgorithm::kMcmc:
+      return "mcmc";
+    case StageAlgorithm::kGradient:
+      return "differentiable";
+  }
+  return "";
+}
+
+StageRun RunStageAlgorithm(StageAlgorithm algorithm, const StageProblem& problem,
+                           const Budget& budget, uint64_t seed) {
+  CHECK(budget.evaluations > 0 || budget.seconds > 0);
+  const auto start = std::chrono::steady_clock::now();
+  StageTrials trials(budget);
+  Search(algorithm, problem, seed, trials);
+  StageRun run{algorithm, trials.best_score(), trials.best(), trials.evaluations(), 0, {}};
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.curve = trials.curve();
+  return run;
+}
+
+std::vector<StageRun> CompareStageAlgorithms(const StageProblem& problem, const Budget& budget,
+                                             uint64_t seed) {
+  std::vector<StageRun> runs;
+  for (const StageAlgorithm algorithm : AllStageAlgorithms()) {
+    runs.push_back(RunStageAlgorithm(algorithm, problem, budget, seed));
+  }
+  return runs;
+}
+
+}  // namespace stagecraft

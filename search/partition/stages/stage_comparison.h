@@ -1,0 +1,41 @@
+// All solvers of stage problems on one problem, each with the same budget.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "search/partition/stages/stage_trials.h"
+
+namespace stagecraft {
+
+enum class StageAlgorithm {
+  kRandom,  // drawn plans: what a search must beat
+  kMcmc,
+  kGradient,
+};
+
+// In that order.
+const std::vector<StageAlgorithm>& AllStageAlgorithms();
+
+// "random", "mcmc", "differentiable".
+std::string NameOf(StageAlgorithm algorithm);
+
+struct StageRun {
+  StageAlgorithm algorithm;
+  double score = 0;  // seconds of the slowest stage; greater where nothing fitted
+  StagePlan plan;
+  int64_t evaluations = 0;
+  double seconds = 0;
+  std::vector<CurvePoint> curve;  // best so far
+};
+
+// `budget` must have a limit of evaluations or of time. An evaluation is one
+// plan scored, from scratch or by what changed; a step by a gradient is none,
+// and shows in the seconds alone.
+StageRun RunStageAlgorithm(StageAlgorithm algorithm, const StageProblem& problem,
+                           const Budget& budget, uint64_t seed);
+std::vector<StageRun> CompareStageAlgorithms(const StageProblem& problem, const Budget& budget,
+                                             uint64_t seed);
+
+}  // namespace stagecraft

@@ -1,0 +1,113 @@
+#include "search/partition/stages/stage_gradient.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "search/partition/stages/piece_times.h"
+#include "search/partition/stages/stage_costs.h"
+#include "search/partition/stages/stage_cuts.h"
+#include "search/partition/stages/stage_mcmc.h"
+#include "search/partition/stages/stage_relaxation.h"
+
+namespace stagecraft {
+namespace {
+
+// The stage of `kind` with most replicas, the first of equals; -1: none.
+int GreatestOn(int kind, const std::vector<StageReplicas>& replicas) {
+  int greatest = -1;
+  for (int stage = 0; stage < static_cast<int>(replicas.size()); ++stage) {
+    if (replicas[stage].kind != kind) continue;
+    if (greatest < 0 || replicas[stage].replicas > replicas[greatest].replicas) greatest = stage;
+  }
+  return greatest;
+}
+
+// Makes room for one more device of another kind, and returns that kind.
+int OtherKind(int kind, std::vector<StageReplicas>& replicas, std::vector<int>& unused) {
+  for (int other = 0; other < static_cast<int>(unused.size()); ++other) {
+    if (other != kind && unused[other] > 0) return other;
+  }
+  for (StageReplicas& on : replicas) {
+    if (on.kind == kind || on.replicas < 2) continue;
+    --on.replicas;
+    ++unused[on.kind];
+    return on.kind;
+  }
+  return kind;
+}
+
+// The better of the roundings that one start comes across.
+class Descent {
+ public:
+  Descent(const StageCosts& costs, StageTrials& trials) : scorer_(costs), trials_(trials) {}
+
+  // A plan that was tried just before costs nothing.
+  void Try(const StagePlan& plan) {
+    if (trials_.IsSpent() || plan == last_[0] || plan == last_[1]) return;
+    last_[turn_] = plan;
+    turn_ = 1 - turn_;
+    const double score = scorer_.Score(plan);
+    trials_.Add(score, plan);
+    if (score >= best_score_) return;
+    best_score_ = score;
+    best_ = plan;
+  }
+  const StagePlan& best() const { return best_; }
+
+ private:
+  StageScorer scorer_;
+  StageTrials& trials_;
+  double best_score_ = std::numeric_limits<double>::infinity();
+  StagePlan best_;
+  StagePlan last_[2];
+  int turn_ = 0;
+};
+
+}  // namespace
+
+void FitReplicas(const StageProblem& problem, std::vector<StageReplicas>& replicas) {
+  std::vector<int> unused;
+  for (const StageDeviceKind& kind : problem.kinds) unused.push_back(kind.count);
+  for (const StageReplicas& on : replicas) unused[on.kind] -= on.replicas;
+  for (int kind = 0; kind < static_cast<int>(unused.size()); ++kind) {
+    while (unused[kind] < 0 && replicas[GreatestOn(kind, replicas)].replicas > 1) {
+      --replicas[GreatestOn(kind, replicas)].replicas;
+      ++unused[kind];
+    }
+  }
+  for (int kind = 0; kind < static_cast<int>(unused.size()); ++kind) {
+    while (unused[kind] < 0) {
+      const int other = OtherKind(kind, replicas, unused);
+      replicas[GreatestOn(kind, replicas)] = {other, 1};
+      ++unused[kind];
+      --unused[other];
+    }
+  }
+}
+
+void SearchByGradient(const StageProblem& problem, const StageGradientOptions& options,
+                      StageTrials& trials) {
+  const StageCosts costs(problem);
+  const int most = MostStages(problem);
+  const Random random(options.seed);
+  trials.Add(StageScorer(costs).Score(OneStage(problem)), OneStage(problem));
+  for (uint64_t start = 0; !trials.IsSpent(); ++start) {
+    Random order_random = random.Child("stage order", start);
+    const Dag& dag = problem.graph.dag;
+    const bool is_drawn = start % 2 == 1;
+    const PieceTimes times(problem, is_drawn ? DrawOrder(dag, order_random) : dag.order);
+    const int stages = most - static_cast<int>(start / 2 % static_cast<uint64_t>(most));
+    StageRelaxation relaxation(problem, times, stages, options, trials.best_score(),
+                               random.Child("stage gradient", start));
+    Descent descent(costs, trials);
+    for (int step = 0; step < options.steps && !trials.IsSpent(); ++step) {
+      descent.Try(relaxation.RoundLogits());
+      descent.Try(relaxation.RoundDegrees());
+      relaxation.Step(static_cast<double>(step) / options.steps, trials.best_score());
+    }
+    if (!trials.IsSpent()) RepairStagePlan(problem, descent.best(), trials);
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,38 @@
+// Search by gradients: boundaries and degrees as shares instead of choices.
+#pragma once
+
+#include <cstdint>
+
+#include "search/partition/stages/stage_trials.h"
+
+namespace stagecraft {
+
+struct StageGradientOptions {
+  int steps = 30;     // of Adam, from one start
+  double rate = 0.3;  // of Adam, on logits
+  // Of the Gumbel-softmax: from hot to cold, geometrically.
+  double hot = 2;
+  double cold = 0.1;
+  // Of the smooth maximum and of the smooth programme, as shares of the best
+  // known score.
+  double blunt = 0.3;
+  double sharp = 0.02;
+  uint64_t seed = 1;
+};
+
+// From many starts, each with a number of stages of its own, every second one
+// along a drawn topological order instead of dag.order.
+// A logit for each (boundary, position) and each (stage, kind and replicas)
+// becomes a share by an annealed Gumbel-softmax (Jang et al., ICLR 2017); in the
+// last third of the steps forward rounded, backward smooth. What is descended is
+//   LSE_t(stage times at the logits' boundaries) + t min_gamma over all
+//   boundaries of sum exp((stage time - best) / t) + devices beyond those there,
+// with the smooth programme's Gibbs marginals as gradients, and as the first
+// boundary logits. Each step evaluates two roundings: by the logits, and by the
+// best boundaries for the rounded degrees, exactly; each start ends with
+// RepairStagePlan, which also leaves the order. Graphs of up to some hundred
+// nodes: O(nodes^2 * (stages + choices)) a step.
+void SearchByGradient(const StageProblem& problem, const StageGradientOptions& options,
+                      StageTrials& trials);
+
+}  // namespace stagecraft
