@@ -43,6 +43,8 @@ Variable PickColumns(Tape& tape, Variable a, const std::vector<int>& columns);
 Variable Columns(Tape& tape, Variable a, int first, int count);
 // Side by side; of equally many rows.
 Variable JoinColumns(Tape& tape, const std::vector<Variable>& parts);
+// The same entries, column by column, in another shape.
+Variable Reshape(Tape& tape, Variable a, int rows, int columns);
 // On top of each other; of equally many columns.
 Variable JoinRows(Tape& tape, const std::vector<Variable>& parts);
 

@@ -82,6 +82,14 @@ Variable JoinRows(Tape& tape, const std::vector<Variable>& parts) {
   });
 }
 
+Variable Reshape(Tape& tape, Variable a, int rows, int columns) {
+  CHECK(rows * columns == tape.value(a).size());
+  return tape.Record(tape.value(a).reshaped(rows, columns), [a](Tape& on, const Matrix& gradient) {
+    const Matrix& input = on.value(a);
+    on.AddGradient(a, gradient.reshaped(input.rows(), input.cols()));
+  });
+}
+
 Variable Sum(Tape& tape, Variable a) {
   return tape.Record(
       Matrix::Constant(1, 1, tape.value(a).sum()), [a](Tape& on, const Matrix& gradient) {

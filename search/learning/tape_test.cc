@@ -110,6 +110,7 @@ TEST(TapeTest, GradientsOfEveryOperationAreThoseOfFiniteDifferences) {
       [](Tape& t, Variable a, Variable b) {
         return JoinRows(t, {a, b, b});
       },
+      [](Tape& t, Variable a, Variable) { return Reshape(t, a, 6, 2); },
       [](Tape& t, Variable a, Variable) { return Mean(t, a); },
       [](Tape& t, Variable a, Variable) { return SmoothMaximum(t, a, 0.3); },
       [](Tape& t, Variable a, Variable b) { return AddRow(t, a, GatherRows(t, b, {1})); },

@@ -16,11 +16,16 @@ inline StageProblem OracleProblem(int seed) { return DrawStageProblem(Random(see
 
 inline constexpr int64_t kOracleEvaluations = 5000;
 
+// Narrow, so that hundreds of problems take minutes.
+inline constexpr int kOraclePolicyWidth = 16;
+
 // Share by which the algorithm's plan is worse than `least`, that of all plans.
 inline double OracleGap(StageAlgorithm algorithm, const StageProblem& problem, double least,
                         int seed) {
-  const Budget budget{.evaluations = kOracleEvaluations};
-  return RunStageAlgorithm(algorithm, problem, budget, seed).score / least - 1;
+  const StageComparison comparison{.budget = {.evaluations = kOracleEvaluations},
+                                   .seed = static_cast<uint64_t>(seed),
+                                   .policy_width = kOraclePolicyWidth};
+  return RunStageAlgorithm(algorithm, problem, comparison).score / least - 1;
 }
 
 // The value that a share of `values` does not exceed; nearest rank.

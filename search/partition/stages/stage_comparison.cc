@@ -1,7 +1,6 @@
 #include "search/partition/stages/stage_comparison.h"
 
 #include <chrono>
-#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/random.h"
@@ -9,6 +8,8 @@
 #include "search/partition/stages/stage_cuts.h"
 #include "search/partition/stages/stage_gradient.h"
 #include "search/partition/stages/stage_mcmc.h"
+#include "search/partition/stages/stage_policy.h"
+#include "search/partition/stages/stage_ppo.h"
 
 namespace stagecraft {
 namespace {
@@ -24,8 +25,16 @@ void SearchByDrawing(const StageProblem& problem, uint64_t seed, StageTrials& tr
   }
 }
 
-void Search(StageAlgorithm algorithm, const StageProblem& problem, uint64_t seed,
-            StageTrials& trials) {
+void SearchFromScratch(const StageProblem& problem, const StageComparison& comparison,
+                       bool is_directed, StageTrials& trials) {
+  StagePolicy policy({comparison.policy_width, is_directed}, comparison.seed);
+  const StagePpoOptions options{.seed = comparison.seed};
+  SearchByPolicy(problem, options, policy, trials);
+}
+
+void Search(StageAlgorithm algorithm, const StageProblem& problem,
+            const StageComparison& comparison, StageTrials& trials) {
+  const uint64_t seed = comparison.seed;
   switch (algorithm) {
     case StageAlgorithm::kRandom:
       SearchByDrawing(problem, seed, trials);
@@ -36,14 +45,21 @@ void Search(StageAlgorithm algorithm, const StageProblem& problem, uint64_t seed
     case StageAlgorithm::kGradient:
       SearchByGradient(problem, {.seed = seed}, trials);
       return;
+    case StageAlgorithm::kPolicy:
+      SearchFromScratch(problem, comparison, false, trials);
+      return;
+    case StageAlgorithm::kDirectedPolicy:
+      SearchFromScratch(problem, comparison, true, trials);
+      return;
   }
 }
 
 }  // namespace
 
 const std::vector<StageAlgorithm>& AllStageAlgorithms() {
-  static const std::vector<StageAlgorithm> all = {StageAlgorithm::kRandom, StageAlgorithm::kMcmc,
-                                                  StageAlgorithm::kGradient};
+  static const std::vector<StageAlgorithm> all = {
+      StageAlgorithm::kRandom, StageAlgorithm::kMcmc, StageAlgorithm::kGradient,
+      StageAlgorithm::kPolicy, StageAlgorithm::kDirectedPolicy};
   return all;
 }
 
@@ -55,27 +71,31 @@ std::string NameOf(StageAlgorithm algorithm) {
       return "mcmc";
     case StageAlgorithm::kGradient:
       return "differentiable";
+    case StageAlgorithm::kPolicy:
+      return "policy";
+    case StageAlgorithm::kDirectedPolicy:
+      return "directed policy";
   }
   return "";
 }
 
 StageRun RunStageAlgorithm(StageAlgorithm algorithm, const StageProblem& problem,
-                           const Budget& budget, uint64_t seed) {
-  CHECK(budget.evaluations > 0 || budget.seconds > 0);
+                           const StageComparison& comparison) {
+  CHECK(comparison.budget.evaluations > 0 || comparison.budget.seconds > 0);
   const auto start = std::chrono::steady_clock::now();
-  StageTrials trials(budget);
-  Search(algorithm, problem, seed, trials);
+  StageTrials trials(comparison.budget);
+  Search(algorithm, problem, comparison, trials);
   StageRun run{algorithm, trials.best_score(), trials.best(), trials.evaluations(), 0, {}};
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.curve = trials.curve();
   return run;
 }
 
-std::vector<StageRun> CompareStageAlgorithms(const StageProblem& problem, const Budget& budget,
-                                             uint64_t seed) {
+std::vector<StageRun> CompareStageAlgorithms(const StageProblem& problem,
+                                             const StageComparison& comparison) {
   std::vector<StageRun> runs;
   for (const StageAlgorithm algorithm : AllStageAlgorithms()) {
-    runs.push_back(RunStageAlgorithm(algorithm, problem, budget, seed));
+    runs.push_back(RunStageAlgorithm(algorithm, problem, comparison));
   }
   return runs;
 }

@@ -13,12 +13,14 @@ enum class StageAlgorithm {
   kRandom,  // drawn plans: what a search must beat
   kMcmc,
   kGradient,
+  kPolicy,          // learned, on the graph without directions
+  kDirectedPolicy,  // on the graph with them
 };
 
 // In that order.
 const std::vector<StageAlgorithm>& AllStageAlgorithms();
 
-// "random", "mcmc", "differentiable".
+// "random", "mcmc", "differentiable", "policy", "directed policy".
 std::string NameOf(StageAlgorithm algorithm);
 
 struct StageRun {
@@ -30,12 +32,18 @@ struct StageRun {
   std::vector<CurvePoint> curve;  // best so far
 };
 
-// `budget` must have a limit of evaluations or of time. An evaluation is one
-// plan scored, from scratch or by what changed; a step by a gradient is none,
-// and shows in the seconds alone.
+struct StageComparison {
+  // With a limit of evaluations or of time. An evaluation is one plan scored,
+  // from scratch or by what changed; a step by a gradient is none, and shows in
+  // the seconds alone.
+  Budget budget;
+  uint64_t seed = 1;
+  int policy_width = 64;  // policies start untrained
+};
+
 StageRun RunStageAlgorithm(StageAlgorithm algorithm, const StageProblem& problem,
-                           const Budget& budget, uint64_t seed);
-std::vector<StageRun> CompareStageAlgorithms(const StageProblem& problem, const Budget& budget,
-                                             uint64_t seed);
+                           const StageComparison& comparison);
+std::vector<StageRun> CompareStageAlgorithms(const StageProblem& problem,
+                                             const StageComparison& comparison);
 
 }  // namespace stagecraft

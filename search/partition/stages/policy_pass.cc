@@ -1,0 +1,180 @@
+#include "search/partition/stages/policy_pass.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "search/partition/stages/stage_cuts.h"
+
+namespace stagecraft {
+PolicyPass::PolicyPass(Tape& tape, StagePolicy& policy, const PolicyGraph& graph,
+                       PolicyBatch& batch, Random* random)
+    : tape_(tape),
+      policy_(policy),
+      graph_(graph),
+      batch_(batch),
+      random_(random),
+      most_stages_(MostStages(graph.problem())) {
+  std::vector<int> counts;
+  for (const StageDeviceKind& kind : graph.problem().kinds) counts.push_back(kind.count);
+  unused_.assign(batch.plans(), counts);
+}
+
+PolicyDecisions PolicyPass::Run() {
+  const Variable encoded = policy_.Encode(tape_, graph_);
+  DecideStages(encoded);
+  DecideEnds(encoded);
+  DecideChoices(encoded);
+  return {JoinColumns(tape_, log_probabilities_), JoinColumns(tape_, entropies_)};
+}
+
+std::vector<int> PolicyPass::Decide(Variable logits, const Mask& mask,
+                                    const std::vector<int>& followed) {
+  const Variable logarithms = LogSoftmax(tape_, logits, mask);
+  const Variable shares = Softmax(tape_, logits, mask);
+  std::vector<int> decided = followed;
+  for (int row = 0; random_ != nullptr && row < batch_.plans(); ++row) {
+    double luck = random_->Uniform();
+    for (int option = 0; option < mask.cols(); ++option) {
+      if (mask(row, option) == 0) continue;
+      decided[row] = option;  // the last one, where rounding leaves some luck
+      luck -= tape_.value(shares)(row, option);
+      if (luck < 0) break;
+    }
+  }
+  log_probabilities_.push_back(PickColumns(tape_, logarithms, decided));
+  const Variable terms = Multiply(tape_, shares, logarithms);
+  entropies_.push_back(
+      Scale(tape_, MatMul(tape_, terms, tape_.Constant(Matrix::Ones(mask.cols(), 1))), -1));
+  return decided;
+}
+
+// One logit for each number of stages, from the mean operator and the number.
+void PolicyPass::DecideStages(Variable encoded) {
+  const int nodes = graph_.nodes();
+  const Variable means =
+      MatMul(tape_, tape_.Constant(Matrix::Constant(most_stages_, nodes, 1.0 / nodes)), encoded);
+  Matrix counts(most_stages_, kCountFeatures);
+  for (int count = 1; count <= most_stages_; ++count) {
+    counts.row(count - 1) << static_cast<double>(count) / graph_.problem().devices(),
+        static_cast<double>(count) / nodes, 1.0 / count;
+  }
+  const Variable input = JoinColumns(tape_, {means, tape_.Constant(std::move(counts))});
+  const Variable hidden = Tanh(tape_, policy_.count_hidden_.Apply(tape_, input));
+  const Variable logits = Reshape(tape_, policy_.count_.Apply(tape_, hidden), 1, most_stages_);
+  const Variable rows = GatherRows(tape_, logits, std::vector<int>(batch_.plans(), 0));
+  std::vector<int> followed(batch_.plans());
+  for (int plan = 0; plan < batch_.plans(); ++plan) followed[plan] = batch_.stages[plan] - 1;
+  const std::vector<int> decided = Decide(rows, Mask::Ones(batch_.plans(), most_stages_), followed);
+  for (int plan = 0; plan < batch_.plans(); ++plan) batch_.stages[plan] = decided[plan] + 1;
+}
+
+void PolicyPass::DecideEnds(Variable encoded) {
+  const int plans = batch_.plans();
+  const int nodes = graph_.nodes();
+  const std::vector<std::vector<int>> known = batch_.ends;
+  batch_.ends.assign(plans, {});
+  LstmCell::State state = policy_.partitioner_.Start(tape_, plans);
+  std::vector<double> loads(plans, 0);
+  for (int position = 0; position + 1 < nodes; ++position) {
+    const int node = batch_.order[position];
+    Matrix running(plans, kCutFeatures);
+    Mask mask = Mask::Ones(plans, 2);
+    std::vector<int> followed(plans);
+    for (int plan = 0; plan < plans; ++plan) {
+      loads[plan] += graph_.load(node);
+      const auto done = static_cast<int>(batch_.ends[plan].size());
+      const int cuts_left = batch_.stages[plan] - 1 - done;
+      const int nodes_left = nodes - 1 - position;
+      if (cuts_left == 0) mask(plan, 1) = 0;
+      if (cuts_left == nodes_left) mask(plan, 0) = 0;
+      const double share = static_cast<double>(batch_.stages[plan]) / nodes;
+      running.row(plan) << loads[plan] * share,
+          static_cast<double>(cuts_left) / graph_.problem().devices(),
+          static_cast<double>(nodes_left) / nodes, nodes_left * share / (cuts_left + 1);
+      if (random_ == nullptr) followed[plan] = cuts_left > 0 && known[plan][done] == position + 1;
+    }
+    const Variable encoded_node = GatherRows(tape_, encoded, std::vector<int>(plans, node));
+    const Variable input = JoinColumns(tape_, {encoded_node, tape_.Constant(running)});
+    state = policy_.partitioner_.Apply(tape_, input, state);
+    const Variable logits = policy_.cut_.Apply(tape_, state.hidden);
+    const std::vector<int> decided = Decide(logits, mask, followed);
+    for (int plan = 0; plan < plans; ++plan) {
+      if (decided[plan] == 0) continue;
+      batch_.ends[plan].push_back(position + 1);
+      loads[plan] = 0;
+    }
+  }
+  for (std::vector<int>& ends : batch_.ends) ends.push_back(nodes);
+}
+
+PolicyPass::PlanSizes PolicyPass::SizesOf(const std::vector<int>& ends) const {
+  const StageCosts& costs = graph_.costs();
+  const Dag& dag = costs.dag();
+  const StagePlan plan = PlanFromCuts(batch_.order, ends, {});
+  PlanSizes all{std::vector<StageSizes>(ends.size()), std::vector<int64_t>(ends.size())};
+  for (int node = 0; node < dag.size(); ++node) {
+    const int stage = plan.stage_of[node];
+    all.sizes[stage] += costs.of(node);
+    int last = stage;
+    for (const int consumer : dag.consumers[node]) last = std::max(last, plan.stage_of[consumer]);
+    for (int cut = stage; cut < last; ++cut) all.crossing[cut] += costs.of(node).activations;
+  }
+  return all;
+}
+
+void PolicyPass::DecideChoices(Variable encoded) {
+  batch_.choices.resize(batch_.plans());
+  for (const std::vector<int>& ends : batch_.ends) sizes_.push_back(SizesOf(ends));
+  const int stages = *std::max_element(batch_.stages.begin(), batch_.stages.end());
+  for (int stage = 0; stage < stages; ++stage) DecideChoice(stage, encoded);
+}
+
+void PolicyPass::DecideChoice(int stage, Variable encoded) {
+  const int plans = batch_.plans();
+  const std::vector<StageReplicas>& choices = graph_.choices();
+  const auto options = static_cast<int>(choices.size());
+  Matrix means = Matrix::Zero(plans, graph_.nodes());
+  Matrix features = Matrix::Zero(plans * options, kChoiceFeatures);
+  Mask mask = Mask::Zero(plans, options);
+  std::vector<int> followed(plans);
+  for (int plan = 0; plan < plans; ++plan) {
+    const int behind = batch_.stages[plan] - 1 - stage;
+    if (behind < 0) {
+      mask(plan, 0) = 1;  // nothing to decide
+      continue;
+    }
+    const std::vector<int>& ends = batch_.ends[plan];
+    const int begin = stage > 0 ? ends[stage - 1] : 0;
+    for (int position = begin; position < ends[stage]; ++position) {
+      means(plan, batch_.order[position]) = 1.0 / (ends[stage] - begin);
+    }
+    const PlanSizes& sizes = sizes_[plan];
+    const std::vector<int>& unused = unused_[plan];
+    const int left = std::accumulate(unused.begin(), unused.end(), 0);
+    for (int option = 0; option < options; ++option) {
+      const StageReplicas& on = choices[option];
+      if (on.replicas > unused[on.kind] || left - on.replicas < behind) continue;
+      mask(plan, option) = 1;
+      features.row(option * plans + plan) =
+          graph_.ChoiceFeatures(sizes.sizes[stage], stage > 0 ? sizes.crossing[stage - 1] : 0,
+                                stage > 0 ? sizes.crossing[stage] : 0, on, unused, behind);
+    }
+    if (random_ == nullptr) followed[plan] = batch_.choices[plan][stage];
+  }
+  std::vector<int> repeated(plans * options);
+  for (int row = 0; row < plans * options; ++row) repeated[row] = row % plans;
+  const Variable stage_means = MatMul(tape_, tape_.Constant(std::move(means)), encoded);
+  const Variable input = JoinColumns(
+      tape_, {GatherRows(tape_, stage_means, repeated), tape_.Constant(std::move(features))});
+  const Variable hidden = Tanh(tape_, policy_.choice_hidden_.Apply(tape_, input));
+  const Variable logits = Reshape(tape_, policy_.choice_.Apply(tape_, hidden), plans, options);
+  const std::vector<int> decided = Decide(logits, mask, followed);
+  for (int plan = 0; plan < plans; ++plan) {
+    if (stage >= batch_.stages[plan]) continue;
+    const StageReplicas& on = choices[decided[plan]];
+    unused_[plan][on.kind] -= on.replicas;
+    if (random_ != nullptr) batch_.choices[plan].push_back(decided[plan]);
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,47 @@
+// PolicyPass: one run of a StagePolicy over a batch of plans, which draws what
+// has not been decided.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "search/partition/stages/stage_policy.h"
+
+namespace stagecraft {
+
+class PolicyPass {
+ public:
+  // Draws where `random` is given, and follows `batch` where it is null. All
+  // must outlive this.
+  PolicyPass(Tape& tape, StagePolicy& policy, const PolicyGraph& graph, PolicyBatch& batch,
+             Random* random);
+  PolicyDecisions Run();
+
+ private:
+  // Of one plan: what its stages hold, and the bytes that cross behind each.
+  struct PlanSizes {
+    std::vector<StageSizes> sizes;
+    std::vector<int64_t> crossing;
+  };
+
+  PlanSizes SizesOf(const std::vector<int>& ends) const;
+  void DecideStages(Variable encoded);
+  void DecideEnds(Variable encoded);
+  void DecideChoices(Variable encoded);
+  void DecideChoice(int stage, Variable encoded);
+  // Rows x options; by row, the option that is drawn or that is followed.
+  std::vector<int> Decide(Variable logits, const Mask& mask, const std::vector<int>& followed);
+
+  Tape& tape_;
+  StagePolicy& policy_;
+  const PolicyGraph& graph_;
+  PolicyBatch& batch_;
+  Random* random_;
+  const int most_stages_;
+  std::vector<Variable> log_probabilities_;  // plans x 1 each
+  std::vector<Variable> entropies_;
+  std::vector<std::vector<int>> unused_;  // by plan and kind
+  std::vector<PlanSizes> sizes_;          // by plan
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,75 @@
+// StagePolicy: learned chances of cutting here and of placing there, for any
+// graph and any devices.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "search/learning/layers.h"
+#include "search/learning/tape_operations.h"
+#include "search/partition/stages/policy_graph.h"
+
+namespace stagecraft {
+
+struct StagePolicyShape {
+  int width = 64;            // of every layer
+  bool is_directed = false;  // producers and consumers pass messages apart
+  friend bool operator==(const StagePolicyShape&, const StagePolicyShape&) = default;
+};
+
+// Plans that are decided side by side, as rows.
+struct PolicyBatch {
+  std::vector<int> order;  // the topological order that is cut
+  std::vector<int> stages;
+  std::vector<std::vector<int>> ends;     // by plan and stage, see PlanFromCuts
+  std::vector<std::vector<int>> choices;  // by plan and stage, of ReplicaChoices
+  int plans() const { return static_cast<int>(stages.size()); }
+};
+
+// Of every decision, plans x decisions: logarithm of its probability, 0 where
+// there was no choice; and the entropy of the choice.
+struct PolicyDecisions {
+  Variable log_probability;
+  Variable entropy;
+};
+
+// After DRL-PP (systems.md §5): a graph convolution encodes the operators; a
+// head draws the number of stages from the mean of all; an LSTM goes over the
+// operators in topological order and draws "cut behind this one", with exactly
+// stages - 1 cuts by a mask; a head draws kind and replicas of each stage from
+// front to back, with a mask that leaves a device to every stage behind.
+// Number of parameters: independent of graph and devices.
+class StagePolicy {
+ public:
+  StagePolicy(const StagePolicyShape& shape, uint64_t seed);
+
+  // Draws `plans` plans along `order`.
+  PolicyBatch Draw(const PolicyGraph& graph, std::vector<int> order, int plans, Random& random);
+  // The decisions that led to `batch`, on a tape whose gradients are added to
+  // parameters().
+  PolicyDecisions Decisions(Tape& tape, const PolicyGraph& graph, const PolicyBatch& batch);
+
+  ParameterSet& parameters() { return parameters_; }
+  const StagePolicyShape& shape() const { return shape_; }
+
+  // Text; Read throws InputError, `source` first, for another shape or version.
+  std::string Write() const;
+  static StagePolicy Read(const std::string& text, const std::string& source);
+
+ private:
+  friend class PolicyPass;
+  Variable Encode(Tape& tape, const PolicyGraph& graph) const;
+
+  StagePolicyShape shape_;
+  ParameterSet parameters_;
+  std::vector<LinearLayer> encoder_;  // undirected: one a layer; directed: three
+  LinearLayer count_hidden_;
+  LinearLayer count_;
+  LstmCell partitioner_;
+  LinearLayer cut_;
+  LinearLayer choice_hidden_;
+  LinearLayer choice_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,169 @@
+#include "search/partition/stages/stage_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/random.h"
+#include "search/partition/stages/drawn_stages.h"
+#include "search/partition/stages/stage_costs.h"
+#include "search/partition/stages/stage_cuts.h"
+#include "search/partition/stages/stage_ppo.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr StagePolicyShape kNarrow{.width = 6};
+constexpr StagePolicyShape kNarrowDirected{.width = 6, .is_directed = true};
+
+StagePlan PlanOf(const PolicyGraph& graph, const PolicyBatch& batch, int plan) {
+  std::vector<StageReplicas> replicas;
+  for (const int choice : batch.choices[plan]) replicas.push_back(graph.choices()[choice]);
+  return PlanFromCuts(batch.order, batch.ends[plan], replicas);
+}
+
+TEST(StagePolicyTest, EveryPlanThatItDrawsIsValid) {
+  for (int seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const StageProblem problem = DrawStageProblem(Random(seed), 3, 15);
+    const PolicyGraph graph(problem);
+    StagePolicy policy(seed % 2 == 0 ? kNarrow : kNarrowDirected, seed);
+    Random random(seed);
+    const std::vector<int> order = DrawOrder(problem.graph.dag, random);
+    const PolicyBatch batch = policy.Draw(graph, order, 16, random);
+    for (int plan = 0; plan < batch.plans(); ++plan) {
+      const StagePlan drawn = PlanOf(graph, batch, plan);
+      ASSERT_EQ(drawn.stages(), batch.stages[plan]);
+      ASSERT_TRUE(FindErrors(problem, drawn).empty()) << FindErrors(problem, drawn).front();
+    }
+  }
+}
+
+// The probabilities of all plans along one order sum to 1.
+TEST(StagePolicyTest, ProbabilitiesOfAllPlansSumToOne) {
+  StageProblem problem = DrawStageProblem(Random(4), 3, 3);
+  problem.kinds = {{1, 1}, {1, 2}};
+  const PolicyGraph graph(problem);
+  StagePolicy policy(kNarrow, 1);
+  PolicyBatch all{problem.graph.dag.order, {}, {}, {}};
+  for (const int only : {0, 1}) {
+    all.stages.push_back(1);
+    all.ends.push_back({3});
+    all.choices.push_back({only});
+    for (const int cut : {1, 2}) {
+      all.stages.push_back(2);
+      all.ends.push_back({cut, 3});
+      all.choices.push_back({only, 1 - only});
+    }
+  }
+  Tape tape;
+  const PolicyDecisions decisions = policy.Decisions(tape, graph, all);
+  double sum = 0;
+  for (int plan = 0; plan < all.plans(); ++plan) {
+    sum += std::exp(tape.value(decisions.log_probability).row(plan).sum());
+  }
+  EXPECT_NEAR(sum, 1, 1e-12);
+}
+
+TEST(StagePolicyTest, GradientsOfEveryParameterAreThoseOfFiniteDifferences) {
+  const StageProblem problem = DrawStageProblem(Random(9), 6, 6);
+  const PolicyGraph graph(problem);
+  StagePolicy policy({.width = 3, .is_directed = true}, 1);
+  Random random(5);
+  const PolicyBatch batch = policy.Draw(graph, problem.graph.dag.order, 4, random);
+  const auto sum = [&](Tape& tape) {
+    const PolicyDecisions decisions = policy.Decisions(tape, graph, batch);
+    return Add(tape, Sum(tape, decisions.log_probability), Sum(tape, decisions.entropy));
+  };
+  Tape tape;
+  tape.Backward(sum(tape));
+  constexpr double kStep = 1e-6;
+  for (Parameter* parameter : policy.parameters().all()) {
+    // The first and the last entry of each.
+    for (const Eigen::Index entry : {Eigen::Index{0}, parameter->value.size() - 1}) {
+      const double value = parameter->value(entry);
+      double sums[2];
+      for (int side = 0; side < 2; ++side) {
+        parameter->value(entry) = value + (side == 0 ? kStep : -kStep);
+        Tape again;
+        sums[side] = again.value(sum(again))(0, 0);
+      }
+      parameter->value(entry) = value;
+      const double gradient = parameter->gradient(entry);
+      EXPECT_NEAR(gradient, (sums[0] - sums[1]) / (2 * kStep),
+                  1e-6 * std::max(1.0, std::abs(gradient)));
+    }
+  }
+}
+
+TEST(StagePolicyTest, WhatWasWrittenDrawsTheSamePlans) {
+  const StageProblem problem = DrawStageProblem(Random(7), 8, 8);
+  const PolicyGraph graph(problem);
+  StagePolicy policy(kNarrowDirected, 3);
+  StageTrials trials({.evaluations = 200});
+  SearchByPolicy(problem, {}, policy, trials);
+  StagePolicy read = StagePolicy::Read(policy.Write(), "policy.txt");
+  EXPECT_EQ(read.shape(), policy.shape());
+  Random first(1);
+  Random second(1);
+  const PolicyBatch from_written = policy.Draw(graph, problem.graph.dag.order, 8, first);
+  const PolicyBatch from_read = read.Draw(graph, problem.graph.dag.order, 8, second);
+  EXPECT_EQ(from_written.ends, from_read.ends);
+  EXPECT_EQ(from_written.choices, from_read.choices);
+}
+
+TEST(StagePolicyTest, OtherTextIsRefused) {
+  EXPECT_THROW(StagePolicy::Read("", "policy.txt"), InputError);
+  EXPECT_THROW(StagePolicy::Read("stage-policy-2 width 4 directed\n", "policy.txt"), InputError);
+  EXPECT_THROW(StagePolicy::Read("stage-policy-1 width 0 directed\n", "policy.txt"), InputError);
+  EXPECT_THROW(StagePolicy::Read("stage-policy-1 width 4 sideways\n", "policy.txt"), InputError);
+  const std::string text = StagePolicy(kNarrow, 1).Write();
+  EXPECT_THROW(StagePolicy::Read(text.substr(0, text.size() / 2), "policy.txt"), InputError);
+}
+
+// The mean logarithm of the score of what a policy draws, less is better.
+double MeanLogScore(StagePolicy& policy, const StageProblem& problem) {
+  const PolicyGraph graph(problem);
+  StageScorer scorer(graph.costs());
+  Random random(1);
+  const PolicyBatch batch = policy.Draw(graph, problem.graph.dag.order, 200, random);
+  double sum = 0;
+  for (int plan = 0; plan < batch.plans(); ++plan) {
+    sum += std::log(scorer.Score(PlanOf(graph, batch, plan)));
+  }
+  return sum / batch.plans();
+}
+
+TEST(StagePpoTest, DrawsBetterPlansOnceItHasLearned) {
+  const StageProblem problem = DrawStageProblem(Random(11), 12, 12);
+  StagePolicy policy({.width = 16}, 1);
+  const double before = MeanLogScore(policy, problem);
+  StageTrials trials({.evaluations = 1600});
+  SearchByPolicy(problem, {.rate = 3e-3}, policy, trials);
+  const double after = MeanLogScore(policy, problem);
+  EXPECT_LT(after, before - 0.1);
+}
+
+// Learned on other graphs, it draws better plans for one that it never saw
+// than one that has learned nothing.
+TEST(StagePpoTest, WhatItLearnedHelpsOnAnUnseenGraph) {
+  std::vector<StageProblem> seen;
+  for (int seed = 101; seed <= 120; ++seed) {
+    seen.push_back(DrawStageProblem(Random(seed), 8, 12));
+  }
+  StagePolicy trained({.width = 16}, 1);
+  TrainPolicy(seen, 15, {.rate = 3e-3}, trained);
+  StagePolicy untrained({.width = 16}, 1);
+  double gain = 0;
+  for (int seed = 201; seed <= 208; ++seed) {
+    const StageProblem unseen = DrawStageProblem(Random(seed), 8, 12);
+    gain += MeanLogScore(untrained, unseen) - MeanLogScore(trained, unseen);
+  }
+  EXPECT_GT(gain / 8, 0.05);
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,114 @@
+#include "search/partition/stages/stage_ppo.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "search/learning/adam.h"
+#include "search/partition/stages/stage_costs.h"
+#include "search/partition/stages/stage_cuts.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr double kLongestGradient = 1;
+
+// Rewards less their mean, in standard deviations.
+Eigen::VectorXd Advantages(const std::vector<double>& scores) {
+  Eigen::VectorXd rewards(scores.size());
+  for (size_t plan = 0; plan < scores.size(); ++plan) rewards(plan) = -std::log(scores[plan]);
+  rewards.array() -= rewards.mean();
+  constexpr double kLeastDeviation = 1e-6;
+  const double variance = rewards.squaredNorm() / static_cast<double>(scores.size());
+  return rewards / (std::sqrt(variance) + kLeastDeviation);
+}
+
+class Learner {
+ public:
+  Learner(const StagePpoOptions& options, StagePolicy& policy)
+      : options_(options),
+        policy_(policy),
+        adam_(policy.parameters().all(),
+              {.rate = options.rate, .longest_gradient = kLongestGradient}) {}
+
+  void Learn(const PolicyGraph& graph, const PolicyBatch& batch,
+             const std::vector<double>& scores) {
+    const Eigen::VectorXd advantages = Advantages(scores);
+    Matrix before;
+    for (int epoch = 0; epoch < options_.epochs; ++epoch) {
+      Tape tape;
+      const PolicyDecisions decisions = policy_.Decisions(tape, graph, batch);
+      if (epoch == 0) before = tape.value(decisions.log_probability);
+      tape.Backward(Loss(tape, decisions, before, advantages));
+      adam_.Step();
+    }
+  }
+
+ private:
+  Variable Loss(Tape& tape, const PolicyDecisions& decisions, const Matrix& before,
+                const Eigen::VectorXd& advantages) const {
+    const Variable ratio =
+        Exp(tape, Subtract(tape, decisions.log_probability, tape.Constant(before)));
+    const Variable gains = tape.Constant(advantages.replicate(1, before.cols()));
+    const Variable clipped = Clamp(tape, ratio, 1 - options_.clip, 1 + options_.clip);
+    const Variable gain =
+        Minimum(tape, Multiply(tape, ratio, gains), Multiply(tape, clipped, gains));
+    const Variable variety = Scale(tape, Mean(tape, decisions.entropy), options_.entropy);
+    return Scale(tape, Add(tape, Mean(tape, gain), variety), -1);
+  }
+
+  const StagePpoOptions options_;
+  StagePolicy& policy_;
+  Adam adam_;
+};
+
+StagePlan PlanOf(const PolicyGraph& graph, const PolicyBatch& batch, int plan) {
+  std::vector<StageReplicas> replicas;
+  for (const int choice : batch.choices[plan]) replicas.push_back(graph.choices()[choice]);
+  return PlanFromCuts(batch.order, batch.ends[plan], replicas);
+}
+
+// One batch: drawn, scored, learned from.
+void PlayRound(const PolicyGraph& graph, int round, const StagePpoOptions& options,
+               StagePolicy& policy, Learner& learner, Random& random, StageTrials& trials) {
+  const Dag& dag = graph.costs().dag();
+  std::vector<int> order = round % 2 == 1 ? DrawOrder(dag, random) : dag.order;
+  const PolicyBatch batch = policy.Draw(graph, std::move(order), options.batch, random);
+  StageScorer scorer(graph.costs());
+  std::vector<double> scores;
+  for (int plan = 0; plan < batch.plans() && !trials.IsSpent(); ++plan) {
+    const StagePlan drawn = PlanOf(graph, batch, plan);
+    scores.push_back(scorer.Score(drawn));
+    trials.Add(scores.back(), drawn);
+  }
+  if (!trials.IsSpent()) learner.Learn(graph, batch, scores);
+}
+
+}  // namespace
+
+void SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options,
+                    StagePolicy& policy, StageTrials& trials) {
+  const PolicyGraph graph(problem);
+  Learner learner(options, policy);
+  Random random = Random(options.seed).Child("stage policy", 0);
+  for (int round = 0; !trials.IsSpent(); ++round) {
+    PlayRound(graph, round, options, policy, learner, random, trials);
+  }
+}
+
+void TrainPolicy(std::span<const StageProblem> problems, int rounds, const StagePpoOptions& options,
+                 StagePolicy& policy) {
+  std::vector<PolicyGraph> graphs;
+  for (const StageProblem& problem : problems) graphs.emplace_back(problem);
+  Learner learner(options, policy);
+  Random random = Random(options.seed).Child("stage policy training", 0);
+  for (int round = 0; round < rounds; ++round) {
+    for (const PolicyGraph& graph : graphs) {
+      StageTrials trials({});
+      PlayRound(graph, round, options, policy, learner, random, trials);
+    }
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,35 @@
+// A policy that learns from the plans that it draws.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "search/partition/stages/stage_policy.h"
+#include "search/partition/stages/stage_trials.h"
+
+namespace stagecraft {
+
+// systems.md §5.
+struct StagePpoOptions {
+  int batch = 32;         // plans between two updates
+  int epochs = 4;         // updates on each batch
+  double clip = 0.2;      // of a decision's change of probability
+  double entropy = 0.01;  // what variety is worth
+  double rate = 3e-4;     // of Adam
+  uint64_t seed = 1;
+};
+
+// Proximal policy optimization (Schulman et al., 2017) until `trials` are spent:
+// reward -log(score), one at the end of a plan; baseline and scale are mean and
+// standard deviation of the batch. Every second batch is cut along a drawn order
+// instead of dag.order. `policy` is changed: untrained, it learns from scratch;
+// trained on other problems, it is tuned to this one.
+void SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options,
+                    StagePolicy& policy, StageTrials& trials);
+
+// The same on many problems in turn, `rounds` batches of each: what it learns is
+// what they have in common.
+void TrainPolicy(std::span<const StageProblem> problems, int rounds, const StagePpoOptions& options,
+                 StagePolicy& policy);
+
+}  // namespace stagecraft
