@@ -23,6 +23,22 @@ std::vector<int> Reached(int node, const StageState& state,
   return reached;
 }
 
+// From `node` along first neighbours within its stage to where there are none.
+int FarthestFrom(int node, const StageState& state,
+                 const std::vector<std::vector<int>>& neighbours) {
+  const std::vector<int>& stage_of = state.plan().stage_of;
+  for (bool is_last = false; !is_last;) {
+    is_last = true;
+    for (const int neighbour : neighbours[node]) {
+      if (stage_of[neighbour] != stage_of[node]) continue;
+      node = neighbour;
+      is_last = false;
+      break;
+    }
+  }
+  return node;
+}
+
 std::vector<int> NodesIn(int stage, const StageState& state) {
   std::vector<int> nodes;
   const std::vector<int>& stage_of = state.plan().stage_of;
@@ -105,6 +121,11 @@ bool Apply(const StageMove& move, StageState& state) {
       return ShiftNodes(move.node, false, state);
     case StageMove::Kind::kPush:
       return ShiftNodes(move.node, true, state);
+    case StageMove::Kind::kPullOne:
+      return ShiftNodes(FarthestFrom(move.node, state, state.costs().dag().producers), false,
+                        state);
+    case StageMove::Kind::kPushOne:
+      return ShiftNodes(FarthestFrom(move.node, state, state.costs().dag().consumers), true, state);
     case StageMove::Kind::kReplicas:
       return AssignReplicas(move.stage, move.on, state);
     case StageMove::Kind::kGive:
@@ -122,11 +143,11 @@ bool Apply(const StageMove& move, StageState& state) {
 StageMove DrawMove(const StageState& state, const std::vector<StageReplicas>& choices,
                    Random& random) {
   // Half of the draws shift nodes; the rest is shared out among the others.
-  static constexpr StageMove::Kind kKinds[] = {
-      StageMove::Kind::kPull,     StageMove::Kind::kPull,  StageMove::Kind::kPush,
-      StageMove::Kind::kPush,     StageMove::Kind::kPull,  StageMove::Kind::kPush,
-      StageMove::Kind::kReplicas, StageMove::Kind::kGive,  StageMove::Kind::kGive,
-      StageMove::Kind::kSwap,     StageMove::Kind::kSplit, StageMove::Kind::kMerge};
+  using Kind = StageMove::Kind;
+  static constexpr Kind kKinds[] = {
+      Kind::kPull,    Kind::kPush,    Kind::kPull,    Kind::kPush,     Kind::kPullOne,
+      Kind::kPushOne, Kind::kPullOne, Kind::kPushOne, Kind::kReplicas, Kind::kReplicas,
+      Kind::kGive,    Kind::kGive,    Kind::kSwap,    Kind::kSplit,    Kind::kMerge};
   StageMove move{kKinds[Below(std::size(kKinds), random)]};
   move.node = Below(static_cast<int>(state.plan().stage_of.size()), random);
   move.stage = Below(state.plan().stages(), random);

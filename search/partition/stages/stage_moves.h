@@ -13,6 +13,8 @@ struct StageMove {
   enum class Kind {
     kPull,      // `node` and all that it needs in its stage go to the stage in front
     kPush,      // `node` and all that need it in its stage go to the stage behind
+    kPullOne,   // as kPull, with the first operator on a way back from `node`
+    kPushOne,   // as kPush, with the last operator on a way on from `node`
     kReplicas,  // `stage` gets `on`
     kGive,      // `stage` gives a replica to `other`, of the same kind
     kSwap,      // `stage` and `other` swap devices

@@ -1,0 +1,47 @@
+// Prints what every solver of stage problems makes of the published profiles:
+// stage_study <folder with network/graph.txt> [evaluations] [policy width].
+// Eight profiled devices and eight of twice the speed share 10 GB/s.
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "search/partition/stages/stage_comparison.h"
+#include "search/partition/stages/stage_exact.h"
+#include "search/partition/timed_graph.h"
+#include "sim/graph_txt.h"
+
+namespace stagecraft {
+namespace {
+
+void PrintRuns(const std::string& folder, const std::string& network,
+               const StageComparison& comparison) {
+  const std::string path = folder + "/" + network + "/graph.txt";
+  StageProblem problem{ToTimedGraph(ReadProfiledGraph(path), path), {{8, 1}, {8, 2}}, {}};
+  problem.bandwidth = Bandwidth(1e10);
+  const double exact = SolveStagesExactly(problem)->score;
+  fmt::print("{}: {} operators, exact {:.3f} ms, {} evaluations\n", network,
+             problem.graph.nodes.size(), exact * 1e3, comparison.budget.evaluations);
+  for (const StageRun& run : CompareStageAlgorithms(problem, comparison)) {
+    fmt::print("  {:16} {:>9.3f} ms {:>8.2f}% {:>8.2f} s   best after", NameOf(run.algorithm),
+               run.score * 1e3, 100 * (run.score / exact - 1), run.seconds);
+    fmt::print(" {} evaluations\n", run.curve.back().evaluations);
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  const stagecraft::StageComparison comparison{
+      .budget = {.evaluations = argc > 2 ? std::atoi(argv[2]) : 5000},
+      .policy_width = argc > 3 ? std::atoi(argv[3]) : 16};
+  for (const char* network : {"vgg16", "gnmt", "resnet50"}) {
+    stagecraft::PrintRuns(argv[1], network, comparison);
+  }
+  return 0;
+}
