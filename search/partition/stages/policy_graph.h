@@ -16,8 +16,7 @@ inline constexpr int kNodeFeatures = 9;
 // Of a choice of devices for a stage, given what was placed so far.
 inline constexpr int kChoiceFeatures = 10;
 
-// Of a number of stages, and of the run of operators since the last cut.
-inline constexpr int kCountFeatures = 3;
+// Of the run of operators since the last cut.
 inline constexpr int kCutFeatures = 4;
 
 class PolicyGraph {

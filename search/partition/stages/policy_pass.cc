@@ -8,12 +8,7 @@
 namespace stagecraft {
 PolicyPass::PolicyPass(Tape& tape, StagePolicy& policy, const PolicyGraph& graph,
                        PolicyBatch& batch, Random* random)
-    : tape_(tape),
-      policy_(policy),
-      graph_(graph),
-      batch_(batch),
-      random_(random),
-      most_stages_(MostStages(graph.problem())) {
+    : tape_(tape), policy_(policy), graph_(graph), batch_(batch), random_(random) {
   std::vector<int> counts;
   for (const StageDeviceKind& kind : graph.problem().kinds) counts.push_back(kind.count);
   unused_.assign(batch.plans(), counts);
@@ -21,7 +16,6 @@ PolicyPass::PolicyPass(Tape& tape, StagePolicy& policy, const PolicyGraph& graph
 
 PolicyDecisions PolicyPass::Run() {
   const Variable encoded = policy_.Encode(tape_, graph_);
-  DecideStages(encoded);
   DecideEnds(encoded);
   DecideChoices(encoded);
   return {JoinColumns(tape_, log_probabilities_), JoinColumns(tape_, entropies_)};
@@ -46,26 +40,6 @@ std::vector<int> PolicyPass::Decide(Variable logits, const Mask& mask,
   entropies_.push_back(
       Scale(tape_, MatMul(tape_, terms, tape_.Constant(Matrix::Ones(mask.cols(), 1))), -1));
   return decided;
-}
-
-// One logit for each number of stages, from the mean operator and the number.
-void PolicyPass::DecideStages(Variable encoded) {
-  const int nodes = graph_.nodes();
-  const Variable means =
-      MatMul(tape_, tape_.Constant(Matrix::Constant(most_stages_, nodes, 1.0 / nodes)), encoded);
-  Matrix counts(most_stages_, kCountFeatures);
-  for (int count = 1; count <= most_stages_; ++count) {
-    counts.row(count - 1) << static_cast<double>(count) / graph_.problem().devices(),
-        static_cast<double>(count) / nodes, 1.0 / count;
-  }
-  const Variable input = JoinColumns(tape_, {means, tape_.Constant(std::move(counts))});
-  const Variable hidden = Tanh(tape_, policy_.count_hidden_.Apply(tape_, input));
-  const Variable logits = Reshape(tape_, policy_.count_.Apply(tape_, hidden), 1, most_stages_);
-  const Variable rows = GatherRows(tape_, logits, std::vector<int>(batch_.plans(), 0));
-  std::vector<int> followed(batch_.plans());
-  for (int plan = 0; plan < batch_.plans(); ++plan) followed[plan] = batch_.stages[plan] - 1;
-  const std::vector<int> decided = Decide(rows, Mask::Ones(batch_.plans(), most_stages_), followed);
-  for (int plan = 0; plan < batch_.plans(); ++plan) batch_.stages[plan] = decided[plan] + 1;
 }
 
 void PolicyPass::DecideEnds(Variable encoded) {

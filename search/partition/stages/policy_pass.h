@@ -25,7 +25,6 @@ class PolicyPass {
   };
 
   PlanSizes SizesOf(const std::vector<int>& ends) const;
-  void DecideStages(Variable encoded);
   void DecideEnds(Variable encoded);
   void DecideChoices(Variable encoded);
   void DecideChoice(int stage, Variable encoded);
@@ -37,7 +36,6 @@ class PolicyPass {
   const PolicyGraph& graph_;
   PolicyBatch& batch_;
   Random* random_;
-  const int most_stages_;
   std::vector<Variable> log_probabilities_;  // plans x 1 each
   std::vector<Variable> entropies_;
   std::vector<std::vector<int>> unused_;  // by plan and kind

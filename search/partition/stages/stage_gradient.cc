@@ -97,7 +97,7 @@ void SearchByGradient(const StageProblem& problem, const StageGradientOptions& o
     const Dag& dag = problem.graph.dag;
     const bool is_drawn = start % 2 == 1;
     const PieceTimes times(problem, is_drawn ? DrawOrder(dag, order_random) : dag.order);
-    const int stages = most - static_cast<int>(start / 2 % static_cast<uint64_t>(most));
+    const auto stages = static_cast<int>(order_random.Integer(1, most));
     StageRelaxation relaxation(problem, times, stages, options, trials.best_score(),
                                random.Child("stage gradient", start));
     Descent descent(costs, trials);
@@ -106,7 +106,7 @@ void SearchByGradient(const StageProblem& problem, const StageGradientOptions& o
       descent.Try(relaxation.RoundDegrees());
       relaxation.Step(static_cast<double>(step) / options.steps, trials.best_score());
     }
-    if (!trials.IsSpent()) RepairStagePlan(problem, descent.best(), trials);
+    if (!trials.IsSpent()) RepairStagePlan(problem, descent.best(), options.repairs, trials);
   }
 }
 

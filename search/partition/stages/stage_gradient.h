@@ -9,6 +9,7 @@ namespace stagecraft {
 
 struct StageGradientOptions {
   int steps = 30;     // of Adam, from one start
+  int repairs = 200;  // evaluations, at the end of each start
   double rate = 0.3;  // of Adam, on logits
   // Of the Gumbel-softmax: from hot to cold, geometrically.
   double hot = 2;
@@ -20,7 +21,7 @@ struct StageGradientOptions {
   uint64_t seed = 1;
 };
 
-// From many starts, each with a number of stages of its own, every second one
+// From many starts, each with a drawn number of stages, every second one
 // along a drawn topological order instead of dag.order.
 // A logit for each (boundary, position) and each (stage, kind and replicas)
 // becomes a share by an annealed Gumbel-softmax (Jang et al., ICLR 2017); in the

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kUnlimitedBudget = 100'000;
 constexpr int kMostChangesToRestart = 1000;
-constexpr int kRestartsToDrawnPlan = 2;
+constexpr int kRestartsToDrawnPlan = 4;
 
 // Every operator on every device of the kind that has most to offer.
 StagePlan DataParallel(const StageProblem& problem) {
@@ -76,8 +76,9 @@ void SearchByMcmc(const StageProblem& problem, const StageMcmcOptions& options,
   }
 }
 
-StagePlan RepairStagePlan(const StageProblem& problem, const StagePlan& start,
+StagePlan RepairStagePlan(const StageProblem& problem, const StagePlan& start, int64_t evaluations,
                           StageTrials& trials) {
+  const int64_t last = trials.evaluations() + evaluations;
   const StageCosts costs(problem);
   const std::vector<StageReplicas> choices = ReplicaChoices(problem);
   StageState state(costs, start);
@@ -86,7 +87,7 @@ StagePlan RepairStagePlan(const StageProblem& problem, const StagePlan& start,
   while (is_better) {
     is_better = false;
     for (const StageMove& move : MovesThatRelieve(state.slowest_stage(), state, choices)) {
-      if (trials.IsSpent()) return state.plan();
+      if (trials.IsSpent() || trials.evaluations() >= last) return state.plan();
       if (!Apply(move, state)) continue;
       const double proposed = state.Score();
       trials.Add(proposed, state.plan());

@@ -17,14 +17,15 @@ struct StageMcmcOptions {
 
 // Jia et al., "Beyond Data and Model Parallelism", MLSys 2019 (systems.md §7.2):
 // from data parallelism, a drawn change at a time; every max(1, min(1000, budget
-// / 100)) changes back to the best, here every second time to a drawn plan
+// / 100)) changes back to the best, here every fourth time to a drawn plan
 // instead. Each change is scored by what it touches alone. Without a limit of
 // evaluations the budget of this rule is 100,000.
 void SearchByMcmc(const StageProblem& problem, const StageMcmcOptions& options,
                   StageTrials& trials);
 
 // Downhill from `start`: the first change around the slowest stage that is
-// better, until there is none or the budget is spent.
-StagePlan RepairStagePlan(const StageProblem& problem, const StagePlan& start, StageTrials& trials);
+// better, until there is none, or `evaluations` or the budget are spent.
+StagePlan RepairStagePlan(const StageProblem& problem, const StagePlan& start, int64_t evaluations,
+                          StageTrials& trials);
 
 }  // namespace stagecraft

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -44,6 +45,7 @@ void PrintGaps(int first, int problems) {
     fmt::print("{:16} {:>7.1f}% {:>7.2f}% {:>7.2f}% {:>7.2f}% {:>10.1f}\n", NameOf(algorithm),
                100.0 * exact / problems, 100 * Quantile(gaps, 0.5), 100 * Quantile(gaps, 0.9),
                100 * Quantile(gaps, 1), 1e3 * (Now() - start) / problems);
+    std::fflush(stdout);
   }
 }
 

@@ -45,9 +45,6 @@ LstmCell MakeCell(ParameterSet& parameters, int inputs, int width, uint64_t seed
 StagePolicy::StagePolicy(const StagePolicyShape& shape, uint64_t seed)
     : shape_(shape),
       encoder_(MakeEncoder(parameters_, shape, Random(seed).Child("encoder", 0))),
-      count_hidden_(
-          MakeLayer(parameters_, "count_hidden", shape.width + kCountFeatures, shape.width, seed)),
-      count_(MakeLayer(parameters_, "count", shape.width, 1, seed)),
       partitioner_(MakeCell(parameters_, shape.width + kCutFeatures, shape.width, seed)),
       cut_(MakeLayer(parameters_, "cut", shape.width, 2, seed)),
       choice_hidden_(MakeLayer(parameters_, "choice_hidden", shape.width + kChoiceFeatures,
@@ -72,9 +69,9 @@ Variable StagePolicy::Encode(Tape& tape, const PolicyGraph& graph) const {
   return encoded;
 }
 
-PolicyBatch StagePolicy::Draw(const PolicyGraph& graph, std::vector<int> order, int plans,
-                              Random& random) {
-  PolicyBatch batch{std::move(order), std::vector<int>(plans, 1), {}, {}};
+PolicyBatch StagePolicy::Draw(const PolicyGraph& graph, std::vector<int> order, int stages,
+                              int plans, Random& random) {
+  PolicyBatch batch{std::move(order), std::vector<int>(plans, stages), {}, {}};
   Tape tape;
   PolicyPass(tape, *this, graph, batch, &random).Run();
   return batch;

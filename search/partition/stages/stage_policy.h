@@ -34,8 +34,8 @@ struct PolicyDecisions {
   Variable entropy;
 };
 
-// After DRL-PP (systems.md §5): a graph convolution encodes the operators; a
-// head draws the number of stages from the mean of all; an LSTM goes over the
+// After DRL-PP (systems.md §5): a graph convolution encodes the operators;
+// the number of stages is given; an LSTM goes over the
 // operators in topological order and draws "cut behind this one", with exactly
 // stages - 1 cuts by a mask; a head draws kind and replicas of each stage from
 // front to back, with a mask that leaves a device to every stage behind.
@@ -44,8 +44,9 @@ class StagePolicy {
  public:
   StagePolicy(const StagePolicyShape& shape, uint64_t seed);
 
-  // Draws `plans` plans along `order`.
-  PolicyBatch Draw(const PolicyGraph& graph, std::vector<int> order, int plans, Random& random);
+  // Draws `plans` plans of `stages` stages (at most MostStages) along `order`.
+  PolicyBatch Draw(const PolicyGraph& graph, std::vector<int> order, int stages, int plans,
+                   Random& random);
   // The decisions that led to `batch`, on a tape whose gradients are added to
   // parameters().
   PolicyDecisions Decisions(Tape& tape, const PolicyGraph& graph, const PolicyBatch& batch);
@@ -64,8 +65,6 @@ class StagePolicy {
   StagePolicyShape shape_;
   ParameterSet parameters_;
   std::vector<LinearLayer> encoder_;  // undirected: one a layer; directed: three
-  LinearLayer count_hidden_;
-  LinearLayer count_;
   LstmCell partitioner_;
   LinearLayer cut_;
   LinearLayer choice_hidden_;

@@ -33,7 +33,7 @@ TEST(StagePolicyTest, EveryPlanThatItDrawsIsValid) {
     StagePolicy policy(seed % 2 == 0 ? kNarrow : kNarrowDirected, seed);
     Random random(seed);
     const std::vector<int> order = DrawOrder(problem.graph.dag, random);
-    const PolicyBatch batch = policy.Draw(graph, order, 16, random);
+    const PolicyBatch batch = policy.Draw(graph, order, 1 + seed % MostStages(problem), 16, random);
     for (int plan = 0; plan < batch.plans(); ++plan) {
       const StagePlan drawn = PlanOf(graph, batch, plan);
       ASSERT_EQ(drawn.stages(), batch.stages[plan]);
@@ -42,17 +42,13 @@ TEST(StagePolicyTest, EveryPlanThatItDrawsIsValid) {
   }
 }
 
-// The probabilities of all plans along one order sum to 1.
-TEST(StagePolicyTest, ProbabilitiesOfAllPlansSumToOne) {
+TEST(StagePolicyTest, ProbabilitiesOfAllPlansOfTwoStagesSumToOne) {
   StageProblem problem = DrawStageProblem(Random(4), 3, 3);
   problem.kinds = {{1, 1}, {1, 2}};
   const PolicyGraph graph(problem);
   StagePolicy policy(kNarrow, 1);
   PolicyBatch all{problem.graph.dag.order, {}, {}, {}};
   for (const int only : {0, 1}) {
-    all.stages.push_back(1);
-    all.ends.push_back({3});
-    all.choices.push_back({only});
     for (const int cut : {1, 2}) {
       all.stages.push_back(2);
       all.ends.push_back({cut, 3});
@@ -73,7 +69,8 @@ TEST(StagePolicyTest, GradientsOfEveryParameterAreThoseOfFiniteDifferences) {
   const PolicyGraph graph(problem);
   StagePolicy policy({.width = 3, .is_directed = true}, 1);
   Random random(5);
-  const PolicyBatch batch = policy.Draw(graph, problem.graph.dag.order, 4, random);
+  const PolicyBatch batch =
+      policy.Draw(graph, problem.graph.dag.order, MostStages(problem), 4, random);
   const auto sum = [&](Tape& tape) {
     const PolicyDecisions decisions = policy.Decisions(tape, graph, batch);
     return Add(tape, Sum(tape, decisions.log_probability), Sum(tape, decisions.entropy));
@@ -109,8 +106,10 @@ TEST(StagePolicyTest, WhatWasWrittenDrawsTheSamePlans) {
   EXPECT_EQ(read.shape(), policy.shape());
   Random first(1);
   Random second(1);
-  const PolicyBatch from_written = policy.Draw(graph, problem.graph.dag.order, 8, first);
-  const PolicyBatch from_read = read.Draw(graph, problem.graph.dag.order, 8, second);
+  const PolicyBatch from_written =
+      policy.Draw(graph, problem.graph.dag.order, MostStages(problem), 8, first);
+  const PolicyBatch from_read =
+      read.Draw(graph, problem.graph.dag.order, MostStages(problem), 8, second);
   EXPECT_EQ(from_written.ends, from_read.ends);
   EXPECT_EQ(from_written.choices, from_read.choices);
 }
@@ -129,7 +128,8 @@ double MeanLogScore(StagePolicy& policy, const StageProblem& problem) {
   const PolicyGraph graph(problem);
   StageScorer scorer(graph.costs());
   Random random(1);
-  const PolicyBatch batch = policy.Draw(graph, problem.graph.dag.order, 200, random);
+  const PolicyBatch batch =
+      policy.Draw(graph, problem.graph.dag.order, MostStages(problem), 200, random);
   double sum = 0;
   for (int plan = 0; plan < batch.plans(); ++plan) {
     sum += std::log(scorer.Score(PlanOf(graph, batch, plan)));

@@ -69,12 +69,19 @@ StagePlan PlanOf(const PolicyGraph& graph, const PolicyBatch& batch, int plan) {
   return PlanFromCuts(batch.order, batch.ends[plan], replicas);
 }
 
+// Every second time that of the best plan so far.
+int NextStages(const StageProblem& problem, int round, const StageTrials& trials, Random& random) {
+  const auto drawn = static_cast<int>(random.Integer(1, MostStages(problem)));
+  return round % 2 == 1 && trials.evaluations() > 0 ? trials.best().stages() : drawn;
+}
+
 // One batch: drawn, scored, learned from.
 void PlayRound(const PolicyGraph& graph, int round, const StagePpoOptions& options,
                StagePolicy& policy, Learner& learner, Random& random, StageTrials& trials) {
   const Dag& dag = graph.costs().dag();
-  std::vector<int> order = round % 2 == 1 ? DrawOrder(dag, random) : dag.order;
-  const PolicyBatch batch = policy.Draw(graph, std::move(order), options.batch, random);
+  std::vector<int> order = round / 2 % 2 == 1 ? DrawOrder(dag, random) : dag.order;
+  const int stages = NextStages(graph.problem(), round, trials, random);
+  const PolicyBatch batch = policy.Draw(graph, std::move(order), stages, options.batch, random);
   StageScorer scorer(graph.costs());
   std::vector<double> scores;
   for (int plan = 0; plan < batch.plans() && !trials.IsSpent(); ++plan) {

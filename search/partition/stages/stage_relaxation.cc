@@ -26,11 +26,15 @@ Matrix Hardened(const Matrix& shares) {
   return hard;
 }
 
-Matrix DrawLogits(int rows, int columns, double most, Random& random) {
-  Matrix drawn(rows, columns);
-  for (int row = 0; row < rows; ++row) {
-    for (int column = 0; column < columns; ++column) {
-      drawn(row, column) = most * (2 * random.Uniform() - 1);
+// Likeliest where every stage has its share of the devices.
+Matrix DrawDegrees(const StageProblem& problem, int stages,
+                   const std::vector<StageReplicas>& choices, Random& random) {
+  const double share = static_cast<double>(problem.devices()) / stages;
+  Matrix drawn(stages, choices.size());
+  for (int stage = 0; stage < stages; ++stage) {
+    for (size_t choice = 0; choice < choices.size(); ++choice) {
+      const double off = std::abs(std::log(choices[choice].replicas / share));
+      drawn(stage, choice) = 2 * random.Uniform() - 2 * off;
     }
   }
   return drawn;
@@ -49,7 +53,7 @@ StageRelaxation::StageRelaxation(const StageProblem& problem, const PieceTimes& 
       stages_(stages),
       options_(options),
       random_(random),
-      degrees_(DrawLogits(stages, static_cast<int>(times.choices().size()), 1, random_)),
+      degrees_(DrawDegrees(problem, stages, times.choices(), random_)),
       boundaries_(Matrix::Zero(stages - 1, times.pieces().length - 1)),
       adam_({&degrees_, &boundaries_}, {.rate = options.rate}) {
   StartBoundaries(best);

@@ -85,7 +85,7 @@ TEST(StageMcmcTest, RepairNeverMakesAPlanWorse) {
     const StagePlan drawn = DrawStagePlan(problem, MostStages(problem), random);
     ASSERT_TRUE(FindErrors(problem, drawn).empty());
     StageTrials trials({});
-    const StagePlan repaired = RepairStagePlan(problem, drawn, trials);
+    const StagePlan repaired = RepairStagePlan(problem, drawn, 1000, trials);
     EXPECT_LE(StageScorer(costs).Score(repaired), StageScorer(costs).Score(drawn));
   }
 }

@@ -1,9 +1,11 @@
 // Prints what every solver of stage problems makes of the published profiles:
-// stage_study <folder with network/graph.txt> [evaluations] [policy width].
+// stage_study <folder with network/graph.txt> [evaluations] [policy width]
+// [algorithms].
 // Eight profiled devices and eight of twice the speed share 10 GB/s.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -18,14 +20,18 @@ namespace stagecraft {
 namespace {
 
 void PrintRuns(const std::string& folder, const std::string& network,
-               const StageComparison& comparison) {
+               const StageComparison& comparison, const std::vector<std::string>& names) {
   const std::string path = folder + "/" + network + "/graph.txt";
   StageProblem problem{ToTimedGraph(ReadProfiledGraph(path), path), {{8, 1}, {8, 2}}, {}};
   problem.bandwidth = Bandwidth(1e10);
   const double exact = SolveStagesExactly(problem)->score;
   fmt::print("{}: {} operators, exact {:.3f} ms, {} evaluations\n", network,
              problem.graph.nodes.size(), exact * 1e3, comparison.budget.evaluations);
-  for (const StageRun& run : CompareStageAlgorithms(problem, comparison)) {
+  for (const StageAlgorithm algorithm : AllStageAlgorithms()) {
+    const bool is_wanted =
+        names.empty() || std::find(names.begin(), names.end(), NameOf(algorithm)) != names.end();
+    if (!is_wanted) continue;
+    const StageRun run = RunStageAlgorithm(algorithm, problem, comparison);
     fmt::print("  {:16} {:>9.3f} ms {:>8.2f}% {:>8.2f} s   best after", NameOf(run.algorithm),
                run.score * 1e3, 100 * (run.score / exact - 1), run.seconds);
     fmt::print(" {} evaluations\n", run.curve.back().evaluations);
@@ -40,8 +46,9 @@ int main(int argc, char** argv) {
   const stagecraft::StageComparison comparison{
       .budget = {.evaluations = argc > 2 ? std::atoi(argv[2]) : 5000},
       .policy_width = argc > 3 ? std::atoi(argv[3]) : 16};
+  const std::vector<std::string> names(argv + std::min(argc, 4), argv + argc);
   for (const char* network : {"vgg16", "gnmt", "resnet50"}) {
-    stagecraft::PrintRuns(argv[1], network, comparison);
+    stagecraft::PrintRuns(argv[1], network, comparison, names);
   }
   return 0;
 }
