@@ -49,8 +49,7 @@ inline StageProblem DrawStageProblem(Random random, int least_nodes, int most_no
 class EveryStagePlan {
  public:
   explicit EveryStagePlan(const StageProblem& problem)
-      : problem_(problem),
-        costs_(problem),
+      : costs_(problem),
         scorer_(costs_),
         choices_(ReplicaChoices(problem)),
         downsets_(FindDownsets(problem.graph.dag, problem.graph.name)) {
@@ -88,7 +87,6 @@ class EveryStagePlan {
     }
   }
 
-  const StageProblem& problem_;
   const StageCosts costs_;
   StageScorer scorer_;
   const std::vector<StageReplicas> choices_;

@@ -42,43 +42,49 @@ std::vector<int> PolicyPass::Decide(Variable logits, const Mask& mask,
   return decided;
 }
 
-void PolicyPass::DecideEnds(Variable encoded) {
+PolicyPass::CutInputs PolicyPass::InputsAt(int position, std::vector<double>& loads) const {
   const int plans = batch_.plans();
   const int nodes = graph_.nodes();
+  CutInputs inputs{Matrix(plans, kCutFeatures), Mask::Ones(plans, 2)};
+  for (int plan = 0; plan < plans; ++plan) {
+    loads[plan] += graph_.load(batch_.order[position]);
+    const int cuts_left = batch_.stages[plan] - 1 - static_cast<int>(batch_.ends[plan].size());
+    const int nodes_left = nodes - 1 - position;
+    if (cuts_left == 0) inputs.mask(plan, 1) = 0;
+    if (cuts_left == nodes_left) inputs.mask(plan, 0) = 0;
+    const double share = static_cast<double>(batch_.stages[plan]) / nodes;
+    inputs.features.row(plan) << loads[plan] * share,
+        static_cast<double>(cuts_left) / graph_.problem().devices(),
+        static_cast<double>(nodes_left) / nodes, nodes_left * share / (cuts_left + 1);
+  }
+  return inputs;
+}
+
+void PolicyPass::DecideEnds(Variable encoded) {
+  const int plans = batch_.plans();
   const std::vector<std::vector<int>> known = batch_.ends;
   batch_.ends.assign(plans, {});
   LstmCell::State state = policy_.partitioner_.Start(tape_, plans);
-  std::vector<double> loads(plans, 0);
-  for (int position = 0; position + 1 < nodes; ++position) {
-    const int node = batch_.order[position];
-    Matrix running(plans, kCutFeatures);
-    Mask mask = Mask::Ones(plans, 2);
-    std::vector<int> followed(plans);
-    for (int plan = 0; plan < plans; ++plan) {
-      loads[plan] += graph_.load(node);
-      const auto done = static_cast<int>(batch_.ends[plan].size());
-      const int cuts_left = batch_.stages[plan] - 1 - done;
-      const int nodes_left = nodes - 1 - position;
-      if (cuts_left == 0) mask(plan, 1) = 0;
-      if (cuts_left == nodes_left) mask(plan, 0) = 0;
-      const double share = static_cast<double>(batch_.stages[plan]) / nodes;
-      running.row(plan) << loads[plan] * share,
-          static_cast<double>(cuts_left) / graph_.problem().devices(),
-          static_cast<double>(nodes_left) / nodes, nodes_left * share / (cuts_left + 1);
-      if (random_ == nullptr) followed[plan] = cuts_left > 0 && known[plan][done] == position + 1;
-    }
-    const Variable encoded_node = GatherRows(tape_, encoded, std::vector<int>(plans, node));
-    const Variable input = JoinColumns(tape_, {encoded_node, tape_.Constant(running)});
+  std::vector<double> loads(plans, 0);  // of the open stage
+  for (int position = 0; position + 1 < graph_.nodes(); ++position) {
+    const CutInputs inputs = InputsAt(position, loads);
+    const Variable node =
+        GatherRows(tape_, encoded, std::vector<int>(plans, batch_.order[position]));
+    const Variable input = JoinColumns(tape_, {node, tape_.Constant(inputs.features)});
     state = policy_.partitioner_.Apply(tape_, input, state);
+    std::vector<int> followed(plans);
+    for (int plan = 0; random_ == nullptr && plan < plans; ++plan) {
+      followed[plan] = known[plan][batch_.ends[plan].size()] == position + 1;
+    }
     const Variable logits = policy_.cut_.Apply(tape_, state.hidden);
-    const std::vector<int> decided = Decide(logits, mask, followed);
+    const std::vector<int> decided = Decide(logits, inputs.mask, followed);
     for (int plan = 0; plan < plans; ++plan) {
       if (decided[plan] == 0) continue;
       batch_.ends[plan].push_back(position + 1);
       loads[plan] = 0;
     }
   }
-  for (std::vector<int>& ends : batch_.ends) ends.push_back(nodes);
+  for (std::vector<int>& ends : batch_.ends) ends.push_back(graph_.nodes());
 }
 
 PolicyPass::PlanSizes PolicyPass::SizesOf(const std::vector<int>& ends) const {
@@ -103,49 +109,58 @@ void PolicyPass::DecideChoices(Variable encoded) {
   for (int stage = 0; stage < stages; ++stage) DecideChoice(stage, encoded);
 }
 
-void PolicyPass::DecideChoice(int stage, Variable encoded) {
+PolicyPass::ChoiceInputs PolicyPass::InputsOf(int stage) const {
   const int plans = batch_.plans();
   const std::vector<StageReplicas>& choices = graph_.choices();
   const auto options = static_cast<int>(choices.size());
-  Matrix means = Matrix::Zero(plans, graph_.nodes());
-  Matrix features = Matrix::Zero(plans * options, kChoiceFeatures);
-  Mask mask = Mask::Zero(plans, options);
-  std::vector<int> followed(plans);
+  ChoiceInputs inputs{Matrix::Zero(plans, graph_.nodes()),
+                      Matrix::Zero(plans * options, kChoiceFeatures), Mask::Zero(plans, options)};
   for (int plan = 0; plan < plans; ++plan) {
     const int behind = batch_.stages[plan] - 1 - stage;
     if (behind < 0) {
-      mask(plan, 0) = 1;  // nothing to decide
+      inputs.mask(plan, 0) = 1;  // nothing to decide
       continue;
     }
     const std::vector<int>& ends = batch_.ends[plan];
     const int begin = stage > 0 ? ends[stage - 1] : 0;
     for (int position = begin; position < ends[stage]; ++position) {
-      means(plan, batch_.order[position]) = 1.0 / (ends[stage] - begin);
+      inputs.means(plan, batch_.order[position]) = 1.0 / (ends[stage] - begin);
     }
     const PlanSizes& sizes = sizes_[plan];
+    const int64_t in = stage > 0 ? sizes.crossing[stage - 1] : 0;
+    const int64_t out = stage > 0 ? sizes.crossing[stage] : 0;
     const std::vector<int>& unused = unused_[plan];
     const int left = std::accumulate(unused.begin(), unused.end(), 0);
     for (int option = 0; option < options; ++option) {
       const StageReplicas& on = choices[option];
       if (on.replicas > unused[on.kind] || left - on.replicas < behind) continue;
-      mask(plan, option) = 1;
-      features.row(option * plans + plan) =
-          graph_.ChoiceFeatures(sizes.sizes[stage], stage > 0 ? sizes.crossing[stage - 1] : 0,
-                                stage > 0 ? sizes.crossing[stage] : 0, on, unused, behind);
+      inputs.mask(plan, option) = 1;
+      inputs.features.row(option * plans + plan) =
+          graph_.ChoiceFeatures(sizes.sizes[stage], in, out, on, unused, behind);
     }
-    if (random_ == nullptr) followed[plan] = batch_.choices[plan][stage];
   }
+  return inputs;
+}
+
+void PolicyPass::DecideChoice(int stage, Variable encoded) {
+  const int plans = batch_.plans();
+  const auto options = static_cast<int>(graph_.choices().size());
+  const ChoiceInputs inputs = InputsOf(stage);
   std::vector<int> repeated(plans * options);
   for (int row = 0; row < plans * options; ++row) repeated[row] = row % plans;
-  const Variable stage_means = MatMul(tape_, tape_.Constant(std::move(means)), encoded);
-  const Variable input = JoinColumns(
-      tape_, {GatherRows(tape_, stage_means, repeated), tape_.Constant(std::move(features))});
+  const Variable means = MatMul(tape_, tape_.Constant(inputs.means), encoded);
+  const Variable input =
+      JoinColumns(tape_, {GatherRows(tape_, means, repeated), tape_.Constant(inputs.features)});
   const Variable hidden = Tanh(tape_, policy_.choice_hidden_.Apply(tape_, input));
   const Variable logits = Reshape(tape_, policy_.choice_.Apply(tape_, hidden), plans, options);
-  const std::vector<int> decided = Decide(logits, mask, followed);
+  std::vector<int> followed(plans);
+  for (int plan = 0; random_ == nullptr && plan < plans; ++plan) {
+    if (stage < batch_.stages[plan]) followed[plan] = batch_.choices[plan][stage];
+  }
+  const std::vector<int> decided = Decide(logits, inputs.mask, followed);
   for (int plan = 0; plan < plans; ++plan) {
     if (stage >= batch_.stages[plan]) continue;
-    const StageReplicas& on = choices[decided[plan]];
+    const StageReplicas& on = graph_.choices()[decided[plan]];
     unused_[plan][on.kind] -= on.replicas;
     if (random_ != nullptr) batch_.choices[plan].push_back(decided[plan]);
   }

@@ -24,6 +24,21 @@ class PolicyPass {
     std::vector<int64_t> crossing;
   };
 
+  // Rows are plans; of a cut behind one position.
+  struct CutInputs {
+    Matrix features;
+    Mask mask;
+  };
+  // Of the devices of one stage.
+  struct ChoiceInputs {
+    Matrix means;     // plans x nodes: shares of the stage's nodes
+    Matrix features;  // choices x plans, choice by choice
+    Mask mask;        // plans x choices
+  };
+
+  // Adds the node at `position` to the loads of the open stages.
+  CutInputs InputsAt(int position, std::vector<double>& loads) const;
+  ChoiceInputs InputsOf(int stage) const;
   PlanSizes SizesOf(const std::vector<int>& ends) const;
   void DecideEnds(Variable encoded);
   void DecideChoices(Variable encoded);
