@@ -33,6 +33,7 @@ struct StageGradientOptions {
 // best boundaries for the rounded degrees, exactly; each start ends with
 // RepairStagePlan, which also leaves the order. Graphs of up to some hundred
 // nodes: O(nodes^2 * (stages + choices)) a step.
+// `trials` must be limited.
 void SearchByGradient(const StageProblem& problem, const StageGradientOptions& options,
                       StageTrials& trials);
 

@@ -25,7 +25,7 @@ struct StagePpoOptions {
 // standard deviation of the batch. Of four batches two are cut along dag.order and
 // two along a drawn one; of each two, one is of a drawn number of stages and one
 // of that of the best plan. `policy` is changed: untrained, it learns from scratch;
-// trained on other problems, it is tuned to this one.
+// trained on other problems, it is tuned to this one. `trials` must be limited.
 void SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options,
                     StagePolicy& policy, StageTrials& trials);
 
