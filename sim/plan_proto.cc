@@ -8,51 +8,14 @@
 #include <vector>
 
 #include "costmodel/check.h"
-#include "sim/pipeline/order_text.h"
 #include "sim/plan_limits.h"
-#include "sim/rank_order.h"
+#include "sim/plan_proto_place.h"
+#include "sim/plan_proto_shared.h"
 
 namespace stagecraft {
 namespace {
 
-// Where a value stands; put together only when there is something to complain
-// about.
-struct Place {
-  std::string file;
-  std::string message = "";  // "stages[3]." or ""
-
-  [[noreturn]] void Fail(std::string_view field, const std::string& problem) const {
-    throw InputError(fmt::format("{}: {}{}: {}", file, message, field, problem));
-  }
-  int64_t InRange(std::string_view field, int64_t value, int64_t least, int64_t most) const {
-    if (value < least || value > most) {
-      Fail(field, fmt::format("got {}, want {} to {}", value, least, most));
-    }
-    return value;
-  }
-  int Degree(std::string_view field, bool is_present, int64_t value) const {
-    return is_present ? static_cast<int>(InRange(field, value, 1, kMostOfADegree)) : 1;
-  }
-};
-
-// The protos number these enums from one, in the same order; zero is
-// "unspecified", which means `otherwise`.
-template <typename Enum, typename ProtoEnum>
-Enum EnumFromProto(ProtoEnum value, Enum otherwise, std::string_view field, const Place& place) {
-  const auto* names = google::protobuf::GetEnumDescriptor<ProtoEnum>();
-  place.InRange(field, static_cast<int>(value), 0, names->value_count() - 1);
-  return value == 0 ? otherwise : static_cast<Enum>(static_cast<int>(value) - 1);
-}
-
-std::string RankOrder(const PlanProto& proto, const Place& place) {
-  if (!proto.has_rank_order()) return kDefaultRankOrder;
-  if (!ParseRankOrder(proto.rank_order()).has_value()) {
-    place.Fail("rank_order", RankOrderProblem(proto.rank_order()));
-  }
-  return proto.rank_order();
-}
-
-LayerRange RangeFromProto(const LayerRangeProto& proto, const Place& place) {
+LayerRange RangeFromProto(const LayerRangeProto& proto, const PlanPlace& place) {
   LayerRange range;
   range.first = static_cast<int>(place.InRange("first", proto.first(), 0, kMostLayers));
   range.count = static_cast<int>(place.InRange("count", proto.count(), 1, kMostLayers));
@@ -61,17 +24,17 @@ LayerRange RangeFromProto(const LayerRangeProto& proto, const Place& place) {
 
 std::vector<LayerRange> RangesFromProto(
     const google::protobuf::RepeatedPtrField<LayerRangeProto>& protos, std::string_view field,
-    const Place& place) {
+    const PlanPlace& place) {
   std::vector<LayerRange> ranges;
   for (int i = 0; i < protos.size(); ++i) {
-    const Place inside{place.file, fmt::format("{}{}[{}].", place.message, field, i)};
+    const PlanPlace inside{place.file, fmt::format("{}{}[{}].", place.message, field, i)};
     ranges.push_back(RangeFromProto(protos[i], inside));
   }
   return ranges;
 }
 
-std::vector<int> ReplicaFromProto(const ReplicaProto& proto, const Stage& stage, const Place& place,
-                                  std::set<int>& used) {
+std::vector<int> ReplicaFromProto(const ReplicaProto& proto, const Stage& stage,
+                                  const PlanPlace& place, std::set<int>& used) {
   const int64_t want = static_cast<int64_t>(stage.tensor_parallel) * stage.context_parallel;
   if (proto.devices_size() != want) {
     place.Fail("devices", fmt::format("got {}, want tensor_parallel {} x context_parallel {} = {}",
@@ -89,7 +52,7 @@ std::vector<int> ReplicaFromProto(const ReplicaProto& proto, const Stage& stage,
   return {proto.devices().begin(), proto.devices().end()};
 }
 
-Stage StageFromProto(const StageProto& proto, const Place& place, std::set<int>& used) {
+Stage StageFromProto(const StageProto& proto, const PlanPlace& place, std::set<int>& used) {
   Stage stage;
   stage.tensor_parallel =
       place.Degree("tensor_parallel", proto.has_tensor_parallel(), proto.tensor_parallel());
@@ -100,7 +63,7 @@ Stage StageFromProto(const StageProto& proto, const Place& place, std::set<int>&
   stage.recompute = EnumFromProto(proto.recompute(), Recompute::kSelective, "recompute", place);
   stage.chunks = RangesFromProto(proto.chunks(), "chunks", place);
   for (int i = 0; i < proto.replicas_size(); ++i) {
-    const Place inside{place.file, fmt::format("{}replicas[{}].", place.message, i)};
+    const PlanPlace inside{place.file, fmt::format("{}replicas[{}].", place.message, i)};
     stage.replicas.push_back(ReplicaFromProto(proto.replicas(i), stage, inside, used));
   }
   if (stage.replicas.empty()) place.Fail("replicas", "got none, want at least one");
@@ -124,7 +87,7 @@ void CheckLayersFollow(const Plan& plan, const std::string& file) {
   const size_t chunks = stages[0].chunks.size();
   for (size_t s = 0; s < stages.size(); ++s) {
     if (stages[s].chunks.size() == chunks) continue;
-    Place{file}.Fail(
+    PlanPlace{file}.Fail(
         fmt::format("stages[{}].chunks", s),
         fmt::format("got {}, want {} as in stages[0]", stages[s].chunks.size(), chunks));
   }
@@ -139,99 +102,13 @@ void CheckLayersFollow(const Plan& plan, const std::string& file) {
       const auto [stage, chunk] = map.PlaceOf({chain, index});
       const LayerRange range = stages[stage].chunks[chunk];
       if (range.first != next) {
-        Place{file}.Fail(
+        PlanPlace{file}.Fail(
             fmt::format("stages[{}].chunks[{}].first", stage, chunk),
             fmt::format("got {}, want {}, where the part before ends", range.first, next));
       }
       next += range.count;  // below 2 x kMostLayers, as `first` is checked
     }
   }
-}
-
-SyncOptions SyncFromProto(const PlanProto& proto, const Place& place) {
-  SyncOptions sync;
-  sync.method =
-      EnumFromProto(proto.gradient_sync(), SyncMethod::kAllReduce, "gradient_sync", place);
-  sync.servers =
-      static_cast<int>(place.InRange("sync_servers", proto.sync_servers(), 0, kMostOfADegree));
-  sync.peers = static_cast<int>(place.InRange("sync_peers", proto.sync_peers(), 0, kMostOfADegree));
-  sync.step = place.InRange("sync_step", proto.sync_step(), 0, kMostSteps);
-  if (proto.has_dead_server()) {
-    sync.dead_server =
-        static_cast<int>(place.InRange("dead_server", proto.dead_server(), 0, kMostOfADegree));
-  }
-  sync.timeout = Duration::Nanoseconds(
-      place.InRange("sync_timeout_ns", proto.sync_timeout_ns(), 0, kMostTimeout.ns()));
-  return sync;
-}
-
-void ReadOrder(const PlanProto& proto, const Place& place, Plan& plan) {
-  plan.order = EnumFromProto(proto.order(), plan.order, "order", place);
-  OrderOptions& options = plan.order_options;
-  options.warmup = EnumFromProto(proto.warmup(), WarmupPolicy::kA, "warmup", place);
-  options.groups.size =
-      static_cast<int>(place.InRange("order_group", proto.order_group(), 0, kMostOfABatch));
-  options.groups.one_more_warmup = proto.one_more_warmup();
-  if (proto.two_forwards_slot()) options.slots = ChimeraSlots::kTwoForwards;
-  if (proto.vertical_sync()) options.weight_sync = WeightSync::kVertical;
-  if (proto.has_activation_limit()) options.activation_limit = proto.activation_limit();
-  if (!(options.activation_limit >= 0 && options.activation_limit <= kMostActivationLimit)) {
-    place.Fail("activation_limit",
-               fmt::format("got {}, want 0 to {}", options.activation_limit, kMostActivationLimit));
-  }
-  const bool is_custom = plan.order == PipelineOrder::kCustom;
-  if (is_custom == (proto.orders_size() == 0)) {
-    place.Fail("orders", is_custom ? "got none, want one for each stage of a custom order"
-                                   : "got some, want them with order CUSTOM alone");
-  }
-  plan.placement = EnumFromProto(proto.placement(), Placement::kLooped, "placement", place);
-  for (int stage = 0; stage < proto.orders_size(); ++stage) {
-    plan.orders.push_back(OrderFromText(
-        proto.orders(stage), fmt::format("{}: {}orders[{}]", place.file, place.message, stage)));
-  }
-}
-
-// What both forms share: everything but the stages.
-void ReadShared(const PlanProto& proto, const Place& place, Plan& plan) {
-  place.InRange("schema", proto.has_schema() ? proto.schema() : 1, 1, 1);
-  plan.micro_batch = place.InRange("micro_batch", proto.micro_batch(), 1, kMostOfABatch);
-  plan.global_batch = place.InRange("global_batch", proto.global_batch(), 1, kMostOfABatch);
-  plan.sequence = place.InRange("sequence", proto.sequence(), 1, kMostOfABatch);
-  if (plan.global_batch % plan.micro_batch != 0) {
-    place.Fail("global_batch", fmt::format("got {}, want a multiple of micro_batch {}",
-                                           plan.global_batch, plan.micro_batch));
-  }
-  ReadOrder(proto, place, plan);
-  plan.precision = EnumFromProto(proto.precision(), DType::kBf16, "precision", place);
-  plan.forward_only = proto.forward_only();
-  if (proto.has_zero()) plan.zero = static_cast<int>(place.InRange("zero", proto.zero(), 0, 3));
-  if (proto.has_overlap_grad_reduce()) plan.overlap_grad_reduce = proto.overlap_grad_reduce();
-  if (proto.has_overlap_param_gather()) plan.overlap_param_gather = proto.overlap_param_gather();
-  const int narrow = plan.precision == DType::kFp16 ? 2 : 4;
-  plan.gradient_bytes = proto.has_gradient_bytes() ? proto.gradient_bytes() : narrow;
-  if (plan.gradient_bytes != 2 && plan.gradient_bytes != 4) {
-    place.Fail("gradient_bytes", fmt::format("got {}, want 2 or 4", plan.gradient_bytes));
-  }
-  plan.zero_group =
-      static_cast<int>(place.InRange("zero_group", proto.zero_group(), 0, kMostOfADegree));
-  if (proto.has_reshard_after_forward()) {
-    plan.reshard_after_forward = proto.reshard_after_forward();
-  }
-  plan.bucket_bytes = place.InRange("bucket_bytes", proto.bucket_bytes(), 0, kMostBucketBytes);
-  plan.optimizer = EnumFromProto(proto.optimizer(), Optimizer::kAdam, "optimizer", place);
-  plan.offload.optimizer = proto.offload_optimizer();
-  plan.offload.activations = proto.offload_activations();
-  plan.offload.host_memory =
-      Bytes(place.InRange("host_memory_bytes", proto.host_memory_bytes(), 0, kMostHostMemory));
-  plan.context_exchange =
-      EnumFromProto(proto.context_exchange(), ContextExchange::kRing, "context_exchange", place);
-  plan.fp8_recipe = EnumFromProto(proto.fp8_recipe(), Fp8Recipe::kDelayed, "fp8_recipe", place);
-  plan.gradient_sync = SyncFromProto(proto, place);
-  if (proto.has_overlap_p2p()) plan.overlap_p2p = proto.overlap_p2p();
-  plan.overlap_tensor = proto.overlap_tensor();
-  plan.post_validation = proto.post_validation();
-  if (proto.has_expert_imbalance()) plan.expert_imbalance = proto.expert_imbalance();
-  plan.rank_order = RankOrder(proto, place);
 }
 
 Plan PlanOfStages(const PlanProto& proto, const std::string& file) {
@@ -241,7 +118,7 @@ Plan PlanOfStages(const PlanProto& proto, const std::string& file) {
   bool is_split = false;
   bool has_copies = false;
   for (int i = 0; i < proto.stages_size(); ++i) {
-    const Place inside{file, fmt::format("stages[{}].", i)};
+    const PlanPlace inside{file, fmt::format("stages[{}].", i)};
     plan.stages.push_back(StageFromProto(proto.stages(i), inside, used));
     const Stage& stage = plan.stages.back();
     is_split = is_split || stage.tensor_parallel > 1;
@@ -269,7 +146,7 @@ void CheckForm(const PlanProto& proto, const std::string& file) {
   }
 }
 
-std::vector<int> StageLayers(const DegreesProto& proto, int stages, const Place& place) {
+std::vector<int> StageLayers(const DegreesProto& proto, int stages, const PlanPlace& place) {
   if (proto.stage_layers_size() == 0) return {};
   if (proto.stage_layers_size() != stages) {
     place.Fail("stage_layers", fmt::format("got {} numbers, want one for each of pp {}",
@@ -283,7 +160,7 @@ std::vector<int> StageLayers(const DegreesProto& proto, int stages, const Place&
   return {proto.stage_layers().begin(), proto.stage_layers().end()};
 }
 
-RecomputeChoice RecomputeFromProto(const DegreesProto& proto, const Place& place) {
+RecomputeChoice RecomputeFromProto(const DegreesProto& proto, const PlanPlace& place) {
   RecomputeChoice choice;
   choice.method = EnumFromProto(proto.recompute_method(), RecomputeChoice::Method::kBlock,
                                 "recompute_method", place);
@@ -304,7 +181,7 @@ PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file) {
     throw InputError(file + ": degrees: got a plan that lists its stages, want degrees");
   }
   const DegreesProto& given = proto.degrees();
-  const Place place{file, "degrees."};
+  const PlanPlace place{file, "degrees."};
   Plan shared;
   ReadShared(proto, {file}, shared);
   PlanDegrees degrees;

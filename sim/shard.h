@@ -47,6 +47,8 @@ struct ShardSpec {
   }
   // Bytes of an activation element; 8-bit products keep 16-bit activations.
   int ElementBytes() const { return precision == DType::kFp8 ? 2 : ElementSize(precision); }
+  // Of what 8-bit recipes leave in 16 bits.
+  DType NarrowType() const { return precision == DType::kFp8 ? DType::kBf16 : precision; }
   friend bool operator==(const ShardSpec&, const ShardSpec&) = default;
 };
 
