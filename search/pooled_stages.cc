@@ -11,29 +11,13 @@
 #include "costmodel/check.h"
 #include "search/layer_times.h"
 #include "search/plan_space.h"
+#include "search/pooled_plans.h"
 #include "sim/lowering.h"
 #include "sim/memory/model_states.h"
 #include "sim/memory/rank_tensors.h"
 
 namespace stagecraft {
 namespace {
-
-constexpr int kMostTensor = 64;
-constexpr int64_t kMostMicroBatch = 16;
-
-// Part of a pipeline that lies in one pool.
-struct Run {
-  int pool = 0;
-  int tensor = 1;
-  int stages = 0;
-};
-
-struct PooledPlan {
-  int data = 1;
-  int64_t micro_batch = 1;
-  Recompute recompute = Recompute::kNone;
-  std::vector<Run> runs;  // in pipeline order
-};
 
 // One stage, and what it has to do.
 struct PooledStage {
@@ -42,26 +26,14 @@ struct PooledStage {
   int blocks = 0;
 };
 
-// Devices of one kind, in a row.
-struct Pool {
-  int first = 0;
-  int devices = 0;
-  int node_devices = 0;
-  Bytes memory;
-};
-
 class PooledStages : public PlanSpace {
  public:
   explicit PooledStages(const SearchProblem& problem)
-      : problem_(problem), workload_(problem.workload), blocks_(workload_.layer_count() - 2) {
-    int first = 0;
-    for (const Cluster::NodeGroup& group : problem.cluster.groups()) {
-      const int devices = group.count * group.type.devices;
-      pools_.push_back({first, devices, group.type.devices, group.type.device.memory});
-      first += devices;
-    }
-    Enumerate();
-  }
+      : problem_(problem),
+        workload_(problem.workload),
+        blocks_(workload_.layer_count() - 2),
+        pools_(PoolsOf(problem.cluster)),
+        all_(EnumeratePooledPlans(problem, pools_)) {}
 
   size_t size() const override { return all_.size(); }
   std::string name() const override { return "plans of stages in pools"; }
@@ -133,7 +105,7 @@ class PooledStages : public PlanSpace {
   std::string Describe(size_t index) const override {
     const PooledPlan& plan = all_[index];
     std::string runs;
-    for (const Run& run : plan.runs) {
+    for (const PoolRun& run : plan.runs) {
       runs += fmt::format("{}{} stages of tp {} on {}", runs.empty() ? "" : ", ", run.stages,
                           run.tensor, problem_.cluster.groups()[run.pool].type.id);
     }
@@ -151,7 +123,7 @@ class PooledStages : public PlanSpace {
 
   int Devices(const PooledPlan& plan) const {
     int devices = 0;
-    for (const Run& run : plan.runs) devices += run.stages * run.tensor * plan.data;
+    for (const PoolRun& run : plan.runs) devices += run.stages * run.tensor * plan.data;
     return devices;
   }
 
@@ -264,68 +236,17 @@ class PooledStages : public PlanSpace {
 
   static std::vector<PooledStage> Unfilled(const PooledPlan& plan) {
     std::vector<PooledStage> stages;
-    for (const Run& run : plan.runs) {
+    for (const PoolRun& run : plan.runs) {
       for (int i = 0; i < run.stages; ++i) stages.push_back({run.pool, run.tensor, 0});
     }
     return stages;
   }
 
-  void Enumerate() {
-    const PlanDegrees& given = problem_.given;
-    const Choices& choices = problem_.choices;
-    int most = 0;
-    for (const Pool& pool : pools_) most = std::max(most, pool.devices);
-    for (int data = 1; data <= most; ++data) {
-      if (given.global_batch % data != 0 || (given.data != 0 && given.data != data)) continue;
-      for (int64_t size = 1; size <= kMostMicroBatch; ++size) {
-        if (given.global_batch / data % size != 0 || !Allowed(choices.micro_batches, size))
-          continue;
-        for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
-          if (!Allowed(choices.recomputes, recompute)) continue;
-          AddRuns({data, size, recompute, {}});
-        }
-      }
-    }
-  }
-
-  template <typename T>
-  static bool Allowed(const std::vector<T>& values, T value) {
-    return values.empty() || std::find(values.begin(), values.end(), value) != values.end();
-  }
-
-  bool TensorFits(int tensor) const {
-    const int kv = workload_.kv_heads;
-    return workload_.heads % tensor == 0 && workload_.hidden % tensor == 0 &&
-           (kv % tensor == 0 || tensor % kv == 0) && Allowed(problem_.choices.tensor, tensor);
-  }
-
-  // Another pool behind those of the plan so far, or none.
-  void AddRuns(const PooledPlan& so_far) {
-    int stages = 0;
-    for (const Run& run : so_far.runs) stages += run.stages;
-    if (stages > 0 && Allowed(problem_.choices.pipeline, stages)) all_.push_back(so_far);
-    for (size_t p = 0; p < pools_.size(); ++p) {
-      const auto is_used = [&](const Run& run) { return run.pool == static_cast<int>(p); };
-      if (std::any_of(so_far.runs.begin(), so_far.runs.end(), is_used)) continue;
-      const Pool& pool = pools_[p];
-      for (int tensor = 1; tensor <= std::min(kMostTensor, pool.node_devices); tensor *= 2) {
-        const int room = pool.devices / (tensor * so_far.data);
-        if (!TensorFits(tensor) || room == 0) continue;
-        for (int count = room; count > 0; count /= 2) {
-          if (stages + count > blocks_) continue;
-          PooledPlan plan = so_far;
-          plan.runs.push_back({static_cast<int>(p), tensor, count});
-          AddRuns(plan);
-        }
-      }
-    }
-  }
-
   const SearchProblem& problem_;
   const Workload& workload_;
   const int blocks_;
-  std::vector<Pool> pools_;
-  std::vector<PooledPlan> all_;
+  const std::vector<Pool> pools_;
+  const std::vector<PooledPlan> all_;
   mutable std::map<std::array<int64_t, 5>, LayerKindCosts> kinds_;
 };
 

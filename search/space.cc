@@ -4,16 +4,15 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "sim/layer_division.h"
 #include "sim/pipeline/make_orders.h"
 
 namespace stagecraft {
 namespace {
 
-constexpr int kMostTensor = 64;
 constexpr int kMostContext = 16;
 constexpr int64_t kLeastTokens = 256;  // of a sample on a rank, where nothing is asked for
 constexpr int kMostChunks = 16;
-constexpr int64_t kMostMicroBatch = 16;
 
 template <typename T>
 std::vector<T> Divisors(T number, T most) {
@@ -71,19 +70,14 @@ class Enumeration {
   }
 
   bool TensorFits(int tensor) const {
-    const int kv_heads = workload_.kv_heads;
-    return workload_.heads % tensor == 0 && workload_.hidden % tensor == 0 &&
-           (kv_heads % tensor == 0 || tensor % kv_heads == 0) &&
-           (tensor == 1 || !workload_.is_profile());
+    return FindTensorError(workload_, tensor).empty() && (tensor == 1 || !workload_.is_profile());
   }
 
   bool ContextFits(int tensor, int context) const {
     const PlanDegrees& given = problem_.given;
-    const bool splits_tokens = given.sequence_parallel != 0 && tensor > 1;
-    return given.sequence % context == 0 &&
-           (!splits_tokens || given.sequence / context % tensor == 0) &&
-           (given.context_exchange != ContextExchange::kUlysses ||
-            workload_.heads % (tensor * context) == 0) &&
+    const TokenDivision division{given.sequence, tensor, context, given.sequence_parallel != 0,
+                                 given.context_exchange};
+    return FindTokenErrors(workload_, division).empty() &&
            (context == 1 || !workload_.is_profile());
   }
 
@@ -179,16 +173,6 @@ class Enumeration {
       degrees.zero = zero;
       found_.push_back(degrees);
     }
-  }
-
-  static int ExpertCount(const Workload& workload) {
-    int experts = 0;
-    for (const LayerKind& kind : workload.kinds) {
-      for (size_t v = 0; v < boost::num_vertices(kind.operators); ++v) {
-        experts = std::max(experts, kind.operators[v].experts);
-      }
-    }
-    return experts;
   }
 
   const SearchProblem& problem_;

@@ -1,6 +1,7 @@
 // The plans of equal stages and replicas that a problem leaves to choose from, each once.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "search/problem.h"
@@ -8,17 +9,21 @@
 
 namespace stagecraft {
 
+// Of what is sought where nothing is asked for.
+inline constexpr int kMostTensor = 64;
+inline constexpr int64_t kMostMicroBatch = 16;
+
 // Every one can be made into a plan by MakePlan(), unless its orders need more of what
 // is measured. All numbers are resolved: data and zero are what the plan will have.
 // Sorted by the order of the choices, so the same at every call.
 //
-//   tensor     divides heads and hidden size; at most 64
+//   tensor     divides heads and hidden size; at most kMostTensor
 //   context    a power of two, at most 16, that leaves 256 tokens of a sequence
 //   expert     divides the experts and the data-parallel ranks
 //   pipeline   divides what is left of the devices
 //   chunks     where virtual stages divide the blocks, or the layers with both ends
-//   micro-batch  divides a replica's samples, at most 16, of those with one chunk and
-//              several only what fills the pipeline's groups
+//   micro-batch  divides a replica's samples, at most kMostMicroBatch, of those with one
+//              chunk and several only what fills the pipeline's groups
 //   recompute  none and full, and selective where it changes anything
 //   zero       0 alone where there is nothing to share
 std::vector<PlanDegrees> EnumerateDegrees(const SearchProblem& problem);

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "sim/host_offload.h"
+#include "sim/layer_division.h"
 #include "sim/plan.h"
 #include "sim/plan_device_errors.h"
 #include "sim/plan_order_errors.h"
@@ -63,21 +64,6 @@ void CheckNumbers(const Plan& plan, Errors& errors) {
     errors.push_back(fmt::format("global_batch: {} micro-batches of {}, want at most {}",
                                  plan.micro_batches(), plan.micro_batch, kMostMicroBatches));
   }
-}
-
-// The number of experts of a workload's layers; 0 without any, -1 where they
-// differ.
-int ExpertCount(const Workload& workload) {
-  int experts = 0;
-  for (const LayerKind& kind : workload.kinds) {
-    for (size_t v = 0; v < boost::num_vertices(kind.operators); ++v) {
-      const int own = kind.operators[v].experts;
-      if (own == 0 || own == experts) continue;
-      if (experts != 0) return -1;
-      experts = own;
-    }
-  }
-  return experts;
 }
 
 void CheckExperts(const Plan& plan, const Workload& workload, Errors& errors) {
@@ -225,39 +211,14 @@ void CheckDivision(const Plan& plan, const Workload& workload, Errors& errors) {
                       s, tensor, context));
       return;
     }
-    if (workload.heads % tensor != 0) {
-      errors.push_back(
-          fmt::format("stages[{}].tensor_parallel: {} does not divide the {} attention "
-                      "heads of {}",
-                      s, tensor, workload.heads, workload.name));
-    } else if (workload.kv_heads % tensor != 0 && tensor % workload.kv_heads != 0) {
-      errors.push_back(
-          fmt::format("stages[{}].tensor_parallel: {} neither divides nor is a multiple "
-                      "of the {} key/value heads of {}",
-                      s, tensor, workload.kv_heads, workload.name));
-    } else if (workload.hidden % tensor != 0) {
-      errors.push_back(
-          fmt::format("stages[{}].tensor_parallel: {} does not divide the hidden size "
-                      "{} of {}",
-                      s, tensor, workload.hidden, workload.name));
-    }
-    if (plan.context_exchange == ContextExchange::kUlysses &&
-        workload.heads % (tensor * context) != 0) {
-      errors.push_back(
-          fmt::format("stages[{}].context_parallel: tensor_parallel {} x {} does not "
-                      "divide the {} attention heads of {}, as ulysses needs",
-                      s, tensor, context, workload.heads, workload.name));
-    }
-    if (plan.sequence % context != 0) {
-      errors.push_back(
-          fmt::format("stages[{}].context_parallel: {} does not divide the sequence {}", s, context,
-                      plan.sequence));
-    } else if (plan.sequence_parallel && plan.sequence / context % tensor != 0) {
-      errors.push_back(
-          fmt::format("stages[{}].tensor_parallel: {} does not divide the {} tokens of a "
-                      "sequence, as sequence parallelism needs",
-                      s, tensor, plan.sequence / context));
-    }
+    const auto add = [&](const std::string& error) {
+      errors.push_back(fmt::format("stages[{}].{}", s, error));
+    };
+    const std::string tensor_error = FindTensorError(workload, tensor);
+    if (!tensor_error.empty()) add(tensor_error);
+    const TokenDivision division{plan.sequence, tensor, context, plan.sequence_parallel,
+                                 plan.context_exchange};
+    for (const std::string& error : FindTokenErrors(workload, division)) add(error);
     if (!errors.empty()) return;
   }
 }

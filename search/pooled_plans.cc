@@ -1,0 +1,92 @@
+#include "search/pooled_plans.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "search/space.h"
+#include "sim/layer_division.h"
+
+namespace stagecraft {
+namespace {
+
+class PooledEnumeration {
+ public:
+  PooledEnumeration(const SearchProblem& problem, const std::vector<Pool>& pools)
+      : problem_(problem), pools_(pools) {}
+
+  std::vector<PooledPlan> Run() {
+    const PlanDegrees& given = problem_.given;
+    const Choices& choices = problem_.choices;
+    int most = 0;
+    for (const Pool& pool : pools_) most = std::max(most, pool.devices);
+    for (int data = 1; data <= most; ++data) {
+      if (given.global_batch % data != 0 || (given.data != 0 && given.data != data)) continue;
+      for (int64_t size = 1; size <= kMostMicroBatch; ++size) {
+        if (given.global_batch / data % size != 0 || !Allowed(choices.micro_batches, size))
+          continue;
+        for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
+          if (!Allowed(choices.recomputes, recompute)) continue;
+          AddRuns({data, size, recompute, {}});
+        }
+      }
+    }
+    return std::move(all_);
+  }
+
+ private:
+  template <typename T>
+  static bool Allowed(const std::vector<T>& values, T value) {
+    return values.empty() || std::find(values.begin(), values.end(), value) != values.end();
+  }
+
+  bool TensorFits(int tensor) const {
+    return FindTensorError(problem_.workload, tensor).empty() &&
+           Allowed(problem_.choices.tensor, tensor);
+  }
+
+  // Another pool behind those of the plan so far, or none.
+  void AddRuns(const PooledPlan& so_far) {
+    int stages = 0;
+    for (const PoolRun& run : so_far.runs) stages += run.stages;
+    if (stages > 0 && Allowed(problem_.choices.pipeline, stages)) all_.push_back(so_far);
+    for (size_t p = 0; p < pools_.size(); ++p) {
+      const auto is_used = [&](const PoolRun& run) { return run.pool == static_cast<int>(p); };
+      if (std::any_of(so_far.runs.begin(), so_far.runs.end(), is_used)) continue;
+      const Pool& pool = pools_[p];
+      for (int tensor = 1; tensor <= std::min(kMostTensor, pool.node_devices); tensor *= 2) {
+        const int room = pool.devices / (tensor * so_far.data);
+        if (room == 0 || !TensorFits(tensor)) continue;
+        for (int count = room; count > 0; count /= 2) {
+          if (stages + count > problem_.workload.layer_count() - 2) continue;
+          PooledPlan plan = so_far;
+          plan.runs.push_back({static_cast<int>(p), tensor, count});
+          AddRuns(plan);
+        }
+      }
+    }
+  }
+
+  const SearchProblem& problem_;
+  const std::vector<Pool>& pools_;
+  std::vector<PooledPlan> all_;
+};
+
+}  // namespace
+
+std::vector<Pool> PoolsOf(const Cluster& cluster) {
+  std::vector<Pool> pools;
+  int first = 0;
+  for (const Cluster::NodeGroup& group : cluster.groups()) {
+    const int devices = group.count * group.type.devices;
+    pools.push_back({first, devices, group.type.devices, group.type.device.memory});
+    first += devices;
+  }
+  return pools;
+}
+
+std::vector<PooledPlan> EnumeratePooledPlans(const SearchProblem& problem,
+                                             const std::vector<Pool>& pools) {
+  return PooledEnumeration(problem, pools).Run();
+}
+
+}  // namespace stagecraft
