@@ -67,10 +67,19 @@ void ParseXml(const std::string& text, const std::string& name, pugi::xml_docume
                    "got XML with \"" + result.description() + "\", want well-formed elements");
 }
 
-std::string AtElement(const std::string& text, const std::string& name,
-                      const pugi::xml_node& node) {
+std::string XmlSource::At(const pugi::xml_node& node) const {
   return AtLine(name, LineOf(text, static_cast<size_t>(node.offset_debug()))) + "<" + node.name() +
          ">";
+}
+
+void XmlSource::Fail(const pugi::xml_node& node, const std::string& attribute,
+                     const std::string& problem) const {
+  throw InputError(At(node) + (attribute.empty() ? "" : " " + attribute) + ": " + problem);
+}
+
+int XmlSource::WholeAttribute(const pugi::xml_node& node, const char* attribute, int most) const {
+  return static_cast<int>(
+      ParseWhole(node.attribute(attribute).value(), 0, most, At(node) + " " + attribute));
 }
 
 }  // namespace stagecraft
