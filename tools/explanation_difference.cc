@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/plan_report.h"
 #include "tools/text_table.h"
 
 namespace stagecraft {

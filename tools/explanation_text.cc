@@ -8,6 +8,7 @@
 #include <span>
 
 #include "tools/path_runs.h"
+#include "tools/plan_report.h"
 #include "tools/step_report.h"
 #include "tools/text_table.h"
 

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "sim/cluster_spec.h"
+#include "tools/plan_report.h"
 #include "tools/step_report.h"
 
 namespace stagecraft {

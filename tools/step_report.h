@@ -25,11 +25,7 @@ struct TimePart {
 };
 std::vector<TimePart> PartsOf(const Breakdown& breakdown);
 
-// Blocks of a stage: its layers without embedding and head.
-int BlocksOf(const Stage& stage, const Workload& workload);
-
-// Everything that was chosen; and what came of it. Keys carry their units.
-nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload);
+// What came of a plan. Keys carry their units.
 nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation, const Workload& workload,
                                         const Cluster& cluster);
 
@@ -42,8 +38,5 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
 
 // Its memory: the items of every stage's fullest rank, worst first, and the verdict.
 void PrintMemory(const Evaluation& evaluation, std::ostream& out);
-
-// What it opens with, workload, cluster and plan, and an empty line.
-void PrintPlan(const PlannedJob& job, std::ostream& out);
 
 }  // namespace stagecraft

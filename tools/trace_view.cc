@@ -6,38 +6,10 @@
 
 #include "costmodel/check.h"
 #include "costmodel/op.h"
+#include "tools/trace_rows.h"
 
 namespace stagecraft {
 namespace {
-
-// Slice names by Phase: few, so that viewers group equal work.
-constexpr const char* kPhaseNames[] = {
-    "F",           "B",         "B input",   "B weight",     "send F",  "send B", "context",
-    "grad reduce", "grad norm", "optimizer", "param gather", "offload", "fetch"};
-constexpr int kPhaseCount = static_cast<int>(std::size(kPhaseNames));
-constexpr int kOpKindCount = static_cast<int>(OpKind::kSoftmax) + 1;
-
-// After the phases, in names and in categories.
-constexpr int16_t kBubbleName = kPhaseCount;
-constexpr int16_t kFirstOpName = kPhaseCount + 1;
-constexpr int16_t kIdleCategory = kPhaseCount;
-constexpr int16_t kOpCategory = kPhaseCount + 1;
-constexpr int16_t kLaunchCategory = kPhaseCount + 2;
-
-enum Key : int16_t {
-  kTaskKey,
-  kMicroBatchKey,
-  kChunkKey,
-  kStageKey,
-  kSegmentKey,
-  kOpsKey,
-  kBytesKey,
-  kOpKey,
-  kPredictedKey,
-  kWaitsForKey,
-};
-constexpr const char* kKeys[] = {"task", "micro_batch", "chunk", "stage",        "segment",
-                                 "ops",  "bytes",       "op",    "predicted_ns", "waits_for"};
 
 class ViewBuilder {
  public:
@@ -52,7 +24,7 @@ class ViewBuilder {
   TraceView Build(std::optional<TraceLevel> level) {
     view_.level = ChooseLevel(level);
     view_.facts = in_.facts;
-    AddStrings();
+    rows_.AddStrings(schedule_);
     AddRanks();
     FindLatestPredecessors();
     slice_of_task_.assign(schedule_.task_count(), -1);
@@ -94,46 +66,14 @@ class ViewBuilder {
     return slices <= kMaxSlicesOfOpLevel ? TraceLevel::kOp : TraceLevel::kTask;
   }
 
-  void AddStrings() {
-    view_.names.assign(std::begin(kPhaseNames), std::end(kPhaseNames));
-    view_.names.push_back("bubble");
-    for (int kind = 0; kind < kOpKindCount; ++kind) {
-      view_.names.push_back(Name(static_cast<OpKind>(kind)));
-    }
-    for (int phase = 0; phase < kPhaseCount; ++phase) {
-      view_.categories.push_back(Name(static_cast<Phase>(phase)));
-    }
-    view_.categories.push_back("idle");
-    view_.categories.push_back("op");
-    view_.categories.push_back("launch");
-    view_.keys.assign(std::begin(kKeys), std::end(kKeys));
-    view_.texts.assign(std::begin(kPhaseNames), std::end(kPhaseNames));
-    if (view_.level == TraceLevel::kTask) return;
-    for (const Op& op : schedule_.distinct_ops()) view_.texts.push_back(Describe(op));
-  }
-
-  int32_t AddTrack(TraceTrack::Kind kind, int32_t rank, std::string name) {
-    TraceTrack track;
-    track.kind = kind;
-    track.parent = rank + 1;  // the root is 0, the ranks follow
-    track.order = next_order_[rank + 1]++;
-    track.rank = rank;
-    track.name = std::move(name);
-    view_.tracks.push_back(std::move(track));
-    return static_cast<int32_t>(view_.tracks.size()) - 1;
-  }
-
   void AddRanks() {
     const auto ranks = schedule_.ranks();
-    next_order_.assign(ranks.size() + 1, 0);
-    TraceTrack root;
-    root.name = in_.title;
-    view_.tracks.push_back(std::move(root));
+    rows_.AddRoot(in_.title, ranks.size());
     for (size_t rank = 0; rank < ranks.size(); ++rank) {
-      const int32_t track =
-          AddTrack(TraceTrack::Kind::kGroup, -1,
-                   in_.rank_names.empty() ? fmt::format("stage {} rank {}", ranks[rank].stage, rank)
-                                          : in_.rank_names[rank]);
+      const int32_t track = rows_.AddTrack(
+          TraceTrack::Kind::kGroup, -1,
+          in_.rank_names.empty() ? fmt::format("stage {} rank {}", ranks[rank].stage, rank)
+                                 : in_.rank_names[rank]);
       view_.tracks[track].rank = static_cast<int32_t>(rank);
     }
   }
@@ -159,9 +99,9 @@ class ViewBuilder {
     const size_t index = Index(lane);
     const auto infos = schedule_.lane_infos();
     const LaneInfo info = index < infos.size() ? infos[index] : LaneInfo();
-    const int32_t track =
-        AddTrack(TraceTrack::Kind::kSlices, info.rank,
-                 info.rank >= 0 ? std::string(Name(info.kind)) : fmt::format("lane {}", index));
+    const int32_t track = rows_.AddTrack(
+        TraceTrack::Kind::kSlices, info.rank,
+        info.rank >= 0 ? std::string(Name(info.kind)) : fmt::format("lane {}", index));
     view_.tracks[track].begin = std::ssize(view_.slices);
     for (const TaskId task : shown) {
       if (lane == schedule_.lanes(task)[0]) slice_of_task_[task] = std::ssize(view_.slices);
@@ -185,41 +125,23 @@ class ViewBuilder {
     }
   }
 
-  TraceSlice& AddSlice(int32_t track, int name, int category, Duration start, Duration end) {
-    TraceSlice slice;
-    slice.start = start;
-    slice.end = end;
-    slice.track = track;
-    slice.name = static_cast<int16_t>(name);
-    slice.category = static_cast<int16_t>(category);
-    slice.arguments_begin = slice.arguments_end = std::ssize(view_.arguments);
-    view_.slices.push_back(slice);
-    return view_.slices.back();
-  }
-
-  // To the slice added last.
-  void AddArgument(Key key, int64_t value, bool is_text = false) {
-    view_.arguments.push_back({value, key, is_text});
-    view_.slices.back().arguments_end = std::ssize(view_.arguments);
-  }
-
   void AddTask(int32_t track, TaskId task) {
     const Tag& tag = schedule_.tag(task);
     const int phase = static_cast<int>(tag.phase);
-    AddSlice(track, phase, phase, timeline_.start(task), timeline_.end(task));
-    AddArgument(kTaskKey, task);
-    if (tag.micro_batch >= 0) AddArgument(kMicroBatchKey, tag.micro_batch);
-    if (tag.chunk >= 0) AddArgument(kChunkKey, tag.chunk);
-    if (tag.stage >= 0) AddArgument(kStageKey, tag.stage);
-    if (tag.segment > 0) AddArgument(kSegmentKey, tag.segment);
+    rows_.AddSlice(track, phase, phase, timeline_.start(task), timeline_.end(task));
+    rows_.AddArgument(kTaskKey, task);
+    if (tag.micro_batch >= 0) rows_.AddArgument(kMicroBatchKey, tag.micro_batch);
+    if (tag.chunk >= 0) rows_.AddArgument(kChunkKey, tag.chunk);
+    if (tag.stage >= 0) rows_.AddArgument(kStageKey, tag.stage);
+    if (tag.segment > 0) rows_.AddArgument(kSegmentKey, tag.segment);
     const auto ops = OpsOf(task);
     if (ops.empty()) return;
-    AddArgument(kOpsKey, std::ssize(ops));
+    rows_.AddArgument(kOpsKey, std::ssize(ops));
     Bytes sent;
     for (const OpId op : ops) {
       if (IsCollective(schedule_.op(op).kind)) sent += schedule_.op(op).bytes;
     }
-    if (sent > Bytes(0)) AddArgument(kBytesKey, sent.count());
+    if (sent > Bytes(0)) rows_.AddArgument(kBytesKey, sent.count());
     if (view_.level == TraceLevel::kOp) AddOps(track, task);
   }
 
@@ -257,38 +179,38 @@ class ViewBuilder {
     for (const OpId op : ops) {
       const Duration after = before + in_.op_times[op];
       const int name = kFirstOpName + static_cast<int>(schedule_.op(op).kind);
-      AddSlice(track, name, kOpCategory, place(before), place(after)).depth = 1;
-      AddArgument(kOpKey, kPhaseCount + op, /*is_text=*/true);
-      AddArgument(kPredictedKey, in_.op_times[op].ns());
+      rows_.AddSlice(track, name, kOpCategory, place(before), place(after)).depth = 1;
+      rows_.AddArgument(kOpKey, kFirstOpText + op, /*is_text=*/true);
+      rows_.AddArgument(kPredictedKey, in_.op_times[op].ns());
       before = after;
     }
   }
 
   // From zero to the end of the last task of all, what `tasks` leave free.
   void AddIdle(int32_t rank, const std::vector<TaskId>& tasks) {
-    const int32_t track = AddTrack(TraceTrack::Kind::kSlices, rank, "idle");
+    const int32_t track = rows_.AddTrack(TraceTrack::Kind::kSlices, rank, "idle");
     view_.tracks[track].begin = std::ssize(view_.slices);
     Duration free_from;
     for (const TaskId task : tasks) {
       const Duration start = timeline_.start(task);
       if (start > free_from) {
-        AddSlice(track, kBubbleName, kIdleCategory, free_from, start);
+        rows_.AddSlice(track, kBubbleName, kIdleCategory, free_from, start);
         const TaskId cause = latest_predecessor_[task];
         if (cause >= 0 && timeline_.end(cause) > free_from) {
-          AddArgument(kWaitsForKey, static_cast<int>(schedule_.tag(cause).phase), true);
+          rows_.AddArgument(kWaitsForKey, static_cast<int>(schedule_.tag(cause).phase), true);
         }
       }
       free_from = timeline_.end(task);
     }
     if (timeline_.makespan() > free_from) {
-      AddSlice(track, kBubbleName, kIdleCategory, free_from, timeline_.makespan());
+      rows_.AddSlice(track, kBubbleName, kIdleCategory, free_from, timeline_.makespan());
     }
     view_.tracks[track].end = std::ssize(view_.slices);
   }
 
   // What the engine took the host to do for `tasks`.
   void AddHost(int32_t rank, const std::vector<TaskId>& tasks) {
-    const int32_t track = AddTrack(TraceTrack::Kind::kSlices, rank, "host");
+    const int32_t track = rows_.AddTrack(TraceTrack::Kind::kSlices, rank, "host");
     view_.tracks[track].begin = std::ssize(view_.slices);
     Duration free_from;
     for (const TaskId task : tasks) {
@@ -296,8 +218,8 @@ class ViewBuilder {
       if (launch.total == Duration()) continue;
       if (launch.waits) free_from = std::max(free_from, timeline_.start(task));
       const int phase = static_cast<int>(schedule_.tag(task).phase);
-      AddSlice(track, phase, kLaunchCategory, free_from, free_from + launch.total);
-      AddArgument(kTaskKey, task);
+      rows_.AddSlice(track, phase, kLaunchCategory, free_from, free_from + launch.total);
+      rows_.AddArgument(kTaskKey, task);
       free_from += launch.total;
     }
     view_.tracks[track].end = std::ssize(view_.slices);
@@ -320,7 +242,7 @@ class ViewBuilder {
 
   void AddMemory(int rank) {
     if (in_.memory[rank].empty()) return;
-    const int32_t track = AddTrack(TraceTrack::Kind::kCounter, rank, "memory");
+    const int32_t track = rows_.AddTrack(TraceTrack::Kind::kCounter, rank, "memory");
     view_.tracks[track].begin = std::ssize(view_.points);
     for (Duration latest; const auto& [time, used] : in_.memory[rank]) {
       CHECK(time >= latest);
@@ -334,7 +256,7 @@ class ViewBuilder {
   const Schedule& schedule_;
   const Timeline& timeline_;
   TraceView view_;
-  std::vector<int32_t> next_order_;     // of the next child, by rank + 1
+  TraceRows rows_{view_};
   std::vector<int64_t> slice_of_task_;  // on its first lane
   std::vector<TaskId> latest_predecessor_;
 };
