@@ -9,7 +9,7 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/link.h"
 #include "costmodel/shared_csv.h"
-#include "sim/usual_links.h"
+#include "costmodel/usual_links.h"
 
 namespace stagecraft {
 namespace {

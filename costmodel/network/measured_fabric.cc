@@ -7,6 +7,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/network/fabric_words.h"
+#include "costmodel/usual_links.h"
 
 namespace stagecraft {
 namespace {
@@ -17,14 +18,9 @@ constexpr Bandwidth kOneNvlink2 = Bandwidth(25 * kGiga);
 constexpr Bandwidth kNvlink3 = Bandwidth(300 * kGiga);
 constexpr Bandwidth kNvlink4 = Bandwidth(450 * kGiga);
 constexpr Bandwidth kRtx3090Bridge = Bandwidth(56.25 * kGiga);
-constexpr Bandwidth kPcie3 = Bandwidth(15.75 * kGiga);
-constexpr Bandwidth kPcie4 = Bandwidth(31.5 * kGiga);
-constexpr Bandwidth kPcie5 = Bandwidth(63 * kGiga);
 constexpr int kGh200Peers = 3;  // four boards, a third of the links to each other
 
-// Crossings inside a node and between nodes, as the node catalogue has them.
-constexpr Duration kNvlinkLatency = 600_ns;
-constexpr Duration kPcieLatency = 1_us;
+// Crossings between nodes.
 constexpr Duration kRdmaLatency = 2_us;
 constexpr Duration kEthernetLatency = 25_us;
 
@@ -35,10 +31,10 @@ bool Has(const std::string& text, std::string_view part) {
 }
 
 Link Nvlink(Bandwidth bandwidth) { return {LinkKind::kNvlink, kNvlinkLatency, bandwidth}; }
-Link Pcie(Bandwidth bandwidth) { return {LinkKind::kPcie, kPcieLatency, bandwidth}; }
+Link Pcie(int generation) { return {LinkKind::kPcie, kPcieLatency, PcieBandwidth(generation)}; }
 // Down to memory and up again crosses one PCIe 3 link each way, also on newer
 // boards: the copies of the host are the narrow place.
-Link ThroughHost() { return {LinkKind::kHost, kPcieLatency, kPcie3}; }
+Link ThroughHost() { return {LinkKind::kHost, kPcieLatency, PcieBandwidth(3)}; }
 
 // Every node of V100 SXM is a hybrid cube mesh. A pair has one link where the table
 // names the mesh, whose first two are joined so; else two, as the best pair has,
@@ -66,14 +62,14 @@ Link Intra(const MeasuredGroup& group, const std::string& row) {
   const int ranks = group.ranks_per_node;
   const bool is_pair = ranks <= 2;
   if (gpu.starts_with("v100-sxm")) return CubeMesh(group);
-  if (gpu.starts_with("v100-pcie")) return Pcie(kPcie3);
+  if (gpu.starts_with("v100-pcie")) return Pcie(3);
   if (gpu.starts_with("a100-sxm")) return Nvlink(kNvlink3);
   if (gpu.starts_with("h100-sxm")) return Nvlink(kNvlink4);
   if (gpu.starts_with("gh200")) {
     return Nvlink(static_cast<double>(std::max(1, ranks - 1)) / kGh200Peers * kNvlink4);
   }
-  if (gpu.starts_with("a100-pcie")) return is_pair ? Nvlink(kNvlink3) : Pcie(kPcie4);
-  if (gpu.starts_with("h100-nvl")) return is_pair ? Nvlink(kNvlink3) : Pcie(kPcie5);
+  if (gpu.starts_with("a100-pcie")) return is_pair ? Nvlink(kNvlink3) : Pcie(4);
+  if (gpu.starts_with("h100-nvl")) return is_pair ? Nvlink(kNvlink3) : Pcie(5);
   if (gpu.starts_with("rtx3090")) return is_pair ? Nvlink(kRtx3090Bridge) : ThroughHost();
   // The table: "its path is not NVLink", at 4 GB/s.
   if (gpu.starts_with("a40") || gpu.starts_with("rtx2080") || gpu.starts_with("titanrtx")) {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "costmodel/usual_links.h"
 #include "sim/node_type.h"
-#include "sim/usual_links.h"
 #include "tools/import/import_text.h"
 #include "tools/import/imported_gpu.h"
 

@@ -10,7 +10,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/link.h"
-#include "sim/usual_links.h"
+#include "costmodel/usual_links.h"
 #include "tools/import/import_text.h"
 #include "tools/import/imported_gpu.h"
 #include "tools/import/nccl_hosts.h"

@@ -7,10 +7,10 @@
 
 #include "costmodel/check.h"
 #include "costmodel/hardware_proto.h"
+#include "costmodel/usual_links.h"
 #include "sim/cube_mesh.h"
 #include "sim/node_catalogue.h"
 #include "sim/node_type_proto.h"
-#include "sim/usual_links.h"
 #include "tools/import/imported_gpu.h"
 
 namespace stagecraft {

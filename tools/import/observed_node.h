@@ -24,7 +24,7 @@ struct ObservedNode {
   friend bool operator==(const ObservedNode&, const ObservedNode&) = default;
 };
 
-// Latencies are those of sim/usual_links.h. `options.nic_gbit` goes before what
+// Latencies are those of costmodel/usual_links.h. `options.nic_gbit` goes before what
 // `node` states; without either, interfaces are as on the GPU's reference node. Throws
 // InputError, which `place` opens, for links that make no wiring we know.
 NodeTypeProto ToNodeType(const ObservedNode& node, const std::string& id,

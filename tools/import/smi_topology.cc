@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "costmodel/check.h"
-#include "sim/usual_links.h"
+#include "costmodel/usual_links.h"
 #include "tools/import/imported_gpu.h"
 #include "tools/import/observed_node.h"
 #include "tools/import/smi_matrix.h"

@@ -9,8 +9,8 @@
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/usual_links.h"
 #include "sim/node_catalogue.h"
-#include "sim/usual_links.h"
 
 namespace stagecraft {
 namespace {
