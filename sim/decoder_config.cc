@@ -3,13 +3,13 @@
 
 #include "costmodel/check.h"
 #include "sim/decoder.h"
+#include "sim/plan_limits.h"
 
 namespace stagecraft {
 namespace {
 
 // No published decoder comes near; beyond them 64-bit sums could overflow.
 constexpr int64_t kMaxSize = 1'000'000'000;
-constexpr int64_t kMaxLayers = 100'000;
 constexpr int64_t kMaxPredictionLayers = 16;
 constexpr double kMaxParameters = 1e15;
 
@@ -50,7 +50,7 @@ void FindSizeErrors(const Sizes& sizes, std::vector<std::string>& errors) {
 
 void FindDenseErrors(const DecoderConfig& config, std::vector<std::string>& errors) {
   const std::array<Size, 11> sizes = {
-      {{"layers", config.layers, 1, kMaxLayers},
+      {{"layers", config.layers, 1, kMostLayers},
        {"hidden", config.hidden, 1, kMaxSize},
        {"heads", config.heads, 1, kMaxSize},
        {"kv_heads", config.kv_heads, 1, kMaxSize},

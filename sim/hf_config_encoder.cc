@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "sim/hf_config_keys.h"
+#include "sim/plan_limits.h"
 
 namespace stagecraft::hf_config_keys {
 namespace {
@@ -47,8 +48,7 @@ MoeConfig SwitchSide(ConfigReader& reader, const char* key, int64_t layers, int6
   }
   MoeConfig moe{.experts = experts, .experts_per_token = 1};
   const int64_t step = layers / sparse;
-  constexpr int64_t kMaxLayers = 100'000;
-  for (int64_t layer = 0; layer < std::min(layers, kMaxLayers); ++layer) {
+  for (int64_t layer = 0; layer < std::min(layers, kMostLayers); ++layer) {
     if (step > 1 && layer % step != 1) moe.dense_layers.push_back(layer);
   }
   return moe;

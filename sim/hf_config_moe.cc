@@ -2,20 +2,19 @@
 #include <string_view>
 
 #include "sim/hf_config_keys.h"
+#include "sim/plan_limits.h"
 
 namespace stagecraft::hf_config_keys {
 namespace {
 
-// A typing error in the number of layers is found later; its list is not made.
-constexpr int64_t kMaxLayers = 100'000;
-
 // Blocks that keep the dense MLP: those before `first`, those that the step
-// leaves out, and `others`. Qwen counts steps from one, DeepSeek from zero.
+// leaves out, and `others`. Qwen counts steps from one, DeepSeek from zero. A typing
+// error in the number of layers is found later; its list is not made.
 std::vector<int64_t> DenseLayers(int64_t layers, int64_t first, int64_t step, bool from_one,
                                  std::vector<int64_t> others) {
   std::sort(others.begin(), others.end());
   std::vector<int64_t> dense;
-  for (int64_t layer = 0; layer < std::min(layers, kMaxLayers); ++layer) {
+  for (int64_t layer = 0; layer < std::min(layers, kMostLayers); ++layer) {
     const bool is_step = (layer + (from_one ? 1 : 0)) % step == 0;
     const bool is_other = std::binary_search(others.begin(), others.end(), layer);
     if (layer < first || !is_step || is_other) dense.push_back(layer);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "sim/plan_limits.h"
 
 namespace stagecraft {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 constexpr int64_t kMaxFeatures = 1'000'000'000'000;
 constexpr int64_t kMaxParameters = 1'000'000'000'000'000;
 constexpr int64_t kMaxNanoseconds = 3'600'000'000'000;  // of one row: an hour
-constexpr int kMaxLayers = 100'000;
 constexpr int64_t kMaxInt = std::numeric_limits<int>::max();
 
 // A place in the file, and complaints about it.
@@ -202,8 +202,9 @@ void ReadLayers(const WorkloadProto& proto, const Place& place, Workload& worklo
     const std::string& name = workload.kinds.back().name;
     here.Want(names.insert(name).second, "name", Quoted(name), "a name used once");
   }
-  place.Want(proto.layers_size() >= 1 && proto.layers_size() <= kMaxLayers, "layers",
-             std::to_string(proto.layers_size()) + " layers", "1 to " + std::to_string(kMaxLayers));
+  place.Want(proto.layers_size() >= 1 && proto.layers_size() <= kMostLayers, "layers",
+             std::to_string(proto.layers_size()) + " layers",
+             "1 to " + std::to_string(kMostLayers));
   int64_t parameters = 0;
   for (const int layer : proto.layers()) {
     place.Range("layers", layer, 0, proto.kinds_size() - 1);

@@ -9,6 +9,7 @@
 #include "costmodel/proto_file.h"
 #include "data/embedded.h"
 #include "proto/stack.pb.h"
+#include "sim/plan_limits.h"
 
 namespace stagecraft {
 namespace {
@@ -17,8 +18,6 @@ using google::protobuf::FieldDescriptor;
 
 constexpr const char* kFile = "stacks.textproto";
 constexpr int64_t kMaxMultiple = 1 << 20;
-constexpr int64_t kMaxBatch = 1'000'000'000;
-constexpr int64_t kMaxBucket = 1'000'000'000;  // as plan files have it
 
 void CheckWord(const std::string& word, std::initializer_list<const char*> known,
                const std::string& place) {
@@ -58,9 +57,9 @@ void CheckStack(const StackProto& proto, const std::string& place) {
   CheckOptionalWord(proto.context_exchange(), {"ring", "gather", "ulysses"},
                     place + ".context_exchange");
   CheckRange(proto.zero(), 0, 3, place + ".zero");
-  CheckRange(proto.micro_batch(), 0, kMaxBatch, place + ".micro_batch");
+  CheckRange(proto.micro_batch(), 0, kMostOfABatch, place + ".micro_batch");
   CheckRange(proto.vocabulary_multiple(), 0, kMaxMultiple, place + ".vocabulary_multiple");
-  CheckRange(proto.bucket_bytes(), 0, kMaxBucket, place + ".bucket_bytes");
+  CheckRange(proto.bucket_bytes(), 0, kMostBucketBytes, place + ".bucket_bytes");
   if (proto.has_gradient_bytes()) {
     CheckElement(proto.gradient_bytes(), place + ".gradient_bytes");
   }
