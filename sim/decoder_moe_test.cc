@@ -8,6 +8,7 @@
 
 #include "costmodel/check.h"
 #include "sim/decoder.h"
+#include "sim/test_decoders.h"
 
 namespace stagecraft {
 namespace {
@@ -15,14 +16,8 @@ namespace {
 constexpr AttentionBackend kFlash = AttentionBackend::kFlash;
 
 DecoderConfig Sized(const char* family) {
-  DecoderConfig config = DecoderOfFamily(family);
-  config.layers = 2;
-  config.hidden = 8;
-  config.heads = 2;
-  config.ffn = 16;
-  config.vocab = 32;
-  config.max_sequence = 4;
-  return config;
+  return SizedDecoder(
+      family, {.layers = 2, .hidden = 8, .heads = 2, .ffn = 16, .vocab = 32, .max_sequence = 4});
 }
 
 DecoderConfig Mixtral() {

@@ -10,6 +10,7 @@
 #include "sim/cluster.h"
 #include "sim/decoder.h"
 #include "sim/plan.h"
+#include "sim/test_decoders.h"
 #include "sim/test_nodes.h"
 
 namespace stagecraft {
@@ -31,14 +32,13 @@ struct LargeJob {
 // Sizes of Llama-3-405B on nodes of 8 boards, tensor degree 8, 16 stages.
 inline LargeJob MakeLargeJob(int nodes, int64_t micro_batches_per_replica,
                              PipelineOrder order = PipelineOrder::kOneForwardOneBackward) {
-  DecoderConfig config = DecoderOfFamily("llama");
-  config.layers = 126;
-  config.hidden = 16384;
-  config.heads = 128;
-  config.kv_heads = 8;
-  config.ffn = 53248;
-  config.vocab = 128256;
-  config.max_sequence = 8192;
+  const DecoderConfig config = SizedDecoder("llama", {.layers = 126,
+                                                      .hidden = 16384,
+                                                      .heads = 128,
+                                                      .kv_heads = 8,
+                                                      .ffn = 53248,
+                                                      .vocab = 128256,
+                                                      .max_sequence = 8192});
   Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "decoder");
   NodeType node = Switched();
   node.device.peak.fill(FlopRate(1e15));

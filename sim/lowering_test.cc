@@ -9,6 +9,7 @@
 
 #include "costmodel/check.h"
 #include "sim/lowering_testing.h"
+#include "sim/test_decoders.h"
 
 namespace stagecraft {
 namespace {
@@ -129,13 +130,10 @@ TEST(LoweringTest, FullyShardedTrafficIsThreeTimesTheParameters) {
 // Eight blocks and a head worth two of them on three stages: the head's stage
 // keeps two, so that no stage has more than four blocks' work.
 TEST(LoweringTest, TheStageOfTheHeadGivesBlocksAway) {
-  DecoderConfig config = DecoderOfFamily("gpt");
-  config.layers = 8;
-  config.hidden = 256;
-  config.heads = 8;
-  config.max_sequence = 512;
   // A block multiplies 2·12·256² + 4·256·512/2 a token, the head 2·256·vocab.
-  config.vocab = (2 * 12 * 256 * 256 + 2 * 256 * 512) * 2 / (2 * 256);
+  constexpr int64_t kVocab = (2 * 12 * 256 * 256 + 2 * 256 * 512) * 2 / (2 * 256);
+  const DecoderConfig config = SizedDecoder(
+      "gpt", {.layers = 8, .hidden = 256, .heads = 8, .vocab = kVocab, .max_sequence = 512});
   const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "wide head");
   EXPECT_EQ(BalancedBlocks(workload, 512, 3), (std::vector<int>{3, 3, 2}));
   PlanDegrees degrees = Degrees(1, 3);
@@ -199,14 +197,13 @@ TEST(LoweringTest, RowsThatDoNotDivideAreRoundedUp) {
 // Experts in groups of four ranks, two to an expert: gathered among the two that
 // hold the same ones in a group, summed over the two groups.
 TEST(LoweringTest, ExpertsAreShardedWithinTheirGroup) {
-  DecoderConfig config = DecoderOfFamily("llama");
-  config.layers = 4;
-  config.hidden = 256;
-  config.heads = 8;
-  config.kv_heads = 8;
-  config.ffn = 512;
-  config.vocab = 1024;
-  config.max_sequence = 512;
+  DecoderConfig config = SizedDecoder("llama", {.layers = 4,
+                                                .hidden = 256,
+                                                .heads = 8,
+                                                .kv_heads = 8,
+                                                .ffn = 512,
+                                                .vocab = 1024,
+                                                .max_sequence = 512});
   config.moe.experts = 4;
   config.moe.experts_per_token = 2;
   config.moe.ffn = 512;

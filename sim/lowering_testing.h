@@ -12,6 +12,7 @@
 #include "sim/lowering.h"
 #include "sim/plan.h"
 #include "sim/sim_executor.h"
+#include "sim/test_decoders.h"
 
 namespace stagecraft {
 
@@ -65,12 +66,8 @@ inline Cluster MakeCluster(int nodes, int devices) {
 }
 
 inline Workload MakeWorkload(int layers = 6) {
-  DecoderConfig config = DecoderOfFamily("gpt");
-  config.layers = layers;
-  config.hidden = 256;
-  config.heads = 8;
-  config.vocab = 1024;
-  config.max_sequence = 512;
+  const DecoderConfig config = SizedDecoder(
+      "gpt", {.layers = layers, .hidden = 256, .heads = 8, .vocab = 1024, .max_sequence = 512});
   return BuildDecoder(config, AttentionBackend::kFlash, "tiny");
 }
 

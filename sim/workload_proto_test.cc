@@ -8,17 +8,14 @@
 
 #include "costmodel/check.h"
 #include "sim/decoder.h"
+#include "sim/test_decoders.h"
 
 namespace stagecraft {
 namespace {
 
 Workload Build(const char* family, AttentionBackend attention) {
-  DecoderConfig config = DecoderOfFamily(family);
-  config.layers = 3;
-  config.hidden = 64;
-  config.heads = 4;
-  config.vocab = 512;
-  config.max_sequence = 128;
+  const DecoderConfig config = SizedDecoder(
+      family, {.layers = 3, .hidden = 64, .heads = 4, .vocab = 512, .max_sequence = 128});
   return BuildDecoder(config, attention, family);
 }
 

@@ -11,6 +11,7 @@
 
 #include "costmodel/check.h"
 #include "sim/decoder.h"
+#include "sim/test_decoders.h"
 #include "sim/workload_catalogue.h"
 
 namespace stagecraft {
@@ -20,13 +21,9 @@ constexpr int64_t kSequence = 2048;
 
 // A 16-bit GPT block of Megatron's 22B shape.
 DecoderConfig Gpt() {
-  DecoderConfig config = DecoderOfFamily("gpt");
-  config.layers = 48;
-  config.hidden = 6144;
-  config.heads = 64;
-  config.vocab = 51200;
-  config.max_sequence = kSequence;
-  return config;
+  return SizedDecoder(
+      "gpt",
+      {.layers = 48, .hidden = 6144, .heads = 64, .vocab = 51200, .max_sequence = kSequence});
 }
 
 const LayerKind& Block(const Workload& workload) { return workload.layer(1); }
@@ -49,12 +46,8 @@ double SavedBytesPerToken(const LayerKind& layer, double tensor_parallel, bool s
 
 // 2 layers of hidden 4: 8 embeddings, 2 positions, 12·16 + 13·4 per block.
 TEST(WorkloadTest, ParametersOfAGptThatFitsInTheHead) {
-  DecoderConfig config = DecoderOfFamily("gpt");
-  config.layers = 2;
-  config.hidden = 4;
-  config.heads = 2;
-  config.vocab = 8;
-  config.max_sequence = 2;
+  const DecoderConfig config =
+      SizedDecoder("gpt", {.layers = 2, .hidden = 4, .heads = 2, .vocab = 8, .max_sequence = 2});
   const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "tiny");
   EXPECT_EQ(workload.layer_count(), 4);
   EXPECT_EQ(workload.block_count(), 2);
@@ -102,15 +95,14 @@ TEST(WorkloadTest, TrainingFlopsFollowThePublishedConvention) {
 }
 
 TEST(WorkloadTest, HeadSizeNeedNotDivideHidden) {
-  DecoderConfig config = DecoderOfFamily("llama");
-  config.layers = 3;
-  config.hidden = 100;
-  config.heads = 6;
-  config.kv_heads = 2;
-  config.head_size = 32;
-  config.ffn = 300;
-  config.vocab = 1000;
-  config.max_sequence = 64;
+  const DecoderConfig config = SizedDecoder("llama", {.layers = 3,
+                                                      .hidden = 100,
+                                                      .heads = 6,
+                                                      .kv_heads = 2,
+                                                      .head_size = 32,
+                                                      .ffn = 300,
+                                                      .vocab = 1000,
+                                                      .max_sequence = 64});
   const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "odd");
   const double matrices = 3 * (100 * 192 + 2 * 100 * 64 + 192 * 100 + 3 * 100 * 300) + 1000 * 100;
   EXPECT_DOUBLE_EQ(workload.TrainingFlopsPerToken(64).count(), 6 * matrices + 6.0 * 64 * 192 * 3);
@@ -181,14 +173,13 @@ TEST(WorkloadTest, ParallelResidualKeepsTheBlockInputOnce) {
 }
 
 TEST(WorkloadTest, NemotronHasTwoMatricesPerMlpAndNoLinearBias) {
-  DecoderConfig config = DecoderOfFamily("nemotron");
-  config.layers = 1;
-  config.hidden = 64;
-  config.heads = 8;
-  config.kv_heads = 2;
-  config.ffn = 256;
-  config.vocab = 128;
-  config.max_sequence = 16;
+  const DecoderConfig config = SizedDecoder("nemotron", {.layers = 1,
+                                                         .hidden = 64,
+                                                         .heads = 8,
+                                                         .kv_heads = 2,
+                                                         .ffn = 256,
+                                                         .vocab = 128,
+                                                         .max_sequence = 16});
   const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "nemotron");
   EXPECT_EQ(Block(workload).Parameters(), 64 * 96 + 64 * 64 + 2 * 64 * 256 + 2 * 2 * 64);
   EXPECT_EQ(workload.Parameters(), Block(workload).Parameters() + 2 * 128 * 64 + 2 * 64);

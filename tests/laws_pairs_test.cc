@@ -18,6 +18,7 @@
 #include "sim/lowering.h"
 #include "sim/memory/stage_memory.h"
 #include "sim/plan.h"
+#include "sim/test_decoders.h"
 #include "tests/laws.h"
 
 namespace stagecraft {
@@ -108,14 +109,14 @@ const Refusal* FindRefusal(const std::string& network, const std::set<std::strin
 
 // Every size is a multiple of every degree: nothing is padded.
 DecoderConfig ConfigOf(const std::string& network) {
-  DecoderConfig config = DecoderOfFamily(network == "dense" ? "llama" : "mixtral");
-  config.layers = 6;
-  config.hidden = 512;
-  config.heads = 8;
-  config.kv_heads = 4;
-  config.ffn = 1024;
-  config.vocab = 4096;
-  config.max_sequence = kSequence;
+  DecoderConfig config =
+      SizedDecoder(network == "dense" ? "llama" : "mixtral", {.layers = 6,
+                                                              .hidden = 512,
+                                                              .heads = 8,
+                                                              .kv_heads = 4,
+                                                              .ffn = 1024,
+                                                              .vocab = 4096,
+                                                              .max_sequence = kSequence});
   config.tied_embeddings = network == "dense";
   if (network == "sparse") {
     config.moe.experts = 8;

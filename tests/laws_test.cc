@@ -16,6 +16,7 @@
 #include "sim/decoder.h"
 #include "sim/lowering.h"
 #include "sim/plan.h"
+#include "sim/test_decoders.h"
 #include "sim/workload_catalogue.h"
 
 namespace stagecraft {
@@ -27,14 +28,13 @@ using laws::RepresentedDevices;
 using laws::TotalFlops;
 
 Workload MakeWorkload(AttentionBackend attention) {
-  DecoderConfig config = DecoderOfFamily("llama");
-  config.layers = 14;
-  config.hidden = 1024;
-  config.heads = 16;
-  config.kv_heads = 8;
-  config.ffn = 4096;
-  config.vocab = 32768;
-  config.max_sequence = 2048;
+  const DecoderConfig config = SizedDecoder("llama", {.layers = 14,
+                                                      .hidden = 1024,
+                                                      .heads = 16,
+                                                      .kv_heads = 8,
+                                                      .ffn = 4096,
+                                                      .vocab = 32768,
+                                                      .max_sequence = 2048});
   return BuildDecoder(config, attention, "small llama");
 }
 

@@ -11,17 +11,14 @@
 #include "sim/cluster_spec.h"
 #include "sim/decoder.h"
 #include "sim/plan.h"
+#include "sim/test_decoders.h"
 
 namespace stagecraft {
 namespace {
 
 Workload MakeWorkload() {
-  DecoderConfig config = DecoderOfFamily("gpt");
-  config.layers = 8;
-  config.hidden = 2048;
-  config.heads = 16;
-  config.vocab = 32'000;
-  config.max_sequence = 1024;
+  const DecoderConfig config = SizedDecoder(
+      "gpt", {.layers = 8, .hidden = 2048, .heads = 16, .vocab = 32'000, .max_sequence = 1024});
   return BuildDecoder(config, AttentionBackend::kFlash, "small");
 }
 

@@ -15,6 +15,7 @@
 #include "search/plan_space.h"
 #include "search/space.h"
 #include "search/step_bound.h"
+#include "sim/test_decoders.h"
 #include "tests/laws.h"
 #include "tests/small_problems.h"
 
@@ -117,14 +118,13 @@ TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
 
 // Where passes are long a 1F1B step is little more than its bound.
 TEST(StepBoundTest, IsTightForLargeNetworks) {
-  DecoderConfig config = DecoderOfFamily("llama");
-  config.layers = 32;
-  config.hidden = 8192;
-  config.heads = 64;
-  config.kv_heads = 8;
-  config.ffn = 28672;
-  config.vocab = 32000;
-  config.max_sequence = 4096;
+  const DecoderConfig config = SizedDecoder("llama", {.layers = 32,
+                                                      .hidden = 8192,
+                                                      .heads = 64,
+                                                      .kv_heads = 8,
+                                                      .ffn = 28672,
+                                                      .vocab = 32000,
+                                                      .max_sequence = 4096});
   const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "large");
   const Cluster cluster = ParseCluster("h100-sxm:4x8");
   const AnalyticalModel model;

@@ -10,6 +10,7 @@
 #include "sim/decoder.h"
 #include "sim/encoder.h"
 #include "sim/memory/chunk_tensors.h"
+#include "sim/test_decoders.h"
 
 namespace stagecraft {
 namespace {
@@ -99,12 +100,8 @@ TEST(LayerTensorsTest, TheHeadTakesSixBytesALogit) {
 }
 
 Workload Decoder(AttentionBackend attention) {
-  DecoderConfig config = DecoderOfFamily("gpt");
-  config.layers = 1;
-  config.hidden = 64;
-  config.heads = 4;
-  config.vocab = 128;
-  config.max_sequence = 256;
+  const DecoderConfig config = SizedDecoder(
+      "gpt", {.layers = 1, .hidden = 64, .heads = 4, .vocab = 128, .max_sequence = 256});
   return BuildDecoder(config, attention, "tiny");
 }
 
