@@ -32,7 +32,7 @@ struct ListScheduling {
 // Greedy: what has begun holds up what comes a moment later and mattered more. Given the
 // memory of 1F1B it takes 1F1B's time on equal stages, and on pipelines whose passes differ
 // by up to a factor of two 1 % more on average and 19 % at worst; 6 % and 50 % more than
-// interleaved 1F1B (order_families_benchmark.cc). On equal stages with split backwards it
+// interleaved 1F1B (orders_benchmark.cc). On equal stages with split backwards it
 // meets ZB-H1, ZB-H2 and ZB-V at their memory. The same input gives the same orders. Takes
 // time in passes * (chunks + log(stages)).
 PipelineOrders ListScheduledOrders(const ChunkMap& map, int micro_batches,

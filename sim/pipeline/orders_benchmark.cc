@@ -1,12 +1,32 @@
-// Rates of making a whole pipeline's orders, without timing them: every one by name for 64
-// stages and 4,096 micro-batches, of four chunks where it takes any number. "gpipe", which
-// only counts, is the baseline in the same process.
+// Rates of making, checking, timing, writing and reading a whole pipeline's orders: every
+// one by name for 64 stages and 4,096 micro-batches, of four chunks where it takes any
+// number. "gpipe", which only counts, is the baseline in the same process.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "costmodel/random.h"
+#include "costmodel/units.h"
+#include "sim/pipeline/asynchronous.h"
+#include "sim/pipeline/chimera.h"
+#include "sim/pipeline/chunk_map.h"
+#include "sim/pipeline/list_scheduler.h"
 #include "sim/pipeline/make_orders.h"
+#include "sim/pipeline/order.h"
+#include "sim/pipeline/order_errors.h"
+#include "sim/pipeline/order_times.h"
+#include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pytorch_csv.h"
 
 namespace stagecraft {
 namespace {
+
+constexpr int kStages = 64;
+constexpr int kChunks = 4;
+constexpr int kMicroBatches = 4096;
 
 // Stages of the 14.6B network of the Zero Bubble paper.
 constexpr PassTimes kTimes = {11347_us, 11248_us, 8132_us};
@@ -20,13 +40,7 @@ OrderInputs InputsOf(const ChunkMap& map) {
                       std::vector<PassMemory>(static_cast<size_t>(map.chunks()), kMemory))};
 }
 
-void Measure(benchmark::State& state, PipelineOrder order, const OrderOptions& options,
-             const ChunkMap& map, int micro_batches) {
-  const OrderInputs inputs = InputsOf(map);
-  PipelineOrders orders;
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(orders = MakeOrders(order, options, map, micro_batches, &inputs));
-  }
+void ReportPasses(benchmark::State& state, const PipelineOrders& orders) {
   int64_t passes = 0;
   for (const PassOrder& of_stage : orders) passes += static_cast<int64_t>(of_stage.size());
   state.counters["passes"] = static_cast<double>(passes);
@@ -34,14 +48,24 @@ void Measure(benchmark::State& state, PipelineOrder order, const OrderOptions& o
                                                   benchmark::Counter::kIsRate);
 }
 
-void BM_Orders(benchmark::State& state, PipelineOrder order, int chunks) {
-  Measure(state, order, {}, ChunkMap(PlacementOf(order), 64, chunks), 4096);
+void Measure(benchmark::State& state, PipelineOrder order, const OrderOptions& options,
+             const ChunkMap& map, int micro_batches) {
+  const OrderInputs inputs = InputsOf(map);
+  PipelineOrders orders;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(orders = MakeOrders(order, options, map, micro_batches, &inputs));
+  }
+  ReportPasses(state, orders);
 }
 
-// As many chunks as it takes, at most four.
+void BM_Orders(benchmark::State& state, PipelineOrder order, int chunks) {
+  Measure(state, order, {}, ChunkMap(PlacementOf(order), kStages, chunks), kMicroBatches);
+}
+
+// As many chunks as it takes, at most kChunks.
 int MostChunks(PipelineOrder order) {
-  int chunks = 4;
-  while (!FindChunkError(order, PlacementOf(order), 64, chunks).empty()) --chunks;
+  int chunks = kChunks;
+  while (!FindChunkError(order, PlacementOf(order), kStages, chunks).empty()) --chunks;
   return chunks;
 }
 
@@ -55,6 +79,35 @@ void RegisterAllNames() {
   }
 }
 
+void BM_InterleavedGroups(benchmark::State& state) {
+  OrderOptions options;
+  options.groups = MicroBatchGroups{100};
+  Measure(state, PipelineOrder::kInterleaved, options, ChunkMap::Looped(kStages, kChunks),
+          kMicroBatches);
+}
+void BM_ChimeraTwoForwards(benchmark::State& state) {
+  OrderOptions options;
+  options.slots = ChimeraSlots::kTwoForwards;
+  Measure(state, PipelineOrder::kChimera, options,
+          ChunkMap(Placement::kBidirectional, kStages, kChunks), kMicroBatches);
+}
+// The weight versions of every pass too.
+void BM_PipeDream(benchmark::State& state) {
+  const std::vector<int> replicas(kStages, 1);
+  PipelineOrders orders(kStages);
+  for (auto _ : state) {
+    for (int stage = 0; stage < kStages; ++stage) {
+      benchmark::DoNotOptimize(
+          orders[stage] =
+              PipeDreamOrder(replicas, stage, 0, kMicroBatches, WeightSync::kStashing).passes);
+    }
+  }
+  ReportPasses(state, orders);
+}
+BENCHMARK(BM_PipeDream)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_InterleavedGroups)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_ChimeraTwoForwards)->Unit(benchmark::kMillisecond);
+
 // Activation limits in percent of what 1F1B's first stage holds.
 void BM_AutomaticZeroBubble(benchmark::State& state) {
   OrderOptions options;
@@ -67,6 +120,100 @@ BENCHMARK(BM_AutomaticZeroBubble)
     ->ArgsProduct({{32}, {256}, {100, 150, 300}})
     ->ArgsProduct({{64}, {4096}, {150, 200}})
     ->Unit(benchmark::kMillisecond);
+
+// Within 1F1B's memory, or without limit.
+void BM_ListScheduled(benchmark::State& state) {
+  OrderOptions options;
+  options.activation_limit = static_cast<double>(state.range(1));
+  Measure(state, PipelineOrder::kList, options,
+          ChunkMap::Looped(kStages, static_cast<int>(state.range(0))), kMicroBatches);
+}
+BENCHMARK(BM_ListScheduled)
+    ->ArgNames({"chunks", "limited"})
+    ->ArgsProduct({{1, kChunks}, {0, 1}})
+    ->Unit(benchmark::kMillisecond);
+
+// Against (interleaved) 1F1B at its own memory: pipelines whose passes differ by up to a
+// factor of two, with transfers of up to three tenths of the shortest.
+void BM_ListScheduledSlowdown(benchmark::State& state) {
+  const bool interleaves = state.range(0) != 0;
+  constexpr int kTrials = 1000;
+  double sum = 0;
+  double worst = 0;
+  for (auto _ : state) {
+    for (int trial = 0; trial < kTrials; ++trial) {
+      Random random = Random(7).Child("slowdown", trial);
+      const int p = static_cast<int>(random.Integer(2, 12));
+      const int v = interleaves ? static_cast<int>(random.Integer(2, 4)) : 1;
+      const int m = p * static_cast<int>(random.Integer(2, 8));
+      PipelineCosts costs = UniformCosts(p, v, PassTimes{}, Duration());
+      ListScheduling options;
+      PipelineOrders orders;
+      for (int stage = 0; stage < p; ++stage) {
+        for (PassTimes& times : costs.times[stage]) {
+          const Duration time = Duration::Nanoseconds(random.Integer(1000, 2000));
+          times = {time, time, time};
+        }
+        costs.transfers[stage] = Duration::Nanoseconds(random.Integer(0, 300));
+        orders.push_back(interleaves ? InterleavedOrder(stage, p, v, m)
+                                     : OneForwardOneBackwardOrder(p - 1 - stage, m));
+        options.memory.emplace_back(v, PassMemory{1, 0});
+        options.limits.push_back(PeakInFlight(orders.back()));
+      }
+      const ChunkMap map = ChunkMap::Looped(p, v);
+      const PipelineOrders listed = ListScheduledOrders(map, m, costs, options);
+      const double ratio = TimeOrders(map, listed, m, costs).Makespan().seconds() /
+                           TimeOrders(map, orders, m, costs).Makespan().seconds();
+      sum += ratio / kTrials;
+      worst = std::max(worst, ratio);
+    }
+  }
+  state.counters["mean"] = sum / static_cast<double>(state.iterations());
+  state.counters["worst"] = worst;
+}
+BENCHMARK(BM_ListScheduledSlowdown)->ArgName("interleaved")->Arg(0)->Arg(1)->Iterations(1);
+
+// What the rest does with the interleaved orders.
+PipelineOrders Interleaved() {
+  return MakeOrders(PipelineOrder::kInterleaved, {}, ChunkMap::Looped(kStages, kChunks),
+                    kMicroBatches, nullptr);
+}
+void BM_FindOrderError(benchmark::State& state) {
+  const PipelineOrders orders = Interleaved();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        FindOrderError(ChunkMap::Looped(kStages, kChunks), orders, kMicroBatches, false));
+  }
+  ReportPasses(state, orders);
+}
+void BM_TimeOrders(benchmark::State& state) {
+  const PipelineOrders orders = Interleaved();
+  const PipelineCosts costs = UniformCosts(kStages, kChunks, kTimes, kTransfer);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        TimeOrders(ChunkMap::Looped(kStages, kChunks), orders, kMicroBatches, costs).Makespan());
+  }
+  ReportPasses(state, orders);
+}
+void BM_WritePytorchCsv(benchmark::State& state) {
+  const PipelineOrders orders = Interleaved();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        WritePytorchCsv(ChunkMap::Looped(kStages, kChunks), orders, kMicroBatches));
+  }
+  ReportPasses(state, orders);
+}
+void BM_ReadPytorchCsv(benchmark::State& state) {
+  const PipelineOrders orders = Interleaved();
+  const std::string text =
+      WritePytorchCsv(ChunkMap::Looped(kStages, kChunks), orders, kMicroBatches);
+  for (auto _ : state) benchmark::DoNotOptimize(ReadPytorchCsv(text, "s.csv").micro_batches);
+  ReportPasses(state, orders);
+}
+BENCHMARK(BM_FindOrderError)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_TimeOrders)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_WritePytorchCsv)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_ReadPytorchCsv)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace stagecraft
