@@ -278,14 +278,18 @@ TEST(NetworkModelTest, UnknownFabricsRunBelowTheirLinks) {
 // The marks that issue 5 sets, against the shared tables.
 class NetworkAccuracyTest : public testing::Test {
  protected:
-  void SetUp() override {
-    if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  // Both tables are read once for all tests.
+  static void SetUpTestSuite() {
+    if (!HasSharedData()) return;
     const std::string folder = std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/network/";
     samples_ = ReadCollectiveTable(folder + "collectives.csv.gz").samples;
     for (NetworkSample& sample :
          ReadCollectiveTable(folder + "nd_a100_v4_all_reduce.csv").samples) {
       samples_.push_back(std::move(sample));
     }
+  }
+  void SetUp() override {
+    if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   }
 
   using Claim = std::function<bool(const NetworkSample&)>;
@@ -308,7 +312,7 @@ class NetworkAccuracyTest : public testing::Test {
     return RunNetworkExperiment(samples_, options).overall_rows;
   }
 
-  std::vector<NetworkSample> samples_;
+  static inline std::vector<NetworkSample> samples_;
 };
 
 // Correlations of numbers have no negative eigenvalue; else weights mean nothing.
