@@ -1,6 +1,5 @@
 #include "sim/workload_proto.h"
 
-#include <boost/range/iterator_range.hpp>
 #include <limits>
 #include <set>
 #include <string>
@@ -63,11 +62,6 @@ Enum EnumFromProto(ProtoEnum value, int count, const char* field, const Place& p
              given == nullptr ? std::to_string(value) : given->name(), wanted);
   return static_cast<Enum>(value - 1);
 }
-template <typename ProtoEnum, typename Enum>
-ProtoEnum EnumToProto(Enum value) {
-  return static_cast<ProtoEnum>(static_cast<int>(value) + 1);
-}
-
 SavedTensor SavedFromProto(const SavedTensorProto& proto, const Place& place) {
   place.Want(!proto.name().empty(), "name", "nothing", "a name");
   place.Range("features", proto.features(), 1, kMaxFeatures);
@@ -214,43 +208,6 @@ void ReadLayers(const WorkloadProto& proto, const Place& place, Workload& worklo
   }
 }
 
-void OperatorsToProto(const OperatorGraph& graph, LayerKindProto* kind) {
-  for (size_t vertex = 0; vertex < num_vertices(graph); ++vertex) {
-    const Operator& op = graph[vertex];
-    OperatorProto* proto = kind->add_operators();
-    proto->set_name(op.name);
-    proto->set_kind(EnumToProto<OperatorProto::Kind>(op.kind));
-    proto->set_split(EnumToProto<OperatorProto::Split>(op.split));
-    proto->set_in_features(op.in_features);
-    proto->set_out_features(op.out_features);
-    proto->set_heads(op.heads);
-    proto->set_kv_heads(op.kv_heads);
-    proto->set_head_size(op.head_size);
-    proto->set_causal(op.causal);
-    proto->set_parameters(op.parameters);
-    proto->set_reads_layer_input(op.reads_layer_input);
-    proto->set_forward_elements(op.forward_elements);
-    proto->set_positions(op.positions);
-    proto->set_keys(op.keys);
-    proto->set_groups(op.groups == 1 ? 0 : op.groups);
-    proto->set_input_elements(op.input_elements);
-    proto->set_experts(op.experts);
-    proto->set_experts_per_token(op.experts_per_token);
-    proto->set_backward_elements(op.backward_elements);
-    proto->set_kernels(op.kernels);
-    proto->set_forward_time_ns(op.forward_time.ns());
-    proto->set_backward_time_ns(op.backward_time.ns());
-    for (const SavedTensor& tensor : op.saved) {
-      SavedTensorProto* saved = proto->add_saved();
-      saved->set_name(tensor.name);
-      saved->set_features(tensor.features);
-      saved->set_bytes_per_element(tensor.bytes_per_element);
-      saved->set_split(EnumToProto<OperatorProto::Split>(tensor.split));
-      saved->set_per_key(tensor.per_key);
-    }
-  }
-}
-
 }  // namespace
 
 Workload WorkloadFromProto(const WorkloadProto& proto, std::string_view path) {
@@ -274,34 +231,6 @@ Workload WorkloadFromProto(const WorkloadProto& proto, std::string_view path) {
   workload.tied_embeddings = proto.tied_embeddings();
   workload.attention = EnumFromProto<AttentionBackend>(proto.attention(), 2, "attention", place);
   return workload;
-}
-
-WorkloadProto WorkloadToProto(const Workload& workload) {
-  WorkloadProto proto;
-  proto.set_name(workload.name);
-  for (const LayerKind& kind : workload.kinds) {
-    LayerKindProto* kind_proto = proto.add_kinds();
-    kind_proto->set_name(kind.name);
-    kind_proto->set_role(EnumToProto<LayerKindProto::Role>(kind.role));
-    OperatorsToProto(kind.operators, kind_proto);
-    for (const auto edge : boost::make_iterator_range(edges(kind.operators))) {
-      OperatorEdgeProto* edge_proto = kind_proto->add_edges();
-      edge_proto->set_producer(static_cast<int>(source(edge, kind.operators)));
-      edge_proto->set_consumer(static_cast<int>(target(edge, kind.operators)));
-    }
-    kind_proto->set_boundary_features(kind.boundary_features);
-    kind_proto->set_tied_parameters(kind.tied_parameters);
-    kind_proto->set_boundary_positions(kind.boundary_positions);
-  }
-  for (const int layer : workload.layers) proto.add_layers(layer);
-  proto.set_hidden(workload.hidden);
-  proto.set_vocabulary(workload.vocabulary);
-  proto.set_heads(workload.heads);
-  proto.set_kv_heads(workload.kv_heads);
-  proto.set_max_sequence(workload.max_sequence);
-  proto.set_tied_embeddings(workload.tied_embeddings);
-  proto.set_attention(EnumToProto<WorkloadProto::AttentionBackend>(workload.attention));
-  return proto;
 }
 
 }  // namespace stagecraft
