@@ -1,15 +1,10 @@
 // The way out: a plan as the proto that lists its stages.
+#include "sim/enum_to_proto.h"
 #include "sim/pipeline/order_text.h"
 #include "sim/plan_proto.h"
 
 namespace stagecraft {
 namespace {
-
-// The protos number these enums from one, in the same order.
-template <typename ProtoEnum, typename Enum>
-ProtoEnum EnumToProto(Enum value) {
-  return static_cast<ProtoEnum>(static_cast<int>(value) + 1);
-}
 
 void SetRange(const LayerRange& range, LayerRangeProto& proto) {
   proto.set_first(range.first);

@@ -1,15 +1,10 @@
 #include <boost/range/iterator_range.hpp>
 
+#include "sim/enum_to_proto.h"
 #include "sim/workload_proto.h"
 
 namespace stagecraft {
 namespace {
-
-// Protos number these enums from one, in the same order.
-template <typename ProtoEnum, typename Enum>
-ProtoEnum EnumToProto(Enum value) {
-  return static_cast<ProtoEnum>(static_cast<int>(value) + 1);
-}
 
 void OperatorsToProto(const OperatorGraph& graph, LayerKindProto* kind) {
   for (size_t vertex = 0; vertex < num_vertices(graph); ++vertex) {
