@@ -5,39 +5,12 @@
 #include <algorithm>
 
 #include "costmodel/analytical_model.h"
-#include "costmodel/check.h"
 #include "sim/cluster.h"
-#include "tools/validation/row_cluster.h"
 #include "tools/validation/row_plan.h"
+#include "tools/validation/test_rows.h"
 
 namespace stagecraft {
 namespace {
-
-MeasuredRow Gpt() {
-  MeasuredRow row;
-  row.source = "paper";
-  row.stack = "megatron-core";
-  row.model_kind = "gpt";
-  row.layers = 8;
-  row.hidden = 1024;
-  row.heads = 16;
-  row.seq = 1024;
-  row.global_batch = 32;
-  row.tp = 2;
-  row.pp = 4;
-  row.dp = 2;
-  row.n_gpus = 16;
-  row.n_nodes = 2;
-  row.gpus_per_node = 8;
-  row.gpu_id = "a100-sxm4-80gb";
-  row.intra_kind = "nvlink3-nvswitch";
-  row.inter_gbit_per_node = "1600";
-  row.dtype = "bf16";
-  row.metric_kind = "step_time";
-  row.value = 1;
-  row.is_scored = true;
-  return row;
-}
 
 Prediction Predict(const MeasuredRow& row) {
   return PredictRow(row, StackTable::Embedded(), AnalyticalModel());
@@ -366,130 +339,6 @@ TEST(PredictionTest, CollectivesAreTimesOrBusBandwidths) {
   const double seconds = Predict(row).value.value();
   row.metric_kind = "collective_busbw";
   EXPECT_NEAR(Predict(row).value.value(), 1.5 * 1.073741824 / seconds, 1e-6);
-}
-
-TEST(RowClusterTest, MixturesAreGroupsInRankOrder) {
-  MeasuredRow row = Gpt();
-  row.gpu_id = "v100-sxm2-32gb*8+a100-sxm4-80gb*16";
-  row.intra_kind = "v100-sxm2-32gb:nvlink2-cube-mesh+a100-sxm4-80gb:nvlink3-nvswitch";
-  row.inter_gbit_per_node = "v100-sxm2-32gb:100+a100-sxm4-80gb:1600";
-  row.n_gpus = 24;
-  std::vector<std::string> defaults;
-  const Cluster cluster = BuildRowCluster(row, defaults);
-  ASSERT_EQ(cluster.groups().size(), 2u);
-  EXPECT_EQ(cluster.groups()[0].type.wiring, Wiring::kCubeMesh);
-  EXPECT_EQ(cluster.groups()[1].count, 2);
-  EXPECT_EQ(cluster.groups()[1].type.nics, 8);
-  EXPECT_EQ(cluster.device(8).id, "a100-sxm4-80gb");
-}
-
-TEST(RowClusterTest, TheBoardWinsOverTheNodesOwn) {
-  MeasuredRow row = Gpt();
-  row.node_id = "dgx-a100";
-  row.gpu_id = "a100-sxm4-40gb";
-  std::vector<std::string> defaults;
-  EXPECT_EQ(BuildRowCluster(row, defaults).device(0).id, "a100-sxm4-40gb");
-  EXPECT_TRUE(defaults.empty());
-}
-
-// 18 nodes of 4 share their switch.
-TEST(RowClusterTest, NodesOfAnNvl72AreOneDomain) {
-  MeasuredRow row = Gpt();
-  row.gpu_id = "gb200-186gb";
-  row.intra_kind = "nvlink5-nvl72";
-  row.gpus_per_node = 4;
-  row.n_nodes = 4;
-  std::vector<std::string> defaults;
-  const Cluster cluster = BuildRowCluster(row, defaults);
-  EXPECT_EQ(cluster.domain(0), cluster.domain(3));
-}
-
-TEST(RowClusterTest, AnUnstatedNetworkIsTheReferenceNodes) {
-  MeasuredRow row = Gpt();
-  row.inter_gbit_per_node = "";
-  std::vector<std::string> defaults;
-  BuildRowCluster(row, defaults);
-  EXPECT_EQ(defaults, (std::vector<std::string>{"network of dgx-a100: 8 x 200 Gbit/s"}));
-}
-
-TEST(StackTableTest, EmbeddedTableHasTheStacksOfTheReadme) {
-  for (const char* stack :
-       {"megatron-2020", "megatron-2021", "megatron-core", "nemo", "megatron-deepspeed",
-        "deepspeed", "fsdp", "internevo", "ddp", "oneflow", "torchgpipe", "sailor", "other"}) {
-    EXPECT_NE(StackTable::Embedded().Find(stack), nullptr) << stack;
-  }
-  EXPECT_EQ(StackTable::Embedded().Find("nemo")->zero, 1);
-}
-
-TEST(StackTableTest, EveryValueSaysWhereItComesFrom) {
-  for (const std::string& name : StackTable::Embedded().Names()) {
-    const StackDefaults& stack = *StackTable::Embedded().Find(name);
-    // Each stack states at least these.
-    for (const char* key : {"recompute", "order", "zero", "overlap_grad_reduce",
-                            "sequence_parallel", "attention", "optimizer"}) {
-      EXPECT_NE(stack.Find(key), nullptr) << name << ' ' << key;
-    }
-    for (const StackValue& value : stack.values) {
-      EXPECT_GT(value.origin.size(), 10u) << name << ' ' << value.key;
-      EXPECT_LE(value.origin.size(), 64u) << name << ' ' << value.key;  // 100 columns with its key
-    }
-  }
-  const StackDefaults& ddp = *StackTable::Embedded().Find("ddp");
-  EXPECT_EQ(ddp.Find("bucket_bytes")->value, std::to_string(25 << 20));
-  EXPECT_EQ(ddp.Find("bucket_bytes")->origin, "PyTorch DistributedDataParallel: bucket_cap_mb=25");
-  EXPECT_EQ(ddp.Find("zero")->value, "0");
-  EXPECT_EQ(ddp.Find("overlap_grad_reduce")->value, "true");
-  EXPECT_EQ(ddp.Find("vocabulary_multiple"), nullptr);
-}
-
-// A stack `a` with `more` in it, and the origins of what it always has.
-std::string StackText(const std::string& more) {
-  return "stacks { id: \"a\" recompute: \"none\" order: \"1f1b\" attention: \"flash\" " + more +
-         " origins { field: [\"recompute\", \"order\", \"attention\"] origin: \"a paper\" } }";
-}
-
-TEST(StackTableTest, BadTablesSayWhere) {
-  const std::string good = StackText("");
-  const std::pair<std::string, const char*> cases[] = {
-      {"stacks { id: \"a\" recompute: \"some\" }",
-       "t: stacks[0].recompute: got \"some\", want one of none, selective, full"},
-      {good + good, "t: stacks[1].id: got \"a\" twice, want it once"},
-      {good, "t: gpt_vocabulary: got 0, want > 0"},
-      {good + "\nstacks { zeroes: 1 }",
-       "t:2:16: Message type \"stagecraft.StackProto\" has no field named \"zeroes\", want a "
-       "StackTableProto in text format"},
-      {StackText("optimizer: \"lamb\""),
-       "t: stacks[0].optimizer: got \"lamb\", want one of adam, sgd"},
-      {StackText("embedding_placement: \"vocab-1\""),
-       "t: stacks[0].embedding_placement: got \"vocab-1\", want one of first-last, redistributed"},
-      {StackText("context_exchange: \"star\""),
-       "t: stacks[0].context_exchange: got \"star\", want one of ring, gather, ulysses"},
-      {StackText("gradient_bytes: 3"), "t: stacks[0].gradient_bytes: got 3, want 2 or 4"},
-      {StackText("fp16_gradient_bytes: 0"), "t: stacks[0].fp16_gradient_bytes: got 0, want 2 or 4"},
-      {StackText("zero: 4"), "t: stacks[0].zero: got 4, want 0 to 3"},
-      {StackText("bucket_bytes: -1"), "t: stacks[0].bucket_bytes: got -1, want 0 to 1000000000"},
-      {StackText("zero: 0"), "t: stacks[0].origins: got none for \"zero\", want one"},
-      {StackText("origins { field: \"zero\" origin: \"a paper\" }"),
-       "t: stacks[0].origins: got one for \"zero\", want a field that the stack sets"},
-      {StackText("origins { field: \"order\" origin: \"a paper\" }"),
-       "t: stacks[0].origins[1].field: got \"order\" twice, want it once"},
-      {"sources { source: \"a paper\" attention: \"fast\" }",
-       "t: sources[0].attention: got \"fast\", want one of unfused, flash"},
-      {"sources { source: \"a paper\" vocabulary: -1 }",
-       "t: sources[0].vocabulary: got -1, want >= 0"},
-      {"sources { source: \"a paper\" gradient_bytes: 3 }",
-       "t: sources[0].gradient_bytes: got 3, want 2 or 4"},
-      {StackText("zero: 0 origins { field: \"zero\" }"),
-       "t: stacks[0].origins[0].origin: got none, want a source"},
-  };
-  for (const auto& [text, error] : cases) {
-    try {
-      StackTable::Parse(text, "t");
-      ADD_FAILURE() << text;
-    } catch (const InputError& caught) {
-      EXPECT_STREQ(caught.what(), error);
-    }
-  }
 }
 
 }  // namespace

@@ -1,0 +1,59 @@
+#include "tools/validation/row_cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/cluster.h"
+#include "tools/validation/test_rows.h"
+
+namespace stagecraft {
+namespace {
+
+TEST(RowClusterTest, MixturesAreGroupsInRankOrder) {
+  MeasuredRow row = Gpt();
+  row.gpu_id = "v100-sxm2-32gb*8+a100-sxm4-80gb*16";
+  row.intra_kind = "v100-sxm2-32gb:nvlink2-cube-mesh+a100-sxm4-80gb:nvlink3-nvswitch";
+  row.inter_gbit_per_node = "v100-sxm2-32gb:100+a100-sxm4-80gb:1600";
+  row.n_gpus = 24;
+  std::vector<std::string> defaults;
+  const Cluster cluster = BuildRowCluster(row, defaults);
+  ASSERT_EQ(cluster.groups().size(), 2u);
+  EXPECT_EQ(cluster.groups()[0].type.wiring, Wiring::kCubeMesh);
+  EXPECT_EQ(cluster.groups()[1].count, 2);
+  EXPECT_EQ(cluster.groups()[1].type.nics, 8);
+  EXPECT_EQ(cluster.device(8).id, "a100-sxm4-80gb");
+}
+
+TEST(RowClusterTest, TheBoardWinsOverTheNodesOwn) {
+  MeasuredRow row = Gpt();
+  row.node_id = "dgx-a100";
+  row.gpu_id = "a100-sxm4-40gb";
+  std::vector<std::string> defaults;
+  EXPECT_EQ(BuildRowCluster(row, defaults).device(0).id, "a100-sxm4-40gb");
+  EXPECT_TRUE(defaults.empty());
+}
+
+// 18 nodes of 4 share their switch.
+TEST(RowClusterTest, NodesOfAnNvl72AreOneDomain) {
+  MeasuredRow row = Gpt();
+  row.gpu_id = "gb200-186gb";
+  row.intra_kind = "nvlink5-nvl72";
+  row.gpus_per_node = 4;
+  row.n_nodes = 4;
+  std::vector<std::string> defaults;
+  const Cluster cluster = BuildRowCluster(row, defaults);
+  EXPECT_EQ(cluster.domain(0), cluster.domain(3));
+}
+
+TEST(RowClusterTest, AnUnstatedNetworkIsTheReferenceNodes) {
+  MeasuredRow row = Gpt();
+  row.inter_gbit_per_node = "";
+  std::vector<std::string> defaults;
+  BuildRowCluster(row, defaults);
+  EXPECT_EQ(defaults, (std::vector<std::string>{"network of dgx-a100: 8 x 200 Gbit/s"}));
+}
+
+}  // namespace
+}  // namespace stagecraft

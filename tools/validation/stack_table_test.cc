@@ -1,0 +1,94 @@
+#include "tools/validation/stack_table.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+TEST(StackTableTest, EmbeddedTableHasTheStacksOfTheReadme) {
+  for (const char* stack :
+       {"megatron-2020", "megatron-2021", "megatron-core", "nemo", "megatron-deepspeed",
+        "deepspeed", "fsdp", "internevo", "ddp", "oneflow", "torchgpipe", "sailor", "other"}) {
+    EXPECT_NE(StackTable::Embedded().Find(stack), nullptr) << stack;
+  }
+  EXPECT_EQ(StackTable::Embedded().Find("nemo")->zero, 1);
+}
+
+TEST(StackTableTest, EveryValueSaysWhereItComesFrom) {
+  for (const std::string& name : StackTable::Embedded().Names()) {
+    const StackDefaults& stack = *StackTable::Embedded().Find(name);
+    // Each stack states at least these.
+    for (const char* key : {"recompute", "order", "zero", "overlap_grad_reduce",
+                            "sequence_parallel", "attention", "optimizer"}) {
+      EXPECT_NE(stack.Find(key), nullptr) << name << ' ' << key;
+    }
+    for (const StackValue& value : stack.values) {
+      EXPECT_GT(value.origin.size(), 10u) << name << ' ' << value.key;
+      EXPECT_LE(value.origin.size(), 64u) << name << ' ' << value.key;  // 100 columns with its key
+    }
+  }
+  const StackDefaults& ddp = *StackTable::Embedded().Find("ddp");
+  EXPECT_EQ(ddp.Find("bucket_bytes")->value, std::to_string(25 << 20));
+  EXPECT_EQ(ddp.Find("bucket_bytes")->origin, "PyTorch DistributedDataParallel: bucket_cap_mb=25");
+  EXPECT_EQ(ddp.Find("zero")->value, "0");
+  EXPECT_EQ(ddp.Find("overlap_grad_reduce")->value, "true");
+  EXPECT_EQ(ddp.Find("vocabulary_multiple"), nullptr);
+}
+
+// A stack `a` with `more` in it, and the origins of what it always has.
+std::string StackText(const std::string& more) {
+  return "stacks { id: \"a\" recompute: \"none\" order: \"1f1b\" attention: \"flash\" " + more +
+         " origins { field: [\"recompute\", \"order\", \"attention\"] origin: \"a paper\" } }";
+}
+
+TEST(StackTableTest, BadTablesSayWhere) {
+  const std::string good = StackText("");
+  const std::pair<std::string, const char*> cases[] = {
+      {"stacks { id: \"a\" recompute: \"some\" }",
+       "t: stacks[0].recompute: got \"some\", want one of none, selective, full"},
+      {good + good, "t: stacks[1].id: got \"a\" twice, want it once"},
+      {good, "t: gpt_vocabulary: got 0, want > 0"},
+      {good + "\nstacks { zeroes: 1 }",
+       "t:2:16: Message type \"stagecraft.StackProto\" has no field named \"zeroes\", want a "
+       "StackTableProto in text format"},
+      {StackText("optimizer: \"lamb\""),
+       "t: stacks[0].optimizer: got \"lamb\", want one of adam, sgd"},
+      {StackText("embedding_placement: \"vocab-1\""),
+       "t: stacks[0].embedding_placement: got \"vocab-1\", want one of first-last, redistributed"},
+      {StackText("context_exchange: \"star\""),
+       "t: stacks[0].context_exchange: got \"star\", want one of ring, gather, ulysses"},
+      {StackText("gradient_bytes: 3"), "t: stacks[0].gradient_bytes: got 3, want 2 or 4"},
+      {StackText("fp16_gradient_bytes: 0"), "t: stacks[0].fp16_gradient_bytes: got 0, want 2 or 4"},
+      {StackText("zero: 4"), "t: stacks[0].zero: got 4, want 0 to 3"},
+      {StackText("bucket_bytes: -1"), "t: stacks[0].bucket_bytes: got -1, want 0 to 1000000000"},
+      {StackText("zero: 0"), "t: stacks[0].origins: got none for \"zero\", want one"},
+      {StackText("origins { field: \"zero\" origin: \"a paper\" }"),
+       "t: stacks[0].origins: got one for \"zero\", want a field that the stack sets"},
+      {StackText("origins { field: \"order\" origin: \"a paper\" }"),
+       "t: stacks[0].origins[1].field: got \"order\" twice, want it once"},
+      {"sources { source: \"a paper\" attention: \"fast\" }",
+       "t: sources[0].attention: got \"fast\", want one of unfused, flash"},
+      {"sources { source: \"a paper\" vocabulary: -1 }",
+       "t: sources[0].vocabulary: got -1, want >= 0"},
+      {"sources { source: \"a paper\" gradient_bytes: 3 }",
+       "t: sources[0].gradient_bytes: got 3, want 2 or 4"},
+      {StackText("zero: 0 origins { field: \"zero\" }"),
+       "t: stacks[0].origins[0].origin: got none, want a source"},
+  };
+  for (const auto& [text, error] : cases) {
+    try {
+      StackTable::Parse(text, "t");
+      ADD_FAILURE() << text;
+    } catch (const InputError& caught) {
+      EXPECT_STREQ(caught.what(), error);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft
