@@ -8,7 +8,7 @@
 #include "search/evaluation.h"
 #include "sim/bubble.h"
 #include "sim/critical_path.h"
-#include "tools/plan_flags.h"
+#include "tools/planned_job.h"
 #include "tools/step_report.h"
 
 namespace stagecraft {

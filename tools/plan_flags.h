@@ -9,25 +9,13 @@
 
 #include "sim/cluster.h"
 #include "sim/plan.h"
-#include "sim/sim_executor.h"
 #include "sim/workload.h"
 #include "tools/order_flags.h"
+#include "tools/planned_job.h"
 #include "tools/sync_flags.h"
 #include "tools/validation/stack_table.h"
 
 namespace stagecraft {
-
-// What was asked for, checked and built. Workload and Cluster outlive the plan.
-struct PlannedJob {
-  Workload workload;
-  Cluster cluster;
-  Plan plan;
-  std::string stack;                     // whose defaults were used; may be empty
-  std::vector<StackValue> stack_values;  // those that no flag replaced
-  std::vector<std::string> files;        // that were read
-  std::vector<std::string> warnings;     // what rests on an assumption, a sentence each
-  NetworkOptions network = {};
-};
 
 class PlanFlags {
  public:

@@ -6,7 +6,7 @@
 
 #include "sim/plan.h"
 #include "sim/workload.h"
-#include "tools/plan_flags.h"
+#include "tools/planned_job.h"
 
 namespace stagecraft {
 

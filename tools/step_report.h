@@ -8,7 +8,7 @@
 #include "costmodel/units.h"
 #include "search/evaluation.h"
 #include "sim/breakdown.h"
-#include "tools/plan_flags.h"
+#include "tools/planned_job.h"
 
 namespace stagecraft {
 
