@@ -158,8 +158,10 @@ PlacementProblem SharedInstance(const std::string& folder, const std::string& in
 // Figures have six digits where they are published.
 constexpr double kDigits = 1e-5;
 
+// A short run is as good for most, the long one for the others.
+constexpr int64_t kSteps[] = {200'000, 3'000'000};
+
 void ExpectAsGoodAs(const PlacementProblem& problem, double contiguous_ms, double any_ms) {
-  constexpr int64_t kSteps = 3'000'000;
   const auto found = SolveContiguousMaxLoad(problem);
   ASSERT_TRUE(found.has_value());
   PartitionCheck check = CheckMaxLoad(problem, found->placement);
@@ -167,11 +169,15 @@ void ExpectAsGoodAs(const PlacementProblem& problem, double contiguous_ms, doubl
   EXPECT_TRUE(check.errors.empty()) << check.errors.front();
   EXPECT_NEAR(check.objective, found->max_load_ms, 1e-6);
   EXPECT_NEAR(found->max_load_ms / contiguous_ms, 1, kDigits) << problem.name;
-  const MaxLoad annealed = ImproveMaxLoad(problem, found->placement, kSteps, 1);
+  const double most_ms = any_ms * (1 + kDigits);
+  MaxLoad annealed = ImproveMaxLoad(problem, found->placement, kSteps[0], 1);
+  if (annealed.max_load_ms > most_ms) {
+    annealed = ImproveMaxLoad(problem, found->placement, kSteps[1], 1);
+  }
   check = CheckMaxLoad(problem, annealed.placement);
   EXPECT_TRUE(check.errors.empty()) << check.errors.front();
   EXPECT_NEAR(check.objective, annealed.max_load_ms, 1e-6);
-  EXPECT_LE(annealed.max_load_ms, any_ms * (1 + kDigits)) << problem.name;
+  EXPECT_LE(annealed.max_load_ms, most_ms) << problem.name;
 }
 
 TEST(MaxLoadTest, EveryPublishedInstanceIsAtItsBestKnownLoadOrBelow) {
