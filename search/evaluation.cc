@@ -98,6 +98,12 @@ void Simulate(const Workload& workload, const Cluster& cluster, const CostModel&
 
 }  // namespace
 
+const StageMemory& FullestStage(const Evaluation& evaluation) {
+  return *std::max_element(
+      evaluation.memory.begin(), evaluation.memory.end(),
+      [](const StageMemory& a, const StageMemory& b) { return a.Share() < b.Share(); });
+}
+
 Evaluation EvaluatePlan(const Plan& plan, const Workload& workload, const Cluster& cluster,
                         const CostModel& model, const SimulationOptions& options) {
   SimulatedStep step;

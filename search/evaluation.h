@@ -49,6 +49,9 @@ struct Evaluation {
   double hfu() const { return hardware_flops.count() / (peak.flop_per_s() * step_time.seconds()); }
 };
 
+// The stage that comes closest to its devices' capacity.
+const StageMemory& FullestStage(const Evaluation& evaluation);
+
 // A simulated step with everything that led to it.
 struct SimulatedStep {
   Plan plan;  // with the orders that it ran

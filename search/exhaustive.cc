@@ -122,16 +122,10 @@ class Search {
   }
 
   void NoteStage(const Evaluation& evaluation, size_t index) {
-    const auto share = [](const StageMemory& memory) {
-      return static_cast<double>(memory.Peak().count()) /
-             static_cast<double>(memory.capacity.count());
-    };
-    const auto fullest = std::max_element(
-        evaluation.memory.begin(), evaluation.memory.end(),
-        [&](const StageMemory& a, const StageMemory& b) { return share(a) < share(b); });
-    NoteObstacle(share(*fullest), [&] {
-      return fmt::format("stage {} needs {:.1f} GiB at {}, {:.1f} GiB are there", fullest->stage,
-                         fullest->Peak().gib(), space_.Describe(index), fullest->capacity.gib());
+    const StageMemory& fullest = FullestStage(evaluation);
+    NoteObstacle(fullest.Share(), [&] {
+      return fmt::format("stage {} needs {:.1f} GiB at {}, {:.1f} GiB are there", fullest.stage,
+                         fullest.Peak().gib(), space_.Describe(index), fullest.capacity.gib());
     });
   }
 

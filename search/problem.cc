@@ -68,12 +68,7 @@ double Score(Objective objective, const Evaluation& evaluation) {
     case Objective::kMemory:
       break;
   }
-  double fullest = 0;
-  for (const StageMemory& memory : evaluation.memory) {
-    fullest = std::max(fullest, static_cast<double>(memory.Peak().count()) /
-                                    static_cast<double>(memory.capacity.count()));
-  }
-  return fullest;
+  return FullestStage(evaluation).Share();
 }
 
 }  // namespace stagecraft

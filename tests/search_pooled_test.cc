@@ -15,26 +15,10 @@
 #include "search/checker.h"
 #include "search/exhaustive.h"
 #include "search/plan_space.h"
-#include "sim/test_nodes.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {
 namespace {
-
-// The boards of two small problems side by side, a few of each.
-Cluster Mixed(const SmallProblem& one, const SmallProblem& other, Random random) {
-  std::vector<Cluster::NodeGroup> groups;
-  for (const SmallProblem* problem : {&one, &other}) {
-    NodeType type = Switched();
-    type.id = "node" + std::to_string(groups.size());
-    type.device = problem->cluster.device(0);
-    type.devices = random.Integer(0, 1) == 0 ? 2 : 4;
-    type.nics = type.devices;
-    groups.push_back({type, 1});
-  }
-  groups[1].type.device.memory_bandwidth = 0.7 * groups[1].type.device.memory_bandwidth;
-  return Cluster("mixed", groups);
-}
 
 // Every plan of the space: the best score, if any fits.
 std::optional<double> BestOfAll(const SearchProblem& problem, PlanSpace& space) {
@@ -66,7 +50,7 @@ TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const auto one = MakeSmallProblem(Random(seed), 0.5);
     const auto other = MakeSmallProblem(Random(seed + 1000), 0.5);
-    const Cluster cluster = Mixed(*one, *other, Random(seed));
+    const Cluster cluster = MixedCluster(*one, *other, Random(seed));
     const MemoModel memo(one->model);
     SearchProblem problem{.workload = one->workload,
                           .cluster = cluster,

@@ -4,12 +4,14 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "costmodel/analytical_model.h"
 #include "costmodel/random.h"
 #include "search/problem.h"
 #include "sim/cluster_spec.h"
 #include "sim/decoder.h"
+#include "sim/test_nodes.h"
 
 namespace stagecraft {
 
@@ -19,8 +21,9 @@ struct SmallProblem {
   PlanDegrees given;
   AnalyticalModel model{};
 
-  SearchProblem Ask() const {
-    return {.workload = workload, .cluster = cluster, .model = model, .given = given};
+  SearchProblem Ask() const { return Ask(model); }
+  SearchProblem Ask(const CostModel& other) const {
+    return {.workload = workload, .cluster = cluster, .model = other, .given = given};
   }
 };
 
@@ -50,6 +53,31 @@ inline std::unique_ptr<SmallProblem> MakeSmallProblem(Random random, double memo
   given.overlap_p2p = random.Integer(0, 1) == 1;
   return std::make_unique<SmallProblem>(SmallProblem{
       .workload = std::move(workload), .cluster = Cluster("small", {group}), .given = given});
+}
+
+// The boards of two small problems side by side, a few of each.
+inline Cluster MixedCluster(const SmallProblem& one, const SmallProblem& other, Random random) {
+  std::vector<Cluster::NodeGroup> groups;
+  for (const SmallProblem* problem : {&one, &other}) {
+    NodeType type = Switched();
+    type.id = "node" + std::to_string(groups.size());
+    type.device = problem->cluster.device(0);
+    type.devices = random.Integer(0, 1) == 0 ? 2 : 4;
+    type.nics = type.devices;
+    groups.push_back({type, 1});
+  }
+  groups[1].type.device.memory_bandwidth = 0.7 * groups[1].type.device.memory_bandwidth;
+  return Cluster("mixed", groups);
+}
+
+// One small problem's network on its boards and another's.
+inline std::unique_ptr<SmallProblem> MakeMixedProblem(Random random) {
+  std::unique_ptr<SmallProblem> one = MakeSmallProblem(random, 0.5);
+  const auto other = MakeSmallProblem(random.Child("other boards", 0), 0.5);
+  PlanDegrees given = one->given;
+  given.precision = DType::kFp16;
+  return std::make_unique<SmallProblem>(SmallProblem{
+      .workload = one->workload, .cluster = MixedCluster(*one, *other, random), .given = given});
 }
 
 }  // namespace stagecraft

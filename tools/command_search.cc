@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <memory>
@@ -14,8 +13,8 @@
 #include "costmodel/proto_file.h"
 #include "proto/plan.pb.h"
 #include "search/checker.h"
-#include "search/exhaustive.h"
 #include "search/plan_space.h"
+#include "search/plans/plan_search.h"
 #include "sim/plan_proto.h"
 #include "tools/command.h"
 #include "tools/cost_model_flag.h"
@@ -73,8 +72,8 @@ std::string ProgressText(const SearchProgress& progress) {
 }
 
 // What a search returns is simulated once more from nothing.
-void CheckPlans(const SearchProblem& problem, const SearchResult& result) {
-  for (const RankedPlan& ranked : result.plans) {
+void CheckPlans(const SearchProblem& problem, const PlanRun& run) {
+  for (const RankedPlan& ranked : run.result.plans) {
     const std::vector<std::string> errors = FindErrors(problem, ranked);
     CHECK(errors.empty());
   }
@@ -97,7 +96,6 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   if (ParseFlags(app, args, out)) return kExitOk;
 
   if (!plan_file.empty()) CheckPlanPath(plan_file);
-  const auto begin = std::chrono::steady_clock::now();
   const SearchJob job = flags.Build();
   const std::unique_ptr<CostModel> model = cost_model.Load();
   const MemoModel memo(*model);
@@ -106,20 +104,23 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   if (!errors.empty()) throw InputError(errors[0]);
 
   ProgressLine progress(err, quiet);
-  SearchOptions options = job.options;
-  options.report = [&](const SearchProgress& now) { progress.Show(ProgressText(now)); };
-  SearchResult result;
+  PlanSearchOptions options = job.options;
+  options.search.report = [&](const SearchProgress& now) { progress.Show(ProgressText(now)); };
+  std::vector<PlanRun> runs;
   {
     const InterruptCatcher catcher;
-    options.budget.stop = &interrupted;
+    options.search.budget.stop = &interrupted;
     const std::unique_ptr<PlanSpace> space =
         job.cluster.homogeneous() ? MakeEqualStages(problem) : MakePooledStages(problem);
-    result = SearchExhaustively(problem, *space, options);
+    if (job.compares) {
+      runs = ComparePlanAlgorithms(problem, *space, options);
+    } else {
+      runs.push_back(SearchPlans(job.algorithm, problem, *space, options));
+    }
   }
   progress.Clear();
-  CheckPlans(job.Problem(*model), result);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (const PlanRun& run : runs) CheckPlans(job.Problem(*model), run);
+  const SearchResult& result = BestRun(runs).result;
 
   if (!plan_file.empty() && !result.plans.empty()) {
     const std::string extension = std::filesystem::path(plan_file).extension().string();
@@ -131,11 +132,13 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
     if (!cost_model.file().empty()) files.push_back(cost_model.file());
     nlohmann::ordered_json report = ReportHeader("search", kSchema, files);
     report["cost_model"] = cost_model.name();
-    report["seed"] = 0;  // nothing is drawn at random
-    report.update(SearchToJson(problem, result, seconds));
+    report["seed"] = job.options.seed;
+    report.update(job.compares ? ComparisonToJson(problem, runs) : SearchToJson(problem, runs[0]));
     out << report.dump(2) << '\n';
+  } else if (job.compares) {
+    PrintComparison(problem, runs, out);
   } else {
-    PrintSearch(problem, result, seconds, out);
+    PrintSearch(problem, runs[0], out);
   }
   if (interrupted) return kExitInterrupted;
   return result.plans.empty() ? kExitInfeasible : kExitOk;

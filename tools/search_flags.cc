@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "costmodel/check.h"
+#include "costmodel/proto_file.h"
 #include "sim/pipeline/order_kind.h"
 #include "tools/flags.h"
 
@@ -62,6 +63,13 @@ void SearchFlags::Register(CLI::App& app) {
                "consider half of the nodes too, a quarter, ...");
   app.add_option("--objective", objective_, "what is to be least [step-time]")
       ->check(OneOf({"step-time", "cost", "memory"}));
+  app.add_option("--algorithm", algorithm_,
+                 "how to search [auto: exhaustive, with a proof]; the others choose stage by stage")
+      ->check(OneOf(
+          {"auto", "random", "exhaustive", "beam", "dp", "mcmc", "differentiable", "policy"}));
+  app.add_flag("--compare-algorithms", compares_, "all of them, with the budget each");
+  app.add_option("--seed", seed_, "of what is drawn [1]");
+  policy_option_ = app.add_option("--policy", policy_, "a saved policy to start from");
   app.add_option("--top", top_, "plans to show [5]");
   budget_option_ =
       app.add_option("--budget", budget_, "10s, 5000evals or both: the best so far, and the bound");
@@ -79,8 +87,25 @@ SearchJob SearchFlags::Build() const {
   if (top_ < 1 || top_ > 1000) {
     throw InputError(fmt::format("--top: got {}, want 1 to 1000", top_));
   }
-  job.options.top = top_;
-  if (budget_option_->count() > 0) job.options.budget = ParseBudget(budget_);
+  job.options.search.top = top_;
+  job.options.seed = seed_;
+  job.compares = compares_;
+  if (algorithm_ != "auto") job.algorithm = FindPlanAlgorithm(algorithm_).value();
+  if (compares_ && algorithm_ != "auto") {
+    throw InputError("--compare-algorithms: takes all of them, --algorithm one: want one of both");
+  }
+  const bool ends = job.algorithm == PlanAlgorithm::kExhaustive && !compares_;
+  Budget& budget = job.options.search.budget;
+  if (!ends) budget.evaluations = kUsualEvaluations;
+  if (budget_option_->count() > 0) budget = ParseBudget(budget_);
+  if (policy_option_->count() > 0) {
+    if (!compares_ && job.algorithm != PlanAlgorithm::kPolicy) {
+      throw InputError("--policy: wants --algorithm policy, or --compare-algorithms");
+    }
+    job.options.policy = ReadFile(policy_);
+    StagePolicy::Read(job.options.policy, policy_);
+    job.files.push_back(policy_);
+  }
   for (const Objective objective : {Objective::kStepTime, Objective::kCost, Objective::kMemory}) {
     if (objective_ == Name(objective)) job.objective = objective;
   }

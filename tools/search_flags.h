@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "search/plans/plan_search.h"
 #include "search/problem.h"
 #include "search/solution.h"
 #include "sim/cluster.h"
@@ -20,7 +21,9 @@ struct SearchJob {
   PlanDegrees given;
   Choices choices;
   Objective objective = Objective::kStepTime;
-  SearchOptions options;
+  PlanAlgorithm algorithm = PlanAlgorithm::kExhaustive;
+  bool compares = false;  // all algorithms, with the budget each
+  PlanSearchOptions options;
   std::vector<std::string> files;  // that were read
 
   SearchProblem Problem(const CostModel& model) const {
@@ -45,10 +48,16 @@ class SearchFlags {
   PlanFlags given_;
   Choices choices_;
   std::vector<std::string> orders_, recomputes_;
-  std::string objective_ = "step-time", budget_;
+  std::string objective_ = "step-time", budget_, algorithm_ = "auto", policy_;
   int top_ = 5;
+  bool compares_ = false;
+  uint64_t seed_ = 1;
   CLI::Option* budget_option_ = nullptr;
+  CLI::Option* policy_option_ = nullptr;
 };
+
+// What algorithms that could go on for ever are given where nothing is said.
+inline constexpr int64_t kUsualEvaluations = 5000;
 
 // "10s", "5000evals" or both with a comma. Throws InputError that names --budget.
 Budget ParseBudget(const std::string& text);

@@ -38,6 +38,10 @@ struct StageMemory {
     return weights + gradients + optimizer + activations + workspace + communication + framework +
            fragmentation;
   }
+  // The peak as a share of what is there.
+  double Share() const {
+    return static_cast<double>(Peak().count()) / static_cast<double>(capacity.count());
+  }
   bool fits() const { return Peak() <= capacity && host <= host_capacity; }
 };
 

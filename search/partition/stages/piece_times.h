@@ -1,7 +1,8 @@
-// PieceTimes: what every piece of one topological order takes on every choice
-// of devices; the constants of a relaxed stage problem.
+// PieceTimes: what every piece of a chain takes on every choice of devices; the
+// constants of a relaxed stage problem.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "search/learning/tape.h"
@@ -10,16 +11,30 @@
 
 namespace stagecraft {
 
+// A stage that holds nodes [begin, end) of a chain, and what follows it.
+struct PieceStage {
+  int begin = 0;
+  int end = 0;
+  StageReplicas on;
+  int stages_behind = 0;
+  int devices_behind = 0;
+};
+
+// Seconds; where it does not fit its memory, many times as much.
+using PieceScore = std::function<double(const PieceStage&)>;
+
+// Along a topological order of the problem's graph: StageCosts::Score. The problem must
+// outlive it.
+PieceScore ScorePieces(const StageProblem& problem, const std::vector<int>& order);
+
 class PieceTimes {
  public:
-  // `problem` must outlive this. `order` is topological.
-  PieceTimes(const StageProblem& problem, std::vector<int> order);
+  PieceTimes(int length, std::vector<StageReplicas> choices, PieceScore score);
 
-  const std::vector<int>& order() const { return order_; }
   const Pieces& pieces() const { return pieces_; }
   const std::vector<StageReplicas>& choices() const { return choices_; }
 
-  // Scores (StageCosts::Score), choices x pieces, with no devices behind.
+  // Scores with nothing behind, choices x pieces.
   const Matrix& scores() const { return scores_; }
 
   // Ends (stage_cuts.h) that make the slowest stage as fast as possible on the
@@ -28,14 +43,9 @@ class PieceTimes {
   std::vector<int> BestEnds(const std::vector<StageReplicas>& replicas) const;
 
  private:
-  double Score(int begin, int end, const StageReplicas& on, int behind) const;
-
-  StageCosts costs_;
   std::vector<StageReplicas> choices_;
-  std::vector<int> order_;
   Pieces pieces_;
-  std::vector<StageSizes> before_;  // by position
-  std::vector<int64_t> crossing_;   // bytes, by position
+  PieceScore score_;
   Matrix scores_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace stagecraft {
 namespace {
@@ -49,8 +50,11 @@ std::vector<int> Depths(const Dag& dag) {
 }  // namespace
 
 PolicyGraph::PolicyGraph(const StageProblem& problem)
+    : PolicyGraph(problem, ReplicaChoices(problem)) {}
+
+PolicyGraph::PolicyGraph(const StageProblem& problem, std::vector<StageReplicas> choices)
     : costs_(problem),
-      choices_(ReplicaChoices(problem)),
+      choices_(std::move(choices)),
       features_(problem.graph.dag.size(), kNodeFeatures),
       undirected_(SymmetricallyNormalized(problem.graph.dag)),
       from_producers_(MeansOver(problem.graph.dag.producers)),

@@ -21,8 +21,10 @@ inline constexpr int kCutFeatures = 4;
 
 class PolicyGraph {
  public:
-  // `problem` must outlive this.
+  // `problem` must outlive this. A stage may have any of the choices; without them, of
+  // ReplicaChoices().
   explicit PolicyGraph(const StageProblem& problem);
+  PolicyGraph(const StageProblem& problem, std::vector<StageReplicas> choices);
 
   const StageProblem& problem() const { return costs_.problem(); }
   const StageCosts& costs() const { return costs_; }

@@ -37,6 +37,10 @@ int OtherKind(int kind, std::vector<StageReplicas>& replicas, std::vector<int>& 
   return kind;
 }
 
+StagePlan PlanOf(const std::vector<int>& order, const RoundedStages& stages) {
+  return PlanFromCuts(order, stages.ends, stages.replicas);
+}
+
 // The better of the roundings that one start comes across.
 class Descent {
  public:
@@ -64,8 +68,8 @@ class Descent {
   int turn_ = 0;
 };
 
-}  // namespace
-
+// Fewer replicas or other kinds until the devices suffice; at most as many
+// stages as devices.
 void FitReplicas(const StageProblem& problem, std::vector<StageReplicas>& replicas) {
   std::vector<int> unused;
   for (const StageDeviceKind& kind : problem.kinds) unused.push_back(kind.count);
@@ -86,24 +90,30 @@ void FitReplicas(const StageProblem& problem, std::vector<StageReplicas>& replic
   }
 }
 
+}  // namespace
+
 void SearchByGradient(const StageProblem& problem, const StageGradientOptions& options,
                       StageTrials& trials) {
   const StageCosts costs(problem);
   const int most = MostStages(problem);
   const Random random(options.seed);
+  StageDevices devices;
+  for (const StageDeviceKind& kind : problem.kinds) devices.counts.push_back(kind.count);
+  devices.fit = [&](std::vector<StageReplicas>& replicas) { FitReplicas(problem, replicas); };
   trials.Add(StageScorer(costs).Score(OneStage(problem)), OneStage(problem));
   for (uint64_t start = 0; !trials.IsSpent(); ++start) {
     Random order_random = random.Child("stage order", start);
     const Dag& dag = problem.graph.dag;
     const bool is_drawn = start % 2 == 1;
-    const PieceTimes times(problem, is_drawn ? DrawOrder(dag, order_random) : dag.order);
+    const std::vector<int> order = is_drawn ? DrawOrder(dag, order_random) : dag.order;
+    const PieceTimes times(dag.size(), ReplicaChoices(problem), ScorePieces(problem, order));
     const auto stages = static_cast<int>(order_random.Integer(1, most));
-    StageRelaxation relaxation(problem, times, stages, options, trials.best_score(),
+    StageRelaxation relaxation(devices, times, stages, options.relaxation, trials.best_score(),
                                random.Child("stage gradient", start));
     Descent descent(costs, trials);
     for (int step = 0; step < options.steps && !trials.IsSpent(); ++step) {
-      descent.Try(relaxation.RoundLogits());
-      descent.Try(relaxation.RoundDegrees());
+      descent.Try(PlanOf(order, relaxation.RoundLogits()));
+      descent.Try(PlanOf(order, relaxation.RoundDegrees()));
       relaxation.Step(static_cast<double>(step) / options.steps, trials.best_score());
     }
     if (!trials.IsSpent()) RepairStagePlan(problem, descent.best(), options.repairs, trials);

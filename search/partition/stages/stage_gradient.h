@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "search/partition/stages/stage_relaxation.h"
 #include "search/partition/stages/stage_trials.h"
 
 namespace stagecraft {
@@ -10,14 +11,7 @@ namespace stagecraft {
 struct StageGradientOptions {
   int steps = 30;     // of Adam, from one start
   int repairs = 200;  // evaluations, at the end of each start
-  double rate = 0.3;  // of Adam, on logits
-  // Of the Gumbel-softmax: from hot to cold, geometrically.
-  double hot = 2;
-  double cold = 0.1;
-  // Of the smooth maximum and of the smooth programme, as shares of the best
-  // known score.
-  double blunt = 0.3;
-  double sharp = 0.02;
+  RelaxationOptions relaxation = {};
   uint64_t seed = 1;
 };
 

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "search/learning/adam.h"
 #include "search/partition/stages/stage_costs.h"
 #include "search/partition/stages/stage_cuts.h"
 
@@ -24,45 +23,6 @@ Eigen::VectorXd Advantages(const std::vector<double>& scores) {
   return rewards / (std::sqrt(variance) + kLeastDeviation);
 }
 
-class Learner {
- public:
-  Learner(const StagePpoOptions& options, StagePolicy& policy)
-      : options_(options),
-        policy_(policy),
-        adam_(policy.parameters().all(),
-              {.rate = options.rate, .longest_gradient = kLongestGradient}) {}
-
-  void Learn(const PolicyGraph& graph, const PolicyBatch& batch,
-             const std::vector<double>& scores) {
-    const Eigen::VectorXd advantages = Advantages(scores);
-    Matrix before;
-    for (int epoch = 0; epoch < options_.epochs; ++epoch) {
-      Tape tape;
-      const PolicyDecisions decisions = policy_.Decisions(tape, graph, batch);
-      if (epoch == 0) before = tape.value(decisions.log_probability);
-      tape.Backward(Loss(tape, decisions, before, advantages));
-      adam_.Step();
-    }
-  }
-
- private:
-  Variable Loss(Tape& tape, const PolicyDecisions& decisions, const Matrix& before,
-                const Eigen::VectorXd& advantages) const {
-    const Variable ratio =
-        Exp(tape, Subtract(tape, decisions.log_probability, tape.Constant(before)));
-    const Variable gains = tape.Constant(advantages.replicate(1, before.cols()));
-    const Variable clipped = Clamp(tape, ratio, 1 - options_.clip, 1 + options_.clip);
-    const Variable gain =
-        Minimum(tape, Multiply(tape, ratio, gains), Multiply(tape, clipped, gains));
-    const Variable variety = Scale(tape, Mean(tape, decisions.entropy), options_.entropy);
-    return Scale(tape, Add(tape, Mean(tape, gain), variety), -1);
-  }
-
-  const StagePpoOptions options_;
-  StagePolicy& policy_;
-  Adam adam_;
-};
-
 StagePlan PlanOf(const PolicyGraph& graph, const PolicyBatch& batch, int plan) {
   std::vector<StageReplicas> replicas;
   for (const int choice : batch.choices[plan]) replicas.push_back(graph.choices()[choice]);
@@ -77,7 +37,7 @@ int NextStages(const StageProblem& problem, int round, const StageTrials& trials
 
 // One batch: drawn, scored, learned from.
 void PlayRound(const PolicyGraph& graph, int round, const StagePpoOptions& options,
-               StagePolicy& policy, Learner& learner, Random& random, StageTrials& trials) {
+               StagePolicy& policy, PolicyLearner& learner, Random& random, StageTrials& trials) {
   const Dag& dag = graph.costs().dag();
   std::vector<int> order = round / 2 % 2 == 1 ? DrawOrder(dag, random) : dag.order;
   const int stages = NextStages(graph.problem(), round, trials, random);
@@ -94,10 +54,40 @@ void PlayRound(const PolicyGraph& graph, int round, const StagePpoOptions& optio
 
 }  // namespace
 
+PolicyLearner::PolicyLearner(const StagePpoOptions& options, StagePolicy& policy)
+    : options_(options),
+      policy_(policy),
+      adam_(policy.parameters().all(),
+            {.rate = options.rate, .longest_gradient = kLongestGradient}) {}
+
+void PolicyLearner::Learn(const PolicyGraph& graph, const PolicyBatch& batch,
+                          const std::vector<double>& scores) {
+  const Eigen::VectorXd advantages = Advantages(scores);
+  Matrix before;
+  for (int epoch = 0; epoch < options_.epochs; ++epoch) {
+    Tape tape;
+    const PolicyDecisions decisions = policy_.Decisions(tape, graph, batch);
+    if (epoch == 0) before = tape.value(decisions.log_probability);
+    tape.Backward(Loss(tape, decisions, before, advantages));
+    adam_.Step();
+  }
+}
+
+Variable PolicyLearner::Loss(Tape& tape, const PolicyDecisions& decisions, const Matrix& before,
+                             const Eigen::VectorXd& advantages) const {
+  const Variable ratio =
+      Exp(tape, Subtract(tape, decisions.log_probability, tape.Constant(before)));
+  const Variable gains = tape.Constant(advantages.replicate(1, before.cols()));
+  const Variable clipped = Clamp(tape, ratio, 1 - options_.clip, 1 + options_.clip);
+  const Variable gain = Minimum(tape, Multiply(tape, ratio, gains), Multiply(tape, clipped, gains));
+  const Variable variety = Scale(tape, Mean(tape, decisions.entropy), options_.entropy);
+  return Scale(tape, Add(tape, Mean(tape, gain), variety), -1);
+}
+
 void SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options,
                     StagePolicy& policy, StageTrials& trials) {
   const PolicyGraph graph(problem);
-  Learner learner(options, policy);
+  PolicyLearner learner(options, policy);
   Random random = Random(options.seed).Child("stage policy", 0);
   for (int round = 0; !trials.IsSpent(); ++round) {
     PlayRound(graph, round, options, policy, learner, random, trials);
@@ -108,7 +98,7 @@ void TrainPolicy(std::span<const StageProblem> problems, int rounds, const Stage
                  StagePolicy& policy) {
   std::vector<PolicyGraph> graphs;
   for (const StageProblem& problem : problems) graphs.emplace_back(problem);
-  Learner learner(options, policy);
+  PolicyLearner learner(options, policy);
   Random random = Random(options.seed).Child("stage policy training", 0);
   for (int round = 0; round < rounds; ++round) {
     for (const PolicyGraph& graph : graphs) {

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "search/learning/adam.h"
 #include "search/partition/stages/stage_policy.h"
 #include "search/partition/stages/stage_trials.h"
 
@@ -18,6 +20,24 @@ struct StagePpoOptions {
   double entropy = 0.01;  // what variety is worth
   double rate = 3e-3;     // of Adam
   uint64_t seed = 1;
+};
+
+// Proximal policy optimization of batches that others score.
+class PolicyLearner {
+ public:
+  // `policy` must outlive it.
+  PolicyLearner(const StagePpoOptions& options, StagePolicy& policy);
+
+  // One batch: reward -log(score) of each plan; a baseline of the batch's mean.
+  void Learn(const PolicyGraph& graph, const PolicyBatch& batch, const std::vector<double>& scores);
+
+ private:
+  Variable Loss(Tape& tape, const PolicyDecisions& decisions, const Matrix& before,
+                const Eigen::VectorXd& advantages) const;
+
+  const StagePpoOptions options_;
+  StagePolicy& policy_;
+  Adam adam_;
 };
 
 // Proximal policy optimization (Schulman et al., 2017) until `trials` are spent:

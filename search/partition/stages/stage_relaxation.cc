@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "search/learning/tape_operations.h"
-#include "search/partition/stages/stage_cuts.h"
 
 namespace stagecraft {
 namespace {
@@ -26,10 +26,12 @@ Matrix Hardened(const Matrix& shares) {
   return hard;
 }
 
+int Sum(const std::vector<int>& counts) { return std::accumulate(counts.begin(), counts.end(), 0); }
+
 // Likeliest where every stage has its share of the devices.
-Matrix DrawDegrees(const StageProblem& problem, int stages,
+Matrix DrawDegrees(const StageDevices& devices, int stages,
                    const std::vector<StageReplicas>& choices, Random& random) {
-  const double share = static_cast<double>(problem.devices()) / stages;
+  const double share = static_cast<double>(Sum(devices.counts)) / stages;
   Matrix drawn(stages, choices.size());
   for (int stage = 0; stage < stages; ++stage) {
     for (size_t choice = 0; choice < choices.size(); ++choice) {
@@ -46,14 +48,14 @@ double Between(double from, double to, double progress) {
 
 }  // namespace
 
-StageRelaxation::StageRelaxation(const StageProblem& problem, const PieceTimes& times, int stages,
-                                 const StageGradientOptions& options, double best, Random random)
-    : problem_(problem),
+StageRelaxation::StageRelaxation(StageDevices devices, const PieceTimes& times, int stages,
+                                 const RelaxationOptions& options, double best, Random random)
+    : devices_(std::move(devices)),
       times_(times),
       stages_(stages),
       options_(options),
       random_(random),
-      degrees_(DrawDegrees(problem, stages, times.choices(), random_)),
+      degrees_(DrawDegrees(devices_, stages, times.choices(), random_)),
       boundaries_(Matrix::Zero(stages - 1, times.pieces().length - 1)),
       adam_({&degrees_, &boundaries_}, {.rate = options.rate}) {
   StartBoundaries(best);
@@ -112,11 +114,11 @@ Variable StageRelaxation::Boundaries(Tape& tape, double heat, bool is_hard) {
 
 // The sum over kinds of the share of devices that are taken and not there.
 Variable StageRelaxation::DevicesMissing(Tape& tape, Variable degrees) const {
-  const auto kinds = static_cast<int>(problem_.kinds.size());
+  const auto kinds = static_cast<int>(devices_.counts.size());
   Matrix taken = Matrix::Zero(times_.choices().size(), kinds);
   for (size_t choice = 0; choice < times_.choices().size(); ++choice) {
     const StageReplicas& on = times_.choices()[choice];
-    taken(choice, on.kind) = static_cast<double>(on.replicas) / problem_.kinds[on.kind].count;
+    taken(choice, on.kind) = static_cast<double>(on.replicas) / devices_.counts[on.kind];
   }
   const Variable by_stage = MatMul(tape, degrees, tape.Constant(std::move(taken)));
   const Variable sums = MatMul(tape, tape.Constant(Matrix::Ones(1, stages_)), by_stage);
@@ -132,7 +134,7 @@ void StageRelaxation::Step(double progress, double best) {
   // In units of the best score from here on.
   const Variable times = MatMul(tape, degrees, tape.Constant(times_.scores() / best));
   const Variable ends = Boundaries(tape, heat, is_hard);
-  const double never = static_cast<double>(problem_.devices() + 1);
+  const double never = static_cast<double>(Sum(devices_.counts) + 1);
   const Variable at_logits =
       SmoothMaximum(tape, ExpectedSeconds(tape, ends, times, times_.pieces(), never), smooth);
   const Variable ones =
@@ -151,11 +153,11 @@ std::vector<StageReplicas> StageRelaxation::RoundedReplicas() const {
   for (int stage = 0; stage < stages_; ++stage) {
     replicas.push_back(times_.choices()[LikeliestColumn(degrees_.value, stage)]);
   }
-  FitReplicas(problem_, replicas);
+  devices_.fit(replicas);
   return replicas;
 }
 
-StagePlan StageRelaxation::RoundLogits() const {
+RoundedStages StageRelaxation::RoundLogits() const {
   const int length = times_.pieces().length;
   std::vector<int> ends;
   for (int stage = 0; stage + 1 < stages_; ++stage) {
@@ -170,12 +172,13 @@ StagePlan StageRelaxation::RoundLogits() const {
   for (int stage = stages_ - 1; stage >= 0; --stage) {
     ends[stage] = std::min(ends[stage], length - (stages_ - 1 - stage));
   }
-  return PlanFromCuts(times_.order(), ends, RoundedReplicas());
+  return {std::move(ends), RoundedReplicas()};
 }
 
-StagePlan StageRelaxation::RoundDegrees() const {
-  const std::vector<StageReplicas> replicas = RoundedReplicas();
-  return PlanFromCuts(times_.order(), times_.BestEnds(replicas), replicas);
+RoundedStages StageRelaxation::RoundDegrees() const {
+  std::vector<StageReplicas> replicas = RoundedReplicas();
+  std::vector<int> ends = times_.BestEnds(replicas);
+  return {std::move(ends), std::move(replicas)};
 }
 
 }  // namespace stagecraft

@@ -1,28 +1,52 @@
-// StageRelaxation: one start of SearchByGradient, and its way down.
+// StageRelaxation: stages of a chain as shares instead of choices, and one way down.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "costmodel/random.h"
 #include "search/learning/adam.h"
 #include "search/partition/stages/piece_times.h"
-#include "search/partition/stages/stage_gradient.h"
 
 namespace stagecraft {
 
+struct RelaxationOptions {
+  double rate = 0.3;  // of Adam, on logits
+  // Of the Gumbel-softmax: from hot to cold, geometrically.
+  double hot = 2;
+  double cold = 0.1;
+  // Of the smooth maximum and of the smooth programme, as shares of the best
+  // known score.
+  double blunt = 0.3;
+  double sharp = 0.02;
+};
+
+// What the stages can be given.
+struct StageDevices {
+  std::vector<int> counts;  // devices, by kind
+  // Makes choices that the devices allow of any, changing little.
+  std::function<void(std::vector<StageReplicas>&)> fit;
+};
+
+// Where a chain is cut (stage_cuts.h), and what each piece runs on.
+struct RoundedStages {
+  std::vector<int> ends;
+  std::vector<StageReplicas> replicas;
+};
+
 class StageRelaxation {
  public:
-  // `problem` and `times` must outlive this. `best`: a score to compare with.
-  StageRelaxation(const StageProblem& problem, const PieceTimes& times, int stages,
-                  const StageGradientOptions& options, double best, Random random);
+  // `times` must outlive this. `best`: a score to compare with.
+  StageRelaxation(StageDevices devices, const PieceTimes& times, int stages,
+                  const RelaxationOptions& options, double best, Random random);
 
   // One step of Adam; `progress` from 0 to 1.
   void Step(double progress, double best);
 
-  // The plan of the likeliest boundaries and degrees.
-  StagePlan RoundLogits() const;
+  // The likeliest boundaries and degrees.
+  RoundedStages RoundLogits() const;
   // The same degrees with the boundaries that are best for them.
-  StagePlan RoundDegrees() const;
+  RoundedStages RoundDegrees() const;
 
  private:
   Variable Shares(Tape& tape, Variable logits, double heat, bool is_hard);
@@ -32,18 +56,14 @@ class StageRelaxation {
   // The boundary logits at which the smooth programme starts them.
   void StartBoundaries(double best);
 
-  const StageProblem& problem_;
+  const StageDevices devices_;
   const PieceTimes& times_;
   const int stages_;
-  const StageGradientOptions options_;
+  const RelaxationOptions options_;
   Random random_;
   Parameter degrees_;     // stages x choices
   Parameter boundaries_;  // stages - 1 x length - 1; position p is column p - 1
   Adam adam_;
 };
-
-// Fewer replicas or other kinds until the devices suffice; at most as many
-// stages as devices.
-void FitReplicas(const StageProblem& problem, std::vector<StageReplicas>& replicas);
 
 }  // namespace stagecraft

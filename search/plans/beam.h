@@ -1,0 +1,22 @@
+// Downhill from the best plans known.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "search/plans/plan_starts.h"
+#include "search/plans/plan_trials.h"
+
+namespace stagecraft {
+
+// The best `width` plans of some first starts: all moves (draft_moves.h) of the best one
+// whose moves were not tried yet, and again until there is none; then the same from the
+// next starts, until `trials` are spent.
+void SearchPlansByBeam(const SearchProblem& problem, const std::vector<PlanStart>& starts,
+                       int width, PlanTrials& trials);
+
+// The same from one draft with a beam of one; at most about `evaluations`.
+PlanDraft Descend(const SearchProblem& problem, const PlanDraft& from, int64_t evaluations,
+                  PlanTrials& trials);
+
+}  // namespace stagecraft

@@ -1,0 +1,53 @@
+// DraftMoves: the drafts that lie next to one.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "costmodel/random.h"
+#include "search/plans/plan_draft.h"
+
+namespace stagecraft {
+
+// A move changes one thing:
+//   a block goes from one stage to another
+//   one stage, or all, recompute otherwise
+//   micro-batch, ZeRO stage, or schedule with its chunks
+//   a factor of 2 or 3 goes from one degree to another (tensor, context, data, pipeline)
+//   a stage's tensor degree doubles or halves, two stages meet, one parts, comes or goes
+//   two stages beside each other change places
+// Most of what is made so is a plan; MakePlan() knows.
+class DraftMoves {
+ public:
+  // The problem outlives it.
+  explicit DraftMoves(const SearchProblem& problem);
+
+  // All of them, each once, in a fixed order.
+  std::vector<PlanDraft> All(const PlanDraft& draft) const;
+  // One of them that is a plan: a kind of move, then one of that kind. Nothing where
+  // hundreds drawn are none.
+  std::optional<PlanDraft> Draw(const PlanDraft& draft, Random& random) const;
+
+ private:
+  using Drafts = std::vector<PlanDraft>;
+  void ShiftBlocks(const PlanDraft& draft, Drafts& found) const;
+  void ChangeRecompute(const PlanDraft& draft, Drafts& found) const;
+  void ChangeMicroBatch(const PlanDraft& draft, Drafts& found) const;
+  void ChangeSharding(const PlanDraft& draft, Drafts& found) const;
+  void ChangeOrder(const PlanDraft& draft, Drafts& found) const;
+  void TradeDegrees(const PlanDraft& draft, Drafts& found) const;
+  void ChangeStages(const PlanDraft& draft, Drafts& found) const;
+  void SwapStages(const PlanDraft& draft, Drafts& found) const;
+
+  const SearchProblem& problem_;
+  std::vector<void (DraftMoves::*)(const PlanDraft&, Drafts&) const> kinds_;
+  std::vector<Recompute> recomputes_;
+  std::vector<PipelineOrder> orders_;
+  std::vector<DevicePool> pools_;
+};
+
+// `blocks` spread over the stages in proportion to their devices, what is left over to
+// the first ones.
+void SpreadBlocks(int blocks, PlanDraft& draft);
+
+}  // namespace stagecraft

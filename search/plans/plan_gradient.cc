@@ -1,0 +1,84 @@
+#include "search/plans/plan_gradient.h"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "search/plans/beam.h"
+#include "search/plans/shape_stages.h"
+
+namespace stagecraft {
+namespace {
+
+// One start.
+class Descent {
+ public:
+  Descent(const SearchProblem& problem, const PlanDraft& shape, const PlanGradientOptions& options,
+          Random random)
+      : stages_(problem, shape), options_(options) {
+    if (stages_.choices().empty() || stages_.table().blocks() < stages_.stages()) return;
+    times_ = std::make_unique<PieceTimes>(
+        stages_.table().blocks(), stages_.choices(),
+        [this](const PieceStage& stage) { return stages_.Score(stage); });
+    StageDevices devices{stages_.units(),
+                         [this](std::vector<StageReplicas>& on) { stages_.Fit(on); }};
+    slowest_ = stages_.LeastSeconds();
+    relaxation_ = std::make_unique<StageRelaxation>(std::move(devices), *times_, stages_.stages(),
+                                                    options.relaxation, slowest_, random);
+  }
+  Descent(const Descent&) = delete;
+  Descent& operator=(const Descent&) = delete;
+
+  bool is_possible() const { return relaxation_ != nullptr; }
+
+  // All the way down; two roundings.
+  std::vector<PlanDraft> Run() {
+    for (int step = 0; step < options_.steps; ++step) {
+      relaxation_->Step(static_cast<double>(step) / options_.steps, slowest_);
+    }
+    const RoundedStages cuts = relaxation_->RoundDegrees();
+    const RoundedStages logits = relaxation_->RoundLogits();
+    return {stages_.Draft(cuts.ends, cuts.replicas), stages_.Draft(logits.ends, logits.replicas)};
+  }
+
+ private:
+  const ShapeStages stages_;
+  const PlanGradientOptions options_;
+  std::unique_ptr<PieceTimes> times_;
+  std::unique_ptr<StageRelaxation> relaxation_;
+  double slowest_ = 0;  // seconds
+};
+
+}  // namespace
+
+void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanStart>& shapes,
+                           const PlanGradientOptions& options, PlanTrials& trials) {
+  constexpr size_t kWave = 32;  // starts side by side
+  const Random random(options.seed);
+  size_t next = 0, idle = 0;
+  while (!trials.IsSpent() && idle < shapes.size()) {
+    const int64_t before = trials.evaluations();
+    std::vector<std::vector<PlanDraft>> rounded(std::min(kWave, shapes.size()));
+    tbb::parallel_for(size_t{0}, rounded.size(), [&](size_t i) {
+      Descent descent(problem, shapes[(next + i) % shapes.size()].draft, options,
+                      random.Child("plan gradient", next + i));
+      if (descent.is_possible()) rounded[i] = descent.Run();
+    });
+    next += rounded.size();
+    std::vector<PlanDraft> drafts;
+    for (const std::vector<PlanDraft>& two : rounded) {
+      drafts.insert(drafts.end(), two.begin(), two.end());
+    }
+    const std::vector<double> scores = trials.Score(drafts);
+    const auto best = std::min_element(scores.begin(), scores.end());
+    if (best != scores.end() && std::isfinite(*best) && !trials.IsSpent()) {
+      Descend(problem, drafts[best - scores.begin()], options.repairs, trials);
+    }
+    idle = trials.evaluations() == before ? idle + rounded.size() : 0;
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,31 @@
+// Walks through the plans that prefer better ones, as FlexFlow's search does.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "search/plans/plan_starts.h"
+#include "search/plans/plan_trials.h"
+
+namespace stagecraft {
+
+struct PlanMcmcOptions {
+  // Side by side, so that cores have work: the same at any number of them.
+  int chains = 8;
+  // A plan that is worse by the share d of the best known is taken with
+  // probability exp(-sharpness * d).
+  double sharpness = 60;
+  uint64_t seed = 1;
+};
+
+// Jia et al., "Beyond Data and Model Parallelism", MLSys 2019 (systems.md §7.2): a drawn
+// move (draft_moves.h) at a time. Half of the chains begin at the first starts, the others
+// at drawn ones; a chain that finds nothing better for 100 moves goes back to the best,
+// every fourth time to a drawn start. Ends too where there is nothing left to see.
+void SearchPlansByMcmc(const SearchProblem& problem, const std::vector<PlanStart>& starts,
+                       const PlanMcmcOptions& options, PlanTrials& trials);
+
+// Drawn starts, each once: what a search must beat.
+void SearchPlansRandomly(const std::vector<PlanStart>& starts, uint64_t seed, PlanTrials& trials);
+
+}  // namespace stagecraft

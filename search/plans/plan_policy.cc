@@ -1,0 +1,135 @@
+#include "search/plans/plan_policy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "search/plans/shape_stages.h"
+
+namespace stagecraft {
+namespace {
+
+// Which shape to draw plans of next.
+class ShapeBandit {
+ public:
+  ShapeBandit(size_t shapes, double rate) : logits_(shapes, 0.0), rate_(rate) {}
+
+  size_t Draw(Random& random) const {
+    const std::vector<double> shares = Shares();
+    double left = random.Uniform();
+    size_t last = 0;  // that is not left
+    for (size_t i = 0; i < shares.size(); ++i) {
+      if (shares[i] == 0) continue;
+      last = i;
+      left -= shares[i];
+      if (left < 0) break;
+    }
+    return last;
+  }
+
+  // No more plans of that shape.
+  void Leave(size_t shape) { logits_[shape] = -std::numeric_limits<double>::infinity(); }
+
+  // `reward` of a batch of that shape.
+  void Learn(size_t shape, double reward) {
+    constexpr double kKeep = 0.9;  // of mean and variance, from one batch to the next
+    const double off = count_ == 0 ? 0 : reward - mean_;
+    mean_ = count_ == 0 ? reward : mean_ + (1 - kKeep) * off;
+    variance_ = kKeep * variance_ + (1 - kKeep) * off * off;
+    ++count_;
+    const double gain = off / (std::sqrt(variance_) + 1e-6);
+    const std::vector<double> shares = Shares();
+    for (size_t i = 0; i < logits_.size(); ++i) {
+      if (std::isinf(logits_[i])) continue;
+      logits_[i] += rate_ * gain * ((i == shape ? 1 : 0) - shares[i]);
+    }
+  }
+
+ private:
+  std::vector<double> Shares() const {
+    const double greatest = *std::max_element(logits_.begin(), logits_.end());
+    std::vector<double> shares;
+    for (const double logit : logits_) shares.push_back(std::exp(logit - greatest));
+    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+    for (double& share : shares) share /= sum;
+    return shares;
+  }
+
+  std::vector<double> logits_;
+  const double rate_;
+  double mean_ = 0, variance_ = 0;
+  int64_t count_ = 0;
+};
+
+// A shape as the policy sees it.
+struct ShapeView {
+  ShapeView(const SearchProblem& problem, const PlanDraft& shape)
+      : stages(problem, shape),
+        is_possible(!stages.choices().empty() && stages.table().blocks() >= stages.stages()) {
+    if (!is_possible) return;
+    graph_problem = stages.AsStageProblem();
+    is_possible = graph_problem.devices() >= stages.stages();
+    if (is_possible) graph.emplace(graph_problem, stages.choices());
+  }
+  ShapeView(const ShapeView&) = delete;
+  ShapeView& operator=(const ShapeView&) = delete;
+
+  const ShapeStages stages;
+  bool is_possible;
+  StageProblem graph_problem;
+  std::optional<PolicyGraph> graph;
+  int idle = 0;  // batches in a row that brought nothing new
+};
+
+std::vector<PlanDraft> DraftsOf(const ShapeView& view, const PolicyBatch& batch) {
+  std::vector<PlanDraft> drafts;
+  for (int plan = 0; plan < batch.plans(); ++plan) {
+    std::vector<StageReplicas> on;
+    for (const int choice : batch.choices[plan]) on.push_back(view.graph->choices()[choice]);
+    drafts.push_back(view.stages.Draft(batch.ends[plan], on));
+  }
+  return drafts;
+}
+
+}  // namespace
+
+void SearchPlansByPolicy(const SearchProblem& problem, const std::vector<PlanStart>& shapes,
+                         const PlanPolicyOptions& options, StagePolicy& policy,
+                         PlanTrials& trials) {
+  constexpr int kMostIdle = 200;     // batches in a row with nothing new
+  constexpr double kUnfitTimes = 4;  // the best score, for plans that are none
+  std::vector<std::unique_ptr<ShapeView>> views;
+  for (const PlanStart& shape : shapes) {
+    if (views.size() >= static_cast<size_t>(options.shapes)) break;
+    auto view = std::make_unique<ShapeView>(problem, shape.draft);
+    if (view->is_possible) views.push_back(std::move(view));
+  }
+  if (views.empty()) return;
+  ShapeBandit bandit(views.size(), options.shape_rate);
+  PolicyLearner learner(options.ppo, policy);
+  Random random = Random(options.seed).Child("plan policy", 0);
+  size_t left = views.size();
+  while (!trials.IsSpent() && left > 0) {
+    const size_t drawn = bandit.Draw(random);
+    ShapeView& view = *views[drawn];
+    const PolicyBatch batch = policy.Draw(*view.graph, view.graph->costs().dag().order,
+                                          view.stages.stages(), options.ppo.batch, random);
+    const int64_t before = trials.evaluations();
+    std::vector<double> scores = trials.Score(DraftsOf(view, batch));
+    view.idle = trials.evaluations() == before ? view.idle + 1 : 0;
+    if (view.idle >= kMostIdle) {
+      bandit.Leave(drawn);
+      --left;
+    }
+    if (!std::isfinite(trials.best_score())) continue;  // nothing to compare with
+    for (double& score : scores) score = std::min(score, kUnfitTimes * trials.best_score());
+    bandit.Learn(drawn, -std::log(*std::min_element(scores.begin(), scores.end())));
+    learner.Learn(*view.graph, batch, scores);
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,31 @@
+// A learned policy that draws plans, and learns from what they take.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "search/partition/stages/stage_policy.h"
+#include "search/partition/stages/stage_ppo.h"
+#include "search/plans/plan_starts.h"
+#include "search/plans/plan_trials.h"
+
+namespace stagecraft {
+
+struct PlanPolicyOptions {
+  int shapes = 32;          // the first ones, to choose from
+  double shape_rate = 0.5;  // of the shapes' logits
+  StagePpoOptions ppo = {.batch = 16};
+  uint64_t seed = 1;
+};
+
+// Batch after batch until `trials` are spent: a shape (plan_starts.h) is drawn by learned
+// logits, which follow how good its best plan was (REINFORCE, with a running mean and
+// deviation as baseline); `policy` draws the cuts between blocks and the devices of each
+// stage, and learns by PPO from the simulated steps. Untrained, it learns from scratch;
+// trained on operator graphs or other clusters, it is tuned to this problem. Plans that
+// cannot be or do not fit count as four times the best. A shape whose batches bring
+// nothing that was not seen is left.
+void SearchPlansByPolicy(const SearchProblem& problem, const std::vector<PlanStart>& shapes,
+                         const PlanPolicyOptions& options, StagePolicy& policy, PlanTrials& trials);
+
+}  // namespace stagecraft

@@ -1,0 +1,101 @@
+#include "search/plans/plan_search.h"
+
+#include <chrono>
+#include <utility>
+
+#include "search/exhaustive.h"
+#include "search/plans/beam.h"
+#include "search/plans/plan_gradient.h"
+#include "search/plans/plan_mcmc.h"
+#include "search/plans/plan_policy.h"
+#include "search/plans/plan_starts.h"
+#include "search/plans/plan_trials.h"
+#include "search/plans/submeshes.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr size_t kMostStarts = 4096;
+constexpr int kBeamWidth = 8;
+
+void Run(PlanAlgorithm algorithm, const SearchProblem& problem,
+         const std::vector<PlanStart>& starts, const PlanSearchOptions& options,
+         PlanTrials& trials) {
+  if (starts.empty()) return;
+  switch (algorithm) {
+    case PlanAlgorithm::kRandom:
+      return SearchPlansRandomly(starts, options.seed, trials);
+    case PlanAlgorithm::kExhaustive:
+      return;
+    case PlanAlgorithm::kBeam:
+      return SearchPlansByBeam(problem, starts, kBeamWidth, trials);
+    case PlanAlgorithm::kProgramme:
+      return SearchPlansBySubmeshes(problem, ShapesOf(starts), trials);
+    case PlanAlgorithm::kMcmc:
+      return SearchPlansByMcmc(problem, starts, {.seed = options.seed}, trials);
+    case PlanAlgorithm::kGradient:
+      return SearchPlansByGradient(problem, ShapesOf(starts), {.seed = options.seed}, trials);
+    case PlanAlgorithm::kPolicy: {
+      StagePolicy policy = options.policy.empty() ? StagePolicy({}, options.seed)
+                                                  : StagePolicy::Read(options.policy, "policy");
+      return SearchPlansByPolicy(problem, ShapesOf(starts), {.seed = options.seed}, policy, trials);
+    }
+  }
+}
+
+PlanRun SearchFrom(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSpace& space,
+                   const std::vector<PlanStart>& starts, const PlanSearchOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  PlanRun run{algorithm, {}, 0};
+  if (algorithm == PlanAlgorithm::kExhaustive) {
+    run.result = SearchExhaustively(problem, space, options.search);
+  } else {
+    PlanTrials trials(problem, options.search);
+    Run(algorithm, problem, starts, options, trials);
+    run.result = trials.Finish();
+    run.result.space = space.name();
+    run.result.candidates = static_cast<int64_t>(space.size());
+  }
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return run;
+}
+
+std::vector<PlanStart> StartsOf(const SearchProblem& problem, PlanSpace& space) {
+  return FindStarts(problem, space, kMostStarts);
+}
+
+}  // namespace
+
+const char* Name(PlanAlgorithm algorithm) {
+  constexpr const char* kNames[] = {"random", "exhaustive",     "beam",  "dp",
+                                    "mcmc",   "differentiable", "policy"};
+  return kNames[static_cast<int>(algorithm)];
+}
+
+std::optional<PlanAlgorithm> FindPlanAlgorithm(std::string_view name) {
+  for (int i = 0; i < kPlanAlgorithmCount; ++i) {
+    const auto algorithm = static_cast<PlanAlgorithm>(i);
+    if (name == Name(algorithm)) return algorithm;
+  }
+  return std::nullopt;
+}
+
+PlanRun SearchPlans(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSpace& space,
+                    const PlanSearchOptions& options) {
+  const bool needs_starts = algorithm != PlanAlgorithm::kExhaustive;
+  const std::vector<PlanStart> starts =
+      needs_starts ? StartsOf(problem, space) : std::vector<PlanStart>();
+  return SearchFrom(algorithm, problem, space, starts, options);
+}
+
+std::vector<PlanRun> ComparePlanAlgorithms(const SearchProblem& problem, PlanSpace& space,
+                                           const PlanSearchOptions& options) {
+  const std::vector<PlanStart> starts = StartsOf(problem, space);
+  std::vector<PlanRun> runs;
+  for (int i = 0; i < kPlanAlgorithmCount; ++i) {
+    runs.push_back(SearchFrom(static_cast<PlanAlgorithm>(i), problem, space, starts, options));
+  }
+  return runs;
+}
+
+}  // namespace stagecraft

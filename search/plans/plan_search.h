@@ -1,0 +1,52 @@
+// All algorithms that search plans, by name, on one problem with one budget.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/partition/stages/stage_policy.h"
+#include "search/plan_space.h"
+#include "search/problem.h"
+#include "search/solution.h"
+
+namespace stagecraft {
+
+enum class PlanAlgorithm {
+  kRandom,      // drawn plans of the space: what a search must beat
+  kExhaustive,  // branch and bound over the space
+  kBeam,
+  kProgramme,  // stages and submeshes, "dp"
+  kMcmc,
+  kGradient,  // "differentiable"
+  kPolicy
+};
+inline constexpr int kPlanAlgorithmCount = 7;
+const char* Name(PlanAlgorithm algorithm);
+std::optional<PlanAlgorithm> FindPlanAlgorithm(std::string_view name);
+
+struct PlanSearchOptions {
+  SearchOptions search;
+  uint64_t seed = 1;
+  std::string policy;  // StagePolicy::Write() of one to start from; empty: untrained
+};
+
+struct PlanRun {
+  PlanAlgorithm algorithm;
+  SearchResult result;
+  double seconds = 0;
+};
+
+// All but kRandom and kExhaustive leave the space: they begin at its best plans by bound,
+// and then choose blocks, devices and recomputation stage by stage. Only kExhaustive
+// proves anything; the others return the bound 0.
+PlanRun SearchPlans(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSpace& space,
+                    const PlanSearchOptions& options);
+
+// One after the other, each with the whole budget. Bounds of the space are found once.
+std::vector<PlanRun> ComparePlanAlgorithms(const SearchProblem& problem, PlanSpace& space,
+                                           const PlanSearchOptions& options);
+
+}  // namespace stagecraft

@@ -1,0 +1,25 @@
+// Where searches begin: the plans of a space that are best by what is known of them
+// before they are simulated.
+#pragma once
+
+#include <vector>
+
+#include "search/plan_space.h"
+#include "search/plans/plan_draft.h"
+
+namespace stagecraft {
+
+struct PlanStart {
+  PlanDraft draft;
+  double bound = 0;  // PlanSpace::Bound
+};
+
+// At most `most` of those whose least memory suffices, least bound first. Bounds them
+// all, and makes as many plans.
+std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space, size_t most);
+
+// Each but its stages' blocks, tensor degrees, pools and recomputation, once, in the
+// order of the starts: of each the first.
+std::vector<PlanStart> ShapesOf(const std::vector<PlanStart>& starts);
+
+}  // namespace stagecraft

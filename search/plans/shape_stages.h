@@ -1,0 +1,57 @@
+// ShapeStages: a shape's stages as pieces of a chain of blocks and units of devices, as
+// the solvers of search/partition/stages see them.
+#pragma once
+
+#include <vector>
+
+#include "search/partition/stages/piece_times.h"
+#include "search/partition/stages/stage_problem.h"
+#include "search/plans/plan_draft.h"
+#include "search/plans/stage_table.h"
+
+namespace stagecraft {
+
+// A unit is what of a pool the smallest tensor degree takes; a StageReplicas of it is a
+// tensor degree in units, and its kind the pool.
+class ShapeStages {
+ public:
+  ShapeStages(const SearchProblem& problem, const PlanDraft& shape);
+
+  const StageTable& table() const { return table_; }
+  int stages() const { return static_cast<int>(table_.shape().stages.size()); }
+  // Of a homogeneous cluster that is to be filled the one degree that fills it evenly, if
+  // there is one; degrees that are no multiple of the least are left out. Empty where the
+  // shape has no place.
+  const std::vector<StageReplicas>& choices() const { return choices_; }
+  const std::vector<int>& units() const { return units_; }  // by pool
+  // With the least recomputation that fits; seconds of a micro-batch, many times as much
+  // where none does.
+  double Score(const PieceStage& stage) const;
+  // What a stage would take at least, were all on the fastest choice and equally long.
+  double LeastSeconds() const;
+  // Halves and doubles degrees until no pool has too few units, and a cluster that is to
+  // be filled is full, as far as that goes.
+  void Fit(std::vector<StageReplicas>& stages) const;
+
+  PlanDraft Draft(const std::vector<int>& ends, const std::vector<StageReplicas>& stages) const;
+
+  // A chain of blocks whose times are those of the first choice: what a policy sees.
+  StageProblem AsStageProblem() const;
+
+ private:
+  struct Fitted {
+    int choice = 0;  // of the table
+    double score = 0;
+  };
+  Fitted FitRecompute(const PieceStage& stage) const;
+
+  const SearchProblem& problem_;
+  const StageTable table_;
+  const bool fills_;
+  int unit_ = 1;  // tensor degree of a unit
+  std::vector<StageReplicas> choices_;
+  std::vector<std::vector<int>> in_table_;  // by choice, least recomputation first
+  std::vector<int> units_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,240 @@
+// Every algorithm that searches plans: what it returns can be believed, is the same again,
+// and the programme over submeshes is exact.
+#include "search/plans/plan_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/memo_model.h"
+#include "costmodel/random.h"
+#include "search/checker.h"
+#include "search/plan_space.h"
+#include "search/plans/draft_moves.h"
+#include "search/plans/plan_draft.h"
+#include "search/plans/plan_starts.h"
+#include "search/plans/stage_table.h"
+#include "search/plans/submeshes.h"
+#include "tests/small_problems.h"
+
+namespace stagecraft {
+namespace {
+
+std::unique_ptr<PlanSpace> SpaceOf(const SearchProblem& problem) {
+  return problem.cluster.homogeneous() ? MakeEqualStages(problem) : MakePooledStages(problem);
+}
+
+// Half of them on unlike boards.
+std::unique_ptr<SmallProblem> Drawn(uint64_t seed) {
+  return seed % 2 == 0 ? MakeSmallProblem(Random(seed), 1) : MakeMixedProblem(Random(seed));
+}
+
+bool SamePlan(const Plan& a, const Plan& b) {
+  if (a.order != b.order || a.zero != b.zero || a.micro_batch != b.micro_batch ||
+      a.sequence_parallel != b.sequence_parallel || a.gradient_bytes != b.gradient_bytes) {
+    return false;
+  }
+  return std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(),
+                    [](const Stage& one, const Stage& other) {
+                      return one.chunks == other.chunks && one.replicas == other.replicas &&
+                             one.tensor_parallel == other.tensor_parallel &&
+                             one.context_parallel == other.context_parallel &&
+                             one.recompute == other.recompute;
+                    });
+}
+
+TEST(PlanDraftTest, EveryPlanOfASpaceComesBackFromItsDraft) {
+  int count = 0;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    const auto small = Drawn(seed);
+    const SearchProblem problem = small->Ask();
+    const auto space = SpaceOf(problem);
+    Random random(seed);
+    for (int i = 0; i < 50; ++i) {
+      const auto index = random.Integer(0, static_cast<int64_t>(space->size()) - 1);
+      try {
+        const Plan plan = space->Make(index);
+        EXPECT_TRUE(SamePlan(MakePlan(DraftOf(plan, problem), problem), plan))
+            << seed << " " << space->Describe(index);
+        ++count;
+      } catch (const InputError&) {
+        continue;  // no split of it fits
+      }
+    }
+  }
+  EXPECT_GT(count, 200);
+}
+
+TEST(DraftMovesTest, MovesLeadToPlansAndBack) {
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    const auto small = Drawn(seed);
+    const SearchProblem problem = small->Ask();
+    const auto space = SpaceOf(problem);
+    const std::vector<PlanStart> starts = FindStarts(problem, *space, 1);
+    ASSERT_FALSE(starts.empty());
+    const DraftMoves moves(problem);
+    Random random(seed);
+    PlanDraft draft = starts[0].draft;
+    std::vector<PlanDraft> seen{draft};
+    for (int i = 0; i < 100; ++i) {
+      const std::optional<PlanDraft> next = moves.Draw(draft, random);
+      ASSERT_TRUE(next.has_value());
+      EXPECT_NE(*next, draft);
+      EXPECT_NO_THROW(MakePlan(*next, problem));
+      draft = *next;
+      seen.push_back(draft);
+    }
+    std::sort(seen.begin(), seen.end());
+    seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+    EXPECT_GT(seen.size(), 40u) << seed;
+  }
+}
+
+// The least slowest stage over all ways to place the blocks of a shape, one by one.
+class EverySplit {
+ public:
+  EverySplit(const SearchProblem& problem, const StageTable& table)
+      : table_(table), stages_(static_cast<int>(table.shape().stages.size())) {
+    for (const DevicePool& pool : PoolsOf(problem.cluster)) left_.push_back(pool.devices);
+    fills_ = problem.cluster.homogeneous() && !problem.choices.fewer_devices;
+  }
+
+  Duration Least() {
+    Extend(0, 0, Duration());
+    return least_;
+  }
+
+ private:
+  void Extend(int stage, int first, Duration slowest) {
+    if (slowest >= least_) return;
+    if (stage == stages_) {
+      const bool is_full = !fills_ || left_[0] == 0;
+      if (first == table_.blocks() && is_full) least_ = slowest;
+      return;
+    }
+    const double in_flight = InFlight(table_.shape(), stages_, stage, table_.micro_batches());
+    const bool is_end = stage == 0 || stage + 1 == stages_;
+    for (int choice = 0; choice < static_cast<int>(table_.choices().size()); ++choice) {
+      int& left = left_[table_.choices()[choice].pool];
+      if (left < table_.devices(choice)) continue;
+      left -= table_.devices(choice);
+      for (int count = is_end ? 0 : 1; first + count <= table_.blocks(); ++count) {
+        // Only the last stage may end with the last block.
+        if (table_.MemoryShare(choice, first, count, in_flight) > kUsableMemory) continue;
+        const bool is_last = stage + 1 == stages_;
+        if (is_last != (first + count == table_.blocks()) && is_last) continue;
+        Extend(stage + 1, first + count, std::max(slowest, table_.Time(choice, first, count)));
+      }
+      left += table_.devices(choice);
+    }
+  }
+
+  const StageTable& table_;
+  const int stages_;
+  bool fills_ = false;
+  std::vector<int> left_;
+  Duration least_ = Duration::Max();
+};
+
+Duration SlowestStage(const StageTable& table, const PlanDraft& draft) {
+  Duration slowest;
+  int first = 0;
+  for (const DraftStage& stage : draft.stages) {
+    const StageChoice choice{stage.pool, stage.tensor, stage.recompute};
+    const auto place = std::find(table.choices().begin(), table.choices().end(), choice);
+    slowest = std::max(slowest, table.Time(static_cast<int>(place - table.choices().begin()), first,
+                                           stage.blocks));
+    first += stage.blocks;
+  }
+  return slowest;
+}
+
+TEST(SubmeshesTest, NoSplitHasAFasterSlowestStage) {
+  int solved = 0, not_possible = 0;
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    const auto small = Drawn(seed);
+    const SearchProblem problem = small->Ask();
+    const auto space = SpaceOf(problem);
+    std::vector<PlanStart> shapes = ShapesOf(FindStarts(problem, *space, 400));
+    std::erase_if(shapes, [](const PlanStart& shape) {
+      return shape.draft.stages.size() > 4 || shape.draft.chunks > 1;
+    });
+    for (size_t i = 0; i < std::min<size_t>(shapes.size(), 10); ++i) {
+      const StageTable table(problem, shapes[i].draft);
+      const Duration least = EverySplit(problem, table).Least();
+      Duration found = Duration::Max();
+      for (const SubmeshDraft& one : SolveSubmeshes(problem, table)) {
+        found = std::min(found, SlowestStage(table, one.draft));
+      }
+      // Halving stops within a ten-thousandth.
+      if (least == Duration::Max()) {
+        EXPECT_EQ(found, least);
+        ++not_possible;
+      } else {
+        EXPECT_GE(found, least) << seed << " " << i;
+        EXPECT_LE(found.seconds(), least.seconds() * 1.0001) << seed << " " << i;
+        ++solved;
+      }
+    }
+  }
+  EXPECT_GT(solved, 60);
+}
+
+TEST(PlanSearchTest, EveryAlgorithmReturnsPlansThatHoldAndRepeatsItself) {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    const auto small = Drawn(seed);
+    const MemoModel memo(small->model);
+    const SearchProblem problem = small->Ask(memo);
+    const auto space = SpaceOf(problem);
+    PlanSearchOptions options;
+    options.search.top = 3;
+    options.search.budget.evaluations = 150;
+    options.seed = seed;
+    for (int i = 0; i < kPlanAlgorithmCount; ++i) {
+      const auto algorithm = static_cast<PlanAlgorithm>(i);
+      const PlanRun run = SearchPlans(algorithm, problem, *space, options);
+      EXPECT_LE(run.result.evaluated, 150) << Name(algorithm);
+      ASSERT_FALSE(run.result.plans.empty()) << Name(algorithm) << " " << seed;
+      for (const RankedPlan& ranked : run.result.plans) {
+        EXPECT_EQ(FindErrors(problem, ranked), std::vector<std::string>()) << Name(algorithm);
+      }
+      EXPECT_TRUE(std::is_sorted(
+          run.result.plans.begin(), run.result.plans.end(),
+          [](const RankedPlan& a, const RankedPlan& b) { return a.score < b.score; }));
+      EXPECT_EQ(run.result.curve.back().score, run.result.plans[0].score);
+      const PlanRun again = SearchPlans(algorithm, problem, *space, options);
+      EXPECT_EQ(again.result.evaluated, run.result.evaluated) << Name(algorithm);
+      EXPECT_EQ(again.result.plans[0].score, run.result.plans[0].score) << Name(algorithm);
+      EXPECT_TRUE(SamePlan(again.result.plans[0].plan, run.result.plans[0].plan));
+    }
+  }
+}
+
+// Ranging wider than the space, and beginning at its best plans, the walks are no worse.
+TEST(PlanSearchTest, WhatMovesStageByStageBeatsOrEqualsTheSpace) {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    const auto small = Drawn(seed);
+    const MemoModel memo(small->model);
+    const SearchProblem problem = small->Ask(memo);
+    const auto space = SpaceOf(problem);
+    const PlanRun exact = SearchPlans(PlanAlgorithm::kExhaustive, problem, *space, {});
+    ASSERT_TRUE(exact.result.is_optimal);
+    PlanSearchOptions options;
+    options.search.budget.evaluations = 1500;
+    for (const PlanAlgorithm algorithm : {PlanAlgorithm::kBeam, PlanAlgorithm::kMcmc}) {
+      const PlanRun run = SearchPlans(algorithm, problem, *space, options);
+      ASSERT_FALSE(run.result.plans.empty());
+      EXPECT_LE(run.result.plans[0].score, exact.result.plans[0].score * 1.03)
+          << Name(algorithm) << " " << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft
