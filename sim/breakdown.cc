@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/exposed_ops.h"
@@ -24,8 +26,9 @@ Duration& PartOf(const Op& op, uint8_t flags, Phase phase, Breakdown& parts) {
 
 class Profiler {
  public:
-  Profiler(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs)
-      : schedule_(schedule), timeline_(timeline), costs_(costs) {}
+  Profiler(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
+           const Repetition& repetition)
+      : schedule_(schedule), timeline_(timeline), costs_(costs), repetition_(repetition) {}
 
   StepProfile OfStep(StepEnds ends) {
     FindCriticalLane(ends);
@@ -46,6 +49,7 @@ class Profiler {
     profile_.critical_rank = schedule_.lane_infos()[lane_].rank;
     FindPredecessors();
     WalkLane();
+    AddBlocks();
     Normalise();
   }
 
@@ -131,8 +135,9 @@ class Profiler {
     for (size_t i = 0; i < order.size(); ++i) {
       const TaskId task = order[i];
       if (!IsWithin(task, {begin_, end_})) continue;
-      if (timeline_.start(task) > now) AddWait(now, timeline_.start(task), binding_[i]);
-      AddBusy(task);
+      const int64_t times = repetition_.Count(lane_, static_cast<int>(i));
+      if (timeline_.start(task) > now) AddWait(now, timeline_.start(task), binding_[i], times);
+      AddBusy(task, times);
       now = timeline_.end(task);
     }
     if (end_ > now) profile_.breakdown.data += end_ - now;
@@ -140,55 +145,65 @@ class Profiler {
 
   // The part of a wait in which its last cause was at work belongs to that
   // cause, the rest is bubble.
-  void AddWait(Duration from, Duration to, TaskId cause) {
+  void AddWait(Duration from, Duration to, TaskId cause, int64_t times) {
     Breakdown& parts = profile_.breakdown;
-    if (cause < 0) {
-      parts.bubble += to - from;
-      return;
-    }
-    const Duration begin = std::clamp(timeline_.start(cause), from, to);
-    parts.bubble += begin - from;
-    switch (schedule_.tag(cause).phase) {
+    const Duration begin = cause < 0 ? to : std::clamp(timeline_.start(cause), from, to);
+    parts.bubble += times * (begin - from);
+    if (cause >= 0) PartOfWait(schedule_.tag(cause).phase) += times * (to - begin);
+  }
+
+  Duration& PartOfWait(Phase cause) {
+    switch (cause) {
       case Phase::kSendForward:
       case Phase::kSendBackward:
       case Phase::kOffload:
       case Phase::kFetch:
-        parts.pipeline += to - begin;
-        break;
+        return profile_.breakdown.pipeline;
       case Phase::kGradReduce:
       case Phase::kParamGather:
       case Phase::kGradNorm:
-        parts.data += to - begin;
-        break;
+        return profile_.breakdown.data;
       default:
-        parts.bubble += to - begin;
+        return profile_.breakdown.bubble;
     }
   }
 
-  // Splits a task's time among its ops; of ops side by side compute counts
-  // first.
-  void AddBusy(TaskId task) {
+  // What runs of a block is split among its ops when all of it is counted.
+  void AddBusy(TaskId task, int64_t times) {
     const BlockId block = schedule_.block(task);
     const Duration length = timeline_.end(task) - timeline_.start(task);
     if (block < 0 || length == Duration()) return;
-    const auto ops = schedule_.ops(block);
-    const auto flags = schedule_.flags(block);
-    const int device = costs_.device_of_rank[profile_.critical_rank];
     const Phase phase = schedule_.tag(task).phase;
-    Duration counted;
-    ForEachExposed(schedule_, block, costs_.estimates[device], [&](size_t i, Duration exposed) {
-      Add(costs_.estimates[device][ops[i]], exposed,
-          PartOf(schedule_.op(ops[i]), flags[i], phase, profile_.breakdown));
-      counted += exposed;
-    });
+    BusyBlock& busy = busy_[{block, phase}];
+    busy.times += times;
+    busy.length += times * length;
     // A late launch, or a slower member of the group, stretches a pass; what its
     // rank sends beside it, a message.
     const bool is_message = phase == Phase::kSendForward || phase == Phase::kSendBackward;
-    if (!is_message) profile_.host_wait += length - costs_.TaskTimes(schedule_, task).device;
+    if (is_message) return;
+    profile_.host_wait += times * (length - costs_.TaskTimes(schedule_, task).device);
+  }
+
+  // Of ops side by side compute counts first.
+  void AddBlocks() {
+    const std::vector<Estimate>& estimates =
+        costs_.estimates[costs_.device_of_rank[profile_.critical_rank]];
     Breakdown& parts = profile_.breakdown;
-    Duration& stretched =
-        IsPass(phase) ? parts.compute : PartOf(schedule_.op(ops[0]), flags[0], phase, parts);
-    stretched += length - counted;
+    for (const auto& [key, busy] : busy_) {
+      const auto [block, phase] = key;
+      const auto ops = schedule_.ops(block);
+      const auto flags = schedule_.flags(block);
+      Duration counted;
+      const int64_t times = busy.times;
+      ForEachExposed(schedule_, block, estimates, [&, phase = phase](size_t i, Duration exposed) {
+        const Duration time = times * exposed;
+        Add(estimates[ops[i]], time, PartOf(schedule_.op(ops[i]), flags[i], phase, parts));
+        counted += time;
+      });
+      Duration& stretched =
+          IsPass(phase) ? parts.compute : PartOf(schedule_.op(ops[0]), flags[0], phase, parts);
+      stretched += busy.length - counted;
+    }
   }
 
   void Add(const Estimate& estimate, Duration time, Duration& part) {
@@ -206,14 +221,18 @@ class Profiler {
       if (schedule_.lane_infos()[lane].kind != LaneKind::kCompute) continue;
       const double weight = schedule_.ranks()[schedule_.lane_infos()[lane].rank].multiplicity;
       lanes += static_cast<int>(weight);
-      for (const TaskId task : schedule_.order(Lane(lane))) {
-        if (!IsPass(schedule_.tag(task).phase)) continue;
-        busy += weight * (timeline_.end(task) - timeline_.start(task)).seconds();
-        last = std::max(last, timeline_.end(task));
+      const auto order = schedule_.order(Lane(lane));
+      Duration own;
+      for (size_t i = 0; i < order.size(); ++i) {
+        if (!IsPass(schedule_.tag(order[i]).phase)) continue;
+        own += repetition_.Count(lane, static_cast<int>(i)) *
+               (timeline_.end(order[i]) - timeline_.start(order[i]));
+        last = std::max(last, timeline_.end(order[i]));
       }
+      busy += weight * own.seconds();
     }
     if (lanes == 0 || last == Duration()) return 0;
-    return std::max(0.0, 1 - busy / (lanes * last.seconds()));
+    return std::max(0.0, 1 - busy / (lanes * (last + repetition_.Delay()).seconds()));
   }
 
   void Normalise() {
@@ -225,10 +244,16 @@ class Profiler {
   const Schedule& schedule_;
   const Timeline& timeline_;
   const BoundCosts& costs_;
+  const Repetition& repetition_;
   int lane_ = -1;  // of the critical rank
   Duration begin_, end_;
   double busy_seconds_ = 0;
   std::vector<TaskId> binding_;  // by position on the lane: the last to end
+  struct BusyBlock {
+    int64_t times = 0;
+    Duration length;  // of all of them
+  };
+  std::map<std::pair<BlockId, Phase>, BusyBlock> busy_;  // of the lane
   StepProfile profile_;
 };
 
@@ -253,13 +278,13 @@ Breakdown Portion(const Breakdown& breakdown, int64_t share, int64_t of) {
 }
 
 StepProfile ProfileStep(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
-                        StepEnds ends) {
-  return Profiler(schedule, timeline, costs).OfStep(ends);
+                        StepEnds ends, const Repetition& repetition) {
+  return Profiler(schedule, timeline, costs, repetition).OfStep(ends);
 }
 
 StepProfile ProfileIntervals(const Schedule& schedule, const Timeline& timeline,
                              const BoundCosts& costs, std::span<const Interval> by_rank) {
-  return Profiler(schedule, timeline, costs).OfIntervals(by_rank);
+  return Profiler(schedule, timeline, costs, {}).OfIntervals(by_rank);
 }
 
 }  // namespace stagecraft

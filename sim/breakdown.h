@@ -5,6 +5,7 @@
 #include <span>
 
 #include "costmodel/units.h"
+#include "sim/repetition.h"
 #include "sim/schedule.h"
 #include "sim/sim_executor.h"
 #include "sim/timeline.h"
@@ -24,6 +25,7 @@ struct Breakdown {
   Duration bubble;  // waiting for another stage's compute
 
   Duration Total() const;
+  friend bool operator==(const Breakdown&, const Breakdown&) = default;
 };
 
 // `share` / `of` of every part; they still add up to that much of the whole.
@@ -45,10 +47,12 @@ struct StepProfile {
   // Sigma of log(step time): op spreads weighted by time, taken as fully
   // correlated, which errs on the wide side.
   double spread = 0;
+  friend bool operator==(const StepProfile&, const StepProfile&) = default;
 };
 
+// With `repetition` that of the longer step.
 StepProfile ProfileStep(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
-                        StepEnds ends = StepEnds::kTogether);
+                        StepEnds ends = StepEnds::kTogether, const Repetition& repetition = {});
 
 struct Interval {
   Duration begin, end;

@@ -12,8 +12,6 @@ constexpr int64_t kNever = Duration::Max().ns();
 
 }  // namespace
 
-// The event loop. At each instant first complete everything, then start
-// everything that can.
 Timeline Engine::Run(const Schedule& schedule, std::span<const Duration> durations,
                      const ReplayOptions& options) {
   CHECK(static_cast<int>(durations.size()) == schedule.task_count());
@@ -25,7 +23,47 @@ Timeline Engine::Run(const Schedule& schedule, std::span<const Duration> duratio
   launches_ = options.launches;
   traffic_ = options.traffic;
   Prepare(schedule, changes);
+  if (changes.empty() && traffic_ == nullptr) {
+    RunFixed();
+  } else {
+    RunEvents(changes);
+  }
+  if (completed_ != schedule.task_count()) {
+    throw DeadlockError(ExplainDeadlock(schedule, waits_));
+  }
+  if (start_.empty()) {
+    start_.resize(end_.size());
+    for (size_t task = 0; task < end_.size(); ++task) start_[task] = end_[task] - durations[task];
+  }
+  return Timeline(std::move(start_), std::move(end_));
+}
 
+// Where nothing changes what a task takes once it runs, its start is the last end of what
+// it waits for, in whatever order the others are looked at: no event needs to be queued.
+void Engine::RunFixed() {
+  while (!ready_.empty()) {
+    const TaskId task = ready_.back();
+    ready_.pop_back();
+    now_ = end_[task].ns();
+    if (!start_.empty()) start_[task] = end_[task];
+    const int64_t delay = launches_.empty() ? 0 : HostDelay(task);
+    end_[task] = Duration::Nanoseconds(now_ + delay) + durations_[task];
+    const auto release = [&](TaskId next) {
+      end_[next] = std::max(end_[next], end_[task]);
+      Release(next);
+    };
+    waits_[task] = kDone;
+    ++completed_;
+    for (const TaskId next : schedule_->successors(task)) release(next);
+    for (const TaskId next : schedule_->next_on_lanes(task)) {
+      if (next >= 0) release(next);
+    }
+  }
+}
+
+// The event loop. At each instant first complete everything, then start everything
+// that can.
+void Engine::RunEvents(std::span<const RateChange> changes) {
   size_t next_change = 0;
   while (true) {
     for (; next_change < changes.size() && changes[next_change].time.ns() <= now_; ++next_change) {
@@ -48,14 +86,6 @@ Timeline Engine::Run(const Schedule& schedule, std::span<const Duration> duratio
       if (is_current) Complete(event.task);  // else superseded by a rate change
     }
   }
-  if (completed_ != schedule.task_count()) {
-    throw DeadlockError(ExplainDeadlock(schedule, waits_));
-  }
-  if (start_.empty()) {
-    start_.resize(end_.size());
-    for (size_t task = 0; task < end_.size(); ++task) start_[task] = end_[task] - durations[task];
-  }
-  return Timeline(std::move(start_), std::move(end_));
 }
 
 void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> changes) {
@@ -66,7 +96,7 @@ void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> chang
   events_ = EventQueue();
   ready_.clear();
   const int tasks = schedule.task_count();
-  end_.resize(tasks);
+  end_.assign(tasks, Duration());
   waits_.resize(tasks);
   for (TaskId task = 0; task < tasks; ++task) {
     waits_[task] =
@@ -75,6 +105,7 @@ void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> chang
   }
   start_.clear();
   if (rates_vary_ || !launches_.empty() || traffic_ != nullptr) start_.resize(tasks);
+  launched_.assign(launches_.size(), Duration());
   if (!launches_.empty()) host_free_.assign(schedule.lane_count(), 0);
   if (rates_vary_) {
     running_.assign(schedule.lane_count(), -1);
@@ -117,9 +148,8 @@ int64_t Engine::HostDelay(TaskId task) {
   if (launch.total == Duration()) return 0;
   int64_t host = launch.waits ? now_ : 0;
   for (const Lane lane : schedule_->lanes(task)) host = std::max(host, host_free_[Index(lane)]);
-  for (const Lane lane : schedule_->lanes(task)) {
-    host_free_[Index(lane)] = host + launch.total.ns();
-  }
+  launched_[task] = Duration::Nanoseconds(host) + launch.total;
+  for (const Lane lane : schedule_->lanes(task)) host_free_[Index(lane)] = launched_[task].ns();
   return std::max<int64_t>(0, host + launch.lead.ns() - now_);
 }
 

@@ -57,8 +57,14 @@ class Engine {
   Timeline Run(const Schedule& schedule, std::span<const Duration> durations,
                const ReplayOptions& options = {});
 
+  // By task of the last Run(): when the host was done with its launches. Empty without
+  // launches; zero where a task has none.
+  std::span<const Duration> launched() const { return launched_; }
+
  private:
   void Prepare(const Schedule& schedule, std::span<const RateChange> changes);
+  void RunFixed();
+  void RunEvents(std::span<const RateChange> changes);
   // Of the queue. Changes and traffic may still push what ends before.
   int64_t NextEvent() {
     return rates_vary_ || traffic_ != nullptr ? events_.PeekTime() : events_.NextTime();
@@ -84,9 +90,10 @@ class Engine {
   std::vector<Event> batch_;
   std::vector<TaskId> ready_;
   std::vector<int32_t> waits_;  // by task: what still holds it back
-  std::vector<Duration> end_;
+  std::vector<Duration> end_;   // of fixed durations: until a task starts, when it may
   // Only where there are launches:
   std::vector<int64_t> host_free_;  // by lane, nanoseconds
+  std::vector<Duration> launched_;
   // Only where tasks may take longer than their duration:
   std::vector<Duration> start_;
   // Only where rates vary:

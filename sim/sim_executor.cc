@@ -1,11 +1,22 @@
 #include "sim/sim_executor.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "sim/interface_sharing.h"
 #include "sim/traffic_binding.h"
 
 namespace stagecraft {
+namespace {
+
+std::vector<Duration> TaskDurations(const Schedule& schedule, const BoundCosts& costs) {
+  std::vector<Duration> durations(schedule.task_count());
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    durations[task] = costs.TaskTimes(schedule, task).device;
+  }
+  return durations;
+}
+
+}  // namespace
 
 const char* Name(NetworkFidelity fidelity) {
   return fidelity == NetworkFidelity::kFlow ? "flow" : "model";
@@ -34,27 +45,45 @@ std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& cos
 
 Timeline SimExecutor::Execute(const Schedule& schedule) {
   costs_ = BindCosts(schedule, cluster_, model_);
-  std::vector<Duration> durations(schedule.task_count());
-  for (TaskId task = 0; task < schedule.task_count(); ++task) {
-    durations[task] = costs_.TaskTimes(schedule, task).device;
-  }
-  if (network_.fidelity == NetworkFidelity::kFlow) {
-    traffic_ = BindTraffic(schedule, cluster_, costs_);
-    for (const LinkChange& change : network_.changes) {
-      const Bandwidth bandwidth = change.rate * cluster_.link(change.link).bandwidth;
-      traffic_->ChangeCapacity(change.link, bandwidth, change.time);
-    }
-  }
   const std::vector<Launch> launches = BindLaunches(schedule, costs_);
-  if (network_.fidelity == NetworkFidelity::kFlow) return RunFlows(schedule, durations, launches);
-  const Timeline timeline = engine_.Run(schedule, durations, {.launches = launches});
-  const std::vector<Duration> shared = ShareInterfaces(schedule, timeline, costs_, durations);
-  if (shared.empty()) return timeline;
-  return engine_.Run(schedule, shared, {.launches = launches});
+  if (network_.fidelity == NetworkFidelity::kFlow) return RunFlows(schedule, launches);
+  return std::move(ReplayModel(schedule, launches).back().timeline);
 }
 
-Timeline SimExecutor::RunFlows(const Schedule& schedule, std::span<const Duration> durations,
-                               std::span<const Launch> launches) {
+std::optional<SimExecutor::Repeated> SimExecutor::ExecuteRepeated(const Schedule& schedule,
+                                                                  int64_t more, int64_t group) {
+  if (network_.fidelity == NetworkFidelity::kFlow) return std::nullopt;
+  costs_ = BindCosts(schedule, cluster_, model_);
+  const std::vector<Launch> launches = BindLaunches(schedule, costs_);
+  std::vector<Replay> replays = ReplayModel(schedule, launches);
+  std::optional<Repetition> repetition = FindRepetition(schedule, replays, launches, more, group);
+  if (!repetition) return std::nullopt;
+  return Repeated{std::move(replays.back().timeline), std::move(*repetition)};
+}
+
+std::vector<Replay> SimExecutor::ReplayModel(const Schedule& schedule,
+                                             std::span<const Launch> launches) {
+  std::vector<Replay> replays;
+  const auto replay = [&](std::vector<Duration> durations) {
+    Timeline timeline = engine_.Run(schedule, durations, {.launches = launches});
+    const std::span<const Duration> launched = engine_.launched();
+    replays.push_back(
+        {std::move(durations), std::move(timeline), {launched.begin(), launched.end()}});
+  };
+  replay(TaskDurations(schedule, costs_));
+  const Replay& alone = replays[0];
+  std::vector<Duration> shared = ShareInterfaces(schedule, alone.timeline, costs_, alone.durations);
+  if (!shared.empty()) replay(std::move(shared));
+  return replays;
+}
+
+Timeline SimExecutor::RunFlows(const Schedule& schedule, std::span<const Launch> launches) {
+  traffic_ = BindTraffic(schedule, cluster_, costs_);
+  for (const LinkChange& change : network_.changes) {
+    const Bandwidth bandwidth = change.rate * cluster_.link(change.link).bandwidth;
+    traffic_->ChangeCapacity(change.link, bandwidth, change.time);
+  }
+  const std::vector<Duration> durations = TaskDurations(schedule, costs_);
   try {
     return engine_.Run(schedule, durations, {.launches = launches, .traffic = traffic_.get()});
   } catch (const DeadlockError&) {

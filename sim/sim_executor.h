@@ -2,7 +2,9 @@
 // model.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "sim/engine.h"
 #include "sim/executor.h"
 #include "sim/network/task_traffic.h"
+#include "sim/repetition.h"
 #include "sim/schedule.h"
 #include "sim/timeline.h"
 
@@ -49,15 +52,24 @@ class SimExecutor : public Executor {
 
   Timeline Execute(const Schedule& schedule) override;
 
+  // The same of a schedule that stands for one of more micro-batches: how they repeat it, by
+  // FindRepetition(). Nothing where that is not proven, or with kFlow.
+  struct Repeated {
+    Timeline timeline;
+    Repetition repetition;
+  };
+  std::optional<Repeated> ExecuteRepeated(const Schedule& schedule, int64_t more, int64_t group);
+
   // What the last Execute() ran with.
   const BoundCosts& costs() const { return costs_; }
   // By link of the cluster, over the last Execute(); empty with kModel.
   std::vector<LinkUse> link_use();
 
  private:
+  // With messages that share interfaces: twice, where they do.
+  std::vector<Replay> ReplayModel(const Schedule& schedule, std::span<const Launch> launches);
   // Throws DeadlockError that names the link whose rate stays 0, where one does.
-  Timeline RunFlows(const Schedule& schedule, std::span<const Duration> durations,
-                    std::span<const Launch> launches);
+  Timeline RunFlows(const Schedule& schedule, std::span<const Launch> launches);
 
   const Cluster& cluster_;
   const CostModel& model_;
