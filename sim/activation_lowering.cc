@@ -70,12 +70,12 @@ class CopyLowering {
 
 void AddActivationCopies(const Plan& plan, const Workload& workload, const Cluster& cluster,
                          LoweredPasses& passes, Schedule::Builder& builder) {
-  RankTensorsMaker maker(plan, workload, cluster, FrameworkMemory());
+  RankTensorsMaker maker(workload, cluster, FrameworkMemory());
   CopyLowering lowering(passes, builder);
   for (size_t w = 0; w < passes.workers().size(); ++w) {
     const LoweredWorker& worker = passes.workers()[w];
     const int device = plan.stages[worker.stage].replicas[worker.replica][0];
-    const RankTensors rank = maker.Make(worker.stage, worker.replica);
+    const RankTensors rank = maker.Make(plan, worker.stage, worker.replica);
     std::vector<BlockId> copies;
     for (int chunk = 0; chunk < plan.chunk_count(); ++chunk) {
       const Op copy = HostCopy(cluster, device, rank.Offloaded(chunk));

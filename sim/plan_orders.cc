@@ -76,24 +76,23 @@ OrderInputs MeasurePasses(const Plan& plan, const Workload& workload, const Clus
       NoteTransfer(tag, map, time, inputs.costs);
     }
   }
-  RankTensorsMaker maker(plan, workload, cluster, {});
+  RankTensorsMaker maker(workload, cluster, {});
   for (int stage = 0; stage < map.stages(); ++stage) {
     inputs.memory.emplace_back();
-    for (const auto& chunk : maker.Make(stage, 0).chunks) {
+    for (const auto& chunk : maker.Make(plan, stage, 0).chunks) {
       inputs.memory.back().push_back(MemoryOf(*chunk));
     }
   }
   return inputs;
 }
 
-Plan WithOrders(const Plan& plan, const Workload& workload, const Cluster& cluster,
+Plan WithOrders(Plan plan, const Workload& workload, const Cluster& cluster,
                 const CostModel& model) {
   if (!NeedsCosts(plan.order) || !plan.orders.empty()) return plan;
   const OrderInputs inputs = MeasurePasses(plan, workload, cluster, model);
-  Plan planned = plan;
-  planned.orders = MakeOrders(plan.order, plan.order_options, MapOf(plan),
-                              StageShares(plan, 0).Count(0), &inputs);
-  return planned;
+  plan.orders = MakeOrders(plan.order, plan.order_options, MapOf(plan),
+                           StageShares(plan, 0).Count(0), &inputs);
+  return plan;
 }
 
 }  // namespace stagecraft

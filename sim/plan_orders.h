@@ -17,7 +17,7 @@ OrderInputs MeasurePasses(const Plan& plan, const Workload& workload, const Clus
 // The plan with its orders spelled out where they depend on costs, else as it is. The
 // plan must have no FindErrors(); throws InputError where an order's memory limit is
 // less than it takes.
-Plan WithOrders(const Plan& plan, const Workload& workload, const Cluster& cluster,
+Plan WithOrders(Plan plan, const Workload& workload, const Cluster& cluster,
                 const CostModel& model);
 
 }  // namespace stagecraft

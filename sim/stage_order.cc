@@ -67,10 +67,8 @@ std::vector<int> ExpertDevices(const Stage& stage, int replica) {
 
 }  // namespace
 
-ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,
-                     int replica) {
+ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage) {
   const Stage& s = plan.stages[stage];
-  const std::vector<int>& devices = s.replicas[replica];
   ShardSpec spec;
   spec.tensor = s.tensor_parallel;
   spec.context = s.context_parallel;
@@ -82,12 +80,20 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
   spec.recompute = plan.forward_only ? Recompute::kNone : s.recompute;
   if (!plan.forward_only) spec.recomputed = s.recomputed;
   spec.attention = workload.attention;
-  spec.tensor_fabric =
-      cluster.DescribeGroup(std::span(devices).first(static_cast<size_t>(s.tensor_parallel)));
   spec.overlap_tensor = plan.overlap_tensor && spec.sequence_parallel;
   spec.context_exchange = plan.context_exchange;
   spec.expert = s.expert_parallel;
   spec.expert_imbalance = plan.expert_imbalance;
+  return spec;
+}
+
+ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,
+                     int replica) {
+  const Stage& s = plan.stages[stage];
+  const std::vector<int>& devices = s.replicas[replica];
+  ShardSpec spec = StageDivision(plan, workload, stage);
+  spec.tensor_fabric =
+      cluster.DescribeGroup(std::span(devices).first(static_cast<size_t>(s.tensor_parallel)));
   spec.expert_fabric = cluster.DescribeGroup(ExpertDevices(s, replica), Traffic::kAllToAll);
   std::vector<int> context;
   for (size_t i = 0; i < devices.size(); i += static_cast<size_t>(s.tensor_parallel)) {
@@ -102,13 +108,17 @@ std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& wo
   std::vector<ParameterCount> parameters;
   const bool holds_embedding = std::any_of(s.chunks.begin(), s.chunks.end(),
                                            [](const LayerRange& c) { return c.first == 0; });
+  std::vector<ParameterCount> of_kind;
+  for (const LayerKind& kind : workload.kinds) {
+    of_kind.push_back(ShardParameters(kind, s.tensor_parallel, s.expert_parallel));
+    // On the embedding's rank what is tied to it is the same tensor.
+    if (!holds_embedding) continue;
+    of_kind.back().dense -= DivideUp(kind.tied_parameters, s.tensor_parallel);
+  }
   for (const LayerRange& range : s.chunks) {
     ParameterCount sum;
     for (int l = range.first; l < range.first + range.count; ++l) {
-      const LayerKind& layer = workload.layer(l);
-      sum += ShardParameters(layer, s.tensor_parallel, s.expert_parallel);
-      // On the embedding's rank what is tied to it is the same tensor.
-      if (holds_embedding) sum.dense -= DivideUp(layer.tied_parameters, s.tensor_parallel);
+      sum += of_kind[workload.layers[l]];
     }
     parameters.push_back(sum);
   }

@@ -16,6 +16,9 @@ namespace stagecraft {
 PassOrder StageOrder(const Plan& plan, int stage, int replica);
 PipelineOrders PipelineOrdersOf(const Plan& plan, int replica);
 
+// How the ranks of a stage divide its layers, whatever their groups see of the cluster.
+ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage);
+
 // How a replica of a stage divides its layers on this cluster.
 ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,
                      int replica);

@@ -140,7 +140,7 @@ std::vector<std::vector<MemoryChange>> MemoryOverTime(
     const Plan& plan, const Workload& workload, const Cluster& cluster, const Schedule& schedule,
     const Timeline& timeline, const FrameworkMemory& framework, CurveDetail detail) {
   std::vector<std::vector<MemoryChange>> curves(schedule.ranks().size());
-  RankTensorsMaker maker(plan, workload, cluster, framework);
+  RankTensorsMaker maker(workload, cluster, framework);
   CurveMaker curve(schedule, timeline, detail);
   RankTensors tensors;
   RankInfo of;  // what `tensors` are of
@@ -156,7 +156,7 @@ std::vector<std::vector<MemoryChange>> MemoryOverTime(
     if (info.kind != LaneKind::kCompute) continue;
     const RankInfo& rank = schedule.ranks()[info.rank];
     if (rank.stage != of.stage || rank.replica != of.replica) {
-      tensors = maker.Make(rank.stage, rank.replica);
+      tensors = maker.Make(plan, rank.stage, rank.replica);
       of = rank;
     }
     curves[info.rank] = curve.Make(tensors, schedule.order(Lane(lane)));

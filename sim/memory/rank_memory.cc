@@ -71,10 +71,8 @@ class Replay {
   std::vector<CachingAllocator::Block> own_;
 };
 
-// Orders repeat themselves: so many passes that ask for no new segment are taken
-// for the steady state, and no more than so many are replayed.
+// So many passes that ask for no new segment are taken for the steady state.
 constexpr int kSteadyPasses = 4;
-constexpr int kReplayedPasses = 32;
 
 // Bytes of activations behind a pass: `device` and `host` are kept there from then on,
 // `gone` and `back` no longer.

@@ -43,6 +43,9 @@ struct RankPeak {
 // end as late as they can. Linear in the passes.
 RankPeak WalkRank(const RankTensors& rank, const PassOrder& order);
 
+// Orders repeat themselves: no more passes than these are replayed.
+inline constexpr int kReplayedPasses = 32;
+
 // Segments over what is allocated in them, at their most; at least 1. The first
 // passes of the order go through the allocator, until the segments they use are
 // enough for the next ones too, with nothing on the host: linear in their operators. `capacity`:

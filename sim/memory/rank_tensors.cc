@@ -1,21 +1,17 @@
 #include "sim/memory/rank_tensors.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
 
+#include "costmodel/hash.h"
 #include "sim/host_offload.h"
 #include "sim/memory/tensor_sizes.h"
 #include "sim/stage_order.h"
 
 namespace stagecraft {
 namespace {
-
-// `spec` as far as tensors follow from it.
-ShardSpec WithoutFabrics(ShardSpec spec) {
-  spec.tensor_fabric = {};
-  spec.context_fabric = {};
-  spec.expert_fabric = {};
-  return spec;
-}
 
 int Communicators(const Plan& plan, const Stage& stage) {
   return (stage.tensor_parallel > 1) + (stage.context_parallel > 1) +
@@ -25,44 +21,69 @@ int Communicators(const Plan& plan, const Stage& stage) {
 }  // namespace
 
 struct RankTensorsMaker::StageParts {
+  const Plan& plan;
   const Stage& stage;
   ShardSpec spec;
   bool gathers = false;  // weights, layer by layer
   bool reduces = false;  // gradients, likewise
 };
 
-RankTensorsMaker::RankTensorsMaker(const Plan& plan, const Workload& workload,
-                                   const Cluster& cluster, const FrameworkMemory& framework)
-    : plan_(plan), workload_(workload), cluster_(cluster), framework_(framework) {}
+size_t RankTensorsMaker::KeyHash::operator()(const LayerKey& key) const {
+  const ShardSpec& spec = key.spec;
+  return Hash()
+      .Add(int64_t{key.kind} << 32 | spec.tensor)
+      .Add(int64_t{spec.context} << 32 | spec.expert)
+      .Add(spec.micro_batch << 8 | static_cast<int64_t>(spec.recompute))
+      .value();
+}
 
-RankTensors RankTensorsMaker::Make(int stage, int replica) {
-  const Stage& s = plan_.stages[stage];
-  StageParts parts{s, WithoutFabrics(StageShard(plan_, workload_, cluster_, stage, replica))};
+size_t RankTensorsMaker::KeyHash::operator()(const std::vector<ChunkLayer>& layers) const {
+  Hash hash;
+  if (layers.empty()) return hash.value();
+  hash.Add(static_cast<int64_t>(layers.size())).Add(layers.back().gathered.count());
+  for (const ChunkLayer* layer : {&layers.front(), &layers[layers.size() / 2], &layers.back()}) {
+    hash.Add(reinterpret_cast<int64_t>(layer->tensors)).Add(layer->gradients.count());
+  }
+  return hash.value();
+}
+
+RankTensorsMaker::RankTensorsMaker(const Workload& workload, const Cluster& cluster,
+                                   const FrameworkMemory& framework)
+    : workload_(workload), cluster_(cluster), framework_(framework) {}
+
+void RankTensorsMaker::Forget() {
+  chunks_.clear();
+  layers_.clear();
+}
+
+RankTensors RankTensorsMaker::Make(const Plan& plan, int stage, int replica) {
+  const Stage& s = plan.stages[stage];
+  StageParts parts{plan, s, StageDivision(plan, workload_, stage)};
   ParameterCount parameters;
-  for (const ParameterCount& chunk : ChunkParameters(plan_, workload_, stage)) parameters += chunk;
-  const StateSharing sharing = SharingOf(plan_, workload_, stage);
+  for (const ParameterCount& chunk : ChunkParameters(plan, workload_, stage)) parameters += chunk;
+  const StateSharing sharing = SharingOf(plan, workload_, stage);
   RankTensors rank;
   rank.states = ShareOut(parameters, sharing);
-  if (plan_.offload.optimizer) {
-    rank.states.host = HostBytes(plan_, OwnParameters(parameters, sharing, 1));
+  if (plan.offload.optimizer) {
+    rank.states.host = HostBytes(plan, OwnParameters(parameters, sharing, 1));
     rank.states.optimizer = Bytes();
   }
-  rank.offloaded = plan_.offload.activations;
+  rank.offloaded = plan.offload.activations;
   rank.workspace =
       LibraryWorkspace(framework_, cluster_.device(s.replicas[replica][0]).generation) +
       ScoreBuffer(parts);
   if (framework_.makes_attention_mask) {
     rank.workspace += Bytes(parts.spec.Rows() * parts.spec.sequence);
   }
-  const bool shares_weights = plan_.zero >= 3 && sharing.ranks > 1;
-  const bool keeps_gathered = plan_.forward_only || !plan_.reshard_after_forward;
+  const bool shares_weights = plan.zero >= 3 && sharing.ranks > 1;
+  const bool keeps_gathered = plan.forward_only || !plan.reshard_after_forward;
   if (shares_weights && keeps_gathered) {
     rank.workspace += Bytes(parameters.Total() * sharing.working);
   }
   rank.messages = Messages(parts);
-  rank.nccl = NcclBuffers(Communicators(plan_, s));
+  rank.nccl = NcclBuffers(Communicators(plan, s));
   parts.gathers = shares_weights && !keeps_gathered;
-  parts.reduces = plan_.zero >= 2 && s.replicas.size() * s.context_parallel > 1;
+  parts.reduces = plan.zero >= 2 && s.replicas.size() * s.context_parallel > 1;
   for (const LayerRange& range : s.chunks) rank.chunks.push_back(Chunk(parts, range));
   return rank;
 }
@@ -85,7 +106,7 @@ Bytes RankTensorsMaker::ScoreBuffer(const StageParts& parts) const {
 // The gradient that went to the stage before stays until the next one is made.
 Bytes RankTensorsMaker::Messages(const StageParts& parts) const {
   Bytes largest;
-  if (plan_.stages.size() == 1 || plan_.forward_only) return largest;
+  if (parts.plan.stages.size() == 1 || parts.plan.forward_only) return largest;
   for (const LayerRange& range : parts.stage.chunks) {
     if (range.first == 0) continue;
     largest = std::max(largest, BoundaryBytes(workload_.layer(range.first - 1), parts.spec));
@@ -93,41 +114,50 @@ Bytes RankTensorsMaker::Messages(const StageParts& parts) const {
   return largest;
 }
 
-const RankTensorsMaker::TracedLayer& RankTensorsMaker::Layer(const ShardSpec& spec, int kind,
-                                                             bool keeps_input) {
-  for (const TracedLayer& known : layers_) {
-    if (known.kind == kind && known.keeps_input == keeps_input && known.spec == spec) return known;
+const RankTensorsMaker::TracedLayer& RankTensorsMaker::Layer(const LayerKey& key) {
+  const auto [entry, is_new] = layers_.try_emplace(key);
+  if (is_new) {
+    const LayerKind& layer = workload_.kinds[key.kind];
+    entry->second = {TraceLayer(layer, key.spec, framework_, key.forward_only, key.keeps_input),
+                     ShardParameters(layer, key.spec.tensor, key.spec.expert).Total()};
   }
-  const LayerKind& layer = workload_.kinds[kind];
-  layers_.push_back({spec, kind, keeps_input,
-                     TraceLayer(layer, spec, framework_, plan_.forward_only, keeps_input),
-                     ShardParameters(layer, spec.tensor, spec.expert).Total()});
-  return layers_.back();
+  return entry->second;
 }
 
-std::shared_ptr<const ChunkTensors> RankTensorsMaker::Chunk(const StageParts& parts,
-                                                            const LayerRange& range) {
+std::vector<ChunkLayer> RankTensorsMaker::Layers(const StageParts& parts, const LayerRange& range) {
   ShardSpec kept = parts.spec;  // of layers that recompute nothing whole
   kept.recomputed.clear();
   ShardSpec whole = kept;
   whole.recompute = Recompute::kFull;
   std::vector<ChunkLayer> layers;
+  std::map<std::tuple<int, bool, bool>, const TracedLayer*> seen;
   for (int l = range.first; l < range.first + range.count; ++l) {
     const LayerRange again = RecomputedRange(workload_, parts.spec, l);
-    const TracedLayer& traced =
-        Layer(again.count > 0 ? whole : kept, workload_.layers[l], l == again.first);
+    const int kind = workload_.layers[l];
+    const bool repeats = again.count > 0;
+    const bool keeps_input = l == again.first;
+    const auto [entry, is_new] = seen.try_emplace({kind, repeats, keeps_input});
+    if (is_new) {
+      entry->second = &Layer({repeats ? whole : kept, kind, keeps_input, parts.plan.forward_only});
+    }
+    const TracedLayer& traced = *entry->second;
     ChunkLayer layer;
     layer.tensors = &traced.tensors;
     layer.repeats = l == again.first + again.count - 1 ? again.count : 0;
-    if (parts.gathers) layer.gathered = Bytes(traced.parameters * plan_.WorkingBytes());
-    if (parts.reduces) layer.gradients = Bytes(traced.parameters * plan_.gradient_bytes);
+    if (parts.gathers) layer.gathered = Bytes(traced.parameters * parts.plan.WorkingBytes());
+    if (parts.reduces) layer.gradients = Bytes(traced.parameters * parts.plan.gradient_bytes);
     layers.push_back(layer);
   }
-  for (const auto& [known, chunk] : chunks_) {
-    if (known == layers) return chunk;
-  }
+  return layers;
+}
+
+std::shared_ptr<const ChunkTensors> RankTensorsMaker::Chunk(const StageParts& parts,
+                                                            const LayerRange& range) {
+  std::vector<ChunkLayer> layers = Layers(parts, range);
+  const auto found = chunks_.find(layers);
+  if (found != chunks_.end()) return found->second;
   auto chunk = std::make_shared<const ChunkTensors>(JoinLayers(layers));
-  chunks_.emplace_back(std::move(layers), chunk);
+  chunks_.emplace(std::move(layers), chunk);
   return chunk;
 }
 

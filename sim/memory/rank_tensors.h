@@ -2,9 +2,10 @@
 // have them.
 #pragma once
 
-#include <deque>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/cluster.h"
@@ -17,38 +18,49 @@
 namespace stagecraft {
 
 // Layers that are alike are traced once, and chunks of like layers are one object, which
-// all its RankTensors share. What it is made of must outlive it.
+// all RankTensors share, of whatever plan. What it is made of must outlive it.
 class RankTensorsMaker {
  public:
-  RankTensorsMaker(const Plan& plan, const Workload& workload, const Cluster& cluster,
+  RankTensorsMaker(const Workload& workload, const Cluster& cluster,
                    const FrameworkMemory& framework);
 
   // Of any rank of a replica of a stage; they are alike but for their boards'
   // memory. The board's generation is the first one's.
-  RankTensors Make(int stage, int replica);
+  RankTensors Make(const Plan& plan, int stage, int replica);
+
+  // Chunks that it remembers, and forgets: later ones are other objects.
+  size_t size() const { return chunks_.size(); }
+  void Forget();
 
  private:
-  // One layer of some stages.
-  struct TracedLayer {
+  struct LayerKey {
     ShardSpec spec;  // LayerSpec() without fabrics, which change no tensor
     int kind = 0;
     bool keeps_input = false;
+    bool forward_only = false;
+    friend bool operator==(const LayerKey&, const LayerKey&) = default;
+  };
+  struct TracedLayer {
     LayerTensors tensors;
     int64_t parameters = 0;
   };
   struct StageParts;
+  struct KeyHash {
+    size_t operator()(const LayerKey& key) const;
+    size_t operator()(const std::vector<ChunkLayer>& layers) const;
+  };
 
-  const TracedLayer& Layer(const ShardSpec& spec, int kind, bool keeps_input);
+  const TracedLayer& Layer(const LayerKey& key);
+  std::vector<ChunkLayer> Layers(const StageParts& parts, const LayerRange& range);
   std::shared_ptr<const ChunkTensors> Chunk(const StageParts& parts, const LayerRange& range);
   Bytes ScoreBuffer(const StageParts& parts) const;
   Bytes Messages(const StageParts& parts) const;
 
-  const Plan& plan_;
   const Workload& workload_;
   const Cluster& cluster_;
   const FrameworkMemory framework_;
-  std::deque<TracedLayer> layers_;
-  std::vector<std::pair<std::vector<ChunkLayer>, std::shared_ptr<const ChunkTensors>>> chunks_;
+  std::unordered_map<LayerKey, TracedLayer, KeyHash> layers_;
+  std::unordered_map<std::vector<ChunkLayer>, std::shared_ptr<const ChunkTensors>, KeyHash> chunks_;
 };
 
 }  // namespace stagecraft

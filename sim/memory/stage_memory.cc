@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
+#include "costmodel/hash.h"
 #include "sim/host_offload.h"
 #include "sim/lowering.h"
 #include "sim/memory/rank_tensors.h"
@@ -21,16 +25,57 @@ int SmallestDevice(const Cluster& cluster, const std::vector<int>& devices) {
   });
 }
 
-// Estimates replicas. Those that are alike but for their micro-batches in flight
+// How segments fit the tensors of a rank that runs an order (ReservedShare()).
+class ReservedShares {
+ public:
+  double Find(const RankTensors& rank, const PassOrder& order, Bytes room) {
+    Key key{rank, {}, room};
+    const auto passes = std::min(order.size(), static_cast<size_t>(kReplayedPasses));
+    key.order.assign(order.begin(), order.begin() + static_cast<ptrdiff_t>(passes));
+    const auto found = shares_.find(key);
+    if (found != shares_.end()) return found->second;
+    const double share = ReservedShare(rank, order, room);
+    shares_.emplace(std::move(key), share);
+    return share;
+  }
+  void Forget() { shares_.clear(); }
+
+ private:
+  struct Key {
+    RankTensors rank;
+    PassOrder order;  // as much of it as is replayed
+    Bytes room;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& key) const {
+      const ModelStates& states = key.rank.states;
+      Hash hash;
+      hash.Add(states.weights.count()).Add(states.gradients.count()).Add(states.optimizer.count());
+      hash.Add(reinterpret_cast<int64_t>(key.rank.chunks[0].get())).Add(key.room.count());
+      // Of orders that differ by their warm-up, where the first backward is.
+      const auto backward = std::find_if(key.order.begin(), key.order.end(), [](const Pass& pass) {
+        return pass.phase != Phase::kForward;
+      });
+      return hash.Add(backward - key.order.begin()).value();
+    }
+  };
+  std::unordered_map<Key, double, KeyHash> shares_;
+};
+
+// Chunks of tensors beyond which everything is forgotten: some hundred megabytes.
+constexpr size_t kMostChunks = 2000;
+
+// Estimates replicas of one plan. Those that are alike but for their micro-batches in flight
 // share the first one's share of free segments, which in a pipeline has most of them.
 class Estimator {
  public:
-  Estimator(const Plan& plan, const Workload& workload, const Cluster& cluster,
-            const FrameworkMemory& framework)
-      : plan_(plan), cluster_(cluster), maker_(plan, workload, cluster, framework) {}
+  Estimator(const Plan& plan, const Cluster& cluster, RankTensorsMaker& maker,
+            ReservedShares& shares)
+      : plan_(plan), cluster_(cluster), maker_(maker), shares_(shares) {}
 
   StageMemory Estimate(int stage, int replica) {
-    RankTensors rank = maker_.Make(stage, replica);
+    RankTensors rank = maker_.Make(plan_, stage, replica);
     const PassOrder& order = OrderOf(stage, replica);
     StageMemory memory;
     memory.stage = stage;
@@ -74,14 +119,15 @@ class Estimator {
     for (const Replayed& known : replayed_) {
       if (known.room == room && known.rank == rank) return known.reserved_share;
     }
-    const double share = ReservedShare(rank, order, room);
+    const double share = shares_.Find(rank, order, room);
     replayed_.push_back({std::move(rank), room, share});
     return share;
   }
 
   const Plan& plan_;
   const Cluster& cluster_;
-  RankTensorsMaker maker_;
+  RankTensorsMaker& maker_;
+  ReservedShares& shares_;
   PassOrder own_;
   std::map<int, PipelineOrders> orders_;  // by micro-batches
   std::vector<Replayed> replayed_;
@@ -89,15 +135,33 @@ class Estimator {
 
 }  // namespace
 
-StageMemory EstimateReplicaMemory(const Plan& plan, const Workload& workload,
-                                  const Cluster& cluster, int stage, int replica,
-                                  const FrameworkMemory& framework) {
-  return Estimator(plan, workload, cluster, framework).Estimate(stage, replica);
+struct MemoryEstimator::Remembered {
+  RankTensorsMaker maker;
+  ReservedShares shares;
+
+  // Between plans alone: in one, chunks that are alike are one object.
+  Estimator Begin(const Plan& plan, const Cluster& cluster) {
+    if (maker.size() > kMostChunks) {
+      shares.Forget();
+      maker.Forget();
+    }
+    return {plan, cluster, maker, shares};
+  }
+};
+
+MemoryEstimator::MemoryEstimator(const Workload& workload, const Cluster& cluster,
+                                 const FrameworkMemory& framework)
+    : cluster_(cluster),
+      remembered_(new Remembered{RankTensorsMaker(workload, cluster, framework), {}}) {}
+
+MemoryEstimator::~MemoryEstimator() = default;
+
+StageMemory MemoryEstimator::EstimateReplica(const Plan& plan, int stage, int replica) {
+  return remembered_->Begin(plan, cluster_).Estimate(stage, replica);
 }
 
-std::vector<StageMemory> EstimateMemory(const Plan& plan, const Workload& workload,
-                                        const Cluster& cluster, const FrameworkMemory& framework) {
-  Estimator estimator(plan, workload, cluster, framework);
+std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan) {
+  Estimator estimator = remembered_->Begin(plan, cluster_);
   std::vector<StageMemory> stages;
   for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
     // Replicas differ by their micro-batches and the memory of their boards; of
@@ -107,7 +171,7 @@ std::vector<StageMemory> EstimateMemory(const Plan& plan, const Workload& worklo
     std::set<std::pair<Bytes, int>> seen;
     std::optional<StageMemory> fullest;
     for (int r = 0; r < static_cast<int>(replicas.size()); ++r) {
-      const Bytes capacity = cluster.device(SmallestDevice(cluster, replicas[r])).memory;
+      const Bytes capacity = cluster_.device(SmallestDevice(cluster_, replicas[r])).memory;
       if (!seen.emplace(capacity, shares.Count(r)).second) continue;
       const StageMemory memory = estimator.Estimate(stage, r);
       const bool is_fuller =
@@ -117,6 +181,17 @@ std::vector<StageMemory> EstimateMemory(const Plan& plan, const Workload& worklo
     stages.push_back(*fullest);
   }
   return stages;
+}
+
+StageMemory EstimateReplicaMemory(const Plan& plan, const Workload& workload,
+                                  const Cluster& cluster, int stage, int replica,
+                                  const FrameworkMemory& framework) {
+  return MemoryEstimator(workload, cluster, framework).EstimateReplica(plan, stage, replica);
+}
+
+std::vector<StageMemory> EstimateMemory(const Plan& plan, const Workload& workload,
+                                        const Cluster& cluster, const FrameworkMemory& framework) {
+  return MemoryEstimator(workload, cluster, framework).Estimate(plan);
 }
 
 }  // namespace stagecraft

@@ -1,6 +1,7 @@
 // StageMemory: what a plan needs of every device's memory.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "costmodel/units.h"
@@ -43,15 +44,34 @@ struct StageMemory {
     return static_cast<double>(Peak().count()) / static_cast<double>(capacity.count());
   }
   bool fits() const { return Peak() <= capacity && host <= host_capacity; }
+  friend bool operator==(const StageMemory&, const StageMemory&) = default;
 };
 
-// One entry per stage, in pipeline order. The fullest replica counts: with
-// uneven replicas the one with most micro-batches in flight, or least memory.
+// Estimates plans one after another, and remembers of each what others have too: layers,
+// chunks, and how their tensors fit in segments. Nothing depends on what it remembers.
+class MemoryEstimator {
+ public:
+  // All must outlive it.
+  MemoryEstimator(const Workload& workload, const Cluster& cluster,
+                  const FrameworkMemory& framework = {});
+  ~MemoryEstimator();
+
+  // One entry per stage, in pipeline order. The fullest replica counts: with
+  // uneven replicas the one with most micro-batches in flight, or least memory.
+  std::vector<StageMemory> Estimate(const Plan& plan);
+  // Of one replica of a stage.
+  StageMemory EstimateReplica(const Plan& plan, int stage, int replica);
+
+ private:
+  struct Remembered;
+  const Cluster& cluster_;
+  std::unique_ptr<Remembered> remembered_;
+};
+
+// The same of one plan.
 std::vector<StageMemory> EstimateMemory(const Plan& plan, const Workload& workload,
                                         const Cluster& cluster,
                                         const FrameworkMemory& framework = {});
-
-// Of one replica of a stage.
 StageMemory EstimateReplicaMemory(const Plan& plan, const Workload& workload,
                                   const Cluster& cluster, int stage, int replica,
                                   const FrameworkMemory& framework = {});
