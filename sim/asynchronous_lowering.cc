@@ -102,16 +102,15 @@ class StageUpdates {
 };
 
 // Behind the reductions of the replicas.
-void AddTiedUpdate(const Plan& plan, const Cluster& cluster, const TiedStages& tied, size_t update,
-                   LoweredPasses& passes, Schedule::Builder& builder) {
+void AddTiedUpdate(const Plan& plan, const TiedStages& tied, size_t update, LoweredPasses& passes,
+                   Schedule::Builder& builder) {
   for (size_t i = 0; i < passes.folding().instances.size(); ++i) {
     const std::vector<size_t> members = TiedWorkers(tied, static_cast<int>(i), passes);
     std::vector<TaskId> after;
     for (const size_t w : members) {
       after.push_back(passes.Last(w, CompletingPass(passes.workers()[w], update)));
     }
-    for (const TaskId reduction :
-         AddTiedReduction(plan, cluster, tied, members, after, passes, builder)) {
+    for (const TaskId reduction : AddTiedReduction(plan, tied, members, after, passes, builder)) {
       for (const size_t w : members) builder.AddDependency(reduction, passes.Update(w, update));
     }
   }
@@ -131,7 +130,7 @@ void AddAsynchronousUpdates(const Plan& plan, const Workload& workload, const Cl
   for (size_t update = 0; update < most; ++update) {
     for (StageUpdates& stage : stages) stage.Add(update);
     if (tied && update < std::min(stages[tied->first].count(), stages[tied->last].count())) {
-      AddTiedUpdate(plan, cluster, *tied, update, passes, builder);
+      AddTiedUpdate(plan, *tied, update, passes, builder);
     }
   }
 }

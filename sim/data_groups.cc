@@ -11,11 +11,11 @@ namespace stagecraft {
 namespace {
 
 // What the group that spans most sees.
-Fabric WidestFabric(const Cluster& cluster, const DeviceGroups& groups) {
+Fabric WidestFabric(LoweringMemory& memory, const DeviceGroups& groups) {
   Fabric widest;
   bool is_first = true;
   for (const std::vector<int32_t>& group : groups) {
-    const Fabric fabric = cluster.DescribeGroup(group);
+    const Fabric fabric = memory.DescribeGroup(group);
     const bool is_wider =
         fabric.nodes > widest.nodes ||
         (fabric.nodes == widest.nodes && fabric.inter.bandwidth < widest.inter.bandwidth);
@@ -25,9 +25,9 @@ Fabric WidestFabric(const Cluster& cluster, const DeviceGroups& groups) {
   return widest;
 }
 
-Communicator MakeCommunicator(const Cluster& cluster, DeviceGroups groups,
+Communicator MakeCommunicator(LoweringMemory& memory, DeviceGroups groups,
                               Schedule::Builder& builder) {
-  const Fabric fabric = WidestFabric(cluster, groups);
+  const Fabric fabric = WidestFabric(memory, groups);
   return {fabric, builder.AddCommunicator(std::move(groups))};
 }
 
@@ -42,9 +42,10 @@ DeviceGroups EveryNth(const std::vector<int>& devices, size_t stride) {
 class StageGroups {
  public:
   StageGroups(const Plan& plan, const Cluster& cluster, int stage, int tensor_groups,
-              Schedule::Builder& builder)
+              LoweringMemory& memory, Schedule::Builder& builder)
       : plan_(plan),
         cluster_(cluster),
+        memory_(memory),
         builder_(builder),
         experts_(plan.stages[stage].expert_parallel),
         servers_(SyncServers(plan, cluster, stage)) {
@@ -78,7 +79,7 @@ class StageGroups {
   }
 
   Communicator Synchronising(size_t tensor, DeviceGroups groups, const GradientSync& sync) {
-    Communicator communicator = {WidestFabric(cluster_, groups), -1, sync};
+    Communicator communicator = {WidestFabric(memory_, groups), -1, sync};
     for (size_t i = 0; i < groups.size(); ++i) {
       const std::span<const int> own = ServersOf(tensor, i);
       groups[i].insert(groups[i].end(), own.begin(), own.end());
@@ -101,13 +102,14 @@ class StageGroups {
       sharing[i / size * stride + i % stride].push_back(devices[i]);
       copies[i % size].push_back(devices[i]);
     }
-    holders.sharing = MakeCommunicator(cluster_, std::move(sharing), builder_);
-    holders.copies = MakeCommunicator(cluster_, std::move(copies), builder_);
+    holders.sharing = MakeCommunicator(memory_, std::move(sharing), builder_);
+    holders.copies = MakeCommunicator(memory_, std::move(copies), builder_);
     return holders;
   }
 
   const Plan& plan_;
   const Cluster& cluster_;
+  LoweringMemory& memory_;
   Schedule::Builder& builder_;
   size_t experts_;  // ranks that divide them
   std::vector<int> servers_;
@@ -123,7 +125,7 @@ std::vector<DataGroup> FindDataGroups(const Plan& plan, const Cluster& cluster,
   const Stage& s = plan.stages[stage];
   const std::vector<int> peers = MapOf(plan).Peers(stage);
   const int tensor_groups = passes.folding().unfold_ranks ? s.tensor_parallel : 1;
-  StageGroups described(plan, cluster, stage, tensor_groups, builder);
+  StageGroups described(plan, cluster, stage, tensor_groups, passes.memory(), builder);
   std::vector<DataGroup> groups;
   for (int tensor = 0; tensor < tensor_groups; ++tensor) {
     DataGroup group;

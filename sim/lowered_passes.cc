@@ -20,23 +20,22 @@ int64_t BucketParameters(const Plan& plan, int64_t data_ranks) {
 
 }  // namespace
 
-LoweredPasses::LoweredPasses(const Plan& plan, const Workload& workload, const Cluster& cluster,
+LoweredPasses::LoweredPasses(const Plan& plan, const Workload& workload, LoweringMemory& memory,
                              bool unfold, bool updates, Schedule::Builder& builder)
     : plan_(plan),
       workload_(workload),
-      cluster_(cluster),
       updates_(updates),
       builder_(builder),
-      folding_(FoldReplicas(plan, workload, cluster, unfold)),
+      memory_(memory),
+      placed_(memory.Place(plan, unfold)),
       blocks_(workload, builder) {
-  for (int stage = 0; stage < stages(); ++stage) FindBuckets(stage);
-  for (size_t i = 0; i < folding_.instances.size(); ++i) AddInstance(static_cast<int>(i));
-}
-
-int64_t LoweredPasses::DataRanks(int stage) const {
-  const Stage& s = plan_.stages[stage];
-  const auto peers = static_cast<int64_t>(MapOf(plan_).Peers(stage).size());
-  return peers * static_cast<int64_t>(s.replicas.size()) * s.context_parallel;
+  for (int stage = 0; stage < stages(); ++stage) {
+    const Stage& s = plan.stages[stage];
+    const auto peers = static_cast<int64_t>(MapOf(plan).Peers(stage).size());
+    data_ranks_.push_back(peers * static_cast<int64_t>(s.replicas.size()) * s.context_parallel);
+    FindBuckets(stage);
+  }
+  for (size_t i = 0; i < folding().instances.size(); ++i) AddInstance(static_cast<int>(i));
 }
 
 bool LoweredPasses::OverlapsReduction(int stage) const {
@@ -84,6 +83,10 @@ void LoweredPasses::FindBuckets(int stage) {
   const int64_t size = BucketParameters(plan_, DataRanks(stage));
   const std::vector<ParameterCount> chunk_parameters = ChunkParameters(plan_, workload_, stage);
   std::vector<std::vector<Bucket>> by_chunk;
+  std::vector<ParameterCount> of_kind;
+  for (const LayerKind& kind : workload_.kinds) {
+    of_kind.push_back(ShardParameters(kind, s.tensor_parallel, s.expert_parallel));
+  }
   for (size_t chunk = 0; chunk < s.chunks.size(); ++chunk) {
     const LayerRange range = s.chunks[chunk];
     std::vector<Bucket> buckets;
@@ -91,8 +94,7 @@ void LoweredPasses::FindBuckets(int stage) {
     Bucket open{{range.first + range.count, 0}, {}};
     for (int layer = range.first + range.count - 1; layer >= range.first; --layer) {
       open.layers = {layer, open.layers.count + 1};
-      open.parameters +=
-          ShardParameters(workload_.layer(layer), s.tensor_parallel, s.expert_parallel);
+      open.parameters += of_kind[workload_.layers[layer]];
       if (open.parameters.Total() < size && layer > range.first) continue;
       sum += open.parameters;
       buckets.push_back(open);
@@ -106,7 +108,7 @@ void LoweredPasses::FindBuckets(int stage) {
 }
 
 void LoweredPasses::AddInstance(int index) {
-  const PipelineInstance& instance = folding_.instances[index];
+  const PipelineInstance& instance = folding().instances[index];
   instance_begin_.push_back(workers_.size());
   std::vector<PipelineWorker> pipeline;
   std::vector<MicroBatchShares> shares;
@@ -132,21 +134,21 @@ void LoweredPasses::AddInstance(int index) {
 
 PipelineWorker LoweredPasses::AddWorker(int instance_index, int stage, int position,
                                         PassOrder order) {
-  const PipelineInstance& instance = folding_.instances[instance_index];
+  const PipelineInstance& instance = folding().instances[instance_index];
   LoweredWorker worker;
   worker.instance = instance_index;
   worker.stage = stage;
   worker.replica = instance.replicas[stage][position];
   const std::vector<int>& devices = plan_.stages[stage].replicas[worker.replica];
-  worker.shard = blocks_.InternShard(StageShard(plan_, workload_, cluster_, stage, worker.replica));
+  worker.shard = blocks_.InternShard(placed_.Shard(plan_, stage, worker.replica));
   PipelineWorker out;
   out.stage = stage;
   out.replica = position;
   const int folded = instance.multiplicity * static_cast<int>(devices.size());
-  const size_t simulated = folding_.unfold_ranks ? devices.size() : 1;
+  const size_t simulated = folding().unfold_ranks ? devices.size() : 1;
   for (size_t i = 0; i < simulated; ++i) {
     const int32_t rank = builder_.AddRank({devices[i], static_cast<int16_t>(stage), worker.replica,
-                                           folding_.unfold_ranks ? 1 : folded});
+                                           folding().unfold_ranks ? 1 : folded});
     worker.ranks.push_back(rank);
     out.compute.push_back(builder_.AddLane({rank, LaneKind::kCompute}));
     if (stages() > 1) {
@@ -259,8 +261,8 @@ BlockId LoweredPasses::Transfer(int from, int to, const Pass& pass) const {
   const int layer = pass.phase == Phase::kForward ? range.first + range.count - 1 : range.first - 1;
   const auto [entry, is_new] = transfers_.try_emplace({sender_index, receiver_index, layer}, -1);
   if (!is_new) return entry->second;
-  const Fabric fabric = TransferFabric(plan_, cluster_, sender.stage, sender.replica,
-                                       receiver.stage, receiver.replica, 0);
+  const Fabric& fabric =
+      placed_.Transfer(plan_, sender.stage, sender.replica, receiver.stage, receiver.replica);
   const Bytes bytes = BoundaryBytes(workload_.layer(layer), blocks_.shard(sender.shard));
   entry->second = blocks_.SingleOp(Op::Collective(OpKind::kSendRecv, bytes, fabric));
   return entry->second;

@@ -3,15 +3,15 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
-#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/block_table.h"
-#include "sim/cluster.h"
 #include "sim/fold.h"
+#include "sim/lowering_memory.h"
 #include "sim/pipeline/asynchronous.h"
 #include "sim/pipeline/pass_tasks.h"
 #include "sim/plan.h"
@@ -44,11 +44,13 @@ class LoweredPasses : private PassCosts {
  public:
   // With `updates`, the passes beside which gradients are reduced or
   // parameters gathered are divided at bucket borders.
-  LoweredPasses(const Plan& plan, const Workload& workload, const Cluster& cluster, bool unfold,
+  LoweredPasses(const Plan& plan, const Workload& workload, LoweringMemory& memory, bool unfold,
                 bool updates, Schedule::Builder& builder);
   LoweredPasses(const LoweredPasses&) = delete;
 
-  const Folding& folding() const { return folding_; }
+  LoweringMemory& memory() const { return memory_; }
+  const PlacedPlan& placed() const { return placed_; }
+  const Folding& folding() const { return placed_.folding(); }
   bool updates() const { return updates_; }
   std::span<const LoweredWorker> workers() const { return workers_; }
   // All lanes that compute, by rank.
@@ -58,7 +60,7 @@ class LoweredPasses : private PassCosts {
   std::span<const Bucket> buckets(int stage, int chunk) const { return buckets_[stage][chunk]; }
   ParameterCount StageParameters(int stage) const;
 
-  int64_t DataRanks(int stage) const;
+  int64_t DataRanks(int stage) const { return data_ranks_[stage]; }
   // Gradients are reduced bucket by bucket beside the last backward only, or
   // beside every one; parameters are gathered beside the first forward only, or
   // beside every pass.
@@ -98,10 +100,11 @@ class LoweredPasses : private PassCosts {
 
   const Plan& plan_;
   const Workload& workload_;
-  const Cluster& cluster_;
   const bool updates_;
   Schedule::Builder& builder_;
-  Folding folding_;
+  LoweringMemory& memory_;
+  PlacedPlan& placed_;
+  std::vector<int64_t> data_ranks_;  // by stage
   mutable BlockTable blocks_;
   std::vector<std::vector<std::vector<Bucket>>> buckets_;  // stage, chunk
   std::vector<LoweredWorker> workers_;
@@ -109,11 +112,23 @@ class LoweredPasses : private PassCosts {
   std::vector<std::vector<ChunkBlocks>> chunk_blocks_;  // worker, chunk
   std::vector<PassTasks> tasks_;                        // by instance
   std::vector<Lane> compute_lanes_;                     // by rank
-  // By sending and receiving worker and the layer whose output, or its
-  // gradient, is sent.
-  mutable std::map<std::tuple<size_t, size_t, int>, BlockId> transfers_;
-  // By sending and receiving worker and the index of the sending device.
-  mutable std::map<std::tuple<size_t, size_t, int>, int32_t> channels_;
+  // Sending and receiving worker, and a third number.
+  struct Message {
+    size_t from = 0;
+    size_t to = 0;
+    int index = 0;
+    friend bool operator==(const Message&, const Message&) = default;
+  };
+  struct MessageHash {
+    size_t operator()(const Message& message) const {
+      return (message.from * 0x9e3779b97f4a7c15ull ^ message.to) * 0x9e3779b97f4a7c15ull +
+             static_cast<size_t>(message.index);
+    }
+  };
+  // By the layer whose output, or its gradient, is sent.
+  mutable std::unordered_map<Message, BlockId, MessageHash> transfers_;
+  // By the index of the sending device.
+  mutable std::unordered_map<Message, int32_t, MessageHash> channels_;
 };
 
 }  // namespace stagecraft

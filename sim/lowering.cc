@@ -9,9 +9,15 @@ namespace stagecraft {
 
 Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluster,
                const LoweringOptions& options) {
+  LoweringMemory memory(workload, cluster);
+  return Lower(plan, workload, cluster, options, memory);
+}
+
+Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluster,
+               const LoweringOptions& options, LoweringMemory& memory) {
   Schedule::Builder builder;
   const bool updates = options.with_optimizer && !plan.forward_only;
-  LoweredPasses passes(plan, workload, cluster, options.unfold, updates, builder);
+  LoweredPasses passes(plan, workload, memory, options.unfold, updates, builder);
   if (plan.offload.activations > 0) AddActivationCopies(plan, workload, cluster, passes, builder);
   if (updates && IsAsynchronous(plan.order)) {
     AddAsynchronousUpdates(plan, workload, cluster, passes, builder);

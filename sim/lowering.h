@@ -7,6 +7,7 @@
 #pragma once
 
 #include "sim/cluster.h"
+#include "sim/lowering_memory.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
 #include "sim/stage_order.h"
@@ -23,5 +24,10 @@ struct LoweringOptions {
 // simulated ranks, plus the devices of the cluster once.
 Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluster,
                const LoweringOptions& options = {});
+
+// The same of one plan after another, for the same workload and cluster: what `memory` knows
+// of the devices of an earlier one is not sought again.
+Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluster,
+               const LoweringOptions& options, LoweringMemory& memory);
 
 }  // namespace stagecraft

@@ -15,10 +15,9 @@ std::vector<size_t> TiedWorkers(const TiedStages& tied, int instance, const Lowe
   return workers;
 }
 
-std::vector<TaskId> AddTiedReduction(const Plan& plan, const Cluster& cluster,
-                                     const TiedStages& tied, std::span<const size_t> members,
-                                     std::span<const TaskId> after, LoweredPasses& passes,
-                                     Schedule::Builder& builder) {
+std::vector<TaskId> AddTiedReduction(const Plan& plan, const TiedStages& tied,
+                                     std::span<const size_t> members, std::span<const TaskId> after,
+                                     LoweredPasses& passes, Schedule::Builder& builder) {
   const auto workers = passes.workers();
   const int tensor = plan.stages.back().tensor_parallel;
   const int64_t bytes = DivideUp(tied.parameters, tensor) * plan.gradient_bytes;
@@ -30,7 +29,7 @@ std::vector<TaskId> AddTiedReduction(const Plan& plan, const Cluster& cluster,
     }
     return devices;
   };
-  const Fabric fabric = cluster.DescribeGroup(devices_of(0));
+  const Fabric fabric = passes.memory().DescribeGroup(devices_of(0));
   std::vector<TaskId> reductions;
   for (size_t rank = 0; rank < workers[members[0]].data.size(); ++rank) {
     DataGroup group;

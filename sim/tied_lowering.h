@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "sim/cluster.h"
 #include "sim/lowered_passes.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
@@ -16,9 +15,8 @@ namespace stagecraft {
 std::vector<size_t> TiedWorkers(const TiedStages& tied, int instance, const LoweredPasses& passes);
 
 // Their reduction, one task for each rank of the first.
-std::vector<TaskId> AddTiedReduction(const Plan& plan, const Cluster& cluster,
-                                     const TiedStages& tied, std::span<const size_t> workers,
-                                     std::span<const TaskId> after, LoweredPasses& passes,
-                                     Schedule::Builder& builder);
+std::vector<TaskId> AddTiedReduction(const Plan& plan, const TiedStages& tied,
+                                     std::span<const size_t> workers, std::span<const TaskId> after,
+                                     LoweredPasses& passes, Schedule::Builder& builder);
 
 }  // namespace stagecraft

@@ -23,15 +23,24 @@ class UpdateLowering {
         map_(MapOf(plan)),
         passes_(passes),
         builder_(builder),
+        workers_(plan.stages.size()),
         own_reductions_(plan.stages.size()),
-        updates_(plan.stages.size()) {}
+        updates_(plan.stages.size()) {
+    for (int stage = 0; stage < stages(); ++stage) {
+      const std::vector<int> peers = map_.Peers(stage);
+      leaders_.push_back(peers[0]);
+      for (size_t w = 0; w < passes.workers().size(); ++w) {
+        const int own = passes.workers()[w].stage;
+        if (std::find(peers.begin(), peers.end(), own) != peers.end()) workers_[stage].push_back(w);
+      }
+    }
+  }
 
   void Run() {
     for (int stage = 0; stage < stages(); ++stage) {
       // Stages that hold copies of the same parameters act as one.
-      const int leader = map_.Peers(stage)[0];
-      if (leader < stage) {
-        groups_.push_back(groups_[leader]);
+      if (leaders_[stage] < stage) {
+        groups_.push_back(groups_[leaders_[stage]]);
         continue;
       }
       groups_.push_back(FindDataGroups(plan_, cluster_, passes_, stage, builder_));
@@ -52,10 +61,6 @@ class UpdateLowering {
 
  private:
   int stages() const { return static_cast<int>(plan_.stages.size()); }
-  bool ArePeers(int stage, int other) const {
-    const std::vector<int> peers = map_.Peers(stage);
-    return std::find(peers.begin(), peers.end(), other) != peers.end();
-  }
   // The chunk of `stage` that is the same part of the network as `chunk` of its peer.
   int ChunkLike(int peer, int chunk, int stage) const {
     const int index = map_.PartAt({peer, chunk}).index;
@@ -100,7 +105,7 @@ class UpdateLowering {
   // The norm of all gradients waits for it, or else the update of its own stage.
   void NoteReduction(int stage, TaskId reduction) {
     reductions_.push_back(reduction);
-    own_reductions_[map_.Peers(stage)[0]].push_back(reduction);
+    own_reductions_[leaders_[stage]].push_back(reduction);
   }
 
   void AddReduction(int stage, int chunk, int bucket, const ParameterCount& parameters,
@@ -116,8 +121,7 @@ class UpdateLowering {
     const auto workers = passes_.workers();
     std::vector<TaskId> after;
     if (!passes_.OverlapsReduction(stage)) {
-      for (size_t w = 0; w < workers.size(); ++w) {
-        if (!ArePeers(stage, workers[w].stage)) continue;
+      for (const size_t w : workers_[stage]) {
         after.push_back(passes_.Last(w, workers[w].order.back()));
       }
       return AddReduction(stage, -1, 0, passes_.StageParameters(stage), after);
@@ -126,8 +130,7 @@ class UpdateLowering {
       const auto buckets = passes_.buckets(stage, chunk);
       for (size_t b = 0; b < buckets.size(); ++b) {
         after.clear();
-        for (size_t w = 0; w < workers.size(); ++w) {
-          if (!ArePeers(stage, workers[w].stage)) continue;
+        for (const size_t w : workers_[stage]) {
           const int like = ChunkLike(stage, chunk, workers[w].stage);
           after.push_back(passes_.First(w, workers[w].last_backward[like]) +
                           static_cast<TaskId>(b));
@@ -147,9 +150,9 @@ class UpdateLowering {
       std::vector<TaskId> after;
       for (const size_t w : members) after.push_back(passes_.Last(w, workers[w].order.back()));
       for (const TaskId reduction :
-           AddTiedReduction(plan_, cluster_, *tied, members, after, passes_, builder_)) {
+           AddTiedReduction(plan_, *tied, members, after, passes_, builder_)) {
         for (const size_t w : members) {
-          own_reductions_[map_.Peers(workers[w].stage)[0]].push_back(reduction);
+          own_reductions_[leaders_[workers[w].stage]].push_back(reduction);
         }
         reductions_.push_back(reduction);
       }
@@ -159,15 +162,9 @@ class UpdateLowering {
   // Everyone knows the gradient norm before anyone updates (clipping, and the
   // overflow check of 16-bit floats).
   void AddGradNorm() {
-    std::vector<int> world;
-    for (const Stage& stage : plan_.stages) {
-      for (const std::vector<int>& replica : stage.replicas) {
-        world.insert(world.end(), replica.begin(), replica.end());
-      }
-    }
-    if (world.size() == 1) return;
-    std::sort(world.begin(), world.end());
-    const Op op = Op::Collective(OpKind::kAllReduce, Bytes(4), cluster_.DescribeGroup(world));
+    const Fabric& world = passes_.placed().world();
+    if (world.ranks == 1) return;
+    const Op op = Op::Collective(OpKind::kAllReduce, Bytes(4), world);
     builder_.Add(passes_.compute_lanes(), reductions_, passes_.blocks().SingleOp(op),
                  MakeTag(0, -1, Phase::kGradNorm));
   }
@@ -217,8 +214,10 @@ class UpdateLowering {
   const ChunkMap map_;
   LoweredPasses& passes_;
   Schedule::Builder& builder_;
-  std::vector<std::vector<DataGroup>> groups_;       // by stage
-  std::vector<TaskId> reductions_;                   // what the norm waits for
+  std::vector<int> leaders_;                    // by stage: the first of those that hold the same
+  std::vector<std::vector<size_t>> workers_;    // by stage: of those that hold the same
+  std::vector<std::vector<DataGroup>> groups_;  // by stage
+  std::vector<TaskId> reductions_;              // what the norm waits for
   std::vector<std::vector<TaskId>> own_reductions_;  // by the first of stages that hold the same
   std::vector<std::vector<TaskId>> updates_;         // by the first of stages that hold the same
 };
