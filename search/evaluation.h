@@ -23,6 +23,9 @@
 
 namespace stagecraft {
 
+// How the steps of a plan follow each other.
+StepEnds StepEndsOf(const Plan& plan);
+
 struct Evaluation {
   // Of a pipeline that never flushes: of a global batch in its steady state.
   Duration step_time;
@@ -44,6 +47,9 @@ struct Evaluation {
   // Sum of the devices' dense peaks at 16 bits, or at 32 for 32-bit training;
   // 8-bit training is measured against the 16-bit peak, as is usual.
   FlopRate peak;
+
+  void SetTime(const StepProfile& of_step);
+  void SetMemory(std::vector<StageMemory> by_stage);
 
   double mfu() const { return model_flops.count() / (peak.flop_per_s() * step_time.seconds()); }
   double hfu() const { return hardware_flops.count() / (peak.flop_per_s() * step_time.seconds()); }
@@ -69,13 +75,18 @@ struct SimulationOptions {
   FrameworkMemory framework = {};
 };
 
-// The verdict alone. Where memory does not suffice nothing is simulated: no time is
-// known. The plan must have no FindErrors().
+// The verdict alone, an Evaluator's. Where memory does not suffice nothing is simulated: no
+// time is known. The plan must have no FindErrors().
 Evaluation EvaluatePlan(const Plan& plan, const Workload& workload, const Cluster& cluster,
                         const CostModel& model, const SimulationOptions& options = {});
 
 // Lowers, simulates and sums up one step. The plan must have no FindErrors().
 SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
                            const CostModel& model, const SimulationOptions& options = {});
+
+// The part of it that knows times: of step.plan, which has its orders, everything but memory
+// and FLOPs.
+void SimulateTime(const Workload& workload, const Cluster& cluster, const CostModel& model,
+                  const SimulationOptions& options, SimulatedStep& step);
 
 }  // namespace stagecraft

@@ -1,6 +1,7 @@
 #include "search/exhaustive.h"
 
 #include <fmt/format.h>
+#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <optional>
 
 #include "costmodel/check.h"
+#include "search/evaluator.h"
 #include "sim/plan_orders.h"
 
 namespace stagecraft {
@@ -26,7 +28,10 @@ struct Candidate {
 class Search {
  public:
   Search(const SearchProblem& problem, PlanSpace& space, const SearchOptions& options)
-      : problem_(problem), options_(options), space_(space) {}
+      : problem_(problem), options_(options), space_(space), evaluators_([&problem] {
+          return Evaluator(problem.workload, problem.cluster, problem.model,
+                           {.framework = problem.framework});
+        }) {}
 
   SearchResult Run() {
     result_.space = space_.name();
@@ -91,7 +96,7 @@ class Search {
   }
 
   // Nothing where its orders need more memory than they may use.
-  std::optional<RankedPlan> Evaluate(size_t index) const {
+  std::optional<RankedPlan> Evaluate(size_t index) {
     RankedPlan ranked;
     try {
       ranked.plan =
@@ -99,8 +104,7 @@ class Search {
     } catch (const InputError&) {
       return std::nullopt;
     }
-    ranked.evaluation = EvaluatePlan(ranked.plan, problem_.workload, problem_.cluster,
-                                     problem_.model, {.framework = problem_.framework});
+    ranked.evaluation = evaluators_.local().Evaluate(ranked.plan);
     ranked.score = Score(problem_.objective, ranked.evaluation);
     return ranked;
   }
@@ -160,6 +164,7 @@ class Search {
   const SearchProblem& problem_;
   const SearchOptions& options_;
   PlanSpace& space_;
+  tbb::enumerable_thread_specific<Evaluator> evaluators_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::vector<Candidate> queue_;
   SearchResult result_;

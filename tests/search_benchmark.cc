@@ -1,12 +1,19 @@
-// What a search is made of, for GPT-3 175B on 1,024 A100s: plans made and bounded, and
-// evaluated in full with every op's time remembered, against their simulation alone.
+// What a search is made of, for GPT-3 175B on 1,024 A100s, with every op's time remembered:
+// plans made, bounded and evaluated, one alone, the best ones by their bound, and one after
+// another that differ by a move, against the simulation of each from nothing to its end.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <ctime>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "costmodel/learned/learned_model.h"
 #include "costmodel/memo_model.h"
+#include "costmodel/random.h"
 #include "search/evaluation.h"
+#include "search/evaluator.h"
 #include "search/exhaustive.h"
 #include "search/plan_space.h"
 #include "sim/cluster_spec.h"
@@ -48,6 +55,77 @@ const Job& TheJob() {
 
 void CountPlans(benchmark::State& state, double plans) {
   state.counters["plans/s"] = benchmark::Counter(plans, benchmark::Counter::kIsRate);
+}
+
+Evaluation SimulateWhole(const Plan& plan) {
+  const Job& job = TheJob();
+  return SimulateStep(plan, job.workload, job.cluster, job.model).evaluation;
+}
+
+std::vector<Plan> BestByBound(size_t count) {
+  const SearchProblem problem = TheJob().Problem();
+  const std::unique_ptr<PlanSpace> space = MakeEqualStages(problem);
+  std::vector<std::pair<double, size_t>> by_bound;
+  for (size_t i = 0; i < space->size(); ++i) {
+    if (space->LeastMemory(i).Share() <= 1) by_bound.emplace_back(space->Bound(i), i);
+  }
+  std::sort(by_bound.begin(), by_bound.end());
+  std::vector<Plan> plans;
+  for (size_t i = 0; i < count; ++i) plans.push_back(space->Make(by_bound[i].second));
+  return plans;
+}
+
+// A block goes to the next stage or comes from it, a stage recomputes everything or nothing
+// whole, or all micro-batches are twice or half as large.
+void Move(Random& random, Plan& plan) {
+  const auto stages = static_cast<int64_t>(plan.stages.size());
+  const auto stage = static_cast<size_t>(random.Integer(0, stages - 2));
+  const int64_t kind = random.Integer(0, 9);
+  if (kind == 0) {
+    plan.micro_batch = 3 - plan.micro_batch;
+  } else if (kind < 4) {
+    Recompute& recompute = plan.stages[stage].recompute;
+    recompute = recompute == Recompute::kFull ? Recompute::kNone : Recompute::kFull;
+  } else {
+    LayerRange& own = plan.stages[stage].chunks[0];
+    LayerRange& next = plan.stages[stage + 1].chunks[0];
+    const int moved = random.Integer(0, 1) == 0 ? 1 : -1;
+    if (own.count + moved < 10 || next.count - moved < 10) return;
+    own.count += moved;
+    next = {next.first + moved, next.count - moved};
+  }
+}
+
+std::vector<Plan> Walk(int moves) {
+  Random random(1);
+  std::vector<Plan> plans{TheJob().plan};
+  for (int i = 0; i < moves; ++i) {
+    plans.push_back(plans.back());
+    Move(random, plans.back());
+  }
+  return plans;
+}
+
+void EvaluateAll(const std::vector<Plan>& plans, benchmark::State& state) {
+  const Job& job = TheJob();
+  Evaluator evaluator(job.workload, job.cluster, job.model);
+  for (const Plan& plan : plans) benchmark::DoNotOptimize(evaluator.Evaluate(plan));
+  const auto steps = static_cast<double>(evaluator.short_steps() + evaluator.whole_steps());
+  state.counters["fit"] = steps / static_cast<double>(plans.size());
+  state.counters["short"] = static_cast<double>(evaluator.short_steps()) / steps;
+}
+
+// How many plans are evaluated while one of them is simulated whole.
+void CompareWithWhole(const std::vector<Plan>& plans, benchmark::State& state) {
+  constexpr size_t kEvery = 10;
+  const std::clock_t begin = std::clock();  // of the processor, as the rates are
+  double simulated = 0;
+  for (size_t i = 0; i < plans.size(); i += kEvery, ++simulated) {
+    benchmark::DoNotOptimize(SimulateWhole(plans[i]));
+  }
+  const double whole = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC / simulated;
+  state.counters["ratio"] = benchmark::Counter(
+      whole * static_cast<double>(state.iterations() * plans.size()), benchmark::Counter::kIsRate);
 }
 
 void BM_MakePlan(benchmark::State& state) {
@@ -92,12 +170,48 @@ void BM_Simulate(benchmark::State& state) {
   CountPlans(state, static_cast<double>(state.iterations()));
 }
 
-void BM_Evaluate(benchmark::State& state) {
+// From nothing to its end: the baseline.
+void BM_SimulateStep(benchmark::State& state) {
+  const Job& job = TheJob();
+  for (auto _ : state) benchmark::DoNotOptimize(SimulateWhole(job.plan));
+  CountPlans(state, static_cast<double>(state.iterations()));
+}
+
+void BM_EvaluatePlan(benchmark::State& state) {
   const Job& job = TheJob();
   for (auto _ : state) {
     benchmark::DoNotOptimize(EvaluatePlan(job.plan, job.workload, job.cluster, job.model));
   }
   CountPlans(state, static_cast<double>(state.iterations()));
+}
+
+// Plans that a search would look at, by an evaluator that saw none before.
+void BM_EvaluateSweep(benchmark::State& state) {
+  static const std::vector<Plan> plans = BestByBound(400);
+  for (auto _ : state) EvaluateAll(plans, state);
+  CountPlans(state, static_cast<double>(state.iterations() * plans.size()));
+  CompareWithWhole(plans, state);
+}
+
+// The same by one that saw them.
+void BM_EvaluateSweepAgain(benchmark::State& state) {
+  const Job& job = TheJob();
+  static const std::vector<Plan> plans = BestByBound(400);
+  Evaluator evaluator(job.workload, job.cluster, job.model);
+  for (const Plan& plan : plans) evaluator.Evaluate(plan);
+  for (auto _ : state) {
+    for (const Plan& plan : plans) benchmark::DoNotOptimize(evaluator.Evaluate(plan));
+  }
+  CountPlans(state, static_cast<double>(state.iterations() * plans.size()));
+  CompareWithWhole(plans, state);
+}
+
+// A walk, as MCMC takes one.
+void BM_EvaluateMoves(benchmark::State& state) {
+  static const std::vector<Plan> plans = Walk(1000);
+  for (auto _ : state) EvaluateAll(plans, state);
+  CountPlans(state, static_cast<double>(state.iterations() * plans.size()));
+  CompareWithWhole(plans, state);
 }
 
 // All 41,560 plans, the best one proven.
@@ -116,7 +230,11 @@ BENCHMARK(BM_BoundSpace)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_Memory)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_Lower)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_Simulate)->Unit(benchmark::kMicrosecond);
-BENCHMARK(BM_Evaluate)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_SimulateStep)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_EvaluatePlan)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_EvaluateSweep)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_EvaluateSweepAgain)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_EvaluateMoves)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_Search)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace

@@ -1,0 +1,142 @@
+// An evaluator against the simulation of every step from nothing to its end: equal in every
+// field, whatever it saw before, with as little simulated as it dares.
+#include "search/evaluator.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "costmodel/analytical_model.h"
+#include "costmodel/check.h"
+#include "costmodel/memo_model.h"
+#include "costmodel/random.h"
+#include "search/evaluation.h"
+#include "sim/cluster_spec.h"
+#include "sim/decoder.h"
+#include "sim/plan.h"
+
+namespace stagecraft {
+namespace {
+
+void ExpectEqual(const Evaluation& got, const Evaluation& want, const std::string& text) {
+  ASSERT_EQ(got.fits, want.fits) << text;
+  ASSERT_EQ(got.memory.size(), want.memory.size()) << text;
+  for (size_t stage = 0; stage < want.memory.size(); ++stage) {
+    EXPECT_EQ(got.memory[stage], want.memory[stage]) << text << " stage " << stage;
+  }
+  if (!want.fits) return;
+  EXPECT_EQ(got.step_time, want.step_time) << text;
+  EXPECT_EQ(got.step_time_low, want.step_time_low) << text;
+  EXPECT_EQ(got.step_time_high, want.step_time_high) << text;
+  EXPECT_EQ(got.profile, want.profile) << text;
+  EXPECT_EQ(got.tokens, want.tokens) << text;
+  EXPECT_EQ(got.samples, want.samples) << text;
+  EXPECT_EQ(got.devices, want.devices) << text;
+  EXPECT_EQ(got.model_flops, want.model_flops) << text;
+  EXPECT_EQ(got.hardware_flops, want.hardware_flops) << text;
+  EXPECT_EQ(got.peak, want.peak) << text;
+}
+
+Workload SmallDecoder(int layers) {
+  DecoderConfig config = DecoderOfFamily("llama");
+  config.layers = layers;
+  config.hidden = 1024;
+  config.heads = 16;
+  config.kv_heads = 16;
+  config.ffn = 2816;
+  config.vocab = 32000;
+  config.max_sequence = 1024;
+  return BuildDecoder(config, AttentionBackend::kFlash, "small");
+}
+
+PlanDegrees DrawDegrees(Random& random) {
+  const auto draw = [&](int64_t most) { return static_cast<int>(random.Integer(0, most)); };
+  PlanDegrees degrees;
+  degrees.sequence = 1024;
+  degrees.pipeline = 1 + draw(4);
+  degrees.tensor = 1 << draw(2);
+  degrees.data = 1 << draw(1);
+  degrees.micro_batch = 1 << draw(1);
+  degrees.zero = draw(3);
+  degrees.recompute = static_cast<Recompute>(draw(2));
+  degrees.overlap_grad_reduce = draw(3) > 0;
+  degrees.overlap_param_gather = draw(3) == 0;
+  degrees.overlap_p2p = draw(3) > 0;
+  degrees.overlap_tensor = draw(3) == 0;
+  degrees.post_validation = draw(7) == 0;
+  if (draw(3) == 0) degrees.rank_order = "tp-cp-ep-pp-dp";
+  degrees.bucket_bytes = draw(1) * (int64_t{16} << 20);
+  degrees.offload.optimizer = draw(7) == 0;
+  if (degrees.offload.optimizer) degrees.offload.host_memory = Bytes(int64_t{1} << 40);
+  if (degrees.pipeline > 1 && draw(2) == 0) {
+    degrees.order = PipelineOrder::kInterleaved;
+    degrees.chunks = 2 + draw(1);
+  } else if (draw(7) == 0) {
+    degrees.order = PipelineOrder::kGpipe;
+  } else if (draw(5) == 0) {
+    degrees.order_options.warmup = WarmupPolicy::kB;
+  }
+  int64_t each = 1 + draw(79);  // micro-batches of a pipeline
+  if (degrees.order == PipelineOrder::kInterleaved) {
+    each = (each / degrees.pipeline + 1) * degrees.pipeline;
+  }
+  degrees.devices = degrees.pipeline * degrees.tensor * degrees.data;
+  degrees.global_batch = each * degrees.data * degrees.micro_batch;
+  return degrees;
+}
+
+// Moves blocks between stages, and changes what some of them recompute.
+void Perturb(Random& random, Plan& plan) {
+  const auto draw = [&](int64_t most) { return static_cast<int>(random.Integer(0, most)); };
+  for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
+    if (draw(3) == 0) plan.stages[stage].recompute = static_cast<Recompute>(draw(2));
+    if (stage + 1 == plan.stages.size() || plan.chunk_count() > 1) continue;
+    LayerRange& own = plan.stages[stage].chunks[0];
+    LayerRange& next = plan.stages[stage + 1].chunks[0];
+    const int moved = draw(4) - 2;
+    if (own.count + moved < 1 || next.count - moved < 1) continue;
+    own.count += moved;
+    next = {next.first + moved, next.count - moved};
+  }
+}
+
+std::optional<Plan> DrawPlan(Random& random, const Workload& workload, const Cluster& cluster) {
+  const PlanDegrees degrees = DrawDegrees(random);
+  try {
+    Plan plan = MakePlan(degrees, workload, cluster);
+    if (random.Integer(0, 2) == 0) Perturb(random, plan);
+    if (!FindErrors(plan, workload, cluster).empty()) return std::nullopt;
+    return plan;
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+TEST(EvaluatorTest, SaysWhatTheWholeSimulationSaysInEveryField) {
+  const AnalyticalModel analytical;
+  const MemoModel model(analytical);
+  const Workload workload = SmallDecoder(24);
+  int evaluated = 0;
+  int64_t shortened = 0;
+  for (const char* spec : {"a100-sxm4-80gb:5x8", "h100-sxm:1x8+a100-sxm4-80gb:4x8"}) {
+    const Cluster cluster = ParseCluster(spec);
+    Evaluator evaluator(workload, cluster, model);
+    for (uint64_t seed = 0; seed < 600; ++seed) {
+      Random random(seed);
+      const std::optional<Plan> plan = DrawPlan(random, workload, cluster);
+      if (!plan) continue;
+      const std::string text = std::string(spec) + " seed " + std::to_string(seed);
+      ExpectEqual(evaluator.Evaluate(*plan),
+                  SimulateStep(*plan, workload, cluster, model).evaluation, text);
+      ++evaluated;
+    }
+    shortened += evaluator.short_steps();
+  }
+  EXPECT_GT(evaluated, 500);
+  EXPECT_GT(shortened, 200) << "of " << evaluated;
+}
+
+}  // namespace
+}  // namespace stagecraft
