@@ -44,8 +44,12 @@ const BlockTable::LayerSequences& BlockTable::Layer(int shard, int layer) {
 // run beside one of them then runs beside nothing.
 void BlockTable::AppendPass(const LayerSequences& layer, Phase phase, Sequence& pass) {
   const Sequence& whole = phase == Phase::kForward ? layer.forward : layer.backward;
+  if (phase == Phase::kForward || phase == Phase::kBackward) {
+    pass.ops.insert(pass.ops.end(), whole.ops.begin(), whole.ops.end());
+    pass.flags.insert(pass.flags.end(), whole.flags.begin(), whole.flags.end());
+    return;
+  }
   const auto is_part = [&](size_t i) {
-    if (phase != Phase::kBackwardInput && phase != Phase::kBackwardWeight) return true;
     const bool is_weight = (whole.flags[i] & kWeightGradient) != 0;
     return is_weight == (phase == Phase::kBackwardWeight);
   };
@@ -68,9 +72,20 @@ void BlockTable::AppendRepeated(int shard, int layer, Sequence& pass) {
   for (int l = range.first; l <= layer; ++l) AppendPass(Layer(shard, l), Phase::kForward, pass);
 }
 
+std::vector<int> BlockTable::ContentsOf(int shard, LayerRange range) const {
+  std::vector<int> contents;
+  for (int layer = range.first; layer < range.first + range.count; ++layer) {
+    const LayerRange again = RecomputedRange(workload_, shards_[shard], layer);
+    // Layers that recompute together may be on either side of the range's ends.
+    if (again.count > 1) return {-1, range.first, range.count};
+    contents.push_back(2 * workload_.layers[layer] + again.count);
+  }
+  return contents;
+}
+
 BlockId BlockTable::PassBlock(int shard, LayerRange range, Phase phase, bool paired) {
   const auto [entry, is_new] =
-      pass_blocks_.try_emplace({shard, range.first, range.count, phase, paired}, -1);
+      pass_blocks_.try_emplace({shard, phase, paired, ContentsOf(shard, range)}, -1);
   if (!is_new) return entry->second;
   Sequence pass;
   for (int i = 0; i < range.count; ++i) {

@@ -24,7 +24,8 @@ class BlockTable {
   // A number for a shard, equal for equal shards.
   int InternShard(const ShardSpec& spec);
   const ShardSpec& shard(int number) const { return shards_[number]; }
-  // One pass through the layers of a range; backward goes from last to first.
+  // One pass through the layers of a range, the same for ranges of like layers; backward
+  // goes from last to first.
   // `paired`: beside another pass, so that collectives hide behind what computes.
   BlockId PassBlock(int shard, LayerRange range, Phase phase, bool paired = false);
   // A block of one op.
@@ -44,6 +45,8 @@ class BlockTable {
   // Appends what a pass of this phase runs of a layer.
   static void AppendPass(const LayerSequences& layer, Phase phase, Sequence& pass);
   void AppendRepeated(int shard, int layer, Sequence& pass);
+  // What the layers of a range are and recompute: ranges of equal contents run the same.
+  std::vector<int> ContentsOf(int shard, LayerRange range) const;
   const LayerSequences& Layer(int shard, int layer);
 
   const Workload& workload_;
@@ -52,7 +55,8 @@ class BlockTable {
   std::vector<bool> is_collective_;  // by op
   std::vector<ShardSpec> shards_;
   std::map<std::tuple<int, int, bool>, LayerSequences> layers_;  // shard, kind, recomputes whole
-  std::map<std::tuple<int, int, int, Phase, bool>, BlockId> pass_blocks_;
+  // By shard, phase, whether paired, and contents.
+  std::map<std::tuple<int, Phase, bool, std::vector<int>>, BlockId> pass_blocks_;
   std::map<OpId, BlockId> single_blocks_;
 };
 
