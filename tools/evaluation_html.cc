@@ -8,42 +8,24 @@
 #include <span>
 
 #include "tools/command.h"
+#include "tools/html_page.h"
 #include "tools/svg_chart.h"
+#include "tools/svg_parts.h"
 
 namespace stagecraft {
 namespace {
 
 constexpr size_t kMostPoints = 2000;  // of a scatter
 
-constexpr const char* kStyle = R"(
-:root { color-scheme: light dark; --ink: #1d2126; --faint: #8a8f9855; --paper: #ffffff; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e6ea; --paper: #15181c; } }
-body { font: 14px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-       max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
-svg { max-width: 100%; height: auto; display: block; margin: 0.5rem 0 1.5rem; }
-svg text { fill: var(--ink); font: 11px system-ui, sans-serif; }
-.grid { stroke: var(--faint); stroke-width: 1; }
-.diagonal { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 5 4; }
-table { border-collapse: collapse; margin: 0.5rem 0 1rem; }
-th, td { padding: 0.15rem 0.7rem; text-align: right; border-bottom: 1px solid var(--faint); }
-th:first-child, td:first-child { text-align: left; }
-)";
-
-std::string TableRow(const std::vector<std::string>& cells, const char* tag) {
-  std::string row = "<tr>";
-  for (const std::string& cell : cells) row += fmt::format("<{0}>{1}</{0}>", tag, EscapeXml(cell));
-  return row + "</tr>\n";
-}
-
 std::string Row(const std::string& what, const Accuracy& a) {
-  return TableRow({what, Name(a.model), fmt::format("{}", a.rows), Percent(100 * a.mape),
-                   Percent(100 * a.median_ape), Percent(100 * a.p90_ape),
-                   Percent(BiasPercent(a.bias)), Percent(100 * a.interval80_coverage)},
-                  "td");
+  return HtmlRow({what, Name(a.model), fmt::format("{}", a.rows), Percent(100 * a.mape),
+                  Percent(100 * a.median_ape), Percent(100 * a.p90_ape),
+                  Percent(BiasPercent(a.bias)), Percent(100 * a.interval80_coverage)},
+                 "td");
 }
 
 std::string Heading(const std::string& what) {
-  return TableRow({what, "model", "rows", "MAPE", "median", "p90", "bias", "in 80 %"}, "th");
+  return HtmlRow({what, "model", "rows", "MAPE", "median", "p90", "bias", "in 80 %"}, "th");
 }
 
 std::string Tables(const Experiment& experiment) {
@@ -140,12 +122,7 @@ std::string Origin(const AccuracyReport& evaluation) {
 }  // namespace
 
 std::string EvaluationToHtml(const AccuracyReport& evaluation) {
-  std::string html =
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-      "<title>stagecraft evaluate</title>\n<style>";
-  html += kStyle;
-  html += "</style>\n</head>\n<body>\n<h1>Predicted and measured kernel times</h1>\n<p>";
+  std::string html = "<h1>Predicted and measured kernel times</h1>\n<p>";
   html += EscapeXml(Origin(evaluation)) + "</p>\n" + Tables(evaluation.experiment);
   for (const std::string& warning : Warnings(evaluation)) {
     html += "<p>Note: " + EscapeXml(warning) + "</p>\n";
@@ -158,7 +135,7 @@ std::string EvaluationToHtml(const AccuracyReport& evaluation) {
     }
     html += "</ul>\n";
   }
-  return ValidText(html + Charts(evaluation) + "</body>\n</html>\n");
+  return HtmlPage("stagecraft evaluate", ValidText(html + Charts(evaluation)));
 }
 
 }  // namespace stagecraft

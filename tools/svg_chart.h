@@ -1,14 +1,10 @@
-// Charts as SVG text for an HTML page. Text and lines take their colour from the
-// page's --ink, so that they read on light and on dark.
+// Scatters and bars as SVG text for an HTML page (html_page.h).
 #pragma once
 
 #include <string>
 #include <vector>
 
 namespace stagecraft {
-
-// & < > and quotes as entities, bytes that XML forbids as "?".
-std::string EscapeXml(const std::string& text);
 
 struct ScatterPoint {
   double x = 0;
