@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-void CheckPlaces(const PlacementProblem& problem, const Placement& placement,
+void CheckPlaces(const PlacementProblem& problem, const NodePlacement& placement,
                  std::vector<std::string>& errors) {
   for (int node = 0; node < problem.dag.size(); ++node) {
     if (placement[node] < 0 || placement[node] >= problem.devices()) {
@@ -29,7 +29,8 @@ void CheckPlaces(const PlacementProblem& problem, const Placement& placement,
   }
 }
 
-double AcceleratorLoad(const PlacementProblem& problem, const Placement& placement, int device) {
+double AcceleratorLoad(const PlacementProblem& problem, const NodePlacement& placement,
+                       int device) {
   std::set<int> inputs, outputs;
   double load_ms = 0;
   for (int node = 0; node < problem.dag.size(); ++node) {
@@ -47,7 +48,7 @@ double AcceleratorLoad(const PlacementProblem& problem, const Placement& placeme
 
 }  // namespace
 
-PartitionCheck CheckMaxLoad(const PlacementProblem& problem, const Placement& placement) {
+PartitionCheck CheckMaxLoad(const PlacementProblem& problem, const NodePlacement& placement) {
   CHECK(placement.size() == problem.nodes.size());
   PartitionCheck check;
   CheckPlaces(problem, placement, check.errors);
@@ -70,7 +71,7 @@ PartitionCheck CheckMaxLoad(const PlacementProblem& problem, const Placement& pl
 }
 
 // The ends of all operators, by raising each until none rises any more.
-PartitionCheck CheckLatency(const PlacementProblem& problem, const Placement& placement) {
+PartitionCheck CheckLatency(const PlacementProblem& problem, const NodePlacement& placement) {
   PartitionCheck check = CheckMaxLoad(problem, placement);
   check.objective = 0;
   const auto runs_alone = [&](int node) { return placement[node] >= problem.accelerators; };
@@ -103,7 +104,7 @@ PartitionCheck CheckLatency(const PlacementProblem& problem, const Placement& pl
   return check;
 }
 
-void CheckContiguity(const PlacementProblem& problem, const Placement& placement,
+void CheckContiguity(const PlacementProblem& problem, const NodePlacement& placement,
                      std::vector<std::string>& errors) {
   for (const bool is_backward : {false, true}) {
     std::set<DagEdge> edges;

@@ -8,14 +8,14 @@ namespace stagecraft {
 
 // Maximal load in milliseconds per sample; devices, groups on one device,
 // memory, operators that no accelerator runs.
-PartitionCheck CheckMaxLoad(const PlacementProblem& problem, const Placement& placement);
+PartitionCheck CheckMaxLoad(const PlacementProblem& problem, const NodePlacement& placement);
 
 // Latency in milliseconds (latency.h); devices, groups, memory, circles.
-PartitionCheck CheckLatency(const PlacementProblem& problem, const Placement& placement);
+PartitionCheck CheckLatency(const PlacementProblem& problem, const NodePlacement& placement);
 
 // That the devices' forward operators, and their backward ones, form no cycle.
 // Appends to `errors`.
-void CheckContiguity(const PlacementProblem& problem, const Placement& placement,
+void CheckContiguity(const PlacementProblem& problem, const NodePlacement& placement,
                      std::vector<std::string>& errors);
 
 }  // namespace stagecraft

@@ -22,7 +22,7 @@ class LatencyReplay {
         end_ms_(blocks_),
         taken_in_(problem.dag.size()) {}
 
-  std::optional<double> Run(const Placement& placement) {
+  std::optional<double> Run(const NodePlacement& placement) {
     placement_ = &placement;
     Prepare();
     ready_.clear();
@@ -88,7 +88,7 @@ class LatencyReplay {
 
   const PlacementProblem& problem_;
   const int blocks_;
-  const Placement* placement_ = nullptr;
+  const NodePlacement* placement_ = nullptr;
   std::vector<std::vector<int>> members_;  // by block
   std::vector<int> waits_;                 // by block: edges from others that are still to come
   std::vector<double> end_ms_;             // by block
@@ -241,13 +241,13 @@ class LatencyAnnealer {
   const int pool_;                              // the processors
   std::vector<int> unit_of_;                    // by node
   std::vector<std::pair<int, int>> changes_;    // unit, and where it was
-  Placement placement_;
+  NodePlacement placement_;
   double now_ms_ = 0;
 };
 
 }  // namespace
 
-std::optional<double> LatencyOf(const PlacementProblem& problem, const Placement& placement) {
+std::optional<double> LatencyOf(const PlacementProblem& problem, const NodePlacement& placement) {
   CHECK(placement.size() == problem.nodes.size());
   return LatencyReplay(problem).Run(placement);
 }

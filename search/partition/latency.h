@@ -12,7 +12,7 @@ struct LatencyPlacement {
   double latency_ms = 0;
   // Accelerators 0 .. accelerators - 1; all processors are the one device
   // behind them.
-  Placement placement;
+  NodePlacement placement;
 };
 
 // When the last operator ends, in milliseconds. What is on an accelerator runs
@@ -21,7 +21,7 @@ struct LatencyPlacement {
 // starts when its last input is there: they never wait for each other, which
 // holds where no more than `cpus` operators could run at once. Nothing where
 // accelerators wait for each other in a circle. O(nodes + edges).
-std::optional<double> LatencyOf(const PlacementProblem& problem, const Placement& placement);
+std::optional<double> LatencyOf(const PlacementProblem& problem, const NodePlacement& placement);
 
 // Simulated annealing over groups of operators, from the better of all on the
 // processors and accelerators filled in order; exact methods exist for small

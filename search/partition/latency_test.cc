@@ -54,7 +54,7 @@ TEST(LatencyTest, AcceleratorsMayNotWaitInACircle) {
 
 double BestOfAll(const PlacementProblem& problem) {
   double best = std::numeric_limits<double>::infinity();
-  Placement placement(problem.nodes.size(), 0);
+  NodePlacement placement(problem.nodes.size(), 0);
   while (true) {
     const PartitionCheck check = CheckLatency(problem, placement);
     if (check.errors.empty()) {
@@ -107,7 +107,7 @@ TEST(LatencyTest, PublishedInstancesGainOverProcessorsAlone) {
     const PartitionCheck check = CheckLatency(problem, found->placement);
     EXPECT_TRUE(check.errors.empty()) << name << ": " << check.errors[0];
     EXPECT_NEAR(check.objective, found->latency_ms, 1e-9);
-    const Placement processors(problem.nodes.size(), problem.accelerators);
+    const NodePlacement processors(problem.nodes.size(), problem.accelerators);
     EXPECT_LT(found->latency_ms, *LatencyOf(problem, processors)) << name;
     RecordProperty(name.substr(name.find('/') + 1), std::to_string(found->latency_ms));
   }

@@ -11,7 +11,7 @@ namespace stagecraft {
 
 struct MaxLoad {
   double max_load_ms = 0;
-  Placement placement;
+  NodePlacement placement;
 };
 
 // The least maximal load where every device holds what lies between two
@@ -27,12 +27,12 @@ std::optional<MaxLoad> SolveContiguousMaxLoad(const PlacementProblem& problem);
 
 // Any placement: simulated annealing over groups from `start`, whose result is
 // never worse. `steps`: moves tried. The same seed gives the same placement.
-MaxLoad ImproveMaxLoad(const PlacementProblem& problem, const Placement& start, int64_t steps,
+MaxLoad ImproveMaxLoad(const PlacementProblem& problem, const NodePlacement& start, int64_t steps,
                        uint64_t seed);
 
 // A start that needs no downsets: groups in topological order, each device
 // filled to its share of the work and within its memory. It may exceed the
 // memory of the last; ImproveMaxLoad mends that where it can.
-Placement SpreadInOrder(const PlacementProblem& problem);
+NodePlacement SpreadInOrder(const PlacementProblem& problem);
 
 }  // namespace stagecraft

@@ -23,7 +23,7 @@ double Sharpen(double x) {
 
 class Annealer {
  public:
-  Annealer(const PlacementProblem& problem, const Placement& start, uint64_t seed)
+  Annealer(const PlacementProblem& problem, const NodePlacement& start, uint64_t seed)
       : problem_(problem), costs_(problem), random_(seed), placement_(start) {
     for (int device = 0; device < problem.devices(); ++device) {
       loads_.emplace_back(costs_, device < problem.accelerators);
@@ -159,25 +159,25 @@ class Annealer {
   const PlacementProblem& problem_;
   const PlacementCosts costs_;
   Random random_;
-  Placement placement_;
+  NodePlacement placement_;
   std::vector<DeviceLoad> loads_;           // by device
   std::vector<int> group_of_;               // by node
   std::vector<std::pair<int, int>> edges_;  // of groups
   std::vector<Change> changes_;
   double energy_ = 0;
-  Placement best_;
+  NodePlacement best_;
   PlacementScore best_score_;
 };
 
 }  // namespace
 
-MaxLoad ImproveMaxLoad(const PlacementProblem& problem, const Placement& start, int64_t steps,
+MaxLoad ImproveMaxLoad(const PlacementProblem& problem, const NodePlacement& start, int64_t steps,
                        uint64_t seed) {
   CHECK(start.size() == problem.nodes.size());
   return Annealer(problem, start, seed).Run(steps);
 }
 
-Placement SpreadInOrder(const PlacementProblem& problem) {
+NodePlacement SpreadInOrder(const PlacementProblem& problem) {
   const PlacementUnits units = FindPlacementUnits(problem);
   const bool has_accelerators = problem.accelerators > 0;
   const int devices = has_accelerators ? problem.accelerators : problem.cpus;
@@ -186,7 +186,7 @@ Placement SpreadInOrder(const PlacementProblem& problem) {
   };
   double work_ms = 0;
   for (int node = 0; node < problem.dag.size(); ++node) work_ms += time(node);
-  Placement placement(problem.nodes.size(), 0);
+  NodePlacement placement(problem.nodes.size(), 0);
   int device = 0;
   double load_ms = 0, bytes = 0;
   for (const int unit : units.dag.order) {

@@ -170,7 +170,7 @@ class ContiguousPlacer {
   }
 
   // With the earliest consumer, which has the highest rank.
-  void PlaceFreeNodes(const std::vector<int>& rank, Placement& placement) const {
+  void PlaceFreeNodes(const std::vector<int>& rank, NodePlacement& placement) const {
     for (const int node : units_.free_nodes) {
       int first = -1;
       for (const int consumer : problem_.dag.consumers[node]) {

@@ -100,7 +100,7 @@ struct Optima {
 
 Optima BestOfAll(const PlacementProblem& problem) {
   Optima best;
-  Placement placement(problem.nodes.size(), 0);
+  NodePlacement placement(problem.nodes.size(), 0);
   while (true) {
     PartitionCheck check = CheckMaxLoad(problem, placement);
     if (check.errors.empty()) {

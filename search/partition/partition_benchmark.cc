@@ -92,7 +92,7 @@ void BM_AnnealedMaxLoad(benchmark::State& state) {
   const std::string path =
       SharedDataPath("planning/dnn-partitioning/throughput/LayerGraphs/gnmt_inference.json");
   const PlacementProblem problem = ParsePlacementProblem(ReadFile(path), path);
-  const Placement start = SpreadInOrder(problem);
+  const NodePlacement start = SpreadInOrder(problem);
   constexpr int64_t kSteps = 100'000;
   for (auto _ : state) benchmark::DoNotOptimize(ImproveMaxLoad(problem, start, kSteps, 1));
   state.counters["moves/s"] = benchmark::Counter(static_cast<double>(kSteps * state.iterations()),

@@ -40,7 +40,7 @@ struct PlacementProblem {
 };
 
 // By node: accelerators are 0 .. accelerators - 1, processors come behind.
-using Placement = std::vector<int>;
+using NodePlacement = std::vector<int>;
 
 // Reads dnn-partitioning's JSON. Milliseconds as they stand there: in the
 // throughput/LayerGraphs files transfers are in seconds among milliseconds, a

@@ -17,8 +17,8 @@ constexpr int64_t kMaxLoadSteps = 3'000'000;
 constexpr int kMostDevices = 64;  // accelerators, and processors
 constexpr int64_t kLatencySteps = 1'000'000;
 
-void AddStages(const PlacementProblem& problem, const Placement& placement, bool pools_processors,
-               PartitionAnswer& answer) {
+void AddStages(const PlacementProblem& problem, const NodePlacement& placement,
+               bool pools_processors, PartitionAnswer& answer) {
   for (int device = 0; device < problem.devices(); ++device) {
     const bool is_accelerator = device < problem.accelerators;
     PartitionedStage stage;
