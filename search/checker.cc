@@ -21,9 +21,9 @@ std::vector<std::string> FindErrors(const SearchProblem& problem, const RankedPl
     errors.push_back(fmt::format("takes {} ns, the search said {}", again.step_time.ns(),
                                  ranked.evaluation.step_time.ns()));
   }
-  if (Score(problem.objective, again) != ranked.score) {
-    errors.push_back(fmt::format("scores {}, the search said {}", Score(problem.objective, again),
-                                 ranked.score));
+  if (Score(problem, again) != ranked.score) {
+    errors.push_back(
+        fmt::format("scores {}, the search said {}", Score(problem, again), ranked.score));
   }
   return errors;
 }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -10,37 +12,54 @@
 namespace stagecraft {
 namespace {
 
+using Degrees = std::shared_ptr<const std::vector<PlanDegrees>>;
+
 class EqualStages : public PlanSpace {
  public:
-  explicit EqualStages(const SearchProblem& problem)
-      : problem_(problem), all_(EnumerateDegrees(problem)), bound_(problem) {}
+  EqualStages(const SearchProblem& problem, Degrees all)
+      : PlanSpace(problem), all_(std::move(all)), bound_(problem) {}
 
-  size_t size() const override { return all_.size(); }
+  size_t size() const override { return all_->size(); }
   std::string name() const override { return "plans of equal stages"; }
-  double Bound(size_t index) override { return bound_.Score(all_[index]); }
+  Duration LeastTime(size_t index) override { return bound_.StepTime(At(index)); }
   MemoryNeed LeastMemory(size_t index) override {
-    return {bound_.Memory(all_[index]), problem_.cluster.device(0).memory};
+    return {bound_.Memory(At(index)), problem().cluster.device(0).memory};
+  }
+  std::vector<int> GroupDevices(size_t index) const override {
+    const PlanDegrees& d = At(index);
+    int left = d.tensor * d.context * d.pipeline * d.data;
+    std::vector<int> devices;
+    for (const Cluster::NodeGroup& group : problem().cluster.groups()) {
+      devices.push_back(std::min(left, group.count * group.type.devices));
+      left -= devices.back();
+    }
+    return devices;
   }
   Plan Make(size_t index) const override {
-    return MakePlan(all_[index], problem_.workload, problem_.cluster);
+    return MakePlan(At(index), problem().workload, problem().cluster);
   }
   std::string Describe(size_t index) const override {
-    const PlanDegrees& d = all_[index];
+    const PlanDegrees& d = At(index);
     return fmt::format("tp {}, cp {}, pp {}, dp {}, micro-batch {}, recompute {}, zero {}",
                        d.tensor, d.context, d.pipeline, d.data, d.micro_batch, Name(d.recompute),
                        d.zero);
   }
+  std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
+    return std::make_unique<EqualStages>(other, all_);
+  }
 
  private:
-  const SearchProblem& problem_;
-  const std::vector<PlanDegrees> all_;
+  const PlanDegrees& At(size_t index) const { return (*all_)[index]; }
+
+  const Degrees all_;
   StepBound bound_;
 };
 
 }  // namespace
 
 std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem) {
-  return std::make_unique<EqualStages>(problem);
+  return std::make_unique<EqualStages>(
+      problem, std::make_shared<const std::vector<PlanDegrees>>(EnumerateDegrees(problem)));
 }
 
 }  // namespace stagecraft

@@ -27,7 +27,9 @@ void SimulateTime(const Workload& workload, const Cluster& cluster, const CostMo
         MeasureSteadyState(plan, workload, step.schedule, step.timeline, step.costs);
     evaluation.SetTime(evaluation.steady->step);
   } else {
-    evaluation.SetTime(ProfileStep(step.schedule, step.timeline, step.costs, StepEndsOf(plan)));
+    const StepEnds ends = StepEndsOf(plan);
+    evaluation.SetTime(ProfileStep(step.schedule, step.timeline, step.costs, ends));
+    if (ends == StepEnds::kTogether) evaluation.unshared_time = executor.unshared_makespan();
   }
 }
 
@@ -47,12 +49,6 @@ void Evaluation::SetMemory(std::vector<StageMemory> by_stage) {
   memory = std::move(by_stage);
   fits = std::all_of(memory.begin(), memory.end(),
                      [](const StageMemory& stage) { return stage.fits(); });
-}
-
-const StageMemory& FullestStage(const Evaluation& evaluation) {
-  return *std::max_element(
-      evaluation.memory.begin(), evaluation.memory.end(),
-      [](const StageMemory& a, const StageMemory& b) { return a.Share() < b.Share(); });
 }
 
 Evaluation EvaluatePlan(const Plan& plan, const Workload& workload, const Cluster& cluster,

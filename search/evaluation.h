@@ -32,14 +32,19 @@ struct Evaluation {
   // 80 % of steps are expected in between.
   Duration step_time_low;
   Duration step_time_high;
+  // No more than step_time: had no two messages met on an interface. It grows and shrinks
+  // with what the ops take: with all at least a times as long, at least a times. Zero
+  // where steps do not end together, or never.
+  Duration unshared_time;
   StepProfile profile;
   std::optional<SteadyState> steady;  // only of pipelines that never flush
   std::vector<StageMemory> memory;    // by stage, in pipeline order
   bool fits = false;
 
-  double tokens = 0;   // of one step
-  double samples = 0;  // of one step
-  int devices = 0;     // that the plan uses
+  double tokens = 0;               // of one step
+  double samples = 0;              // of one step
+  int devices = 0;                 // that the plan uses
+  std::vector<int> group_devices;  // the same by group of the cluster
   // FLOPs of the whole job in one step: Workload::TrainingFlopsPerToken's
   // convention, and with what recomputation repeats.
   FlopCount model_flops;
@@ -54,9 +59,6 @@ struct Evaluation {
   double mfu() const { return model_flops.count() / (peak.flop_per_s() * step_time.seconds()); }
   double hfu() const { return hardware_flops.count() / (peak.flop_per_s() * step_time.seconds()); }
 };
-
-// The stage that comes closest to its devices' capacity.
-const StageMemory& FullestStage(const Evaluation& evaluation);
 
 // A simulated step with everything that led to it.
 struct SimulatedStep {

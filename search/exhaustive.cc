@@ -1,17 +1,16 @@
 #include "search/exhaustive.h"
 
-#include <fmt/format.h>
-#include <oneapi/tbb/enumerable_thread_specific.h>
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <chrono>
 #include <limits>
 #include <optional>
+#include <utility>
 
-#include "costmodel/check.h"
-#include "search/evaluator.h"
-#include "sim/plan_orders.h"
+#include "search/candidate.h"
+#include "search/obstacle.h"
+#include "sim/pipeline/order_kind.h"
 
 namespace stagecraft {
 namespace {
@@ -28,10 +27,7 @@ struct Candidate {
 class Search {
  public:
   Search(const SearchProblem& problem, PlanSpace& space, const SearchOptions& options)
-      : problem_(problem), options_(options), space_(space), evaluators_([&problem] {
-          return Evaluator(problem.workload, problem.cluster, problem.model,
-                           {.framework = problem.framework});
-        }) {}
+      : problem_(problem), options_(options), space_(space), ranker_(problem) {}
 
   SearchResult Run() {
     result_.space = space_.name();
@@ -51,12 +47,7 @@ class Search {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
 
-  bool IsSpent() const {
-    const Budget& budget = options_.budget;
-    return (budget.evaluations > 0 && result_.evaluated >= budget.evaluations) ||
-           (budget.seconds > 0 && Seconds() >= budget.seconds) ||
-           (budget.stop != nullptr && budget.stop->load());
-  }
+  bool IsSpent() const { return options_.budget.IsSpent(result_.evaluated, Seconds()); }
 
   // What a plan must stay below to be returned.
   double WorstKept() const {
@@ -68,10 +59,7 @@ class Search {
     for (size_t i = 0; i < space_.size(); ++i) {
       const MemoryNeed memory = space_.LeastMemory(i);
       if (memory.Share() > 1) {
-        NoteObstacle(memory.Share(), [&] {
-          return fmt::format("states alone need {:.1f} GiB at {}, {:.1f} GiB are there",
-                             memory.needed.gib(), space_.Describe(i), memory.capacity.gib());
-        });
+        obstacle_.NoteStates(memory, space_, i);
         continue;
       }
       queue_.push_back({i, space_.Bound(i)});
@@ -97,22 +85,19 @@ class Search {
 
   // Nothing where its orders need more memory than they may use.
   std::optional<RankedPlan> Evaluate(size_t index) {
-    RankedPlan ranked;
-    try {
-      ranked.plan =
-          WithOrders(space_.Make(index), problem_.workload, problem_.cluster, problem_.model);
-    } catch (const InputError&) {
-      return std::nullopt;
-    }
-    ranked.evaluation = evaluators_.local().Evaluate(ranked.plan);
-    ranked.score = Score(problem_.objective, ranked.evaluation);
-    return ranked;
+    std::optional<Plan> plan = MakeCandidate(problem_, space_, index);
+    if (!plan) return std::nullopt;
+    return ranker_.Rank(std::move(*plan));
   }
 
   void Keep(std::optional<RankedPlan> found, size_t index) {
     ++result_.evaluated;
     if (!found) return;
-    if (!found->evaluation.fits) return NoteStage(found->evaluation, index);
+    const Evaluation& evaluation = found->evaluation;
+    const bool has_own_orders = NeedsCosts(found->plan.order);
+    result_.seen.push_back(
+        {index, evaluation.fits, has_own_orders ? Duration() : evaluation.unshared_time});
+    if (!evaluation.fits) return obstacle_.NoteStage(evaluation, space_.Describe(index));
     ++result_.feasible;
     if (found->score < best_) {
       best_ = found->score;
@@ -123,22 +108,6 @@ class Search {
                          [](double score, const RankedPlan& other) { return score < other.score; });
     result_.plans.insert(place, std::move(*found));
     if (result_.plans.size() > static_cast<size_t>(options_.top)) result_.plans.pop_back();
-  }
-
-  void NoteStage(const Evaluation& evaluation, size_t index) {
-    const StageMemory& fullest = FullestStage(evaluation);
-    NoteObstacle(fullest.Share(), [&] {
-      return fmt::format("stage {} needs {:.1f} GiB at {}, {:.1f} GiB are there", fullest.stage,
-                         fullest.Peak().gib(), space_.Describe(index), fullest.capacity.gib());
-    });
-  }
-
-  // The nearest to fit is told.
-  template <typename Text>
-  void NoteObstacle(double share, Text text) {
-    if (share >= least_share_) return;
-    least_share_ = share;
-    result_.obstacle = text();
   }
 
   void Report(size_t next) const {
@@ -153,23 +122,18 @@ class Search {
     result_.bound = std::min(unseen, best_);
     if (result_.bound == kInfinity) result_.bound = 0;  // there is no plan
     result_.is_optimal = !result_.plans.empty() && (is_done || unseen >= best_);
-    if (!result_.plans.empty()) result_.obstacle.clear();
-    if (space_.size() == 0) {
-      result_.obstacle =
-          "no degrees among those allowed divide the devices, the batch and the "
-          "network at once";
-    }
+    if (result_.plans.empty()) result_.obstacle = obstacle_.Text(space_);
   }
 
   const SearchProblem& problem_;
   const SearchOptions& options_;
   PlanSpace& space_;
-  tbb::enumerable_thread_specific<Evaluator> evaluators_;
+  PlanRanker ranker_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::vector<Candidate> queue_;
   SearchResult result_;
   double best_ = kInfinity;
-  double least_share_ = kInfinity;
+  Obstacle obstacle_;
 };
 
 }  // namespace

@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
 
 namespace stagecraft {
 namespace {
+
+constexpr double kSecondsPerHour = 3600;
 
 template <typename T>
 void CheckAtLeastOne(const char* name, const std::vector<T>& values,
@@ -20,6 +25,17 @@ void CheckAtLeastOne(const char* name, const std::vector<T>& values,
 const char* Name(Objective objective) {
   constexpr const char* kNames[] = {"step-time", "cost", "memory"};
   return kNames[static_cast<int>(objective)];
+}
+
+SearchProblem WithModel(const SearchProblem& problem, const CostModel& model) {
+  return {.workload = problem.workload,
+          .cluster = problem.cluster,
+          .model = model,
+          .given = problem.given,
+          .choices = problem.choices,
+          .objective = problem.objective,
+          .framework = problem.framework,
+          .prices = problem.prices};
 }
 
 std::vector<std::string> FindErrors(const SearchProblem& problem) {
@@ -56,19 +72,53 @@ std::vector<std::string> FindErrors(const SearchProblem& problem) {
                      " has several kinds of node, for which tp, pp, micro-batch and recompute are "
                      "chosen, and nothing else");
   }
+  if (!problem.prices.empty() && problem.prices.size() != problem.cluster.groups().size()) {
+    errors.push_back(fmt::format("prices: got {}, want one for each of the {} groups of nodes",
+                                 problem.prices.size(), problem.cluster.groups().size()));
+  }
+  for (const double price : problem.prices) {
+    if (!(price > 0) || !std::isfinite(price)) {
+      errors.push_back(fmt::format("prices: got {}, want more than 0", price));
+    }
+  }
   return errors;
 }
 
-double Score(Objective objective, const Evaluation& evaluation) {
-  switch (objective) {
+double CostRate(const SearchProblem& problem, std::span<const int> group_devices) {
+  if (problem.prices.empty()) {
+    return std::accumulate(group_devices.begin(), group_devices.end(), 0);
+  }
+  // Groups of one price are counted together, so that it rounds alike however the
+  // devices are spread over them.
+  std::map<double, int> by_price;
+  for (size_t group = 0; group < group_devices.size(); ++group) {
+    by_price[problem.prices[group]] += group_devices[group];
+  }
+  double usd_per_hour = 0;
+  for (const auto& [price, devices] : by_price) usd_per_hour += price * devices;
+  return usd_per_hour / kSecondsPerHour;
+}
+
+double CostOf(const SearchProblem& problem, const Evaluation& evaluation) {
+  return evaluation.step_time.seconds() * CostRate(problem, evaluation.group_devices);
+}
+
+double MemoryShare(std::span<const StageMemory> memory) {
+  double fullest = 0;
+  for (const StageMemory& stage : memory) fullest = std::max(fullest, stage.Share());
+  return fullest;
+}
+
+double Score(const SearchProblem& problem, const Evaluation& evaluation) {
+  switch (problem.objective) {
     case Objective::kStepTime:
       return evaluation.step_time.seconds();
     case Objective::kCost:
-      return evaluation.step_time.seconds() * evaluation.devices;
+      return CostOf(problem, evaluation);
     case Objective::kMemory:
       break;
   }
-  return FullestStage(evaluation).Share();
+  return MemoryShare(evaluation.memory);
 }
 
 }  // namespace stagecraft

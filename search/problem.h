@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,14 @@
 #include "search/evaluation.h"
 #include "sim/cluster.h"
 #include "sim/memory/framework_memory.h"
+#include "sim/memory/stage_memory.h"
 #include "sim/plan.h"
 #include "sim/workload.h"
 
 namespace stagecraft {
 
-// What is to be least. kCost: device-seconds of a step, which are its price where all
-// devices cost alike. kMemory: the peak of the device that comes closest to its capacity,
+// What is to be least. kCost: the dollars of a step or, without prices, its
+// device-seconds. kMemory: the peak of the device that comes closest to its capacity,
 // as a share of it; of equals the shortest step.
 enum class Objective { kStepTime, kCost, kMemory };
 const char* Name(Objective objective);
@@ -42,13 +44,27 @@ struct SearchProblem {
   Choices choices = {};
   Objective objective = Objective::kStepTime;
   FrameworkMemory framework = {};
+  // USD for an hour of a device, by group of the cluster; empty: none are known.
+  std::vector<double> prices = {};
 };
+
+// The same question with other costs. `model` outlives it too.
+SearchProblem WithModel(const SearchProblem& problem, const CostModel& model);
 
 // What makes the problem one without an answer that can be sought, a sentence each:
 // choices that contradict each other or the workload. Empty where it can be searched.
 std::vector<std::string> FindErrors(const SearchProblem& problem);
 
+// What so many devices of each group of the cluster cost a second: USD or, without
+// prices, their number.
+double CostRate(const SearchProblem& problem, std::span<const int> group_devices);
+
+// A step's cost: step time x CostRate().
+double CostOf(const SearchProblem& problem, const Evaluation& evaluation);
+// The peak of the device that comes closest to its capacity, as a share of it.
+double MemoryShare(std::span<const StageMemory> memory);
+
 // What the objective makes of an evaluation; less is better.
-double Score(Objective objective, const Evaluation& evaluation);
+double Score(const SearchProblem& problem, const Evaluation& evaluation);
 
 }  // namespace stagecraft

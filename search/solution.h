@@ -2,12 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "costmodel/units.h"
 #include "search/evaluation.h"
 #include "sim/plan.h"
 
@@ -19,6 +21,18 @@ struct Budget {
   int64_t evaluations = 0;                  // 0: no limit
   double seconds = 0;                       // 0: no limit
   const std::atomic<bool>* stop = nullptr;  // set by another thread; may be null
+
+  bool IsSpent(int64_t evaluated, double seconds_used) const {
+    return (evaluations > 0 && evaluated >= evaluations) ||
+           (seconds > 0 && seconds_used >= seconds) || (stop != nullptr && stop->load());
+  }
+  // What is left of it after so much; nothing where it is spent.
+  std::optional<Budget> Left(int64_t evaluated, double seconds_used) const {
+    if (IsSpent(evaluated, seconds_used)) return std::nullopt;
+    return Budget{.evaluations = evaluations > 0 ? evaluations - evaluated : 0,
+                  .seconds = seconds > 0 ? seconds - seconds_used : 0,
+                  .stop = stop};
+  }
 };
 
 // For people who wait.
@@ -48,6 +62,14 @@ struct CurvePoint {
   double score = 0;
 };
 
+// What is left of a plan that was evaluated.
+struct SeenPlan {
+  size_t index = 0;  // in the space
+  bool fits = false;
+  // Evaluation::unshared_time, where its orders do not depend on costs; else zero.
+  Duration unshared_time;
+};
+
 struct SearchResult {
   std::vector<RankedPlan> plans;  // best first; equal scores in the order of the space
   std::string space;              // its name
@@ -57,6 +79,7 @@ struct SearchResult {
   bool is_optimal = false;        // no plan of the space scores less than the first
   double bound = 0;               // no plan of the space scores less
   std::vector<CurvePoint> curve;
+  std::vector<SeenPlan> seen;  // in the order they were evaluated
   // Where no plan fits: what the nearest one lacks, a sentence.
   std::string obstacle;
 };

@@ -136,14 +136,4 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
   return most + ContextMemory();
 }
 
-double StepBound::Score(const PlanDegrees& degrees) {
-  if (problem_.objective == Objective::kMemory) {
-    return static_cast<double>(Memory(degrees).count()) /
-           static_cast<double>(problem_.cluster.device(0).memory.count());
-  }
-  const double seconds = StepTime(degrees).seconds();
-  if (problem_.objective == Objective::kStepTime) return seconds;
-  return seconds * degrees.tensor * degrees.context * degrees.pipeline * degrees.data;
-}
-
 }  // namespace stagecraft

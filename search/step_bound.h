@@ -30,8 +30,6 @@ class StepBound {
   Duration StepTime(const PlanDegrees& degrees);
   // Never more than the fullest device holds: states and context.
   Bytes Memory(const PlanDegrees& degrees);
-  // The same as a Score().
-  double Score(const PlanDegrees& degrees);
 
  private:
   using Key = std::array<int64_t, 6>;

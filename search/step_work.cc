@@ -33,12 +33,14 @@ void StepWork::Count(const Plan& plan, Evaluation& evaluation) {
   if (is_new) per_token->second = workload_.TrainingFlopsPerToken(plan.sequence);
   evaluation.model_flops = share * evaluation.tokens * per_token->second;
   evaluation.hardware_flops = evaluation.model_flops + RecomputedFlopsOf(plan);
+  evaluation.group_devices.assign(cluster_.groups().size(), 0);
   double peak = 0;
   for (const Stage& stage : plan.stages) {
     for (const std::vector<int>& replica : stage.replicas) {
       for (const int device : replica) {
         peak += cluster_.device(device).Peak(PeakType(plan.precision)).flop_per_s();
         ++evaluation.devices;
+        ++evaluation.group_devices[cluster_.device_group(device)];
       }
     }
   }

@@ -45,9 +45,12 @@ std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& cos
 
 Timeline SimExecutor::Execute(const Schedule& schedule) {
   costs_ = BindCosts(schedule, cluster_, model_);
+  unshared_makespan_ = Duration();
   const std::vector<Launch> launches = BindLaunches(schedule, costs_);
   if (network_.fidelity == NetworkFidelity::kFlow) return RunFlows(schedule, launches);
-  return std::move(ReplayModel(schedule, launches).back().timeline);
+  std::vector<Replay> replays = ReplayModel(schedule, launches);
+  unshared_makespan_ = replays.front().timeline.makespan();
+  return std::move(replays.back().timeline);
 }
 
 std::optional<SimExecutor::Repeated> SimExecutor::ExecuteRepeated(const Schedule& schedule,
@@ -58,6 +61,11 @@ std::optional<SimExecutor::Repeated> SimExecutor::ExecuteRepeated(const Schedule
   std::vector<Replay> replays = ReplayModel(schedule, launches);
   std::optional<Repetition> repetition = FindRepetition(schedule, replays, launches, more, group);
   if (!repetition) return std::nullopt;
+  // Replays of one step have periods of their own; only the last one's is known.
+  unshared_makespan_ = Duration();
+  if (replays.size() == 1) {
+    unshared_makespan_ = replays[0].timeline.makespan() + repetition->Delay();
+  }
   return Repeated{std::move(replays.back().timeline), std::move(*repetition)};
 }
 

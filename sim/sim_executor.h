@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "costmodel/cost_model.h"
+#include "costmodel/units.h"
 #include "sim/bound_costs.h"
 #include "sim/cluster.h"
 #include "sim/engine.h"
@@ -62,6 +63,9 @@ class SimExecutor : public Executor {
 
   // What the last Execute() ran with.
   const BoundCosts& costs() const { return costs_; }
+  // How long the last of these had taken were no interface shared: the longest chain of
+  // its tasks. Zero where that is not known: with kFlow, and of repeated steps that share.
+  Duration unshared_makespan() const { return unshared_makespan_; }
   // By link of the cluster, over the last Execute(); empty with kModel.
   std::vector<LinkUse> link_use();
 
@@ -77,6 +81,7 @@ class SimExecutor : public Executor {
   Engine engine_;
   std::unique_ptr<TaskTraffic> traffic_;
   BoundCosts costs_;
+  Duration unshared_makespan_;
 };
 
 }  // namespace stagecraft

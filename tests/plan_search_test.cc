@@ -101,7 +101,7 @@ class EverySplit {
  public:
   EverySplit(const SearchProblem& problem, const StageTable& table)
       : table_(table), stages_(static_cast<int>(table.shape().stages.size())) {
-    for (const DevicePool& pool : PoolsOf(problem.cluster)) left_.push_back(pool.devices);
+    for (const Pool& pool : DraftPools(problem.cluster)) left_.push_back(pool.devices);
     fills_ = problem.cluster.homogeneous() && !problem.choices.fewer_devices;
   }
 

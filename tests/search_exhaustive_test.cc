@@ -107,6 +107,7 @@ TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
       }
       const std::string text = laws::Describe(degrees) + " " + Name(degrees.order);
       EXPECT_LE(bound.StepTime(degrees), evaluation->step_time) << text;
+      EXPECT_LE(evaluation->unshared_time, evaluation->step_time) << text;
       Bytes most;
       for (const StageMemory& memory : evaluation->memory) most = std::max(most, memory.Peak());
       EXPECT_LE(bound.Memory(degrees), most) << text;
@@ -156,7 +157,7 @@ double BestOfAll(const SearchProblem& problem, int* feasible) {
     const Evaluation evaluation = EvaluateAll(problem, degrees);
     if (!evaluation.fits) continue;
     ++*feasible;
-    best = std::min(best, Score(problem.objective, evaluation));
+    best = std::min(best, Score(problem, evaluation));
   }
   return best;
 }
@@ -172,6 +173,7 @@ TEST(SearchExhaustivelyTest, FindsTheBestOfAllPlansOneByOne) {
     problem.choices.micro_batches = {1, 4};
     problem.choices.zeros = {1};
     problem.choices.fewer_devices = problem.objective == Objective::kCost;
+    if (seed % 2 == 1) problem.prices = {0.7 + 0.1 * static_cast<double>(seed % 7)};
     int feasible = 0;
     const double best = BestOfAll(problem, &feasible);
     const SearchResult result = Search(problem, {.top = 3});

@@ -2,8 +2,6 @@
 // against all of them one by one.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,14 +30,12 @@ std::optional<double> BestOfAll(const SearchProblem& problem, PlanSpace& space) 
     }
     const Evaluation evaluation =
         SimulateStep(plan, problem.workload, problem.cluster, problem.model).evaluation;
-    const double score = Score(problem.objective, evaluation);
+    const double score = Score(problem, evaluation);
     EXPECT_LE(space.Bound(i), score) << space.Describe(i);
-    double fullest = 0;
-    for (const StageMemory& memory : evaluation.memory) {
-      fullest = std::max(fullest, static_cast<double>(memory.Peak().count()) /
-                                      static_cast<double>(memory.capacity.count()));
-    }
-    EXPECT_LE(space.LeastMemory(i).Share(), fullest) << space.Describe(i);
+    EXPECT_LE(space.LeastTime(i), evaluation.step_time) << space.Describe(i);
+    EXPECT_LE(space.LeastCost(i), CostOf(problem, evaluation)) << space.Describe(i);
+    EXPECT_LE(space.LeastMemory(i).Share(), MemoryShare(evaluation.memory)) << space.Describe(i);
+    EXPECT_EQ(space.GroupDevices(i), evaluation.group_devices) << space.Describe(i);
     if (evaluation.fits && (!best || score < *best)) best = score;
   }
   return best;
@@ -50,7 +46,7 @@ TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const auto one = MakeSmallProblem(Random(seed), 0.5);
     const auto other = MakeSmallProblem(Random(seed + 1000), 0.5);
-    const Cluster cluster = MixedCluster(*one, *other, Random(seed));
+    const Cluster cluster = MixBoards(*one, *other, Random(seed));
     const MemoModel memo(one->model);
     SearchProblem problem{.workload = one->workload,
                           .cluster = cluster,
@@ -59,6 +55,7 @@ TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
                           .objective = static_cast<Objective>(seed % 2)};
     problem.given.precision = DType::kFp16;
     problem.choices.micro_batches = {1, 2};
+    if (seed % 4 == 1) problem.prices = {2.5, 1.1};
     const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
     ASSERT_GT(space->size(), 50u);
     const std::optional<double> best = BestOfAll(problem, *space);

@@ -56,7 +56,7 @@ inline std::unique_ptr<SmallProblem> MakeSmallProblem(Random random, double memo
 }
 
 // The boards of two small problems side by side, a few of each.
-inline Cluster MixedCluster(const SmallProblem& one, const SmallProblem& other, Random random) {
+inline Cluster MixBoards(const SmallProblem& one, const SmallProblem& other, Random random) {
   std::vector<Cluster::NodeGroup> groups;
   for (const SmallProblem* problem : {&one, &other}) {
     NodeType type = Switched();
@@ -77,7 +77,7 @@ inline std::unique_ptr<SmallProblem> MakeMixedProblem(Random random) {
   PlanDegrees given = one->given;
   given.precision = DType::kFp16;
   return std::make_unique<SmallProblem>(SmallProblem{
-      .workload = one->workload, .cluster = MixedCluster(*one, *other, random), .given = given});
+      .workload = one->workload, .cluster = MixBoards(*one, *other, random), .given = given});
 }
 
 }  // namespace stagecraft

@@ -106,7 +106,7 @@ DraftMoves::DraftMoves(const SearchProblem& problem)
              &DraftMoves::ChangeStages,     &DraftMoves::SwapStages},
       recomputes_(problem.choices.recomputes),
       orders_(problem.choices.orders),
-      pools_(PoolsOf(problem.cluster)) {
+      pools_(DraftPools(problem.cluster)) {
   if (recomputes_.empty()) {
     recomputes_ = {Recompute::kNone, Recompute::kFull};
     if (problem.workload.attention == AttentionBackend::kUnfused) {

@@ -43,7 +43,7 @@ class DraftMoves {
   std::vector<void (DraftMoves::*)(const PlanDraft&, Drafts&) const> kinds_;
   std::vector<Recompute> recomputes_;
   std::vector<PipelineOrder> orders_;
-  std::vector<DevicePool> pools_;
+  std::vector<Pool> pools_;
 };
 
 // `blocks` spread over the stages in proportion to their devices, what is left over to

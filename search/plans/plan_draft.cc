@@ -1,6 +1,7 @@
 #include "search/plans/plan_draft.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -57,10 +58,10 @@ StageReplicaDevices PlaceByRank(const PlanDraft& draft, const PlanDegrees& degre
   return placed;
 }
 
-StageReplicaDevices PlaceInPools(const PlanDraft& draft, std::vector<DevicePool> pools) {
+StageReplicaDevices PlaceInPools(const PlanDraft& draft, std::vector<Pool> pools) {
   StageReplicaDevices placed;
   for (const DraftStage& stage : draft.stages) {
-    DevicePool& pool = pools[stage.pool];
+    Pool& pool = pools[stage.pool];
     auto& replicas = placed.emplace_back();
     for (int r = 0; r < draft.data; ++r) {
       replicas.emplace_back(stage.tensor * draft.context);
@@ -73,7 +74,7 @@ StageReplicaDevices PlaceInPools(const PlanDraft& draft, std::vector<DevicePool>
 
 void CheckDevices(const PlanDraft& draft, const SearchProblem& problem) {
   std::vector<int64_t> left;
-  for (const DevicePool& pool : PoolsOf(problem.cluster)) left.push_back(pool.devices);
+  for (const Pool& pool : DraftPools(problem.cluster)) left.push_back(pool.devices);
   for (const DraftStage& stage : draft.stages) {
     left[stage.pool] -= draft.stage_devices(stage);
     if (left[stage.pool] < 0) throw InputError("devices: too few of a kind");
@@ -125,15 +126,22 @@ int PlanDraft::devices() const {
   return sum;
 }
 
-std::vector<DevicePool> PoolsOf(const Cluster& cluster) {
-  const std::vector<Cluster::NodeGroup>& groups = cluster.groups();
-  if (cluster.homogeneous()) return {{0, cluster.device_count(), groups[0].type.devices}};
-  std::vector<DevicePool> pools;
-  int first = 0;
-  for (const Cluster::NodeGroup& group : groups) {
-    const int devices = group.count * group.type.devices;
-    pools.push_back({first, devices, group.type.devices});
-    first += devices;
+std::string PlanDraft::Describe() const {
+  std::vector<int> tensors, blocks;
+  for (const DraftStage& stage : stages) {
+    tensors.push_back(stage.tensor);
+    blocks.push_back(stage.blocks);
+  }
+  return fmt::format("tp {}, blocks {}, cp {}, dp {}, micro-batch {}, zero {}",
+                     fmt::join(tensors, "-"), fmt::join(blocks, "-"), context, data, micro_batch,
+                     zero);
+}
+
+std::vector<Pool> DraftPools(const Cluster& cluster) {
+  std::vector<Pool> pools = PoolsOf(cluster);
+  if (cluster.homogeneous()) {
+    pools.resize(1);
+    pools[0].devices = cluster.device_count();
   }
   return pools;
 }
@@ -148,7 +156,7 @@ PlanDraft DraftOf(const Plan& plan, const SearchProblem& problem) {
                   .zero = plan.zero,
                   .micro_batch = plan.micro_batch,
                   .stages = {}};
-  const std::vector<DevicePool> pools = PoolsOf(problem.cluster);
+  const std::vector<Pool> pools = DraftPools(problem.cluster);
   for (const Stage& stage : plan.stages) {
     int pool = 0;
     while (stage.replicas[0][0] >= pools[pool].first + pools[pool].devices) ++pool;
@@ -178,7 +186,7 @@ Plan MakePlan(const PlanDraft& draft, const SearchProblem& problem) {
   plan.stages.resize(draft.stages.size());
   PlaceLayers(degrees, problem.workload, plan);
   StageReplicaDevices devices = degrees.rank_order == kDefaultRankOrder
-                                    ? PlaceInPools(draft, PoolsOf(problem.cluster))
+                                    ? PlaceInPools(draft, DraftPools(problem.cluster))
                                     : PlaceByRank(draft, degrees);
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     Stage& stage = plan.stages[s];

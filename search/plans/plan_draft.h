@@ -3,23 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "search/pooled_plan.h"
 #include "search/problem.h"
 #include "sim/pipeline/order_kind.h"
 #include "sim/plan.h"
 
 namespace stagecraft {
 
-// Devices of one kind of node, consecutive.
-struct DevicePool {
-  int first = 0;
-  int devices = 0;
-  int node_devices = 0;
-};
-
-// One of a homogeneous cluster, else one for each group of nodes.
-std::vector<DevicePool> PoolsOf(const Cluster& cluster);
+// What stages can lie in: the groups of nodes, or all of a homogeneous cluster.
+std::vector<Pool> DraftPools(const Cluster& cluster);
 
 struct DraftStage {
   int pool = 0;
@@ -41,6 +36,8 @@ struct PlanDraft {
 
   int stage_devices(const DraftStage& stage) const { return stage.tensor * context * data; }
   int devices() const;
+  // A few words each, for people.
+  std::string Describe() const;
   friend auto operator<=>(const PlanDraft&, const PlanDraft&) = default;
 };
 

@@ -52,9 +52,7 @@ PlanRun SearchFrom(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSp
   } else {
     PlanTrials trials(problem, options.search);
     Run(algorithm, problem, starts, options, trials);
-    run.result = trials.Finish();
-    run.result.space = space.name();
-    run.result.candidates = static_cast<int64_t>(space.size());
+    run.result = trials.Finish(space);
   }
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return run;

@@ -1,10 +1,8 @@
 #include "search/plans/plan_trials.h"
 
-#include <fmt/format.h>
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "costmodel/check.h"
@@ -19,21 +17,14 @@ constexpr double kUnfit = 1e9;
 
 }  // namespace
 
-struct PlanTrials::Trial {
-  std::optional<RankedPlan> ranked;  // nothing: no such plan
-};
-
 PlanTrials::PlanTrials(const SearchProblem& problem, const SearchOptions& options)
-    : problem_(problem), options_(options) {}
+    : problem_(problem), options_(options), ranker_(problem) {}
 
 double PlanTrials::Seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
-bool PlanTrials::IsSpent() const {
-  const Budget& budget = options_.budget;
-  return share_spent() >= 1 || (budget.stop != nullptr && budget.stop->load());
-}
+bool PlanTrials::IsSpent() const { return options_.budget.IsSpent(evaluations(), Seconds()); }
 
 double PlanTrials::share_spent() const {
   const Budget& budget = options_.budget;
@@ -45,34 +36,22 @@ double PlanTrials::share_spent() const {
   return std::min(share, 1.0);
 }
 
-PlanTrials::Trial PlanTrials::Try(const PlanDraft& draft) const {
-  RankedPlan ranked;
+std::optional<RankedPlan> PlanTrials::Try(const PlanDraft& draft) {
   try {
-    ranked.plan =
-        WithOrders(MakePlan(draft, problem_), problem_.workload, problem_.cluster, problem_.model);
+    return ranker_.Rank(
+        WithOrders(MakePlan(draft, problem_), problem_.workload, problem_.cluster, problem_.model));
   } catch (const InputError&) {
-    return {};
+    return std::nullopt;
   }
-  ranked.evaluation = EvaluatePlan(ranked.plan, problem_.workload, problem_.cluster, problem_.model,
-                                   {.framework = problem_.framework});
-  ranked.score = stagecraft::Score(problem_.objective, ranked.evaluation);
-  return {std::move(ranked)};
 }
 
-double PlanTrials::Keep(const PlanDraft& draft, Trial trial) {
-  if (!trial.ranked) return kInfinity;
-  RankedPlan& ranked = *trial.ranked;
+double PlanTrials::Keep(const PlanDraft& draft, std::optional<RankedPlan> tried) {
+  if (!tried) return kInfinity;
+  RankedPlan& ranked = *tried;
   ++result_.evaluated;
   if (!ranked.evaluation.fits) {
-    const StageMemory& fullest = FullestStage(ranked.evaluation);
-    if (fullest.Share() < least_share_) {
-      least_share_ = fullest.Share();
-      result_.obstacle =
-          fmt::format("stage {} needs {:.1f} GiB at tp {}, pp {}, dp {}, {:.1f} GiB are there",
-                      fullest.stage, fullest.Peak().gib(), draft.stages[fullest.stage].tensor,
-                      draft.stages.size(), draft.data, fullest.capacity.gib());
-    }
-    return kUnfit * fullest.Share();
+    obstacle_.NoteStage(ranked.evaluation, draft.Describe());
+    return kUnfit * MemoryShare(ranked.evaluation.memory);
   }
   ++result_.feasible;
   const double score = ranked.score;
@@ -98,10 +77,10 @@ std::vector<double> PlanTrials::Score(const std::vector<PlanDraft>& drafts) {
   }
   for (size_t begin = 0; begin < unseen.size(); begin += kWave) {
     const size_t end = std::min(begin + kWave, unseen.size());
-    std::vector<Trial> trials(end - begin);
+    std::vector<std::optional<RankedPlan>> tried(end - begin);
     const bool is_spent = IsSpent();
     if (!is_spent) {
-      tbb::parallel_for(begin, end, [&](size_t i) { trials[i - begin] = Try(drafts[unseen[i]]); });
+      tbb::parallel_for(begin, end, [&](size_t i) { tried[i - begin] = Try(drafts[unseen[i]]); });
     }
     for (size_t i = begin; i < end; ++i) {
       const PlanDraft& draft = drafts[unseen[i]];
@@ -109,7 +88,7 @@ std::vector<double> PlanTrials::Score(const std::vector<PlanDraft>& drafts) {
       if (is_spent || (budget.evaluations > 0 && evaluations() >= budget.evaluations)) {
         seen_.erase(draft);
       } else {
-        seen_[draft] = Keep(draft, std::move(trials[i - begin]));
+        seen_[draft] = Keep(draft, std::move(tried[i - begin]));
       }
     }
     if (options_.report) options_.report({evaluations(), 0, best_score_, 0});
@@ -121,8 +100,10 @@ std::vector<double> PlanTrials::Score(const std::vector<PlanDraft>& drafts) {
   return scores;
 }
 
-SearchResult PlanTrials::Finish() {
-  if (!result_.plans.empty()) result_.obstacle.clear();
+SearchResult PlanTrials::Finish(const PlanSpace& space) {
+  if (result_.plans.empty()) result_.obstacle = obstacle_.Text(space);
+  result_.space = space.name();
+  result_.candidates = static_cast<int64_t>(space.size());
   return std::move(result_);
 }
 

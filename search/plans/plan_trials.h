@@ -6,8 +6,12 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "search/candidate.h"
+#include "search/obstacle.h"
+#include "search/plan_space.h"
 #include "search/plans/plan_draft.h"
 #include "search/problem.h"
 #include "search/solution.h"
@@ -33,13 +37,12 @@ class PlanTrials {
   int64_t evaluations() const { return result_.evaluated; }
   double best_score() const { return best_score_; }  // of those that fit; infinity: none yet
   const PlanDraft& best() const { return best_; }    // where one fits
-  // Plans, curve and counts so far.
-  SearchResult Finish();
+  // Plans, curve and counts so far, of a search that began in `space`.
+  SearchResult Finish(const PlanSpace& space);
 
  private:
-  struct Trial;
-  Trial Try(const PlanDraft& draft) const;
-  double Keep(const PlanDraft& draft, Trial trial);
+  std::optional<RankedPlan> Try(const PlanDraft& draft);
+  double Keep(const PlanDraft& draft, std::optional<RankedPlan> tried);
   double Seconds() const;
 
   const SearchProblem& problem_;
@@ -49,7 +52,8 @@ class PlanTrials {
   SearchResult result_;
   PlanDraft best_;
   double best_score_ = std::numeric_limits<double>::infinity();
-  double least_share_ = std::numeric_limits<double>::infinity();  // of memory, of what does not fit
+  Obstacle obstacle_;
+  PlanRanker ranker_;
 };
 
 }  // namespace stagecraft

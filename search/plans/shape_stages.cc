@@ -14,7 +14,7 @@ ShapeStages::ShapeStages(const SearchProblem& problem, const PlanDraft& shape)
       table_(problem, shape),
       fills_(problem.cluster.homogeneous() && !problem.choices.fewer_devices) {
   const std::vector<StageChoice>& all = table_.choices();
-  const std::vector<DevicePool> pools = PoolsOf(problem.cluster);
+  const std::vector<Pool> pools = DraftPools(problem.cluster);
   const auto fill =
       static_cast<int64_t>(pools[0].devices) / (int64_t{shape.data} * shape.context * stages());
   const auto fills = [&](const StageChoice& choice) { return choice.tensor == fill; };
@@ -23,7 +23,7 @@ ShapeStages::ShapeStages(const SearchProblem& problem, const PlanDraft& shape)
   for (const StageChoice& choice : all) {
     if (!is_even || fills(choice)) unit_ = std::min(unit_, choice.tensor);
   }
-  for (const DevicePool& pool : pools) {
+  for (const Pool& pool : pools) {
     units_.push_back(pool.devices / (shape.data * shape.context * unit_));
   }
   for (int i = 0; i < static_cast<int>(all.size()); ++i) {

@@ -16,7 +16,7 @@ constexpr int kMostTensor = 64;
 
 // One stage on the first devices of the choice's pool.
 Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageChoice& choice,
-             const DevicePool& pool) {
+             const Pool& pool) {
   Plan probe;
   static_cast<StepOptions&>(probe) = problem.given;
   probe.order = PipelineOrder::kOneForwardOneBackward;
@@ -49,7 +49,7 @@ StageTable::StageTable(const SearchProblem& problem, const PlanDraft& shape)
       shape_(shape),
       blocks_(problem.workload.layer_count() - 2),
       micro_batches_(problem.given.global_batch / shape.data / shape.micro_batch) {
-  const std::vector<DevicePool> pools = PoolsOf(problem.cluster);
+  const std::vector<Pool> pools = DraftPools(problem.cluster);
   const Choices& choices = problem.choices;
   for (int pool = 0; pool < static_cast<int>(pools.size()); ++pool) {
     for (int tensor = 1; tensor <= std::min(kMostTensor, pools[pool].devices); ++tensor) {
@@ -86,7 +86,7 @@ std::optional<StageTable::Sums> StageTable::Measure(const StageChoice& choice) c
           problem_.choices.tensor.end()) {
     return std::nullopt;
   }
-  Plan probe = ProbeOf(problem_, shape_, choice, PoolsOf(cluster)[choice.pool]);
+  Plan probe = ProbeOf(problem_, shape_, choice, DraftPools(cluster)[choice.pool]);
   if (!FindErrors(probe, workload, cluster).empty()) return std::nullopt;
   const Device& device = cluster.device(probe.stages[0].replicas[0][0]);
   const std::vector<LayerTimes> times =
@@ -110,7 +110,7 @@ std::optional<StageTable::Sums> StageTable::Measure(const StageChoice& choice) c
       const ModelStates states = ShareOut(parameters, SharingOf(probe, workload, 0));
       const Bytes optimizer = probe.offload.optimizer ? Bytes() : states.optimizer;
       const RankTensors rank =
-          RankTensorsMaker(probe, workload, cluster, problem_.framework).Make(0, 0);
+          RankTensorsMaker(workload, cluster, problem_.framework).Make(probe, 0, 0);
       kinds[kind] = {times[kind].forward + times[kind].backward,
                      (states.weights + states.gradients + optimizer).count(),
                      (*rank.chunks[0])[Phase::kForward].summary.net};

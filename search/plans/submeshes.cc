@@ -14,7 +14,7 @@ namespace {
 class Submeshes {
  public:
   Submeshes(const SearchProblem& problem, const StageTable& table) {
-    const std::vector<DevicePool> pools = PoolsOf(problem.cluster);
+    const std::vector<Pool> pools = DraftPools(problem.cluster);
     units_.assign(pools.size(), 0);
     for (size_t c = 0; c < table.choices().size(); ++c) {
       int& unit = units_[table.choices()[c].pool];

@@ -1,4 +1,4 @@
-#include "search/pooled_plans.h"
+#include "search/pooled_plan.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,10 +9,18 @@
 namespace stagecraft {
 namespace {
 
-class PooledEnumeration {
+template <typename T>
+bool Allowed(const std::vector<T>& values, T value) {
+  return values.empty() || std::find(values.begin(), values.end(), value) != values.end();
+}
+
+class Enumeration {
  public:
-  PooledEnumeration(const SearchProblem& problem, const std::vector<Pool>& pools)
-      : problem_(problem), pools_(pools) {}
+  explicit Enumeration(const SearchProblem& problem)
+      : problem_(problem),
+        workload_(problem.workload),
+        blocks_(workload_.layer_count() - 2),
+        pools_(PoolsOf(problem.cluster)) {}
 
   std::vector<PooledPlan> Run() {
     const PlanDegrees& given = problem_.given;
@@ -34,14 +42,8 @@ class PooledEnumeration {
   }
 
  private:
-  template <typename T>
-  static bool Allowed(const std::vector<T>& values, T value) {
-    return values.empty() || std::find(values.begin(), values.end(), value) != values.end();
-  }
-
   bool TensorFits(int tensor) const {
-    return FindTensorError(problem_.workload, tensor).empty() &&
-           Allowed(problem_.choices.tensor, tensor);
+    return FindTensorError(workload_, tensor).empty() && Allowed(problem_.choices.tensor, tensor);
   }
 
   // Another pool behind those of the plan so far, or none.
@@ -57,7 +59,7 @@ class PooledEnumeration {
         const int room = pool.devices / (tensor * so_far.data);
         if (room == 0 || !TensorFits(tensor)) continue;
         for (int count = room; count > 0; count /= 2) {
-          if (stages + count > problem_.workload.layer_count() - 2) continue;
+          if (stages + count > blocks_) continue;
           PooledPlan plan = so_far;
           plan.runs.push_back({static_cast<int>(p), tensor, count});
           AddRuns(plan);
@@ -67,7 +69,9 @@ class PooledEnumeration {
   }
 
   const SearchProblem& problem_;
-  const std::vector<Pool>& pools_;
+  const Workload& workload_;
+  const int blocks_;
+  const std::vector<Pool> pools_;
   std::vector<PooledPlan> all_;
 };
 
@@ -84,9 +88,14 @@ std::vector<Pool> PoolsOf(const Cluster& cluster) {
   return pools;
 }
 
-std::vector<PooledPlan> EnumeratePooledPlans(const SearchProblem& problem,
-                                             const std::vector<Pool>& pools) {
-  return PooledEnumeration(problem, pools).Run();
+std::vector<int> PooledPlan::GroupDevices(size_t pools) const {
+  std::vector<int> devices(pools);
+  for (const PoolRun& run : runs) devices[run.pool] += run.stages * run.tensor * data;
+  return devices;
+}
+
+std::vector<PooledPlan> EnumeratePooled(const SearchProblem& problem) {
+  return Enumeration(problem).Run();
 }
 
 }  // namespace stagecraft

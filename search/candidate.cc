@@ -1,0 +1,33 @@
+#include "search/candidate.h"
+
+#include <utility>
+
+#include "costmodel/check.h"
+#include "sim/plan_orders.h"
+
+namespace stagecraft {
+
+std::optional<Plan> MakeCandidate(const SearchProblem& problem, const PlanSpace& space,
+                                  size_t index) {
+  try {
+    return WithOrders(space.Make(index), problem.workload, problem.cluster, problem.model);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+PlanRanker::PlanRanker(const SearchProblem& problem)
+    : problem_(problem), evaluators_([&problem] {
+        return Evaluator(problem.workload, problem.cluster, problem.model,
+                         {.framework = problem.framework});
+      }) {}
+
+RankedPlan PlanRanker::Rank(Plan plan) {
+  RankedPlan ranked;
+  ranked.plan = std::move(plan);
+  ranked.evaluation = evaluators_.local().Evaluate(ranked.plan);
+  ranked.score = Score(problem_, ranked.evaluation);
+  return ranked;
+}
+
+}  // namespace stagecraft

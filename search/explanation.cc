@@ -1,0 +1,55 @@
+#include "search/explanation.h"
+
+#include <chrono>
+#include <utility>
+
+namespace stagecraft {
+namespace {
+
+TimedSplit TimeSplit(const SearchProblem& problem, const Plan& plan, const std::string& name) {
+  SimulatedStep step = SimulateStep(plan, problem.workload, problem.cluster, problem.model,
+                                    {.framework = problem.framework});
+  std::vector<StageTime> stages = MeasureStages(step, problem.workload);
+  return {name, std::move(step.evaluation), std::move(stages)};
+}
+
+std::optional<TimedSplit> TimeOther(const SearchProblem& problem, const Plan& plan) {
+  if (const std::optional<Plan> even = SplitEvenly(plan, problem.workload, problem.cluster)) {
+    return TimeSplit(problem, *even, "even");
+  }
+  if (const std::optional<Plan> other = SplitForHead(plan, problem.workload, problem.cluster)) {
+    return TimeSplit(problem, *other, "balanced head");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+SearchExplanation ExplainSearch(const SearchProblem& problem, PlanSpace& space,
+                                const SearchResult& result, const std::optional<Budget>& budget) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Plan& best = result.plans[0].plan;
+  SearchExplanation explanation;
+  explanation.split = TimeSplit(problem, best, "as found");
+  explanation.other = TimeOther(problem, best);
+  if (result.plans.size() > 1) explanation.second = result.plans[1];
+  explanation.is_cut_short = !budget;
+  if (!budget) return explanation;
+  if (problem.objective != Objective::kMemory) {
+    const std::vector<SpeedChange> changes = UsualChanges(problem.cluster);
+    explanation.sensitivity = FindSensitivity(problem, space, result, changes, *budget);
+    for (const ChangedAnswer& answer : explanation.sensitivity) {
+      explanation.evaluated += answer.evaluated;
+    }
+    explanation.is_cut_short = explanation.sensitivity.size() < changes.size();
+  }
+  if (problem.cluster.homogeneous()) return explanation;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const std::optional<Budget> left = budget->Left(explanation.evaluated, seconds);
+  if (left) explanation.mixing = CompareKinds(problem, space, *left);
+  explanation.is_cut_short = explanation.is_cut_short || !left;
+  return explanation;
+}
+
+}  // namespace stagecraft

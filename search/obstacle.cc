@@ -1,0 +1,54 @@
+#include "search/obstacle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "search/problem.h"
+
+namespace stagecraft {
+namespace {
+
+double ShareOf(Bytes needed, Bytes capacity) {
+  return static_cast<double>(needed.count()) / static_cast<double>(capacity.count());
+}
+
+// Of its device or of its host, whichever is fuller.
+double FullestShare(const StageMemory& stage) {
+  const double host =
+      stage.host > Bytes() ? ShareOf(stage.host, std::max(stage.host_capacity, Bytes(1))) : 0;
+  return std::max(MemoryShare({&stage, 1}), host);
+}
+
+}  // namespace
+
+void Obstacle::NoteStates(const MemoryNeed& need, const PlanSpace& space, size_t index) {
+  if (!IsNearer(need.Share())) return;
+  text_ = fmt::format("states alone need {:.1f} GiB at {}, {:.1f} GiB are there", need.needed.gib(),
+                      space.Describe(index), need.capacity.gib());
+}
+
+void Obstacle::NoteStage(const Evaluation& evaluation, const std::string& choices) {
+  const StageMemory& fullest = *std::max_element(
+      evaluation.memory.begin(), evaluation.memory.end(),
+      [](const StageMemory& a, const StageMemory& b) { return FullestShare(a) < FullestShare(b); });
+  if (!IsNearer(FullestShare(fullest))) return;
+  const bool is_host = FullestShare(fullest) > MemoryShare({&fullest, 1});
+  text_ =
+      fmt::format("stage {} needs {:.1f} GiB{} at {}, {:.1f} GiB are there", fullest.stage,
+                  (is_host ? fullest.host : fullest.Peak()).gib(), is_host ? " of its host" : "",
+                  choices, (is_host ? fullest.host_capacity : fullest.capacity).gib());
+}
+
+std::string Obstacle::Text(const PlanSpace& space) const {
+  if (space.size() > 0) return text_;
+  return "no degrees among those allowed divide the devices, the batch and the network at once";
+}
+
+bool Obstacle::IsNearer(double share) {
+  if (share >= least_share_) return false;
+  least_share_ = share;
+  return true;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,32 @@
+// Obstacle: why none of the plans fits, by the one that comes nearest.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "search/evaluation.h"
+#include "search/plan_space.h"
+
+namespace stagecraft {
+
+class Obstacle {
+ public:
+  // A plan that its bound rules out.
+  void NoteStates(const MemoryNeed& need, const PlanSpace& space, size_t index);
+  // A plan that was evaluated and does not fit.
+  void NoteStage(const Evaluation& evaluation, const std::string& choices);
+
+  // Of all that were noted the one that lacks least, a sentence; of a space without any
+  // plan that.
+  std::string Text(const PlanSpace& space) const;
+
+ private:
+  // Over what is there; the nearest to fit is told.
+  bool IsNearer(double share);
+
+  double least_share_ = std::numeric_limits<double>::infinity();
+  std::string text_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,156 @@
+#include "search/sensitivity.h"
+
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "costmodel/memo_model.h"
+#include "search/candidate.h"
+
+namespace stagecraft {
+namespace {
+
+// Evaluated side by side; the same at any number of threads.
+constexpr size_t kWave = 16;
+// Of bounds that are products of doubles, for rounding.
+constexpr double kRounding = 1 - 1e-12;
+
+struct Candidate {
+  size_t index = 0;
+  double floor = 0;  // no score as things are is less
+};
+
+class Clock {
+ public:
+  double Seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+// Every plan that may fit, by its floor.
+std::vector<Candidate> FloorsOf(PlanSpace& space, const SearchResult& result) {
+  std::vector<bool> fits(space.size(), true);
+  std::vector<Duration> simulated(space.size());
+  for (const SeenPlan& seen : result.seen) {
+    fits[seen.index] = seen.fits;
+    simulated[seen.index] = seen.unshared_time;
+  }
+  const SearchProblem& problem = space.problem();
+  std::vector<Candidate> candidates;
+  for (size_t i = 0; i < space.size(); ++i) {
+    if (!fits[i] || space.LeastMemory(i).Share() > 1) continue;
+    const Duration least = std::max(space.LeastTime(i), simulated[i]);
+    if (least == Duration::Max()) continue;
+    const bool counts_cost = problem.objective == Objective::kCost;
+    const double rate = counts_cost ? CostRate(problem, space.GroupDevices(i)) : 1;
+    candidates.push_back({i, least.seconds() * rate});
+  }
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return a.floor != b.floor ? a.floor < b.floor : a.index < b.index;
+  });
+  return candidates;
+}
+
+class Change {
+ public:
+  Change(const SearchProblem& problem, PlanSpace& space, const SpeedChange& change)
+      : scaled_(problem.model, change.speeds),
+        memo_(scaled_),
+        problem_(WithModel(problem, memo_)),
+        space_(space.Under(problem_)),
+        least_share_(change.speeds.LeastShare() * kRounding) {
+    answer_.change = change;
+  }
+
+  // `spent` says whether so many evaluations leave nothing of the budget.
+  template <typename Spent>
+  ChangedAnswer Run(const RankedPlan& old, const std::vector<Candidate>& candidates, Spent spent) {
+    answer_.old_score = ranker_.Rank(old.plan).score;
+    ++answer_.evaluated;
+    size_t next = 0;
+    while (next < candidates.size() && MayWin(candidates[next]) && !spent(answer_.evaluated)) {
+      next = EvaluateWave(candidates, next);
+    }
+    answer_.is_optimal = next == candidates.size() || !MayWin(candidates[next]);
+    return std::move(answer_);
+  }
+
+ private:
+  double Best() const { return answer_.better ? answer_.better->score : answer_.old_score; }
+  bool MayWin(const Candidate& candidate) const { return candidate.floor * least_share_ < Best(); }
+
+  size_t EvaluateWave(const std::vector<Candidate>& candidates, size_t next) {
+    std::vector<size_t> wave;
+    for (; next < candidates.size() && wave.size() < kWave && MayWin(candidates[next]); ++next) {
+      const size_t index = candidates[next].index;
+      if (space_->Bound(index) < Best()) wave.push_back(index);
+    }
+    std::vector<std::optional<RankedPlan>> ranked(wave.size());
+    tbb::parallel_for(size_t{0}, wave.size(), [&](size_t i) {
+      std::optional<Plan> plan = MakeCandidate(problem_, *space_, wave[i]);
+      if (plan) ranked[i] = ranker_.Rank(std::move(*plan));
+    });
+    for (std::optional<RankedPlan>& plan : ranked) {
+      ++answer_.evaluated;
+      if (plan && plan->evaluation.fits && plan->score < Best()) answer_.better = std::move(*plan);
+    }
+    return next;
+  }
+
+  const ScaledModel scaled_;
+  const MemoModel memo_;
+  const SearchProblem problem_;
+  const std::unique_ptr<PlanSpace> space_;
+  PlanRanker ranker_{problem_};
+  const double least_share_;
+  ChangedAnswer answer_;
+};
+
+}  // namespace
+
+std::vector<SpeedChange> UsualChanges(const Cluster& cluster) {
+  std::vector<SpeedChange> changes;
+  const bool has_network = cluster.domain(cluster.node_count() - 1) > 0;
+  for (const double factor : {1.1, 0.9}) {
+    changes.push_back({"compute", factor, {.compute = factor}});
+  }
+  for (const double factor : {1.1, 0.9}) {
+    changes.push_back({"all links", factor, {.intra = factor, .inter = factor}});
+  }
+  if (!has_network) return changes;
+  for (const double factor : {1.1, 0.9}) {
+    changes.push_back({"links within nodes", factor, {.intra = factor}});
+  }
+  for (const double factor : {1.1, 0.9}) {
+    changes.push_back({"network", factor, {.inter = factor}});
+  }
+  return changes;
+}
+
+std::vector<ChangedAnswer> FindSensitivity(const SearchProblem& problem, PlanSpace& space,
+                                           const SearchResult& result,
+                                           const std::vector<SpeedChange>& changes,
+                                           const Budget& budget) {
+  const Clock clock;
+  const std::vector<Candidate> candidates = FloorsOf(space, result);
+  std::vector<ChangedAnswer> answers;
+  int64_t evaluated = 0;
+  for (const SpeedChange& change : changes) {
+    const auto spent = [&](int64_t own) {
+      return budget.IsSpent(evaluated + own, clock.Seconds());
+    };
+    if (spent(0)) break;
+    answers.push_back(Change(problem, space, change).Run(result.plans[0], candidates, spent));
+    evaluated += answers.back().evaluated;
+  }
+  return answers;
+}
+
+}  // namespace stagecraft

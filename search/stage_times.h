@@ -1,0 +1,38 @@
+// What the stages of a simulated step take, and other ways to cut the same pipeline.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "search/evaluation.h"
+#include "sim/cluster.h"
+#include "sim/plan.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+// Of the rank of a stage that computes longest.
+struct StageTime {
+  int blocks = 0;     // layers without the first and the last of the network
+  Duration forward;   // of one micro-batch through all chunks, the mean
+  Duration backward;  // likewise, input and weight gradients together
+  Duration busy;      // all passes of a step
+};
+
+// By stage, in pipeline order.
+std::vector<StageTime> MeasureStages(const SimulatedStep& step, const Workload& workload);
+
+// The longest busy time over the mean.
+double Imbalance(const std::vector<StageTime>& stages);
+
+// The same plan with its blocks spread as evenly as possible, as MakePlan() does it;
+// nothing where they are so already or such a plan cannot be lowered.
+std::optional<Plan> SplitEvenly(const Plan& plan, const Workload& workload, const Cluster& cluster);
+
+// The same plan with BalancedBlocks(); nothing where they are so already, or such a plan
+// cannot be lowered: of several chunks a stage, or fewer than two stages.
+std::optional<Plan> SplitForHead(const Plan& plan, const Workload& workload,
+                                 const Cluster& cluster);
+
+}  // namespace stagecraft
