@@ -68,7 +68,7 @@ PooledSplit::LayerKindCosts PooledSplit::Measure(const PooledPlan& choice, int p
   const ModelStates states = ShareOut(parameters, SharingOf(probe, workload_, 0));
   costs.states = states.weights + states.gradients + states.optimizer;
   const RankTensors rank =
-      RankTensorsMaker(probe, workload_, problem_.cluster, problem_.framework).Make(0, 0);
+      RankTensorsMaker(workload_, problem_.cluster, problem_.framework).Make(probe, 0, 0);
   costs.saved = Bytes((*rank.chunks[0])[Phase::kForward].summary.net);
   return costs;
 }
