@@ -25,9 +25,13 @@ PlanRanker::PlanRanker(const SearchProblem& problem)
 RankedPlan PlanRanker::Rank(Plan plan) {
   RankedPlan ranked;
   ranked.plan = std::move(plan);
-  ranked.evaluation = evaluators_.local().Evaluate(ranked.plan);
+  Evaluator& evaluator = evaluators_.local();
+  ranked.evaluation.SetMemory(evaluator.LeastMemory(ranked.plan));
+  if (ranked.evaluation.fits) ranked.evaluation = evaluator.Evaluate(ranked.plan);
   ranked.score = Score(problem_, ranked.evaluation);
   return ranked;
 }
+
+Evaluation PlanRanker::Misfit(const Plan& plan) { return evaluators_.local().Evaluate(plan); }
 
 }  // namespace stagecraft

@@ -23,9 +23,11 @@ class PlanRanker {
  public:
   explicit PlanRanker(const SearchProblem& problem);
 
-  // As EvaluatePlan() gives it: without a time where memory does not suffice. The plan has
-  // its orders.
+  // As EvaluatePlan() gives it: without a time where memory does not suffice, and without
+  // fragmentation where tensors alone do not fit. The plan has its orders.
   RankedPlan Rank(Plan plan);
+  // What a plan that does not fit needs, with fragmentation: no less.
+  Evaluation Misfit(const Plan& plan);
 
  private:
   const SearchProblem& problem_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "costmodel/cost_model.h"
 #include "search/evaluation.h"
@@ -30,6 +31,10 @@ class Evaluator {
   // Where memory does not suffice nothing is simulated: no time is known. The plan has no
   // FindErrors(), and its orders where they depend on costs (WithOrders()).
   Evaluation Evaluate(const Plan& plan);
+
+  // Of the plan's memory what is quickly known, fragmentation left out: where that does not
+  // suffice nothing does.
+  std::vector<StageMemory> LeastMemory(const Plan& plan) { return memory_.EstimateTensors(plan); }
 
   // Steps so far that were proven to repeat themselves, and that were simulated whole.
   int64_t short_steps() const { return short_steps_; }

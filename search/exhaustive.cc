@@ -97,7 +97,10 @@ class Search {
     const bool has_own_orders = NeedsCosts(found->plan.order);
     result_.seen.push_back(
         {index, evaluation.fits, has_own_orders ? Duration() : evaluation.unshared_time});
-    if (!evaluation.fits) return obstacle_.NoteStage(evaluation, space_.Describe(index));
+    if (!evaluation.fits) {
+      if (!obstacle_.IsNearer(evaluation)) return;
+      return obstacle_.NoteStage(ranker_.Misfit(found->plan), space_.Describe(index));
+    }
     ++result_.feasible;
     if (found->score < best_) {
       best_ = found->score;

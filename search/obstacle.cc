@@ -20,24 +20,32 @@ double FullestShare(const StageMemory& stage) {
   return std::max(MemoryShare({&stage, 1}), host);
 }
 
+const StageMemory& FullestStage(const Evaluation& evaluation) {
+  return *std::max_element(
+      evaluation.memory.begin(), evaluation.memory.end(),
+      [](const StageMemory& a, const StageMemory& b) { return FullestShare(a) < FullestShare(b); });
+}
+
 }  // namespace
 
 void Obstacle::NoteStates(const MemoryNeed& need, const PlanSpace& space, size_t index) {
-  if (!IsNearer(need.Share())) return;
+  if (!Take(need.Share())) return;
   text_ = fmt::format("states alone need {:.1f} GiB at {}, {:.1f} GiB are there", need.needed.gib(),
                       space.Describe(index), need.capacity.gib());
 }
 
+bool Obstacle::IsNearer(const Evaluation& evaluation) const {
+  return FullestShare(FullestStage(evaluation)) < least_share_;
+}
+
 void Obstacle::NoteStage(const Evaluation& evaluation, const std::string& choices) {
-  const StageMemory& fullest = *std::max_element(
-      evaluation.memory.begin(), evaluation.memory.end(),
-      [](const StageMemory& a, const StageMemory& b) { return FullestShare(a) < FullestShare(b); });
-  if (!IsNearer(FullestShare(fullest))) return;
+  const StageMemory& fullest = FullestStage(evaluation);
+  if (!Take(FullestShare(fullest))) return;
   const bool is_host = FullestShare(fullest) > MemoryShare({&fullest, 1});
-  text_ =
-      fmt::format("stage {} needs {:.1f} GiB{} at {}, {:.1f} GiB are there", fullest.stage,
-                  (is_host ? fullest.host : fullest.Peak()).gib(), is_host ? " of its host" : "",
-                  choices, (is_host ? fullest.host_capacity : fullest.capacity).gib());
+  text_ = fmt::format("stage {} needs {:.1f} GiB{} at {}, {:.1f} GiB are there", fullest.stage,
+                      (is_host ? fullest.host : fullest.Peak()).gib(),
+                      is_host ? " of its host" : "", choices,
+                      (is_host ? fullest.host_capacity : fullest.capacity).gib());
 }
 
 std::string Obstacle::Text(const PlanSpace& space) const {
@@ -45,7 +53,7 @@ std::string Obstacle::Text(const PlanSpace& space) const {
   return "no degrees among those allowed divide the devices, the batch and the network at once";
 }
 
-bool Obstacle::IsNearer(double share) {
+bool Obstacle::Take(double share) {
   if (share >= least_share_) return false;
   least_share_ = share;
   return true;

@@ -14,7 +14,8 @@ class Obstacle {
  public:
   // A plan that its bound rules out.
   void NoteStates(const MemoryNeed& need, const PlanSpace& space, size_t index);
-  // A plan that was evaluated and does not fit.
+  // Whether a plan that was evaluated and does not fit comes nearer than those so far.
+  bool IsNearer(const Evaluation& evaluation) const;
   void NoteStage(const Evaluation& evaluation, const std::string& choices);
 
   // Of all that were noted the one that lacks least, a sentence; of a space without any
@@ -23,7 +24,7 @@ class Obstacle {
 
  private:
   // Over what is there; the nearest to fit is told.
-  bool IsNearer(double share);
+  bool Take(double share);
 
   double least_share_ = std::numeric_limits<double>::infinity();
   std::string text_;

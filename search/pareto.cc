@@ -119,7 +119,10 @@ class Search {
     if (looked.is_beaten) ++result_.feasible;
     if (!looked.ranked) return;
     const Evaluation& evaluation = looked.ranked->evaluation;
-    if (!evaluation.fits) return obstacle_.NoteStage(evaluation, space_.Describe(index));
+    if (!evaluation.fits) {
+      if (!obstacle_.IsNearer(evaluation)) return;
+      return obstacle_.NoteStage(ranker_.Misfit(looked.ranked->plan), space_.Describe(index));
+    }
     ++result_.feasible;
     const Point point{evaluation.step_time.seconds(), CostOf(problem_, evaluation),
                       MemoryShare(evaluation.memory)};

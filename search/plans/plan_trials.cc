@@ -50,7 +50,9 @@ double PlanTrials::Keep(const PlanDraft& draft, std::optional<RankedPlan> tried)
   RankedPlan& ranked = *tried;
   ++result_.evaluated;
   if (!ranked.evaluation.fits) {
-    obstacle_.NoteStage(ranked.evaluation, draft.Describe());
+    if (obstacle_.IsNearer(ranked.evaluation)) {
+      obstacle_.NoteStage(ranker_.Misfit(ranked.plan), draft.Describe());
+    }
     return kUnfit * MemoryShare(ranked.evaluation.memory);
   }
   ++result_.feasible;

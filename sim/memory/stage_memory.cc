@@ -66,15 +66,17 @@ class ReservedShares {
 // Chunks of tensors beyond which everything is forgotten: some hundred megabytes.
 constexpr size_t kMostChunks = 2000;
 
+}  // namespace
+
 // Estimates replicas of one plan. Those that are alike but for their micro-batches in flight
 // share the first one's share of free segments, which in a pipeline has most of them.
-class Estimator {
+class MemoryEstimator::Estimator {
  public:
   Estimator(const Plan& plan, const Cluster& cluster, RankTensorsMaker& maker,
             ReservedShares& shares)
       : plan_(plan), cluster_(cluster), maker_(maker), shares_(shares) {}
 
-  StageMemory Estimate(int stage, int replica) {
+  StageMemory Estimate(int stage, int replica, bool with_fragmentation) {
     RankTensors rank = maker_.Make(plan_, stage, replica);
     const PassOrder& order = OrderOf(stage, replica);
     StageMemory memory;
@@ -93,6 +95,7 @@ class Estimator {
     memory.activations = peak.activations;
     memory.workspace = peak.workspace;
     memory.allocated = peak.allocated;
+    if (!with_fragmentation) return memory;
     const Bytes room = memory.capacity - memory.framework - rank.nccl;
     const double share = Share(std::move(rank), order, room);
     memory.fragmentation =
@@ -133,8 +136,6 @@ class Estimator {
   std::vector<Replayed> replayed_;
 };
 
-}  // namespace
-
 struct MemoryEstimator::Remembered {
   RankTensorsMaker maker;
   ReservedShares shares;
@@ -157,10 +158,18 @@ MemoryEstimator::MemoryEstimator(const Workload& workload, const Cluster& cluste
 MemoryEstimator::~MemoryEstimator() = default;
 
 StageMemory MemoryEstimator::EstimateReplica(const Plan& plan, int stage, int replica) {
-  return remembered_->Begin(plan, cluster_).Estimate(stage, replica);
+  return remembered_->Begin(plan, cluster_).Estimate(stage, replica, true);
 }
 
 std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan) {
+  return Estimate(plan, true);
+}
+
+std::vector<StageMemory> MemoryEstimator::EstimateTensors(const Plan& plan) {
+  return Estimate(plan, false);
+}
+
+std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan, bool with_fragmentation) {
   Estimator estimator = remembered_->Begin(plan, cluster_);
   std::vector<StageMemory> stages;
   for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
@@ -173,7 +182,7 @@ std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan) {
     for (int r = 0; r < static_cast<int>(replicas.size()); ++r) {
       const Bytes capacity = cluster_.device(SmallestDevice(cluster_, replicas[r])).memory;
       if (!seen.emplace(capacity, shares.Count(r)).second) continue;
-      const StageMemory memory = estimator.Estimate(stage, r);
+      const StageMemory memory = estimator.Estimate(stage, r, with_fragmentation);
       const bool is_fuller =
           !fullest || memory.capacity - memory.Peak() < fullest->capacity - fullest->Peak();
       if (is_fuller) fullest = memory;

@@ -59,11 +59,16 @@ class MemoryEstimator {
   // One entry per stage, in pipeline order. The fullest replica counts: with
   // uneven replicas the one with most micro-batches in flight, or least memory.
   std::vector<StageMemory> Estimate(const Plan& plan);
+  // The same without fragmentation, which takes most of the time: no device needs less.
+  std::vector<StageMemory> EstimateTensors(const Plan& plan);
   // Of one replica of a stage.
   StageMemory EstimateReplica(const Plan& plan, int stage, int replica);
 
  private:
   struct Remembered;
+  class Estimator;
+  std::vector<StageMemory> Estimate(const Plan& plan, bool with_fragmentation);
+
   const Cluster& cluster_;
   std::unique_ptr<Remembered> remembered_;
 };
