@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/fold.h"
+#include "sim/lowering_memory.h"
 #include "sim/sync_lowering.h"
 
 namespace stagecraft {

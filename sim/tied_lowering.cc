@@ -2,6 +2,7 @@
 
 #include "costmodel/divide.h"
 #include "sim/data_groups.h"
+#include "sim/lowering_memory.h"
 #include "sim/sharded_lowering.h"
 
 namespace stagecraft {

@@ -10,6 +10,7 @@
 
 #include "costmodel/analytical_model.h"
 #include "costmodel/check.h"
+#include "costmodel/kernel_model.h"
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
 #include "search/evaluation.h"
@@ -95,7 +96,7 @@ void Perturb(Random& random, Plan& plan) {
     if (stage + 1 == plan.stages.size() || plan.chunk_count() > 1) continue;
     LayerRange& own = plan.stages[stage].chunks[0];
     LayerRange& next = plan.stages[stage + 1].chunks[0];
-    const int moved = draw(4) - 2;
+    const int moved = draw(6) - 3;
     if (own.count + moved < 1 || next.count - moved < 1) continue;
     own.count += moved;
     next = {next.first + moved, next.count - moved};
@@ -114,28 +115,39 @@ std::optional<Plan> DrawPlan(Random& random, const Workload& workload, const Clu
   }
 }
 
-TEST(EvaluatorTest, SaysWhatTheWholeSimulationSaysInEveryField) {
-  const AnalyticalModel analytical;
+// Of hosts that launch a kernel in so long: the usual ones hold back the devices of so small
+// a network.
+void ExpectWholeSimulations(const std::string& spec, Duration host_dispatch, uint64_t first_seed) {
+  KernelConstants constants;
+  constants.host_dispatch = host_dispatch;
+  const AnalyticalModel analytical({}, constants);
   const MemoModel model(analytical);
   const Workload workload = SmallDecoder(24);
+  const Cluster cluster = ParseCluster(spec);
+  Evaluator evaluator(workload, cluster, model);
   int evaluated = 0;
-  int64_t shortened = 0;
-  for (const char* spec : {"a100-sxm4-80gb:5x8", "h100-sxm:1x8+a100-sxm4-80gb:4x8"}) {
-    const Cluster cluster = ParseCluster(spec);
-    Evaluator evaluator(workload, cluster, model);
-    for (uint64_t seed = 0; seed < 600; ++seed) {
-      Random random(seed);
-      const std::optional<Plan> plan = DrawPlan(random, workload, cluster);
-      if (!plan) continue;
-      const std::string text = std::string(spec) + " seed " + std::to_string(seed);
-      ExpectEqual(evaluator.Evaluate(*plan),
-                  SimulateStep(*plan, workload, cluster, model).evaluation, text);
-      ++evaluated;
-    }
-    shortened += evaluator.short_steps();
+  for (uint64_t seed = first_seed; seed < first_seed + 400; ++seed) {
+    Random random(seed);
+    const std::optional<Plan> plan = DrawPlan(random, workload, cluster);
+    if (!plan) continue;
+    ExpectEqual(evaluator.Evaluate(*plan), SimulateStep(*plan, workload, cluster, model).evaluation,
+                spec + " seed " + std::to_string(seed));
+    ++evaluated;
   }
-  EXPECT_GT(evaluated, 500);
-  EXPECT_GT(shortened, 200) << "of " << evaluated;
+  EXPECT_GT(evaluated, 300);
+  EXPECT_GT(evaluator.short_steps(), 100) << "of " << evaluated;
+}
+
+TEST(EvaluatorTest, SaysWhatTheWholeSimulationSaysInEveryField) {
+  ExpectWholeSimulations("a100-sxm4-80gb:5x8", Duration(), 0);
+}
+
+TEST(EvaluatorTest, SaysTheSameOfUnlikeBoards) {
+  ExpectWholeSimulations("h100-sxm:1x8+a100-sxm4-80gb:4x8", Duration::Nanoseconds(4000), 1000);
+}
+
+TEST(EvaluatorTest, SaysTheSameWhereDevicesWaitForTheirHosts) {
+  ExpectWholeSimulations("h100-sxm:1x8+a100-sxm4-80gb:4x8", KernelConstants().host_dispatch, 2000);
 }
 
 }  // namespace
