@@ -64,8 +64,8 @@ void ParameterSet::Read(const std::string& text, const std::string& source) {
     for (Eigen::Index entry = 0; entry < value.size(); ++entry) {
       double& number = value(entry / value.cols(), entry % value.cols());
       if (!(stream >> number) || !std::isfinite(number)) {
-        throw InputError(
-            fmt::format("{}: {}: entry {} is not a finite number", source, named.name, entry));
+        throw InputError(fmt::format("{}: {}: entry {} is not a finite number, want a whole file",
+                                     source, named.name, entry));
       }
     }
     std::getline(stream, header);  // the rest of the last row

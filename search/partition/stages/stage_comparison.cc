@@ -1,6 +1,7 @@
 #include "search/partition/stages/stage_comparison.h"
 
 #include <chrono>
+#include <functional>
 
 #include "costmodel/check.h"
 #include "costmodel/random.h"
@@ -28,8 +29,7 @@ void SearchByDrawing(const StageProblem& problem, uint64_t seed, StageTrials& tr
 void SearchFromScratch(const StageProblem& problem, const StageComparison& comparison,
                        bool is_directed, StageTrials& trials) {
   StagePolicy policy({comparison.policy_width, is_directed}, comparison.seed);
-  const StagePpoOptions options{.seed = comparison.seed};
-  SearchByPolicy(problem, options, policy, trials);
+  SearchByPolicy(problem, {.seed = comparison.seed}, policy, trials);
 }
 
 void Search(StageAlgorithm algorithm, const StageProblem& problem,
@@ -51,7 +51,21 @@ void Search(StageAlgorithm algorithm, const StageProblem& problem,
     case StageAlgorithm::kDirectedPolicy:
       SearchFromScratch(problem, comparison, true, trials);
       return;
+    case StageAlgorithm::kTunedPolicy:
+      CHECK(false);  // TuneStagePolicy
   }
+}
+
+StageRun Measure(StageAlgorithm algorithm, const Budget& budget,
+                 const std::function<void(StageTrials&)>& search) {
+  CHECK(budget.evaluations > 0 || budget.seconds > 0);
+  const auto start = std::chrono::steady_clock::now();
+  StageTrials trials(budget);
+  search(trials);
+  StageRun run{algorithm, trials.best_score(), trials.best(), trials.evaluations(), 0, {}};
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.curve = trials.curve();
+  return run;
 }
 
 }  // namespace
@@ -75,20 +89,23 @@ std::string NameOf(StageAlgorithm algorithm) {
       return "policy";
     case StageAlgorithm::kDirectedPolicy:
       return "directed policy";
+    case StageAlgorithm::kTunedPolicy:
+      return "tuned policy";
   }
   return "";
 }
 
 StageRun RunStageAlgorithm(StageAlgorithm algorithm, const StageProblem& problem,
                            const StageComparison& comparison) {
-  CHECK(comparison.budget.evaluations > 0 || comparison.budget.seconds > 0);
-  const auto start = std::chrono::steady_clock::now();
-  StageTrials trials(comparison.budget);
-  Search(algorithm, problem, comparison, trials);
-  StageRun run{algorithm, trials.best_score(), trials.best(), trials.evaluations(), 0, {}};
-  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  run.curve = trials.curve();
-  return run;
+  return Measure(algorithm, comparison.budget,
+                 [&](StageTrials& trials) { Search(algorithm, problem, comparison, trials); });
+}
+
+StageRun TuneStagePolicy(const StageProblem& problem, const StageComparison& comparison,
+                         StagePolicy& policy) {
+  return Measure(StageAlgorithm::kTunedPolicy, comparison.budget, [&](StageTrials& trials) {
+    SearchByPolicy(problem, {.seed = comparison.seed}, policy, trials);
+  });
 }
 
 std::vector<StageRun> CompareStageAlgorithms(const StageProblem& problem,

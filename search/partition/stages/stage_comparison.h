@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "search/partition/stages/stage_policy.h"
 #include "search/partition/stages/stage_trials.h"
 
 namespace stagecraft {
@@ -15,12 +16,13 @@ enum class StageAlgorithm {
   kGradient,
   kPolicy,          // learned, on the graph without directions
   kDirectedPolicy,  // on the graph with them
+  kTunedPolicy,     // one that has learned before
 };
 
-// In that order.
+// In that order; all that need nothing but the problem, so not kTunedPolicy.
 const std::vector<StageAlgorithm>& AllStageAlgorithms();
 
-// "random", "mcmc", "differentiable", "policy", "directed policy".
+// "random", "mcmc", "differentiable", "policy", "directed policy", "tuned policy".
 std::string NameOf(StageAlgorithm algorithm);
 
 struct StageRun {
@@ -41,8 +43,13 @@ struct StageComparison {
   int policy_width = 64;  // policies start untrained
 };
 
+// `algorithm` is one of AllStageAlgorithms().
 StageRun RunStageAlgorithm(StageAlgorithm algorithm, const StageProblem& problem,
                            const StageComparison& comparison);
+// kTunedPolicy: `policy` draws and goes on learning; of any shape. One that has
+// learned nothing and was made of the same width and seed does as kPolicy.
+StageRun TuneStagePolicy(const StageProblem& problem, const StageComparison& comparison,
+                         StagePolicy& policy);
 std::vector<StageRun> CompareStageAlgorithms(const StageProblem& problem,
                                              const StageComparison& comparison);
 

@@ -8,6 +8,7 @@
 #include "search/partition/stages/drawn_stages.h"
 #include "search/partition/stages/oracle_gaps.h"
 #include "search/partition/stages/stage_costs.h"
+#include "search/partition/stages/stage_policy.h"
 
 namespace stagecraft {
 namespace {
@@ -50,6 +51,17 @@ TEST(StageComparisonTest, EveryAlgorithmSpendsTheSameBudgetAndKeepsItsPromise) {
     EXPECT_EQ(run.curve.back().score, run.score);
     EXPECT_LE(run.curve.back().evaluations, run.evaluations);
   }
+}
+
+TEST(StageComparisonTest, APolicyThatHasLearnedNothingIsTunedAsOneFromScratchLearns) {
+  const StageProblem problem = DrawStageProblem(Random(23), 10, 10);
+  const StageComparison comparison{.budget = {.evaluations = 200}, .seed = 4, .policy_width = 8};
+  StagePolicy policy({.width = 8}, comparison.seed);
+  const StageRun tuned = TuneStagePolicy(problem, comparison, policy);
+  EXPECT_EQ(tuned.plan, RunStageAlgorithm(StageAlgorithm::kPolicy, problem, comparison).plan);
+  // It has learned since, and draws other plans.
+  const StageRun again = TuneStagePolicy(problem, comparison, policy);
+  EXPECT_NE(again.curve.front().score, tuned.curve.front().score);
 }
 
 TEST(StageComparisonTest, SameSeedGivesTheSamePlans) {

@@ -1,6 +1,7 @@
 #include "search/partition/stages/stage_exact.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -9,6 +10,9 @@
 
 namespace stagecraft {
 namespace {
+
+constexpr double kMostExactSteps = 2e10;  // of Extend; 3e8 a second on one core
+constexpr double kMostExactDownsets = 2000;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -126,6 +130,12 @@ class ExactProgramme {
 
 std::optional<ExactStages> SolveStagesExactly(const StageProblem& problem, int most_downsets) {
   return ExactProgramme(problem, most_downsets).Solve();
+}
+
+int MostExactDownsets(const StageProblem& problem) {
+  double steps = 0.5 * static_cast<double>(ReplicaChoices(problem).size());  // of a pair
+  for (const StageDeviceKind& kind : problem.kinds) steps *= kind.count + 1;
+  return static_cast<int>(std::min(kMostExactDownsets, std::sqrt(kMostExactSteps / steps)));
 }
 
 }  // namespace stagecraft

@@ -18,4 +18,7 @@ struct ExactStages {
 std::optional<ExactStages> SolveStagesExactly(const StageProblem& problem,
                                               int most_downsets = 2000);
 
+// So many downsets, at most 2000, that these devices take about a minute.
+int MostExactDownsets(const StageProblem& problem);
+
 }  // namespace stagecraft

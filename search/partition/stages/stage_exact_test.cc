@@ -107,5 +107,14 @@ TEST(StageExactTest, EqualsPipeDreamsPartitionerOnChains) {
   }
 }
 
+TEST(StageExactTest, ManyDevicesLeaveRoomForFewerDownsets) {
+  StageProblem problem;
+  problem.kinds = {{.count = 8}, {.count = 8, .speed = 2}};
+  EXPECT_EQ(MostExactDownsets(problem), 2000);
+  problem.kinds = {{.count = 64}, {.count = 64, .speed = 2}};
+  // sqrt(2e10 / (0.5 * 128 * 65 * 65))
+  EXPECT_EQ(MostExactDownsets(problem), 271);
+}
+
 }  // namespace
 }  // namespace stagecraft

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -14,6 +15,16 @@ namespace {
 constexpr int kEncoderLayers = 2;
 constexpr int kMostWidth = 1024;
 constexpr char kFormat[] = "stage-policy-1";
+
+// What is no policy may be one endless line of any bytes.
+std::string Beginning(const std::string& text) {
+  constexpr size_t kShown = 60;
+  std::string shown = text.substr(0, std::min(kShown, text.find('\n')));
+  for (char& c : shown) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return shown;
+}
 
 std::vector<LinearLayer> MakeEncoder(ParameterSet& parameters, const StagePolicyShape& shape,
                                      Random random) {
@@ -99,8 +110,9 @@ StagePolicy StagePolicy::Read(const std::string& text, const std::string& source
                         shape.width <= kMostWidth &&
                         (direction == "directed" || direction == "undirected");
   if (!stream || !is_known) {
-    throw InputError(fmt::format("{}: got \"{}\", want \"{} width <1..{}> directed|undirected\"",
-                                 source, text.substr(0, text.find('\n')), kFormat, kMostWidth));
+    throw InputError(
+        fmt::format("{}: begins with \"{}\", want \"{} width <1..{}> directed|undirected\"", source,
+                    Beginning(text), kFormat, kMostWidth));
   }
   shape.is_directed = direction == "directed";
   StagePolicy policy(shape, 0);

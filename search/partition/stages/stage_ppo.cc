@@ -95,7 +95,7 @@ void SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options,
 }
 
 void TrainPolicy(std::span<const StageProblem> problems, int rounds, const StagePpoOptions& options,
-                 StagePolicy& policy) {
+                 StagePolicy& policy, const std::function<void(int rounds_done)>& report) {
   std::vector<PolicyGraph> graphs;
   for (const StageProblem& problem : problems) graphs.emplace_back(problem);
   PolicyLearner learner(options, policy);
@@ -105,6 +105,7 @@ void TrainPolicy(std::span<const StageProblem> problems, int rounds, const Stage
       StageTrials trials({});
       PlayRound(graph, round, options, policy, learner, random, trials);
     }
+    if (report) report(round + 1);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -50,8 +51,8 @@ void SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options,
                     StagePolicy& policy, StageTrials& trials);
 
 // The same on many problems in turn, `rounds` batches of each: what it learns is
-// what they have in common.
+// what they have in common. `report` hears of every round that is done.
 void TrainPolicy(std::span<const StageProblem> problems, int rounds, const StagePpoOptions& options,
-                 StagePolicy& policy);
+                 StagePolicy& policy, const std::function<void(int rounds_done)>& report = {});
 
 }  // namespace stagecraft
