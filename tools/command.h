@@ -29,6 +29,7 @@ inline constexpr int kExitInternal = 1;
 inline constexpr int kExitBadInput = 2;
 inline constexpr int kExitInfeasible = 3;
 inline constexpr int kExitThreshold = 4;
+inline constexpr int kExitInterrupted = 130;
 
 int RunSimulate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunExplain(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);

@@ -2,8 +2,6 @@
 #include <fmt/ostream.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
-#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <ostream>
@@ -19,6 +17,7 @@
 #include "tools/command.h"
 #include "tools/cost_model_flag.h"
 #include "tools/flags.h"
+#include "tools/interrupt_catcher.h"
 #include "tools/proto_text.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
@@ -29,33 +28,10 @@ namespace stagecraft {
 namespace {
 
 constexpr int kSchema = 1;
-constexpr int kExitInterrupted = 130;
 
 constexpr const char* kExample =
     "example: stagecraft search --model llama3-70b --cluster h100-sxm:8x8 --global-batch 512 "
     "--seq 8192 --top 5 -o plan.yaml";
-
-// Set by the first Ctrl-C; a second one ends the process as usual.
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-// The signal is caught for as long as this lives.
-class InterruptCatcher {
- public:
-  InterruptCatcher() {
-    interrupted = false;
-    old_ = std::signal(SIGINT, [](int) {
-      interrupted = true;
-      std::signal(SIGINT, SIG_DFL);
-    });
-  }
-  ~InterruptCatcher() { std::signal(SIGINT, old_); }
-  InterruptCatcher(const InterruptCatcher&) = delete;
-  InterruptCatcher& operator=(const InterruptCatcher&) = delete;
-
- private:
-  void (*old_)(int) = nullptr;
-};
 
 void CheckPlanPath(const std::string& path) {
   CheckProtoTextPath("-o", path);
@@ -109,7 +85,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   std::vector<PlanRun> runs;
   {
     const InterruptCatcher catcher;
-    options.search.budget.stop = &interrupted;
+    options.search.budget.stop = InterruptCatcher::flag();
     const std::unique_ptr<PlanSpace> space =
         job.cluster.homogeneous() ? MakeEqualStages(problem) : MakePooledStages(problem);
     if (job.compares) {
@@ -140,7 +116,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   } else {
     PrintSearch(problem, runs[0], out);
   }
-  if (interrupted) return kExitInterrupted;
+  if (InterruptCatcher::was_interrupted()) return kExitInterrupted;
   return result.plans.empty() ? kExitInfeasible : kExitOk;
 }
 

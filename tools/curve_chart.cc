@@ -123,7 +123,7 @@ class CurvePlot {
     const double y = y_.At(*chart_.bound / chart_.unit);
     const int right = kChartLeft + kPlotWidth;
     return SvgLine(kChartLeft, y, right, y, "dashed") +
-           SvgText(right - 4, y - 4, "end", chart_.bound_label);
+           SvgText(kChartLeft + 4, y - 4, "start", chart_.bound_label);
   }
 
   // A better score holds from where it was found.
