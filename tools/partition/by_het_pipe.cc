@@ -94,7 +94,7 @@ PartitionAnswer PartitionByHetPipe(const PartitionRequest& request) {
   std::optional<Workers> best;
   std::string tried;
   for (const Policy& policy : kPolicies) {
-    if (!request.policy.empty() && request.policy != policy.name) continue;
+    if (!request.worker_policy.empty() && request.worker_policy != policy.name) continue;
     options.policy = policy.policy;
     std::optional<Workers> workers = SolveWorkers(profile, options);
     tried += fmt::format("{}{} {}", tried.empty() ? "policies: " : ", ", policy.name,

@@ -63,7 +63,7 @@ std::string Obstacle(const PiperProblem& problem, const PiperOptions& options) {
 }  // namespace
 
 PartitionAnswer PartitionByPiper(const PartitionRequest& request) {
-  const PiperProblem problem = ParsePiperProblem(request.text, request.graph_path);
+  const PiperProblem problem = ParsePiperProblem(request.graph.text, request.graph.path);
   const PiperOptions options = OptionsOf(request, problem);
   PartitionAnswer answer;
   answer.states = static_cast<int>(FindDownsets(problem.dag, problem.name).size());

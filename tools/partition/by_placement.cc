@@ -70,7 +70,7 @@ void PlaceForThroughput(const PlacementProblem& problem, const PartitionRequest&
 }  // namespace
 
 PartitionAnswer PartitionByPlacement(const PartitionRequest& request) {
-  PlacementProblem problem = ParsePlacementProblem(request.text, request.graph_path);
+  PlacementProblem problem = ParsePlacementProblem(request.graph.text, request.graph.path);
   if (request.devices) problem.accelerators = *request.devices;
   if (request.memory_bytes) problem.memory_bytes = *request.memory_bytes;
   if (problem.accelerators > kMostDevices || problem.cpus > kMostDevices) {

@@ -3,19 +3,48 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "search/partition/stages/stage_problem.h"
+#include "search/partition/timed_graph.h"
+#include "search/solution.h"
+#include "tools/algorithm_comparison.h"
+
 namespace stagecraft {
 
-enum class GraphFormat { kPipeDream, kDnn, kPiper };
+// kWorkload: not read, but made of a workload and a cost model.
+enum class GraphFormat { kPipeDream, kDnn, kPiper, kWorkload };
+// "pipedream", "dnn", "piper", "workload".
+const char* NameOf(GraphFormat format);
+
+struct PartitionGraph {
+  std::string path;  // or the workload's name; opens every error
+  std::string text;  // unzipped
+  GraphFormat format = GraphFormat::kPipeDream;
+  std::optional<TimedGraph> timed = {};  // of kWorkload
+};
+
+inline constexpr int kPolicyWidth = 32;
+
+// How a learned policy comes about.
+struct PolicyRequest {
+  std::optional<int> width;  // kPolicyWidth, or the file's
+  bool is_directed = false;
+  std::string file;  // of a saved one to start from; empty: it has learned nothing
+  // Where not empty, it learns on each graph with each set of devices first.
+  std::vector<PartitionGraph> training_graphs;
+  std::vector<std::vector<StageDeviceKind>> training_devices;
+  int rounds = 0;
+  std::function<void(int rounds_done)> report = {};
+  std::string save;  // where to write it in the end; may be empty
+};
 
 struct PartitionRequest {
-  std::string graph_path;
-  std::string text;  // of the graph, unzipped
-  GraphFormat format = GraphFormat::kPipeDream;
-  std::string algorithm;
+  PartitionGraph graph;
+  std::string algorithm;  // empty: all that search (StageAlgorithm), beside each other
   // Innermost level first; of one length.
   std::vector<int> machines;
   std::vector<double> bandwidth_bytes_per_s;
@@ -33,7 +62,11 @@ struct PartitionRequest {
   // HetPipe's; one for each server, or empty.
   std::vector<double> server_speed;         // against the profile's board
   std::vector<double> server_memory_bytes;  // of a GPU
-  std::string policy;                       // "np", "ed", "hd"; empty: the best of them
+  std::string worker_policy;                // "np", "ed", "hd"; empty: the best of them
+  // Of those that search for stages.
+  std::vector<StageDeviceKind> device_kinds;  // empty: machines or devices, all alike
+  Budget budget;
+  PolicyRequest policy;
 };
 
 struct PartitionedStage {
@@ -55,6 +88,9 @@ struct PartitionAnswer {
   std::optional<int> states;
   std::string obstacle;            // why there is no partition; empty: there is one
   std::vector<std::string> notes;  // what rests on an assumption, what was chosen
+  // Of those that search for stages: the problem, and what each spent and found.
+  std::vector<StageDeviceKind> device_kinds;
+  std::optional<AlgorithmComparison> comparison;
 };
 
 // Each solves, checks the result anew and throws InputError for flags that it
@@ -65,5 +101,10 @@ PartitionAnswer PartitionByTwoBuffer(const PartitionRequest& request);
 PartitionAnswer PartitionByHetPipe(const PartitionRequest& request);
 PartitionAnswer PartitionByPiper(const PartitionRequest& request);
 PartitionAnswer PartitionByPlacement(const PartitionRequest& request);
+// exhaustive, mcmc, differentiable, policy, or all of them.
+PartitionAnswer PartitionByStages(const PartitionRequest& request);
+
+// Only trains the policy and saves it: notes, no stages.
+PartitionAnswer TrainForStages(const PartitionRequest& request);
 
 }  // namespace stagecraft

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include "costmodel/check.h"
-#include "sim/graph_txt.h"
+#include "tools/partition/read_graph.h"
 
 namespace stagecraft {
 
 ProfiledStates ReadProfiledStates(const PartitionRequest& request, PartitionAnswer& answer) {
   ProfiledStates read;
-  read.graph =
-      ToTimedGraph(ParseProfiledGraph(request.text, request.graph_path), request.graph_path);
+  read.graph = ReadTimedGraph(request.graph);
   try {
     read.states = FindAntichainStates(read.graph);
   } catch (const InputError&) {

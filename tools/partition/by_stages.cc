@@ -1,0 +1,249 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/proto_file.h"
+#include "search/partition/stages/check_stages.h"
+#include "search/partition/stages/stage_comparison.h"
+#include "search/partition/stages/stage_exact.h"
+#include "tools/algorithm_comparison.h"
+#include "tools/curve_chart.h"
+#include "tools/partition/partition_request.h"
+#include "tools/partition/start_policy.h"
+#include "tools/partition/stage_problem_input.h"
+
+namespace stagecraft {
+namespace {
+
+// What one algorithm came to, checked anew.
+struct Outcome {
+  ComparedAlgorithm shown;
+  StagePlan plan;  // no stages: none
+  StageCheck check;
+};
+
+Outcome NoPlan(const SearchCurve& curve) {
+  Outcome outcome;
+  outcome.shown.curve = curve;
+  return outcome;
+}
+
+Outcome Checked(const StageProblem& problem, const SearchCurve& curve, double score,
+                const StagePlan& plan) {
+  CHECK(FindErrors(problem, plan).empty());
+  Outcome outcome = NoPlan(curve);
+  outcome.shown.score = score;
+  outcome.plan = plan;
+  outcome.check = CheckStages(problem, plan);
+  outcome.shown.is_feasible = outcome.check.errors.empty();
+  constexpr double kRounding = 1e-9;
+  if (outcome.shown.is_feasible) {
+    CHECK(std::abs(outcome.check.slowest_s - score) <= kRounding * score);
+  }
+  return outcome;
+}
+
+Outcome Checked(const StageProblem& problem, const StageRun& run, const std::string& name) {
+  const SearchCurve curve{name, run.curve, run.evaluations, run.seconds};
+  if (run.plan.stages() == 0) return NoPlan(curve);  // stopped at once
+  return Checked(problem, curve, run.score, run.plan);
+}
+
+constexpr const char* kExhaustive = "exhaustive";
+
+// Throws InputError where there are too many downsets.
+Outcome RunExactly(const StageProblem& problem) {
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<ExactStages> exact;
+  try {
+    exact = SolveStagesExactly(problem, MostExactDownsets(problem));
+  } catch (const InputError& error) {
+    throw InputError(std::string(error.what()) +
+                     "; --algorithm mcmc, differentiable and policy list none");
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const SearchCurve curve{kExhaustive, {}, 0, seconds};
+  if (!exact) return NoPlan(curve);
+  Outcome outcome = Checked(problem, curve, exact->score, exact->plan);
+  outcome.shown.is_proven = true;
+  return outcome;
+}
+
+std::string BudgetText(const Budget& budget) {
+  std::string text;
+  if (budget.evaluations > 0) text = fmt::format("{} evaluations", budget.evaluations);
+  if (budget.seconds > 0) text += fmt::format("{}{:g} s", text.empty() ? "" : ", ", budget.seconds);
+  return text;
+}
+
+class StageSearch {
+ public:
+  StageSearch(const PartitionRequest& request, PartitionAnswer& answer)
+      : request_(request),
+        answer_(answer),
+        problem_(MakeStageProblem(request, answer.notes)),
+        comparison_{.budget = request.budget,
+                    .seed = request.seed,
+                    .policy_width = request.policy.width.value_or(kPolicyWidth)} {}
+
+  void Run() {
+    if (request_.algorithm.empty()) {
+      RunAll();
+    } else if (request_.algorithm == kExhaustive) {
+      outcomes_.push_back(RunExactly(problem_));
+    } else if (request_.algorithm == "policy") {
+      RunPolicy();
+    } else {
+      RunNamed(request_.algorithm);
+    }
+    Report();
+  }
+
+ private:
+  void RunNamed(const std::string& name) {
+    for (const StageAlgorithm algorithm : AllStageAlgorithms()) {
+      if (NameOf(algorithm) != name) continue;
+      outcomes_.push_back(
+          Checked(problem_, RunStageAlgorithm(algorithm, problem_, comparison_), name));
+      return;
+    }
+    CHECK(false);
+  }
+
+  bool IsStopped() const { return request_.budget.stop != nullptr && request_.budget.stop->load(); }
+
+  StartPolicy MakePolicy() {
+    return MakeStartPolicy(request_.policy, problem_.bandwidth, request_.seed, answer_.notes);
+  }
+  void Save(const StagePolicy& policy) const {
+    if (!request_.policy.save.empty()) WriteFileAtomically(request_.policy.save, policy.Write());
+  }
+
+  void RunPolicy() {
+    StartPolicy start = MakePolicy();
+    const StageRun run = TuneStagePolicy(problem_, comparison_, start.policy);
+    Save(start.policy);
+    outcomes_.push_back(Checked(problem_, run, start.has_learned ? "tuned policy" : "policy"));
+  }
+
+  void RunAll() {
+    StartPolicy start = MakePolicy();
+    Save(start.policy);
+    // From scratch of the same shape, so that they can be compared.
+    comparison_.policy_width = start.policy.shape().width;
+    for (const StageAlgorithm algorithm : AllStageAlgorithms()) RunNamed(NameOf(algorithm));
+    if (start.has_learned) {
+      const StageRun run = TuneStagePolicy(problem_, comparison_, start.policy);
+      outcomes_.push_back(Checked(problem_, run, NameOf(run.algorithm)));
+    }
+    if (IsStopped()) return;
+    try {
+      outcomes_.push_back(RunExactly(problem_));
+    } catch (const InputError& error) {
+      outcomes_.push_back(NoPlan({kExhaustive, {}}));
+      outcomes_.back().shown.remark = error.what();
+    }
+  }
+
+  void Report() {
+    AlgorithmComparison shown;
+    shown.problem = fmt::format("{}: {} operators on {}, {:g} bytes/s", problem_.graph.name,
+                                problem_.graph.nodes.size(), DescribeDevices(problem_.kinds),
+                                problem_.bandwidth.bytes_per_s());
+    if (request_.algorithm != kExhaustive) {
+      shown.problem += fmt::format("; {}, seed {}", BudgetText(request_.budget), request_.seed);
+    }
+    shown.score_label = "slowest stage (ms)";
+    shown.unit = 1e-3;
+    shown.score_key = "bottleneck_s";
+    const Outcome* best = nullptr;
+    for (const Outcome& outcome : outcomes_) {
+      shown.algorithms.push_back(outcome.shown);
+      if (outcome.shown.is_proven) shown.bound = outcome.shown.score;
+      const bool fits = outcome.plan.stages() > 0 && outcome.shown.is_feasible;
+      if (fits && (best == nullptr || outcome.shown.score < best->shown.score)) best = &outcome;
+    }
+    answer_.comparison = std::move(shown);
+    answer_.device_kinds = problem_.kinds;
+    if (best == nullptr) {
+      answer_.obstacle = Obstacle();
+      return;
+    }
+    answer_.bottleneck_s = best->check.slowest_s;
+    if (problem_.kinds.size() == 1) answer_.dp_time_s = DataParallelSeconds();
+    for (int stage = 0; stage < best->plan.stages(); ++stage) AddStage(*best, stage);
+  }
+
+  double DataParallelSeconds() const {
+    StagePlan plan = OneStage(problem_);
+    plan.replicas[0].replicas = problem_.devices();
+    return CheckStages(problem_, plan).slowest_s;
+  }
+
+  void AddStage(const Outcome& outcome, int stage) {
+    PartitionedStage added;
+    for (const int node : problem_.graph.dag.order) {
+      if (outcome.plan.stage_of[node] == stage) {
+        added.nodes.push_back(problem_.graph.nodes[node].name);
+      }
+    }
+    const StageReplicas& on = outcome.plan.replicas[stage];
+    added.replicas = on.replicas;
+    added.time_s = outcome.check.stages[stage].seconds;
+    added.memory_bytes = outcome.check.stages[stage].memory_bytes;
+    if (problem_.kinds.size() > 1) {
+      added.place = fmt::format("kind {}, speed {:g}", on.kind, problem_.kinds[on.kind].speed);
+    }
+    answer_.stages.push_back(std::move(added));
+  }
+
+  // What the nearest plan that was come across lacks.
+  std::string Obstacle() const {
+    const Outcome* nearest = nullptr;
+    for (const Outcome& outcome : outcomes_) {
+      if (outcome.plan.stages() == 0) continue;
+      if (nearest == nullptr || outcome.shown.score < nearest->shown.score) nearest = &outcome;
+    }
+    const bool is_proven = !outcomes_.empty() && outcomes_.back().shown.curve.name == kExhaustive &&
+                           outcomes_.back().shown.remark.empty();
+    const char* what = is_proven ? "no plan fits" : "no plan that was found fits";
+    if (nearest != nullptr) {
+      return fmt::format("memory: {}; in the nearest {}", what, nearest->check.errors[0]);
+    }
+    constexpr int64_t kWalk = 2000;
+    const StageRun walk =
+        RunStageAlgorithm(StageAlgorithm::kMcmc, problem_, {.budget = {.evaluations = kWalk}});
+    const std::vector<std::string> errors = CheckStages(problem_, walk.plan).errors;
+    if (errors.empty()) return "budget: it ended before a plan was found";
+    return fmt::format("memory: {}; in the nearest of {} others {}", what, kWalk, errors[0]);
+  }
+
+  const PartitionRequest& request_;
+  PartitionAnswer& answer_;
+  const StageProblem problem_;
+  StageComparison comparison_;
+  std::vector<Outcome> outcomes_;
+};
+
+}  // namespace
+
+PartitionAnswer PartitionByStages(const PartitionRequest& request) {
+  PartitionAnswer answer;
+  StageSearch(request, answer).Run();
+  return answer;
+}
+
+PartitionAnswer TrainForStages(const PartitionRequest& request) {
+  PartitionAnswer answer;
+  const Bandwidth bandwidth = StageBandwidth(request, answer.notes);
+  const StartPolicy start = MakeStartPolicy(request.policy, bandwidth, request.seed, answer.notes);
+  WriteFileAtomically(request.policy.save, start.policy.Write());
+  return answer;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,19 @@
+// What `partition` prints.
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+
+#include "tools/partition/partition_request.h"
+
+namespace stagecraft {
+
+// Keys of the report, but for its header and wall_ms.
+nlohmann::ordered_json PartitionToJson(const PartitionRequest& request,
+                                       const PartitionAnswer& answer);
+
+// Figures, what each search came to, notes, stages.
+void PrintPartition(const PartitionRequest& request, const PartitionAnswer& answer,
+                    std::ostream& out);
+
+}  // namespace stagecraft
