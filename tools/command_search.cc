@@ -2,8 +2,10 @@
 #include <fmt/ostream.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <ostream>
 
 #include "costmodel/check.h"
@@ -11,16 +13,22 @@
 #include "costmodel/proto_file.h"
 #include "proto/plan.pb.h"
 #include "search/checker.h"
+#include "search/explanation.h"
+#include "search/pareto.h"
 #include "search/plan_space.h"
 #include "search/plans/plan_search.h"
+#include "search/space_views.h"
 #include "sim/plan_proto.h"
+#include "tools/algorithm_comparison.h"
 #include "tools/command.h"
 #include "tools/cost_model_flag.h"
 #include "tools/flags.h"
 #include "tools/interrupt_catcher.h"
+#include "tools/pareto_report.h"
 #include "tools/proto_text.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
+#include "tools/search_explanation.h"
 #include "tools/search_flags.h"
 #include "tools/search_report.h"
 
@@ -48,10 +56,94 @@ std::string ProgressText(const SearchProgress& progress) {
 }
 
 // What a search returns is simulated once more from nothing.
-void CheckPlans(const SearchProblem& problem, const PlanRun& run) {
-  for (const RankedPlan& ranked : run.result.plans) {
-    const std::vector<std::string> errors = FindErrors(problem, ranked);
-    CHECK(errors.empty());
+void CheckPlans(const SearchProblem& problem, const std::vector<PlanRun>& runs) {
+  for (const PlanRun& run : runs) {
+    for (const RankedPlan& ranked : run.result.plans) {
+      const std::vector<std::string> errors = FindErrors(problem, ranked);
+      CHECK(errors.empty());
+    }
+  }
+}
+
+std::string BudgetText(const Budget& budget) {
+  std::string text;
+  if (budget.evaluations > 0) text = fmt::format("{} evaluations", budget.evaluations);
+  if (budget.seconds > 0) {
+    text += fmt::format("{}{} s", text.empty() ? "" : " or ", budget.seconds);
+  }
+  return text;
+}
+
+struct SearchAnswer {
+  std::vector<PlanRun> runs;
+  std::optional<SearchExplanation> explanation;  // of a single run
+  double explained_s = 0;
+};
+
+SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, ProgressLine& progress) {
+  PlanSearchOptions options = job.options;
+  options.search.report = [&](const SearchProgress& now) { progress.Show(ProgressText(now)); };
+  const InterruptCatcher catcher;
+  options.search.budget.stop = InterruptCatcher::flag();
+  const std::unique_ptr<PlanSpace> plans =
+      job.cluster.homogeneous() ? MakeEqualStages(problem) : MakePooledStages(problem);
+  const std::unique_ptr<PlanSpace> space = RememberBounds(*plans);
+  SearchAnswer answer;
+  if (job.compares) {
+    answer.runs = ComparePlanAlgorithms(problem, *space, options);
+  } else if (job.wants_pareto) {
+    answer.runs = {
+        TimedRun(job.algorithm, [&] { return SearchPareto(problem, *space, options.search); })};
+  } else {
+    answer.runs = {SearchPlans(job.algorithm, problem, *space, options)};
+  }
+  progress.Clear();
+  const PlanRun& run = answer.runs[0];
+  if (job.wants_explanation && !run.result.plans.empty()) {
+    const std::optional<Budget> left =
+        options.search.budget.Left(run.result.evaluated, run.seconds);
+    const auto begin = std::chrono::steady_clock::now();
+    answer.explanation = ExplainSearch(problem, *space, run.result, left);
+    answer.explained_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  if (!job.wants_pareto) {
+    for (PlanRun& one : answer.runs) {
+      if (one.result.plans.size() > static_cast<size_t>(job.shown)) {
+        one.result.plans.resize(job.shown);
+      }
+    }
+  }
+  return answer;
+}
+
+nlohmann::ordered_json AnswerToJson(const SearchJob& job, const SearchProblem& problem,
+                                    const SearchAnswer& answer) {
+  const PlanRun& best = BestRun(answer.runs);
+  if (job.wants_pareto) return ParetoToJson(problem, best.result, best.seconds);
+  nlohmann::ordered_json json = SearchToJson(problem, best);
+  if (job.compares) {
+    json.update(
+        ComparisonToJson(CompareRuns(problem, answer.runs, BudgetText(job.options.search.budget))));
+  }
+  if (answer.explanation) {
+    json["explanation"] =
+        ExplanationToJson(problem, best.result, *answer.explanation, answer.explained_s);
+  }
+  return json;
+}
+
+void PrintAnswer(const SearchJob& job, const SearchProblem& problem, const SearchAnswer& answer,
+                 std::ostream& out) {
+  const PlanRun& best = BestRun(answer.runs);
+  if (job.wants_pareto) return PrintPareto(problem, best.result, best.seconds, out);
+  PrintSearch(problem, best, out);
+  if (job.compares) {
+    out << '\n';
+    PrintComparison(CompareRuns(problem, answer.runs, BudgetText(job.options.search.budget)), out);
+  }
+  if (answer.explanation) {
+    PrintExplanation(problem, best.result, *answer.explanation, answer.explained_s, out);
   }
 }
 
@@ -80,28 +172,20 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   if (!errors.empty()) throw InputError(errors[0]);
 
   ProgressLine progress(err, quiet);
-  PlanSearchOptions options = job.options;
-  options.search.report = [&](const SearchProgress& now) { progress.Show(ProgressText(now)); };
-  std::vector<PlanRun> runs;
-  {
-    const InterruptCatcher catcher;
-    options.search.budget.stop = InterruptCatcher::flag();
-    const std::unique_ptr<PlanSpace> space =
-        job.cluster.homogeneous() ? MakeEqualStages(problem) : MakePooledStages(problem);
-    if (job.compares) {
-      runs = ComparePlanAlgorithms(problem, *space, options);
-    } else {
-      runs.push_back(SearchPlans(job.algorithm, problem, *space, options));
-    }
-  }
-  progress.Clear();
-  for (const PlanRun& run : runs) CheckPlans(job.Problem(*model), run);
-  const SearchResult& result = BestRun(runs).result;
+  const SearchAnswer answer = Answer(job, problem, progress);
+  CheckPlans(job.Problem(*model), answer.runs);
+  const SearchResult& result = BestRun(answer.runs).result;
 
   if (!plan_file.empty() && !result.plans.empty()) {
     const std::string extension = std::filesystem::path(plan_file).extension().string();
     WriteFileAtomically(plan_file, ProtoText(ToProto(result.plans[0].plan), extension));
     if (!quiet) err << "wrote " << plan_file << '\n';
+  }
+  if (!job.page.empty()) {
+    const AlgorithmComparison comparison =
+        CompareRuns(problem, answer.runs, BudgetText(job.options.search.budget));
+    WriteFileAtomically(job.page, ComparisonToHtml(comparison, "stagecraft search"));
+    if (!quiet) err << "wrote " << job.page << '\n';
   }
   if (json) {
     Args files = job.files;
@@ -109,12 +193,10 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
     nlohmann::ordered_json report = ReportHeader("search", kSchema, files);
     report["cost_model"] = cost_model.name();
     report["seed"] = job.options.seed;
-    report.update(job.compares ? ComparisonToJson(problem, runs) : SearchToJson(problem, runs[0]));
+    report.update(AnswerToJson(job, problem, answer));
     out << report.dump(2) << '\n';
-  } else if (job.compares) {
-    PrintComparison(problem, runs, out);
   } else {
-    PrintSearch(problem, runs[0], out);
+    PrintAnswer(job, problem, answer, out);
   }
   if (InterruptCatcher::was_interrupted()) return kExitInterrupted;
   return result.plans.empty() ? kExitInfeasible : kExitOk;

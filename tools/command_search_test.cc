@@ -136,6 +136,55 @@ TEST(CommandSearchTest, BadFlagsAreOneSentence) {
   }
 }
 
+TEST(CommandSearchTest, PricesMakeDollarsOfSteps) {
+  const Args asked = {"--json", "--objective", "cost", "--fewer-devices", "--price", "h100-sxm=3"};
+  const auto report = nlohmann::json::parse(Search("h100-sxm:1x8", asked).out);
+  const auto& best = report["plans"][0];
+  const double hours = best["cost"]["gpu_hours_per_step"];
+  const double usd = best["cost"]["cost_usd_per_step"];
+  EXPECT_NEAR(usd, 3 * hours, 1e-9 * usd);
+  EXPECT_NEAR(report["bound_cost_usd"].get<double>(), usd, 1e-9 * usd);
+  EXPECT_NEAR(best["cost"]["cost_usd_per_billion_tokens"].get<double>(), usd * 1e9 / (32 * 1024),
+              1e-6 * usd * 1e9 / (32 * 1024));
+  // Without prices the same plan is best, in GPU-hours.
+  const auto hourly = nlohmann::json::parse(
+      Search("h100-sxm:1x8", {"--json", "--objective", "cost", "--fewer-devices"}).out);
+  EXPECT_EQ(hourly["plans"][0]["cost"]["gpu_hours_per_step"], hours);
+  EXPECT_FALSE(hourly["plans"][0]["cost"].contains("cost_usd_per_step"));
+}
+
+// Where one board costs next to nothing, the other is left alone.
+TEST(CommandSearchTest, TheCheaperBoardIsTaken) {
+  const std::string cluster = "h100-sxm:1x8+v100-sxm2-16gb:1x8";
+  for (const bool is_v100 : {false, true}) {
+    const std::string prices =
+        is_v100 ? "h100-sxm=500,v100-sxm2-16gb=0.01" : "h100-sxm=0.01,v100-sxm2-16gb=500";
+    const auto report =
+        nlohmann::json::parse(Search(cluster, {"--json", "--objective", "cost", "--pp", "1,2",
+                                               "--precision", "fp16", "--price", prices})
+                                  .out);
+    const auto& stages = report["plans"][0]["evaluation"]["memory"];
+    ASSERT_FALSE(stages.empty());
+    for (const auto& stage : stages) {
+      EXPECT_EQ(stage["capacity"].get<double>() < 20.0, is_v100) << stage;  // GiB
+    }
+  }
+}
+
+TEST(CommandSearchTest, BadPricesAreOneSentence) {
+  const std::string mixed = "h100-sxm:1x8+a100-sxm4-80gb:1x8";
+  EXPECT_EQ(ErrorOf(mixed, {"--price", "h100-sxm=2"}),
+            "--price: a100-sxm4-80gb of the cluster has none; want all kinds or none");
+  EXPECT_TRUE(ErrorOf(mixed, {"--price", "h10-sxm=2"}).starts_with("--price: "));
+  EXPECT_NE(ErrorOf(mixed, {"--price", "h10-sxm=2"}).find("did you mean"), std::string::npos);
+  EXPECT_EQ(ErrorOf(mixed, {"--price", "h100-sxm=2,h100-sxm5-80gb=3"}),
+            "--price: h100-sxm5-80gb has two prices");
+  for (const char* price : {"h100-sxm", "h100-sxm=", "h100-sxm=0", "h100-sxm=-1", "h100-sxm=1e999",
+                            "h100-sxm=nan", "h100-sxm=2x", "=2"}) {
+    EXPECT_TRUE(ErrorOf(mixed, {"--price", price}).starts_with("--price: ")) << price;
+  }
+}
+
 TEST(ParseBudgetTest, TakesATimeEvaluationsOrBoth) {
   EXPECT_EQ(ParseBudget("2.5s").seconds, 2.5);
   EXPECT_EQ(ParseBudget("5000evals").evaluations, 5000);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -9,6 +10,7 @@
 #include "costmodel/proto_file.h"
 #include "sim/pipeline/order_kind.h"
 #include "tools/flags.h"
+#include "tools/sample_flags.h"
 
 namespace stagecraft {
 namespace {
@@ -62,17 +64,51 @@ void SearchFlags::Register(CLI::App& app) {
   app.add_flag("--fewer-devices", choices_.fewer_devices,
                "consider half of the nodes too, a quarter, ...");
   app.add_option("--objective", objective_, "what is to be least [step-time]")
-      ->check(OneOf({"step-time", "cost", "memory"}));
+      ->check(OneOf({"step-time", "cost", "memory", "pareto"}));
+  price_.Register(app);
+  app.add_flag("--explain,!--no-explain", explain_,
+               "why this split, what the second best loses, what sways the choice [on]");
   app.add_option("--algorithm", algorithm_,
                  "how to search [auto: exhaustive, with a proof]; the others choose stage by stage")
       ->check(OneOf(
           {"auto", "random", "exhaustive", "beam", "dp", "mcmc", "differentiable", "policy"}));
   app.add_flag("--compare-algorithms", compares_, "all of them, with the budget each");
+  report_option_ =
+      app.add_option("--report", page_, "with --compare-algorithms: an .html page of its curves");
   app.add_option("--seed", seed_, "of what is drawn [1]");
   policy_option_ = app.add_option("--policy", policy_, "a saved policy to start from");
   app.add_option("--top", top_, "plans to show [5]");
   budget_option_ =
       app.add_option("--budget", budget_, "10s, 5000evals or both: the best so far, and the bound");
+}
+
+void SearchFlags::BuildAlgorithm(SearchJob& job) const {
+  job.options.seed = seed_;
+  job.compares = compares_;
+  if (algorithm_ != "auto") job.algorithm = FindPlanAlgorithm(algorithm_).value();
+  if (compares_ && algorithm_ != "auto") {
+    throw InputError("--compare-algorithms: takes all of them, --algorithm one: want one of both");
+  }
+  const bool is_exhaustive = job.algorithm == PlanAlgorithm::kExhaustive && !compares_;
+  if (job.wants_pareto && !is_exhaustive) {
+    throw InputError("--objective: pareto is found exhaustively, want no other algorithm");
+  }
+  if (!is_exhaustive) job.wants_explanation = false;
+  Budget& budget = job.options.search.budget;
+  if (!is_exhaustive) budget.evaluations = kUsualEvaluations;
+  if (budget_option_->count() > 0) budget = ParseBudget(budget_);
+  if (report_option_->count() > 0) {
+    if (!compares_) throw InputError("--report: wants --compare-algorithms");
+    CheckOutputPath("--report", page_, {".html"});
+    job.page = page_;
+  }
+  if (policy_option_->count() == 0) return;
+  if (!compares_ && job.algorithm != PlanAlgorithm::kPolicy) {
+    throw InputError("--policy: wants --algorithm policy, or --compare-algorithms");
+  }
+  job.options.policy = ReadFile(policy_);
+  StagePolicy::Read(job.options.policy, policy_);
+  job.files.push_back(policy_);
 }
 
 SearchJob SearchFlags::Build() const {
@@ -87,25 +123,13 @@ SearchJob SearchFlags::Build() const {
   if (top_ < 1 || top_ > 1000) {
     throw InputError(fmt::format("--top: got {}, want 1 to 1000", top_));
   }
-  job.options.search.top = top_;
-  job.options.seed = seed_;
-  job.compares = compares_;
-  if (algorithm_ != "auto") job.algorithm = FindPlanAlgorithm(algorithm_).value();
-  if (compares_ && algorithm_ != "auto") {
-    throw InputError("--compare-algorithms: takes all of them, --algorithm one: want one of both");
-  }
-  const bool ends = job.algorithm == PlanAlgorithm::kExhaustive && !compares_;
-  Budget& budget = job.options.search.budget;
-  if (!ends) budget.evaluations = kUsualEvaluations;
-  if (budget_option_->count() > 0) budget = ParseBudget(budget_);
-  if (policy_option_->count() > 0) {
-    if (!compares_ && job.algorithm != PlanAlgorithm::kPolicy) {
-      throw InputError("--policy: wants --algorithm policy, or --compare-algorithms");
-    }
-    job.options.policy = ReadFile(policy_);
-    StagePolicy::Read(job.options.policy, policy_);
-    job.files.push_back(policy_);
-  }
+  job.shown = top_;
+  job.prices = price_.Build(job.cluster);
+  job.wants_pareto = objective_ == "pareto";
+  job.wants_explanation = explain_ && !job.wants_pareto;
+  // An explanation is of the second best, too.
+  job.options.search.top = job.wants_explanation ? std::max(2, top_) : top_;
+  BuildAlgorithm(job);
   for (const Objective objective : {Objective::kStepTime, Objective::kCost, Objective::kMemory}) {
     if (objective_ == Name(objective)) job.objective = objective;
   }

@@ -11,6 +11,7 @@
 #include "sim/cluster.h"
 #include "sim/workload.h"
 #include "tools/plan_flags.h"
+#include "tools/price_flag.h"
 
 namespace stagecraft {
 
@@ -23,8 +24,13 @@ struct SearchJob {
   Objective objective = Objective::kStepTime;
   PlanAlgorithm algorithm = PlanAlgorithm::kExhaustive;
   bool compares = false;  // all algorithms, with the budget each
+  std::string page;       // to write their curves to; empty: none
   PlanSearchOptions options;
-  std::vector<std::string> files;  // that were read
+  bool wants_pareto = false;  // all plans that none beats, not the best by the objective
+  bool wants_explanation = true;
+  int shown = 5;                    // plans
+  std::vector<double> prices = {};  // as of SearchProblem
+  std::vector<std::string> files;   // that were read
 
   SearchProblem Problem(const CostModel& model) const {
     return {.workload = workload,
@@ -32,7 +38,8 @@ struct SearchJob {
             .model = model,
             .given = given,
             .choices = choices,
-            .objective = objective};
+            .objective = objective,
+            .prices = prices};
   }
 };
 
@@ -45,15 +52,21 @@ class SearchFlags {
   SearchJob Build() const;
 
  private:
+  // All that says how to search.
+  void BuildAlgorithm(SearchJob& job) const;
+
   PlanFlags given_;
+  PriceFlag price_;
   Choices choices_;
   std::vector<std::string> orders_, recomputes_;
-  std::string objective_ = "step-time", budget_, algorithm_ = "auto", policy_;
+  std::string objective_ = "step-time", budget_, algorithm_ = "auto", policy_, page_;
   int top_ = 5;
   bool compares_ = false;
   uint64_t seed_ = 1;
+  bool explain_ = true;
   CLI::Option* budget_option_ = nullptr;
   CLI::Option* policy_option_ = nullptr;
+  CLI::Option* report_option_ = nullptr;
 };
 
 // What algorithms that could go on for ever are given where nothing is said.

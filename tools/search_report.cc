@@ -6,46 +6,17 @@
 #include <algorithm>
 #include <limits>
 #include <ostream>
-#include <string>
 
 #include "sim/cluster_spec.h"
+#include "tools/cost_report.h"
 #include "tools/plan_report.h"
+#include "tools/plan_table.h"
 #include "tools/step_report.h"
 
 namespace stagecraft {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Of a score in reports: milliseconds, device-seconds, or a share.
-double Shown(Objective objective, double score) {
-  return objective == Objective::kStepTime ? score * 1e3 : score;
-}
-
-const char* ScoreKey(Objective objective) {
-  constexpr const char* kKeys[] = {"step_time_ms", "device_seconds", "memory_share"};
-  return kKeys[static_cast<int>(objective)];
-}
-
-void PrintPlans(const SearchResult& result, std::ostream& out) {
-  fmt::print(out, "{:>4} {:>10} {:>6} {:>6}  {:>3} {:>3} {:>3} {:>3} {:>3} {:>5} {:>5}  {}\n",
-             "rank", "step ms", "MFU", "GiB", "tp", "cp", "ep", "pp", "vpp", "dp", "micro",
-             "schedule, recompute, zero");
-  int rank = 0;
-  for (const RankedPlan& ranked : result.plans) {
-    const Evaluation& e = ranked.evaluation;
-    const Stage& first = ranked.plan.stages[0];
-    Bytes peak;
-    for (const StageMemory& memory : e.memory) peak = std::max(peak, memory.Peak());
-    fmt::print(out,
-               "{:>4} {:>10.1f} {:>6.3f} {:>6.1f}  {:>3} {:>3} {:>3} {:>3} {:>3} {:>5} {:>5}  {}, "
-               "{}, {}\n",
-               ++rank, e.step_time.ms(), e.mfu(), peak.gib(), first.tensor_parallel,
-               first.context_parallel, first.expert_parallel, ranked.plan.stages.size(),
-               ranked.plan.chunk_count(), first.replicas.size(), ranked.plan.micro_batch,
-               Name(ranked.plan.order), Name(first.recompute), ranked.plan.zero);
-  }
-}
 
 // All stages alike but for a block.
 bool IsEven(const Plan& plan, const Workload& workload) {
@@ -61,6 +32,16 @@ bool IsEven(const Plan& plan, const Workload& workload) {
   return most - least <= 1;
 }
 
+Json CurveToJson(const SearchProblem& problem, const SearchResult& result) {
+  Json curve = Json::array();
+  for (const CurvePoint& point : result.curve) {
+    curve.push_back({{"evaluations", point.evaluations},
+                     {"seconds", point.seconds},
+                     {ScoreKey(problem), ShownScore(problem, point.score)}});
+  }
+  return curve;
+}
+
 void PrintStages(const SearchProblem& problem, const Plan& plan, std::ostream& out) {
   fmt::print(out, "\nstages of the best: devices, tp, blocks, recompute\n");
   for (size_t s = 0; s < plan.stages.size(); ++s) {
@@ -74,16 +55,6 @@ void PrintStages(const SearchProblem& problem, const Plan& plan, std::ostream& o
 
 }  // namespace
 
-nlohmann::ordered_json CurveToJson(const SearchProblem& problem, const SearchResult& result) {
-  Json curve = Json::array();
-  for (const CurvePoint& point : result.curve) {
-    curve.push_back({{"evaluations", point.evaluations},
-                     {"seconds", point.seconds},
-                     {ScoreKey(problem.objective), Shown(problem.objective, point.score)}});
-  }
-  return curve;
-}
-
 nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun& run) {
   const SearchResult& result = run.result;
   Json plans = Json::array();
@@ -92,6 +63,7 @@ nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun&
     plans.push_back(
         {{"rank", i + 1},
          {"plan", PlanToJson(ranked.plan, problem.workload)},
+         {"cost", CostToJson(problem, ranked.evaluation)},
          {"evaluation", EvaluationToJson(ranked.evaluation, problem.workload, problem.cluster)}});
   }
   Json json = {{"model", problem.workload.name},
@@ -105,8 +77,8 @@ nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun&
                {"optimal", result.is_optimal}};
   const std::string key = problem.objective == Objective::kStepTime
                               ? "bound_ms"
-                              : std::string("bound_") + ScoreKey(problem.objective);
-  json[key] = Shown(problem.objective, result.bound);
+                              : std::string("bound_") + ScoreKey(problem);
+  json[key] = ShownScore(problem, result.bound);
   json["plans"] = std::move(plans);
   json["curves"] = {{Name(run.algorithm), CurveToJson(problem, result)}};
   if (!result.obstacle.empty()) json["obstacle"] = result.obstacle;
@@ -115,30 +87,36 @@ nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun&
   return json;
 }
 
-void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream& out) {
-  const SearchResult& result = run.result;
+void PrintSearchHead(const SearchProblem& problem, const SearchResult& result, double seconds,
+                     std::ostream& out) {
   fmt::print(out, "{} on {}\n", problem.workload.name, DescribeCluster(problem.cluster));
   fmt::print(out, "{} {}, {} evaluated, {} of them fit, {:.1f} s\n\n", result.candidates,
-             result.space, result.evaluated, result.feasible, run.seconds);
-  if (result.plans.empty()) {
-    fmt::print(out, "no plan fits; the nearest: {}\n", result.obstacle);
-    return;
-  }
-  PrintPlans(result, out);
-  if (!IsEven(result.plans[0].plan, problem.workload))
-    PrintStages(problem, result.plans[0].plan, out);
+             result.space, result.evaluated, result.feasible, seconds);
+  if (!result.plans.empty()) return;
+  // A search that ended by itself has no bound then.
+  const bool is_cut_short = result.bound > 0;
+  if (is_cut_short) fmt::print(out, "no plan found so far; ");
+  fmt::print(out, "{}{}\n", is_cut_short ? "the nearest: " : "no plan fits; the nearest: ",
+             result.obstacle.empty() ? "none was looked at" : result.obstacle);
+}
+
+void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream& out) {
+  const SearchResult& result = run.result;
+  PrintSearchHead(problem, result, run.seconds, out);
+  if (result.plans.empty()) return;
+  const bool has_cost = problem.objective == Objective::kCost || !problem.prices.empty();
+  PrintPlanTable(problem, result.plans, {.cost = has_cost}, out);
+  const Plan& plan = result.plans[0].plan;
+  if (!IsEven(plan, problem.workload)) PrintStages(problem, plan, out);
+  fmt::print(out, "\nthe best takes {}\n", CostText(problem, result.plans[0].evaluation));
   const double best = result.plans[0].score;
   if (result.is_optimal) {
-    fmt::print(out, "\nbest of these by {}: proven\n", Name(problem.objective));
+    fmt::print(out, "best of these by {}: proven\n", Name(problem.objective));
   } else if (run.algorithm != PlanAlgorithm::kExhaustive) {
-    fmt::print(out, "\nbest found by {}; nothing is proven\n", Name(run.algorithm));
+    fmt::print(out, "best that {} found; nothing is proven\n", Name(run.algorithm));
   } else {
-    fmt::print(out, "\nbest so far by {}; none is more than {:.1f} % better\n",
+    fmt::print(out, "best so far by {}; none is more than {:.1f} % better\n",
                Name(problem.objective), 100 * (best / result.bound - 1));
-  }
-  if (result.plans.size() > 1) {
-    const double second = result.plans[1].score;
-    fmt::print(out, "the second best loses {:.2f} %\n", 100 * (second / best - 1));
   }
 }
 
@@ -151,49 +129,27 @@ const PlanRun& BestRun(const std::vector<PlanRun>& runs) {
                            [&](const PlanRun& a, const PlanRun& b) { return score(a) < score(b); });
 }
 
-nlohmann::ordered_json ComparisonToJson(const SearchProblem& problem,
-                                        const std::vector<PlanRun>& runs) {
-  const PlanRun& best = BestRun(runs);
-  Json json = SearchToJson(problem, best);
-  Json algorithms = Json::array(), curves = Json::object();
+AlgorithmComparison CompareRuns(const SearchProblem& problem, const std::vector<PlanRun>& runs,
+                                const std::string& budget) {
+  AlgorithmComparison comparison{.problem = fmt::format("{} on {}; {} each", problem.workload.name,
+                                                        DescribeCluster(problem.cluster), budget),
+                                 .score_label = ScoreKey(problem),
+                                 .unit = 1 / ShownScore(problem, 1),
+                                 .score_key = ScoreKey(problem),
+                                 .key_unit = 1 / ShownScore(problem, 1)};
   for (const PlanRun& run : runs) {
-    Json one = {{"algorithm", Name(run.algorithm)},
-                {"evaluated", run.result.evaluated},
-                {"feasible", run.result.feasible},
-                {"optimal", run.result.is_optimal},
-                {"wall_ms", run.seconds * 1e3}};
-    if (!run.result.plans.empty()) {
-      const double score = run.result.plans[0].score;
-      one[ScoreKey(problem.objective)] = Shown(problem.objective, score);
-      one["behind_best_percent"] = 100 * (score / best.result.plans[0].score - 1);
-    }
-    algorithms.push_back(std::move(one));
-    curves[Name(run.algorithm)] = CurveToJson(problem, run.result);
-  }
-  json["algorithms"] = std::move(algorithms);
-  json["curves"] = std::move(curves);
-  return json;
-}
-
-void PrintComparison(const SearchProblem& problem, const std::vector<PlanRun>& runs,
-                     std::ostream& out) {
-  const PlanRun& best = BestRun(runs);
-  PrintSearch(problem, best, out);
-  fmt::print(out, "\n{:<16} {:>14} {:>12} {:>10} {:>9} {:>9}\n", "algorithm",
-             ScoreKey(problem.objective), "behind best", "evaluated", "they fit", "seconds");
-  for (const PlanRun& run : runs) {
-    const std::string name =
-        std::string(Name(run.algorithm)) + (run.result.is_optimal ? " (proven)" : "");
-    const std::string counts = fmt::format("{:>10} {:>9} {:>9.2f}", run.result.evaluated,
-                                           run.result.feasible, run.seconds);
+    ComparedAlgorithm one{
+        .curve = {Name(run.algorithm), run.result.curve, run.result.evaluated, run.seconds},
+        .is_proven = run.result.is_optimal};
     if (run.result.plans.empty()) {
-      fmt::print(out, "{:<16} {:>14} {:>12} {}\n", name, "none", "", counts);
-      continue;
+      one.is_feasible = false;
+      one.remark = "no plan that fits";
+    } else {
+      one.score = run.result.plans[0].score;
     }
-    const double score = run.result.plans[0].score;
-    fmt::print(out, "{:<16} {:>14.4f} {:>10.2f} % {}\n", name, Shown(problem.objective, score),
-               100 * (score / best.result.plans[0].score - 1), counts);
+    comparison.algorithms.push_back(std::move(one));
   }
+  return comparison;
 }
 
 }  // namespace stagecraft

@@ -3,28 +3,31 @@
 
 #include <iosfwd>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "search/plans/plan_search.h"
 #include "search/problem.h"
+#include "search/solution.h"
+#include "tools/algorithm_comparison.h"
 
 namespace stagecraft {
 
 // The keys of README, "search --json".
 nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun& run);
 
-// The same for people: at most 100 columns wide.
-void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream& out);
-
-// Several algorithms on one problem: `algorithms`, `curves` by name, and the best plan.
-nlohmann::ordered_json ComparisonToJson(const SearchProblem& problem,
-                                        const std::vector<PlanRun>& runs);
-
-// The same as a table.
-void PrintComparison(const SearchProblem& problem, const std::vector<PlanRun>& runs,
+// What was asked and looked at and, where no plan fits, why.
+void PrintSearchHead(const SearchProblem& problem, const SearchResult& result, double seconds,
                      std::ostream& out);
+
+// The same for people: at most 110 columns wide.
+void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream& out);
 
 // The first of the runs whose best plan none beats; the first of all where none found one.
 const PlanRun& BestRun(const std::vector<PlanRun>& runs);
+
+// The runs beside each other; `budget` in words.
+AlgorithmComparison CompareRuns(const SearchProblem& problem, const std::vector<PlanRun>& runs,
+                                const std::string& budget);
 
 }  // namespace stagecraft

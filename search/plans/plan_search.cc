@@ -45,17 +45,14 @@ void Run(PlanAlgorithm algorithm, const SearchProblem& problem,
 
 PlanRun SearchFrom(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSpace& space,
                    const std::vector<PlanStart>& starts, const PlanSearchOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
-  PlanRun run{algorithm, {}, 0};
-  if (algorithm == PlanAlgorithm::kExhaustive) {
-    run.result = SearchExhaustively(problem, space, options.search);
-  } else {
+  return TimedRun(algorithm, [&] {
+    if (algorithm == PlanAlgorithm::kExhaustive) {
+      return SearchExhaustively(problem, space, options.search);
+    }
     PlanTrials trials(problem, options.search);
     Run(algorithm, problem, starts, options, trials);
-    run.result = trials.Finish(space);
-  }
-  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return run;
+    return trials.Finish(space);
+  });
 }
 
 std::vector<PlanStart> StartsOf(const SearchProblem& problem, PlanSpace& space) {
@@ -76,6 +73,13 @@ std::optional<PlanAlgorithm> FindPlanAlgorithm(std::string_view name) {
     if (name == Name(algorithm)) return algorithm;
   }
   return std::nullopt;
+}
+
+PlanRun TimedRun(PlanAlgorithm algorithm, const std::function<SearchResult()>& search) {
+  const auto begin = std::chrono::steady_clock::now();
+  PlanRun run{algorithm, search(), 0};
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return run;
 }
 
 PlanRun SearchPlans(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSpace& space,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,9 @@ struct PlanRun {
   SearchResult result;
   double seconds = 0;
 };
+
+// `search` under that name, with the time that it takes.
+PlanRun TimedRun(PlanAlgorithm algorithm, const std::function<SearchResult()>& search);
 
 // All but kRandom and kExhaustive leave the space: they begin at its best plans by bound,
 // and then choose blocks, devices and recomputation stage by stage. Only kExhaustive

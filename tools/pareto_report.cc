@@ -1,0 +1,38 @@
+#include "tools/pareto_report.h"
+
+#include <fmt/ostream.h>
+
+#include <ostream>
+#include <utility>
+
+#include "tools/plan_table.h"
+#include "tools/search_report.h"
+
+namespace stagecraft {
+
+nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const SearchResult& result,
+                                    double seconds) {
+  nlohmann::ordered_json json = SearchToJson(problem, result, seconds);
+  json["objective"] = "pareto";
+  nlohmann::ordered_json plans = std::move(json["plans"]);
+  for (size_t i = 0; i < result.plans.size(); ++i) {
+    plans[i]["memory_share"] = MemoryShare(result.plans[i].evaluation.memory);
+  }
+  json.erase("plans");
+  json.erase("curves");
+  json["pareto"] = std::move(plans);
+  return json;
+}
+
+void PrintPareto(const SearchProblem& problem, const SearchResult& result, double seconds,
+                 std::ostream& out) {
+  PrintSearchHead(problem, result, seconds, out);
+  if (result.plans.empty()) return;
+  PrintPlanTable(problem, result.plans, {.cost = true, .memory_share = true}, out);
+  fmt::print(
+      out, "\nnone of these {} is beaten in step time, cost and fullest device at once{}\n",
+      result.plans.size(),
+      result.is_optimal ? ": proven, and no other plan is missing" : " by another seen so far");
+}
+
+}  // namespace stagecraft
