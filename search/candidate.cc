@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "sim/pipeline/order_kind.h"
 #include "sim/plan_orders.h"
 
 namespace stagecraft {
@@ -33,5 +34,12 @@ RankedPlan PlanRanker::Rank(Plan plan) {
 }
 
 Evaluation PlanRanker::Misfit(const Plan& plan) { return evaluators_.local().Evaluate(plan); }
+
+SeenPlan SeenPlanOf(const RankedPlan& ranked, size_t index) {
+  return {.index = index,
+          .is_fixed = !NeedsCosts(ranked.plan.order),
+          .fits = ranked.evaluation.fits,
+          .unshared_time = ranked.evaluation.unshared_time};
+}
 
 }  // namespace stagecraft

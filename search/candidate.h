@@ -34,4 +34,7 @@ class PlanRanker {
   tbb::enumerable_thread_specific<Evaluator> evaluators_;
 };
 
+// What is left of it, as plan `index` of a space.
+SeenPlan SeenPlanOf(const RankedPlan& ranked, size_t index);
+
 }  // namespace stagecraft

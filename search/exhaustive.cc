@@ -10,7 +10,6 @@
 
 #include "search/candidate.h"
 #include "search/obstacle.h"
-#include "sim/pipeline/order_kind.h"
 
 namespace stagecraft {
 namespace {
@@ -94,9 +93,7 @@ class Search {
     ++result_.evaluated;
     if (!found) return;
     const Evaluation& evaluation = found->evaluation;
-    const bool has_own_orders = NeedsCosts(found->plan.order);
-    result_.seen.push_back(
-        {index, evaluation.fits, has_own_orders ? Duration() : evaluation.unshared_time});
+    result_.seen.push_back(SeenPlanOf(*found, index));
     if (!evaluation.fits) {
       if (!obstacle_.IsNearer(evaluation)) return;
       return obstacle_.NoteStage(ranker_.Misfit(found->plan), space_.Describe(index));

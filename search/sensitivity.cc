@@ -22,6 +22,7 @@ constexpr double kRounding = 1 - 1e-12;
 struct Candidate {
   size_t index = 0;
   double floor = 0;  // no score as things are is less
+  bool may_fit = true;
 };
 
 class Clock {
@@ -39,6 +40,7 @@ std::vector<Candidate> FloorsOf(PlanSpace& space, const SearchResult& result) {
   std::vector<bool> fits(space.size(), true);
   std::vector<Duration> simulated(space.size());
   for (const SeenPlan& seen : result.seen) {
+    if (!seen.is_fixed) continue;
     fits[seen.index] = seen.fits;
     simulated[seen.index] = seen.unshared_time;
   }
@@ -70,8 +72,9 @@ class Change {
   }
 
   // `spent` says whether so many evaluations leave nothing of the budget.
+  // Notes which candidates do not fit, whatever the change.
   template <typename Spent>
-  ChangedAnswer Run(const RankedPlan& old, const std::vector<Candidate>& candidates, Spent spent) {
+  ChangedAnswer Run(const RankedPlan& old, std::vector<Candidate>& candidates, Spent spent) {
     answer_.old_score = ranker_.Rank(old.plan).score;
     ++answer_.evaluated;
     size_t next = 0;
@@ -86,20 +89,26 @@ class Change {
   double Best() const { return answer_.better ? answer_.better->score : answer_.old_score; }
   bool MayWin(const Candidate& candidate) const { return candidate.floor * least_share_ < Best(); }
 
-  size_t EvaluateWave(const std::vector<Candidate>& candidates, size_t next) {
-    std::vector<size_t> wave;
+  size_t EvaluateWave(std::vector<Candidate>& candidates, size_t next) {
+    std::vector<Candidate*> wave;
     for (; next < candidates.size() && wave.size() < kWave && MayWin(candidates[next]); ++next) {
-      const size_t index = candidates[next].index;
-      if (space_->Bound(index) < Best()) wave.push_back(index);
+      Candidate& candidate = candidates[next];
+      if (candidate.may_fit && space_->Bound(candidate.index) < Best()) wave.push_back(&candidate);
     }
     std::vector<std::optional<RankedPlan>> ranked(wave.size());
     tbb::parallel_for(size_t{0}, wave.size(), [&](size_t i) {
-      std::optional<Plan> plan = MakeCandidate(problem_, *space_, wave[i]);
+      std::optional<Plan> plan = MakeCandidate(problem_, *space_, wave[i]->index);
       if (plan) ranked[i] = ranker_.Rank(std::move(*plan));
     });
-    for (std::optional<RankedPlan>& plan : ranked) {
+    for (size_t i = 0; i < wave.size(); ++i) {
       ++answer_.evaluated;
-      if (plan && plan->evaluation.fits && plan->score < Best()) answer_.better = std::move(*plan);
+      if (!ranked[i]) continue;
+      const SeenPlan seen = SeenPlanOf(*ranked[i], wave[i]->index);
+      if (!seen.fits) {
+        wave[i]->may_fit = !seen.is_fixed;
+      } else if (ranked[i]->score < Best()) {
+        answer_.better = std::move(*ranked[i]);
+      }
     }
     return next;
   }
@@ -139,7 +148,7 @@ std::vector<ChangedAnswer> FindSensitivity(const SearchProblem& problem, PlanSpa
                                            const std::vector<SpeedChange>& changes,
                                            const Budget& budget) {
   const Clock clock;
-  const std::vector<Candidate> candidates = FloorsOf(space, result);
+  std::vector<Candidate> candidates = FloorsOf(space, result);
   std::vector<ChangedAnswer> answers;
   int64_t evaluated = 0;
   for (const SpeedChange& change : changes) {

@@ -65,9 +65,11 @@ struct CurvePoint {
 // What is left of a plan that was evaluated.
 struct SeenPlan {
   size_t index = 0;  // in the space
+  // At other costs its memory and its orders are the same; what follows is said of these
+  // alone.
+  bool is_fixed = false;
   bool fits = false;
-  // Evaluation::unshared_time, where its orders do not depend on costs; else zero.
-  Duration unshared_time;
+  Duration unshared_time;  // as of Evaluation
 };
 
 struct SearchResult {

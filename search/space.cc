@@ -142,6 +142,8 @@ class Enumeration {
     const ChunkMap map(placement, degrees.pipeline, degrees.chunks);
     const int layers = workload_.layer_count();
     if (map.length() > layers) return false;
+    const bool balances_head = problem_.given.balance_head && degrees.pipeline > 1;
+    if (balances_head && (degrees.chunks > 1 || layers - 2 < degrees.pipeline)) return false;
     const bool divides = (layers - 2) % map.length() == 0 || layers % map.length() == 0;
     if (choices_.chunks.empty() && degrees.chunks > LeastChunks(degrees.order) && !divides) {
       return false;

@@ -84,6 +84,18 @@ TEST(SearchSpaceTest, EveryCandidateIsAPlanAndNoneComesTwice) {
   }
 }
 
+TEST(SearchSpaceTest, BlocksLeaveTheHeadWhereThereIsOneChunkAStage) {
+  const auto small = MakeSmallProblem(Random(1), 2);
+  SearchProblem problem = small->Ask();
+  problem.given.balance_head = true;
+  bool has_pipeline = false;
+  for (const PlanDegrees& degrees : EnumerateDegrees(problem)) {
+    EXPECT_NO_THROW(MakePlanOf(problem, degrees)) << laws::Describe(degrees);
+    has_pipeline = has_pipeline || degrees.pipeline > 1;
+  }
+  EXPECT_TRUE(has_pipeline);
+}
+
 TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
   int count = 0;
   for (uint64_t seed = 0; seed < 10; ++seed) {

@@ -29,10 +29,14 @@ void PrintPareto(const SearchProblem& problem, const SearchResult& result, doubl
   PrintSearchHead(problem, result, seconds, out);
   if (result.plans.empty()) return;
   PrintPlanTable(problem, result.plans, {.cost = true, .memory_share = true}, out);
-  fmt::print(
-      out, "\nnone of these {} is beaten in step time, cost and fullest device at once{}\n",
-      result.plans.size(),
-      result.is_optimal ? ": proven, and no other plan is missing" : " by another seen so far");
+  if (!result.is_optimal) {
+    fmt::print(out, "\nso far; others may beat these, or be missing\n");
+    return;
+  }
+  fmt::print(out,
+             "\nno plan beats one of these {} in step time, cost and fullest device at once, and "
+             "none is missing: proven\n",
+             result.plans.size());
 }
 
 }  // namespace stagecraft

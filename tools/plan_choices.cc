@@ -10,6 +10,8 @@
 namespace stagecraft {
 namespace {
 
+constexpr size_t kMostBefore = 20;  // characters that a sentence repeats
+
 // "4x10, 12" of values stage by stage.
 template <typename Value>
 std::string InRuns(const Plan& plan, Value value) {
@@ -75,7 +77,9 @@ std::string Text(const std::vector<ChoiceDifference>& differences) {
   if (differences.empty()) return "nothing that is listed here";
   std::vector<std::string> texts;
   for (const ChoiceDifference& d : differences) {
-    texts.push_back(fmt::format("{} {} ({})", d.name, d.after, d.before));
+    const bool is_long = d.before.size() > kMostBefore;
+    texts.push_back(is_long ? fmt::format("{} {}", d.name, d.after)
+                            : fmt::format("{} {} ({})", d.name, d.after, d.before));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }

@@ -29,7 +29,7 @@ struct ChoiceDifference {
 // Empty where two plans differ in nothing that is chosen.
 std::vector<ChoiceDifference> DifferencesOf(const Plan& before, const Plan& after,
                                             const Workload& workload, const Cluster& cluster);
-// "tp 8 (4), vpp 5 (4)": what comes after, and what was before.
+// "tp 8 (4), vpp 5 (4)": what comes after and, where that is short, what was before.
 std::string Text(const std::vector<ChoiceDifference>& differences);
 // [{"choice", "before", "after"}]
 nlohmann::ordered_json ToJson(const std::vector<ChoiceDifference>& differences);
