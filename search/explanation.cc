@@ -10,7 +10,7 @@ TimedSplit TimeSplit(const SearchProblem& problem, const Plan& plan, const std::
   SimulatedStep step = SimulateStep(plan, problem.workload, problem.cluster, problem.model,
                                     {.framework = problem.framework});
   std::vector<StageTime> stages = MeasureStages(step, problem.workload);
-  return {name, std::move(step.evaluation), std::move(stages)};
+  return {.name = name, .evaluation = std::move(step.evaluation), .stages = std::move(stages)};
 }
 
 std::optional<TimedSplit> TimeOther(const SearchProblem& problem, const Plan& plan) {
@@ -18,7 +18,9 @@ std::optional<TimedSplit> TimeOther(const SearchProblem& problem, const Plan& pl
     return TimeSplit(problem, *even, "even");
   }
   if (const std::optional<Plan> other = SplitForHead(plan, problem.workload, problem.cluster)) {
-    return TimeSplit(problem, *other, "balanced head");
+    TimedSplit split = TimeSplit(problem, *other, "balanced head");
+    split.spares_head = true;
+    return split;
   }
   return std::nullopt;
 }

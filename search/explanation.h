@@ -17,7 +17,8 @@ namespace stagecraft {
 
 // One way to cut the best plan's pipeline, simulated.
 struct TimedSplit {
-  std::string name;  // "as found"
+  std::string name;          // "as found"
+  bool spares_head = false;  // SplitForHead()
   Evaluation evaluation;
   std::vector<StageTime> stages;
 };

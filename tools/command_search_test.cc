@@ -171,7 +171,9 @@ TEST(CommandSearchTest, TheCheaperBoardIsTaken) {
   }
 }
 
-TEST(CommandSearchTest, BadPricesAreOneSentence) {
+TEST(CommandSearchTest, BadPricesAndWhatDoesNotGoTogetherAreOneSentence) {
+  EXPECT_EQ(ErrorOf("h100-sxm:1x8", {"--objective", "pareto", "--explain"}),
+            "--explain: is of one best plan, and --objective pareto has several");
   const std::string mixed = "h100-sxm:1x8+a100-sxm4-80gb:1x8";
   EXPECT_EQ(ErrorOf(mixed, {"--price", "h100-sxm=2"}),
             "--price: a100-sxm4-80gb of the cluster has none; want all kinds or none");

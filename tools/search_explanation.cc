@@ -117,8 +117,7 @@ void PrintStageTable(const SearchExplanation& explanation, std::ostream& out) {
   table.Print(out);
 }
 
-void PrintSplit(const SearchProblem& problem, const SearchExplanation& explanation,
-                std::ostream& out) {
+void PrintSplit(const SearchExplanation& explanation, std::ostream& out) {
   if (explanation.split.stages.size() < 2) return;
   fmt::print(out, "\nwhy this split: passes of one micro-batch, and of the step\n");
   PrintStageTable(explanation, out);
@@ -133,8 +132,8 @@ void PrintSplit(const SearchProblem& problem, const SearchExplanation& explanati
       other.evaluation.step_time.seconds() / explanation.split.evaluation.step_time.seconds();
   fmt::print(out, "; {}: {:.3f} times, {:+.2f} % a step{}\n", other.name, Imbalance(other.stages),
              100 * (ratio - 1), other.evaluation.fits ? "" : ", and it does not fit");
-  // What is sought are even splits on equal nodes.
-  if (problem.cluster.homogeneous() && ratio < 1 && other.evaluation.fits) {
+  // What is sought are even splits, unless asked for.
+  if (other.spares_head && ratio < 1 && other.evaluation.fits) {
     fmt::print(out, "it would be faster: --embedding-placement redistributed has it\n");
   }
 }
@@ -186,7 +185,7 @@ nlohmann::ordered_json ExplanationToJson(const SearchProblem& problem, const Sea
 
 void PrintExplanation(const SearchProblem& problem, const SearchResult& result,
                       const SearchExplanation& explanation, double seconds, std::ostream& out) {
-  PrintSplit(problem, explanation, out);
+  PrintSplit(explanation, out);
   if (explanation.second) PrintSecond(problem, result, *explanation.second, out);
   PrintSensitivity(problem, result, explanation, out);
   if (explanation.mixing) PrintMixing(problem, *explanation.mixing, out);

@@ -66,8 +66,9 @@ void SearchFlags::Register(CLI::App& app) {
   app.add_option("--objective", objective_, "what is to be least [step-time]")
       ->check(OneOf({"step-time", "cost", "memory", "pareto"}));
   price_.Register(app);
-  app.add_flag("--explain,!--no-explain", explain_,
-               "why this split, what the second best loses, what sways the choice [on]");
+  explain_option_ =
+      app.add_flag("--explain,!--no-explain", explain_,
+                   "why this split, what the second best loses, what sways the choice [on]");
   app.add_option("--algorithm", algorithm_,
                  "how to search [auto: exhaustive, with a proof]; the others choose stage by stage")
       ->check(OneOf(
@@ -92,6 +93,9 @@ void SearchFlags::BuildAlgorithm(SearchJob& job) const {
   const bool is_exhaustive = job.algorithm == PlanAlgorithm::kExhaustive && !compares_;
   if (job.wants_pareto && !is_exhaustive) {
     throw InputError("--objective: pareto is found exhaustively, want no other algorithm");
+  }
+  if (!is_exhaustive && explain_ && explain_option_->count() > 0) {
+    throw InputError("--explain: is of an answer that is proven, want no other algorithm");
   }
   if (!is_exhaustive) job.wants_explanation = false;
   Budget& budget = job.options.search.budget;
@@ -126,6 +130,9 @@ SearchJob SearchFlags::Build() const {
   job.shown = top_;
   job.prices = price_.Build(job.cluster);
   job.wants_pareto = objective_ == "pareto";
+  if (job.wants_pareto && explain_ && explain_option_->count() > 0) {
+    throw InputError("--explain: is of one best plan, and --objective pareto has several");
+  }
   job.wants_explanation = explain_ && !job.wants_pareto;
   // An explanation is of the second best, too.
   job.options.search.top = job.wants_explanation ? std::max(2, top_) : top_;

@@ -67,6 +67,7 @@ class SearchFlags {
   CLI::Option* budget_option_ = nullptr;
   CLI::Option* policy_option_ = nullptr;
   CLI::Option* report_option_ = nullptr;
+  CLI::Option* explain_option_ = nullptr;
 };
 
 // What algorithms that could go on for ever are given where nothing is said.
