@@ -13,8 +13,8 @@
 #include "tools/algorithm_comparison.h"
 #include "tools/curve_chart.h"
 #include "tools/partition/partition_request.h"
-#include "tools/partition/start_policy.h"
 #include "tools/partition/stage_problem_input.h"
+#include "tools/partition/start_policy.h"
 
 namespace stagecraft {
 namespace {
@@ -136,16 +136,25 @@ class StageSearch {
     Save(start.policy);
     // From scratch of the same shape, so that they can be compared.
     comparison_.policy_width = start.policy.shape().width;
-    for (const StageAlgorithm algorithm : AllStageAlgorithms()) RunNamed(NameOf(algorithm));
+    for (const StageAlgorithm algorithm : AllStageAlgorithms()) {
+      const std::string name = NameOf(algorithm);
+      RunIfPossible(name, [&] { RunNamed(name); });
+    }
     if (start.has_learned) {
       const StageRun run = TuneStagePolicy(problem_, comparison_, start.policy);
       outcomes_.push_back(Checked(problem_, run, NameOf(run.algorithm)));
     }
     if (IsStopped()) return;
+    RunIfPossible(kExhaustive, [&] { outcomes_.push_back(RunExactly(problem_)); });
+  }
+
+  // An algorithm that refuses the problem is shown with its reason.
+  template <typename Search>
+  void RunIfPossible(const std::string& name, Search search) {
     try {
-      outcomes_.push_back(RunExactly(problem_));
+      search();
     } catch (const InputError& error) {
-      outcomes_.push_back(NoPlan({kExhaustive, {}}));
+      outcomes_.push_back(NoPlan({name, {}}));
       outcomes_.back().shown.remark = error.what();
     }
   }

@@ -11,7 +11,7 @@
 namespace stagecraft {
 
 // Of devices, taken together.
-inline constexpr int kMostStageDevices = 1024;
+inline constexpr int kMostStageDevices = 256;
 
 // The outermost level's; that it stands for all levels is noted in `notes`.
 // Throws InputError where none is given.

@@ -1,9 +1,12 @@
 #include "search/partition/stages/stage_gradient.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <vector>
 
+#include "costmodel/check.h"
 #include "search/partition/stages/piece_times.h"
 #include "search/partition/stages/stage_costs.h"
 #include "search/partition/stages/stage_cuts.h"
@@ -68,6 +71,15 @@ class Descent {
   int turn_ = 0;
 };
 
+void RequireFewPieces(const StageProblem& problem) {
+  const double nodes = problem.graph.dag.size();
+  if (nodes * (nodes + 1) / 2 * problem.devices() <= kMostPieceTimes) return;
+  throw InputError(fmt::format(
+      "{}: got {} operators on {} devices, for gradients want operators x (operators + "
+      "1) x devices up to {:g}",
+      problem.graph.name, problem.graph.dag.size(), problem.devices(), 2 * kMostPieceTimes));
+}
+
 // Fewer replicas or other kinds until the devices suffice; at most as many
 // stages as devices.
 void FitReplicas(const StageProblem& problem, std::vector<StageReplicas>& replicas) {
@@ -94,6 +106,7 @@ void FitReplicas(const StageProblem& problem, std::vector<StageReplicas>& replic
 
 void SearchByGradient(const StageProblem& problem, const StageGradientOptions& options,
                       StageTrials& trials) {
+  RequireFewPieces(problem);
   const StageCosts costs(problem);
   const int most = MostStages(problem);
   const Random random(options.seed);

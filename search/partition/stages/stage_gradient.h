@@ -8,6 +8,8 @@
 
 namespace stagecraft {
 
+inline constexpr double kMostPieceTimes = 3e7;  // 0.24 GB, and some tables beside
+
 struct StageGradientOptions {
   int steps = 30;     // of Adam, from one start
   int repairs = 200;  // evaluations, at the end of each start
@@ -27,7 +29,8 @@ struct StageGradientOptions {
 // best boundaries for the rounded degrees, exactly; each start ends with
 // RepairStagePlan, which also leaves the order. Graphs of up to some hundred
 // nodes: O(nodes^2 * (stages + choices)) a step.
-// `trials` must be limited.
+// `trials` must be limited. Throws InputError, the graph's name first, where the
+// times of all pieces on all choices of devices are more than kMostPieceTimes.
 void SearchByGradient(const StageProblem& problem, const StageGradientOptions& options,
                       StageTrials& trials);
 
