@@ -150,5 +150,34 @@ TEST(EvaluatorTest, SaysTheSameWhereDevicesWaitForTheirHosts) {
   ExpectWholeSimulations("h100-sxm:1x8+a100-sxm4-80gb:4x8", KernelConstants().host_dispatch, 2000);
 }
 
+// What an evaluator remembers of one plan it uses for the next.
+TEST(EvaluatorTest, SaysTheSameAlongWalksOfPlansThatDifferInFewStages) {
+  const AnalyticalModel analytical;
+  const MemoModel model(analytical);
+  const Workload workload = SmallDecoder(24);
+  const Cluster cluster = ParseCluster("a100-sxm4-80gb:2x8");
+  Evaluator evaluator(workload, cluster, model);
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    Random random(seed);
+    PlanDegrees degrees;
+    degrees.tensor = 2;
+    degrees.pipeline = 4;
+    degrees.global_batch = 96;
+    degrees.sequence = 1024;
+    degrees.zero = static_cast<int>(seed) % 3;
+    Plan plan = MakePlan(degrees, workload, cluster);
+    for (int move = 0; move < 40; ++move) {
+      Plan moved = plan;
+      Perturb(random, moved);
+      if (random.Integer(0, 9) == 0) moved.micro_batch = 3 - moved.micro_batch;
+      if (!FindErrors(moved, workload, cluster).empty()) continue;
+      plan = moved;
+      ExpectEqual(evaluator.Evaluate(plan), SimulateStep(plan, workload, cluster, model).evaluation,
+                  "seed " + std::to_string(seed) + " move " + std::to_string(move));
+    }
+  }
+  EXPECT_GT(evaluator.short_steps(), 150);
+}
+
 }  // namespace
 }  // namespace stagecraft

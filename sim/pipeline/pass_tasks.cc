@@ -24,6 +24,7 @@ PassTasks::PassTasks(std::span<const PipelineWorker> workers,
                      const PassCosts& costs, Schedule::Builder& builder)
     : workers_(workers), shares_(shares), map_(map), first_worker_(shares.size(), -1) {
   CountSlots();
+  FindLinks();
   size_t passes = 0;
   for (const PipelineWorker& worker : workers) passes += worker.order.size();
   builder.Reserve(static_cast<int>(2 * passes), static_cast<int>(2 * passes));
@@ -72,16 +73,31 @@ void PassTasks::CountSlots() {
   hand_on_.assign(slots, {});
 }
 
+void PassTasks::FindLinks() {
+  is_single_ = workers_.size() == shares_.size();
+  for (int stage = 0; stage < map_.stages(); ++stage) {
+    for (int chunk = 0; chunk < map_.chunks(); ++chunk) {
+      for (const int step : {-1, 1}) {
+        ChunkMap::Part part = map_.PartAt({stage, chunk});
+        part.index += step;
+        Link& link = links_.emplace_back();
+        if (part.index < 0 || part.index == map_.length()) continue;
+        const ChunkMap::Place place = map_.PlaceOf(part);
+        link = {place.stage, static_cast<int16_t>(place.chunk)};
+      }
+    }
+  }
+}
+
 PassTasks::Neighbor PassTasks::Next(int worker, const Pass& pass, int step) const {
   if (pass.phase == Phase::kBackwardWeight) return {};
   const PipelineWorker& from = workers_[worker];
-  ChunkMap::Part part = map_.PartAt({from.stage, pass.chunk});
-  part.index += pass.phase == Phase::kForward ? step : -step;
-  if (part.index < 0 || part.index == map_.length()) return {};
-  const auto [stage, chunk] = map_.PlaceOf(part);
+  const bool is_behind = (pass.phase == Phase::kForward) == (step > 0);
+  const auto [stage, chunk] = links_[2 * (from.stage * map_.chunks() + pass.chunk) + is_behind];
+  if (stage < 0) return {};
   Pass next = pass;
-  next.chunk = static_cast<int16_t>(chunk);
-  if (map_.chains() > 1) return {first_worker_[stage], next};
+  next.chunk = chunk;
+  if (is_single_) return {first_worker_[stage], next};
   const int micro_batch = shares_[from.stage].MicroBatch(from.replica, pass.micro_batch);
   const MicroBatchShares::Position receiver = shares_[stage].Find(micro_batch);
   next.micro_batch = receiver.own;
@@ -90,6 +106,7 @@ PassTasks::Neighbor PassTasks::Next(int worker, const Pass& pass, int step) cons
 
 // Those of a step are counted chain after chain.
 int PassTasks::MicroBatchOf(int w, const Pass& pass) const {
+  if (map_.chains() == 1 && is_single_) return pass.micro_batch;
   const PipelineWorker& worker = workers_[w];
   const MicroBatchShares& shares = shares_[worker.stage];
   if (map_.chains() == 1) return shares.MicroBatch(worker.replica, pass.micro_batch);

@@ -80,6 +80,7 @@ class PassTasks {
     return base_[place] + static_cast<size_t>(pass.micro_batch) * kinds_ + kind;
   }
   void CountSlots();
+  void FindLinks();
   // `step` 1: the pass that takes over what `pass` hands on, -1: the one that
   // feeds it; worker -1 where there is none.
   Neighbor Next(int worker, const Pass& pass, int step) const;
@@ -90,11 +91,19 @@ class PassTasks {
                       Schedule::Builder& builder);
   void Connect(int worker, Unit unit, Schedule::Builder& builder) const;
 
+  // A chunk that passes come from or go to; stage -1: none.
+  struct Link {
+    int stage = -1;
+    int16_t chunk = 0;
+  };
+
   std::span<const PipelineWorker> workers_;
   std::span<const MicroBatchShares> shares_;  // by stage
+  bool is_single_ = true;                     // every stage has one worker
   ChunkMap map_;
   int kinds_ = 2;                  // of passes of a micro-batch: 3 where backwards are split
   std::vector<int> first_worker_;  // by stage
+  std::vector<Link> links_;        // by stage and chunk: before it, behind it
   std::vector<size_t> base_;       // by worker and chunk: its first slot
   std::vector<TaskId> first_, last_;
   std::vector<HandOn> hand_on_;
