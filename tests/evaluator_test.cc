@@ -1,5 +1,6 @@
-// An evaluator against the simulation of every step from nothing to its end: equal in every
-// field, whatever it saw before, with as little simulated as it dares.
+// An evaluator against the simulation of every step from nothing to its end:
+// equal in every field, whatever it saw before, with as little simulated as it
+// dares.
 #include "search/evaluator.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@
 namespace stagecraft {
 namespace {
 
-void ExpectEqual(const Evaluation& got, const Evaluation& want, const std::string& text) {
+void ExpectEqual(const Evaluation &got, const Evaluation &want, const std::string &text) {
   ASSERT_EQ(got.fits, want.fits) << text;
   ASSERT_EQ(got.memory.size(), want.memory.size()) << text;
   for (size_t stage = 0; stage < want.memory.size(); ++stage) {
@@ -49,10 +50,11 @@ Workload SmallDecoder(int layers) {
   config.ffn = 2816;
   config.vocab = 32000;
   config.max_sequence = 1024;
+  config.tied_embeddings = true;
   return BuildDecoder(config, AttentionBackend::kFlash, "small");
 }
 
-PlanDegrees DrawDegrees(Random& random) {
+PlanDegrees DrawDegrees(Random &random) {
   const auto draw = [&](int64_t most) { return static_cast<int>(random.Integer(0, most)); };
   PlanDegrees degrees;
   degrees.sequence = 1024;
@@ -74,28 +76,29 @@ PlanDegrees DrawDegrees(Random& random) {
   if (degrees.pipeline > 1 && draw(2) == 0) {
     degrees.order = PipelineOrder::kInterleaved;
     degrees.chunks = 2 + draw(1);
+    if (draw(2) == 0) degrees.order_options.groups = {degrees.pipeline + draw(2), draw(1) == 0};
   } else if (draw(7) == 0) {
     degrees.order = PipelineOrder::kGpipe;
   } else if (draw(5) == 0) {
     degrees.order_options.warmup = WarmupPolicy::kB;
   }
-  int64_t each = 1 + draw(79);  // micro-batches of a pipeline
-  if (degrees.order == PipelineOrder::kInterleaved) {
-    each = (each / degrees.pipeline + 1) * degrees.pipeline;
-  }
-  degrees.devices = degrees.pipeline * degrees.tensor * degrees.data;
+  const int64_t each = degrees.pipeline + draw(79);  // micro-batches of a pipeline
+  if (draw(3) == 0) degrees.context = 2;
+  if (degrees.zero > 0 && degrees.data * degrees.context == 4) degrees.zero_group = 2 * draw(1);
+  degrees.forward_only = draw(15) == 0;
+  degrees.devices = degrees.pipeline * degrees.tensor * degrees.context * degrees.data;
   degrees.global_batch = each * degrees.data * degrees.micro_batch;
   return degrees;
 }
 
 // Moves blocks between stages, and changes what some of them recompute.
-void Perturb(Random& random, Plan& plan) {
+void Perturb(Random &random, Plan &plan) {
   const auto draw = [&](int64_t most) { return static_cast<int>(random.Integer(0, most)); };
   for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
     if (draw(3) == 0) plan.stages[stage].recompute = static_cast<Recompute>(draw(2));
     if (stage + 1 == plan.stages.size() || plan.chunk_count() > 1) continue;
-    LayerRange& own = plan.stages[stage].chunks[0];
-    LayerRange& next = plan.stages[stage + 1].chunks[0];
+    LayerRange &own = plan.stages[stage].chunks[0];
+    LayerRange &next = plan.stages[stage + 1].chunks[0];
     const int moved = draw(6) - 3;
     if (own.count + moved < 1 || next.count - moved < 1) continue;
     own.count += moved;
@@ -103,21 +106,21 @@ void Perturb(Random& random, Plan& plan) {
   }
 }
 
-std::optional<Plan> DrawPlan(Random& random, const Workload& workload, const Cluster& cluster) {
+std::optional<Plan> DrawPlan(Random &random, const Workload &workload, const Cluster &cluster) {
   const PlanDegrees degrees = DrawDegrees(random);
   try {
     Plan plan = MakePlan(degrees, workload, cluster);
     if (random.Integer(0, 2) == 0) Perturb(random, plan);
     if (!FindErrors(plan, workload, cluster).empty()) return std::nullopt;
     return plan;
-  } catch (const InputError&) {
+  } catch (const InputError &) {
     return std::nullopt;
   }
 }
 
-// Of hosts that launch a kernel in so long: the usual ones hold back the devices of so small
-// a network.
-void ExpectWholeSimulations(const std::string& spec, Duration host_dispatch, uint64_t first_seed) {
+// Of hosts that launch a kernel in so long: the usual ones hold back the
+// devices of so small a network.
+void ExpectWholeSimulations(const std::string &spec, Duration host_dispatch, uint64_t first_seed) {
   KernelConstants constants;
   constants.host_dispatch = host_dispatch;
   const AnalyticalModel analytical({}, constants);
