@@ -120,7 +120,7 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
 nlohmann::ordered_json AnswerToJson(const SearchJob& job, const SearchProblem& problem,
                                     const SearchAnswer& answer) {
   const PlanRun& best = BestRun(answer.runs);
-  if (job.wants_pareto) return ParetoToJson(problem, best.result, best.seconds);
+  if (job.wants_pareto) return ParetoToJson(problem, best);
   nlohmann::ordered_json json = SearchToJson(problem, best);
   if (job.compares) {
     json.update(
@@ -136,7 +136,7 @@ nlohmann::ordered_json AnswerToJson(const SearchJob& job, const SearchProblem& p
 void PrintAnswer(const SearchJob& job, const SearchProblem& problem, const SearchAnswer& answer,
                  std::ostream& out) {
   const PlanRun& best = BestRun(answer.runs);
-  if (job.wants_pareto) return PrintPareto(problem, best.result, best.seconds, out);
+  if (job.wants_pareto) return PrintPareto(problem, best, out);
   PrintSearch(problem, best, out);
   if (job.compares) {
     out << '\n';

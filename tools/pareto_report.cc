@@ -10,9 +10,9 @@
 
 namespace stagecraft {
 
-nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const SearchResult& result,
-                                    double seconds) {
-  nlohmann::ordered_json json = SearchToJson(problem, result, seconds);
+nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const PlanRun& run) {
+  const SearchResult& result = run.result;
+  nlohmann::ordered_json json = SearchToJson(problem, run);
   json["objective"] = "pareto";
   nlohmann::ordered_json plans = std::move(json["plans"]);
   for (size_t i = 0; i < result.plans.size(); ++i) {
@@ -24,9 +24,9 @@ nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const SearchRe
   return json;
 }
 
-void PrintPareto(const SearchProblem& problem, const SearchResult& result, double seconds,
-                 std::ostream& out) {
-  PrintSearchHead(problem, result, seconds, out);
+void PrintPareto(const SearchProblem& problem, const PlanRun& run, std::ostream& out) {
+  const SearchResult& result = run.result;
+  PrintSearchHead(problem, result, run.seconds, out);
   if (result.plans.empty()) return;
   PrintPlanTable(problem, result.plans, {.cost = true, .memory_share = true}, out);
   if (!result.is_optimal) {

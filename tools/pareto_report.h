@@ -4,18 +4,15 @@
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 
+#include "search/plans/plan_search.h"
 #include "search/problem.h"
-#include "search/solution.h"
 
 namespace stagecraft {
 
-// The keys of README, "search --json", of `--objective pareto`; `seconds` is what the
-// search took.
-nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const SearchResult& result,
-                                    double seconds);
+// The keys of README, "search --json", of `--objective pareto`.
+nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const PlanRun& run);
 
 // The same for people: at most 110 columns wide.
-void PrintPareto(const SearchProblem& problem, const SearchResult& result, double seconds,
-                 std::ostream& out);
+void PrintPareto(const SearchProblem& problem, const PlanRun& run, std::ostream& out);
 
 }  // namespace stagecraft

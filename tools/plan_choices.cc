@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "tools/plan_report.h"
 #include "tools/step_report.h"
 
 namespace stagecraft {

@@ -12,6 +12,7 @@
 #include "tools/cost_report.h"
 #include "tools/mixing_report.h"
 #include "tools/plan_choices.h"
+#include "tools/plan_report.h"
 #include "tools/step_report.h"
 #include "tools/text_table.h"
 

@@ -24,7 +24,7 @@ struct SearchJob {
   Objective objective = Objective::kStepTime;
   PlanAlgorithm algorithm = PlanAlgorithm::kExhaustive;
   bool compares = false;  // all algorithms, with the budget each
-  std::string page;       // to write their curves to; empty: none
+  std::string page = {};  // to write their curves to; empty: none
   PlanSearchOptions options;
   bool wants_pareto = false;  // all plans that none beats, not the best by the objective
   bool wants_explanation = true;

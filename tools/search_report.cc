@@ -9,6 +9,7 @@
 
 #include "sim/cluster_spec.h"
 #include "tools/cost_report.h"
+#include "tools/plan_report.h"
 #include "tools/plan_table.h"
 #include "tools/step_report.h"
 
