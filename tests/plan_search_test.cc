@@ -36,8 +36,12 @@ std::unique_ptr<SmallProblem> Drawn(uint64_t seed) {
 }
 
 bool SamePlan(const Plan& a, const Plan& b) {
+  // Of stages that divide nothing sequence parallelism says nothing.
+  const bool divides = std::any_of(a.stages.begin(), a.stages.end(),
+                                   [](const Stage& stage) { return stage.tensor_parallel > 1; });
   if (a.order != b.order || a.zero != b.zero || a.micro_batch != b.micro_batch ||
-      a.sequence_parallel != b.sequence_parallel || a.gradient_bytes != b.gradient_bytes) {
+      (divides && a.sequence_parallel != b.sequence_parallel) ||
+      a.gradient_bytes != b.gradient_bytes) {
     return false;
   }
   return std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(),
@@ -187,19 +191,19 @@ TEST(SubmeshesTest, NoSplitHasAFasterSlowestStage) {
 }
 
 TEST(PlanSearchTest, EveryAlgorithmReturnsPlansThatHoldAndRepeatsItself) {
-  for (uint64_t seed = 0; seed < 4; ++seed) {
+  for (uint64_t seed = 0; seed < 2; ++seed) {
     const auto small = Drawn(seed);
     const MemoModel memo(small->model);
     const SearchProblem problem = small->Ask(memo);
     const auto space = SpaceOf(problem);
     PlanSearchOptions options;
     options.search.top = 3;
-    options.search.budget.evaluations = 150;
+    options.search.budget.evaluations = 80;
     options.seed = seed;
     for (int i = 0; i < kPlanAlgorithmCount; ++i) {
       const auto algorithm = static_cast<PlanAlgorithm>(i);
       const PlanRun run = SearchPlans(algorithm, problem, *space, options);
-      EXPECT_LE(run.result.evaluated, 150) << Name(algorithm);
+      EXPECT_LE(run.result.evaluated, 80) << Name(algorithm);
       ASSERT_FALSE(run.result.plans.empty()) << Name(algorithm) << " " << seed;
       for (const RankedPlan& ranked : run.result.plans) {
         EXPECT_EQ(FindErrors(problem, ranked), std::vector<std::string>()) << Name(algorithm);

@@ -137,6 +137,11 @@ AlgorithmComparison CompareRuns(const SearchProblem& problem, const std::vector<
                                  .unit = 1 / ShownScore(problem, 1),
                                  .score_key = ScoreKey(problem),
                                  .key_unit = 1 / ShownScore(problem, 1)};
+  const PlanRun& best = BestRun(runs);
+  if (!best.result.plans.empty()) {
+    comparison.bound = best.result.plans[0].score;
+    comparison.bound_label = "best of all";
+  }
   for (const PlanRun& run : runs) {
     ComparedAlgorithm one{
         .curve = {Name(run.algorithm), run.result.curve, run.result.evaluated, run.seconds},

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "costmodel/check.h"
 
@@ -104,9 +105,26 @@ PlanDegrees DegreesOf(const PlanDraft& draft, const SearchProblem& problem) {
   return degrees;
 }
 
-void PlaceLayers(const PlanDegrees& degrees, const Workload& workload, Plan& plan) {
+// Blocks of each stage of the first chain, where its parts have so many layers.
+std::vector<int> StageBlocks(const std::vector<int>& part_layers, const ChunkMap& map) {
+  std::vector<int> blocks(map.stages());
+  for (int index = 0; index < map.length(); ++index) {
+    const bool is_end = index == 0 || index + 1 == map.length();
+    const int ends = map.length() == 1 ? 2 : (is_end ? 1 : 0);
+    blocks[map.PlaceOf({0, index}).stage] += part_layers[index] - ends;
+  }
+  return blocks;
+}
+
+void PlaceLayers(PlanDegrees degrees, const Workload& workload, Plan& plan) {
   const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
-  const std::vector<int> counts = PartLayers(degrees, workload);
+  // The usual split where it gives every stage as many: it spreads chunks in its own way.
+  const std::vector<int> wanted = std::exchange(degrees.stage_blocks, {});
+  std::vector<int> counts = PartLayers(degrees, workload);
+  if (StageBlocks(counts, map) != wanted) {
+    degrees.stage_blocks = wanted;
+    counts = PartLayers(degrees, workload);
+  }
   for (Stage& stage : plan.stages) stage.chunks.resize(degrees.chunks);
   int first = 0;
   for (int index = 0; index < map.length(); ++index) {

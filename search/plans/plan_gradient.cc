@@ -54,8 +54,10 @@ class Descent {
 
 }  // namespace
 
-void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanStart>& shapes,
+void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanStart>& all,
                            const PlanGradientOptions& options, PlanTrials& trials) {
+  constexpr size_t kSimulated = 1024;
+  const std::vector<PlanStart> shapes = OrderBySimulation(all, kSimulated, trials);
   constexpr size_t kWave = 32;  // starts side by side
   const Random random(options.seed);
   size_t next = 0, idle = 0;
@@ -74,7 +76,8 @@ void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanS
     }
     const std::vector<double> scores = trials.Score(drafts);
     const auto best = std::min_element(scores.begin(), scores.end());
-    if (best != scores.end() && std::isfinite(*best) && !trials.IsSpent()) {
+    const bool is_best = best != scores.end() && *best <= trials.best_score();
+    if (is_best && std::isfinite(*best) && !trials.IsSpent()) {
       Descend(problem, drafts[best - scores.begin()], options.repairs, trials);
     }
     idle = trials.evaluations() == before ? idle + rounded.size() : 0;

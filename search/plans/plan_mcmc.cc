@@ -35,15 +35,17 @@ void SearchPlansByMcmc(const SearchProblem& problem, const std::vector<PlanStart
                        const PlanMcmcOptions& options, PlanTrials& trials) {
   if (starts.empty()) return;
   constexpr int64_t kPatience = 100;
+  constexpr size_t kSimulated = 1024;
   constexpr int kMostIdleRounds = 1000;
   const DraftMoves moves(problem);
   const Random random(options.seed);
+  const std::vector<PlanStart> best = OrderBySimulation(starts, kSimulated, trials);
   std::vector<Chain> chains;
   std::vector<PlanDraft> drafts;
   for (int i = 0; i < options.chains; ++i) {
     Chain chain{random.Child("plan chain", i), {}};
-    const bool is_first = i < options.chains / 2 && i < static_cast<int>(starts.size());
-    chain.draft = is_first ? starts[i].draft : DrawStart(starts, chain.random);
+    const bool is_first = i < options.chains / 2 && i < static_cast<int>(best.size());
+    chain.draft = is_first ? best[i].draft : DrawStart(starts, chain.random);
     drafts.push_back(chain.draft);
     chains.push_back(std::move(chain));
   }

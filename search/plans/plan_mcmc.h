@@ -19,7 +19,7 @@ struct PlanMcmcOptions {
 };
 
 // Jia et al., "Beyond Data and Model Parallelism", MLSys 2019 (systems.md §7.2): a drawn
-// move (draft_moves.h) at a time. Half of the chains begin at the first starts, the others
+// move (draft_moves.h) at a time. Half of the chains begin at the best simulated starts, the others
 // at drawn ones; a chain that finds nothing better for 100 moves goes back to the best,
 // every fourth time to a drawn start. Ends too where there is nothing left to see.
 void SearchPlansByMcmc(const SearchProblem& problem, const std::vector<PlanStart>& starts,

@@ -97,10 +97,12 @@ std::vector<PlanDraft> DraftsOf(const ShapeView& view, const PolicyBatch& batch)
 
 }  // namespace
 
-void SearchPlansByPolicy(const SearchProblem& problem, const std::vector<PlanStart>& shapes,
+void SearchPlansByPolicy(const SearchProblem& problem, const std::vector<PlanStart>& all,
                          const PlanPolicyOptions& options, StagePolicy& policy,
                          PlanTrials& trials) {
-  constexpr int kMostIdle = 200;     // batches in a row with nothing new
+  constexpr size_t kSimulated = 1024;
+  const std::vector<PlanStart> shapes = OrderBySimulation(all, kSimulated, trials);
+  constexpr int kMostIdle = 3;       // batches of a shape in a row with little new
   constexpr double kUnfitTimes = 4;  // the best score, for plans that are none
   std::vector<std::unique_ptr<ShapeView>> views;
   for (const PlanStart& shape : shapes) {
@@ -120,11 +122,14 @@ void SearchPlansByPolicy(const SearchProblem& problem, const std::vector<PlanSta
                                           view.stages.stages(), options.ppo.batch, random);
     const int64_t before = trials.evaluations();
     std::vector<double> scores = trials.Score(DraftsOf(view, batch));
-    view.idle = trials.evaluations() == before ? view.idle + 1 : 0;
+    // Drawn over and over, a shape has no more to teach.
+    const bool is_idle = 4 * (trials.evaluations() - before) < options.ppo.batch;
+    view.idle = is_idle ? view.idle + 1 : 0;
     if (view.idle >= kMostIdle) {
       bandit.Leave(drawn);
       --left;
     }
+    if (trials.evaluations() == before) continue;
     if (!std::isfinite(trials.best_score())) continue;  // nothing to compare with
     for (double& score : scores) score = std::min(score, kUnfitTimes * trials.best_score());
     bandit.Learn(drawn, -std::log(*std::min_element(scores.begin(), scores.end())));

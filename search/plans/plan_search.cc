@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kMostStarts = 4096;
 constexpr int kBeamWidth = 8;
+constexpr int kPolicyWidth = 32;
 
 void Run(PlanAlgorithm algorithm, const SearchProblem& problem,
          const std::vector<PlanStart>& starts, const PlanSearchOptions& options,
@@ -36,8 +37,9 @@ void Run(PlanAlgorithm algorithm, const SearchProblem& problem,
     case PlanAlgorithm::kGradient:
       return SearchPlansByGradient(problem, ShapesOf(starts), {.seed = options.seed}, trials);
     case PlanAlgorithm::kPolicy: {
-      StagePolicy policy = options.policy.empty() ? StagePolicy({}, options.seed)
-                                                  : StagePolicy::Read(options.policy, "policy");
+      StagePolicy policy = options.policy.empty()
+                               ? StagePolicy({.width = kPolicyWidth}, options.seed)
+                               : StagePolicy::Read(options.policy, "policy");
       return SearchPlansByPolicy(problem, ShapesOf(starts), {.seed = options.seed}, policy, trials);
     }
   }

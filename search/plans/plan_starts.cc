@@ -40,4 +40,21 @@ std::vector<PlanStart> ShapesOf(const std::vector<PlanStart>& starts) {
   return shapes;
 }
 
+std::vector<PlanStart> OrderBySimulation(std::vector<PlanStart> starts, size_t most,
+                                         PlanTrials& trials) {
+  size_t count = std::min(most, starts.size());
+  const int64_t limit = trials.budget().evaluations;
+  if (limit > 0) count = std::min(count, static_cast<size_t>(std::max<int64_t>(1, limit / 5)));
+  std::vector<PlanDraft> drafts;
+  for (size_t i = 0; i < count; ++i) drafts.push_back(starts[i].draft);
+  const std::vector<double> scores = trials.Score(drafts);
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t i = 0; i < count; ++i) order.emplace_back(scores[i], i);
+  std::sort(order.begin(), order.end());
+  std::vector<PlanStart> ordered;
+  for (const auto& [score, index] : order) ordered.push_back(starts[index]);
+  std::copy(ordered.begin(), ordered.end(), starts.begin());
+  return starts;
+}
+
 }  // namespace stagecraft

@@ -6,6 +6,7 @@
 
 #include "search/plan_space.h"
 #include "search/plans/plan_draft.h"
+#include "search/plans/plan_trials.h"
 
 namespace stagecraft {
 
@@ -21,5 +22,10 @@ std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space
 // Each but its stages' blocks, tensor degrees, pools and recomputation, once, in the
 // order of the starts: of each the first.
 std::vector<PlanStart> ShapesOf(const std::vector<PlanStart>& starts);
+
+// The first of them simulated as they are, at a fifth of the budget's evaluations but no
+// more than `most`; least score first, and the others behind in their order.
+std::vector<PlanStart> OrderBySimulation(std::vector<PlanStart> starts, size_t most,
+                                         PlanTrials& trials);
 
 }  // namespace stagecraft

@@ -23,6 +23,7 @@ class PlanTrials {
   // Both outlive it.
   PlanTrials(const SearchProblem& problem, const SearchOptions& options);
 
+  const Budget& budget() const { return options_.budget; }
   bool IsSpent() const;
   // 0 at the start, 1 where the evaluations or the seconds are used up.
   double share_spent() const;
