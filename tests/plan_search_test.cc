@@ -165,7 +165,7 @@ TEST(SubmeshesTest, NoSplitHasAFasterSlowestStage) {
     const auto small = Drawn(seed);
     const SearchProblem problem = small->Ask();
     const auto space = SpaceOf(problem);
-    std::vector<PlanStart> shapes = ShapesOf(FindStarts(problem, *space, 400));
+    std::vector<PlanStart> shapes = ShapesOf(problem, FindStarts(problem, *space, 400));
     std::erase_if(shapes, [](const PlanStart& shape) {
       return shape.draft.stages.size() > 4 || shape.draft.chunks > 1;
     });

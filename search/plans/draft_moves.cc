@@ -265,6 +265,24 @@ std::vector<PlanDraft> DraftMoves::All(const PlanDraft& draft) const {
   return plans;
 }
 
+std::vector<PlanDraft> DraftMoves::OfShape(const PlanDraft& draft) const {
+  const auto once = [&](const PlanDraft& from, Drafts& found) {
+    ChangeMicroBatch(from, found);
+    ChangeSharding(from, found);
+    ChangeOrder(from, found);
+  };
+  Drafts found;
+  once(draft, found);
+  for (size_t i = 0, first = found.size(); i < first; ++i) {
+    const PlanDraft one = found[i];
+    once(one, found);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  std::erase(found, draft);
+  return found;
+}
+
 std::optional<PlanDraft> DraftMoves::Draw(const PlanDraft& draft, Random& random) const {
   constexpr int kTries = 300;
   for (int i = 0; i < kTries; ++i) {

@@ -31,16 +31,18 @@ void Run(PlanAlgorithm algorithm, const SearchProblem& problem,
     case PlanAlgorithm::kBeam:
       return SearchPlansByBeam(problem, starts, kBeamWidth, trials);
     case PlanAlgorithm::kProgramme:
-      return SearchPlansBySubmeshes(problem, ShapesOf(starts), trials);
+      return SearchPlansBySubmeshes(problem, ShapesOf(problem, starts), trials);
     case PlanAlgorithm::kMcmc:
       return SearchPlansByMcmc(problem, starts, {.seed = options.seed}, trials);
     case PlanAlgorithm::kGradient:
-      return SearchPlansByGradient(problem, ShapesOf(starts), {.seed = options.seed}, trials);
+      return SearchPlansByGradient(problem, ShapesOf(problem, starts), {.seed = options.seed},
+                                   trials);
     case PlanAlgorithm::kPolicy: {
       StagePolicy policy = options.policy.empty()
                                ? StagePolicy({.width = kPolicyWidth}, options.seed)
                                : StagePolicy::Read(options.policy, "policy");
-      return SearchPlansByPolicy(problem, ShapesOf(starts), {.seed = options.seed}, policy, trials);
+      return SearchPlansByPolicy(problem, ShapesOf(problem, starts), {.seed = options.seed}, policy,
+                                 trials);
     }
   }
 }

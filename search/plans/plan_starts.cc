@@ -6,8 +6,21 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "search/plans/draft_moves.h"
 
 namespace stagecraft {
+namespace {
+
+bool IsPlan(const PlanDraft& draft, const SearchProblem& problem) {
+  try {
+    MakePlan(draft, problem);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace
 
 std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space, size_t most) {
   std::vector<std::pair<double, size_t>> bounds;
@@ -29,13 +42,26 @@ std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space
   return starts;
 }
 
-std::vector<PlanStart> ShapesOf(const std::vector<PlanStart>& starts) {
+std::vector<PlanStart> ShapesOf(const SearchProblem& problem,
+                                const std::vector<PlanStart>& starts) {
+  constexpr size_t kReshaped = 32;  // of those whose other shapes are looked at
+  const DraftMoves moves(problem);
   std::vector<PlanStart> shapes;
   std::set<PlanDraft> seen;
-  for (const PlanStart& start : starts) {
+  const auto add = [&](const PlanStart& start) {
     PlanDraft shape = start.draft;
     shape.stages.assign(shape.stages.size(), {});
-    if (seen.insert(std::move(shape)).second) shapes.push_back(start);
+    const bool is_new = seen.insert(std::move(shape)).second;
+    if (is_new) shapes.push_back(start);
+    return is_new;
+  };
+  size_t reshaped = 0;
+  for (const PlanStart& start : starts) {
+    if (!add(start) || problem.cluster.homogeneous() || reshaped >= kReshaped) continue;
+    ++reshaped;
+    for (PlanDraft& other : moves.OfShape(start.draft)) {
+      if (IsPlan(other, problem)) add({std::move(other), start.bound});
+    }
   }
   return shapes;
 }

@@ -20,8 +20,9 @@ struct PlanStart {
 std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space, size_t most);
 
 // Each but its stages' blocks, tensor degrees, pools and recomputation, once, in the
-// order of the starts: of each the first.
-std::vector<PlanStart> ShapesOf(const std::vector<PlanStart>& starts);
+// order of the starts: of each the first. On unlike boards, whose space holds one schedule,
+// behind each of the first ones the other shapes of its stages that are plans.
+std::vector<PlanStart> ShapesOf(const SearchProblem& problem, const std::vector<PlanStart>& starts);
 
 // The first of them simulated as they are, at a fifth of the budget's evaluations but no
 // more than `most`; least score first, and the others behind in their order.
