@@ -187,6 +187,57 @@ TEST(CommandSearchTest, BadPricesAndWhatDoesNotGoTogetherAreOneSentence) {
   }
 }
 
+TEST(CommandSearchTest, AnyAlgorithmAnswersAndSaysThatNothingIsProven) {
+  for (const char* name : {"random", "beam", "dp", "mcmc", "differentiable", "policy"}) {
+    const Ran ran = Search("h100-sxm:1x4", {"--json", "--algorithm", name, "--budget", "60evals"});
+    EXPECT_EQ(ran.code, kExitOk) << name;
+    const auto report = nlohmann::json::parse(ran.out);
+    EXPECT_EQ(report["algorithm"], name);
+    EXPECT_EQ(report["seed"], 1);
+    EXPECT_EQ(report["optimal"], false);
+    EXPECT_LE(report["evaluated"], 60);
+    EXPECT_FALSE(report["plans"].empty());
+    EXPECT_FALSE(report["curves"][name].empty());
+    EXPECT_FALSE(report.contains("explanation"));
+  }
+}
+
+TEST(CommandSearchTest, AlgorithmsAreComparedInATableAndAPage) {
+  const std::string page = testing::TempDir() + "/algorithms.html";
+  const Args flags = {"--compare-algorithms", "--budget", "60evals", "--report", page};
+  Args json = flags;
+  json.push_back("--json");
+  const auto report = nlohmann::json::parse(Search("h100-sxm:1x4", json).out);
+  ASSERT_EQ(report["algorithms"].size(), 7u);
+  double best = report["plans"][0]["evaluation"]["step_time_ms"];
+  for (const auto& one : report["algorithms"]) {
+    EXPECT_GE(one["step_time_ms"].get<double>(), best * (1 - 1e-9)) << one["algorithm"];
+    EXPECT_TRUE(report["curves"].contains(one["algorithm"].get<std::string>()));
+  }
+  std::ifstream file(page);
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_NE(text.str().find("<svg"), std::string::npos);
+  const Ran table = Search("h100-sxm:1x4", flags);
+  EXPECT_NE(table.out.find("differentiable"), std::string::npos);
+  EXPECT_NE(table.out.find("60 evaluations each"), std::string::npos);
+}
+
+TEST(CommandSearchTest, AlgorithmFlagsThatDoNotGoTogetherAreOneSentence) {
+  EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--compare-algorithms", "--algorithm", "beam"}),
+            "--compare-algorithms: takes all of them, --algorithm one: want one of both");
+  EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--report", "a.html"}),
+            "--report: wants --compare-algorithms");
+  EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--policy", "a.policy"}),
+            "--policy: wants --algorithm policy, or --compare-algorithms");
+  EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--objective", "pareto", "--algorithm", "mcmc"}),
+            "--objective: pareto is found exhaustively, want no other algorithm");
+  EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--explain", "--algorithm", "mcmc"}),
+            "--explain: is of an answer that is proven, want no other algorithm");
+  EXPECT_NE(ErrorOf("h100-sxm:1x4", {"--algorithm", "genetic"}).find("--algorithm"),
+            std::string::npos);
+}
+
 TEST(ParseBudgetTest, TakesATimeEvaluationsOrBoth) {
   EXPECT_EQ(ParseBudget("2.5s").seconds, 2.5);
   EXPECT_EQ(ParseBudget("5000evals").evaluations, 5000);

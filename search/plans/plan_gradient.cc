@@ -60,6 +60,8 @@ void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanS
   const std::vector<PlanStart> shapes = OrderBySimulation(all, kSimulated, trials);
   constexpr size_t kWave = 32;  // starts side by side
   const Random random(options.seed);
+  constexpr int kRepairEvery = 8;  // waves
+  int waves = 0;
   size_t next = 0, idle = 0;
   while (!trials.IsSpent() && idle < shapes.size()) {
     const int64_t before = trials.evaluations();
@@ -76,8 +78,9 @@ void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanS
     }
     const std::vector<double> scores = trials.Score(drafts);
     const auto best = std::min_element(scores.begin(), scores.end());
+    const bool is_due = ++waves % kRepairEvery == 0;
     const bool is_best = best != scores.end() && *best <= trials.best_score();
-    if (is_best && std::isfinite(*best) && !trials.IsSpent()) {
+    if (best != scores.end() && (is_best || is_due) && std::isfinite(*best) && !trials.IsSpent()) {
       Descend(problem, drafts[best - scores.begin()], options.repairs, trials);
     }
     idle = trials.evaluations() == before ? idle + rounded.size() : 0;

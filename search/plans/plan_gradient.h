@@ -12,15 +12,16 @@ namespace stagecraft {
 
 struct PlanGradientOptions {
   int steps = 30;     // of Adam, from one start
-  int repairs = 100;  // evaluations, after 32 starts
+  int repairs = 400;  // evaluations, after 32 starts
   RelaxationOptions relaxation = {};
   uint64_t seed = 1;
 };
 
 // Shape after shape (plan_starts.h), those first whose starts take least, and again: a
 // StageRelaxation over where the blocks are cut and what each stage runs on, descending the slowest
-// stage. At its end two roundings are simulated; of every 32 starts the best, where none was
-// better, is repaired by Descend(). Ends too where all shapes bring nothing that was not seen.
+// stage. At its end two roundings are simulated; of every 32 starts the best is repaired by
+// Descend(), where nothing was better so far, or every eighth time. Ends too where all shapes bring
+// nothing that was not seen.
 void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanStart>& all,
                            const PlanGradientOptions& options, PlanTrials& trials);
 
