@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "search/evaluator.h"
-#include "search/step_work.h"
+#include "search/work_counter.h"
 #include "sim/lowering.h"
 #include "sim/plan_orders.h"
 
@@ -62,7 +62,7 @@ SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Clu
   SimulatedStep step;
   step.plan = WithOrders(plan, workload, cluster, model);
   SimulateTime(workload, cluster, model, options, step);
-  StepWork(workload, cluster).Count(step.plan, step.evaluation);
+  WorkCounter(workload, cluster).Count(step.plan, step.evaluation);
   step.evaluation.SetMemory(EstimateMemory(step.plan, workload, cluster, options.framework));
   return step;
 }

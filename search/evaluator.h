@@ -7,7 +7,7 @@
 
 #include "costmodel/cost_model.h"
 #include "search/evaluation.h"
-#include "search/step_work.h"
+#include "search/work_counter.h"
 #include "sim/breakdown.h"
 #include "sim/cluster.h"
 #include "sim/lowering_memory.h"
@@ -49,7 +49,7 @@ class Evaluator {
   const SimulationOptions options_;
   MemoryEstimator memory_;
   LoweringMemory lowering_;
-  StepWork work_;
+  WorkCounter work_;
   Plan shortened_;  // the last one, for its place in memory
   int64_t short_steps_ = 0;
   int64_t whole_steps_ = 0;

@@ -92,14 +92,16 @@ TEST(CommandSearchTest, OnlyWhatIsAllowedIsChosen) {
 }
 
 TEST(CommandSearchTest, WhereNothingFitsItSaysWhatIsMissing) {
-  std::istringstream in;
-  std::ostringstream out, err;
-  const int code = RunSearch({"--model", "llama3-70b", "--cluster", "a100-sxm4-40gb:1x2", "--seq",
-                              "4096", "--global-batch", "8", "--quiet"},
-                             in, out, err);
-  EXPECT_EQ(code, kExitInfeasible);
-  EXPECT_NE(out.str().find("no plan fits; the nearest: "), std::string::npos);
-  EXPECT_NE(out.str().find("40.0 GiB are there"), std::string::npos);
+  for (const char* algorithm : {"auto", "dp", "mcmc", "policy"}) {
+    std::istringstream in;
+    std::ostringstream out, err;
+    const int code = RunSearch({"--model", "llama3-70b", "--cluster", "a100-sxm4-40gb:1x2", "--seq",
+                                "4096", "--global-batch", "8", "--quiet", "--algorithm", algorithm},
+                               in, out, err);
+    EXPECT_EQ(code, kExitInfeasible);
+    EXPECT_NE(out.str().find("no plan fits; the nearest: "), std::string::npos) << algorithm;
+    EXPECT_NE(out.str().find("40.0 GiB are there"), std::string::npos) << algorithm;
+  }
   const Ran none = Search("h100-sxm:1x8", {"--tp", "3"});
   EXPECT_EQ(none.code, kExitInfeasible);
   EXPECT_NE(none.out.find("no degrees among those allowed"), std::string::npos);

@@ -144,13 +144,14 @@ AlgorithmComparison CompareRuns(const SearchProblem& problem, const std::vector<
   }
   for (const PlanRun& run : runs) {
     ComparedAlgorithm one{
-        .curve = {Name(run.algorithm), run.result.curve, run.result.evaluated, run.seconds},
-        .is_proven = run.result.is_optimal};
+        .curve = {Name(run.algorithm), run.result.curve, run.result.evaluated, run.seconds}};
     if (run.result.plans.empty()) {
       one.is_feasible = false;
       one.remark = "no plan that fits";
     } else {
       one.score = run.result.plans[0].score;
+      // Proven within its space, which the others leave.
+      one.is_proven = run.result.is_optimal && one.score == *comparison.bound;
     }
     comparison.algorithms.push_back(std::move(one));
   }

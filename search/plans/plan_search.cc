@@ -22,7 +22,6 @@ constexpr int kPolicyWidth = 32;
 void Run(PlanAlgorithm algorithm, const SearchProblem& problem,
          const std::vector<PlanStart>& starts, const PlanSearchOptions& options,
          PlanTrials& trials) {
-  if (starts.empty()) return;
   switch (algorithm) {
     case PlanAlgorithm::kRandom:
       return SearchPlansRandomly(starts, options.seed, trials);
@@ -50,7 +49,8 @@ void Run(PlanAlgorithm algorithm, const SearchProblem& problem,
 PlanRun SearchFrom(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSpace& space,
                    const std::vector<PlanStart>& starts, const PlanSearchOptions& options) {
   return TimedRun(algorithm, [&] {
-    if (algorithm == PlanAlgorithm::kExhaustive) {
+    // Without a start no plan of the space may fit: it says why.
+    if (algorithm == PlanAlgorithm::kExhaustive || starts.empty()) {
       return SearchExhaustively(problem, space, options.search);
     }
     PlanTrials trials(problem, options.search);

@@ -1,4 +1,4 @@
-#include "search/step_work.h"
+#include "search/work_counter.h"
 
 #include <map>
 #include <utility>
@@ -16,7 +16,7 @@ DType PeakType(DType precision) {
 
 }  // namespace
 
-size_t StepWork::LayerHash::operator()(const Layer& layer) const {
+size_t WorkCounter::LayerHash::operator()(const Layer& layer) const {
   const ShardSpec& spec = layer.spec;
   return Hash()
       .Add(int64_t{layer.kind} << 32 | spec.tensor)
@@ -25,7 +25,7 @@ size_t StepWork::LayerHash::operator()(const Layer& layer) const {
       .value();
 }
 
-void StepWork::Count(const Plan& plan, Evaluation& evaluation) {
+void WorkCounter::Count(const Plan& plan, Evaluation& evaluation) {
   evaluation.samples = static_cast<double>(plan.global_batch);
   evaluation.tokens = evaluation.samples * static_cast<double>(plan.sequence);
   const double share = plan.forward_only ? 1.0 / 3.0 : 1.0;
@@ -47,7 +47,7 @@ void StepWork::Count(const Plan& plan, Evaluation& evaluation) {
   evaluation.peak = FlopRate(peak);
 }
 
-FlopCount StepWork::RecomputedFlopsOf(const Plan& plan) {
+FlopCount WorkCounter::RecomputedFlopsOf(const Plan& plan) {
   FlopCount flops;
   if (plan.forward_only) return flops;
   for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
@@ -68,7 +68,7 @@ FlopCount StepWork::RecomputedFlopsOf(const Plan& plan) {
   return flops;
 }
 
-FlopCount StepWork::RecomputedFlopsOf(const ShardSpec& spec, int layer) {
+FlopCount WorkCounter::RecomputedFlopsOf(const ShardSpec& spec, int layer) {
   const Layer key{LayerSpec(workload_, spec, layer), workload_.layers[layer]};
   const auto [entry, is_new] = recomputed_.try_emplace(key);
   if (is_new) entry->second = RecomputedFlops(workload_.layer(layer), key.spec);

@@ -1,4 +1,4 @@
-// StepWork: the arithmetic of a plan's step, and what its devices could do meanwhile.
+// WorkCounter: the arithmetic of a plan's step, and what its devices could do meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@
 namespace stagecraft {
 
 // Remembers layers from plan to plan. Both must outlive it.
-class StepWork {
+class WorkCounter {
  public:
-  StepWork(const Workload& workload, const Cluster& cluster)
+  WorkCounter(const Workload& workload, const Cluster& cluster)
       : workload_(workload), cluster_(cluster) {}
 
   // Fills in Evaluation's samples, tokens, FLOPs, devices and peak.
