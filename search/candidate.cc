@@ -35,6 +35,10 @@ RankedPlan PlanRanker::Rank(Plan plan) {
 
 Evaluation PlanRanker::Misfit(const Plan& plan) { return evaluators_.local().Evaluate(plan); }
 
+std::vector<StageMemory> PlanRanker::Memory(const Plan& plan) {
+  return evaluators_.local().Memory(plan);
+}
+
 SeenPlan SeenPlanOf(const RankedPlan& ranked, size_t index) {
   return {.index = index,
           .is_fixed = !NeedsCosts(ranked.plan.order),

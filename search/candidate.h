@@ -5,11 +5,14 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "search/evaluator.h"
 #include "search/plan_space.h"
 #include "search/problem.h"
 #include "search/solution.h"
+#include "sim/memory/stage_memory.h"
+#include "sim/plan.h"
 
 namespace stagecraft {
 
@@ -28,6 +31,8 @@ class PlanRanker {
   RankedPlan Rank(Plan plan);
   // What a plan that does not fit needs, with fragmentation: no less.
   Evaluation Misfit(const Plan& plan);
+  // What any plan needs, with fragmentation; not simulated.
+  std::vector<StageMemory> Memory(const Plan& plan);
 
  private:
   const SearchProblem& problem_;

@@ -40,9 +40,10 @@ class EqualStages : public PlanSpace {
   }
   std::string Describe(size_t index) const override {
     const PlanDegrees& d = At(index);
-    return fmt::format("tp {}, cp {}, pp {}, dp {}, micro-batch {}, recompute {}, zero {}",
+    return fmt::format("tp {}, cp {}, pp {}, dp {}, micro-batch {}, recompute {}, zero {}{}{}",
                        d.tensor, d.context, d.pipeline, d.data, d.micro_batch, Name(d.recompute),
-                       d.zero);
+                       d.zero, d.tensor > 1 && !d.sequence_parallel ? ", sp off" : "",
+                       d.rank_order == kDefaultRankOrder ? "" : ", ranks " + d.rank_order);
   }
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
     return std::make_unique<EqualStages>(other, all_);

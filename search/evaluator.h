@@ -32,6 +32,8 @@ class Evaluator {
   // FindErrors(), and its orders where they depend on costs (WithOrders()).
   Evaluation Evaluate(const Plan& plan);
 
+  // Of a plan with its orders, fits or not.
+  std::vector<StageMemory> Memory(const Plan& plan) { return memory_.Estimate(plan); }
   // Of the plan's memory what is quickly known, fragmentation left out: where that does not
   // suffice nothing does.
   std::vector<StageMemory> LeastMemory(const Plan& plan) { return memory_.EstimateTensors(plan); }

@@ -3,13 +3,12 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "search/candidate.h"
-#include "search/obstacle.h"
+#include "search/findings.h"
 
 namespace stagecraft {
 namespace {
@@ -26,39 +25,28 @@ struct Candidate {
 class Search {
  public:
   Search(const SearchProblem& problem, PlanSpace& space, const SearchOptions& options)
-      : problem_(problem), options_(options), space_(space), ranker_(problem) {}
+      : problem_(problem), space_(space), findings_(problem, space, options) {}
 
   SearchResult Run() {
-    result_.space = space_.name();
-    result_.candidates = static_cast<int64_t>(space_.size());
     BoundAll();
     size_t next = 0;
-    while (next < queue_.size() && queue_[next].bound < WorstKept() && !IsSpent()) {
+    while (next < queue_.size() && queue_[next].bound < findings_.WorstKept() &&
+           !findings_.IsSpent()) {
       next = EvaluateWave(next);
-      Report(next);
+      const double best = findings_.best_score();
+      const double bound = next < queue_.size() ? std::min(queue_[next].bound, best) : best;
+      findings_.Report(static_cast<int64_t>(queue_.size() - next), best, bound);
     }
-    Finish(next);
-    return std::move(result_);
+    Judge(next);
+    return findings_.Finish();
   }
 
  private:
-  double Seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
-  bool IsSpent() const { return options_.budget.IsSpent(result_.evaluated, Seconds()); }
-
-  // What a plan must stay below to be returned.
-  double WorstKept() const {
-    const auto top = static_cast<size_t>(options_.top);
-    return result_.plans.size() < top ? kInfinity : result_.plans.back().score;
-  }
-
   void BoundAll() {
     for (size_t i = 0; i < space_.size(); ++i) {
       const MemoryNeed memory = space_.LeastMemory(i);
       if (memory.Share() > 1) {
-        obstacle_.NoteStates(memory, space_, i);
+        findings_.NoteStates(memory, i);
         continue;
       }
       queue_.push_back({i, space_.Bound(i)});
@@ -69,12 +57,8 @@ class Search {
   }
 
   size_t EvaluateWave(size_t first) {
-    size_t last = std::min(first + kWave, queue_.size());
-    if (options_.budget.evaluations > 0) {
-      const auto left = static_cast<size_t>(options_.budget.evaluations - result_.evaluated);
-      last = std::min(last, first + left);
-    }
-    const double worst = WorstKept();
+    size_t last = first + findings_.Room(std::min(kWave, queue_.size() - first));
+    const double worst = findings_.WorstKept();
     while (last > first && queue_[last - 1].bound >= worst) --last;
     std::vector<std::optional<RankedPlan>> wave(last - first);
     tbb::parallel_for(first, last, [&](size_t i) { wave[i - first] = Evaluate(queue_[i].index); });
@@ -86,54 +70,35 @@ class Search {
   std::optional<RankedPlan> Evaluate(size_t index) {
     std::optional<Plan> plan = MakeCandidate(problem_, space_, index);
     if (!plan) return std::nullopt;
-    return ranker_.Rank(std::move(*plan));
+    return findings_.ranker().Rank(std::move(*plan));
   }
 
   void Keep(std::optional<RankedPlan> found, size_t index) {
-    ++result_.evaluated;
+    findings_.CountEvaluation();
     if (!found) return;
-    const Evaluation& evaluation = found->evaluation;
-    result_.seen.push_back(SeenPlanOf(*found, index));
-    if (!evaluation.fits) {
-      if (!obstacle_.IsNearer(evaluation)) return;
-      return obstacle_.NoteStage(ranker_.Misfit(found->plan), space_.Describe(index));
+    findings_.result().seen.push_back(SeenPlanOf(*found, index));
+    if (found->evaluation.fits) {
+      findings_.Keep(std::move(*found));
+    } else {
+      findings_.NoteMisfit(*found, [&] { return space_.Describe(index); });
     }
-    ++result_.feasible;
-    if (found->score < best_) {
-      best_ = found->score;
-      result_.curve.push_back({result_.evaluated, Seconds(), best_});
-    }
-    const auto place =
-        std::upper_bound(result_.plans.begin(), result_.plans.end(), found->score,
-                         [](double score, const RankedPlan& other) { return score < other.score; });
-    result_.plans.insert(place, std::move(*found));
-    if (result_.plans.size() > static_cast<size_t>(options_.top)) result_.plans.pop_back();
   }
 
-  void Report(size_t next) const {
-    if (!options_.report) return;
-    const double bound = next < queue_.size() ? std::min(queue_[next].bound, best_) : best_;
-    options_.report({result_.evaluated, static_cast<int64_t>(queue_.size() - next), best_, bound});
-  }
-
-  void Finish(size_t next) {
-    const bool is_done = next == queue_.size() || queue_[next].bound >= WorstKept();
+  // What is proven where plans from `next` on were not looked at.
+  void Judge(size_t next) {
+    SearchResult& result = findings_.result();
+    const double best = findings_.best_score();
+    const bool is_done = next == queue_.size() || queue_[next].bound >= findings_.WorstKept();
     const double unseen = next < queue_.size() ? queue_[next].bound : kInfinity;
-    result_.bound = std::min(unseen, best_);
-    if (result_.bound == kInfinity) result_.bound = 0;  // there is no plan
-    result_.is_optimal = !result_.plans.empty() && (is_done || unseen >= best_);
-    if (result_.plans.empty()) result_.obstacle = obstacle_.Text(space_);
+    result.bound = std::min(unseen, best);
+    if (result.bound == kInfinity) result.bound = 0;  // there is no plan
+    result.is_optimal = !result.plans.empty() && (is_done || unseen >= best);
   }
 
   const SearchProblem& problem_;
-  const SearchOptions& options_;
   PlanSpace& space_;
-  PlanRanker ranker_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Findings findings_;
   std::vector<Candidate> queue_;
-  SearchResult result_;
-  double best_ = kInfinity;
-  Obstacle obstacle_;
 };
 
 }  // namespace

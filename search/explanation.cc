@@ -1,7 +1,8 @@
 #include "search/explanation.h"
 
-#include <chrono>
 #include <utility>
+
+#include "search/stopwatch.h"
 
 namespace stagecraft {
 namespace {
@@ -29,7 +30,7 @@ std::optional<TimedSplit> TimeOther(const SearchProblem& problem, const Plan& pl
 
 SearchExplanation ExplainSearch(const SearchProblem& problem, PlanSpace& space,
                                 const SearchResult& result, const std::optional<Budget>& budget) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const Plan& best = result.plans[0].plan;
   SearchExplanation explanation;
   explanation.split = TimeSplit(problem, best, "as found");
@@ -46,9 +47,7 @@ SearchExplanation ExplainSearch(const SearchProblem& problem, PlanSpace& space,
     explanation.is_cut_short = explanation.sensitivity.size() < changes.size();
   }
   if (problem.cluster.homogeneous()) return explanation;
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const std::optional<Budget> left = budget->Left(explanation.evaluated, seconds);
+  const std::optional<Budget> left = budget->Left(explanation.evaluated, watch.Seconds());
   if (left) explanation.mixing = CompareKinds(problem, space, *left);
   explanation.is_cut_short = explanation.is_cut_short || !left;
   return explanation;

@@ -4,7 +4,10 @@
 #include <utility>
 
 #include "sim/bound_costs.h"
+#include "sim/memory/model_states.h"
+#include "sim/memory/rank_tensors.h"
 #include "sim/schedule.h"
+#include "sim/stage_order.h"
 
 namespace stagecraft {
 
@@ -31,14 +34,54 @@ std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const ShardS
   std::vector<LayerTimes> times;
   for (size_t kind = 0; kind < blocks.size(); ++kind) {
     const auto [forward, backward] = blocks[kind];
-    LayerTimes own{TimesOf(schedule, forward, estimates).device, Duration()};
+    const BlockTimes there = TimesOf(schedule, forward, estimates);
+    LayerTimes own{there.device, Duration(), there.host};
     if (!problem.given.forward_only) {
-      own.backward = TimesOf(schedule, backward, estimates).device;
-      if (RecomputesWhole(problem.workload.kinds[kind], spec)) own.backward += own.forward;
+      const BlockTimes back = TimesOf(schedule, backward, estimates);
+      own.backward = back.device;
+      own.launches += back.host;
+      if (RecomputesWhole(problem.workload.kinds[kind], spec)) {
+        own.backward += there.device;
+        own.launches += there.host;
+      }
     }
     times.push_back(own);
   }
   return times;
+}
+
+std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const Plan& probe) {
+  return MeasureLayers(problem, StageShard(probe, problem.workload, problem.cluster, 0, 0),
+                       problem.cluster.device(probe.stages[0].replicas[0][0]));
+}
+
+Bytes LayerStates(const SearchProblem& problem, const Plan& probe, int layer) {
+  const Stage& stage = probe.stages[0];
+  const ParameterCount parameters =
+      ShardParameters(problem.workload.layer(layer), stage.tensor_parallel, stage.expert_parallel);
+  const ModelStates states = ShareOut(parameters, SharingOf(probe, problem.workload, 0));
+  const Bytes optimizer = probe.offload.optimizer ? Bytes() : states.optimizer;
+  return states.weights + states.gradients + optimizer;
+}
+
+LayerMemory MeasureLayerMemory(const SearchProblem& problem, Plan probe, int layer) {
+  probe.stages[0].chunks = {{layer, 1}};
+  const RankTensors rank =
+      RankTensorsMaker(problem.workload, problem.cluster, problem.framework).Make(probe, 0, 0);
+  return {LayerStates(problem, probe, layer),
+          Bytes((*rank.chunks[0])[Phase::kForward].summary.net)};
+}
+
+Plan ProbeOf(const SearchProblem& problem, int64_t micro_batch, bool sequence_parallel, int zero) {
+  Plan plan;
+  static_cast<StepOptions&>(plan) = problem.given;
+  plan.order = PipelineOrder::kOneForwardOneBackward;
+  plan.micro_batch = micro_batch;
+  plan.sequence_parallel = sequence_parallel;
+  plan.zero = zero;
+  plan.gradient_bytes = problem.given.gradient_bytes != 0 ? problem.given.gradient_bytes
+                                                          : UsualGradientBytes(plan.precision);
+  return plan;
 }
 
 }  // namespace stagecraft

@@ -1,7 +1,6 @@
 #include "search/mixing.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -9,6 +8,7 @@
 
 #include "search/exhaustive.h"
 #include "search/space_views.h"
+#include "search/stopwatch.h"
 
 namespace stagecraft {
 namespace {
@@ -49,7 +49,7 @@ double Weight(const SearchProblem& problem, const RankedPlan& ranked) {
 }  // namespace
 
 Mixing CompareKinds(const SearchProblem& problem, PlanSpace& space, const Budget& budget) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   Mixing mixing;
   const std::vector<int> kind_of_group = KindOfGroups(problem.cluster, &mixing.kinds);
   std::map<std::vector<int>, std::vector<size_t>> plans;
@@ -59,9 +59,7 @@ Mixing CompareKinds(const SearchProblem& problem, PlanSpace& space, const Budget
   int64_t evaluated = 0;
   for (auto& [kinds, indices] : plans) {
     mixing.answers.emplace_back().kinds = kinds;
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    const std::optional<Budget> left = budget.Left(evaluated, seconds);
+    const std::optional<Budget> left = budget.Left(evaluated, watch.Seconds());
     if (!left) continue;
     const std::unique_ptr<PlanSpace> own = SomeOf(space, std::move(indices));
     SearchResult result = SearchExhaustively(problem, *own, {.budget = *left});

@@ -42,10 +42,10 @@ void Obstacle::NoteStage(const Evaluation& evaluation, const std::string& choice
   const StageMemory& fullest = FullestStage(evaluation);
   if (!Take(FullestShare(fullest))) return;
   const bool is_host = FullestShare(fullest) > MemoryShare({&fullest, 1});
-  text_ = fmt::format("stage {} needs {:.1f} GiB{} at {}, {:.1f} GiB are there", fullest.stage,
-                      (is_host ? fullest.host : fullest.Peak()).gib(),
-                      is_host ? " of its host" : "", choices,
-                      (is_host ? fullest.host_capacity : fullest.capacity).gib());
+  text_ =
+      fmt::format("stage {} needs {:.1f} GiB{} at {}, {:.1f} GiB are there", fullest.stage,
+                  (is_host ? fullest.host : fullest.Peak()).gib(), is_host ? " of its host" : "",
+                  choices, (is_host ? fullest.host_capacity : fullest.capacity).gib());
 }
 
 std::string Obstacle::Text(const PlanSpace& space) const {

@@ -3,7 +3,6 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -11,8 +10,7 @@
 #include <vector>
 
 #include "search/candidate.h"
-#include "search/obstacle.h"
-#include "sim/memory/stage_memory.h"
+#include "search/findings.h"
 
 namespace stagecraft {
 namespace {
@@ -44,33 +42,26 @@ struct Looked {
 class Search {
  public:
   Search(const SearchProblem& problem, PlanSpace& space, const SearchOptions& options)
-      : problem_(problem), options_(options), space_(space), ranker_(problem) {}
+      : problem_(problem), space_(space), findings_(problem, space, options) {}
 
   SearchResult Run() {
-    result_.space = space_.name();
-    result_.candidates = static_cast<int64_t>(space_.size());
     BoundAll();
     size_t next = 0;
-    while (next < queue_.size() && !IsSpent()) {
+    while (next < queue_.size() && !findings_.IsSpent()) {
       next = EvaluateWave(next);
       Report(next);
     }
     Finish(next);
-    return std::move(result_);
+    return findings_.Finish();
   }
 
  private:
-  double Seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-  bool IsSpent() const { return options_.budget.IsSpent(result_.evaluated, Seconds()); }
-
   void BoundAll() {
     for (size_t i = 0; i < space_.size(); ++i) {
       const MemoryNeed memory = space_.LeastMemory(i);
       const Duration least = space_.LeastTime(i);
       if (memory.Share() > 1) {
-        obstacle_.NoteStates(memory, space_, i);
+        findings_.NoteStates(memory, i);
       } else if (least != Duration::Max()) {
         queue_.push_back({i, {least.seconds(), space_.LeastCost(i), memory.Share()}});
       }
@@ -88,9 +79,7 @@ class Search {
 
   // The next ones that are not beaten by their bounds.
   size_t EvaluateWave(size_t first) {
-    const int64_t most = options_.budget.evaluations;
-    size_t room = kWave;
-    if (most > 0) room = std::min(room, static_cast<size_t>(most - result_.evaluated));
+    const size_t room = findings_.Room(kWave);
     std::vector<Candidate> wave;
     size_t next = first;
     for (; next < queue_.size() && wave.size() < room; ++next) {
@@ -107,33 +96,32 @@ class Search {
     std::optional<Plan> plan = MakeCandidate(problem_, space_, candidate.index);
     if (!plan) return looked;
     Point bound = candidate.bound;
-    bound.memory =
-        MemoryShare(EstimateMemory(*plan, problem_.workload, problem_.cluster, problem_.framework));
+    bound.memory = MemoryShare(findings_.ranker().Memory(*plan));
     looked.is_beaten = bound.memory <= 1 && IsBeaten(bound);
-    if (!looked.is_beaten) looked.ranked = ranker_.Rank(std::move(*plan));
+    if (!looked.is_beaten) looked.ranked = findings_.ranker().Rank(std::move(*plan));
     return looked;
   }
 
   void Keep(Looked looked, size_t index) {
-    ++result_.evaluated;
-    if (looked.is_beaten) ++result_.feasible;
+    SearchResult& result = findings_.result();
+    findings_.CountEvaluation();
+    if (looked.is_beaten) ++result.feasible;
     if (!looked.ranked) return;
     const Evaluation& evaluation = looked.ranked->evaluation;
     if (!evaluation.fits) {
-      if (!obstacle_.IsNearer(evaluation)) return;
-      return obstacle_.NoteStage(ranker_.Misfit(looked.ranked->plan), space_.Describe(index));
+      return findings_.NoteMisfit(*looked.ranked, [&] { return space_.Describe(index); });
     }
-    ++result_.feasible;
+    ++result.feasible;
     const Point point{evaluation.step_time.seconds(), CostOf(problem_, evaluation),
                       MemoryShare(evaluation.memory)};
     if (IsBeaten(point)) return;
     for (size_t i = front_.size(); i-- > 0;) {
       if (!point.NoMoreThan(front_[i])) continue;
       front_.erase(front_.begin() + static_cast<std::ptrdiff_t>(i));
-      result_.plans.erase(result_.plans.begin() + static_cast<std::ptrdiff_t>(i));
+      result.plans.erase(result.plans.begin() + static_cast<std::ptrdiff_t>(i));
     }
     front_.push_back(point);
-    result_.plans.push_back(std::move(*looked.ranked));
+    result.plans.push_back(std::move(*looked.ranked));
   }
 
   double Best() const {
@@ -143,19 +131,18 @@ class Search {
   }
 
   void Report(size_t next) const {
-    if (!options_.report) return;
     const double bound = next < queue_.size() ? std::min(queue_[next].bound.step, Best()) : Best();
-    options_.report({result_.evaluated, static_cast<int64_t>(queue_.size() - next), Best(), bound});
+    findings_.Report(static_cast<int64_t>(queue_.size() - next), Best(), bound);
   }
 
   void Finish(size_t next) {
+    SearchResult& result = findings_.result();
     while (next < queue_.size() && IsBeaten(queue_[next].bound)) ++next;
     const bool is_done = next == queue_.size();
-    result_.bound = is_done ? Best() : std::min(Best(), queue_[next].bound.step);
-    result_.is_optimal = is_done && !result_.plans.empty();
-    if (is_done && result_.plans.empty()) result_.bound = 0;  // there is no plan
-    if (result_.plans.empty()) result_.obstacle = obstacle_.Text(space_);
-    std::sort(result_.plans.begin(), result_.plans.end(),
+    result.bound = is_done ? Best() : std::min(Best(), queue_[next].bound.step);
+    result.is_optimal = is_done && !result.plans.empty();
+    if (is_done && result.plans.empty()) result.bound = 0;  // there is no plan
+    std::sort(result.plans.begin(), result.plans.end(),
               [&](const RankedPlan& a, const RankedPlan& b) {
                 if (a.score != b.score) return a.score < b.score;
                 return CostOf(problem_, a.evaluation) < CostOf(problem_, b.evaluation);
@@ -163,14 +150,10 @@ class Search {
   }
 
   const SearchProblem& problem_;
-  const SearchOptions& options_;
   PlanSpace& space_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Findings findings_;
   std::vector<Candidate> queue_;  // by bound of the step
-  std::vector<Point> front_;      // of result_.plans
-  SearchResult result_;
-  Obstacle obstacle_;
-  PlanRanker ranker_;
+  std::vector<Point> front_;      // of the plans found
 };
 
 }  // namespace

@@ -34,7 +34,9 @@ class Enumeration {
           continue;
         for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
           if (!Allowed(choices.recomputes, recompute)) continue;
-          AddRuns({data, size, recompute, {}});
+          for (const std::string& rank_order : RankOrders()) {
+            AddRuns({data, size, recompute, rank_order, {}});
+          }
         }
       }
     }
@@ -44,6 +46,11 @@ class Enumeration {
  private:
   bool TensorFits(int tensor) const {
     return FindTensorError(workload_, tensor).empty() && Allowed(problem_.choices.tensor, tensor);
+  }
+
+  std::vector<std::string> RankOrders() const {
+    const std::vector<std::string>& asked = problem_.choices.rank_orders;
+    return asked.empty() ? std::vector<std::string>{kDefaultRankOrder} : asked;
   }
 
   // Another pool behind those of the plan so far, or none.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "costmodel/units.h"
@@ -31,13 +32,15 @@ struct PooledPlan {
   int data = 1;
   int64_t micro_batch = 1;
   Recompute recompute = Recompute::kNone;
+  std::string rank_order = kDefaultRankOrder;
   std::vector<PoolRun> runs;  // in pipeline order
 
   std::vector<int> GroupDevices(size_t pools) const;
 };
 
 // Those that a problem leaves to choose from, each once, sorted by the order of the
-// choices. Of a pool's devices: as many stages as fit, half of them, a quarter, ...
+// choices; ranks in the default order unless others are asked for. Of a pool's devices: as many
+// stages as fit, half of them, a quarter, ...
 std::vector<PooledPlan> EnumeratePooled(const SearchProblem& problem);
 
 }  // namespace stagecraft

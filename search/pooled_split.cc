@@ -3,11 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/lowering.h"
 #include "sim/memory/framework_memory.h"
-#include "sim/memory/model_states.h"
-#include "sim/memory/rank_tensors.h"
-#include "sim/shard.h"
 
 namespace stagecraft {
 namespace {
@@ -29,16 +25,9 @@ PooledSplit::PooledSplit(const SearchProblem& problem)
       pools_(PoolsOf(problem.cluster)) {}
 
 Plan PooledSplit::Common(const PooledPlan& choice) const {
-  Plan plan;
-  static_cast<StepOptions&>(plan) = problem_.given;
-  plan.order = PipelineOrder::kOneForwardOneBackward;
-  plan.micro_batch = choice.micro_batch;
-  plan.sequence_parallel = problem_.given.sequence_parallel != 0;
-  plan.zero = choice.data > 1 && !plan.forward_only ? 1 : 0;
-  plan.gradient_bytes = problem_.given.gradient_bytes != 0
-                            ? problem_.given.gradient_bytes
-                            : (plan.precision == DType::kFp16 ? 2 : 4);
-  return plan;
+  const bool shares_states = choice.data > 1 && !problem_.given.forward_only;
+  return ProbeOf(problem_, choice.micro_batch, problem_.given.sequence_parallel != 0,
+                 shares_states ? 1 : 0);
 }
 
 const PooledSplit::LayerKindCosts& PooledSplit::Kind(const PooledPlan& plan, int pool,
@@ -61,16 +50,7 @@ PooledSplit::LayerKindCosts PooledSplit::Measure(const PooledPlan& choice, int p
   std::iota(devices.begin(), devices.end(), pools_[pool].first);
   stage.replicas.assign(choice.data, devices);  // one stands for all
   probe.stages = {stage};
-  LayerKindCosts costs;
-  costs.times = MeasureLayers(problem_, StageShard(probe, workload_, problem_.cluster, 0, 0),
-                              problem_.cluster.device(devices[0]));
-  const ParameterCount parameters = ShardParameters(workload_.layer(1), tensor, 1);
-  const ModelStates states = ShareOut(parameters, SharingOf(probe, workload_, 0));
-  costs.states = states.weights + states.gradients + states.optimizer;
-  const RankTensors rank =
-      RankTensorsMaker(workload_, problem_.cluster, problem_.framework).Make(probe, 0, 0);
-  costs.saved = Bytes((*rank.chunks[0])[Phase::kForward].summary.net);
-  return costs;
+  return {MeasureLayers(problem_, probe), MeasureLayerMemory(problem_, probe, 1)};
 }
 
 LayerTimes PooledSplit::StageTimes(const PooledPlan& plan, const std::vector<PooledStage>& stages,
@@ -80,6 +60,7 @@ LayerTimes PooledSplit::StageTimes(const PooledPlan& plan, const std::vector<Poo
   const auto add = [&](int layer, int64_t count) {
     sum.forward += count * times[workload_.layers[layer]].forward;
     sum.backward += count * times[workload_.layers[layer]].backward;
+    sum.launches += count * times[workload_.layers[layer]].launches;
   };
   if (s == 0) add(0, 1);
   if (s + 1 == stages.size()) add(workload_.layer_count() - 1, 1);
@@ -96,7 +77,7 @@ MemoryNeed PooledSplit::LeastMemory(const PooledPlan& plan, std::vector<PooledSt
   MemoryNeed most{Bytes(), Bytes(1)};
   for (const PooledStage& stage : stages) {
     const MemoryNeed need{
-        stage.blocks * Kind(plan, stage.pool, stage.tensor).states + ContextMemory(),
+        stage.blocks * Kind(plan, stage.pool, stage.tensor).block.states + ContextMemory(),
         pools_[stage.pool].memory};
     if (need.Share() > most.Share()) most = need;
   }
@@ -119,7 +100,7 @@ std::vector<PooledStage> PooledSplit::Split(const PooledPlan& plan) const {
     const auto in_flight =
         std::min<int64_t>(micro_batches, static_cast<int64_t>(stages.size() - s));
     const Bytes room = pools_[stages[s].pool].memory - ContextMemory();
-    const Bytes each = kind.states + in_flight * kind.saved;
+    const Bytes each = kind.block.states + in_flight * kind.block.saved;
     limits[s] = {
         (block.forward + block.backward).ns(), (ends.forward + ends.backward).ns(),
         std::clamp<int64_t>(room.count() / std::max<int64_t>(1, each.count()), 0, blocks_)};

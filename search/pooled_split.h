@@ -47,8 +47,7 @@ class PooledSplit {
   // What layers are to a stage in a pool with some tensor degree.
   struct LayerKindCosts {
     std::vector<LayerTimes> times;  // by kind
-    Bytes states;                   // of a block: weights, gradients, optimizer
-    Bytes saved;                    // by a block of one micro-batch
+    LayerMemory block;
   };
   const LayerKindCosts& Kind(const PooledPlan& plan, int pool, int tensor) const;
   LayerKindCosts Measure(const PooledPlan& plan, int pool, int tensor) const;

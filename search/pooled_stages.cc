@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
 #include "search/plan_space.h"
+#include "search/pool_placement.h"
 #include "search/pooled_plan.h"
 #include "search/pooled_split.h"
 
@@ -36,11 +36,11 @@ class PooledStages : public PlanSpace {
     Duration before_forward, before_backward, longest;
     const int64_t micro_batches = problem().given.global_batch / plan.data / plan.micro_batch;
     for (size_t s = 0; s < stages.size(); ++s) {
-      const auto [forward, backward] = own_.StageTimes(plan, stages, s);
-      longest = std::max(longest,
-                         before_forward + micro_batches * (forward + backward) + before_backward);
-      before_forward += forward;
-      before_backward += backward;
+      const LayerTimes own = own_.StageTimes(plan, stages, s);
+      const Duration passes = micro_batches * (own.forward + own.backward);
+      longest = std::max(longest, before_forward + passes + before_backward);
+      before_forward += own.forward;
+      before_backward += own.backward;
     }
     return longest;
   }
@@ -58,25 +58,27 @@ class PooledStages : public PlanSpace {
     const PooledPlan& choice = (*all_)[index];
     const std::vector<PooledStage> stages = split_.Split(choice);
     if (stages.empty()) throw InputError("no split of the blocks fits");
+    const bool stages_first = choice.rank_order == kStagesFirstRankOrder;
+    if (!stages_first && choice.rank_order != kDefaultRankOrder) {
+      throw InputError("rank order: stages in pools have no such");
+    }
     Plan plan = split_.Common(choice);
+    plan.rank_order = choice.rank_order;
     int layer = 0;
-    std::vector<int> next(pools_.size(), 0);  // device of the pool not yet used
+    std::vector<PooledReplicas> replicas;
     for (size_t s = 0; s < stages.size(); ++s) {
       const PooledStage& own = stages[s];
-      Stage stage;
+      Stage& stage = plan.stages.emplace_back();
       const int layers = own.blocks + (s == 0) + (s + 1 == stages.size());
       stage.chunks = {{layer, layers}};
       layer += layers;
       stage.tensor_parallel = own.tensor;
       stage.recompute = choice.recompute;
-      for (int r = 0; r < choice.data; ++r) {
-        std::vector<int> devices(own.tensor);
-        std::iota(devices.begin(), devices.end(), pools_[own.pool].first + next[own.pool]);
-        next[own.pool] += own.tensor;
-        stage.replicas.push_back(std::move(devices));
-      }
-      plan.stages.push_back(std::move(stage));
+      replicas.push_back({std::vector<int>(pools_.size()), own.tensor});
+      replicas.back().counts[own.pool] = choice.data;
     }
+    const auto devices = PlaceInPools(pools_, replicas, stages_first);
+    for (size_t s = 0; s < stages.size(); ++s) plan.stages[s].replicas = devices[s];
     const std::vector<std::string> errors = FindErrors(plan, problem().workload, problem().cluster);
     if (!errors.empty()) throw InputError(errors[0]);
     return plan;
@@ -89,8 +91,9 @@ class PooledStages : public PlanSpace {
       runs += fmt::format("{}{} stages of tp {} on {}", runs.empty() ? "" : ", ", run.stages,
                           run.tensor, problem().cluster.groups()[run.pool].type.id);
     }
-    return fmt::format("{}; dp {}, micro-batch {}, recompute {}", runs, plan.data, plan.micro_batch,
-                       Name(plan.recompute));
+    return fmt::format("{}; dp {}, micro-batch {}, recompute {}{}", runs, plan.data,
+                       plan.micro_batch, Name(plan.recompute),
+                       plan.rank_order == kDefaultRankOrder ? "" : ", ranks " + plan.rank_order);
   }
 
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {

@@ -19,7 +19,7 @@ namespace stagecraft {
 
 // What is to be least. kCost: the dollars of a step or, without prices, its
 // device-seconds. kMemory: the peak of the device that comes closest to its capacity,
-// as a share of it; of equals the shortest step.
+// as a share of it.
 enum class Objective { kStepTime, kCost, kMemory };
 const char* Name(Objective objective);
 
@@ -30,6 +30,8 @@ struct Choices {
   std::vector<PipelineOrder> orders;   // empty: 1f1b, interleaved where there are chunks
   std::vector<Recompute> recomputes;
   std::vector<int> zeros;
+  // As of ParseRankOrder(); empty: kDefaultRankOrder and kStagesFirstRankOrder.
+  std::vector<std::string> rank_orders;
   // Besides all devices: the first half of the nodes, a quarter of them, ... and of a
   // single node half of its devices, a quarter, ...
   bool fewer_devices = false;
@@ -40,7 +42,9 @@ struct SearchProblem {
   const Workload& workload;
   const Cluster& cluster;
   const CostModel& model;
-  PlanDegrees given;  // what is not chosen: batch, sequence, precision, switches
+  // What is not chosen: batch, sequence, precision, switches. Sequence parallelism is chosen
+  // where it is given as -1.
+  PlanDegrees given;
   Choices choices = {};
   Objective objective = Objective::kStepTime;
   FrameworkMemory framework = {};

@@ -3,13 +3,13 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <utility>
 
 #include "costmodel/memo_model.h"
 #include "search/candidate.h"
+#include "search/stopwatch.h"
 
 namespace stagecraft {
 namespace {
@@ -23,16 +23,6 @@ struct Candidate {
   size_t index = 0;
   double floor = 0;  // no score as things are is less
   bool may_fit = true;
-};
-
-class Clock {
- public:
-  double Seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
- private:
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 // Every plan that may fit, by its floor.
@@ -147,7 +137,7 @@ std::vector<ChangedAnswer> FindSensitivity(const SearchProblem& problem, PlanSpa
                                            const SearchResult& result,
                                            const std::vector<SpeedChange>& changes,
                                            const Budget& budget) {
-  const Clock clock;
+  const Stopwatch clock;
   std::vector<Candidate> candidates = FloorsOf(space, result);
   std::vector<ChangedAnswer> answers;
   int64_t evaluated = 0;

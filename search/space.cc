@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "costmodel/check.h"
+#include "sim/cluster.h"
 #include "sim/layer_division.h"
 #include "sim/pipeline/make_orders.h"
+#include "sim/topology/interconnect_spec.h"
 
 namespace stagecraft {
 namespace {
@@ -28,21 +29,39 @@ std::vector<T> Or(const std::vector<T>& given, std::vector<T> usual) {
   return given.empty() ? std::move(usual) : given;
 }
 
+// Of so many neighbours any set is as far from any other; more than there are where that
+// depends on the switches between them.
+int AlikeDevices(const Cluster& cluster) {
+  if (cluster.has_explicit_links() || !IsSingleSwitch(cluster.interconnect())) {
+    return cluster.device_count() + 1;
+  }
+  int devices = 0;  // of a scale-up domain
+  for (int node = 0; node < cluster.node_count() && cluster.domain(node) == cluster.domain(0);
+       ++node) {
+    devices += cluster.node(node).devices;
+  }
+  return devices;
+}
+
 class Enumeration {
  public:
   explicit Enumeration(const SearchProblem& problem)
       : problem_(problem),
         workload_(problem.workload),
         choices_(problem.choices),
-        experts_(ExpertCount(problem.workload)) {}
+        experts_(ExpertCount(problem.workload)),
+        alike_devices_(AlikeDevices(problem.cluster)) {}
 
   std::vector<PlanDegrees> Run() {
     for (const int devices : DeviceCounts()) {
       for (const int tensor : Or(choices_.tensor, Divisors(workload_.heads, kMostTensor))) {
         if (!TensorFits(tensor) || devices % tensor != 0) continue;
-        for (const int context : Or(choices_.context, ContextDegrees())) {
-          if (devices / tensor % context != 0 || !ContextFits(tensor, context)) continue;
-          AddPipelines(devices, tensor, context);
+        for (const bool splits_tokens : TokenSplits(tensor)) {
+          for (const int context : Or(choices_.context, ContextDegrees())) {
+            if (devices / tensor % context != 0) continue;
+            if (!ContextFits(tensor, context, splits_tokens)) continue;
+            AddPipelines(devices, tensor, context, splits_tokens);
+          }
         }
       }
     }
@@ -73,15 +92,23 @@ class Enumeration {
     return FindTensorError(workload_, tensor).empty() && (tensor == 1 || !workload_.is_profile());
   }
 
-  bool ContextFits(int tensor, int context) const {
+  // With sequence parallelism, and without.
+  std::vector<bool> TokenSplits(int tensor) const {
     const PlanDegrees& given = problem_.given;
-    const TokenDivision division{given.sequence, tensor, context, given.sequence_parallel != 0,
+    if (given.sequence_parallel >= 0 || tensor == 1) return {given.sequence_parallel != 0};
+    if (given.overlap_tensor) return {true};
+    return {true, false};
+  }
+
+  bool ContextFits(int tensor, int context, bool splits_tokens) const {
+    const PlanDegrees& given = problem_.given;
+    const TokenDivision division{given.sequence, tensor, context, splits_tokens,
                                  given.context_exchange};
     return FindTokenErrors(workload_, division).empty() &&
            (context == 1 || !workload_.is_profile());
   }
 
-  void AddPipelines(int devices, int tensor, int context) {
+  void AddPipelines(int devices, int tensor, int context, bool splits_tokens) {
     const int left = devices / tensor / context;
     for (const int pipeline : Or(choices_.pipeline, Divisors(left, workload_.layer_count()))) {
       if (left % pipeline != 0 || pipeline > workload_.layer_count()) continue;
@@ -94,8 +121,22 @@ class Enumeration {
       degrees.context = context;
       degrees.pipeline = pipeline;
       degrees.data = data;
-      AddExperts(degrees);
+      degrees.sequence_parallel = splits_tokens && tensor > 1 ? 1 : 0;
+      for (const std::string& rank_order : RankOrders(degrees)) {
+        degrees.rank_order = rank_order;
+        AddExperts(degrees);
+      }
     }
+  }
+
+  // Where it makes no difference the first alone.
+  std::vector<std::string> RankOrders(const PlanDegrees& degrees) const {
+    std::vector<std::string> orders =
+        Or(choices_.rank_orders, {kDefaultRankOrder, kStagesFirstRankOrder});
+    const bool is_alone = degrees.pipeline == 1 || degrees.data == 1;
+    const bool is_same = is_alone || (degrees.tensor * degrees.context) % alike_devices_ == 0;
+    if (is_same && choices_.rank_orders.empty()) orders.resize(1);
+    return orders;
   }
 
   void AddExperts(PlanDegrees degrees) {
@@ -181,6 +222,7 @@ class Enumeration {
   const Workload& workload_;
   const Choices& choices_;
   const int experts_;
+  const int alike_devices_;
   std::vector<PlanDegrees> found_;
 };
 

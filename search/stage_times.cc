@@ -9,15 +9,6 @@
 namespace stagecraft {
 namespace {
 
-int BlocksOf(const Stage& stage, const Workload& workload) {
-  int blocks = 0;
-  for (const LayerRange& chunk : stage.chunks) {
-    const int last = std::min(chunk.first + chunk.count, workload.layer_count() - 1);
-    blocks += std::max(0, last - std::max(chunk.first, 1));
-  }
-  return blocks;
-}
-
 StageTime MeasureLane(const SimulatedStep& step, Lane lane) {
   StageTime time;
   std::set<int32_t> micro_batches;
@@ -39,24 +30,15 @@ StageTime MeasureLane(const SimulatedStep& step, Lane lane) {
 // nothing or cannot be lowered.
 std::optional<Plan> WithParts(const Plan& plan, const std::vector<int>& layers,
                               const Workload& workload, const Cluster& cluster) {
-  std::vector<int> first(layers.size());
-  for (size_t part = 1; part < layers.size(); ++part) {
-    first[part] = first[part - 1] + layers[part - 1];
+  for (const Stage& stage : plan.stages) {
+    if (!stage.recomputed.empty()) return std::nullopt;  // names its layers
   }
   Plan other = plan;
-  const ChunkMap map = MapOf(plan);
-  bool is_other = false;
-  for (int stage = 0; stage < map.stages(); ++stage) {
-    if (!plan.stages[stage].recomputed.empty()) return std::nullopt;  // names its layers
-    for (int chunk = 0; chunk < map.chunks(); ++chunk) {
-      const int part = map.PartAt({stage, chunk}).index;
-      LayerRange& range = other.stages[stage].chunks[chunk];
-      const LayerRange own{first[part], layers[part]};
-      is_other = is_other || range != own;
-      range = own;
-    }
-  }
-  if (!is_other || !FindErrors(other, workload, cluster).empty()) return std::nullopt;
+  PlaceLayers(layers, MapOf(plan), other);
+  const auto same_chunks = [](const Stage& a, const Stage& b) { return a.chunks == b.chunks; };
+  const bool is_same = std::equal(plan.stages.begin(), plan.stages.end(), other.stages.begin(),
+                                  other.stages.end(), same_chunks);
+  if (is_same || !FindErrors(other, workload, cluster).empty()) return std::nullopt;
   return other;
 }
 
@@ -80,7 +62,7 @@ std::vector<StageTime> MeasureStages(const SimulatedStep& step, const Workload& 
     if (time.busy > longest.busy) longest = time;
   }
   for (size_t s = 0; s < stages.size(); ++s) {
-    stages[s].blocks = BlocksOf(step.plan.stages[s], workload);
+    stages[s].blocks = InnerLayers(step.plan.stages[s], workload);
   }
   return stages;
 }

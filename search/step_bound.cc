@@ -44,14 +44,17 @@ ShardSpec StepBound::ShardOf(const PlanDegrees& degrees) const {
 }
 
 const std::vector<LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
-  // In the usual rank order a replica's groups begin at device 0, however many there are.
-  const bool is_usual = degrees.rank_order == kDefaultRankOrder;
+  // In the usual rank order a replica's groups begin at device 0, however many there are; those
+  // within a replica do so, too, where its stages stand beside each other.
+  const bool is_usual =
+      degrees.rank_order == kDefaultRankOrder ||
+      (degrees.rank_order == kStagesFirstRankOrder && degrees.expert <= degrees.context);
   const int64_t others = is_usual ? 0 : int64_t{degrees.data} << 32 | degrees.pipeline;
   const Key key{degrees.tensor,
                 degrees.context,
                 degrees.expert,
                 degrees.micro_batch,
-                static_cast<int64_t>(degrees.recompute),
+                static_cast<int64_t>(degrees.recompute) << 1 | (degrees.sequence_parallel != 0),
                 others};
   const auto [entry, is_new] = layer_times_.try_emplace(key);
   if (is_new) {

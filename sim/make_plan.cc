@@ -72,6 +72,18 @@ std::vector<int> PlacedDevices(const PlanDegrees& degrees, int stage, int replic
   return DevicesOf(degrees, StridesOf(degrees), replica, stage);
 }
 
+void PlaceLayers(const std::vector<int>& part_layers, const ChunkMap& map, Plan& plan) {
+  for (Stage& stage : plan.stages) stage.chunks.resize(map.chunks());
+  int first = 0;
+  for (int index = 0; index < map.length(); ++index) {
+    for (int chain = 0; chain < map.chains(); ++chain) {
+      const auto [stage, chunk] = map.PlaceOf({chain, index});
+      plan.stages[stage].chunks[chunk] = {first, part_layers[index]};
+    }
+    first += part_layers[index];
+  }
+}
+
 Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster& cluster) {
   const PlanDegrees d = ResolveDegrees(given, cluster);
   const RankStrides strides = StridesOf(d);
@@ -83,15 +95,7 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
   plan.zero = d.zero;
   plan.gradient_bytes = d.gradient_bytes;
   plan.stages.resize(d.pipeline);
-  int first = 0;
-  for (Stage& stage : plan.stages) stage.chunks.resize(d.chunks);
-  for (int index = 0; index < map.length(); ++index) {
-    for (int chain = 0; chain < map.chains(); ++chain) {
-      const auto [stage, chunk] = map.PlaceOf({chain, index});
-      plan.stages[stage].chunks[chunk] = {first, counts[index]};
-    }
-    first += counts[index];
-  }
+  PlaceLayers(counts, map, plan);
   for (int pp = 0; pp < d.pipeline; ++pp) {
     Stage& stage = plan.stages[pp];
     stage.tensor_parallel = d.tensor;

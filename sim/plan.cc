@@ -35,6 +35,15 @@ MicroBatchShares StageShares(const Plan& plan, int stage) {
   return {static_cast<int>(plan.micro_batches()), replicas};
 }
 
+int InnerLayers(const Stage& stage, const Workload& workload) {
+  int count = 0;
+  for (const LayerRange& chunk : stage.chunks) {
+    const int end = std::min(chunk.first + chunk.count, workload.layer_count() - 1);
+    count += std::max(0, end - std::max(chunk.first, 1));
+  }
+  return count;
+}
+
 bool HasSeparatePipelines(const Plan& plan) {
   const Stage& first = plan.stages[0];
   return std::all_of(plan.stages.begin(), plan.stages.end(), [&](const Stage& stage) {

@@ -131,6 +131,8 @@ PlanDegrees ResolveDegrees(const PlanDegrees& degrees, const Cluster& cluster);
 // Layers of every part of a chain, in execution order, of resolved degrees; throws
 // InputError where some part would have none.
 std::vector<int> PartLayers(const PlanDegrees& degrees, const Workload& workload);
+// Gives the stages of a plan so many layers of each part of its chains (PartLayers()).
+void PlaceLayers(const std::vector<int>& part_layers, const ChunkMap& map, Plan& plan);
 // The devices of a replica of a stage, of resolved degrees.
 std::vector<int> PlacedDevices(const PlanDegrees& degrees, int stage, int replica);
 
@@ -138,6 +140,9 @@ std::vector<int> PlacedDevices(const PlanDegrees& degrees, int stage, int replic
 // (SyncOptions::servers). Throws InputError with the
 // arithmetic where degrees, batch or layers do not fit.
 Plan MakePlan(const PlanDegrees& degrees, const Workload& workload, const Cluster& cluster);
+
+// Layers of a stage between the first and the last of the network.
+int InnerLayers(const Stage& stage, const Workload& workload);
 
 // Every problem of a plan as a sentence; empty where it can be lowered.
 std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,

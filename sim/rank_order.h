@@ -10,6 +10,8 @@
 namespace stagecraft {
 
 inline constexpr const char* kDefaultRankOrder = "tp-cp-ep-dp-pp";
+// The stages of a replica are neighbours, in place of the replicas of a stage.
+inline constexpr const char* kStagesFirstRankOrder = "tp-cp-ep-pp-dp";
 
 // The dimensions in the order that the text names them; nothing unless it is each
 // of tp, cp, ep, dp and pp once, joined by '-'.

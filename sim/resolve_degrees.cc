@@ -106,7 +106,7 @@ PlanDegrees ResolveDegrees(const PlanDegrees& degrees, const Cluster& cluster) {
         d.gradient_sync.method == SyncMethod::kAllReduce && !IsAsynchronous(d.order);
     d.zero = is_plain && d.data * d.context > 1 && !d.forward_only ? 1 : 0;
   }
-  if (d.gradient_bytes == 0) d.gradient_bytes = d.precision == DType::kFp16 ? 2 : 4;
+  if (d.gradient_bytes == 0) d.gradient_bytes = UsualGradientBytes(d.precision);
   if (d.chunks > 1 && d.order == PipelineOrder::kOneForwardOneBackward) {
     d.order = PipelineOrder::kInterleaved;
   }

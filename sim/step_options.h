@@ -35,6 +35,9 @@ const char* Name(Fp8Recipe recipe);
 // weight gradient, as columns.
 Bytes CastBytes(Fp8Recipe recipe, int64_t elements);
 
+// Of an element of a gradient, where nothing else is asked for.
+inline int UsualGradientBytes(DType precision) { return precision == DType::kFp16 ? 2 : 4; }
+
 // How the ranks of a context-parallel group see all keys and values. kRing:
 // they travel round the group beside the attention they feed (ring attention;
 // Megatron-core's p2p). kGather: all of them first (Llama 3). kUlysses: an

@@ -15,9 +15,11 @@
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
 #include "search/checker.h"
+#include "search/evaluation.h"
 #include "search/plan_space.h"
 #include "search/plans/draft_moves.h"
 #include "search/plans/plan_draft.h"
+#include "search/plans/plan_maker.h"
 #include "search/plans/plan_starts.h"
 #include "search/plans/stage_table.h"
 #include "search/plans/submeshes.h"
@@ -41,7 +43,7 @@ bool SamePlan(const Plan& a, const Plan& b) {
                                    [](const Stage& stage) { return stage.tensor_parallel > 1; });
   if (a.order != b.order || a.zero != b.zero || a.micro_batch != b.micro_batch ||
       (divides && a.sequence_parallel != b.sequence_parallel) ||
-      a.gradient_bytes != b.gradient_bytes) {
+      a.gradient_bytes != b.gradient_bytes || a.rank_order != b.rank_order) {
     return false;
   }
   return std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(),
@@ -49,6 +51,7 @@ bool SamePlan(const Plan& a, const Plan& b) {
                       return one.chunks == other.chunks && one.replicas == other.replicas &&
                              one.tensor_parallel == other.tensor_parallel &&
                              one.context_parallel == other.context_parallel &&
+                             one.replica_micro_batches == other.replica_micro_batches &&
                              one.recompute == other.recompute;
                     });
 }
@@ -59,12 +62,13 @@ TEST(PlanDraftTest, EveryPlanOfASpaceComesBackFromItsDraft) {
     const auto small = Drawn(seed);
     const SearchProblem problem = small->Ask();
     const auto space = SpaceOf(problem);
+    const PlanMaker maker(problem);
     Random random(seed);
     for (int i = 0; i < 50; ++i) {
       const auto index = random.Integer(0, static_cast<int64_t>(space->size()) - 1);
       try {
         const Plan plan = space->Make(index);
-        EXPECT_TRUE(SamePlan(MakePlan(DraftOf(plan, problem), problem), plan))
+        EXPECT_TRUE(SamePlan(maker.Make(DraftOf(plan, problem)), plan))
             << seed << " " << space->Describe(index);
         ++count;
       } catch (const InputError&) {
@@ -83,6 +87,7 @@ TEST(DraftMovesTest, MovesLeadToPlansAndBack) {
     const std::vector<PlanStart> starts = FindStarts(problem, *space, 1);
     ASSERT_FALSE(starts.empty());
     const DraftMoves moves(problem);
+    const PlanMaker maker(problem);
     Random random(seed);
     PlanDraft draft = starts[0].draft;
     std::vector<PlanDraft> seen{draft};
@@ -90,7 +95,7 @@ TEST(DraftMovesTest, MovesLeadToPlansAndBack) {
       const std::optional<PlanDraft> next = moves.Draw(draft, random);
       ASSERT_TRUE(next.has_value());
       EXPECT_NE(*next, draft);
-      EXPECT_NO_THROW(MakePlan(*next, problem));
+      EXPECT_NO_THROW(maker.Make(*next));
       draft = *next;
       seen.push_back(draft);
     }
@@ -98,6 +103,74 @@ TEST(DraftMovesTest, MovesLeadToPlansAndBack) {
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
     EXPECT_GT(seen.size(), 40u) << seed;
   }
+}
+
+// Boards of a mixed problem that walks lead to: stages of unequal replicas, and stages whose
+// replicas lie on several kinds of board.
+TEST(DraftMovesTest, OnUnlikeBoardsReplicasDifferAndMix) {
+  int unequal = 0, mixed = 0;
+  for (uint64_t seed = 1; seed < 12; seed += 2) {
+    const auto small = Drawn(seed);
+    const MemoModel memo(small->model);
+    const SearchProblem problem = small->Ask(memo);
+    const auto space = SpaceOf(problem);
+    const DraftMoves moves(problem);
+    const PlanMaker maker(problem);
+    Random random(seed);
+    PlanDraft draft = FindStarts(problem, *space, 1).at(0).draft;
+    for (int i = 0; i < 60; ++i) {
+      draft = moves.Draw(draft, random).value();
+      const Plan plan = maker.Make(draft);
+      const bool is_mixed = std::any_of(draft.stages.begin(), draft.stages.end(),
+                                        [](const DraftStage& stage) { return stage.is_mixed(); });
+      const bool is_unequal =
+          std::any_of(plan.stages.begin(), plan.stages.end(), [&](const Stage& stage) {
+            return stage.replicas.size() != plan.stages[0].replicas.size();
+          });
+      if (!is_mixed && !is_unequal) continue;
+      mixed += is_mixed;
+      unequal += is_unequal;
+      EXPECT_TRUE(SamePlan(maker.Make(DraftOf(plan, problem)), plan)) << draft.Describe();
+      try {
+        const Evaluation evaluation =
+            EvaluatePlan(plan, problem.workload, problem.cluster, problem.model);
+        EXPECT_EQ(evaluation.step_time > Duration(), evaluation.fits);
+      } catch (const InputError&) {
+        // Replicas that gather parameters together wait for passes that wait for them.
+        EXPECT_EQ(plan.zero, 3) << draft.Describe();
+      }
+    }
+  }
+  EXPECT_GT(unequal, 20);
+  EXPECT_GT(mixed, 20);
+}
+
+// Replicas that share the micro-batches evenly wait for the slower boards.
+TEST(PlanMakerTest, FasterBoardsTakeMoreMicroBatches) {
+  int count = 0;
+  for (uint64_t seed = 1; seed < 24; seed += 2) {
+    const auto small = Drawn(seed);
+    const MemoModel memo(small->model);
+    const SearchProblem problem = small->Ask(memo);
+    const std::vector<Pool> pools = DraftPools(problem.cluster);
+    PlanDraft draft;
+    draft.micro_batch = 2;  // kernels long enough for boards to matter
+    const int blocks = problem.workload.layer_count() - 2;
+    draft.stages = {{.replicas = {pools[0].devices, pools[1].devices}, .blocks = blocks}};
+    draft.stages[0].recompute = Recompute::kFull;
+    const Plan plan = PlanMaker(problem).Make(draft);
+    const std::vector<int>& shares = plan.stages[0].replica_micro_batches;
+    ASSERT_EQ(shares.size(), plan.stages[0].replicas.size());
+    Plan even = plan;
+    even.stages[0].replica_micro_batches.clear();
+    const auto step = [&](const Plan& one) {
+      return SimulateStep(one, problem.workload, problem.cluster, problem.model)
+          .evaluation.step_time;
+    };
+    EXPECT_LE(step(plan), step(even)) << seed;
+    count += step(plan) < step(even);
+  }
+  EXPECT_GT(count, 3);
 }
 
 // The least slowest stage over all ways to place the blocks of a shape, one by one.
@@ -150,10 +223,7 @@ Duration SlowestStage(const StageTable& table, const PlanDraft& draft) {
   Duration slowest;
   int first = 0;
   for (const DraftStage& stage : draft.stages) {
-    const StageChoice choice{stage.pool, stage.tensor, stage.recompute};
-    const auto place = std::find(table.choices().begin(), table.choices().end(), choice);
-    slowest = std::max(slowest, table.Time(static_cast<int>(place - table.choices().begin()), first,
-                                           stage.blocks));
+    slowest = std::max(slowest, table.Time(table.Find(stage).value(), first, stage.blocks));
     first += stage.blocks;
   }
   return slowest;

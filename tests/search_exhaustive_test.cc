@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <optional>
@@ -49,6 +50,8 @@ TEST(SearchSpaceTest, AFewChoicesGiveEveryWayToCombineThem) {
   problem.choices.micro_batches = {1};
   problem.choices.recomputes = {Recompute::kNone};
   problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+  problem.choices.rank_orders = {kDefaultRankOrder};
+  problem.given.sequence_parallel = 1;
   const int devices = problem.cluster.device_count();
   std::vector<std::string> found;
   for (const PlanDegrees& d : EnumerateDegrees(problem)) {
@@ -76,12 +79,42 @@ TEST(SearchSpaceTest, EveryCandidateIsAPlanAndNoneComesTwice) {
     std::map<std::string, int> seen;
     for (const PlanDegrees& degrees : EnumerateDegrees(problem)) {
       EXPECT_NO_THROW(MakePlanOf(problem, degrees)) << laws::Describe(degrees);
-      const std::string text = fmt::format("{} {} {} {}", laws::Describe(degrees),
-                                           Name(degrees.order), degrees.data, degrees.devices);
+      const std::string text =
+          fmt::format("{} {} {} {} {} {}", laws::Describe(degrees), Name(degrees.order),
+                      degrees.data, degrees.devices, degrees.sequence_parallel, degrees.rank_order);
       EXPECT_EQ(++seen[text], 1) << text;
     }
     EXPECT_GT(seen.size(), 100u);
   }
+}
+
+TEST(SearchSpaceTest, RankOrdersAndSequenceParallelismAreChosenWhereTheyMatter) {
+  const auto small = MakeSmallProblem(Random(1), 2);
+  SearchProblem problem = small->Ask();
+  problem.choices.tensor = {1, 2, 8};
+  problem.choices.context = {1};
+  problem.choices.pipeline = {1, 2};
+  problem.choices.micro_batches = {1};
+  problem.choices.recomputes = {Recompute::kNone};
+  problem.choices.zeros = {0};
+  problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+  problem.given.global_batch = 64;
+  const auto count = [&](const Cluster& cluster) {
+    const SearchProblem asked{problem.workload, cluster, problem.model, problem.given,
+                              problem.choices};
+    std::map<std::array<int, 2>, int> found;
+    for (const PlanDegrees& d : EnumerateDegrees(asked)) ++found[{d.tensor, d.pipeline}];
+    return found;
+  };
+  // Two nodes of eight at one switch: a tensor group that fills a node is as far from all
+  // others, and one stage has no neighbours.
+  const std::map<std::array<int, 2>, int> at_switch{{{1, 1}, 1}, {{1, 2}, 2}, {{2, 1}, 2},
+                                                    {{2, 2}, 4}, {{8, 1}, 2}, {{8, 2}, 2}};
+  const Cluster cluster = ParseCluster("a100-sxm4-80gb:2x8");
+  EXPECT_EQ(count(cluster), at_switch);
+  problem.given.sequence_parallel = 0;
+  problem.choices.rank_orders = {kStagesFirstRankOrder};
+  for (const auto& [degrees, number] : count(cluster)) EXPECT_EQ(number, 1);
 }
 
 TEST(SearchSpaceTest, BlocksLeaveTheHeadWhereThereIsOneChunkAStage) {

@@ -43,7 +43,7 @@ std::optional<double> BestOfAll(const SearchProblem& problem, PlanSpace& space) 
 
 TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
   int with_answer = 0, mixing = 0;
-  for (uint64_t seed = 0; seed < 40; ++seed) {
+  for (uint64_t seed = 0; seed < 48; ++seed) {
     const auto one = MakeSmallProblem(Random(seed), 0.5);
     const auto other = MakeSmallProblem(Random(seed + 1000), 0.5);
     const Cluster cluster = MixBoards(*one, *other, Random(seed));
@@ -56,6 +56,10 @@ TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
     problem.given.precision = DType::kFp16;
     problem.choices.micro_batches = {1, 2};
     if (seed % 4 == 1) problem.prices = {2.5, 1.1};
+    if (seed >= 40) {
+      problem.given.offload = {.optimizer = true, .host_memory = Bytes(int64_t{1} << 40)};
+      problem.choices.rank_orders = {kStagesFirstRankOrder, kDefaultRankOrder};
+    }
     const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
     ASSERT_GT(space->size(), 50u);
     const std::optional<double> best = BestOfAll(problem, *space);

@@ -2,7 +2,6 @@
 #include <fmt/ostream.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "search/plan_space.h"
 #include "search/plans/plan_search.h"
 #include "search/space_views.h"
+#include "search/stopwatch.h"
 #include "sim/plan_proto.h"
 #include "tools/algorithm_comparison.h"
 #include "tools/command.h"
@@ -102,10 +102,9 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
   if (job.wants_explanation && !run.result.plans.empty()) {
     const std::optional<Budget> left =
         options.search.budget.Left(run.result.evaluated, run.seconds);
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     answer.explanation = ExplainSearch(problem, *space, run.result, left);
-    answer.explained_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    answer.explained_s = watch.Seconds();
   }
   if (!job.wants_pareto) {
     for (PlanRun& one : answer.runs) {

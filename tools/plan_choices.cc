@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tools/plan_report.h"
@@ -30,6 +31,16 @@ std::string InRuns(const Plan& plan, Value value) {
   return fmt::format("{}", fmt::join(texts, " + "));
 }
 
+// Kinds of board that a stage lies on.
+std::string BoardsText(const Stage& stage, const Cluster& cluster) {
+  std::vector<std::string> ids;
+  for (const std::vector<int>& devices : stage.replicas) {
+    const std::string& id = cluster.device(devices[0]).id;
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+  }
+  return fmt::format("{}", fmt::join(ids, " and "));
+}
+
 std::string RecomputeText(const Plan& plan) {
   return InRuns(plan, [](const Stage& stage) { return std::string(Name(stage.recompute)); });
 }
@@ -41,8 +52,9 @@ std::vector<PlanChoice> ChoicesOf(const Plan& plan, const Workload& workload,
   const Stage& first = plan.stages[0];
   const auto tensor = [&](const Stage& stage) {
     if (cluster.homogeneous()) return fmt::format("{}", stage.tensor_parallel);
-    return fmt::format("{} on {}", stage.tensor_parallel, cluster.device(stage.replicas[0][0]).id);
+    return fmt::format("{} on {}", stage.tensor_parallel, BoardsText(stage, cluster));
   };
+  const auto replicas = [](const Stage& stage) { return fmt::format("{}", stage.replicas.size()); };
   const auto blocks = [&](const Stage& stage) {
     return fmt::format("{}", BlocksOf(stage, workload));
   };
@@ -51,11 +63,13 @@ std::vector<PlanChoice> ChoicesOf(const Plan& plan, const Workload& workload,
           {"ep", fmt::format("{}", first.expert_parallel)},
           {"pp", fmt::format("{}", plan.stages.size())},
           {"vpp", fmt::format("{}", plan.chunk_count())},
-          {"dp", fmt::format("{}", first.replicas.size())},
+          {"dp", InRuns(plan, replicas)},
           {"micro-batch", fmt::format("{}", plan.micro_batch)},
           {"schedule", Name(plan.order)},
           {"recompute", RecomputeText(plan)},
           {"zero", fmt::format("{}", plan.zero)},
+          {"sp", plan.sequence_parallel || first.tensor_parallel == 1 ? "on" : "off"},
+          {"rank order", plan.rank_order},
           {"blocks", InRuns(plan, blocks)}};
 }
 

@@ -56,6 +56,7 @@ void PlanFlags::RegisterDegrees(CLI::App& app) {
   Add(app, "--stage-replicas", degrees_.stage_replicas,
       "replicas of each stage in place of --dp, e.g. 15,1 [equally many]")
       ->delimiter(',');
+  Add(app, "--rank-order", degrees_.rank_order, "fastest first [tp-cp-ep-dp-pp]");
   Add(app, "--stage-layers", stage_layers_, "blocks per stage, e.g. 19,21,21,19")->delimiter(',');
 }
 
@@ -96,7 +97,6 @@ void PlanFlags::RegisterStep(CLI::App& app) {
       "per element, accumulated and reduced: 2 or 4 [4; 2 with fp16]");
   Add(app, "--embedding-placement", embedding_placement_,
       "first-last or redistributed: blocks leave the stage of the head [first-last]");
-  Add(app, "--rank-order", degrees_.rank_order, "fastest first [tp-cp-ep-dp-pp]");
 }
 
 void PlanFlags::RegisterSwitches(CLI::App& app) {
@@ -106,7 +106,7 @@ void PlanFlags::RegisterSwitches(CLI::App& app) {
   };
   sequence_parallel_option_ =
       add("--sequence-parallel,!--no-sequence-parallel", sequence_parallel_,
-          "norms and residuals split over the tensor group [on where tp > 1]");
+          "norms and residuals split over the tensor group [on where tp > 1]; a search tries both");
   add("--overlap-grad-reduce,!--no-overlap-grad-reduce", degrees_.overlap_grad_reduce,
       "reduce gradients beside the backward [on]");
   add("--overlap-param-gather,!--no-overlap-param-gather", degrees_.overlap_param_gather,

@@ -52,16 +52,6 @@ int RecomputedBlocks(const Stage& stage) {
   return blocks;
 }
 
-// "4", or "15-1" where stages differ.
-std::string ReplicasText(const Plan& plan) {
-  std::vector<size_t> replicas;
-  for (const Stage& stage : plan.stages) replicas.push_back(stage.replicas.size());
-  const bool are_equal =
-      std::adjacent_find(replicas.begin(), replicas.end(), std::not_equal_to<>()) == replicas.end();
-  if (are_equal) replicas.resize(1);
-  return fmt::format("{}", fmt::join(replicas, "-"));
-}
-
 }  // namespace
 
 int BlocksOf(const Stage& stage, const Workload& workload) {
@@ -72,6 +62,15 @@ int BlocksOf(const Stage& stage, const Workload& workload) {
     }
   }
   return blocks;
+}
+
+std::string ReplicasText(const Plan& plan) {
+  std::vector<size_t> replicas;
+  for (const Stage& stage : plan.stages) replicas.push_back(stage.replicas.size());
+  const bool are_equal =
+      std::adjacent_find(replicas.begin(), replicas.end(), std::not_equal_to<>()) == replicas.end();
+  if (are_equal) replicas.resize(1);
+  return fmt::format("{}", fmt::join(replicas, "-"));
 }
 
 nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {

@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "sim/plan.h"
 #include "sim/workload.h"
@@ -12,6 +13,9 @@ namespace stagecraft {
 
 // Blocks of a stage: its layers without embedding and head.
 int BlocksOf(const Stage& stage, const Workload& workload);
+
+// Of a stage: "4", or "15-1" where stages differ.
+std::string ReplicasText(const Plan& plan);
 
 // Everything that was chosen; keys carry their units. Of a job, the network's fidelity
 // and the stack's defaults too.

@@ -8,6 +8,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
+#include "search/partition/stages/stage_policy.h"
 #include "sim/pipeline/order_kind.h"
 #include "tools/flags.h"
 #include "tools/sample_flags.h"
@@ -61,6 +62,8 @@ void SearchFlags::Register(CLI::App& app) {
   AddList(app, "--schedule", orders_, "schedules, or all [1f1b,interleaved]");
   AddList(app, "--recompute", recomputes_, "none, selective, full [all]");
   AddList(app, "--zero", choices_.zeros, "0 to 3 [all]");
+  AddList(app, "--rank-order", choices_.rank_orders,
+          "fastest first [tp-cp-ep-dp-pp,tp-cp-ep-pp-dp]");
   app.add_flag("--fewer-devices", choices_.fewer_devices,
                "consider half of the nodes too, a quarter, ...");
   app.add_option("--objective", objective_, "what is to be least [step-time]")
@@ -155,6 +158,9 @@ SearchJob SearchFlags::Build() const {
                        "\", want names as simulate takes them, or all");
     }
     job.choices.orders.push_back(*order);
+  }
+  for (const std::string& order : job.choices.rank_orders) {
+    if (!ParseRankOrder(order)) throw InputError("--rank-order: " + RankOrderProblem(order));
   }
   for (const std::string& name : recomputes_) {
     bool is_known = false;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -9,6 +10,7 @@
 
 #include "sim/cluster_spec.h"
 #include "tools/cost_report.h"
+#include "tools/plan_choices.h"
 #include "tools/plan_report.h"
 #include "tools/plan_table.h"
 #include "tools/step_report.h"
@@ -23,7 +25,8 @@ bool IsEven(const Plan& plan, const Workload& workload) {
   int least = BlocksOf(plan.stages[0], workload), most = least;
   for (const Stage& stage : plan.stages) {
     const Stage& first = plan.stages[0];
-    if (stage.tensor_parallel != first.tensor_parallel || stage.recompute != first.recompute) {
+    if (stage.tensor_parallel != first.tensor_parallel || stage.recompute != first.recompute ||
+        stage.replicas.size() != first.replicas.size() || !stage.replica_micro_batches.empty()) {
       return false;
     }
     least = std::min(least, BlocksOf(stage, workload));
@@ -42,14 +45,23 @@ Json CurveToJson(const SearchProblem& problem, const SearchResult& result) {
   return curve;
 }
 
+// "24,24,8,8": of every replica.
+std::string SharesText(const Stage& stage) {
+  if (stage.replica_micro_batches.empty()) return "";
+  return fmt::format(", micro-batches {}", fmt::join(stage.replica_micro_batches, ","));
+}
+
 void PrintStages(const SearchProblem& problem, const Plan& plan, std::ostream& out) {
-  fmt::print(out, "\nstages of the best: devices, tp, blocks, recompute\n");
+  fmt::print(out, "\nstages of the best: devices, tp, dp, blocks, recompute\n");
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
-    const int first = stage.replicas[0][0];
-    fmt::print(out, "  {:>3}  {:>4} x {:<24} {:>3} {:>4}  {}\n", s,
-               stage.replicas.size() * stage.replicas[0].size(), problem.cluster.device(first).id,
-               stage.tensor_parallel, BlocksOf(stage, problem.workload), Name(stage.recompute));
+    std::vector<int> devices(problem.cluster.groups().size());
+    for (const std::vector<int>& replica : stage.replicas) {
+      devices[problem.cluster.device_group(replica[0])] += static_cast<int>(replica.size());
+    }
+    fmt::print(out, "  {:>3}  {:<32} {:>3} {:>3} {:>4}  {}{}\n", s,
+               DevicesText(devices, problem.cluster), stage.tensor_parallel, stage.replicas.size(),
+               BlocksOf(stage, problem.workload), Name(stage.recompute), SharesText(stage));
   }
 }
 

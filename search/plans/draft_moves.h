@@ -2,10 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "costmodel/random.h"
 #include "search/plans/plan_draft.h"
+#include "search/plans/plan_maker.h"
 
 namespace stagecraft {
 
@@ -13,10 +15,14 @@ namespace stagecraft {
 //   a block goes from one stage to another
 //   one stage, or all, recompute otherwise
 //   micro-batch, ZeRO stage, or schedule with its chunks
+//   sequence parallelism, or which ranks are neighbours
 //   a factor of 2 or 3 goes from one degree to another (tensor, context, data, pipeline)
 //   a stage's tensor degree doubles or halves, two stages meet, one parts, comes or goes
 //   two stages beside each other change places
-// Most of what is made so is a plan; MakePlan() knows.
+// and where boards are unlike
+//   a stage's replicas double or halve, for tensor ranks or devices, or one comes or goes
+//   replicas of a stage go to other boards, or two stages exchange half of theirs
+// Most of what is made so is a plan; PlanMaker knows.
 class DraftMoves {
  public:
   // The problem outlives it.
@@ -38,14 +44,19 @@ class DraftMoves {
   void ChangeMicroBatch(const PlanDraft& draft, Drafts& found) const;
   void ChangeSharding(const PlanDraft& draft, Drafts& found) const;
   void ChangeOrder(const PlanDraft& draft, Drafts& found) const;
+  void ChangeLayout(const PlanDraft& draft, Drafts& found) const;
   void TradeDegrees(const PlanDraft& draft, Drafts& found) const;
   void ChangeStages(const PlanDraft& draft, Drafts& found) const;
+  void ChangeReplicas(const PlanDraft& draft, Drafts& found) const;
+  void MoveReplicas(const PlanDraft& draft, Drafts& found) const;
   void SwapStages(const PlanDraft& draft, Drafts& found) const;
 
   const SearchProblem& problem_;
+  const PlanMaker maker_;
   std::vector<void (DraftMoves::*)(const PlanDraft&, Drafts&) const> kinds_;
   std::vector<Recompute> recomputes_;
   std::vector<PipelineOrder> orders_;
+  std::vector<std::string> rank_orders_;
   std::vector<Pool> pools_;
 };
 

@@ -17,37 +17,39 @@ namespace stagecraft {
 std::vector<Pool> DraftPools(const Cluster& cluster);
 
 struct DraftStage {
-  int pool = 0;
+  std::vector<int> replicas;  // by pool
   int tensor = 1;
   int blocks = 0;  // over all its chunks; embedding and head stand at the ends besides
   Recompute recompute = Recompute::kNone;
+
+  int replica_count() const;
+  int pool() const;       // the first that it lies in
+  bool is_mixed() const;  // it lies in several
   friend auto operator<=>(const DraftStage&, const DraftStage&) = default;
 };
 
 struct PlanDraft {
   PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
   int chunks = 1;
-  int data = 1;
   int context = 1;
   int expert = 1;
   int zero = 0;
   int64_t micro_batch = 1;
+  bool sequence_parallel = true;  // of stages with several tensor ranks
+  std::string rank_order = kDefaultRankOrder;
   std::vector<DraftStage> stages;
 
-  int stage_devices(const DraftStage& stage) const { return stage.tensor * context * data; }
+  int replica_count() const;  // of the stage with most
+  int stage_devices(const DraftStage& stage) const {
+    return stage.tensor * context * stage.replica_count();
+  }
   int devices() const;
+  int blocks() const;
   // A few words each, for people.
   std::string Describe() const;
   friend auto operator<=>(const PlanDraft&, const PlanDraft&) = default;
 };
 
-// A plan whose stages have equally many replicas.
 PlanDraft DraftOf(const Plan& plan, const SearchProblem& problem);
-
-// Stages take the devices of their pools one after another, or where the problem's rank
-// order puts them. Throws InputError where there
-// is no such plan, or the problem's choices rule it out; without fewer_devices a
-// homogeneous cluster is filled.
-Plan MakePlan(const PlanDraft& draft, const SearchProblem& problem);
 
 }  // namespace stagecraft

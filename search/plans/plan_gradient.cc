@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -56,12 +57,14 @@ class Descent {
 
 void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanStart>& all,
                            const PlanGradientOptions& options, PlanTrials& trials) {
-  constexpr size_t kSimulated = 1024;
-  const std::vector<PlanStart> shapes = OrderBySimulation(all, kSimulated, trials);
+  const std::vector<PlanStart> shapes = OrderShapes(all, trials);
   constexpr size_t kWave = 32;  // starts side by side
   const Random random(options.seed);
   constexpr int kRepairEvery = 8;  // waves
   int waves = 0;
+  // The best rounding since the last repair.
+  double rounded_score = std::numeric_limits<double>::infinity();
+  PlanDraft rounded_draft;
   size_t next = 0, idle = 0;
   while (!trials.IsSpent() && idle < shapes.size()) {
     const int64_t before = trials.evaluations();
@@ -78,10 +81,15 @@ void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanS
     }
     const std::vector<double> scores = trials.Score(drafts);
     const auto best = std::min_element(scores.begin(), scores.end());
+    if (best != scores.end() && *best < rounded_score) {
+      rounded_score = *best;
+      rounded_draft = drafts[best - scores.begin()];
+    }
     const bool is_due = ++waves % kRepairEvery == 0;
-    const bool is_best = best != scores.end() && *best <= trials.best_score();
-    if (best != scores.end() && (is_best || is_due) && std::isfinite(*best) && !trials.IsSpent()) {
-      Descend(problem, drafts[best - scores.begin()], options.repairs, trials);
+    const bool is_best = rounded_score <= trials.best_score();
+    if ((is_best || is_due) && std::isfinite(rounded_score) && !trials.IsSpent()) {
+      Descend(problem, rounded_draft, options.repairs, trials);
+      rounded_score = std::numeric_limits<double>::infinity();
     }
     idle = trials.evaluations() == before ? idle + rounded.size() : 0;
   }

@@ -17,11 +17,11 @@ struct PlanGradientOptions {
   uint64_t seed = 1;
 };
 
-// Shape after shape (plan_starts.h), those first whose starts take least, and again: a
-// StageRelaxation over where the blocks are cut and what each stage runs on, descending the slowest
-// stage. At its end two roundings are simulated; of every 32 starts the best is repaired by
-// Descend(), where nothing was better so far, or every eighth time. Ends too where all shapes bring
-// nothing that was not seen.
+// Shape after shape, as OrderShapes() has them, and again: a StageRelaxation over where the
+// blocks are cut and what each stage runs on, descending the slowest stage. At its end two
+// roundings are simulated. After every 32 starts the best rounding since the last repair is
+// repaired by Descend() if nothing was better so far, and every eighth time whatever it is.
+// Ends too where all shapes bring nothing that was not seen.
 void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanStart>& all,
                            const PlanGradientOptions& options, PlanTrials& trials);
 

@@ -35,11 +35,10 @@ void SearchPlansByMcmc(const SearchProblem& problem, const std::vector<PlanStart
                        const PlanMcmcOptions& options, PlanTrials& trials) {
   if (starts.empty()) return;
   constexpr int64_t kPatience = 100;
-  constexpr size_t kSimulated = 1024;
   constexpr int kMostIdleRounds = 1000;
   const DraftMoves moves(problem);
   const Random random(options.seed);
-  const std::vector<PlanStart> best = OrderBySimulation(starts, kSimulated, trials);
+  const std::vector<PlanStart> best = OrderBySimulation(starts, trials);
   std::vector<Chain> chains;
   std::vector<PlanDraft> drafts;
   for (int i = 0; i < options.chains; ++i) {

@@ -33,6 +33,8 @@ class ShapeBandit {
 
   // No more plans of that shape.
   void Leave(size_t shape) { logits_[shape] = -std::numeric_limits<double>::infinity(); }
+  // Another shape in its place, as likely as the likeliest.
+  void Renew(size_t shape) { logits_[shape] = *std::max_element(logits_.begin(), logits_.end()); }
 
   // `reward` of a batch of that shape.
   void Learn(size_t shape, double reward) {
@@ -100,15 +102,20 @@ std::vector<PlanDraft> DraftsOf(const ShapeView& view, const PolicyBatch& batch)
 void SearchPlansByPolicy(const SearchProblem& problem, const std::vector<PlanStart>& all,
                          const PlanPolicyOptions& options, StagePolicy& policy,
                          PlanTrials& trials) {
-  constexpr size_t kSimulated = 1024;
-  const std::vector<PlanStart> shapes = OrderBySimulation(all, kSimulated, trials);
+  const std::vector<PlanStart> shapes = OrderShapes(all, trials);
   constexpr int kMostIdle = 3;       // batches of a shape in a row with little new
   constexpr double kUnfitTimes = 4;  // the best score, for plans that are none
+  size_t next_shape = 0;
+  const auto next_view = [&] {
+    std::unique_ptr<ShapeView> view;
+    while (next_shape < shapes.size() && (view == nullptr || !view->is_possible)) {
+      view = std::make_unique<ShapeView>(problem, shapes[next_shape++].draft);
+    }
+    return view != nullptr && view->is_possible ? std::move(view) : nullptr;
+  };
   std::vector<std::unique_ptr<ShapeView>> views;
-  for (const PlanStart& shape : shapes) {
-    if (views.size() >= static_cast<size_t>(options.shapes)) break;
-    auto view = std::make_unique<ShapeView>(problem, shape.draft);
-    if (view->is_possible) views.push_back(std::move(view));
+  for (int i = 0; i < options.shapes; ++i) {
+    if (std::unique_ptr<ShapeView> view = next_view()) views.push_back(std::move(view));
   }
   if (views.empty()) return;
   ShapeBandit bandit(views.size(), options.shape_rate);
@@ -125,15 +132,19 @@ void SearchPlansByPolicy(const SearchProblem& problem, const std::vector<PlanSta
     // Drawn over and over, a shape has no more to teach.
     const bool is_idle = 4 * (trials.evaluations() - before) < options.ppo.batch;
     view.idle = is_idle ? view.idle + 1 : 0;
-    if (view.idle >= kMostIdle) {
-      bandit.Leave(drawn);
+    if (trials.evaluations() != before && std::isfinite(trials.best_score())) {
+      for (double& score : scores) score = std::min(score, kUnfitTimes * trials.best_score());
+      bandit.Learn(drawn, -std::log(*std::min_element(scores.begin(), scores.end())));
+      learner.Learn(*view.graph, batch, scores);
+    }
+    if (view.idle < kMostIdle) continue;
+    bandit.Leave(drawn);
+    if (std::unique_ptr<ShapeView> other = next_view()) {
+      views[drawn] = std::move(other);
+      bandit.Renew(drawn);
+    } else {
       --left;
     }
-    if (trials.evaluations() == before) continue;
-    if (!std::isfinite(trials.best_score())) continue;  // nothing to compare with
-    for (double& score : scores) score = std::min(score, kUnfitTimes * trials.best_score());
-    bandit.Learn(drawn, -std::log(*std::min_element(scores.begin(), scores.end())));
-    learner.Learn(*view.graph, batch, scores);
   }
 }
 

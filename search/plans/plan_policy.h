@@ -12,7 +12,7 @@
 namespace stagecraft {
 
 struct PlanPolicyOptions {
-  int shapes = 16;          // whose starts take least, to choose from
+  int shapes = 16;          // to choose from at a time, the first ones of OrderShapes()
   double shape_rate = 0.5;  // of the shapes' logits
   StagePpoOptions ppo = {.batch = 16, .epochs = 2};
   uint64_t seed = 1;
@@ -24,7 +24,7 @@ struct PlanPolicyOptions {
 // stage, and learns by PPO from the simulated steps. Untrained, it learns from scratch;
 // trained on operator graphs or other clusters, it is tuned to this problem. Plans that
 // cannot be or do not fit count as four times the best. A shape whose batches bring
-// little that was not seen is left.
+// little that was not seen makes room for the next.
 void SearchPlansByPolicy(const SearchProblem& problem, const std::vector<PlanStart>& all,
                          const PlanPolicyOptions& options, StagePolicy& policy, PlanTrials& trials);
 

@@ -1,9 +1,9 @@
 #include "search/plans/plan_search.h"
 
-#include <chrono>
 #include <utility>
 
 #include "search/exhaustive.h"
+#include "search/partition/stages/stage_policy.h"
 #include "search/plans/beam.h"
 #include "search/plans/plan_gradient.h"
 #include "search/plans/plan_mcmc.h"
@@ -11,6 +11,7 @@
 #include "search/plans/plan_starts.h"
 #include "search/plans/plan_trials.h"
 #include "search/plans/submeshes.h"
+#include "search/stopwatch.h"
 
 namespace stagecraft {
 namespace {
@@ -53,9 +54,9 @@ PlanRun SearchFrom(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSp
     if (algorithm == PlanAlgorithm::kExhaustive || starts.empty()) {
       return SearchExhaustively(problem, space, options.search);
     }
-    PlanTrials trials(problem, options.search);
+    PlanTrials trials(problem, space, options.search);
     Run(algorithm, problem, starts, options, trials);
-    return trials.Finish(space);
+    return trials.Finish();
   });
 }
 
@@ -80,9 +81,9 @@ std::optional<PlanAlgorithm> FindPlanAlgorithm(std::string_view name) {
 }
 
 PlanRun TimedRun(PlanAlgorithm algorithm, const std::function<SearchResult()>& search) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   PlanRun run{algorithm, search(), 0};
-  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  run.seconds = watch.Seconds();
   return run;
 }
 

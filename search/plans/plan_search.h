@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "search/partition/stages/stage_policy.h"
 #include "search/plan_space.h"
 #include "search/problem.h"
 #include "search/solution.h"

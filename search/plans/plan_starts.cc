@@ -7,21 +7,9 @@
 
 #include "costmodel/check.h"
 #include "search/plans/draft_moves.h"
+#include "search/plans/plan_maker.h"
 
 namespace stagecraft {
-namespace {
-
-bool IsPlan(const PlanDraft& draft, const SearchProblem& problem) {
-  try {
-    MakePlan(draft, problem);
-    return true;
-  } catch (const InputError&) {
-    return false;
-  }
-}
-
-}  // namespace
-
 std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space, size_t most) {
   std::vector<std::pair<double, size_t>> bounds;
   for (size_t i = 0; i < space.size(); ++i) {
@@ -46,11 +34,12 @@ std::vector<PlanStart> ShapesOf(const SearchProblem& problem,
                                 const std::vector<PlanStart>& starts) {
   constexpr size_t kReshaped = 32;  // of those whose other shapes are looked at
   const DraftMoves moves(problem);
+  const PlanMaker maker(problem);
   std::vector<PlanStart> shapes;
   std::set<PlanDraft> seen;
   const auto add = [&](const PlanStart& start) {
     PlanDraft shape = start.draft;
-    shape.stages.assign(shape.stages.size(), {});
+    shape.stages.assign(shape.stages.size(), {.replicas = {shape.replica_count()}});
     const bool is_new = seen.insert(std::move(shape)).second;
     if (is_new) shapes.push_back(start);
     return is_new;
@@ -60,27 +49,57 @@ std::vector<PlanStart> ShapesOf(const SearchProblem& problem,
     if (!add(start) || problem.cluster.homogeneous() || reshaped >= kReshaped) continue;
     ++reshaped;
     for (PlanDraft& other : moves.OfShape(start.draft)) {
-      if (IsPlan(other, problem)) add({std::move(other), start.bound});
+      if (maker.IsPlan(other)) add({std::move(other), start.bound});
     }
   }
   return shapes;
 }
 
-std::vector<PlanStart> OrderBySimulation(std::vector<PlanStart> starts, size_t most,
-                                         PlanTrials& trials) {
-  size_t count = std::min(most, starts.size());
+namespace {
+
+struct Simulated {
+  std::vector<PlanStart> fitting;  // least score first
+  std::vector<PlanStart> others;   // in their order
+};
+
+Simulated SimulateFirst(const std::vector<PlanStart>& starts, PlanTrials& trials) {
+  constexpr size_t kMost = 1024;
+  size_t count = std::min(kMost, starts.size());
   const int64_t limit = trials.budget().evaluations;
   if (limit > 0) count = std::min(count, static_cast<size_t>(std::max<int64_t>(1, limit / 5)));
   std::vector<PlanDraft> drafts;
   for (size_t i = 0; i < count; ++i) drafts.push_back(starts[i].draft);
   const std::vector<double> scores = trials.Score(drafts);
-  std::vector<std::pair<double, size_t>> order;
-  for (size_t i = 0; i < count; ++i) order.emplace_back(scores[i], i);
-  std::sort(order.begin(), order.end());
+  std::vector<std::pair<double, size_t>> fitting;
+  Simulated simulated;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    if (i < count && PlanTrials::Fits(scores[i])) {
+      fitting.emplace_back(scores[i], i);
+    } else {
+      simulated.others.push_back(starts[i]);
+    }
+  }
+  std::sort(fitting.begin(), fitting.end());
+  for (const auto& [score, index] : fitting) simulated.fitting.push_back(starts[index]);
+  return simulated;
+}
+
+}  // namespace
+
+std::vector<PlanStart> OrderBySimulation(const std::vector<PlanStart>& starts, PlanTrials& trials) {
+  auto [ordered, others] = SimulateFirst(starts, trials);
+  ordered.insert(ordered.end(), others.begin(), others.end());
+  return ordered;
+}
+
+std::vector<PlanStart> OrderShapes(const std::vector<PlanStart>& shapes, PlanTrials& trials) {
+  const auto [fitting, others] = SimulateFirst(shapes, trials);
   std::vector<PlanStart> ordered;
-  for (const auto& [score, index] : order) ordered.push_back(starts[index]);
-  std::copy(ordered.begin(), ordered.end(), starts.begin());
-  return starts;
+  for (size_t i = 0; i < std::max(fitting.size(), others.size()); ++i) {
+    if (i < fitting.size()) ordered.push_back(fitting[i]);
+    if (i < others.size()) ordered.push_back(others[i]);
+  }
+  return ordered;
 }
 
 }  // namespace stagecraft

@@ -24,9 +24,11 @@ std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space
 // behind each of the first ones the other shapes of its stages that are plans.
 std::vector<PlanStart> ShapesOf(const SearchProblem& problem, const std::vector<PlanStart>& starts);
 
-// The first of them simulated as they are, at a fifth of the budget's evaluations but no
-// more than `most`; least score first, and the others behind in their order.
-std::vector<PlanStart> OrderBySimulation(std::vector<PlanStart> starts, size_t most,
-                                         PlanTrials& trials);
+// The first 1,024 of them simulated as they are, at no more than a fifth of the budget's
+// evaluations; those that fit, least score first, and the others behind in their order.
+std::vector<PlanStart> OrderBySimulation(const std::vector<PlanStart>& starts, PlanTrials& trials);
+// The same with the others in between: a shape whose start does not fit may have other stages
+// that do.
+std::vector<PlanStart> OrderShapes(const std::vector<PlanStart>& shapes, PlanTrials& trials);
 
 }  // namespace stagecraft

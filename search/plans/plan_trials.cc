@@ -3,6 +3,7 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "costmodel/check.h"
@@ -12,34 +13,21 @@ namespace stagecraft {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Of plans that do not fit, times the share of its memory that the fullest device needs.
+// Of plans that do not fit, times one and the share of its memory that the fullest device needs.
 constexpr double kUnfit = 1e9;
 
 }  // namespace
 
-PlanTrials::PlanTrials(const SearchProblem& problem, const SearchOptions& options)
-    : problem_(problem), options_(options), ranker_(problem) {}
+PlanTrials::PlanTrials(const SearchProblem& problem, const PlanSpace& space,
+                       const SearchOptions& options)
+    : options_(options), problem_(problem), maker_(problem), findings_(problem, space, options) {}
 
-double PlanTrials::Seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-}
-
-bool PlanTrials::IsSpent() const { return options_.budget.IsSpent(evaluations(), Seconds()); }
-
-double PlanTrials::share_spent() const {
-  const Budget& budget = options_.budget;
-  double share = 0;
-  if (budget.evaluations > 0) {
-    share = static_cast<double>(evaluations()) / static_cast<double>(budget.evaluations);
-  }
-  if (budget.seconds > 0) share = std::max(share, Seconds() / budget.seconds);
-  return std::min(share, 1.0);
-}
+bool PlanTrials::Fits(double score) { return score < kUnfit; }
 
 std::optional<RankedPlan> PlanTrials::Try(const PlanDraft& draft) {
   try {
-    return ranker_.Rank(
-        WithOrders(MakePlan(draft, problem_), problem_.workload, problem_.cluster, problem_.model));
+    return findings_.ranker().Rank(
+        WithOrders(maker_.Make(draft), problem_.workload, problem_.cluster, problem_.model));
   } catch (const InputError&) {
     return std::nullopt;
   }
@@ -47,66 +35,36 @@ std::optional<RankedPlan> PlanTrials::Try(const PlanDraft& draft) {
 
 double PlanTrials::Keep(const PlanDraft& draft, std::optional<RankedPlan> tried) {
   if (!tried) return kInfinity;
-  RankedPlan& ranked = *tried;
-  ++result_.evaluated;
-  if (!ranked.evaluation.fits) {
-    if (obstacle_.IsNearer(ranked.evaluation)) {
-      obstacle_.NoteStage(ranker_.Misfit(ranked.plan), draft.Describe());
-    }
-    return kUnfit * MemoryShare(ranked.evaluation.memory);
+  findings_.CountEvaluation();
+  if (!tried->evaluation.fits) {
+    findings_.NoteMisfit(*tried, [&] { return draft.Describe(); });
+    return kUnfit * (1 + MemoryShare(tried->evaluation.memory));
   }
-  ++result_.feasible;
-  const double score = ranked.score;
-  if (score < best_score_) {
-    best_score_ = score;
-    best_ = draft;
-    result_.curve.push_back({evaluations(), Seconds(), score});
-  }
-  const auto place =
-      std::upper_bound(result_.plans.begin(), result_.plans.end(), score,
-                       [](double own, const RankedPlan& other) { return own < other.score; });
-  result_.plans.insert(place, std::move(ranked));
-  if (result_.plans.size() > static_cast<size_t>(options_.top)) result_.plans.pop_back();
+  const double score = tried->score;
+  if (score < best_score()) best_ = draft;
+  findings_.Keep(std::move(*tried));
   return score;
 }
 
 std::vector<double> PlanTrials::Score(const std::vector<PlanDraft>& drafts) {
   constexpr size_t kWave = 64;  // between looks at the budget
-  std::vector<double> scores(drafts.size(), kInfinity);
   std::vector<size_t> unseen;
   for (size_t i = 0; i < drafts.size(); ++i) {
     if (seen_.try_emplace(drafts[i], kInfinity).second) unseen.push_back(i);
   }
-  for (size_t begin = 0; begin < unseen.size(); begin += kWave) {
-    const size_t end = std::min(begin + kWave, unseen.size());
+  for (size_t begin = 0, end = 0; begin < unseen.size() && !IsSpent(); begin = end) {
+    end = begin + findings_.Room(std::min(kWave, unseen.size() - begin));
     std::vector<std::optional<RankedPlan>> tried(end - begin);
-    const bool is_spent = IsSpent();
-    if (!is_spent) {
-      tbb::parallel_for(begin, end, [&](size_t i) { tried[i - begin] = Try(drafts[unseen[i]]); });
-    }
+    tbb::parallel_for(begin, end, [&](size_t i) { tried[i - begin] = Try(drafts[unseen[i]]); });
     for (size_t i = begin; i < end; ++i) {
       const PlanDraft& draft = drafts[unseen[i]];
-      const Budget& budget = options_.budget;
-      if (is_spent || (budget.evaluations > 0 && evaluations() >= budget.evaluations)) {
-        seen_.erase(draft);
-      } else {
-        seen_[draft] = Keep(draft, std::move(tried[i - begin]));
-      }
+      seen_[draft] = Keep(draft, std::move(tried[i - begin]));
     }
-    if (options_.report) options_.report({evaluations(), 0, best_score_, 0});
+    findings_.Report(0, best_score(), 0);
   }
-  for (size_t i = 0; i < drafts.size(); ++i) {
-    const auto found = seen_.find(drafts[i]);
-    if (found != seen_.end()) scores[i] = found->second;
-  }
+  std::vector<double> scores;
+  for (const PlanDraft& draft : drafts) scores.push_back(seen_.at(draft));
   return scores;
-}
-
-SearchResult PlanTrials::Finish(const PlanSpace& space) {
-  if (result_.plans.empty()) result_.obstacle = obstacle_.Text(space);
-  result_.space = space.name();
-  result_.candidates = static_cast<int64_t>(space.size());
-  return std::move(result_);
 }
 
 }  // namespace stagecraft

@@ -15,29 +15,29 @@ ShapeStages::ShapeStages(const SearchProblem& problem, const PlanDraft& shape)
       fills_(problem.cluster.homogeneous() && !problem.choices.fewer_devices) {
   const std::vector<StageChoice>& all = table_.choices();
   const std::vector<Pool> pools = DraftPools(problem.cluster);
-  const auto fill =
-      static_cast<int64_t>(pools[0].devices) / (int64_t{shape.data} * shape.context * stages());
+  const auto fill = static_cast<int64_t>(pools[0].devices) /
+                    (int64_t{table_.replicas()} * shape.context * stages());
   const auto fills = [&](const StageChoice& choice) { return choice.tensor == fill; };
   const bool is_even = fills_ && std::any_of(all.begin(), all.end(), fills);
   unit_ = std::numeric_limits<int>::max();
-  for (const StageChoice& choice : all) {
-    if (!is_even || fills(choice)) unit_ = std::min(unit_, choice.tensor);
-  }
-  for (const Pool& pool : pools) {
-    units_.push_back(pool.devices / (shape.data * shape.context * unit_));
-  }
   for (int i = 0; i < static_cast<int>(all.size()); ++i) {
-    if ((is_even && !fills(all[i])) || all[i].tensor % unit_ != 0) continue;
-    const StageReplicas on{all[i].pool, all[i].tensor / unit_};
-    if (choices_.empty() || choices_.back() != on) {
+    if (!is_even || fills(all[i])) unit_ = std::min(unit_, table_.devices(i));
+  }
+  for (const Pool& pool : pools) units_.push_back(pool.devices / unit_);
+  for (int i = 0; i < static_cast<int>(all.size()); ++i) {
+    if ((is_even && !fills(all[i])) || table_.devices(i) % unit_ != 0) continue;
+    const StageReplicas on{all[i].pool, table_.devices(i) / unit_};
+    const auto place = std::find(choices_.begin(), choices_.end(), on);
+    const auto index = static_cast<size_t>(place - choices_.begin());
+    if (place == choices_.end()) {
       choices_.push_back(on);
       in_table_.emplace_back();
     }
-    in_table_.back().push_back(i);
+    in_table_[index].push_back(i);
   }
 }
 
-ShapeStages::Fitted ShapeStages::FitRecompute(const PieceStage& stage) const {
+ShapeStages::Fitted ShapeStages::FitChoice(const PieceStage& stage) const {
   const auto place = std::find(choices_.begin(), choices_.end(), stage.on);
   const double in_flight = InFlight(table_.shape(), stages(), stages() - 1 - stage.stages_behind,
                                     table_.micro_batches());
@@ -52,7 +52,7 @@ ShapeStages::Fitted ShapeStages::FitRecompute(const PieceStage& stage) const {
   return best;
 }
 
-double ShapeStages::Score(const PieceStage& stage) const { return FitRecompute(stage).score; }
+double ShapeStages::Score(const PieceStage& stage) const { return FitChoice(stage).score; }
 
 double ShapeStages::LeastSeconds() const {
   Duration least = Duration::Max();
@@ -101,9 +101,8 @@ PlanDraft ShapeStages::Draft(const std::vector<int>& ends,
   for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
     const int begin = s == 0 ? 0 : ends[s - 1];
     const int behind = static_cast<int>(stages.size()) - 1 - s;
-    const StageChoice& choice =
-        table_.choices()[FitRecompute({begin, ends[s], stages[s], behind, 0}).choice];
-    draft.stages[s] = {choice.pool, choice.tensor, ends[s] - begin, choice.recompute};
+    const int choice = FitChoice({begin, ends[s], stages[s], behind, 0}).choice;
+    draft.stages[s] = table_.Stage(choice, ends[s] - begin);
   }
   return draft;
 }

@@ -11,8 +11,9 @@
 
 namespace stagecraft {
 
-// A unit is what of a pool the smallest tensor degree takes; a StageReplicas of it is a
-// tensor degree in units, and its kind the pool.
+// A unit is what of a pool the least choice takes; a StageReplicas of it is a number of units
+// for a stage, and its kind the pool. How a stage divides its devices into replicas and tensor
+// ranks, and what it recomputes, is what then scores best.
 class ShapeStages {
  public:
   ShapeStages(const SearchProblem& problem, const PlanDraft& shape);
@@ -24,8 +25,7 @@ class ShapeStages {
   // shape has no place.
   const std::vector<StageReplicas>& choices() const { return choices_; }
   const std::vector<int>& units() const { return units_; }  // by pool
-  // With the least recomputation that fits; seconds of a micro-batch, many times as much
-  // where none does.
+  // Seconds of a micro-batch, many times as much where nothing fits.
   double Score(const PieceStage& stage) const;
   // What a stage would take at least, were all on the fastest choice and equally long.
   double LeastSeconds() const;
@@ -43,14 +43,14 @@ class ShapeStages {
     int choice = 0;  // of the table
     double score = 0;
   };
-  Fitted FitRecompute(const PieceStage& stage) const;
+  Fitted FitChoice(const PieceStage& stage) const;
 
   const SearchProblem& problem_;
   const StageTable table_;
   const bool fills_;
-  int unit_ = 1;  // tensor degree of a unit
+  int unit_ = 1;  // devices
   std::vector<StageReplicas> choices_;
-  std::vector<std::vector<int>> in_table_;  // by choice, least recomputation first
+  std::vector<std::vector<int>> in_table_;  // by choice
   std::vector<int> units_;
 };
 

@@ -4,28 +4,17 @@
 #include <numeric>
 
 #include "search/layer_times.h"
-#include "sim/lowering.h"
-#include "sim/memory/model_states.h"
-#include "sim/memory/rank_tensors.h"
-#include "sim/shard.h"
+#include "search/space.h"
+#include "sim/memory/framework_memory.h"
 
 namespace stagecraft {
 namespace {
 
-constexpr int kMostTensor = 64;
-
 // One stage on the first devices of the choice's pool.
 Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageChoice& choice,
              const Pool& pool) {
-  Plan probe;
-  static_cast<StepOptions&>(probe) = problem.given;
-  probe.order = PipelineOrder::kOneForwardOneBackward;
-  probe.micro_batch = shape.micro_batch;
-  probe.sequence_parallel = problem.given.sequence_parallel != 0 && choice.tensor > 1;
-  probe.zero = shape.zero;
-  probe.gradient_bytes = problem.given.gradient_bytes != 0
-                             ? problem.given.gradient_bytes
-                             : (probe.precision == DType::kFp16 ? 2 : 4);
+  Plan probe =
+      ProbeOf(problem, shape.micro_batch, shape.sequence_parallel && choice.tensor > 1, shape.zero);
   Stage stage;
   stage.chunks = {{0, problem.workload.layer_count()}};
   stage.tensor_parallel = choice.tensor;
@@ -33,7 +22,7 @@ Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageCh
   stage.expert_parallel = shape.expert;
   stage.recompute = choice.recompute;
   int first = pool.first;
-  for (int replica = 0; replica < shape.data; ++replica) {
+  for (int replica = 0; replica < choice.replicas; ++replica) {
     stage.replicas.emplace_back(choice.tensor * shape.context);
     std::iota(stage.replicas.back().begin(), stage.replicas.back().end(), first);
     first += choice.tensor * shape.context;
@@ -42,82 +31,102 @@ Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageCh
   return probe;
 }
 
+template <typename T>
+bool Allows(const std::vector<T>& choices, T value) {
+  return choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end();
+}
+
 }  // namespace
 
 StageTable::StageTable(const SearchProblem& problem, const PlanDraft& shape)
     : problem_(problem),
       shape_(shape),
+      replicas_(shape.replica_count()),
       blocks_(problem.workload.layer_count() - 2),
-      micro_batches_(problem.given.global_batch / shape.data / shape.micro_batch) {
-  const std::vector<Pool> pools = DraftPools(problem.cluster);
+      micro_batches_(problem.given.global_batch / replicas_ / shape.micro_batch),
+      pools_(DraftPools(problem.cluster)) {
   const Choices& choices = problem.choices;
-  for (int pool = 0; pool < static_cast<int>(pools.size()); ++pool) {
-    for (int tensor = 1; tensor <= std::min(kMostTensor, pools[pool].devices); ++tensor) {
-      if (tensor * shape.context * shape.data > pools[pool].devices) break;
-      if (tensor > pools[pool].node_devices && tensor % pools[pool].node_devices != 0) continue;
+  const bool selects = problem.workload.attention == AttentionBackend::kUnfused;
+  for (int p = 0; p < static_cast<int>(pools_.size()); ++p) {
+    const Pool& pool = pools_[p];
+    for (int tensor = 1; tensor <= std::min(kMostTensor, pool.devices); ++tensor) {
+      if (!Allows(choices.tensor, tensor)) continue;
+      if (tensor > pool.node_devices && tensor % pool.node_devices != 0) continue;
       for (const Recompute recompute :
            {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
-        if (!choices.recomputes.empty() &&
-            std::find(choices.recomputes.begin(), choices.recomputes.end(), recompute) ==
-                choices.recomputes.end()) {
-          continue;
-        }
-        const bool selects = problem.workload.attention == AttentionBackend::kUnfused;
+        if (!Allows(choices.recomputes, recompute)) continue;
         if (recompute == Recompute::kSelective && !selects) continue;
-        const StageChoice choice{pool, tensor, recompute};
-        std::optional<Sums> sums = Measure(choice);
-        if (!sums) continue;
-        choices_.push_back(choice);
-        sums_.push_back(std::move(*sums));
+        AddChoices(p, tensor, recompute);
       }
     }
   }
 }
 
-int StageTable::devices(int choice) const {
-  return choices_[choice].tensor * shape_.context * shape_.data;
+void StageTable::AddChoices(int pool, int tensor, Recompute recompute) {
+  std::vector<int> counts{replicas_};
+  if (!problem_.cluster.homogeneous() && problem_.given.data == 0) {
+    // Devices in whole numbers of the usual replicas, so that stages fit side by side.
+    if (replicas_ % 2 == 0 && tensor % 2 == 0) counts.push_back(replicas_ / 2);
+    counts.push_back(2 * replicas_);
+  }
+  std::optional<Sums> first;  // of the same but for its replicas
+  for (const int replicas : counts) {
+    const StageChoice choice{pool, tensor, replicas, recompute};
+    if (int64_t{tensor} * shape_.context * replicas > pools_[pool].devices) continue;
+    const Plan probe = ProbeOf(problem_, shape_, choice, pools_[pool]);
+    if (!FindErrors(probe, problem_.workload, problem_.cluster).empty()) continue;
+    // Groups of experts lie over several replicas.
+    const bool is_like = first && shape_.expert == 1;
+    sums_.push_back(is_like ? WithStates(*first, probe) : Measure(probe));
+    choices_.push_back(choice);
+    if (!first) first = sums_.back();
+  }
 }
 
-std::optional<StageTable::Sums> StageTable::Measure(const StageChoice& choice) const {
-  const Workload& workload = problem_.workload;
-  const Cluster& cluster = problem_.cluster;
-  if (!problem_.choices.tensor.empty() &&
-      std::find(problem_.choices.tensor.begin(), problem_.choices.tensor.end(), choice.tensor) ==
-          problem_.choices.tensor.end()) {
-    return std::nullopt;
-  }
-  Plan probe = ProbeOf(problem_, shape_, choice, DraftPools(cluster)[choice.pool]);
-  if (!FindErrors(probe, workload, cluster).empty()) return std::nullopt;
-  const Device& device = cluster.device(probe.stages[0].replicas[0][0]);
-  const std::vector<LayerTimes> times =
-      MeasureLayers(problem_, StageShard(probe, workload, cluster, 0, 0), device);
+std::optional<int> StageTable::Find(const DraftStage& stage) const {
+  const StageChoice choice{stage.pool(), stage.tensor, stage.replica_count(), stage.recompute};
+  const auto place = std::find(choices_.begin(), choices_.end(), choice);
+  if (stage.is_mixed() || place == choices_.end()) return std::nullopt;
+  return static_cast<int>(place - choices_.begin());
+}
 
-  struct KindCost {
-    Duration time;
-    int64_t states = 0, saved = 0;
-  };
-  std::vector<std::optional<KindCost>> kinds(workload.kinds.size());
-  Sums sums;
-  sums.memory = device.memory;
-  sums.time.resize(1);
-  sums.states = sums.saved = {0};
+DraftStage StageTable::Stage(int choice, int blocks) const {
+  const StageChoice& own = choices_[choice];
+  DraftStage stage{.replicas = std::vector<int>(pools_.size()),
+                   .tensor = own.tensor,
+                   .blocks = blocks,
+                   .recompute = own.recompute};
+  stage.replicas[own.pool] = own.replicas;
+  return stage;
+}
+
+int StageTable::devices(int choice) const {
+  return choices_[choice].tensor * shape_.context * choices_[choice].replicas;
+}
+
+StageTable::Sums StageTable::Measure(const Plan& probe) const {
+  const Workload& workload = problem_.workload;
+  const std::vector<LayerTimes> times = MeasureLayers(problem_, probe);
+  std::vector<std::optional<LayerMemory>> memory(workload.kinds.size());
+  Sums sums{.time = {Duration()}, .states = {0}, .saved = {0}, .memory = {}};
+  sums.memory = problem_.cluster.device(probe.stages[0].replicas[0][0]).memory;
   for (int layer = 0; layer < workload.layer_count(); ++layer) {
     const int kind = workload.layers[layer];
-    if (!kinds[kind]) {
-      probe.stages[0].chunks = {{layer, 1}};
-      const ParameterCount parameters =
-          ShardParameters(workload.layer(layer), choice.tensor, shape_.expert);
-      const ModelStates states = ShareOut(parameters, SharingOf(probe, workload, 0));
-      const Bytes optimizer = probe.offload.optimizer ? Bytes() : states.optimizer;
-      const RankTensors rank =
-          RankTensorsMaker(workload, cluster, problem_.framework).Make(probe, 0, 0);
-      kinds[kind] = {times[kind].forward + times[kind].backward,
-                     (states.weights + states.gradients + optimizer).count(),
-                     (*rank.chunks[0])[Phase::kForward].summary.net};
-    }
-    sums.time.push_back(sums.time.back() + kinds[kind]->time);
-    sums.states.push_back(sums.states.back() + kinds[kind]->states);
-    sums.saved.push_back(sums.saved.back() + kinds[kind]->saved);
+    if (!memory[kind]) memory[kind] = MeasureLayerMemory(problem_, probe, layer);
+    sums.time.push_back(sums.time.back() + times[kind].forward + times[kind].backward);
+    sums.states.push_back(sums.states.back() + memory[kind]->states.count());
+    sums.saved.push_back(sums.saved.back() + memory[kind]->saved.count());
+  }
+  return sums;
+}
+
+StageTable::Sums StageTable::WithStates(Sums sums, const Plan& probe) const {
+  const Workload& workload = problem_.workload;
+  std::vector<std::optional<Bytes>> states(workload.kinds.size());
+  for (int layer = 0; layer < workload.layer_count(); ++layer) {
+    std::optional<Bytes>& own = states[workload.layers[layer]];
+    if (!own) own = LayerStates(problem_, probe, layer);
+    sums.states[layer + 1] = sums.states[layer] + own->count();
   }
   return sums;
 }
@@ -136,7 +145,8 @@ LayerRange LayersOf(int first, int count, int blocks) {
 Duration StageTable::Time(int choice, int first, int count) const {
   const LayerRange layers = LayersOf(first, count, blocks_);
   const std::vector<Duration>& time = sums_[choice].time;
-  return time[layers.first + layers.count] - time[layers.first];
+  const Duration own = time[layers.first + layers.count] - time[layers.first];
+  return Duration::Nanoseconds(own.ns() * replicas_ / choices_[choice].replicas);
 }
 
 double StageTable::MemoryShare(int choice, int first, int count, double in_flight) const {
@@ -145,7 +155,9 @@ double StageTable::MemoryShare(int choice, int first, int count, double in_fligh
   const int end = layers.first + layers.count;
   const auto states = static_cast<double>(sums.states[end] - sums.states[layers.first]);
   const auto saved = static_cast<double>(sums.saved[end] - sums.saved[layers.first]);
-  return (states + in_flight * saved + static_cast<double>(ContextMemory().count())) /
+  const double share = static_cast<double>(replicas_) / choices_[choice].replicas;
+  return (states + std::max(1.0, in_flight * share) * saved +
+          static_cast<double>(ContextMemory().count())) /
          static_cast<double>(sums.memory.count());
 }
 

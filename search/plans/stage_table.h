@@ -21,28 +21,36 @@ inline constexpr double kUsableMemory = 0.92;
 struct StageChoice {
   int pool = 0;
   int tensor = 1;
+  int replicas = 1;
   Recompute recompute = Recompute::kNone;
   friend auto operator<=>(const StageChoice&, const StageChoice&) = default;
 };
 
 class StageTable {
  public:
-  // Of `shape` everything but the stages. The problem outlives it. Every choice that the
-  // cluster has room for, the problem allows and the network divides by.
+  // Of `shape` everything but the stages, which have as many replicas; on unlike boards half
+  // as many, too, of twice the tensor ranks, or twice as many. The problem outlives it. Every
+  // choice that the cluster has room for, the problem allows and the network divides by.
   StageTable(const SearchProblem& problem, const PlanDraft& shape);
 
   const PlanDraft& shape() const { return shape_; }
+  int replicas() const { return replicas_; }  // of a stage, usually
   const std::vector<StageChoice>& choices() const { return choices_; }
-  int64_t micro_batches() const { return micro_batches_; }
+  // What `stage` has been given; nothing of what lies in several pools.
+  std::optional<int> Find(const DraftStage& stage) const;
+  // `blocks` on a choice.
+  DraftStage Stage(int choice, int blocks) const;
+  int64_t micro_batches() const { return micro_batches_; }  // of one of the usual replicas
   int blocks() const { return blocks_; }
   // Devices of the choice's pool that a stage takes.
   int devices(int choice) const;
 
   // Forward and backward of one micro-batch through `count` blocks from `first` on, with
-  // the embedding before block 0 and the head after the last; of the device alone.
+  // the embedding before block 0 and the head after the last; of the device alone. Where
+  // there are r times as many replicas as usual 1/r of that: so long a replica has.
   Duration Time(int choice, int first, int count) const;
-  // What a device holds of them by states, saved activations of `in_flight` micro-batches
-  // and context; as a share of its memory.
+  // What a device holds of them by states, saved activations of `in_flight` micro-batches of
+  // a usual replica and context; as a share of its memory.
   double MemoryShare(int choice, int first, int count, double in_flight) const;
 
  private:
@@ -51,12 +59,18 @@ class StageTable {
     std::vector<int64_t> states, saved;  // bytes
     Bytes memory;
   };
-  std::optional<Sums> Measure(const StageChoice& choice) const;
+  // Tensor ranks and recomputation in a pool, with each number of replicas.
+  void AddChoices(int pool, int tensor, Recompute recompute);
+  Sums Measure(const Plan& probe) const;
+  // Those of the same with other states.
+  Sums WithStates(Sums sums, const Plan& probe) const;
 
   const SearchProblem& problem_;
   const PlanDraft shape_;
+  const int replicas_;
   const int blocks_;
   const int64_t micro_batches_;
+  const std::vector<Pool> pools_;
   std::vector<StageChoice> choices_;
   std::vector<Sums> sums_;  // by choice
 };

@@ -166,9 +166,7 @@ class Programme {
     PlanDraft draft = table_.shape();
     const Tail* tail = &first;
     for (int behind = stages_ - 1; behind >= 0; --behind) {
-      const StageChoice& choice = table_.choices()[tail->choice];
-      draft.stages[stages_ - 1 - behind] = {choice.pool, choice.tensor, tail->count,
-                                            choice.recompute};
+      draft.stages[stages_ - 1 - behind] = table_.Stage(tail->choice, tail->count);
       tail = &tails_[behind][tail->from];
     }
     return draft;
@@ -178,10 +176,7 @@ class Programme {
     Duration slowest;
     int first = 0;
     for (const DraftStage& stage : draft.stages) {
-      const StageChoice choice{stage.pool, stage.tensor, stage.recompute};
-      const auto place = std::find(table_.choices().begin(), table_.choices().end(), choice);
-      const auto index = static_cast<int>(place - table_.choices().begin());
-      slowest = std::max(slowest, table_.Time(index, first, stage.blocks));
+      slowest = std::max(slowest, table_.Time(*table_.Find(stage), first, stage.blocks));
       first += stage.blocks;
     }
     return slowest;

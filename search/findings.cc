@@ -1,0 +1,63 @@
+#include "search/findings.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stagecraft {
+
+Findings::Findings(const SearchProblem& problem, const PlanSpace& space,
+                   const SearchOptions& options)
+    : space_(space), options_(options), ranker_(problem) {
+  result_.space = space.name();
+  result_.candidates = static_cast<int64_t>(space.size());
+}
+
+bool Findings::IsSpent() const {
+  return options_.budget.IsSpent(result_.evaluated, watch_.Seconds());
+}
+
+size_t Findings::Room(size_t wanted) const {
+  const int64_t most = options_.budget.evaluations;
+  if (most <= 0) return wanted;
+  return std::min(wanted, static_cast<size_t>(std::max<int64_t>(0, most - result_.evaluated)));
+}
+
+void Findings::Report(int64_t left, double best, double bound) const {
+  if (options_.report) options_.report({result_.evaluated, left, best, bound});
+}
+
+void Findings::NoteStates(const MemoryNeed& need, size_t index) {
+  obstacle_.NoteStates(need, space_, index);
+}
+
+void Findings::NoteMisfit(const RankedPlan& ranked, const std::function<std::string()>& choices) {
+  if (!obstacle_.IsNearer(ranked.evaluation)) return;
+  obstacle_.NoteStage(ranker_.Misfit(ranked.plan), choices());
+}
+
+void Findings::Keep(RankedPlan ranked) {
+  ++result_.feasible;
+  const double score = ranked.score;
+  if (score < best_score_) {
+    best_score_ = score;
+    result_.curve.push_back({result_.evaluated, watch_.Seconds(), score});
+  }
+  std::vector<RankedPlan>& plans = result_.plans;
+  const auto place =
+      std::upper_bound(plans.begin(), plans.end(), score,
+                       [](double own, const RankedPlan& other) { return own < other.score; });
+  plans.insert(place, std::move(ranked));
+  if (plans.size() > static_cast<size_t>(options_.top)) plans.pop_back();
+}
+
+double Findings::WorstKept() const {
+  const bool has_room = result_.plans.size() < static_cast<size_t>(options_.top);
+  return has_room ? std::numeric_limits<double>::infinity() : result_.plans.back().score;
+}
+
+SearchResult Findings::Finish() {
+  if (result_.plans.empty()) result_.obstacle = obstacle_.Text(space_);
+  return std::move(result_);
+}
+
+}  // namespace stagecraft

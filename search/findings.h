@@ -1,0 +1,59 @@
+// Findings: what a search may spend, what it has spent, and what it found so far. Every
+// search of plans keeps one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "search/candidate.h"
+#include "search/obstacle.h"
+#include "search/plan_space.h"
+#include "search/problem.h"
+#include "search/solution.h"
+#include "search/stopwatch.h"
+
+namespace stagecraft {
+
+class Findings {
+ public:
+  // All outlive it.
+  Findings(const SearchProblem& problem, const PlanSpace& space, const SearchOptions& options);
+
+  PlanRanker& ranker() { return ranker_; }
+  // So far; what a search adds to it besides.
+  SearchResult& result() { return result_; }
+  const SearchResult& result() const { return result_; }
+
+  bool IsSpent() const;
+  // Of so many more evaluations those that the budget has room for.
+  size_t Room(size_t wanted) const;
+  void Report(int64_t left, double best, double bound) const;
+
+  void CountEvaluation() { ++result_.evaluated; }
+  // One that its bound rules out.
+  void NoteStates(const MemoryNeed& need, size_t index);
+  // One that was evaluated and does not fit, its choices in words.
+  void NoteMisfit(const RankedPlan& ranked, const std::function<std::string()>& choices);
+  // One that fits; SearchOptions::top of them stay.
+  void Keep(RankedPlan ranked);
+
+  double best_score() const { return best_score_; }  // of those kept; infinity: none yet
+  // What a plan must stay below to be returned.
+  double WorstKept() const;
+  // What was found, with an obstacle where no plan fits.
+  SearchResult Finish();
+
+ private:
+  const PlanSpace& space_;
+  const SearchOptions& options_;
+  const Stopwatch watch_;
+  PlanRanker ranker_;
+  SearchResult result_;
+  double best_score_ = std::numeric_limits<double>::infinity();
+  Obstacle obstacle_;
+};
+
+}  // namespace stagecraft
