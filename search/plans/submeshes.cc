@@ -3,9 +3,13 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
+
+#include "search/plans/beam.h"
 
 namespace stagecraft {
 namespace {
@@ -13,33 +17,49 @@ namespace {
 // Devices taken of every pool, in its smallest submeshes, as one number.
 class Submeshes {
  public:
+  // Coarser where the programme would take too long: then some choices are none of it.
   Submeshes(const SearchProblem& problem, const StageTable& table) {
+    constexpr int64_t kMostWork = 300'000;
     const std::vector<Pool> pools = DraftPools(problem.cluster);
     units_.assign(pools.size(), 0);
     for (size_t c = 0; c < table.choices().size(); ++c) {
       int& unit = units_[table.choices()[c].pool];
       unit = std::gcd(unit, table.devices(static_cast<int>(c)));
     }
-    int64_t states = 1;
-    for (size_t pool = 0; pool < pools.size(); ++pool) {
-      const int count = units_[pool] == 0 ? 0 : pools[pool].devices / units_[pool];
-      counts_.push_back(count);
-      strides_.push_back(states);
-      states *= count + 1;
+    const auto work = static_cast<int64_t>(table.choices().size() * table.shape().stages.size());
+    Count(pools);
+    while (states_ > 2 && work * states_ > kMostWork) {
+      *std::max_element(units_.begin(), units_.end(), [&](int& a, int& b) {
+        return counts_[&a - units_.data()] < counts_[&b - units_.data()];
+      }) *= 2;
+      Count(pools);
     }
-    states_ = states;
   }
 
   int64_t states() const { return states_; }
   int64_t all() const { return states_ - 1; }
-  // With so many devices of a pool more; below 0 where there are too few.
+  // With so many devices of a pool more; below 0 where there are too few, or these are no
+  // whole number of submeshes.
   int64_t Take(int64_t state, int pool, int devices) const {
     const int64_t taken = state / strides_[pool] % (counts_[pool] + 1);
+    if (devices % units_[pool] != 0) return -1;
     const int more = devices / units_[pool];
     return taken + more > counts_[pool] ? -1 : state + more * strides_[pool];
   }
 
  private:
+  void Count(const std::vector<Pool>& pools) {
+    counts_.clear();
+    strides_.clear();
+    states_ = 1;
+    for (size_t pool = 0; pool < pools.size(); ++pool) {
+      const int count = units_[pool] == 0 ? 0 : pools[pool].devices / units_[pool];
+      counts_.push_back(count);
+      strides_.push_back(states_);
+      states_ *= count + 1;
+    }
+  }
+
   std::vector<int> units_, counts_;
   std::vector<int64_t> strides_;
   int64_t states_ = 1;
@@ -57,6 +77,21 @@ struct Tail {
   }
 };
 
+// What a stage holds of the blocks that are left.
+struct Filling {
+  int choice = 0;
+  int count = 0;
+  Duration time;
+};
+
+// Choices that take the same devices.
+struct Group {
+  int pool = 0;
+  int devices = 0;
+  std::vector<int> choices;
+  std::vector<std::optional<Filling>> fillings;  // by blocks left, where they were needed
+};
+
 class Programme {
  public:
   Programme(const SearchProblem& problem, const StageTable& table)
@@ -64,12 +99,24 @@ class Programme {
         submeshes_(problem, table),
         stages_(static_cast<int>(table.shape().stages.size())),
         fills_(problem.cluster.homogeneous() && !problem.choices.fewer_devices),
-        tails_(stages_ + 1, std::vector<Tail>(submeshes_.states())) {}
+        tails_(stages_ + 1, std::vector<Tail>(submeshes_.states())) {
+    for (int c = 0; c < static_cast<int>(table.choices().size()); ++c) {
+      const int pool = table.choices()[c].pool, devices = table.devices(c);
+      const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& known) {
+        return known.pool == pool && known.devices == devices;
+      });
+      if (group == groups_.end()) {
+        groups_.push_back({pool, devices, {c}, {}});
+      } else {
+        group->choices.push_back(c);
+      }
+    }
+  }
 
-  std::vector<SubmeshDraft> Run() {
+  std::vector<SubmeshDraft> Run(Duration most) {
     std::vector<SubmeshDraft> found;
-    if (table_.choices().empty() || !Fill(Duration::Max())) return found;
-    Duration low, high = SlowestOf(BestDraft(Duration::Max()).draft);
+    if (table_.choices().empty() || !Fill(most)) return found;
+    Duration low, high = SlowestOf(BestDraft(most).draft);
     while ((high - low).ns() > high.ns() / 10'000) {
       const Duration middle = Duration::Nanoseconds((low.ns() + high.ns()) / 2);
       (Fill(middle) ? high : low) = middle;
@@ -99,6 +146,7 @@ class Programme {
     for (std::vector<Tail>& tails : tails_) std::fill(tails.begin(), tails.end(), Tail());
     tails_[0][0].blocks = 0;
     for (int behind = 0; behind < stages_; ++behind) {
+      for (Group& group : groups_) group.fillings.assign(table_.blocks() + 1, std::nullopt);
       for (int64_t state = 0; state < submeshes_.states(); ++state) {
         if (tails_[behind][state].blocks >= 0) Extend(behind, state, limit);
       }
@@ -121,14 +169,28 @@ class Programme {
     const int most = left - std::max(0, stages_ - behind - 2);
     const int least = behind == 0 || is_first ? 0 : 1;
     if (most < least) return;
+    for (Group& group : groups_) {
+      const int64_t next = submeshes_.Take(state, group.pool, group.devices);
+      if (next < 0) continue;
+      std::optional<Filling>& filling = group.fillings[left];
+      if (!filling) filling = FillGroup(group, behind, left, least, is_first ? left : most, limit);
+      if (filling->count < least || (is_first && filling->count != left)) continue;
+      const Tail longer{tail.blocks + filling->count, tail.sum + filling->time, state,
+                        filling->choice, filling->count};
+      Tail& known = tails_[behind + 1][next];
+      if (longer.BetterThan(known)) known = longer;
+    }
+  }
+
+  // The most blocks, up to `most`, that a stage in front of `behind` others can hold of those
+  // that are left, on some devices however divided; below `least` where it is too few.
+  Filling FillGroup(const Group& group, int behind, int left, int least, int most,
+                    Duration limit) const {
     const double in_flight =
         InFlight(table_.shape(), stages_, stages_ - behind - 1, table_.micro_batches());
-    for (int choice = 0; choice < static_cast<int>(table_.choices().size()); ++choice) {
-      const int64_t next =
-          submeshes_.Take(state, table_.choices()[choice].pool, table_.devices(choice));
-      if (next < 0) continue;
-      int low = least - 1, high = is_first ? left : most;
-      const int wanted = high;
+    Filling best{group.choices[0], least - 1, Duration::Max()};
+    for (const int choice : group.choices) {
+      int low = least - 1, high = most;
       while (low < high) {
         const int count = (low + high + 1) / 2;
         const bool fits =
@@ -140,12 +202,11 @@ class Programme {
           high = count - 1;
         }
       }
-      if (low < least || (is_first && low != wanted)) continue;
-      const Tail longer{tail.blocks + low, tail.sum + table_.Time(choice, left - low, low), state,
-                        choice, low};
-      Tail& known = tails_[behind + 1][next];
-      if (longer.BetterThan(known)) known = longer;
+      if (low < least) continue;
+      const Duration time = table_.Time(choice, left - low, low);
+      if (low > best.count || (low == best.count && time < best.time)) best = {choice, low, time};
     }
+    return best;
   }
 
   // Of those that the last Fill() found.
@@ -185,14 +246,16 @@ class Programme {
   const StageTable& table_;
   const Submeshes submeshes_;
   const int stages_;
-  const bool fills_;                      // no device may be left over
+  const bool fills_;  // no device may be left over
+  std::vector<Group> groups_;
   std::vector<std::vector<Tail>> tails_;  // by number of stages, and by state
 };
 
 }  // namespace
 
-std::vector<SubmeshDraft> SolveSubmeshes(const SearchProblem& problem, const StageTable& table) {
-  return Programme(problem, table).Run();
+std::vector<SubmeshDraft> SolveSubmeshes(const SearchProblem& problem, const StageTable& table,
+                                         Duration most) {
+  return Programme(problem, table).Run(most);
 }
 
 void SearchPlansBySubmeshes(const SearchProblem& problem, const std::vector<PlanStart>& shapes,
@@ -201,8 +264,15 @@ void SearchPlansBySubmeshes(const SearchProblem& problem, const std::vector<Plan
   for (size_t begin = 0; begin < shapes.size() && !trials.IsSpent(); begin += kWave) {
     const size_t end = std::min(begin + kWave, shapes.size());
     std::vector<std::vector<SubmeshDraft>> solved(end - begin);
+    // A stage computes its own part of every micro-batch, one after another.
+    const bool is_bounded =
+        problem.objective == Objective::kStepTime && std::isfinite(trials.best_score());
+    const Duration best = is_bounded ? Duration::Seconds(trials.best_score()) : Duration::Max();
     tbb::parallel_for(begin, end, [&](size_t i) {
-      solved[i - begin] = SolveSubmeshes(problem, StageTable(problem, shapes[i].draft));
+      const StageTable table(problem, shapes[i].draft);
+      const Duration most =
+          is_bounded ? Duration::Nanoseconds(best.ns() / table.micro_batches()) : best;
+      solved[i - begin] = SolveSubmeshes(problem, table, most);
     });
     std::vector<PlanDraft> drafts;
     for (const std::vector<SubmeshDraft>& found : solved) {
@@ -213,6 +283,9 @@ void SearchPlansBySubmeshes(const SearchProblem& problem, const std::vector<Plan
       }
     }
     trials.Score(drafts);
+  }
+  if (std::isfinite(trials.best_score()) && !trials.IsSpent()) {
+    Descend(problem, trials.best(), std::numeric_limits<int64_t>::max() / 2, trials);
   }
 }
 

@@ -22,13 +22,18 @@ struct SubmeshDraft {
 // blocks that stages within T and within memory can hold; blocks of one network are so
 // alike that this replaces a table over blocks. The least T is found by halving; then
 // greater ones are tried until (micro-batches - 1) x T alone is worse than the best.
-// As many stages as the table's shape has. Best first; empty where none fits.
+// As many stages as the table's shape has. Best first; empty where none fits, or a stage
+// would take longer than `most`.
 //
 // Cost: a limit takes stages x products of devices (in the smallest submeshes) x choices
-// x log blocks.
-std::vector<SubmeshDraft> SolveSubmeshes(const SearchProblem& problem, const StageTable& table);
+// x log blocks at most; choices of equal devices are looked at once for each number of
+// blocks. Where all but the last make more than 300,000, submeshes are twice as large
+// in the pool with most of them, until they do not, and what is no multiple is left out.
+std::vector<SubmeshDraft> SolveSubmeshes(const SearchProblem& problem, const StageTable& table,
+                                         Duration most = Duration::Max());
 
-// The best of every shape simulated, best first by its bound, until `trials` are spent.
+// The best of every shape simulated, best first by its bound; then the best of all is
+// repaired by Descend(), as far as `trials` go.
 void SearchPlansBySubmeshes(const SearchProblem& problem, const std::vector<PlanStart>& shapes,
                             PlanTrials& trials);
 
