@@ -21,7 +21,6 @@
 #include "search/sensitivity.h"
 #include "search/space_views.h"
 #include "search/stage_times.h"
-#include "sim/cluster.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {
@@ -79,11 +78,8 @@ TEST(FindSensitivityTest, FindsTheBestOfAllPlansThen) {
   for (uint64_t seed = 0; seed < 8; ++seed) {
     const auto small = MakeSmallProblem(Random(seed), 0.4 + 0.1 * (seed % 4));
     const MemoModel memo(small->model);
-    SearchProblem problem{.workload = small->workload,
-                          .cluster = small->cluster,
-                          .model = memo,
-                          .given = small->given,
-                          .objective = seed % 3 == 2 ? Objective::kCost : Objective::kStepTime};
+    SearchProblem problem = small->Ask(memo);
+    problem.objective = seed % 3 == 2 ? Objective::kCost : Objective::kStepTime;
     problem.choices.context = {1};
     problem.choices.micro_batches = {1, 4};
     problem.choices.zeros = {1, 3};
@@ -105,10 +101,7 @@ TEST(FindSensitivityTest, OrdersThatDependOnCostsAreNotBoundedByTheirOldTimes) {
   for (uint64_t seed = 0; seed < 2; ++seed) {
     const auto small = MakeSmallProblem(Random(seed), 1);
     const MemoModel memo(small->model);
-    SearchProblem problem{.workload = small->workload,
-                          .cluster = small->cluster,
-                          .model = memo,
-                          .given = small->given};
+    SearchProblem problem = small->Ask(memo);
     problem.choices.context = {1};
     problem.choices.tensor = {1, 2};
     problem.choices.micro_batches = {1};
@@ -137,24 +130,17 @@ TEST(FindSensitivityTest, ABudgetLeavesChangesOut) {
 // The boards of two small problems.
 struct MixedProblem {
   explicit MixedProblem(uint64_t seed)
-      : one(MakeSmallProblem(Random(seed), 0.6)),
-        other(MakeSmallProblem(Random(seed + 1000), 0.6)),
-        cluster(MixBoards(*one, *other, Random(seed))) {}
+      : small(MakeMixedProblem(Random(seed), Random(seed + 1000), 0.6)) {}
 
   SearchProblem Ask(Objective objective) const {
-    SearchProblem problem{.workload = one->workload,
-                          .cluster = cluster,
-                          .model = memo,
-                          .given = one->given,
-                          .objective = objective};
-    problem.given.precision = DType::kFp16;
+    SearchProblem problem = small->Ask(memo);
+    problem.objective = objective;
     problem.choices.micro_batches = {1, 2};
     return problem;
   }
 
-  std::unique_ptr<SmallProblem> one, other;
-  Cluster cluster;
-  MemoModel memo{one->model};
+  std::unique_ptr<SmallProblem> small;
+  MemoModel memo{small->model};
 };
 
 TEST(FindSensitivityTest, OnUnlikeBoardsPlansKeepTheirSplit) {

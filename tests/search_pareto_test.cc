@@ -13,7 +13,6 @@
 #include "search/candidate.h"
 #include "search/pareto.h"
 #include "search/plan_space.h"
-#include "sim/cluster.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {
@@ -83,10 +82,7 @@ TEST(SearchParetoTest, FindsWhatNoneOfAllPlansBeats) {
     const auto small =
         MakeSmallProblem(Random(seed), seed % 8 == 7 ? 0.01 : 0.3 + 0.1 * (seed % 4));
     const MemoModel memo(small->model);
-    SearchProblem problem{.workload = small->workload,
-                          .cluster = small->cluster,
-                          .model = memo,
-                          .given = small->given};
+    SearchProblem problem = small->Ask(memo);
     problem.choices.context = {1};
     problem.choices.micro_batches = {1, 4};
     problem.choices.zeros = {1};
@@ -105,13 +101,9 @@ TEST(SearchParetoTest, FindsWhatNoneOfAllPlansBeats) {
 TEST(SearchParetoTest, FindsWhatNoneBeatsOnUnlikeBoards) {
   Tally tally;
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    const auto one = MakeSmallProblem(Random(seed), 0.6);
-    const auto other = MakeSmallProblem(Random(seed + 1000), 0.6);
-    const Cluster cluster = MixBoards(*one, *other, Random(seed));
-    const MemoModel memo(one->model);
-    SearchProblem problem{
-        .workload = one->workload, .cluster = cluster, .model = memo, .given = one->given};
-    problem.given.precision = DType::kFp16;
+    const auto mixed = MakeMixedProblem(Random(seed), Random(seed + 1000), 0.6);
+    const MemoModel memo(mixed->model);
+    SearchProblem problem = mixed->Ask(memo);
     problem.choices.micro_batches = {1 + static_cast<int64_t>(seed % 2)};
     if (seed % 2 == 1) problem.prices = {0.8, 2.2};
     const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);

@@ -71,13 +71,18 @@ inline Cluster MixBoards(const SmallProblem& one, const SmallProblem& other, Ran
 }
 
 // One small problem's network on its boards and another's.
-inline std::unique_ptr<SmallProblem> MakeMixedProblem(Random random) {
-  std::unique_ptr<SmallProblem> one = MakeSmallProblem(random, 0.5);
-  const auto other = MakeSmallProblem(random.Child("other boards", 0), 0.5);
+inline std::unique_ptr<SmallProblem> MakeMixedProblem(Random random, Random other_random,
+                                                      double memory) {
+  std::unique_ptr<SmallProblem> one = MakeSmallProblem(random, memory);
+  const auto other = MakeSmallProblem(other_random, memory);
   PlanDegrees given = one->given;
   given.precision = DType::kFp16;
   return std::make_unique<SmallProblem>(SmallProblem{
       .workload = one->workload, .cluster = MixBoards(*one, *other, random), .given = given});
+}
+
+inline std::unique_ptr<SmallProblem> MakeMixedProblem(Random random) {
+  return MakeMixedProblem(random, random.Child("other boards", 0), 0.5);
 }
 
 }  // namespace stagecraft
