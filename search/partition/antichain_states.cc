@@ -15,14 +15,19 @@ using Antichain = std::vector<int>;  // ascending
 
 class StateFinder {
  public:
-  StateFinder(const TimedGraph& graph, int most)
-      : graph_(graph), most_(most), before_(Ancestors(graph.dag)), after_(Descendants(graph.dag)) {}
+  StateFinder(const TimedGraph& graph, int most, const StopSign& stop)
+      : graph_(graph),
+        most_(most),
+        stop_(stop),
+        before_(Ancestors(graph.dag)),
+        after_(Descendants(graph.dag)) {}
 
   AntichainStates Find() {
     const auto first = std::find_if(graph_.dag.order.begin(), graph_.dag.order.end(),
                                     [&](int node) { return graph_.dag.producers[node].empty(); });
     NumberOf({*first});
     for (size_t next = 0; next < antichains_.size(); ++next) {
+      stop_.Check();
       const Antichain antichain = antichains_[next];
       for (Antichain& later : Next(antichain)) {
         const int number = NumberOf(std::move(later));
@@ -110,7 +115,10 @@ class StateFinder {
   // Fewer operators done comes first; so every path runs forward.
   AntichainStates Sorted() const {
     std::vector<AntichainState> states;
-    for (const Antichain& antichain : antichains_) states.push_back(StateOf(antichain));
+    for (const Antichain& antichain : antichains_) {
+      stop_.Check();
+      states.push_back(StateOf(antichain));
+    }
     std::vector<int> order(states.size());
     std::vector<size_t> done(states.size());
     for (size_t s = 0; s < states.size(); ++s) {
@@ -138,6 +146,7 @@ class StateFinder {
 
   const TimedGraph& graph_;
   const int most_;
+  const StopSign& stop_;
   const std::vector<NodeSet> before_;
   const std::vector<NodeSet> after_;
   std::map<Antichain, int> numbers_;
@@ -147,8 +156,8 @@ class StateFinder {
 
 }  // namespace
 
-AntichainStates FindAntichainStates(const TimedGraph& graph, int most) {
-  return StateFinder(graph, most).Find();
+AntichainStates FindAntichainStates(const TimedGraph& graph, int most, const StopSign& stop) {
+  return StateFinder(graph, most, stop).Find();
 }
 
 }  // namespace stagecraft

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
+#include "search/partition/stop_sign.h"
 #include "search/partition/timed_graph.h"
 
 namespace stagecraft {
@@ -36,7 +37,8 @@ inline constexpr int kMostAntichainStates = 4000;
 // Not every downset is a state. As there, an output counts as needed from a
 // member on to any node that is neither that member nor before it, even where
 // that node is done. O(states * width * (nodes / 64 + width)).
-// Throws InputError for more than `most` states; CompressBranches helps.
-AntichainStates FindAntichainStates(const TimedGraph& graph, int most = kMostAntichainStates);
+// Throws InputError for more than `most` states; CompressBranches helps. And Stopped.
+AntichainStates FindAntichainStates(const TimedGraph& graph, int most = kMostAntichainStates,
+                                    const StopSign& stop = {});
 
 }  // namespace stagecraft

@@ -35,36 +35,45 @@ struct Prefix {
 
 class DapplePlanner {
  public:
-  DapplePlanner(const AntichainStates& states, const DappleOptions& options)
-      : states_(states), options_(options) {
+  DapplePlanner(const AntichainStates& states, const DappleOptions& options, const StopSign& stop)
+      : states_(states), options_(options), stop_(stop) {
     NumberOccupancies();
     prefixes_.assign(states.size(), std::vector<Prefix>(allocations_.size()));
   }
 
   std::optional<DapplePlan> Plan() {
-    ExtendFrom(-1, 0, {});
-    for (int end = 0; end + 1 < states_.size(); ++end) {
-      for (size_t occupancy = 0; occupancy < allocations_.size(); ++occupancy) {
-        const Prefix front = prefixes_[end][occupancy];
-        if (front.score_s < kNever) ExtendFrom(end, static_cast<int>(occupancy), front);
-      }
-    }
+    const bool is_done = ExtendAll();
     std::optional<DapplePlan> best;
     for (size_t occupancy = 0; occupancy < allocations_.size(); ++occupancy) {
       if (prefixes_.back()[occupancy].score_s == kNever) continue;
       DapplePlan plan = Collect(static_cast<int>(occupancy));
       if (Fits(plan) && (!best || plan.step_s < best->step_s)) best = std::move(plan);
     }
+    if (!best && !is_done) throw Stopped();
     if (best) best->data_parallel_s = DataParallel();
     return best;
   }
 
  private:
+  // False where it was stopped; the prefixes are sound all the same.
+  bool ExtendAll() {
+    ExtendFrom(-1, 0, {});
+    for (int end = 0; end + 1 < states_.size(); ++end) {
+      for (size_t occupancy = 0; occupancy < allocations_.size(); ++occupancy) {
+        if (stop_.IsUp()) return false;
+        const Prefix front = prefixes_[end][occupancy];
+        if (front.score_s < kNever) ExtendFrom(end, static_cast<int>(occupancy), front);
+      }
+    }
+    return true;
+  }
+
   // Every count of GPUs taken by machine, and what may be taken next.
   void NumberOccupancies() {
     std::vector<TakenDevices> all = {TakenDevices(options_.machines, 0)};
     std::map<TakenDevices, int> numbers = {{all[0], 0}};
     for (size_t next = 0; next < all.size(); ++next) {
+      stop_.Check();
       std::map<std::vector<int>, int> choices;  // GPUs, and the occupancy with them
       const TakenDevices taken = all[next];
       int open = 0;
@@ -193,6 +202,7 @@ class DapplePlanner {
 
   const AntichainStates& states_;
   const DappleOptions& options_;
+  const StopSign& stop_;
   std::vector<std::vector<Allocation>> allocations_;  // by occupancy; 0: nothing taken
   std::vector<std::vector<Prefix>> prefixes_;         // by last state, by occupancy
 };
@@ -233,8 +243,16 @@ double DappleStepSeconds(std::span<const DappleBlock> blocks, int micro_batches)
   return warm_up_s + steady(pivot) + ending_s;
 }
 
-std::optional<DapplePlan> SolveDapple(const AntichainStates& states, const DappleOptions& options) {
-  return DapplePlanner(states, options).Plan();
+std::optional<DapplePlan> SolveDapple(const AntichainStates& states, const DappleOptions& options,
+                                      const StopSign& stop) {
+  return DapplePlanner(states, options, stop).Plan();
+}
+
+double LeastDappleStepSeconds(const AntichainStates& states, const DappleOptions& options) {
+  // A step lasts at least for all micro-batches of its slowest block; a block that slow there is,
+  // because no more GPUs share the work.
+  return options.micro_batches * states.states.back().compute.seconds() /
+         (options.machines * options.devices_per_machine);
 }
 
 }  // namespace stagecraft

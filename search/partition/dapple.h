@@ -8,6 +8,7 @@
 
 #include "costmodel/units.h"
 #include "search/partition/antichain_states.h"
+#include "search/partition/stop_sign.h"
 
 namespace stagecraft {
 
@@ -57,7 +58,12 @@ struct DapplePlan {
 // the complete ones, on however many GPUs, the shortest step. A heuristic, as published. Memory: a
 // stage of p keeps weights and min(p - stage, micro_batches) micro-batches of activations, shared
 // by its GPUs. Nothing where no plan found fits. O(states^2 (devices_per_machine + 1)^machines
-// devices).
-std::optional<DapplePlan> SolveDapple(const AntichainStates& states, const DappleOptions& options);
+// devices). Stopped, it returns the best of what it came across; throws Stopped where nothing of
+// that fits.
+std::optional<DapplePlan> SolveDapple(const AntichainStates& states, const DappleOptions& options,
+                                      const StopSign& stop = {});
+
+// No step by DappleStepSeconds takes less: all work on all GPUs at once.
+double LeastDappleStepSeconds(const AntichainStates& states, const DappleOptions& options);
 
 }  // namespace stagecraft

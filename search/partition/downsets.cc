@@ -10,12 +10,14 @@
 
 namespace stagecraft {
 
-std::vector<NodeSet> FindDownsets(const Dag& dag, const std::string& graph_name, int most) {
+std::vector<NodeSet> FindDownsets(const Dag& dag, const std::string& graph_name, int most,
+                                  const StopSign& stop) {
   std::vector<NodeSet> downsets = {NodeSet(dag.size())};
   // All of one size come from all of the size below.
   for (size_t begin = 0, end = 1; begin < end; begin = std::exchange(end, downsets.size())) {
     std::set<NodeSet> larger;
     for (size_t d = begin; d < end; ++d) {
+      stop.Check();
       for (int node = 0; node < dag.size(); ++node) {
         const NodeSet& done = downsets[d];
         if (done.test(node)) continue;

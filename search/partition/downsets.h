@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "search/partition/dag.h"
+#include "search/partition/stop_sign.h"
 
 namespace stagecraft {
 
@@ -13,8 +14,8 @@ inline constexpr int kMostDownsets = 100'000;
 
 // All downsets of the graph, smaller ones first, then in the order of their
 // members; the first is empty, the last is the whole graph. O(downsets * nodes).
-// Throws InputError, `graph_name` first, for more than `most`.
+// Throws InputError, `graph_name` first, for more than `most`, and Stopped.
 std::vector<NodeSet> FindDownsets(const Dag& dag, const std::string& graph_name,
-                                  int most = kMostDownsets);
+                                  int most = kMostDownsets, const StopSign& stop = {});
 
 }  // namespace stagecraft

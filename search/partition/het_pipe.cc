@@ -17,16 +17,17 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 class WorkerCutter {
  public:
   WorkerCutter(const AntichainStates& states, const HetPipeOptions& options,
-               const std::vector<int>& order, int in_flight)
-      : states_(states), options_(options), order_(order), in_flight_(in_flight) {}
+               const std::vector<int>& order, int in_flight, const StopSign& stop)
+      : states_(states), options_(options), order_(order), in_flight_(in_flight), stop_(stop) {}
 
-  // No more than `limit` a stage: otherwise nothing.
+  // No more than `limit` a stage: otherwise nothing. Throws Stopped.
   std::optional<VirtualWorker> Cut(double limit) {
     const int states = states_.size();
     const auto stages = static_cast<int>(order_.size());
     best_.assign(stages, std::vector<Prefix>(states));
     for (int stage = 0; stage < stages; ++stage) {
       for (int end = stage; end < states; ++end) {
+        stop_.Check();
         if (stage == 0) {
           Improve(stage, -1, end, limit);
           continue;
@@ -101,6 +102,7 @@ class WorkerCutter {
   const HetPipeOptions& options_;
   const std::vector<int>& order_;  // server by stage
   const int in_flight_;
+  const StopSign& stop_;
   std::vector<std::vector<Prefix>> best_;  // by stage, by last state
 };
 
@@ -116,6 +118,23 @@ std::vector<std::vector<int>> Halves(const std::vector<HetPipeServer>& servers) 
     workers.insert(workers.end(), 2, gpus);
   }
   return workers;
+}
+
+// The order of the GPUs and the cuts whose slowest stage is least, into `fastest`; sound, too,
+// where it throws Stopped.
+void TryOrders(const AntichainStates& states, const HetPipeOptions& options, std::vector<int> order,
+               int in_flight, const StopSign& stop, std::optional<VirtualWorker>& fastest) {
+  std::sort(order.begin(), order.end());
+  do {
+    const double limit = fastest ? fastest->bottleneck_s : std::numeric_limits<double>::max();
+    std::optional<VirtualWorker> cut =
+        WorkerCutter(states, options, order, in_flight, stop).Cut(limit);
+    if (cut && (!fastest || cut->bottleneck_s < fastest->bottleneck_s)) fastest = std::move(cut);
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+bool IsFaster(const VirtualWorker& worker, const std::optional<VirtualWorker>& best) {
+  return !best || worker.rate_per_s > best->rate_per_s;
 }
 
 }  // namespace
@@ -150,21 +169,21 @@ std::vector<std::vector<int>> VirtualWorkerGpus(const HetPipeOptions& options) {
 
 std::optional<VirtualWorker> SolveVirtualWorker(const AntichainStates& states,
                                                 const HetPipeOptions& options,
-                                                const std::vector<int>& gpus) {
+                                                const std::vector<int>& gpus,
+                                                const StopSign& stop) {
   CHECK(!gpus.empty());
-  std::optional<VirtualWorker> best;
-  for (int in_flight = 1; in_flight <= options.most_in_flight; ++in_flight) {
-    std::optional<VirtualWorker> fastest;
-    std::vector<int> order = gpus;
-    std::sort(order.begin(), order.end());
-    do {
-      const double limit = fastest ? fastest->bottleneck_s : std::numeric_limits<double>::max();
-      std::optional<VirtualWorker> cut = WorkerCutter(states, options, order, in_flight).Cut(limit);
-      if (cut && (!fastest || cut->bottleneck_s < fastest->bottleneck_s)) fastest = std::move(cut);
-    } while (std::next_permutation(order.begin(), order.end()));
-    if (!fastest) break;  // more in flight take more memory
-    if (!best || fastest->rate_per_s > best->rate_per_s) best = std::move(fastest);
-    if (best->in_flight < in_flight && best->rate_per_s * best->bottleneck_s >= 1) break;
+  std::optional<VirtualWorker> best, fastest;
+  try {
+    for (int in_flight = 1; in_flight <= options.most_in_flight; ++in_flight) {
+      fastest.reset();
+      TryOrders(states, options, gpus, in_flight, stop, fastest);
+      if (!fastest) break;  // more in flight take more memory
+      if (IsFaster(*fastest, best)) best = std::move(fastest);
+      if (best->in_flight < in_flight && best->rate_per_s * best->bottleneck_s >= 1) break;
+    }
+  } catch (const Stopped&) {
+    if (fastest && IsFaster(*fastest, best)) best = std::move(fastest);
+    if (!best) throw;
   }
   return best;
 }

@@ -8,6 +8,7 @@
 
 #include "costmodel/units.h"
 #include "search/partition/antichain_states.h"
+#include "search/partition/stop_sign.h"
 
 namespace stagecraft {
 
@@ -59,8 +60,11 @@ std::vector<std::vector<int>> VirtualWorkerGpus(const HetPipeOptions& options);
 // greatest rate, then the fewest in flight. Stage i keeps max(1, in_flight - i)
 // copies of weights and activations. Nothing where no cut fits the memory.
 // O(orders * in flight * GPUs * states^2); equal GPUs of a server count as one.
+// Stopped, it returns the best that it came across; throws Stopped where there is
+// none yet.
 std::optional<VirtualWorker> SolveVirtualWorker(const AntichainStates& states,
                                                 const HetPipeOptions& options,
-                                                const std::vector<int>& gpus);
+                                                const std::vector<int>& gpus,
+                                                const StopSign& stop = {});
 
 }  // namespace stagecraft

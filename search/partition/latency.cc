@@ -111,18 +111,19 @@ class LatencyAnnealer {
     }
   }
 
-  std::optional<LatencyPlacement> Run(int64_t steps) {
+  std::optional<LatencyPlacement> Run(int64_t steps, const StopSign& stop) {
     if (!Start()) return std::nullopt;
     constexpr int kRounds = 4;
     constexpr double kHot = 0.3, kCold = 1e-5;  // of the best
     const int devices = problem_.accelerators + (problem_.cpus > 0 ? 1 : 0);
-    LatencyPlacement best{now_ms_, placement_};
+    const double bound_ms = LeastLatencyMs(problem_);
+    LatencyPlacement best{now_ms_, placement_, bound_ms};
     const int64_t count = devices > 1 ? steps / kRounds : 0;
-    for (int64_t step = 0; step < count * kRounds; ++step) {
+    for (int64_t step = 0; step < count * kRounds && !stop.IsUp(); ++step) {
       if (step % count == 0) Restore(best);
       const double progress = static_cast<double>(step % count) / static_cast<double>(count);
       Try(best.latency_ms * kHot * std::pow(kCold / kHot, progress), devices);
-      if (now_ms_ < best.latency_ms) best = {now_ms_, placement_};
+      if (now_ms_ < best.latency_ms) best = {now_ms_, placement_, bound_ms};
     }
     return best;
   }
@@ -253,8 +254,21 @@ std::optional<double> LatencyOf(const PlacementProblem& problem, const NodePlace
 }
 
 std::optional<LatencyPlacement> SolveLatency(const PlacementProblem& problem, int64_t steps,
-                                             uint64_t seed) {
-  return LatencyAnnealer(problem, seed).Run(steps);
+                                             uint64_t seed, const StopSign& stop) {
+  return LatencyAnnealer(problem, seed).Run(steps, stop);
+}
+
+double LeastLatencyMs(const PlacementProblem& problem) {
+  std::vector<double> end_ms(problem.dag.size());
+  double latency_ms = 0;
+  for (const int node : problem.dag.order) {
+    end_ms[node] += FastestMs(problem, problem.nodes[node]);
+    latency_ms = std::max(latency_ms, end_ms[node]);
+    for (const int consumer : problem.dag.consumers[node]) {
+      end_ms[consumer] = std::max(end_ms[consumer], end_ms[node]);
+    }
+  }
+  return latency_ms;
 }
 
 }  // namespace stagecraft

@@ -49,7 +49,7 @@ class Annealer {
   }
 
   // Cools down several times, each time from the best so far.
-  MaxLoad Run(int64_t steps) {
+  MaxLoad Run(int64_t steps, const StopSign& stop) {
     constexpr int kRounds = 3;
     constexpr double kHot = 3e-2, kCold = 1e-5;  // of the energy
     for (int round = 0; round < kRounds && problem_.devices() > 1; ++round) {
@@ -57,12 +57,13 @@ class Annealer {
       energy_ = Energy();
       const int64_t count = steps / kRounds;
       const double hot = kHot * std::pow(0.3, round);
-      for (int64_t step = 0; step < count; ++step) {
+      for (int64_t step = 0; step < count && !stop.IsUp(); ++step) {
         const double progress = static_cast<double>(step) / static_cast<double>(count);
         Try(hot * std::pow(kCold / hot, progress));
       }
     }
-    return {static_cast<double>(best_score_.second) / kPicosecondsPerMs, best_};
+    return {static_cast<double>(best_score_.second) / kPicosecondsPerMs, best_,
+            LeastMaxLoadMs(problem_)};
   }
 
  private:
@@ -171,10 +172,16 @@ class Annealer {
 
 }  // namespace
 
+double LeastMaxLoadMs(const PlacementProblem& problem) {
+  double work_ms = 0;
+  for (const PlacementNode& node : problem.nodes) work_ms += FastestMs(problem, node);
+  return work_ms / problem.devices();
+}
+
 MaxLoad ImproveMaxLoad(const PlacementProblem& problem, const NodePlacement& start, int64_t steps,
-                       uint64_t seed) {
+                       uint64_t seed, const StopSign& stop) {
   CHECK(start.size() == problem.nodes.size());
-  return Annealer(problem, start, seed).Run(steps);
+  return Annealer(problem, start, seed).Run(steps, stop);
 }
 
 NodePlacement SpreadInOrder(const PlacementProblem& problem) {

@@ -22,17 +22,19 @@ struct Prefix {
 
 class ContiguousPlacer {
  public:
-  explicit ContiguousPlacer(const PlacementProblem& problem)
+  ContiguousPlacer(const PlacementProblem& problem, const StopSign& stop)
       : problem_(problem),
         costs_(problem),
+        stop_(stop),
         units_(FindPlacementUnits(problem)),
-        downsets_(FindDownsets(units_.dag, problem.name)) {
+        downsets_(FindDownsets(units_.dag, problem.name, kMostDownsets, stop)) {
     std::map<NodeSet, int> numbers;
     for (const NodeSet& downset : downsets_) {
       numbers.emplace(downset, static_cast<int>(numbers.size()));
     }
     larger_.resize(downsets_.size());
     for (size_t d = 0; d < downsets_.size(); ++d) {
+      stop.Check();
       for (int unit = 0; unit < units_.dag.size(); ++unit) {
         if (downsets_[d].test(unit)) continue;
         NodeSet next = downsets_[d];
@@ -45,11 +47,18 @@ class ContiguousPlacer {
   std::optional<MaxLoad> Place() {
     // Within a limit that holds the answer, other stages need no look.
     constexpr double kFirst = 1.2, kGrowth = 1.5;
+    double bound_ms = LeastMaxLoadMs(problem_);
     for (double limit = kFirst * LeastLoad();; limit *= kGrowth) {
-      Fill(static_cast<int64_t>(limit));
+      const bool is_done = Fill(static_cast<int64_t>(limit));
       const int used = BestCount();
-      if (At(used, Last()).max_load_ps <= limit_ps_) return Collect(used);
+      if (At(used, Last()).max_load_ps <= limit_ps_) {
+        MaxLoad found = Collect(used);
+        found.bound_ms = is_done ? found.max_load_ms : bound_ms;
+        return found;
+      }
+      if (!is_done) throw Stopped();
       if (limit > MostLoad()) return std::nullopt;
+      bound_ms = static_cast<double>(limit_ps_) / kPicosecondsPerMs;
     }
   }
 
@@ -90,17 +99,20 @@ class ContiguousPlacer {
     return best;
   }
 
-  void Fill(int64_t limit) {
+  // False where it was stopped; what is filled is sound all the same.
+  bool Fill(int64_t limit) {
     limit_ps_ = limit;
     prefixes_.assign(downsets_.size() * Counts(), Prefix());
     for (int used = 0; used < Counts(); ++used) At(used, 0).max_load_ps = 0;
     seen_by_.assign(downsets_.size(), -1);
     DeviceLoad accelerator(costs_, true), cpu(costs_, false);
     for (int done = 0; done < Last(); ++done) {
+      if (stop_.IsUp()) return false;
       if (At(Counts() - 1, done).max_load_ps > limit) continue;
       accelerator_work_ps_ = 0;
       Extend(done, done, accelerator, cpu);
     }
+    return true;
   }
 
   // All larger downsets, once each; the device holds what lies between.
@@ -183,6 +195,7 @@ class ContiguousPlacer {
 
   const PlacementProblem& problem_;
   const PlacementCosts costs_;
+  const StopSign& stop_;
   const PlacementUnits units_;
   const std::vector<NodeSet> downsets_;
   std::vector<std::vector<Step>> larger_;  // by downset
@@ -194,8 +207,9 @@ class ContiguousPlacer {
 
 }  // namespace
 
-std::optional<MaxLoad> SolveContiguousMaxLoad(const PlacementProblem& problem) {
-  return ContiguousPlacer(problem).Place();
+std::optional<MaxLoad> SolveContiguousMaxLoad(const PlacementProblem& problem,
+                                              const StopSign& stop) {
+  return ContiguousPlacer(problem, stop).Place();
 }
 
 }  // namespace stagecraft

@@ -33,12 +33,14 @@ void ImproveRow(const TimeTable& prefix, const TimeTable& stage, const Eigen::Ar
 
 }  // namespace
 
-void ImproveByProduct(const TimeTable& prefix, const TimeTable& stage, TimeTable& best) {
+void ImproveByProduct(const TimeTable& prefix, const TimeTable& stage, TimeTable& best,
+                      const StopSign& stop) {
   CHECK(prefix.rows() == best.rows() && stage.cols() == best.cols());
   const Eigen::Index states = stage.cols();
   for (Eigen::Index top = 0; top < stage.rows(); top += kBlockHeight) {
     const Eigen::Index height = std::min(kBlockHeight, stage.rows() - top);
     for (Eigen::Index left = top + 1; left < states; left += kBlockWidth) {
+      stop.Check();
       const Block block{top, height, left, std::min(kBlockWidth, states - left)};
       Eigen::ArrayXd fastest(height);
       for (Eigen::Index k = 0; k < height; ++k) {

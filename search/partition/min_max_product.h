@@ -5,6 +5,8 @@
 
 #include <Eigen/Core>
 
+#include "search/partition/stop_sign.h"
+
 namespace stagecraft {
 
 // Seconds. Infinity: not possible.
@@ -12,7 +14,8 @@ using TimeTable = Eigen::Array<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 // best(i, j) = min(best(i, j), max(prefix(i, k), stage(k, j))) over all k. Only
 // k >= i and j > k are looked at; the rest of `stage` and `prefix` is never
-// read. Blocks that cannot improve anything are passed over.
-void ImproveByProduct(const TimeTable& prefix, const TimeTable& stage, TimeTable& best);
+// read. Blocks that cannot improve anything are passed over. Throws Stopped.
+void ImproveByProduct(const TimeTable& prefix, const TimeTable& stage, TimeTable& best,
+                      const StopSign& stop = {});
 
 }  // namespace stagecraft

@@ -29,20 +29,21 @@ TimeTable ComputeTimes(const AntichainStates& states) {
 
 }  // namespace
 
-PipeDreamPartition SolvePipeDream(const AntichainStates& states, const PipeDreamOptions& options) {
+PipeDreamPartition SolvePipeDream(const AntichainStates& states, const PipeDreamOptions& options,
+                                  const StopSign& stop) {
   CHECK(!options.levels.empty());
   std::deque<TimeTable> times = {ComputeTimes(states)};  // of one machine, by level
   std::vector<PipeDreamLevel> levels;
   int within = 1;
   for (size_t l = 0; l < options.levels.size(); ++l) {
     levels.emplace_back(states, options, options.levels[l], within, times.back());
-    times.push_back(levels.back().Best(l + 1 == options.levels.size()));
+    times.push_back(levels.back().Best(l + 1 == options.levels.size(), stop));
     within = options.levels[l].machines;
   }
   PipeDreamPartition partition;
   partition.bottleneck_s = times.back()(0, states.size() - 1);
   if (partition.bottleneck_s < kNever) {
-    partition.stages = FindStages(states, options, levels, times, 0, states.size() - 1);
+    partition.stages = FindStages(states, options, levels, times, 0, states.size() - 1, stop);
   }
   return partition;
 }

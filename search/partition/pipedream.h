@@ -7,6 +7,7 @@
 
 #include "costmodel/units.h"
 #include "search/partition/antichain_states.h"
+#include "search/partition/stop_sign.h"
 
 namespace stagecraft {
 
@@ -66,7 +67,10 @@ struct PipeDreamPartition {
 // kCode's own program also combines states that no path joins, by subtracting
 // sums that do not contain each other; that is not done here, and none of its
 // published results depends on it.
-PipeDreamPartition SolvePipeDream(const AntichainStates& states, const PipeDreamOptions& options);
+//
+// Nothing is known before all is: throws Stopped.
+PipeDreamPartition SolvePipeDream(const AntichainStates& states, const PipeDreamOptions& options,
+                                  const StopSign& stop = {});
 
 // Seconds per minibatch with every operator on every machine, kCode's rule.
 double DataParallelSeconds(const AntichainStates& states, const std::vector<MachineLevel>& levels);

@@ -99,11 +99,12 @@ TimeTable PipeDreamLevel::LaterStages(int used, int replicas) const {
   return times;
 }
 
-TimeTable PipeDreamLevel::Best(bool only_whole) const {
+TimeTable PipeDreamLevel::Best(bool only_whole, const StopSign& stop) const {
   const int rows = only_whole ? 1 : states_.size();
   std::vector<TimeTable> best;  // by machines - 1
   std::map<std::pair<int, int>, TimeTable> later;
   for (int used = 1; used <= level_.machines; ++used) {
+    stop.Check();
     best.push_back(MostReplicas(used) == used ? FirstStages(rows, used)
                                               : TimeTable::Constant(rows, states_.size(), kNever));
     if (used > 1 && options_.use_fewer_machines) {
@@ -113,7 +114,7 @@ TimeTable PipeDreamLevel::Best(bool only_whole) const {
       // Without a limit of memory it does not matter how many are behind.
       const std::pair key(replicas, options_.memory ? used : 0);
       if (!later.contains(key)) later.emplace(key, LaterStages(used, replicas));
-      ImproveByProduct(best[used - replicas - 1], later.at(key), best.back());
+      ImproveByProduct(best[used - replicas - 1], later.at(key), best.back(), stop);
     }
     if (options_.memory) later.clear();
   }

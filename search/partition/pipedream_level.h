@@ -29,8 +29,8 @@ class PipeDreamLevel {
   double LaterStage(int begin, int end, int used, int replicas) const;
 
   // By run, the best time on all machines; only the row of begin = 0 where
-  // `only_whole`.
-  TimeTable Best(bool only_whole) const;
+  // `only_whole`. Throws Stopped.
+  TimeTable Best(bool only_whole, const StopSign& stop) const;
 
  private:
   struct Run {

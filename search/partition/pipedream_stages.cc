@@ -35,10 +35,12 @@ class StageChooser {
         end_(end),
         tails_((end - begin + 1) * level.machines()) {}
 
-  std::vector<Cut> Choose() {
+  std::vector<Cut> Choose(const StopSign& stop) {
     for (int last = end_; last >= begin_; --last) {
-      for (int used = level_.machines(); used >= 1; --used)
+      for (int used = level_.machines(); used >= 1; --used) {
+        stop.Check();
         TailAt(last, used) = BestTail(last, used);
+      }
     }
     std::vector<Cut> cuts;
     int before = begin_ - 1;
@@ -121,16 +123,18 @@ NodeSet Between(const AntichainStates& states, int begin, int end) {
 std::vector<PipeDreamStage> FindStages(const AntichainStates& states,
                                        const PipeDreamOptions& options,
                                        std::span<const PipeDreamLevel> levels,
-                                       const std::deque<TimeTable>& times, int begin, int end) {
+                                       const std::deque<TimeTable>& times, int begin, int end,
+                                       const StopSign& stop) {
   if (levels.empty()) return {};
   const double limit = times[levels.size()](begin, end);
   std::vector<PipeDreamStage> stages;
-  for (const Cut& cut : StageChooser(states, options, levels.back(), limit, begin, end).Choose()) {
+  StageChooser chooser(states, options, levels.back(), limit, begin, end);
+  for (const Cut& cut : chooser.Choose(stop)) {
     PipeDreamStage stage;
     stage.nodes = Between(states, begin, cut.last);
     stage.replicas = cut.replicas;
     stage.inside =
-        FindStages(states, options, levels.first(levels.size() - 1), times, begin, cut.last);
+        FindStages(states, options, levels.first(levels.size() - 1), times, begin, cut.last, stop);
     stages.push_back(std::move(stage));
     begin = cut.last + 1;
   }

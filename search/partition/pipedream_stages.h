@@ -11,10 +11,11 @@ namespace stagecraft {
 
 // The stages of the outermost of `levels` over states begin..end on all its
 // machines, which take times[levels.size()](begin, end); ties as pipedream.h
-// says. `times`: by level, a run on one machine of it, and one more above.
+// says. `times`: by level, a run on one machine of it, and one more above. Throws Stopped.
 std::vector<PipeDreamStage> FindStages(const AntichainStates& states,
                                        const PipeDreamOptions& options,
                                        std::span<const PipeDreamLevel> levels,
-                                       const std::deque<TimeTable>& times, int begin, int end);
+                                       const std::deque<TimeTable>& times, int begin, int end,
+                                       const StopSign& stop);
 
 }  // namespace stagecraft

@@ -49,10 +49,11 @@ void TakeFewer(const int16_t* __restrict behind, int16_t taken, int count,
 
 class PiperSolver {
  public:
-  PiperSolver(const PiperProblem& problem, const PiperOptions& options)
+  PiperSolver(const PiperProblem& problem, const PiperOptions& options, const StopSign& stop)
       : problem_(problem),
         options_(options),
-        downsets_(FindDownsets(problem.dag, problem.name)),
+        stop_(stop),
+        downsets_(FindDownsets(problem.dag, problem.name, kMostDownsets, stop)),
         most_replicas_(options.data_parallel ? std::min(options.micro_batches, options.devices)
                                              : std::min(problem.dag.size(), options.devices)) {
     CHECK(options.devices >= 1 && options.devices <= kMostPiperDevices &&
@@ -62,25 +63,41 @@ class PiperSolver {
 
   std::optional<PiperPartition> Solve() {
     if (!Reach(kNever)) return std::nullopt;
-    // Limits that fail leave the least time above them as a bound. They grow
-    // from below: the lower the limit, the fewer the stages to be looked at.
-    constexpr double kGrowth = 1.3;
-    double bound = LeastLoad();
-    while (!Reach(bound * kGrowth)) bound = next_time_s_;
-    PiperPartition best = Stages(bound * kGrowth);
-    while (bound < best.bottleneck_s) {
-      const double limit =
-          std::min(bound + (best.bottleneck_s - bound) / 2, std::nextafter(best.bottleneck_s, 0.0));
-      if (Reach(limit)) {
-        best = Stages(limit);
-      } else {
-        bound = next_time_s_;
-      }
+    best_ = Stages(kNever);
+    best_.bound_s = LeastLoad();
+    try {
+      NarrowDown();
+    } catch (const Stopped&) {
+      return best_;
     }
-    return best;
+    best_.bound_s = best_.bottleneck_s;
+    return best_;
   }
 
  private:
+  // Until best and bound are one. Limits that fail leave the least time above
+  // them as a bound. They grow from below: the lower the limit, the fewer the
+  // stages to be looked at.
+  void NarrowDown() {
+    constexpr double kGrowth = 1.3;
+    while (!Reach(best_.bound_s * kGrowth)) best_.bound_s = next_time_s_;
+    Take(Stages(best_.bound_s * kGrowth));
+    while (best_.bound_s < best_.bottleneck_s) {
+      const double limit = std::min(best_.bound_s + (best_.bottleneck_s - best_.bound_s) / 2,
+                                    std::nextafter(best_.bottleneck_s, 0.0));
+      if (Reach(limit)) {
+        Take(Stages(limit));
+      } else {
+        best_.bound_s = next_time_s_;
+      }
+    }
+  }
+
+  void Take(PiperPartition better) {
+    better.bound_s = best_.bound_s;
+    best_ = std::move(better);
+  }
+
   // All work, shared evenly by all devices.
   double LeastLoad() const {
     double work_s = 0;
@@ -102,6 +119,7 @@ class PiperSolver {
     if (!options_.tensor_parallel) degrees = {1};
     by_done_.resize(downsets_.size());
     for (size_t done = 0; done < downsets_.size(); ++done) {
+      stop_.Check();
       for (size_t after = done + 1; after < downsets_.size(); ++after) {
         if (!downsets_[done].is_subset_of(downsets_[after])) continue;
         for (const int tensor : degrees) {
@@ -112,6 +130,7 @@ class PiperSolver {
   }
 
   void AddCandidates(int done, int after, int tensor) {
+    stop_.Check();
     PiperStageCost cost(problem_, options_, downsets_[after] - downsets_[done], tensor);
     if (tensor > options_.devices || !cost.is_possible() || !cost.Fits(1)) return;
     most_in_flight_.push_back(MostInFlight(cost));
@@ -144,7 +163,10 @@ class PiperSolver {
   double TimeOf(Candidate& candidate, int in_flight) {
     while (static_cast<int>(candidate.time_s.size()) < in_flight) candidate.time_s.push_back(-1);
     double& time = candidate.time_s[in_flight - 1];
-    if (time < 0) time = costs_[candidate.cost].Time(candidate.replicas, in_flight);
+    if (time < 0) {
+      stop_.Check();
+      time = costs_[candidate.cost].Time(candidate.replicas, in_flight);
+    }
     return time;
   }
 
@@ -168,7 +190,10 @@ class PiperSolver {
     devices_.assign(downsets_.size() * (most_replicas_ + 1), kTooMany);
     Devices(static_cast<int>(downsets_.size()) - 1, 0) = 0;
     for (int done = static_cast<int>(downsets_.size()) - 2; done >= 0; --done) {
-      for (Candidate& candidate : by_done_[done]) Improve(candidate, limit);
+      for (Candidate& candidate : by_done_[done]) {
+        stop_.Check();
+        Improve(candidate, limit);
+      }
     }
     for (int s = 0; s <= most_replicas_; ++s) {
       if (Devices(0, s) <= options_.devices) return true;
@@ -226,6 +251,7 @@ class PiperSolver {
       const int behind = Devices(candidate.after, s - candidate.replicas);
       if (behind + candidate.replicas * candidate.tensor != Devices(done, s)) continue;
       const int in_flight = static_cast<int>(DivideUp(s, candidate.replicas));
+      if (in_flight > most_in_flight_[candidate.cost]) continue;
       if (Allows(candidate, in_flight, limit)) return candidate;
     }
     CHECK(false);
@@ -234,6 +260,7 @@ class PiperSolver {
 
   const PiperProblem& problem_;
   const PiperOptions& options_;
+  const StopSign& stop_;
   const std::vector<NodeSet> downsets_;
   const int most_replicas_;  // of all stages together
   std::vector<PiperStageCost> costs_;
@@ -241,12 +268,14 @@ class PiperSolver {
   std::vector<std::vector<Candidate>> by_done_;
   std::vector<int16_t> devices_;  // by downset, by replicas
   double next_time_s_ = kNever;
+  PiperPartition best_;
 };
 
 }  // namespace
 
-std::optional<PiperPartition> SolvePiper(const PiperProblem& problem, const PiperOptions& options) {
-  return PiperSolver(problem, options).Solve();
+std::optional<PiperPartition> SolvePiper(const PiperProblem& problem, const PiperOptions& options,
+                                         const StopSign& stop) {
+  return PiperSolver(problem, options, stop).Solve();
 }
 
 }  // namespace stagecraft

@@ -9,6 +9,7 @@
 
 #include "search/partition/dag.h"
 #include "search/partition/piper_problem.h"
+#include "search/partition/stop_sign.h"
 
 namespace stagecraft {
 
@@ -35,6 +36,7 @@ struct PiperStage {
 
 struct PiperPartition {
   double bottleneck_s = 0;         // of the slowest stage
+  double bound_s = 0;              // no partition's is less; equal unless it was stopped
   std::vector<PiperStage> stages;  // in order of the pipeline
 };
 
@@ -52,7 +54,9 @@ struct PiperPartition {
 // question is turned round: can all stages take at most T, and on how few
 // devices? That is one pass of O(pairs of downsets * tensor degrees * divisors
 // of N * devices) min-operations on 16-bit counts; T is then narrowed down,
-// always to times that a stage can have, until best and bound are one.
-std::optional<PiperPartition> SolvePiper(const PiperProblem& problem, const PiperOptions& options);
+// always to times that a stage can have, until best and bound are one. Stopped, it
+// returns both as they are; throws Stopped where there is no best yet.
+std::optional<PiperPartition> SolvePiper(const PiperProblem& problem, const PiperOptions& options,
+                                         const StopSign& stop = {});
 
 }  // namespace stagecraft

@@ -104,4 +104,9 @@ PlacementProblem ParsePlacementProblem(const std::string& text, const std::strin
   return PlacementReader(value, name).Read();
 }
 
+double FastestMs(const PlacementProblem& problem, const PlacementNode& node) {
+  if (problem.accelerators == 0 || !node.runs_on_accelerator) return node.cpu_ms;
+  return problem.cpus == 0 ? node.accelerator_ms : std::min(node.accelerator_ms, node.cpu_ms);
+}
+
 }  // namespace stagecraft

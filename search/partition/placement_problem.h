@@ -39,6 +39,9 @@ struct PlacementProblem {
   int devices() const { return accelerators + cpus; }
 };
 
+// What a node takes where it runs fastest, of the devices that there are.
+double FastestMs(const PlacementProblem& problem, const PlacementNode& node);
+
 // By node: accelerators are 0 .. accelerators - 1, processors come behind.
 using NodePlacement = std::vector<int>;
 

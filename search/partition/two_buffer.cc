@@ -20,11 +20,12 @@ struct Cut {
 
 // Cuts whose slowest stage computes least; none where the network has fewer
 // states than stages.
-std::vector<Cut> CutsOf(const AntichainStates& states, int depth, Bandwidth bandwidth) {
+std::vector<Cut> CutsOf(const AntichainStates& states, int depth, Bandwidth bandwidth,
+                        const StopSign& stop) {
   PipeDreamOptions options;
   options.levels = {{depth, bandwidth}};
   options.straight = true;
-  const PipeDreamPartition partition = SolvePipeDream(states, options);
+  const PipeDreamPartition partition = SolvePipeDream(states, options, stop);
   std::vector<Cut> cuts;
   NodeSet done(states.states[0].done.size());
   int begin = 0;
@@ -61,30 +62,39 @@ bool Evaluate(const std::vector<Cut>& cuts, const TwoBufferOptions& options, Two
   return true;
 }
 
+// The better of `best` and what a depth comes to.
+void TryDepth(const std::vector<Cut>& cuts, int depth, const TwoBufferOptions& options,
+              std::optional<TwoBufferPlan>& best) {
+  for (int b = 1; b <= options.most_per_micro_batch; b *= 2) {
+    for (const bool recompute : {false, true}) {
+      TwoBufferPlan plan;
+      plan.depth = depth;
+      plan.width = options.devices / depth;
+      plan.per_micro_batch = b;
+      plan.recompute = recompute;
+      plan.micro_batches = options.batch / (b * plan.width);
+      const bool is_whole = plan.micro_batches * b * plan.width == options.batch;
+      if (!is_whole || plan.micro_batches < depth) continue;
+      if (!Evaluate(cuts, options, plan)) continue;
+      if (!best || plan.rate_per_s > best->rate_per_s) best = std::move(plan);
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<TwoBufferPlan> SolveTwoBuffer(const AntichainStates& states,
-                                            const TwoBufferOptions& options) {
+                                            const TwoBufferOptions& options, const StopSign& stop) {
   CHECK(options.devices >= 1 && options.batch >= 1);
   std::optional<TwoBufferPlan> best;
-  for (int depth = 1; depth <= options.devices; ++depth) {
-    if (options.devices % depth != 0) continue;
-    const std::vector<Cut> cuts = CutsOf(states, depth, options.bandwidth);
-    if (cuts.empty()) continue;
-    for (int b = 1; b <= options.most_per_micro_batch; b *= 2) {
-      for (const bool recompute : {false, true}) {
-        TwoBufferPlan plan;
-        plan.depth = depth;
-        plan.width = options.devices / depth;
-        plan.per_micro_batch = b;
-        plan.recompute = recompute;
-        plan.micro_batches = options.batch / (b * plan.width);
-        const bool is_whole = plan.micro_batches * b * plan.width == options.batch;
-        if (!is_whole || plan.micro_batches < depth) continue;
-        if (!Evaluate(cuts, options, plan)) continue;
-        if (!best || plan.rate_per_s > best->rate_per_s) best = std::move(plan);
-      }
+  try {
+    for (int depth = 1; depth <= options.devices; ++depth) {
+      if (options.devices % depth != 0) continue;
+      const std::vector<Cut> cuts = CutsOf(states, depth, options.bandwidth, stop);
+      if (!cuts.empty()) TryDepth(cuts, depth, options, best);
     }
+  } catch (const Stopped&) {
+    if (!best) throw;
   }
   return best;
 }

@@ -7,6 +7,7 @@
 
 #include "costmodel/units.h"
 #include "search/partition/antichain_states.h"
+#include "search/partition/stop_sign.h"
 
 namespace stagecraft {
 
@@ -49,7 +50,10 @@ struct TwoBufferPlan {
 // stage. The cuts of a depth make the slowest stage's compute least, exactly.
 // Ties: shallower, smaller micro-batch, no recompute. Nothing where no choice
 // fits memory and batch. O(states^2 devices log devices) for the cuts.
+// Stopped, it returns the best of the depths that it came to; throws Stopped where
+// there is none yet.
 std::optional<TwoBufferPlan> SolveTwoBuffer(const AntichainStates& states,
-                                            const TwoBufferOptions& options);
+                                            const TwoBufferOptions& options,
+                                            const StopSign& stop = {});
 
 }  // namespace stagecraft
