@@ -7,8 +7,8 @@
 
 namespace stagecraft {
 PolicyPass::PolicyPass(Tape& tape, StagePolicy& policy, const PolicyGraph& graph,
-                       PolicyBatch& batch, Random* random)
-    : tape_(tape), policy_(policy), graph_(graph), batch_(batch), random_(random) {
+                       PolicyBatch& batch, Random* random, const StopSign& stop)
+    : tape_(tape), policy_(policy), graph_(graph), batch_(batch), random_(random), stop_(stop) {
   std::vector<int> counts;
   for (const StageDeviceKind& kind : graph.problem().kinds) counts.push_back(kind.count);
   unused_.assign(batch.plans(), counts);
@@ -67,6 +67,7 @@ void PolicyPass::DecideEnds(Variable encoded) {
   LstmCell::State state = policy_.partitioner_.Start(tape_, plans);
   std::vector<double> loads(plans, 0);  // of the open stage
   for (int position = 0; position + 1 < graph_.nodes(); ++position) {
+    stop_.Check();
     const CutInputs inputs = InputsAt(position, loads);
     const Variable node =
         GatherRows(tape_, encoded, std::vector<int>(plans, batch_.order[position]));
@@ -106,7 +107,10 @@ void PolicyPass::DecideChoices(Variable encoded) {
   batch_.choices.resize(batch_.plans());
   for (const std::vector<int>& ends : batch_.ends) sizes_.push_back(SizesOf(ends));
   const int stages = *std::max_element(batch_.stages.begin(), batch_.stages.end());
-  for (int stage = 0; stage < stages; ++stage) DecideChoice(stage, encoded);
+  for (int stage = 0; stage < stages; ++stage) {
+    stop_.Check();
+    DecideChoice(stage, encoded);
+  }
 }
 
 PolicyPass::ChoiceInputs PolicyPass::InputsOf(int stage) const {

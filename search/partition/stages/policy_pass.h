@@ -14,7 +14,8 @@ class PolicyPass {
   // Draws where `random` is given, and follows `batch` where it is null. All
   // must outlive this.
   PolicyPass(Tape& tape, StagePolicy& policy, const PolicyGraph& graph, PolicyBatch& batch,
-             Random* random);
+             Random* random, const StopSign& stop);
+  // Throws Stopped.
   PolicyDecisions Run();
 
  private:
@@ -51,6 +52,7 @@ class PolicyPass {
   const PolicyGraph& graph_;
   PolicyBatch& batch_;
   Random* random_;
+  const StopSign& stop_;
   std::vector<Variable> log_probabilities_;  // plans x 1 each
   std::vector<Variable> entropies_;
   std::vector<std::vector<int>> unused_;  // by plan and kind

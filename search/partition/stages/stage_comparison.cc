@@ -103,9 +103,12 @@ StageRun RunStageAlgorithm(StageAlgorithm algorithm, const StageProblem& problem
 
 StageRun TuneStagePolicy(const StageProblem& problem, const StageComparison& comparison,
                          StagePolicy& policy) {
-  return Measure(StageAlgorithm::kTunedPolicy, comparison.budget, [&](StageTrials& trials) {
-    SearchByPolicy(problem, {.seed = comparison.seed}, policy, trials);
+  int learned = 0;
+  StageRun run = Measure(StageAlgorithm::kTunedPolicy, comparison.budget, [&](StageTrials& trials) {
+    learned = SearchByPolicy(problem, {.seed = comparison.seed}, policy, trials);
   });
+  run.learned = learned;
+  return run;
 }
 
 std::vector<StageRun> CompareStageAlgorithms(const StageProblem& problem,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "costmodel/random.h"
@@ -62,6 +64,30 @@ TEST(StageComparisonTest, APolicyThatHasLearnedNothingIsTunedAsOneFromScratchLea
   // It has learned since, and draws other plans.
   const StageRun again = TuneStagePolicy(problem, comparison, policy);
   EXPECT_NE(again.curve.front().score, tuned.curve.front().score);
+}
+
+// Gradients need one plan to compare with.
+TEST(StageComparisonTest, StoppedBeforehandNoAlgorithmGoesOn) {
+  const StageProblem problem = DrawStageProblem(Random(24), 10, 10);
+  const std::atomic<bool> stop = true;
+  for (const StageRun& run : CompareStageAlgorithms(
+           problem, {.budget = {.evaluations = 500, .stop = &stop}, .policy_width = 8})) {
+    EXPECT_LE(run.evaluations, 1) << NameOf(run.algorithm);
+  }
+}
+
+// The budget is of centuries.
+TEST(StageComparisonTest, AnotherThreadMayStopEveryAlgorithm) {
+  const StageProblem problem = DrawStageProblem(Random(25), 12, 12);
+  for (const StageAlgorithm algorithm : AllStageAlgorithms()) {
+    SCOPED_TRACE(NameOf(algorithm));
+    std::atomic<bool> stop = false;
+    std::jthread other([&] { stop = true; });
+    const StageRun run = RunStageAlgorithm(
+        algorithm, problem, {.budget = {.seconds = 1e10, .stop = &stop}, .policy_width = 8});
+    if (run.plan.stages() == 0) continue;
+    EXPECT_TRUE(FindErrors(problem, run.plan).empty());
+  }
 }
 
 TEST(StageComparisonTest, SameSeedGivesTheSamePlans) {

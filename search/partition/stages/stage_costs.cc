@@ -51,6 +51,14 @@ double StageCosts::Excess(const StageSizes& sizes, const StageReplicas& on, int 
   return std::max(0.0, needed / static_cast<double>(memory->count()) - 1);
 }
 
+double StageCosts::LeastSeconds() const {
+  StageSizes all;
+  for (const StageSizes& node : nodes_) all += node;
+  double power = 0;
+  for (const StageDeviceKind& kind : problem_.kinds) power += kind.count * kind.speed;
+  return static_cast<double>(all.compute_ns) * 1e-9 / power;
+}
+
 double StageCosts::Score(double slowest_s, double excess) {
   return excess > 0 ? slowest_s * kOverMemoryFactor * (1 + excess) : slowest_s;
 }

@@ -43,6 +43,9 @@ class StageCosts {
   // minibatches (PipeDream's number in flight) of parameters and activations.
   double Excess(const StageSizes& sizes, const StageReplicas& on, int behind) const;
 
+  // Seconds that no plan is below: all work on all devices at once.
+  double LeastSeconds() const;
+
   // Least is best. Plans that do not fit come behind all that do, by HeteroG's
   // rule (systems.md §5): their time a thousand times.
   static double Score(double slowest_s, double excess);

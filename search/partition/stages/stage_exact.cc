@@ -20,10 +20,11 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // the devices u, a number with one digit a kind.
 class ExactProgramme {
  public:
-  ExactProgramme(const StageProblem& problem, int most_downsets)
+  ExactProgramme(const StageProblem& problem, int most_downsets, const StopSign& stop)
       : costs_(problem),
+        stop_(stop),
         choices_(ReplicaChoices(problem)),
-        downsets_(FindDownsets(problem.graph.dag, problem.graph.name, most_downsets)) {
+        downsets_(FindDownsets(problem.graph.dag, problem.graph.name, most_downsets, stop)) {
     for (const StageDeviceKind& kind : problem.kinds) {
       digits_.push_back(uses_);
       uses_ *= kind.count + 1;
@@ -39,13 +40,11 @@ class ExactProgramme {
   }
 
   std::optional<ExactStages> Solve() {
-    const int last = static_cast<int>(downsets_.size()) - 1;
-    for (int begin = last - 1; begin >= 0; --begin) {
-      for (int end = begin + 1; end <= last; ++end) {
-        if (downsets_[begin].is_subset_of(downsets_[end])) Extend(begin, end);
-      }
-    }
-    return Best();
+    const bool is_done = Fill();
+    std::optional<ExactStages> best = Best();
+    if (!best && !is_done) throw Stopped();
+    if (best) best->bound = is_done ? best->score : costs_.LeastSeconds();
+    return best;
   }
 
  private:
@@ -78,22 +77,40 @@ class ExactProgramme {
     return behind;
   }
 
-  // The stage between the two in front of all that is known behind `end`.
-  void Extend(int begin, int end) {
+  // From behind. What follows a downset is known before the first stage that ends
+  // there is tried, so best_[0] has the best plan so far at any time. False where it
+  // was stopped.
+  bool Fill() {
+    const int last = static_cast<int>(downsets_.size()) - 1;
+    for (int begin = last; begin > 0; --begin) {
+      for (int end = begin + 1; end <= last; ++end) {
+        if (downsets_[begin].is_subset_of(downsets_[end]) && !Extend(begin, end)) return false;
+      }
+      if (!Extend(0, begin)) return false;
+    }
+    return true;
+  }
+
+  // The stage between the two in front of all that is known behind `end`; of equals
+  // the one that ends first. False where it was stopped.
+  bool Extend(int begin, int end) {
     StageSizes sizes = sizes_[end];
     sizes -= sizes_[begin];
     const int64_t out = begin > 0 ? crossing_[end] : 0;
     for (const StageReplicas& on : choices_) {
+      if (stop_.IsUp()) return false;
       const double seconds = costs_.Seconds(sizes, on, crossing_[begin], out);
       const int count = costs_.problem().kinds[on.kind].count;
       for (int use = 0; use < uses_; ++use) {
         if (Digit(use, on.kind) + on.replicas > count) continue;
         const double score = std::max(seconds, best_[end][use].score);
         Step& step = best_[begin][use + on.replicas * digits_[on.kind]];
-        if (score >= step.score || costs_.Excess(sizes, on, Behind(use)) > 0) continue;
+        if (score >= step.score && (score > step.score || end >= step.end)) continue;
+        if (costs_.Excess(sizes, on, Behind(use)) > 0) continue;
         step = {score, end, on};
       }
     }
+    return true;
   }
 
   std::optional<ExactStages> Best() const {
@@ -102,7 +119,7 @@ class ExactProgramme {
       if (best_[0][other].score < best_[0][use].score) use = other;
     }
     if (best_[0][use].score == kNever) return std::nullopt;
-    ExactStages exact{best_[0][use].score, {}};
+    ExactStages exact{best_[0][use].score, {}, 0};
     exact.plan.stage_of.assign(costs_.dag().size(), 0);
     for (int begin = 0; begin + 1 < static_cast<int>(downsets_.size());) {
       const Step& step = best_[begin][use];
@@ -117,6 +134,7 @@ class ExactProgramme {
   }
 
   const StageCosts costs_;
+  const StopSign& stop_;
   const std::vector<StageReplicas> choices_;
   const std::vector<NodeSet> downsets_;
   std::vector<int> digits_;  // by kind: what one of its devices adds to a use
@@ -128,8 +146,9 @@ class ExactProgramme {
 
 }  // namespace
 
-std::optional<ExactStages> SolveStagesExactly(const StageProblem& problem, int most_downsets) {
-  return ExactProgramme(problem, most_downsets).Solve();
+std::optional<ExactStages> SolveStagesExactly(const StageProblem& problem, int most_downsets,
+                                              const StopSign& stop) {
+  return ExactProgramme(problem, most_downsets, stop).Solve();
 }
 
 int MostExactDownsets(const StageProblem& problem) {

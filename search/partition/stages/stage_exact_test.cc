@@ -13,6 +13,8 @@
 #include "search/partition/random_graph.h"
 #include "search/partition/stages/drawn_stages.h"
 #include "search/partition/stages/stage_costs.h"
+#include "search/partition/stop_everywhere.h"
+#include "search/partition/stop_sign.h"
 #include "search/partition/timed_graph.h"
 
 namespace stagecraft {
@@ -105,6 +107,33 @@ TEST(StageExactTest, EqualsPipeDreamsPartitionerOnChains) {
     ASSERT_TRUE(exact);
     EXPECT_NEAR(exact->score / published, 1, 1e-9);
   }
+}
+
+TEST(StageExactTest, StoppedItReturnsTheBestSoFarAndABound) {
+  int with_answer = 0;
+  for (int seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const StageProblem problem = DrawStageProblem(Random(seed), 3, 6);
+    const StageCosts costs(problem);
+    const auto whole = SolveStagesExactly(problem);
+    if (!whole) continue;
+    EXPECT_EQ(whole->bound, whole->score);
+    EXPECT_GE(whole->score, costs.LeastSeconds() * (1 - 1e-12));
+    double last = std::numeric_limits<double>::infinity();
+    const Stops stops = StopEverywhere(
+        [&](const StopSign& stop) { return *SolveStagesExactly(problem, 2000, stop); },
+        [&](const ExactStages& found) {
+          EXPECT_TRUE(FindErrors(problem, found.plan).empty());
+          EXPECT_EQ(StageScorer(costs).Score(found.plan), found.score);
+          EXPECT_LE(found.bound, whole->score * (1 + 1e-12));
+          EXPECT_LE(found.score, last);
+          last = found.score;
+        });
+    EXPECT_EQ(last, whole->score);
+    EXPECT_GT(stops.without_answer, 0);
+    with_answer += stops.with_answer;
+  }
+  EXPECT_GT(with_answer, 400);
 }
 
 TEST(StageExactTest, ManyDevicesLeaveRoomForFewerDownsets) {

@@ -102,34 +102,55 @@ void FitReplicas(const StageProblem& problem, std::vector<StageReplicas>& replic
   }
 }
 
+// ScorePieces, which throws Stopped; looked at once for all pieces that begin at one node.
+PieceScore StoppableScore(const StageProblem& problem, const std::vector<int>& order,
+                          const StopSign& stop) {
+  return [score = ScorePieces(problem, order), &stop](const PieceStage& stage) {
+    if (stage.end == stage.begin + 1) stop.Check();
+    return score(stage);
+  };
+}
+
+// From one start to its repair. Throws Stopped.
+void Descend(const StageCosts& costs, const StageDevices& devices,
+             const StageGradientOptions& options, uint64_t start, StageTrials& trials) {
+  const StageProblem& problem = costs.problem();
+  const Random random(options.seed);
+  Random order_random = random.Child("stage order", start);
+  const Dag& dag = problem.graph.dag;
+  const bool is_drawn = start % 2 == 1;
+  const std::vector<int> order = is_drawn ? DrawOrder(dag, order_random) : dag.order;
+  const PieceTimes times(dag.size(), ReplicaChoices(problem),
+                         StoppableScore(problem, order, trials.stop()));
+  const auto stages = static_cast<int>(order_random.Integer(1, MostStages(problem)));
+  StageRelaxation relaxation(devices, times, stages, options.relaxation, trials.best_score(),
+                             random.Child("stage gradient", start), trials.stop());
+  Descent descent(costs, trials);
+  for (int step = 0; step < options.steps && !trials.IsSpent(); ++step) {
+    descent.Try(PlanOf(order, relaxation.RoundLogits()));
+    descent.Try(PlanOf(order, relaxation.RoundDegrees()));
+    if (trials.IsSpent()) return;
+    relaxation.Step(static_cast<double>(step) / options.steps, trials.best_score(), trials.stop());
+  }
+  if (!trials.IsSpent()) RepairStagePlan(problem, descent.best(), options.repairs, trials);
+}
+
 }  // namespace
 
 void SearchByGradient(const StageProblem& problem, const StageGradientOptions& options,
                       StageTrials& trials) {
   RequireFewPieces(problem);
   const StageCosts costs(problem);
-  const int most = MostStages(problem);
-  const Random random(options.seed);
   StageDevices devices;
   for (const StageDeviceKind& kind : problem.kinds) devices.counts.push_back(kind.count);
   devices.fit = [&](std::vector<StageReplicas>& replicas) { FitReplicas(problem, replicas); };
   trials.Add(StageScorer(costs).Score(OneStage(problem)), OneStage(problem));
-  for (uint64_t start = 0; !trials.IsSpent(); ++start) {
-    Random order_random = random.Child("stage order", start);
-    const Dag& dag = problem.graph.dag;
-    const bool is_drawn = start % 2 == 1;
-    const std::vector<int> order = is_drawn ? DrawOrder(dag, order_random) : dag.order;
-    const PieceTimes times(dag.size(), ReplicaChoices(problem), ScorePieces(problem, order));
-    const auto stages = static_cast<int>(order_random.Integer(1, most));
-    StageRelaxation relaxation(devices, times, stages, options.relaxation, trials.best_score(),
-                               random.Child("stage gradient", start));
-    Descent descent(costs, trials);
-    for (int step = 0; step < options.steps && !trials.IsSpent(); ++step) {
-      descent.Try(PlanOf(order, relaxation.RoundLogits()));
-      descent.Try(PlanOf(order, relaxation.RoundDegrees()));
-      relaxation.Step(static_cast<double>(step) / options.steps, trials.best_score());
+  try {
+    for (uint64_t start = 0; !trials.IsSpent(); ++start) {
+      Descend(costs, devices, options, start, trials);
     }
-    if (!trials.IsSpent()) RepairStagePlan(problem, descent.best(), options.repairs, trials);
+  } catch (const Stopped&) {
+    // The trials have the best so far.
   }
 }
 

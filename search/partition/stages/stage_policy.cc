@@ -81,17 +81,17 @@ Variable StagePolicy::Encode(Tape& tape, const PolicyGraph& graph) const {
 }
 
 PolicyBatch StagePolicy::Draw(const PolicyGraph& graph, std::vector<int> order, int stages,
-                              int plans, Random& random) {
+                              int plans, Random& random, const StopSign& stop) {
   PolicyBatch batch{std::move(order), std::vector<int>(plans, stages), {}, {}};
   Tape tape;
-  PolicyPass(tape, *this, graph, batch, &random).Run();
+  PolicyPass(tape, *this, graph, batch, &random, stop).Run();
   return batch;
 }
 
 PolicyDecisions StagePolicy::Decisions(Tape& tape, const PolicyGraph& graph,
-                                       const PolicyBatch& batch) {
+                                       const PolicyBatch& batch, const StopSign& stop) {
   PolicyBatch followed = batch;
-  return PolicyPass(tape, *this, graph, followed, nullptr).Run();
+  return PolicyPass(tape, *this, graph, followed, nullptr, stop).Run();
 }
 
 std::string StagePolicy::Write() const {

@@ -9,6 +9,7 @@
 #include "search/learning/layers.h"
 #include "search/learning/tape_operations.h"
 #include "search/partition/stages/policy_graph.h"
+#include "search/partition/stop_sign.h"
 
 namespace stagecraft {
 
@@ -44,12 +45,14 @@ class StagePolicy {
  public:
   StagePolicy(const StagePolicyShape& shape, uint64_t seed);
 
-  // Draws `plans` plans of `stages` stages (at most MostStages) along `order`.
+  // Draws `plans` plans of `stages` stages (at most MostStages) along `order`. Throws
+  // Stopped.
   PolicyBatch Draw(const PolicyGraph& graph, std::vector<int> order, int stages, int plans,
-                   Random& random);
+                   Random& random, const StopSign& stop = {});
   // The decisions that led to `batch`, on a tape whose gradients are added to
-  // parameters().
-  PolicyDecisions Decisions(Tape& tape, const PolicyGraph& graph, const PolicyBatch& batch);
+  // parameters(). Throws Stopped.
+  PolicyDecisions Decisions(Tape& tape, const PolicyGraph& graph, const PolicyBatch& batch,
+                            const StopSign& stop = {});
 
   ParameterSet& parameters() { return parameters_; }
   const StagePolicyShape& shape() const { return shape_; }

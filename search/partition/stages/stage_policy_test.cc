@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -12,6 +14,7 @@
 #include "search/partition/stages/stage_costs.h"
 #include "search/partition/stages/stage_cuts.h"
 #include "search/partition/stages/stage_ppo.h"
+#include "search/partition/stop_sign.h"
 
 namespace stagecraft {
 namespace {
@@ -163,6 +166,59 @@ TEST(StagePpoTest, WhatItLearnedHelpsOnAnUnseenGraph) {
     gain += MeanLogScore(untrained, unseen) - MeanLogScore(trained, unseen);
   }
   EXPECT_GT(gain / 8, 0.05);
+}
+
+std::vector<StageProblem> TwoProblems() {
+  return {DrawStageProblem(Random(101), 8, 12), DrawStageProblem(Random(102), 8, 12)};
+}
+
+TEST(StagePpoTest, StoppedItHasLearnedWhatFewerRoundsTeach) {
+  const std::vector<StageProblem> seen = TwoProblems();
+  StagePolicy stopped(kNarrow, 1);
+  std::atomic<bool> stop = false;
+  EXPECT_EQ(TrainPolicy(
+                seen, 5, {}, stopped, [&](int rounds) { stop = rounds == 2; }, &stop),
+            4);
+  StagePolicy shorter(kNarrow, 1);
+  EXPECT_EQ(TrainPolicy(seen, 2, {}, shorter), 4);
+  EXPECT_EQ(stopped.Write(), shorter.Write());
+  // And nothing where it is stopped at once.
+  EXPECT_EQ(TrainPolicy(seen, 5, {}, stopped, {}, &stop), 0);
+  EXPECT_EQ(stopped.Write(), shorter.Write());
+  StageTrials trials({.evaluations = 1000, .stop = &stop});
+  EXPECT_EQ(SearchByPolicy(seen[0], {}, stopped, trials), 0);
+  EXPECT_EQ(trials.evaluations(), 0);
+  EXPECT_EQ(stopped.Write(), shorter.Write());
+}
+
+TEST(StagePpoTest, AnotherThreadMayStopTheTraining) {
+  const std::vector<StageProblem> seen = TwoProblems();
+  StagePolicy policy(kNarrow, 1);
+  std::atomic<int> rounds = 0;
+  std::atomic<bool> stop = false;
+  std::jthread other([&] {
+    rounds.wait(0);
+    stop = true;
+  });
+  const auto report = [&](int done) {
+    rounds = done;
+    rounds.notify_all();
+  };
+  // Of the hours that they would take.
+  EXPECT_GE(TrainPolicy(seen, 10'000'000, {}, policy, report, &stop), 2);
+}
+
+// Plans are drawn decision by decision, and so are they learned from.
+TEST(StagePpoTest, ABatchIsNotFinishedOnceItIsStopped) {
+  const StageProblem problem = DrawStageProblem(Random(12), 12, 12);
+  const PolicyGraph graph(problem);
+  StagePolicy policy(kNarrow, 1);
+  Random random(1);
+  const std::vector<int>& order = problem.graph.dag.order;
+  EXPECT_THROW(policy.Draw(graph, order, 2, 4, random, StopSign::AfterLooks(5)), Stopped);
+  const PolicyBatch batch = policy.Draw(graph, order, 2, 4, random);
+  Tape tape;
+  EXPECT_THROW(policy.Decisions(tape, graph, batch, StopSign::AfterLooks(5)), Stopped);
 }
 
 }  // namespace

@@ -35,13 +35,16 @@ int NextStages(const StageProblem& problem, int round, const StageTrials& trials
   return round % 2 == 1 && trials.evaluations() > 0 ? trials.best().stages() : drawn;
 }
 
-// One batch: drawn, scored, learned from.
-void PlayRound(const PolicyGraph& graph, int round, const StagePpoOptions& options,
+// One batch: drawn, scored, learned from. Throws Stopped. False where the trials are
+// spent before it is learned from.
+bool PlayRound(const PolicyGraph& graph, int round, const StagePpoOptions& options,
                StagePolicy& policy, PolicyLearner& learner, Random& random, StageTrials& trials) {
+  const StopSign& stop = trials.stop();
   const Dag& dag = graph.costs().dag();
   std::vector<int> order = round / 2 % 2 == 1 ? DrawOrder(dag, random) : dag.order;
   const int stages = NextStages(graph.problem(), round, trials, random);
-  const PolicyBatch batch = policy.Draw(graph, std::move(order), stages, options.batch, random);
+  const PolicyBatch batch =
+      policy.Draw(graph, std::move(order), stages, options.batch, random, stop);
   StageScorer scorer(graph.costs());
   std::vector<double> scores;
   for (int plan = 0; plan < batch.plans() && !trials.IsSpent(); ++plan) {
@@ -49,7 +52,9 @@ void PlayRound(const PolicyGraph& graph, int round, const StagePpoOptions& optio
     scores.push_back(scorer.Score(drawn));
     trials.Add(scores.back(), drawn);
   }
-  if (!trials.IsSpent()) learner.Learn(graph, batch, scores);
+  if (trials.IsSpent()) return false;
+  learner.Learn(graph, batch, scores, stop);
+  return true;
 }
 
 }  // namespace
@@ -61,12 +66,12 @@ PolicyLearner::PolicyLearner(const StagePpoOptions& options, StagePolicy& policy
             {.rate = options.rate, .longest_gradient = kLongestGradient}) {}
 
 void PolicyLearner::Learn(const PolicyGraph& graph, const PolicyBatch& batch,
-                          const std::vector<double>& scores) {
+                          const std::vector<double>& scores, const StopSign& stop) {
   const Eigen::VectorXd advantages = Advantages(scores);
   Matrix before;
   for (int epoch = 0; epoch < options_.epochs; ++epoch) {
     Tape tape;
-    const PolicyDecisions decisions = policy_.Decisions(tape, graph, batch);
+    const PolicyDecisions decisions = policy_.Decisions(tape, graph, batch, stop);
     if (epoch == 0) before = tape.value(decisions.log_probability);
     tape.Backward(Loss(tape, decisions, before, advantages));
     adam_.Step();
@@ -84,29 +89,43 @@ Variable PolicyLearner::Loss(Tape& tape, const PolicyDecisions& decisions, const
   return Scale(tape, Add(tape, Mean(tape, gain), variety), -1);
 }
 
-void SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options,
-                    StagePolicy& policy, StageTrials& trials) {
+int SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options, StagePolicy& policy,
+                   StageTrials& trials) {
   const PolicyGraph graph(problem);
   PolicyLearner learner(options, policy);
   Random random = Random(options.seed).Child("stage policy", 0);
-  for (int round = 0; !trials.IsSpent(); ++round) {
-    PlayRound(graph, round, options, policy, learner, random, trials);
+  int learned = 0;
+  try {
+    for (int round = 0; !trials.IsSpent(); ++round) {
+      learned += PlayRound(graph, round, options, policy, learner, random, trials) ? 1 : 0;
+    }
+  } catch (const Stopped&) {
+    // What was learned stays.
   }
+  return learned;
 }
 
-void TrainPolicy(std::span<const StageProblem> problems, int rounds, const StagePpoOptions& options,
-                 StagePolicy& policy, const std::function<void(int rounds_done)>& report) {
+int TrainPolicy(std::span<const StageProblem> problems, int rounds, const StagePpoOptions& options,
+                StagePolicy& policy, const std::function<void(int rounds_done)>& report,
+                const std::atomic<bool>* stop) {
   std::vector<PolicyGraph> graphs;
   for (const StageProblem& problem : problems) graphs.emplace_back(problem);
   PolicyLearner learner(options, policy);
   Random random = Random(options.seed).Child("stage policy training", 0);
-  for (int round = 0; round < rounds; ++round) {
-    for (const PolicyGraph& graph : graphs) {
-      StageTrials trials({});
-      PlayRound(graph, round, options, policy, learner, random, trials);
+  int learned = 0;
+  try {
+    for (int round = 0; round < rounds; ++round) {
+      for (const PolicyGraph& graph : graphs) {
+        StageTrials trials({.stop = stop});
+        if (!PlayRound(graph, round, options, policy, learner, random, trials)) return learned;
+        ++learned;
+      }
+      if (report) report(round + 1);
     }
-    if (report) report(round + 1);
+  } catch (const Stopped&) {
+    // What was learned stays.
   }
+  return learned;
 }
 
 }  // namespace stagecraft

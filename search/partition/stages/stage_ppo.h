@@ -1,6 +1,7 @@
 // A policy that learns from the plans that it draws.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -30,7 +31,9 @@ class PolicyLearner {
   PolicyLearner(const StagePpoOptions& options, StagePolicy& policy);
 
   // One batch: reward -log(score) of each plan; a baseline of the batch's mean.
-  void Learn(const PolicyGraph& graph, const PolicyBatch& batch, const std::vector<double>& scores);
+  // Throws Stopped between two updates: what was learned stays.
+  void Learn(const PolicyGraph& graph, const PolicyBatch& batch, const std::vector<double>& scores,
+             const StopSign& stop = {});
 
  private:
   Variable Loss(Tape& tape, const PolicyDecisions& decisions, const Matrix& before,
@@ -47,12 +50,16 @@ class PolicyLearner {
 // two along a drawn one; of each two, one is of a drawn number of stages and one
 // of that of the best plan. `policy` is changed: untrained, it learns from scratch;
 // trained on other problems, it is tuned to this one. `trials` must be limited.
-void SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options,
-                    StagePolicy& policy, StageTrials& trials);
+// Returns how many batches it learned from.
+int SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options, StagePolicy& policy,
+                   StageTrials& trials);
 
 // The same on many problems in turn, `rounds` batches of each: what it learns is
-// what they have in common. `report` hears of every round that is done.
-void TrainPolicy(std::span<const StageProblem> problems, int rounds, const StagePpoOptions& options,
-                 StagePolicy& policy, const std::function<void(int rounds_done)>& report = {});
+// what they have in common. `report` hears of every round that is done; `stop`, set
+// by another thread, ends it with what was learned so far. Returns how many batches
+// it learned from: all, unless it was stopped.
+int TrainPolicy(std::span<const StageProblem> problems, int rounds, const StagePpoOptions& options,
+                StagePolicy& policy, const std::function<void(int rounds_done)>& report = {},
+                const std::atomic<bool>* stop = nullptr);
 
 }  // namespace stagecraft

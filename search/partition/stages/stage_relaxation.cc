@@ -49,7 +49,8 @@ double Between(double from, double to, double progress) {
 }  // namespace
 
 StageRelaxation::StageRelaxation(StageDevices devices, const PieceTimes& times, int stages,
-                                 const RelaxationOptions& options, double best, Random random)
+                                 const RelaxationOptions& options, double best, Random random,
+                                 const StopSign& stop)
     : devices_(std::move(devices)),
       times_(times),
       stages_(stages),
@@ -58,6 +59,7 @@ StageRelaxation::StageRelaxation(StageDevices devices, const PieceTimes& times, 
       degrees_(DrawDegrees(devices_, stages, times.choices(), random_)),
       boundaries_(Matrix::Zero(stages - 1, times.pieces().length - 1)),
       adam_({&degrees_, &boundaries_}, {.rate = options.rate}) {
+  stop.Check();
   StartBoundaries(best);
 }
 
@@ -125,7 +127,7 @@ Variable StageRelaxation::DevicesMissing(Tape& tape, Variable degrees) const {
   return Sum(tape, Relu(tape, Subtract(tape, sums, tape.Constant(Matrix::Ones(1, kinds)))));
 }
 
-void StageRelaxation::Step(double progress, double best) {
+void StageRelaxation::Step(double progress, double best, const StopSign& stop) {
   Tape tape;
   const double heat = Between(options_.hot, options_.cold, progress);
   const double smooth = Between(options_.blunt, options_.sharp, progress);
@@ -134,16 +136,20 @@ void StageRelaxation::Step(double progress, double best) {
   // In units of the best score from here on.
   const Variable times = MatMul(tape, degrees, tape.Constant(times_.scores() / best));
   const Variable ends = Boundaries(tape, heat, is_hard);
+  stop.Check();
   const double never = static_cast<double>(Sum(devices_.counts) + 1);
   const Variable at_logits =
       SmoothMaximum(tape, ExpectedSeconds(tape, ends, times, times_.pieces(), never), smooth);
+  stop.Check();
   const Variable ones =
       tape.Constant(Matrix::Ones(tape.value(times).rows(), tape.value(times).cols()));
   const Variable exponents =
       Clamp(tape, Scale(tape, Subtract(tape, times, ones), 1 / smooth), -kSteepest, kSteepest);
+  stop.Check();
   const Variable programme =
       Scale(tape, SmoothCuts(tape, Exp(tape, exponents), times_.pieces(), kGamma), smooth);
   const Variable loss = Add(tape, Add(tape, at_logits, programme), DevicesMissing(tape, degrees));
+  stop.Check();
   tape.Backward(loss);
   adam_.Step();
 }

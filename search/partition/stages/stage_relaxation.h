@@ -7,6 +7,7 @@
 #include "costmodel/random.h"
 #include "search/learning/adam.h"
 #include "search/partition/stages/piece_times.h"
+#include "search/partition/stop_sign.h"
 
 namespace stagecraft {
 
@@ -36,12 +37,13 @@ struct RoundedStages {
 
 class StageRelaxation {
  public:
-  // `times` must outlive this. `best`: a score to compare with.
+  // `times` must outlive this. `best`: a score to compare with. Throws Stopped.
   StageRelaxation(StageDevices devices, const PieceTimes& times, int stages,
-                  const RelaxationOptions& options, double best, Random random);
+                  const RelaxationOptions& options, double best, Random random,
+                  const StopSign& stop = {});
 
-  // One step of Adam; `progress` from 0 to 1.
-  void Step(double progress, double best);
+  // One step of Adam; `progress` from 0 to 1. Throws Stopped, and nothing has moved.
+  void Step(double progress, double best, const StopSign& stop = {});
 
   // The likeliest boundaries and degrees.
   RoundedStages RoundLogits() const;

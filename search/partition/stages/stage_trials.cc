@@ -3,16 +3,14 @@
 namespace stagecraft {
 
 StageTrials::StageTrials(const Budget& budget)
-    : budget_(budget), start_(std::chrono::steady_clock::now()) {}
+    : budget_(budget), stop_(budget), start_(std::chrono::steady_clock::now()) {}
 
 double StageTrials::Seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
 bool StageTrials::IsSpent() const {
-  if (budget_.evaluations > 0 && evaluations_ >= budget_.evaluations) return true;
-  if (budget_.stop != nullptr && budget_.stop->load()) return true;
-  return budget_.seconds > 0 && Seconds() >= budget_.seconds;
+  return (budget_.evaluations > 0 && evaluations_ >= budget_.evaluations) || stop_.IsUp();
 }
 
 double StageTrials::share_spent() const {

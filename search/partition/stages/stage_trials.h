@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "search/partition/stages/stage_problem.h"
+#include "search/partition/stop_sign.h"
 #include "search/solution.h"
 
 namespace stagecraft {
@@ -22,6 +23,8 @@ class StageTrials {
   void Add(double score, const StagePlan& plan);
 
   const Budget& budget() const { return budget_; }
+  // Of the budget: for what takes long between evaluations.
+  const StopSign& stop() const { return stop_; }
   int64_t evaluations() const { return evaluations_; }
   // 0 at the start, 1 where the evaluations are used up; 0 without a limit of them.
   double share_spent() const;
@@ -33,6 +36,7 @@ class StageTrials {
   double Seconds() const;
 
   Budget budget_;
+  StopSign stop_;
   std::chrono::steady_clock::time_point start_;
   int64_t evaluations_ = 0;
   double best_score_ = std::numeric_limits<double>::infinity();
