@@ -8,6 +8,7 @@
 #include <string>
 
 #include "costmodel/proto_file.h"
+#include "search/partition/stop_sign.h"
 #include "tools/algorithm_comparison.h"
 #include "tools/command.h"
 #include "tools/flags.h"
@@ -22,6 +23,15 @@ namespace {
 
 constexpr int kSchema = 1;
 
+void ExplainCut(PartitionAnswer& answer) {
+  const char* const cause = answer.is_interrupted ? "interrupted" : "the budget ended";
+  if (!answer.stages.empty()) {
+    answer.notes.push_back(fmt::format("{}: this is the best so far", cause));
+  } else if (answer.obstacle.empty()) {
+    answer.obstacle = fmt::format("{} before a partition was found", cause);
+  }
+}
+
 PartitionAnswer Run(PartitionJob& job, std::ostream& err, bool quiet) {
   ProgressLine progress(err, quiet);
   PartitionRequest& request = job.request;
@@ -30,8 +40,15 @@ PartitionAnswer Run(PartitionJob& job, std::ostream& err, bool quiet) {
   };
   const InterruptCatcher catcher;
   request.budget.stop = InterruptCatcher::flag();
-  PartitionAnswer answer = job.run(request);
+  PartitionAnswer answer;
+  try {
+    answer = job.run(request);
+  } catch (const Stopped&) {
+    answer.is_cut_short = true;
+  }
+  answer.is_interrupted = InterruptCatcher::was_interrupted();
   answer.notes.insert(answer.notes.begin(), job.notes.begin(), job.notes.end());
+  if (answer.is_cut_short) ExplainCut(answer);
   return answer;
 }
 
@@ -61,15 +78,16 @@ int RunPartition(const Args& args, std::istream&, std::ostream& out, std::ostrea
     report["wall_ms"] = wall_ms;
     out << report.dump(2) << '\n';
   }
-  if (InterruptCatcher::was_interrupted()) {
-    if (!json) PrintPartition(job.request, answer, out);
-    return kExitInterrupted;
+  const bool has_failed = !answer.obstacle.empty();
+  if (has_failed) {
+    const char* const what = answer.is_cut_short ? "" : "no feasible partition: ";
+    err << "stagecraft partition: " << what << answer.obstacle << '\n';
   }
-  if (!answer.obstacle.empty()) {
-    err << "stagecraft partition: no feasible partition: " << answer.obstacle << '\n';
-    return kExitInfeasible;
+  if (!json && (answer.is_interrupted || answer.is_cut_short || !has_failed)) {
+    PrintPartition(answer, out);
   }
-  if (!json) PrintPartition(job.request, answer, out);
+  if (answer.is_interrupted) return kExitInterrupted;
+  if (has_failed) return kExitInfeasible;
   if (!quiet) err << fmt::format("partitioned in {:.1f} ms\n", wall_ms);
   return kExitOk;
 }

@@ -23,6 +23,8 @@ constexpr const char* kNotes =
     "exhaustive, mcmc, differentiable and policy search for stages on unlike devices, on graphs "
     "of\n"
     "any format and on workloads (--model).\n\n"
+    "--budget and Ctrl-C end it with the best so far and what is proven; training of a policy\n"
+    "ends with what it learned by then. pipedream has nothing to show before it is done.\n\n"
     "example: stagecraft partition --graph graph.txt --algorithm pipedream --machines 4,4 "
     "--bandwidth 10e9,1.25e9 --count-activations\n"
     "         stagecraft partition --model bert-large --compare-algorithms --device-speeds 8x1,8x2 "
@@ -216,7 +218,10 @@ PartitionJob PartitionFlags::Build() const {
     CheckMethod(method, job.request.graph);
     job.run = method.run;
     if (method.run == PartitionByHetPipe) job.request.worker_policy = WorkerPolicy();
-    if (method.run != PartitionByStages) return job;
+    if (method.run != PartitionByStages) {
+      job.request.budget = search_.SecondsOf(method.name);
+      return job;
+    }
   } else {
     job.run = task == Task::kCompare ? PartitionByStages : TrainForStages;
   }

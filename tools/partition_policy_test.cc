@@ -102,8 +102,8 @@ TEST_F(PartitionPolicyTest, FlagsThatContradictAreNamed) {
             "--seq: got it without --model, whose operators it is for");
   EXPECT_EQ(sentence({"--algorithm", "mcmc", "--policy", "p.txt"}),
             "--policy: mcmc takes none, want policy or --compare-algorithms");
-  EXPECT_EQ(sentence({"--algorithm", "pipedream", "--budget", "10s"}),
-            "--budget: pipedream takes none, want exhaustive, mcmc, differentiable, policy or "
+  EXPECT_EQ(sentence({"--algorithm", "pipedream", "--report", "p.html"}),
+            "--report: pipedream takes none, want exhaustive, mcmc, differentiable, policy or "
             "--compare-algorithms");
   EXPECT_EQ(sentence({"--algorithm", "hetpipe", "--machines", "1,2", "--bandwidth", "1e9,1e9",
                       "--policy", "file.txt"}),

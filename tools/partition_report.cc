@@ -16,6 +16,13 @@ using Json = nlohmann::ordered_json;
 
 Json OrNull(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+// No answer has a smaller latency or, where there is none, bottleneck.
+bool IsProven(const PartitionAnswer& answer) {
+  constexpr double kRounding = 1e-9;
+  const std::optional<double>& best = answer.latency_s ? answer.latency_s : answer.bottleneck_s;
+  return best && answer.bound_s && *best <= *answer.bound_s * (1 + kRounding);
+}
+
 Json StagesToJson(const PartitionAnswer& answer) {
   Json stages = Json::array();
   for (const PartitionedStage& stage : answer.stages) {
@@ -39,8 +46,7 @@ void AddSearch(const PartitionAnswer& answer, Json& report) {
     if (kind.memory) devices.back()["memory_bytes"] = kind.memory->count();
   }
   report["devices"] = std::move(devices);
-  report["optimal"] = answer.bottleneck_s && comparison.bound &&
-                      *answer.bottleneck_s <= *comparison.bound * (1 + 1e-9);
+  report["optimal"] = IsProven(answer);
   int64_t evaluations = 0;
   double seconds = 0;
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
@@ -54,6 +60,10 @@ void AddSearch(const PartitionAnswer& answer, Json& report) {
 
 void PrintLine(const char* label, const std::optional<double>& seconds, std::ostream& out) {
   if (seconds) out << fmt::format("{:<15}{:.6g} ms\n", label, *seconds * 1e3);
+}
+
+void PrintRate(const char* label, const std::optional<double>& rate, std::ostream& out) {
+  if (rate) out << fmt::format("{:<15}{:.6g} minibatches/s\n", label, *rate);
 }
 
 void PrintStages(const PartitionAnswer& answer, std::ostream& out) {
@@ -78,12 +88,16 @@ Json PartitionToJson(const PartitionRequest& request, const PartitionAnswer& ans
   report["seed"] = request.seed;
   report["format"] = NameOf(request.graph.format);
   report["algorithm"] = request.algorithm.empty() ? Json(nullptr) : Json(request.algorithm);
-  report["feasible"] = answer.obstacle.empty();
+  const bool is_unknown = answer.is_cut_short && answer.stages.empty();
+  report["feasible"] = is_unknown ? Json(nullptr) : Json(answer.obstacle.empty());
   if (!answer.obstacle.empty()) report["binding_constraint"] = answer.obstacle;
   report["bottleneck_s"] = OrNull(answer.bottleneck_s);
   report["latency_s"] = OrNull(answer.latency_s);
   report["dp_time_s"] = OrNull(answer.dp_time_s);
   report["minibatches_per_s"] = OrNull(answer.minibatches_per_s);
+  report["bound_s"] = OrNull(answer.bound_s);
+  report["bound_minibatches_per_s"] = OrNull(answer.bound_minibatches_per_s);
+  report["interrupted"] = answer.is_interrupted;
   report["states"] = answer.states ? Json(*answer.states) : Json(nullptr);
   report["stages"] = StagesToJson(answer);
   if (answer.comparison) AddSearch(answer, report);
@@ -91,24 +105,21 @@ Json PartitionToJson(const PartitionRequest& request, const PartitionAnswer& ans
   return report;
 }
 
-void PrintPartition(const PartitionRequest& request, const PartitionAnswer& answer,
-                    std::ostream& out) {
+void PrintPartition(const PartitionAnswer& answer, std::ostream& out) {
   if (answer.comparison) {
     PrintComparison(*answer.comparison, out);
     out << '\n';
   }
   PrintLine("bottleneck", answer.bottleneck_s, out);
   PrintLine("latency", answer.latency_s, out);
+  if (!IsProven(answer)) PrintLine("bound", answer.bound_s, out);
   PrintLine("data parallel", answer.dp_time_s, out);
   if (answer.states) out << fmt::format("{:<15}{}\n", "states", *answer.states);
-  if (answer.minibatches_per_s) {
-    out << fmt::format("{:<15}{:.6g} minibatches/s\n", "rate", *answer.minibatches_per_s);
-  }
+  PrintRate("rate", answer.minibatches_per_s, out);
+  PrintRate("bound", answer.bound_minibatches_per_s, out);
   for (const std::string& note : answer.notes) out << "note: " << note << '\n';
-  if (answer.stages.empty()) {
-    if (!request.policy.save.empty()) out << "wrote " << request.policy.save << '\n';
-    return;
-  }
+  if (!answer.saved_policy.empty()) out << "wrote " << answer.saved_policy << '\n';
+  if (answer.stages.empty()) return;
   out << '\n';
   PrintStages(answer, out);
 }

@@ -13,7 +13,6 @@ nlohmann::ordered_json PartitionToJson(const PartitionRequest& request,
                                        const PartitionAnswer& answer);
 
 // Figures, what each search came to, notes, stages.
-void PrintPartition(const PartitionRequest& request, const PartitionAnswer& answer,
-                    std::ostream& out);
+void PrintPartition(const PartitionAnswer& answer, std::ostream& out);
 
 }  // namespace stagecraft

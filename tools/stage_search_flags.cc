@@ -70,12 +70,13 @@ void StageSearchFlags::Register(CLI::App& app) {
   app.add_flag("--compare-algorithms", compares_,
                "instead of --algorithm: all that search for stages, beside each other");
   budget_option_ = app.add_option(
-      "--budget", budget_, "of each search: 10s, 5000evals or both [5000evals]; not of exhaustive");
+      "--budget", budget_,
+      "of each search: 10s, 5000evals or both [5000evals]; of all others: 10s [none]");
   search_options_ = {
       app.add_option("--device-speeds", device_speeds_,
                      "unlike devices: COUNTxSPEED against the timed one, such as 8x1,8x2"),
       app.add_option("--device-memory", device_memory_, "bytes of a device, by kind"),
-      budget_option_, app.add_option("--report", page_, "an .html page with the curves")};
+      app.add_option("--report", page_, "an .html page with the curves")};
   RegisterPolicy(app);
 }
 
@@ -100,6 +101,14 @@ void StageSearchFlags::RegisterPolicy(CLI::App& app) {
 }
 
 std::string StageSearchFlags::FlagOfSearches() const { return FirstGiven(search_options_); }
+
+Budget StageSearchFlags::SecondsOf(const std::string& method) const {
+  if (budget_option_->count() == 0) return {};
+  const Budget budget = ParseBudget(budget_);
+  if (budget.evaluations == 0) return budget;
+  throw InputError(
+      fmt::format("--budget: {} counts no evaluations, want a time such as 10s", method));
+}
 
 std::string StageSearchFlags::FlagOfPolicies() const { return FirstGiven(policy_options_); }
 

@@ -1,5 +1,5 @@
 // The flags of `partition` that only searches for stages take: unlike devices,
-// a budget, learned policies and what they learn on.
+// learned policies and what they learn on; and the budget of all.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "search/partition/stages/stage_problem.h"
+#include "search/solution.h"
 #include "tools/partition/partition_request.h"
 
 namespace stagecraft {
@@ -26,6 +27,8 @@ class StageSearchFlags {
   // The first flag given that only searches take, or that only learned policies
   // take; or "".
   std::string FlagOfSearches() const;
+  // --budget of `method`, which counts no evaluations. Throws InputError where some are given.
+  Budget SecondsOf(const std::string& method) const;
   std::string FlagOfPolicies() const;
   // --policy: a file, or for hetpipe np, ed or hd.
   const std::string& policy() const { return policy_; }

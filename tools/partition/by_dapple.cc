@@ -8,6 +8,7 @@
 #include "costmodel/units.h"
 #include "search/partition/check_planners.h"
 #include "search/partition/dapple.h"
+#include "search/partition/stop_sign.h"
 #include "tools/partition/partition_request.h"
 #include "tools/partition/profiled_states.h"
 
@@ -40,9 +41,10 @@ DappleOptions OptionsOf(const PartitionRequest& request) {
 
 PartitionAnswer PartitionByDapple(const PartitionRequest& request) {
   const DappleOptions options = OptionsOf(request);
+  const StopSign stop(request.budget);
   PartitionAnswer answer;
-  const ProfiledStates profile = ReadProfiledStates(request, answer);
-  const auto plan = SolveDapple(profile.states, options);
+  const ProfiledStates profile = ReadProfiledStates(request, stop, answer);
+  const auto plan = SolveDapple(profile.states, options, stop);
   if (!plan) {
     answer.obstacle = fmt::format(
         "memory: every plan found has a stage that keeps more than {:.3g} GB of parameters and "
@@ -51,7 +53,9 @@ PartitionAnswer PartitionByDapple(const PartitionRequest& request) {
     return answer;
   }
   CHECK(CheckDapple(profile.graph, options, *plan).errors.empty());
+  answer.is_cut_short = stop.was_obeyed();
   answer.latency_s = plan->step_s;
+  answer.bound_s = LeastDappleStepSeconds(profile.states, options);
   answer.dp_time_s = plan->data_parallel_s;
   double slowest_s = 0;
   for (const DappleStage& stage : plan->stages) {

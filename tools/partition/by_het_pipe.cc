@@ -11,6 +11,7 @@
 #include "costmodel/units.h"
 #include "search/partition/check_planners.h"
 #include "search/partition/het_pipe.h"
+#include "search/partition/stop_sign.h"
 #include "tools/partition/partition_request.h"
 #include "tools/partition/profiled_states.h"
 
@@ -69,13 +70,21 @@ double RateOf(const Workers& workers) {
   return rate;
 }
 
-// Nothing where a worker does not fit or the policy does not apply.
-std::optional<Workers> SolveWorkers(const ProfiledStates& profile, const HetPipeOptions& options) {
+// All GPUs at work all the time.
+double MostRate(const ProfiledStates& profile, const HetPipeOptions& options) {
+  double power = 0;
+  for (const HetPipeServer& server : options.servers) power += server.devices * server.speed;
+  return power / profile.states.states.back().compute.seconds();
+}
+
+// Nothing where a worker does not fit or the policy does not apply. Throws Stopped.
+std::optional<Workers> SolveWorkers(const ProfiledStates& profile, const HetPipeOptions& options,
+                                    const StopSign& stop) {
   std::map<std::vector<int>, std::optional<VirtualWorker>> solved;  // equal workers once
   Workers workers;
   for (const std::vector<int>& gpus : VirtualWorkerGpus(options)) {
     if (!solved.contains(gpus)) {
-      solved.emplace(gpus, SolveVirtualWorker(profile.states, options, gpus));
+      solved.emplace(gpus, SolveVirtualWorker(profile.states, options, gpus, stop));
     }
     if (!solved.at(gpus)) return std::nullopt;
     CHECK(CheckVirtualWorker(profile.graph, options, gpus, *solved.at(gpus)).errors.empty());
@@ -85,28 +94,44 @@ std::optional<Workers> SolveWorkers(const ProfiledStates& profile, const HetPipe
   return workers;
 }
 
+// The best policy's; noted in `tried`, how each of them does. Throws Stopped where it
+// came to none.
+std::optional<Workers> TryPolicies(const ProfiledStates& profile, const PartitionRequest& request,
+                                   HetPipeOptions options, const StopSign& stop,
+                                   std::string& tried) {
+  std::optional<Workers> best;
+  try {
+    for (const Policy& policy : kPolicies) {
+      if (!request.worker_policy.empty() && request.worker_policy != policy.name) continue;
+      options.policy = policy.policy;
+      std::optional<Workers> workers = SolveWorkers(profile, options, stop);
+      tried += fmt::format("{}{} {}", tried.empty() ? "policies: " : ", ", policy.name,
+                           workers ? fmt::format("{:.4g}/s", RateOf(*workers)) : "not possible");
+      if (workers && (!best || RateOf(*workers) > RateOf(*best))) best = std::move(workers);
+    }
+  } catch (const Stopped&) {
+    if (!best) throw;
+  }
+  return best;
+}
+
 }  // namespace
 
 PartitionAnswer PartitionByHetPipe(const PartitionRequest& request) {
-  HetPipeOptions options = OptionsOf(request);
+  const HetPipeOptions options = OptionsOf(request);
+  const StopSign stop(request.budget);
   PartitionAnswer answer;
-  const ProfiledStates profile = ReadProfiledStates(request, answer);
-  std::optional<Workers> best;
+  const ProfiledStates profile = ReadProfiledStates(request, stop, answer);
   std::string tried;
-  for (const Policy& policy : kPolicies) {
-    if (!request.worker_policy.empty() && request.worker_policy != policy.name) continue;
-    options.policy = policy.policy;
-    std::optional<Workers> workers = SolveWorkers(profile, options);
-    tried += fmt::format("{}{} {}", tried.empty() ? "policies: " : ", ", policy.name,
-                         workers ? fmt::format("{:.4g}/s", RateOf(*workers)) : "not possible");
-    if (workers && (!best || RateOf(*workers) > RateOf(*best))) best = std::move(workers);
-  }
+  const std::optional<Workers> best = TryPolicies(profile, request, options, stop, tried);
   if (!best) {
     answer.obstacle = "memory: no virtual worker holds one minibatch on its GPUs (" + tried + ")";
     return answer;
   }
+  answer.is_cut_short = stop.was_obeyed();
   answer.notes.push_back(tried);
   answer.minibatches_per_s = RateOf(*best);
+  answer.bound_minibatches_per_s = MostRate(profile, options);
   answer.bottleneck_s = 0;
   for (size_t w = 0; w < best->size(); ++w) {
     const VirtualWorker& worker = (*best)[w];

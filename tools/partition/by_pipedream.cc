@@ -9,6 +9,7 @@
 #include "search/partition/dag.h"
 #include "search/partition/partition_check.h"
 #include "search/partition/pipedream.h"
+#include "search/partition/stop_sign.h"
 #include "search/partition/timed_graph.h"
 #include "tools/partition/partition_request.h"
 #include "tools/partition/profiled_states.h"
@@ -33,6 +34,13 @@ PipeDreamOptions OptionsOf(const PartitionRequest& request) {
   return options;
 }
 
+// All work on all machines at once.
+double LeastSeconds(const AntichainStates& states, const std::vector<MachineLevel>& levels) {
+  double seconds = states.states.back().compute.seconds();
+  for (const MachineLevel& level : levels) seconds /= level.machines;
+  return seconds;
+}
+
 // Stages of the innermost level, with the replicas of all.
 void AddStages(const TimedGraph& graph, const std::vector<PipeDreamStage>& stages, int copies,
                PartitionAnswer& answer) {
@@ -55,11 +63,11 @@ void AddStages(const TimedGraph& graph, const std::vector<PipeDreamStage>& stage
 }
 
 std::string Obstacle(const TimedGraph& graph, const AntichainStates& states,
-                     PipeDreamOptions options) {
+                     PipeDreamOptions options, const StopSign& stop) {
   if (options.memory) {
     const double memory = static_cast<double>(options.memory->count());
     options.memory.reset();
-    if (!std::isinf(SolvePipeDream(states, options).bottleneck_s)) {
+    if (!std::isinf(SolvePipeDream(states, options, stop).bottleneck_s)) {
       const auto largest = std::max_element(
           graph.nodes.begin(), graph.nodes.end(), [](const TimedNode& a, const TimedNode& b) {
             return a.activation + a.parameters < b.activation + b.parameters;
@@ -83,17 +91,26 @@ std::string Obstacle(const TimedGraph& graph, const AntichainStates& states,
 
 PartitionAnswer PartitionByPipeDream(const PartitionRequest& request) {
   const PipeDreamOptions options = OptionsOf(request);
+  const StopSign stop(request.budget);
   PartitionAnswer answer;
-  const auto [graph, states] = ReadProfiledStates(request, answer);
+  const auto [graph, states] = ReadProfiledStates(request, stop, answer);
   answer.dp_time_s = DataParallelSeconds(states, options.levels);
-  const PipeDreamPartition partition = SolvePipeDream(states, options);
+  PipeDreamPartition partition;
+  try {
+    partition = SolvePipeDream(states, options, stop);
+  } catch (const Stopped&) {
+    answer.is_cut_short = true;
+    answer.bound_s = LeastSeconds(states, options.levels);
+    return answer;
+  }
   if (std::isinf(partition.bottleneck_s)) {
-    answer.obstacle = Obstacle(graph, states, options);
+    answer.obstacle = Obstacle(graph, states, options, stop);
     return answer;
   }
   const PartitionCheck check = CheckPipeDream(graph, options, partition);
   CHECK(check.errors.empty());
   answer.bottleneck_s = partition.bottleneck_s;
+  answer.bound_s = partition.bottleneck_s;
   AddStages(graph, partition.stages, 1, answer);
   return answer;
 }

@@ -8,6 +8,7 @@
 #include "search/partition/partition_check.h"
 #include "search/partition/piper.h"
 #include "search/partition/piper_problem.h"
+#include "search/partition/stop_sign.h"
 #include "tools/partition/partition_request.h"
 
 namespace stagecraft {
@@ -65,15 +66,19 @@ std::string Obstacle(const PiperProblem& problem, const PiperOptions& options) {
 PartitionAnswer PartitionByPiper(const PartitionRequest& request) {
   const PiperProblem problem = ParsePiperProblem(request.graph.text, request.graph.path);
   const PiperOptions options = OptionsOf(request, problem);
+  const StopSign stop(request.budget);
   PartitionAnswer answer;
-  answer.states = static_cast<int>(FindDownsets(problem.dag, problem.name).size());
-  const std::optional<PiperPartition> partition = SolvePiper(problem, options);
+  answer.states =
+      static_cast<int>(FindDownsets(problem.dag, problem.name, kMostDownsets, stop).size());
+  const std::optional<PiperPartition> partition = SolvePiper(problem, options, stop);
   if (!partition) {
     answer.obstacle = Obstacle(problem, options);
     return answer;
   }
   CHECK(CheckPiper(problem, options, *partition).errors.empty());
+  answer.is_cut_short = stop.was_obeyed();
   answer.bottleneck_s = partition->bottleneck_s;
+  answer.bound_s = partition->bound_s;
   for (const PiperStage& stage : partition->stages) {
     PartitionedStage added;
     added.replicas = stage.replicas;

@@ -8,6 +8,7 @@
 #include "search/partition/latency.h"
 #include "search/partition/max_load.h"
 #include "search/partition/placement_problem.h"
+#include "search/partition/stop_sign.h"
 #include "tools/partition/partition_request.h"
 
 namespace stagecraft {
@@ -44,26 +45,42 @@ std::string Obstacle(const PlacementProblem& problem) {
       problem.accelerators, problem.memory_bytes / 1e9, problem.cpus, bytes / 1e9);
 }
 
-void PlaceForThroughput(const PlacementProblem& problem, const PartitionRequest& request,
-                        PartitionAnswer& answer) {
-  std::optional<MaxLoad> found;
+// Nothing where it has too many downsets, or is stopped too early: annealing needs no
+// contiguous start.
+std::optional<MaxLoad> ContiguousStart(const PlacementProblem& problem, const StopSign& stop) {
   try {
-    found = SolveContiguousMaxLoad(problem);
+    return SolveContiguousMaxLoad(problem, stop);
   } catch (const InputError&) {
-    if (!request.non_contiguous) throw;  // too many downsets: annealing needs none
+  } catch (const Stopped&) {
   }
-  if (request.non_contiguous) {
-    MaxLoad spread = ImproveMaxLoad(problem, SpreadInOrder(problem), kMaxLoadSteps, request.seed);
-    if (found) found = ImproveMaxLoad(problem, found->placement, kMaxLoadSteps, request.seed);
-    const bool fits = CheckMaxLoad(problem, spread.placement).errors.empty();
-    if (fits && (!found || spread.max_load_ms < found->max_load_ms)) found = spread;
-  }
+  return std::nullopt;
+}
+
+// Any placement. Throws Stopped where none fits so far.
+std::optional<MaxLoad> Anneal(const PlacementProblem& problem, uint64_t seed,
+                              const StopSign& stop) {
+  std::optional<MaxLoad> found = ContiguousStart(problem, stop);
+  MaxLoad spread = ImproveMaxLoad(problem, SpreadInOrder(problem), kMaxLoadSteps, seed, stop);
+  if (found) found = ImproveMaxLoad(problem, found->placement, kMaxLoadSteps, seed, stop);
+  const bool fits = CheckMaxLoad(problem, spread.placement).errors.empty();
+  if (fits && (!found || spread.max_load_ms < found->max_load_ms)) found = spread;
+  if (!found && stop.was_obeyed()) throw Stopped();
+  return found;
+}
+
+void PlaceForThroughput(const PlacementProblem& problem, const PartitionRequest& request,
+                        const StopSign& stop, PartitionAnswer& answer) {
+  const std::optional<MaxLoad> found = request.non_contiguous
+                                           ? Anneal(problem, request.seed, stop)
+                                           : SolveContiguousMaxLoad(problem, stop);
   if (!found) {
     answer.obstacle = Obstacle(problem);
     return;
   }
   CHECK(CheckMaxLoad(problem, found->placement).errors.empty());
+  answer.is_cut_short = stop.was_obeyed();
   answer.bottleneck_s = found->max_load_ms / 1e3;
+  answer.bound_s = found->bound_ms / 1e3;
   AddStages(problem, found->placement, false, answer);
 }
 
@@ -78,18 +95,21 @@ PartitionAnswer PartitionByPlacement(const PartitionRequest& request) {
         fmt::format("--devices: got {} accelerators and {} processors, want at most {}",
                     problem.accelerators, problem.cpus, kMostDevices));
   }
+  const StopSign stop(request.budget);
   PartitionAnswer answer;
   if (request.algorithm == "dnn-throughput") {
-    PlaceForThroughput(problem, request, answer);
+    PlaceForThroughput(problem, request, stop, answer);
     return answer;
   }
-  const auto found = SolveLatency(problem, kLatencySteps, request.seed);
+  const auto found = SolveLatency(problem, kLatencySteps, request.seed, stop);
   if (!found) {
     answer.obstacle = Obstacle(problem);
     return answer;
   }
   CHECK(CheckLatency(problem, found->placement).errors.empty());
+  answer.is_cut_short = stop.was_obeyed();
   answer.latency_s = found->latency_ms / 1e3;
+  answer.bound_s = found->bound_ms / 1e3;
   AddStages(problem, found->placement, true, answer);
   return answer;
 }

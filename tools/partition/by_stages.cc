@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "costmodel/check.h"
-#include "costmodel/proto_file.h"
 #include "search/partition/stages/check_stages.h"
 #include "search/partition/stages/stage_comparison.h"
+#include "search/partition/stages/stage_costs.h"
 #include "search/partition/stages/stage_exact.h"
+#include "search/partition/stop_sign.h"
 #include "tools/algorithm_comparison.h"
 #include "tools/curve_chart.h"
 #include "tools/partition/partition_request.h"
@@ -26,11 +27,14 @@ struct Outcome {
   StageCheck check;
 };
 
-Outcome NoPlan(const SearchCurve& curve) {
+Outcome NoPlan(const SearchCurve& curve, const std::string& remark = "") {
   Outcome outcome;
   outcome.shown.curve = curve;
+  outcome.shown.remark = remark;
   return outcome;
 }
+
+constexpr const char* kStopped = "it was stopped before it found a plan";
 
 Outcome Checked(const StageProblem& problem, const SearchCurve& curve, double score,
                 const StagePlan& plan) {
@@ -49,18 +53,20 @@ Outcome Checked(const StageProblem& problem, const SearchCurve& curve, double sc
 
 Outcome Checked(const StageProblem& problem, const StageRun& run, const std::string& name) {
   const SearchCurve curve{name, run.curve, run.evaluations, run.seconds};
-  if (run.plan.stages() == 0) return NoPlan(curve);  // stopped at once
+  if (run.plan.stages() == 0) return NoPlan(curve, kStopped);
   return Checked(problem, curve, run.score, run.plan);
 }
 
 constexpr const char* kExhaustive = "exhaustive";
 
 // Throws InputError where there are too many downsets.
-Outcome RunExactly(const StageProblem& problem) {
+Outcome RunExactly(const StageProblem& problem, const StopSign& stop) {
   const auto start = std::chrono::steady_clock::now();
   std::optional<ExactStages> exact;
   try {
-    exact = SolveStagesExactly(problem, MostExactDownsets(problem));
+    exact = SolveStagesExactly(problem, MostExactDownsets(problem), stop);
+  } catch (const Stopped&) {
+    return NoPlan({kExhaustive, {}}, kStopped);
   } catch (const InputError& error) {
     throw InputError(std::string(error.what()) +
                      "; --algorithm mcmc, differentiable and policy list none");
@@ -70,7 +76,7 @@ Outcome RunExactly(const StageProblem& problem) {
   const SearchCurve curve{kExhaustive, {}, 0, seconds};
   if (!exact) return NoPlan(curve);
   Outcome outcome = Checked(problem, curve, exact->score, exact->plan);
-  outcome.shown.is_proven = true;
+  outcome.shown.is_proven = exact->bound >= exact->score;
   return outcome;
 }
 
@@ -95,7 +101,7 @@ class StageSearch {
     if (request_.algorithm.empty()) {
       RunAll();
     } else if (request_.algorithm == kExhaustive) {
-      outcomes_.push_back(RunExactly(problem_));
+      RunExhaustive();
     } else if (request_.algorithm == "policy") {
       RunPolicy();
     } else {
@@ -117,23 +123,37 @@ class StageSearch {
 
   bool IsStopped() const { return request_.budget.stop != nullptr && request_.budget.stop->load(); }
 
-  StartPolicy MakePolicy() {
-    return MakeStartPolicy(request_.policy, problem_.bandwidth, request_.seed, answer_.notes);
+  StartPolicy MakePolicy() { return MakeStartPolicy(request_, problem_.bandwidth, answer_.notes); }
+
+  void RunExhaustive() {
+    const StopSign stop(request_.budget);
+    outcomes_.push_back(RunExactly(problem_, stop));
+    if (!stop.was_obeyed()) return;
+    answer_.is_cut_short = true;
+    if (request_.algorithm == kExhaustive) WalkBriefly();
   }
-  void Save(const StagePolicy& policy) const {
-    if (!request_.policy.save.empty()) WriteFileAtomically(request_.policy.save, policy.Write());
+
+  // Stages are known from behind: what is left for the first may be far too much.
+  void WalkBriefly() {
+    constexpr int64_t kPlans = 5000;
+    const StageRun walk =
+        RunStageAlgorithm(StageAlgorithm::kMcmc, problem_,
+                          {.budget = {.evaluations = kPlans}, .seed = request_.seed});
+    outcomes_.push_back(Checked(problem_, walk, NameOf(walk.algorithm)));
   }
 
   void RunPolicy() {
     StartPolicy start = MakePolicy();
+    const std::string name = start.has_learned ? "tuned policy" : "policy";
     const StageRun run = TuneStagePolicy(problem_, comparison_, start.policy);
-    Save(start.policy);
-    outcomes_.push_back(Checked(problem_, run, start.has_learned ? "tuned policy" : "policy"));
+    start.has_learned |= run.learned > 0;
+    SavePolicy(request_, start, answer_);
+    outcomes_.push_back(Checked(problem_, run, name));
   }
 
   void RunAll() {
     StartPolicy start = MakePolicy();
-    Save(start.policy);
+    SavePolicy(request_, start, answer_);
     // From scratch of the same shape, so that they can be compared.
     comparison_.policy_width = start.policy.shape().width;
     for (const StageAlgorithm algorithm : AllStageAlgorithms()) {
@@ -141,21 +161,27 @@ class StageSearch {
       RunIfPossible(name, [&] { RunNamed(name); });
     }
     if (start.has_learned) {
-      const StageRun run = TuneStagePolicy(problem_, comparison_, start.policy);
-      outcomes_.push_back(Checked(problem_, run, NameOf(run.algorithm)));
+      const std::string name = NameOf(StageAlgorithm::kTunedPolicy);
+      RunIfPossible(name, [&] {
+        const StageRun run = TuneStagePolicy(problem_, comparison_, start.policy);
+        outcomes_.push_back(Checked(problem_, run, name));
+      });
     }
-    if (IsStopped()) return;
-    RunIfPossible(kExhaustive, [&] { outcomes_.push_back(RunExactly(problem_)); });
+    RunIfPossible(kExhaustive, [&] { RunExhaustive(); });
   }
 
-  // An algorithm that refuses the problem is shown with its reason.
+  // An algorithm that refuses the problem, or whose turn did not come, is shown with the
+  // reason.
   template <typename Search>
   void RunIfPossible(const std::string& name, Search search) {
     try {
-      search();
+      if (IsStopped()) {
+        outcomes_.push_back(NoPlan({name, {}}, "interrupted before its turn"));
+      } else {
+        search();
+      }
     } catch (const InputError& error) {
-      outcomes_.push_back(NoPlan({name, {}}));
-      outcomes_.back().shown.remark = error.what();
+      outcomes_.push_back(NoPlan({name, {}}, error.what()));
     }
   }
 
@@ -177,8 +203,10 @@ class StageSearch {
       const bool fits = outcome.plan.stages() > 0 && outcome.shown.is_feasible;
       if (fits && (best == nullptr || outcome.shown.score < best->shown.score)) best = &outcome;
     }
+    answer_.bound_s = shown.bound.value_or(StageCosts(problem_).LeastSeconds());
     answer_.comparison = std::move(shown);
     answer_.device_kinds = problem_.kinds;
+    answer_.is_cut_short |= IsStopped();
     if (best == nullptr) {
       answer_.obstacle = Obstacle();
       return;
@@ -224,6 +252,7 @@ class StageSearch {
     if (nearest != nullptr) {
       return fmt::format("memory: {}; in the nearest {}", what, nearest->check.errors[0]);
     }
+    if (answer_.is_cut_short) return "";
     constexpr int64_t kWalk = 2000;
     const StageRun walk =
         RunStageAlgorithm(StageAlgorithm::kMcmc, problem_, {.budget = {.evaluations = kWalk}});
@@ -250,8 +279,8 @@ PartitionAnswer PartitionByStages(const PartitionRequest& request) {
 PartitionAnswer TrainForStages(const PartitionRequest& request) {
   PartitionAnswer answer;
   const Bandwidth bandwidth = StageBandwidth(request, answer.notes);
-  const StartPolicy start = MakeStartPolicy(request.policy, bandwidth, request.seed, answer.notes);
-  WriteFileAtomically(request.policy.save, start.policy.Write());
+  const StartPolicy start = MakeStartPolicy(request, bandwidth, answer.notes);
+  SavePolicy(request, start, answer);
   return answer;
 }
 

@@ -5,6 +5,7 @@
 #include "costmodel/check.h"
 #include "costmodel/units.h"
 #include "search/partition/check_planners.h"
+#include "search/partition/stop_sign.h"
 #include "search/partition/two_buffer.h"
 #include "tools/partition/partition_request.h"
 #include "tools/partition/profiled_states.h"
@@ -29,9 +30,10 @@ TwoBufferOptions OptionsOf(const PartitionRequest& request) {
 
 PartitionAnswer PartitionByTwoBuffer(const PartitionRequest& request) {
   const TwoBufferOptions options = OptionsOf(request);
+  const StopSign stop(request.budget);
   PartitionAnswer answer;
-  const ProfiledStates profile = ReadProfiledStates(request, answer);
-  const auto plan = SolveTwoBuffer(profile.states, options);
+  const ProfiledStates profile = ReadProfiledStates(request, stop, answer);
+  const auto plan = SolveTwoBuffer(profile.states, options, stop);
   if (!plan) {
     answer.obstacle = fmt::format(
         "no depth that divides {} devices has stages that fit the memory and, of a batch of {} "
@@ -41,7 +43,10 @@ PartitionAnswer PartitionByTwoBuffer(const PartitionRequest& request) {
   }
   CHECK(CheckTwoBuffer(profile.graph, options, *plan).errors.empty());
   answer.bottleneck_s = plan->period_s;
+  answer.is_cut_short = stop.was_obeyed();
   answer.minibatches_per_s = plan->rate_per_s;
+  // All devices at work all the time.
+  answer.bound_minibatches_per_s = options.devices / profile.states.states.back().compute.seconds();
   answer.notes.push_back(
       fmt::format("depth {}, width {}, {} micro-batches of {} minibatches, {} recomputation",
                   plan->depth, plan->width, plan->micro_batches, plan->per_micro_batch,

@@ -63,9 +63,9 @@ struct PartitionRequest {
   std::vector<double> server_speed;         // against the profile's board
   std::vector<double> server_memory_bytes;  // of a GPU
   std::string worker_policy;                // "np", "ed", "hd"; empty: the best of them
+  Budget budget;  // of each that searches for stages; of the others the stop and the seconds
   // Of those that search for stages.
   std::vector<StageDeviceKind> device_kinds;  // empty: machines or devices, all alike
-  Budget budget;
   PolicyRequest policy;
 };
 
@@ -85,16 +85,24 @@ struct PartitionAnswer {
   std::optional<double> latency_s;
   std::optional<double> dp_time_s;
   std::optional<double> minibatches_per_s;
+  // Proven of every answer to the same question: its latency_s or, where it has none, its
+  // bottleneck_s is not less; its minibatches_per_s is not more.
+  std::optional<double> bound_s;
+  std::optional<double> bound_minibatches_per_s;
   std::optional<int> states;
   std::string obstacle;            // why there is no partition; empty: there is one
   std::vector<std::string> notes;  // what rests on an assumption, what was chosen
+  bool is_cut_short = false;       // by Ctrl-C or its budget: no stages does not mean that none fit
+  bool is_interrupted = false;     // by Ctrl-C
+  std::string saved_policy;        // where it was written; empty: nowhere
   // Of those that search for stages: the problem, and what each spent and found.
   std::vector<StageDeviceKind> device_kinds;
   std::optional<AlgorithmComparison> comparison;
 };
 
 // Each solves, checks the result anew and throws InputError for flags that it
-// cannot do without.
+// cannot do without. Where its budget ends first the answer is the best so far;
+// Stopped is thrown where there is none.
 PartitionAnswer PartitionByPipeDream(const PartitionRequest& request);
 PartitionAnswer PartitionByDapple(const PartitionRequest& request);
 PartitionAnswer PartitionByTwoBuffer(const PartitionRequest& request);

@@ -7,15 +7,16 @@
 
 namespace stagecraft {
 
-ProfiledStates ReadProfiledStates(const PartitionRequest& request, PartitionAnswer& answer) {
+ProfiledStates ReadProfiledStates(const PartitionRequest& request, const StopSign& stop,
+                                  PartitionAnswer& answer) {
   ProfiledStates read;
   read.graph = ReadTimedGraph(request.graph);
   try {
-    read.states = FindAntichainStates(read.graph);
+    read.states = FindAntichainStates(read.graph, kMostAntichainStates, stop);
   } catch (const InputError&) {
     const size_t nodes = read.graph.nodes.size();
     read.graph = CompressBranches(read.graph).graph;
-    read.states = FindAntichainStates(read.graph);
+    read.states = FindAntichainStates(read.graph, kMostAntichainStates, stop);
     answer.notes.push_back(fmt::format(
         "branches are compressed, {} nodes to {}: the graph has too many antichain states", nodes,
         read.graph.nodes.size()));

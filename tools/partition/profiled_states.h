@@ -7,6 +7,7 @@
 
 #include "search/partition/antichain_states.h"
 #include "search/partition/dag.h"
+#include "search/partition/stop_sign.h"
 #include "search/partition/timed_graph.h"
 #include "tools/partition/partition_request.h"
 
@@ -18,8 +19,9 @@ struct ProfiledStates {
 };
 
 // Notes the number of states, and a note where branches are compressed, in
-// `answer`.
-ProfiledStates ReadProfiledStates(const PartitionRequest& request, PartitionAnswer& answer);
+// `answer`. Throws Stopped.
+ProfiledStates ReadProfiledStates(const PartitionRequest& request, const StopSign& stop,
+                                  PartitionAnswer& answer);
 
 std::vector<std::string> NamesOf(const TimedGraph& graph, const NodeSet& nodes);
 

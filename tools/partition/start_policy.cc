@@ -32,9 +32,10 @@ StagePolicy MakePolicy(const PolicyRequest& request, uint64_t seed) {
 
 }  // namespace
 
-StartPolicy MakeStartPolicy(const PolicyRequest& request, Bandwidth bandwidth, uint64_t seed,
+StartPolicy MakeStartPolicy(const PartitionRequest& asked, Bandwidth bandwidth,
                             std::vector<std::string>& notes) {
-  StartPolicy start{MakePolicy(request, seed), !request.file.empty()};
+  const PolicyRequest& request = asked.policy;
+  StartPolicy start{MakePolicy(request, asked.seed), !request.file.empty()};
   if (request.training_graphs.empty()) return start;
   std::vector<StageProblem> problems;
   for (const PartitionGraph& graph : request.training_graphs) {
@@ -43,13 +44,30 @@ StartPolicy MakeStartPolicy(const PolicyRequest& request, Bandwidth bandwidth, u
       problems.push_back({timed, kinds, bandwidth});
     }
   }
-  TrainPolicy(problems, request.rounds, {.seed = seed}, start.policy, request.report);
-  start.has_learned = true;
+  const int learned = TrainPolicy(problems, request.rounds, {.seed = asked.seed}, start.policy,
+                                  request.report, asked.budget.stop);
+  start.has_learned |= learned > 0;
   const StagePolicyShape& shape = start.policy.shape();
-  notes.push_back(fmt::format("a policy {} wide, {}, learned {} rounds on {} problems", shape.width,
-                              shape.is_directed ? "directed" : "undirected", request.rounds,
-                              problems.size()));
+  const auto count = static_cast<int>(problems.size());
+  const bool is_done = learned == request.rounds * count;
+  const std::string of_all = is_done ? "" : fmt::format("{} of ", learned / count);
+  notes.push_back(fmt::format("a policy {} wide, {}, learned {}{} rounds on {} problems{}",
+                              shape.width, shape.is_directed ? "directed" : "undirected", of_all,
+                              request.rounds, count, is_done ? "" : ": interrupted"));
   return start;
+}
+
+void SavePolicy(const PartitionRequest& request, const StartPolicy& start,
+                PartitionAnswer& answer) {
+  const std::string& file = request.policy.save;
+  if (file.empty()) return;
+  const bool is_stopped = request.budget.stop != nullptr && request.budget.stop->load();
+  if (is_stopped && !start.has_learned) {
+    answer.notes.push_back(file + " is not written: nothing was learned yet");
+    return;
+  }
+  WriteFileAtomically(file, start.policy.Write());
+  answer.saved_policy = file;
 }
 
 }  // namespace stagecraft

@@ -1,7 +1,6 @@
 // The policy that a search for stages begins with.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,13 +12,17 @@ namespace stagecraft {
 
 struct StartPolicy {
   StagePolicy policy;
-  bool has_learned = false;  // it was read or trained
+  bool has_learned = false;  // it was read, or learned from a batch of plans
 };
 
-// Reads or makes it, and trains it where there are graphs to learn from; what
-// these leave open is noted in `notes`. Throws InputError for a file that is no
+// Reads or makes it, and trains it where there are graphs to learn from, until Ctrl-C;
+// what these leave open is noted in `notes`. Throws InputError for a file that is no
 // policy, is cut short or of another shape than is asked for.
-StartPolicy MakeStartPolicy(const PolicyRequest& request, Bandwidth bandwidth, uint64_t seed,
+StartPolicy MakeStartPolicy(const PartitionRequest& request, Bandwidth bandwidth,
                             std::vector<std::string>& notes);
+
+// Where a file was asked for: what it learned, even where that was cut short. One that was
+// stopped before it learned anything replaces no file.
+void SavePolicy(const PartitionRequest& request, const StartPolicy& start, PartitionAnswer& answer);
 
 }  // namespace stagecraft
