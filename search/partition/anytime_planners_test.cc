@@ -128,15 +128,20 @@ PiperProblem DrawPiperProblem(Random& random, int nodes) {
 }
 
 TEST(AnytimeTest, PiperNarrowsDownFromBothSides) {
+  constexpr int kProblems = 40;
+  int feasible = 0;
   int with_answer = 0;
-  for (int seed = 1; seed <= kSeeds; ++seed) {
+  for (int seed = 1; seed <= kProblems; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const PiperProblem problem = DrawPiperProblem(random, 5);
-    const PiperOptions options{
-        .devices = 4, .memory_bytes = 120, .bandwidth_bytes_per_s = 50, .micro_batches = 4};
+    const PiperOptions options{.devices = 4,
+                               .memory_bytes = static_cast<double>(random.Integer(20, 150)),
+                               .bandwidth_bytes_per_s = 50,
+                               .micro_batches = 4};
     const auto whole = SolvePiper(problem, options);
-    ASSERT_TRUE(whole);
+    if (!whole) continue;
+    ++feasible;
     EXPECT_EQ(whole->bound_s, whole->bottleneck_s);
     double last = std::numeric_limits<double>::infinity();
     const Stops stops =
@@ -151,7 +156,8 @@ TEST(AnytimeTest, PiperNarrowsDownFromBothSides) {
     EXPECT_GT(stops.without_answer, 0);
     with_answer += stops.with_answer;
   }
-  EXPECT_GT(with_answer, kSeeds);
+  EXPECT_GT(feasible, kProblems / 2);
+  EXPECT_GT(with_answer, feasible);
 }
 
 TEST(AnytimeTest, DapplesPlansAreSoundFromTheFirstOn) {
