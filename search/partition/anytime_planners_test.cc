@@ -160,6 +160,37 @@ TEST(AnytimeTest, PiperNarrowsDownFromBothSides) {
   EXPECT_GT(with_answer, feasible);
 }
 
+// 0 feeds 1 and 2; in 40 bytes 0 may be in flight three times, one of the others twice, and
+// they fit on three devices in one order alone.
+TEST(AnytimeTest, PipersFirstPartitionKeepsToTheMemory) {
+  for (const int heavy : {1, 2}) {
+    PiperProblem problem;
+    problem.name = "fork";
+    const std::vector<DagEdge> edges = {{0, 1}, {0, 2}};
+    problem.dag = MakeDag(NumberedNames(3), edges, problem.name);
+    for (const DagEdge& edge : edges) problem.edge_bytes[edge] = 0;
+    for (int node = 0; node < 3; ++node) {
+      const double bytes = node == heavy ? 30 : node == 0 ? 10 : 15;
+      PiperMode mode;
+      mode.time_s = 1;
+      mode.bytes_per_micro_batch = bytes;
+      problem.nodes.emplace_back().modes[1] = {mode};
+    }
+    const PiperOptions options{.devices = 3,
+                               .memory_bytes = 40,
+                               .bandwidth_bytes_per_s = 1,
+                               .micro_batches = 3,
+                               .data_parallel = false};
+    const Stops stops =
+        StopEverywhere([&](const StopSign& stop) { return *SolvePiper(problem, options, stop); },
+                       [&](const PiperPartition& found) {
+                         EXPECT_TRUE(CheckPiper(problem, options, found).errors.empty());
+                         EXPECT_EQ(found.stages.size(), 3u);
+                       });
+    EXPECT_GT(stops.with_answer, 0);
+  }
+}
+
 TEST(AnytimeTest, DapplesPlansAreSoundFromTheFirstOn) {
   for (int seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
