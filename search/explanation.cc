@@ -48,7 +48,10 @@ SearchExplanation ExplainSearch(const SearchProblem& problem, PlanSpace& space,
   }
   if (problem.cluster.homogeneous()) return explanation;
   const std::optional<Budget> left = budget->Left(explanation.evaluated, watch.Seconds());
-  if (left) explanation.mixing = CompareKinds(problem, space, *left);
+  if (left) {
+    explanation.mixing = CompareKinds(problem, space, *left);
+    explanation.mixing->Offer(problem, result.plans[0]);
+  }
   explanation.is_cut_short = explanation.is_cut_short || !left;
   return explanation;
 }

@@ -36,7 +36,7 @@ struct SearchExplanation {
   bool is_cut_short = false;     // by the budget
 };
 
-// `result` has a plan. Two simulations, and what FindSensitivity() and CompareKinds()
+// `result` has a plan, of the space or one that was found beyond it. Two simulations, and what FindSensitivity() and CompareKinds()
 // take of the budget that the search has left; nothing: it is spent.
 SearchExplanation ExplainSearch(const SearchProblem& problem, PlanSpace& space,
                                 const SearchResult& result, const std::optional<Budget>& budget);

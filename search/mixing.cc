@@ -75,6 +75,17 @@ Mixing CompareKinds(const SearchProblem& problem, PlanSpace& space, const Budget
   return mixing;
 }
 
+void Mixing::Offer(const SearchProblem& problem, const RankedPlan& ranked) {
+  std::vector<int> all;
+  const std::vector<int> own =
+      KindsUsed(ranked.evaluation.group_devices, KindOfGroups(problem.cluster, &all));
+  for (KindsAnswer& answer : answers) {
+    if (answer.kinds != own || (answer.best && answer.best->score <= ranked.score)) continue;
+    answer.best = ranked;
+    answer.is_optimal = false;
+  }
+}
+
 const KindsAnswer* Mixing::Best() const {
   const KindsAnswer* best = nullptr;
   for (const KindsAnswer& answer : answers) {

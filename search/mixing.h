@@ -23,6 +23,9 @@ struct Mixing {
   // Every choice of kinds that has plans; fewer kinds first, then by `kinds`.
   std::vector<KindsAnswer> answers;
 
+  // A plan that was found elsewhere, if it is better than the one with its kinds.
+  void Offer(const SearchProblem& problem, const RankedPlan& ranked);
+
   // The best of all, of those with the fewest kinds; nullptr where no plan fits.
   const KindsAnswer* Best() const;
   // Of the answers with fewer kinds than that the one to set beside it: least in step

@@ -41,8 +41,8 @@ struct ChangedAnswer {
 // without shared interfaces, each times Speeds::LeastShare(), and of the bound with the
 // new costs the largest. Those that did not fit still do not.
 //
-// `result` has a plan and is SearchExhaustively()'s of the problem and the space; a search
-// that saw less only makes this slower. The objective is not kMemory, which no speed
+// `result` has a plan, whose place may be beyond the space, and what SearchExhaustively() saw
+// of the space; a search that saw less only makes this slower. The objective is not kMemory, which no speed
 // changes. The budget is for all changes together; those it does not reach are left out.
 std::vector<ChangedAnswer> FindSensitivity(const SearchProblem& problem, PlanSpace& space,
                                            const SearchResult& result,

@@ -2,6 +2,7 @@
 #include <fmt/ostream.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -80,6 +81,29 @@ struct SearchAnswer {
   double explained_s = 0;
 };
 
+std::optional<Budget> LeftOf(const Budget& budget, const std::vector<PlanRun>& runs) {
+  int64_t evaluated = 0;
+  double seconds = 0;
+  for (const PlanRun& run : runs) {
+    evaluated += run.result.evaluated;
+    seconds += run.seconds;
+  }
+  return budget.Left(evaluated, seconds);
+}
+
+// Stage by stage, what the space of the first run leaves out.
+void GoBeyond(const SearchProblem& problem, PlanSpace& space, PlanSearchOptions options,
+              std::vector<PlanRun>& runs) {
+  const std::optional<Budget> left = LeftOf(options.search.budget, runs);
+  if (!left || runs[0].result.plans.empty()) return;
+  options.search.budget = *left;
+  int64_t& evaluations = options.search.budget.evaluations;
+  evaluations = evaluations > 0 ? std::min(evaluations, kEvaluationsBeyond) : kEvaluationsBeyond;
+  runs.push_back(SearchPlans(PlanAlgorithm::kProgramme, problem, space, options));
+  // What follows is said of plans of the space that the first run looked at.
+  runs.back().result.seen = runs[0].result.seen;
+}
+
 SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, ProgressLine& progress) {
   PlanSearchOptions options = job.options;
   options.search.report = [&](const SearchProgress& now) { progress.Show(ProgressText(now)); };
@@ -96,14 +120,14 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
         TimedRun(job.algorithm, [&] { return SearchPareto(problem, *space, options.search); })};
   } else {
     answer.runs = {SearchPlans(job.algorithm, problem, *space, options)};
+    if (job.goes_beyond) GoBeyond(problem, *space, options, answer.runs);
   }
   progress.Clear();
-  const PlanRun& run = answer.runs[0];
+  const PlanRun& run = BestRun(answer.runs);
   if (job.wants_explanation && !run.result.plans.empty()) {
-    const std::optional<Budget> left =
-        options.search.budget.Left(run.result.evaluated, run.seconds);
     const Stopwatch watch;
-    answer.explanation = ExplainSearch(problem, *space, run.result, left);
+    answer.explanation =
+        ExplainSearch(problem, *space, run.result, LeftOf(options.search.budget, answer.runs));
     answer.explained_s = watch.Seconds();
   }
   if (!job.wants_pareto) {
@@ -121,6 +145,7 @@ nlohmann::ordered_json AnswerToJson(const SearchJob& job, const SearchProblem& p
   const PlanRun& best = BestRun(answer.runs);
   if (job.wants_pareto) return ParetoToJson(problem, best);
   nlohmann::ordered_json json = SearchToJson(problem, best);
+  if (job.goes_beyond) json["within"] = WithinToJson(problem, answer.runs[0].result);
   if (job.compares) {
     json.update(
         ComparisonToJson(CompareRuns(problem, answer.runs, BudgetText(job.options.search.budget))));
@@ -137,6 +162,7 @@ void PrintAnswer(const SearchJob& job, const SearchProblem& problem, const Searc
   const PlanRun& best = BestRun(answer.runs);
   if (job.wants_pareto) return PrintPareto(problem, best, out);
   PrintSearch(problem, best, out);
+  if (job.goes_beyond) PrintBeyond(problem, answer.runs, out);
   if (job.compares) {
     out << '\n';
     PrintComparison(CompareRuns(problem, answer.runs, BudgetText(job.options.search.budget)), out);

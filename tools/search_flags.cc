@@ -73,7 +73,8 @@ void SearchFlags::Register(CLI::App& app) {
       app.add_flag("--explain,!--no-explain", explain_,
                    "why this split, what the second best loses, what sways the choice [on]");
   app.add_option("--algorithm", algorithm_,
-                 "how to search [auto: exhaustive, with a proof]; the others choose stage by stage")
+                 "how to search [auto: exhaustive, with a proof, and on unlike boards dp besides]; "
+                 "the others choose stage by stage")
       ->check(OneOf(
           {"auto", "random", "exhaustive", "beam", "dp", "mcmc", "differentiable", "policy"}));
   app.add_flag("--compare-algorithms", compares_, "all of them, with the budget each");
@@ -93,6 +94,8 @@ void SearchFlags::BuildAlgorithm(SearchJob& job) const {
   if (compares_ && algorithm_ != "auto") {
     throw InputError("--compare-algorithms: takes all of them, --algorithm one: want one of both");
   }
+  job.goes_beyond =
+      algorithm_ == "auto" && !compares_ && !job.wants_pareto && !job.cluster.homogeneous();
   const bool is_exhaustive = job.algorithm == PlanAlgorithm::kExhaustive && !compares_;
   if (job.wants_pareto && !is_exhaustive) {
     throw InputError("--objective: pareto is found exhaustively, want no other algorithm");

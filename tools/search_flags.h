@@ -24,6 +24,8 @@ struct SearchJob {
   Objective objective = Objective::kStepTime;
   PlanAlgorithm algorithm = PlanAlgorithm::kExhaustive;
   bool compares = false;  // all algorithms, with the budget each
+  // On unlike boards, whose space is narrow: the programme over submeshes, too.
+  bool goes_beyond = false;
   std::string page = {};  // to write their curves to; empty: none
   PlanSearchOptions options;
   bool wants_pareto = false;  // all plans that none beats, not the best by the objective
@@ -70,8 +72,10 @@ class SearchFlags {
   CLI::Option* explain_option_ = nullptr;
 };
 
-// What algorithms that could go on for ever are given where nothing is said.
+// What algorithms that could go on for ever are given where nothing is said, and what is
+// looked at beyond a space.
 inline constexpr int64_t kUsualEvaluations = 5000;
+inline constexpr int64_t kEvaluationsBeyond = 1000;
 
 // "10s", "5000evals" or both with a comma. Throws InputError that names --budget.
 Budget ParseBudget(const std::string& text);

@@ -132,6 +132,35 @@ void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream&
   }
 }
 
+void PrintBeyond(const SearchProblem& problem, const std::vector<PlanRun>& runs,
+                 std::ostream& out) {
+  if (runs.size() < 2) return;
+  const SearchResult& within = runs[0].result;
+  const PlanRun& beyond = runs[1];
+  const double best = BestRun(runs).result.plans[0].score;
+  const std::string looked =
+      fmt::format("{} looked at {} plans beyond {} in {:.1f} s", Name(beyond.algorithm),
+                  beyond.result.evaluated, within.space, beyond.seconds);
+  if (within.plans[0].score <= best) {
+    fmt::print(out, "{} and found none better\n", looked);
+  } else {
+    fmt::print(out, "{}, whose best by {}{} is {:.1f} % worse\n", looked, Name(problem.objective),
+               within.is_optimal ? ", proven," : " so far",
+               100 * (within.plans[0].score / best - 1));
+  }
+}
+
+nlohmann::ordered_json WithinToJson(const SearchProblem& problem, const SearchResult& result) {
+  Json json = {{"space", result.space},
+               {"candidates", result.candidates},
+               {"evaluated", result.evaluated},
+               {"optimal", result.is_optimal}};
+  const std::string key = ScoreKey(problem);
+  json[key] = result.plans.empty() ? Json() : Json(ShownScore(problem, result.plans[0].score));
+  json["bound_" + key] = ShownScore(problem, result.bound);
+  return json;
+}
+
 const PlanRun& BestRun(const std::vector<PlanRun>& runs) {
   const auto score = [](const PlanRun& run) {
     return run.result.plans.empty() ? std::numeric_limits<double>::infinity()
