@@ -87,7 +87,8 @@ class Proof {
         cut.oldest = std::min(cut.oldest, last);
       }
     }
-    const bool is_found = latest_idle <= cut.oldest;
+    // What waits for idle lanes alone has begun.
+    const bool is_found = latest_idle < cut.time;
     cuts_.push_back(std::move(cut));
     return is_found;
   }

@@ -188,6 +188,27 @@ TEST(RepetitionTest, WhatHappensOnceMustBeOverBeforeThePeriod) {
   ExpectNotTold(BesidePasses(kNoMicroBatch, 100_us), 4, 100, 3_us);
 }
 
+// lane 0: [F0 1us][B0 2us][F1][B1][F2][B2][F3][B3]
+// lane 1: [gather 9us                    ][gather 1000us ...      begins with the cut
+TEST(RepetitionTest, WhatFollowsWhatHappensOnceBeginsNoLaterWithMoreMicroBatches) {
+  const auto make = [](int micro_batches) {
+    StepBuilder step;
+    const Lane lane = step.AddLane(LaneKind::kCompute);
+    const Lane data = step.AddLane(LaneKind::kData);
+    for (int k = 0; k < micro_batches; ++k) {
+      step.Add(lane, TagOf(Phase::kForward, k), 1_us);
+      step.Add(lane, TagOf(Phase::kBackward, k), 2_us);
+    }
+    for (const Duration duration : {9_us, 1000_us}) {
+      step.Add(data, TagOf(Phase::kParamGather, kNoMicroBatch), duration);
+    }
+    return step.Build();
+  };
+  EXPECT_EQ(Whole(make, 4).makespan, 1009_us);
+  EXPECT_EQ(Whole(make, 100).makespan, 1009_us);
+  ExpectNotTold(make, 4, 100, 3_us);
+}
+
 TEST(RepetitionTest, WhatOneMicroBatchAloneRunsIsNotRepeated) {
   ExpectNotTold(BesidePasses(0, 100_us), 4, 100, 3_us);
 }
