@@ -22,7 +22,7 @@ struct Launched {
   std::vector<Task> after = {};
   int first = 0;  // micro-batch whose passes need launches
 
-  Step operator()(int micro_batches) const {
+  HandMadeStep operator()(int micro_batches) const {
     StepBuilder step;
     const Lane lane = step.AddLane(LaneKind::kCompute);
     const auto add = [&](Phase phase, int micro_batch, const Task& task) {

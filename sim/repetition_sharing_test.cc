@@ -20,7 +20,7 @@ bool AreSideBySide(const Timeline& timeline, TaskId a, TaskId b) {
 // With the gather each second forward waits for reductions, one after another:
 //   compute [F0 4us][B0 6us   ][F1][B1   ]      [F2][B2   ]
 //   data            [reduction 16us          ]  [reduction
-Step Gathering(int micro_batches, Duration gathering) {
+HandMadeStep Gathering(int micro_batches, Duration gathering) {
   StepBuilder step;
   const Lane compute = step.AddLane(LaneKind::kCompute);
   const Lane data = step.AddLane(LaneKind::kData);
@@ -34,7 +34,7 @@ Step Gathering(int micro_batches, Duration gathering) {
     step.Add(compute, TagOf(Phase::kBackward, k), 6_us);
     reductions.push_back(step.Add(data, TagOf(Phase::kGradReduce, k), 8_us, {pass}));
   }
-  Step built = step.Build();
+  HandMadeStep built = step.Build();
   built.share = [=](const Timeline& alone, std::vector<Duration>& durations) {
     for (const TaskId reduction : reductions) {
       if (AreSideBySide(alone, reduction, gather)) durations[reduction] += 8_us;
@@ -64,7 +64,7 @@ struct Shifting {
   Duration gather_loses = {};          // beside a copy
   Duration copy_loses = {};            // beside a fetch
 
-  Step operator()(int micro_batches) const {
+  HandMadeStep operator()(int micro_batches) const {
     StepBuilder step;
     const Lane compute = step.AddLane(LaneKind::kCompute);
     const Lane next = step.AddLane(LaneKind::kSendNext);
@@ -93,7 +93,7 @@ struct Shifting {
         fetches.push_back(step.Add(in, once(Phase::kFetch), 4_us, {gather}));
       }
     }
-    Step built = step.Build();
+    HandMadeStep built = step.Build();
     built.share = [=, *this](const Timeline& alone, std::vector<Duration>& durations) {
       for (const TaskId message : messages) durations[message] += 10_us;
       for (const TaskId copy : copies) {

@@ -13,7 +13,7 @@ namespace {
 
 // lane 0: [F0 1us][B0 2us][F1][B1][F2][B2][F3][B3]
 //                                 repeats |cut
-Step Alternating(int micro_batches) {
+HandMadeStep Alternating(int micro_batches) {
   StepBuilder step;
   const Lane lane = step.AddLane(LaneKind::kCompute);
   for (int k = 0; k < micro_batches; ++k) {
@@ -24,7 +24,7 @@ Step Alternating(int micro_batches) {
 }
 
 TEST(RepetitionTest, EveryMicroBatchMoreTakesAForwardAndABackwardMore) {
-  const Step step = Alternating(4);
+  const HandMadeStep step = Alternating(4);
   const auto found = FindRepetition(step.schedule, ReplayStep(step), {}, 996, 1);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->times, 996);
@@ -49,7 +49,7 @@ TEST(RepetitionTest, WithoutLanesOrForwardsThereIsNothingToRepeat) {
 
 // Two micro-batches are under way: their passes of 2 us and messages of 3 us make a circle
 // of 14 us. The first begins 10 us after the one before, the second 4 us.
-Step TwoStages(int micro_batches) {
+HandMadeStep TwoStages(int micro_batches) {
   StepBuilder step;
   const Lane first = step.AddLane(LaneKind::kCompute);
   const Lane forth = step.AddLane(LaneKind::kSendNext);

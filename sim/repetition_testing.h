@@ -21,7 +21,7 @@
 
 namespace stagecraft {
 
-struct Step {
+struct HandMadeStep {
   Schedule schedule;
   std::vector<Duration> durations;  // by task
   std::vector<Launch> launches;     // by task, or none
@@ -44,7 +44,7 @@ class StepBuilder {
     step_.launches[task] = launch;
   }
 
-  Step Build() {
+  HandMadeStep Build() {
     if (!step_.launches.empty()) step_.launches.resize(step_.durations.size());
     step_.schedule = builder_.Build();
     return std::move(step_);
@@ -52,7 +52,7 @@ class StepBuilder {
 
  private:
   Schedule::Builder builder_;
-  Step step_;
+  HandMadeStep step_;
 };
 
 inline constexpr int kNoMicroBatch = -1;
@@ -103,7 +103,7 @@ inline Taken Take(const Schedule& schedule, const Timeline& timeline,
   return taken;
 }
 
-inline std::vector<Replay> ReplayStep(const Step& step) {
+inline std::vector<Replay> ReplayStep(const HandMadeStep& step) {
   std::vector<Replay> replays;
   Engine engine;
   const auto replay = [&](const std::vector<Duration>& durations) {
@@ -121,16 +121,16 @@ inline std::vector<Replay> ReplayStep(const Step& step) {
 }
 
 // By number of micro-batches.
-using MakeStep = std::function<Step(int micro_batches)>;
+using MakeStep = std::function<HandMadeStep(int micro_batches)>;
 
 inline Taken Whole(const MakeStep& make, int micro_batches) {
-  const Step step = make(micro_batches);
+  const HandMadeStep step = make(micro_batches);
   return Take(step.schedule, ReplayStep(step).back().timeline);
 }
 
 // What `many` take, told from `few`.
 inline std::optional<Taken> Told(const MakeStep& make, int few, int many, int group = 1) {
-  const Step step = make(few);
+  const HandMadeStep step = make(few);
   const std::vector<Replay> replays = ReplayStep(step);
   const std::optional<Repetition> found =
       FindRepetition(step.schedule, replays, step.launches, many - few, group);
