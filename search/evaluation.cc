@@ -12,10 +12,10 @@
 namespace stagecraft {
 
 void SimulateTime(const Workload& workload, const Cluster& cluster, const CostModel& model,
-                  const SimulationOptions& options, SimulatedStep& step) {
+                  const SimulationOptions& options, LoweringMemory& memory, SimulatedStep& step) {
   const Plan& plan = step.plan;
   const bool unfold = options.unfold || options.network.fidelity == NetworkFidelity::kFlow;
-  step.schedule = Lower(plan, workload, cluster, {unfold, options.with_optimizer});
+  step.schedule = Lower(plan, workload, cluster, {unfold, options.with_optimizer}, memory);
   SimExecutor executor(cluster, model, options.network);
   step.timeline = executor.Execute(step.schedule);
   step.costs = executor.costs();
@@ -61,7 +61,8 @@ SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Clu
                            const CostModel& model, const SimulationOptions& options) {
   SimulatedStep step;
   step.plan = WithOrders(plan, workload, cluster, model);
-  SimulateTime(workload, cluster, model, options, step);
+  LoweringMemory memory(workload, cluster);
+  SimulateTime(workload, cluster, model, options, memory, step);
   WorkCounter(workload, cluster).Count(step.plan, step.evaluation);
   step.evaluation.SetMemory(EstimateMemory(step.plan, workload, cluster, options.framework));
   return step;

@@ -11,6 +11,7 @@
 #include "costmodel/units.h"
 #include "sim/breakdown.h"
 #include "sim/cluster.h"
+#include "sim/lowering_memory.h"
 #include "sim/memory/framework_memory.h"
 #include "sim/memory/stage_memory.h"
 #include "sim/network/flow_network.h"
@@ -88,8 +89,8 @@ SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Clu
                            const CostModel& model, const SimulationOptions& options = {});
 
 // The part of it that knows times: of step.plan, which has its orders, everything but memory
-// and FLOPs.
+// and FLOPs. `memory` is of the same workload and cluster.
 void SimulateTime(const Workload& workload, const Cluster& cluster, const CostModel& model,
-                  const SimulationOptions& options, SimulatedStep& step);
+                  const SimulationOptions& options, LoweringMemory& memory, SimulatedStep& step);
 
 }  // namespace stagecraft

@@ -30,7 +30,7 @@ Evaluation Evaluator::Evaluate(const Plan& plan) {
     SimulatedStep step;
     step.plan = plan;
     step.evaluation = std::move(evaluation);
-    SimulateTime(workload_, cluster_, model_, options_, step);
+    SimulateTime(workload_, cluster_, model_, options_, lowering_, step);
     evaluation = std::move(step.evaluation);
   }
   work_.Count(plan, evaluation);

@@ -10,8 +10,8 @@
 namespace stagecraft {
 namespace {
 
-// Beyond these the oldest, or all, are forgotten: a megabyte or two of a thousand devices.
-constexpr size_t kMostPlaced = 64;
+// Beyond these the oldest, or all, are forgotten: some megabytes of a thousand devices.
+constexpr size_t kMostPlaced = 256;
 constexpr size_t kMostGroups = 10'000;
 
 // Replicas take equally many micro-batches, however many these are.
@@ -66,7 +66,7 @@ PlacedPlan::PlacedPlan(const Plan& plan, const Workload& workload, const Cluster
 
 bool PlacedPlan::Holds(const Plan& plan, bool unfold) const {
   if (unfold != unfold_ || plan.stages.size() != placed_.stages.size() ||
-      MapOf(plan) != MapOf(placed_) || plan.gradient_sync != placed_.gradient_sync) {
+      PlacementOf(plan) != PlacementOf(placed_) || plan.gradient_sync != placed_.gradient_sync) {
     return false;
   }
   for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {

@@ -12,6 +12,7 @@
 #include "costmodel/learned/learned_model.h"
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
+#include "search/candidate.h"
 #include "search/evaluation.h"
 #include "search/evaluator.h"
 #include "search/exhaustive.h"
@@ -206,6 +207,18 @@ void BM_EvaluateSweepAgain(benchmark::State& state) {
   CompareWithWhole(plans, state);
 }
 
+// The first as a search ranks them: where tensors alone do not fit, no segments are sought.
+void BM_RankSweep(benchmark::State& state) {
+  const SearchProblem problem = TheJob().Problem();
+  static const std::vector<Plan> plans = BestByBound(400);
+  for (auto _ : state) {
+    PlanRanker ranker(problem);
+    for (const Plan& plan : plans) benchmark::DoNotOptimize(ranker.Rank(plan));
+  }
+  CountPlans(state, static_cast<double>(state.iterations() * plans.size()));
+  CompareWithWhole(plans, state);
+}
+
 // A walk, as MCMC takes one.
 void BM_EvaluateMoves(benchmark::State& state) {
   static const std::vector<Plan> plans = Walk(1000);
@@ -234,6 +247,7 @@ BENCHMARK(BM_SimulateStep)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_EvaluatePlan)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_EvaluateSweep)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_EvaluateSweepAgain)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_RankSweep)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_EvaluateMoves)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_Search)->Unit(benchmark::kMillisecond)->UseRealTime();
 

@@ -11,6 +11,20 @@ namespace {
 
 constexpr int kMostChunks = 16;
 
+// Some pool has several stages, of which one has several replicas: else every order of ranks
+// puts them on the same devices.
+bool HasRankOrders(const PlanDraft& draft) {
+  for (size_t pool = 0; pool < draft.stages[0].replicas.size(); ++pool) {
+    int stages = 0, most = 0;
+    for (const DraftStage& stage : draft.stages) {
+      stages += stage.replicas[pool] > 0 ? 1 : 0;
+      most = std::max(most, stage.replicas[pool]);
+    }
+    if (stages > 1 && most > 1) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 DraftMoves::DraftMoves(const SearchProblem& problem)
@@ -110,9 +124,7 @@ void DraftMoves::ChangeLayout(const PlanDraft& draft, Drafts& found) const {
     found.push_back(std::move(other));
   }
   for (const std::string& rank_order : rank_orders_) {
-    if (rank_order == draft.rank_order || draft.stages.size() == 1 || draft.replica_count() == 1) {
-      continue;
-    }
+    if (rank_order == draft.rank_order || !HasRankOrders(draft)) continue;
     PlanDraft other = draft;
     other.rank_order = rank_order;
     found.push_back(std::move(other));
