@@ -48,7 +48,7 @@ struct Replay {
 };
 
 // The part of a step that `more` micro-batches of every pipeline repeat; nothing where that
-// is not proven. The step is one that ShortPlan() made, and its orders take micro-batches in
+// is not proven. The step is one that ShortenStep() made, and its orders take micro-batches in
 // groups of `group`. `replays`: one after another, the durations of each taken from the
 // timeline of the one before; the last is the step. Cost: a few periods of the step.
 std::optional<Repetition> FindRepetition(const Schedule& schedule, std::span<const Replay> replays,
