@@ -44,15 +44,15 @@ void NetworkBuilder::BeginLayer(std::string name, LayerRole role) {
 Tensor NetworkBuilder::Emit(Operator op, const std::vector<Tensor>& inputs, Tensor out,
                             const std::vector<Tensor>& keeps) {
   LayerKind& kind = workload_.kinds.back();
-  const Place here{layer(), num_vertices(kind.operators)};
+  const Place here{layer(), kind.operators.size()};
   op.name += "_" + std::to_string(here.vertex);
   if (op.positions == 0) op.positions = out.positions();
   if (op.out_features == 0) op.out_features = out.channels;
-  add_vertex(std::move(op), kind.operators);
+  kind.operators.Add(std::move(op));
   for (const Tensor& input : inputs) {
     Value& value = values_[input.id];
     if (value.maker.layer == here.layer) {
-      add_edge(value.maker.vertex, here.vertex, kind.operators);
+      kind.operators.AddEdge(value.maker.vertex, here.vertex);
     } else {
       kind.operators[here.vertex].reads_layer_input = true;
     }
@@ -275,7 +275,7 @@ void NetworkBuilder::TellKindsApart() {
 
 size_t NetworkBuilder::operator_count() const {
   size_t count = 0;
-  for (const LayerKind& kind : workload_.kinds) count += num_vertices(kind.operators);
+  for (const LayerKind& kind : workload_.kinds) count += kind.operators.size();
   return count;
 }
 

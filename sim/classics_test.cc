@@ -20,8 +20,8 @@ double GigaMacs(const Workload& workload, int64_t sequence = 1) {
 }
 
 const Operator& Named(const LayerKind& kind, const std::string& name) {
-  for (size_t v = 0; v < num_vertices(kind.operators); ++v) {
-    if (kind.operators[v].name == name) return kind.operators[v];
+  for (const Operator& op : kind.operators) {
+    if (op.name == name) return op;
   }
   throw InputError(kind.name + " has no " + name);
 }
@@ -29,8 +29,7 @@ const Operator& Named(const LayerKind& kind, const std::string& name) {
 // Elements that a layer keeps per sample, each counted as one.
 int64_t SavedElements(const LayerKind& kind) {
   int64_t elements = 0;
-  for (size_t v = 0; v < num_vertices(kind.operators); ++v) {
-    const Operator& op = kind.operators[v];
+  for (const Operator& op : kind.operators) {
     for (const SavedTensor& tensor : op.saved) elements += tensor.features * op.positions;
   }
   return elements;
@@ -131,7 +130,7 @@ TEST(ClassicsTest, SsdPredictsFourCornersAndEightyOneClassesForEveryBox) {
   const LayerKind& head = net.layer(net.layer_count() - 1);
   int64_t corners = 0;
   int64_t classes = 0;
-  for (size_t v = 0; v < num_vertices(head.operators); v += 3) {
+  for (size_t v = 0; v < head.operators.size(); v += 3) {
     corners += head.operators[v].positions * head.operators[v].out_features;
     classes += head.operators[v + 1].positions * head.operators[v + 1].out_features;
   }

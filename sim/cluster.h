@@ -8,12 +8,14 @@
 
 #include "costmodel/device.h"
 #include "costmodel/link.h"
-#include "sim/link_graph.h"
 #include "sim/node_type.h"
 #include "sim/node_wiring.h"
+#include "sim/route.h"
 #include "sim/topology/interconnect.h"
 
 namespace stagecraft {
+
+struct LinkGraph;
 
 // Where a device is. Ranks of a cluster count devices node by node.
 struct DevicePlace {

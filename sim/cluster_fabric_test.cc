@@ -11,6 +11,7 @@
 #include "sim/cluster.h"
 #include "sim/cluster_proto.h"
 #include "sim/cluster_spec.h"
+#include "sim/link_graph.h"
 #include "sim/test_nodes.h"
 
 namespace stagecraft {

@@ -6,6 +6,7 @@
 
 #include "costmodel/check.h"
 #include "sim/cluster.h"
+#include "sim/link_graph.h"
 
 namespace stagecraft {
 

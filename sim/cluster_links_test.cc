@@ -10,6 +10,7 @@
 #include "costmodel/link.h"
 #include "costmodel/units.h"
 #include "sim/cluster.h"
+#include "sim/link_graph.h"
 #include "sim/test_nodes.h"
 #include "sim/topology/pcie_tree.h"
 

@@ -6,6 +6,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/hardware_proto.h"
+#include "sim/link_graph.h"
 #include "sim/node_catalogue.h"
 #include "sim/node_type_proto.h"
 #include "sim/topology/fabric_proto.h"

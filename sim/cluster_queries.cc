@@ -5,6 +5,7 @@
 #include "costmodel/check.h"
 #include "costmodel/hash.h"
 #include "sim/cluster.h"
+#include "sim/link_graph.h"
 
 namespace stagecraft {
 namespace {

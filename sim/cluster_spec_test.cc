@@ -8,6 +8,7 @@
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "sim/cluster_proto.h"
+#include "sim/link_graph.h"
 #include "sim/node_catalogue.h"
 
 namespace stagecraft {

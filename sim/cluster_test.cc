@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
+#include "sim/link_graph.h"
 #include "sim/test_nodes.h"
 
 namespace stagecraft {

@@ -35,15 +35,13 @@ DecoderConfig Latent() {
 
 std::vector<std::string> Names(const LayerKind& kind) {
   std::vector<std::string> names;
-  for (size_t vertex = 0; vertex < num_vertices(kind.operators); ++vertex) {
-    names.push_back(kind.operators[vertex].name);
-  }
+  for (const Operator& op : kind.operators) names.push_back(op.name);
   return names;
 }
 
 Operator Find(const LayerKind& kind, const std::string& name) {
-  for (size_t vertex = 0; vertex < num_vertices(kind.operators); ++vertex) {
-    if (kind.operators[vertex].name == name) return kind.operators[vertex];
+  for (const Operator& op : kind.operators) {
+    if (op.name == name) return op;
   }
   ADD_FAILURE() << kind.name << " has no " << name;
   return {};
@@ -51,8 +49,8 @@ Operator Find(const LayerKind& kind, const std::string& name) {
 
 double KeptElements(const LayerKind& kind) {
   double elements = 0;
-  for (size_t vertex = 0; vertex < num_vertices(kind.operators); ++vertex) {
-    for (const SavedTensor& tensor : kind.operators[vertex].saved) {
+  for (const Operator& op : kind.operators) {
+    for (const SavedTensor& tensor : op.saved) {
       if (tensor.bytes_per_element == 0) elements += static_cast<double>(tensor.features);
     }
   }

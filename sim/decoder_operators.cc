@@ -22,12 +22,12 @@ void KeepScores(const DecoderConfig& config, Operator& op) {
 }  // namespace
 
 size_t LayerBuilder::Add(Operator op, std::initializer_list<size_t> producers) {
-  const size_t vertex = add_vertex(std::move(op), kind_.operators);
+  const size_t vertex = kind_.operators.Add(std::move(op));
   for (const size_t producer : producers) {
     if (producer == kLayerInput) {
       kind_.operators[vertex].reads_layer_input = true;
     } else {
-      add_edge(producer, vertex, kind_.operators);
+      kind_.operators.AddEdge(producer, vertex);
     }
   }
   return vertex;

@@ -25,7 +25,7 @@ class LayerBuilder {
     kind_.boundary_features = boundary_features;
   }
   size_t Add(Operator op, std::initializer_list<size_t> producers);
-  void AddEdge(size_t producer, size_t consumer) { add_edge(producer, consumer, kind_.operators); }
+  void AddEdge(size_t producer, size_t consumer) { kind_.operators.AddEdge(producer, consumer); }
   Operator& operator[](size_t vertex) { return kind_.operators[vertex]; }
   LayerKind Take() { return std::move(kind_); }
 

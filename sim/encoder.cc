@@ -135,8 +135,7 @@ Workload BuildEncoder(const EncoderConfig& given, AttentionBackend attention, st
 }
 
 void SetPositions(LayerKind& kind, int64_t positions) {
-  for (size_t vertex = 0; vertex < num_vertices(kind.operators); ++vertex) {
-    Operator& op = kind.operators[vertex];
+  for (Operator& op : kind.operators) {
     if (op.positions == 0) op.positions = positions;
   }
   if (kind.boundary_positions == 0) kind.boundary_positions = positions;

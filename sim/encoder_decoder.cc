@@ -84,7 +84,7 @@ class Builder {
     table.in_features = config_.relative_buckets;
     table.out_features = side.heads;
     table.parameters = config_.relative_buckets * side.heads;
-    add_vertex(std::move(table), operators);
+    operators.Add(std::move(table));
   }
 
   LayerKind EncoderBlock(Mlp mlp, std::string name) const {
@@ -144,11 +144,11 @@ class Builder {
     Operator norm = NormOperator(encoder_, "encoder_final_norm", encoder_.hidden);
     norm.positions = config_.encoder_sequence;
     norm.reads_layer_input = true;
-    const size_t last = add_vertex(std::move(norm), kind.operators);
+    const size_t last = kind.operators.Add(std::move(norm));
     if (encoder_.hidden_dropout) {
       Operator dropout = DropoutOperator("encoder_final_dropout", encoder_.hidden);
       dropout.positions = config_.encoder_sequence;
-      add_edge(last, add_vertex(std::move(dropout), kind.operators), kind.operators);
+      kind.operators.AddEdge(last, kind.operators.Add(std::move(dropout)));
     }
     SetDecoderBoundary(kind);
     return kind;

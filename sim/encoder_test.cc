@@ -44,8 +44,8 @@ EncoderDecoderConfig T5() {
 }
 
 Operator Find(const LayerKind& kind, const std::string& name) {
-  for (size_t vertex = 0; vertex < num_vertices(kind.operators); ++vertex) {
-    if (kind.operators[vertex].name == name) return kind.operators[vertex];
+  for (const Operator& op : kind.operators) {
+    if (op.name == name) return op;
   }
   ADD_FAILURE() << kind.name << " has no " << name;
   return {};

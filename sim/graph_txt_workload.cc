@@ -43,7 +43,7 @@ Workload ToWorkload(const ProfiledGraph& graph, const std::string& name) {
     kind.name = node.id + " " + node.description.substr(0, node.description.find('('));
     kind.boundary_features = alive;
     kind.boundary_positions = 1;
-    boost::add_vertex(op, kind.operators);
+    kind.operators.Add(op);
     workload.layers.push_back(static_cast<int>(workload.kinds.size()));
     workload.kinds.push_back(std::move(kind));
   }

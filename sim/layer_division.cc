@@ -46,8 +46,8 @@ std::vector<std::string> FindTokenErrors(const Workload& workload, const TokenDi
 int ExpertCount(const Workload& workload) {
   int experts = 0;
   for (const LayerKind& kind : workload.kinds) {
-    for (size_t v = 0; v < boost::num_vertices(kind.operators); ++v) {
-      const int own = kind.operators[v].experts;
+    for (const Operator& op : kind.operators) {
+      const int own = op.experts;
       if (own == 0 || own == experts) continue;
       if (experts != 0) return -1;
       experts = own;

@@ -3,9 +3,9 @@
 
 #include <boost/graph/adjacency_list.hpp>
 #include <string>
-#include <vector>
 
 #include "costmodel/link.h"
+#include "sim/route.h"
 
 namespace stagecraft {
 
@@ -18,14 +18,9 @@ struct ClusterLink : Link {
   int index = 0;  // 0, 1, ... in order of creation
 };
 
-using LinkGraph =
-    boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, Endpoint, ClusterLink>;
-
-// What a message from one device to another passes.
-struct Route {
-  Link narrowest;                // bandwidth of the narrowest link, latencies added up
-  bool crosses_domains = false;  // leaves the scale-up domain: passes the network
-  std::vector<int> links;        // indices of the graph's links, in order
+struct LinkGraph
+    : boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, Endpoint, ClusterLink> {
+  using adjacency_list::adjacency_list;
 };
 
 // The route from one vertex to another with the fewest links; of equals the

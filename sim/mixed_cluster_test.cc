@@ -46,7 +46,7 @@ Workload TwoProducts() {
     kind.role = role;
     Operator product{.name = "product", .kind = OperatorKind::kLinear};
     product.in_features = product.out_features = 1000;
-    boost::add_vertex(product, kind.operators);
+    kind.operators.Add(product);
     workload.kinds.push_back(kind);
     workload.layers.push_back(static_cast<int>(workload.layers.size()));
   }

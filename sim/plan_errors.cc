@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/range/iterator_range.hpp>
 #include <functional>
 
 #include "sim/host_offload.h"
@@ -238,8 +237,7 @@ double ElementsOf(const Operator& o, double micro_batch, double sequence) {
 void CheckSizes(const Plan& plan, const Workload& workload, Errors& errors) {
   constexpr double kMostElements = 1e15;
   for (const LayerKind& kind : workload.kinds) {
-    for (const auto vertex : boost::make_iterator_range(boost::vertices(kind.operators))) {
-      const Operator& o = kind.operators[vertex];
+    for (const Operator& o : kind.operators) {
       const double elements =
           ElementsOf(o, static_cast<double>(plan.micro_batch), static_cast<double>(plan.sequence));
       if (elements <= kMostElements) continue;

@@ -12,8 +12,7 @@ namespace {
 // Calls f(operator) in execution order.
 template <typename F>
 void ForEachOperator(const LayerKind& layer, F f) {
-  const size_t count = boost::num_vertices(layer.operators);
-  for (size_t v = 0; v < count; ++v) f(layer.operators[v]);
+  for (const Operator& op : layer.operators) f(op);
 }
 
 }  // namespace
@@ -42,7 +41,7 @@ ShardSpec LayerSpec(const Workload& workload, const ShardSpec& spec, int layer) 
 LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec) {
   LayerSteps steps;
   ForEachOperator(layer, [&](const Operator& op) { AppendForward(op, spec, steps.forward); });
-  for (size_t v = boost::num_vertices(layer.operators); v-- > 0;) {
+  for (size_t v = layer.operators.size(); v-- > 0;) {
     AppendBackward(layer.operators[v], spec, steps.backward);
   }
   return steps;

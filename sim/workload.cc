@@ -1,6 +1,6 @@
 #include "sim/workload.h"
 
-#include <boost/range/iterator_range.hpp>
+#include <algorithm>
 #include <utility>
 
 namespace stagecraft {
@@ -26,9 +26,7 @@ double ForwardFlopsPerRow(const Operator& op, int64_t sequence) {
 // Forward FLOPs of the matrix products of one layer, per token of the sequence.
 double ForwardFlopsPerToken(const LayerKind& kind, int64_t sequence) {
   double flops = 0;
-  const OperatorGraph& graph = kind.operators;
-  for (size_t vertex = 0; vertex < num_vertices(graph); ++vertex) {
-    const Operator& op = graph[vertex];
+  for (const Operator& op : kind.operators) {
     const double rows =
         op.positions > 0 ? static_cast<double>(op.positions) / static_cast<double>(sequence) : 1.0;
     flops += rows * ForwardFlopsPerRow(op, sequence);
@@ -36,20 +34,28 @@ double ForwardFlopsPerToken(const LayerKind& kind, int64_t sequence) {
   return flops;
 }
 
-std::vector<std::pair<size_t, size_t>> EdgeList(const OperatorGraph& graph) {
-  std::vector<std::pair<size_t, size_t>> list;
-  for (const auto edge : boost::make_iterator_range(edges(graph))) {
-    list.emplace_back(source(edge, graph), target(edge, graph));
-  }
-  return list;
+void InsertSorted(std::vector<size_t>& sorted, size_t value) {
+  sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), value), value);
 }
 
 }  // namespace
 
+size_t OperatorGraph::Add(Operator op) {
+  operators_.push_back(std::move(op));
+  producers_.emplace_back();
+  consumers_.emplace_back();
+  return operators_.size() - 1;
+}
+
+void OperatorGraph::AddEdge(size_t producer, size_t consumer) {
+  InsertSorted(producers_[consumer], producer);
+  InsertSorted(consumers_[producer], consumer);
+}
+
 bool Workload::is_profile() const {
   for (const LayerKind& kind : kinds) {
-    for (size_t vertex = 0; vertex < num_vertices(kind.operators); ++vertex) {
-      if (kind.operators[vertex].kind == OperatorKind::kProfiled) return true;
+    for (const Operator& op : kind.operators) {
+      if (op.kind == OperatorKind::kProfiled) return true;
     }
   }
   return false;
@@ -57,22 +63,8 @@ bool Workload::is_profile() const {
 
 int64_t LayerKind::Parameters() const {
   int64_t total = -tied_parameters;
-  for (size_t vertex = 0; vertex < num_vertices(operators); ++vertex) {
-    total += operators[vertex].parameters;
-  }
+  for (const Operator& op : operators) total += op.parameters;
   return total;
-}
-
-bool operator==(const LayerKind& a, const LayerKind& b) {
-  if (a.name != b.name || a.role != b.role || a.boundary_features != b.boundary_features ||
-      a.boundary_positions != b.boundary_positions || a.tied_parameters != b.tied_parameters ||
-      num_vertices(a.operators) != num_vertices(b.operators)) {
-    return false;
-  }
-  for (size_t vertex = 0; vertex < num_vertices(a.operators); ++vertex) {
-    if (!(a.operators[vertex] == b.operators[vertex])) return false;
-  }
-  return EdgeList(a.operators) == EdgeList(b.operators);
 }
 
 int Workload::block_count() const {

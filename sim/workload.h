@@ -3,7 +3,7 @@
 // profiled operators took where they were measured.
 #pragma once
 
-#include <boost/graph/adjacency_list.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -91,8 +91,29 @@ struct Operator {
   friend bool operator==(const Operator&, const Operator&) = default;
 };
 
-using OperatorGraph =
-    boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Operator>;
+// Operators in execution order, and which of them reads what another makes.
+class OperatorGraph {
+ public:
+  // Its index.
+  size_t Add(Operator op);
+  void AddEdge(size_t producer, size_t consumer);
+
+  size_t size() const { return operators_.size(); }
+  Operator& operator[](size_t index) { return operators_[index]; }
+  const Operator& operator[](size_t index) const { return operators_[index]; }
+  auto begin() { return operators_.begin(); }
+  auto end() { return operators_.end(); }
+  auto begin() const { return operators_.begin(); }
+  auto end() const { return operators_.end(); }
+  // Ascending.
+  const std::vector<size_t>& producers(size_t consumer) const { return producers_[consumer]; }
+  const std::vector<size_t>& consumers(size_t producer) const { return consumers_[producer]; }
+  friend bool operator==(const OperatorGraph&, const OperatorGraph&) = default;
+
+ private:
+  std::vector<Operator> operators_;
+  std::vector<std::vector<size_t>> producers_, consumers_;  // by operator
+};
 
 // A unit that a plan can place: embedding, transformer block, head. Layers of
 // equal `kind` are identical in all but their place.
@@ -101,7 +122,6 @@ enum class LayerRole { kEmbedding, kBlock, kHead };
 struct LayerKind {
   std::string name;
   LayerRole role = LayerRole::kBlock;
-  // Edges run from producer to consumer; vertices are in execution order.
   OperatorGraph operators;
   int64_t boundary_features = 0;   // elements per row handed to the next layer
   int64_t boundary_positions = 0;  // rows per sample handed on; 0: the plan's sequence
@@ -110,7 +130,7 @@ struct LayerKind {
   int64_t tied_parameters = 0;
 
   int64_t Parameters() const;  // without the tied ones
-  friend bool operator==(const LayerKind& a, const LayerKind& b);
+  friend bool operator==(const LayerKind&, const LayerKind&) = default;
 };
 
 // The precision-free facts of a network. Attention keeps its score matrices or

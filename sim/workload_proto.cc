@@ -157,7 +157,7 @@ void AddEdges(const LayerKindProto& proto, const Place& place, OperatorGraph& gr
               "more than the producer, " + std::to_string(edge.producer()));
     here.Want(seen.insert({edge.producer(), edge.consumer()}).second, "consumer",
               std::to_string(edge.consumer()), "an edge that is not repeated");
-    add_edge(static_cast<size_t>(edge.producer()), static_cast<size_t>(edge.consumer()), graph);
+    graph.AddEdge(static_cast<size_t>(edge.producer()), static_cast<size_t>(edge.consumer()));
   }
 }
 
@@ -175,7 +175,7 @@ LayerKind KindFromProto(const LayerKindProto& proto, const Place& place) {
     here.Want(names.insert(op.name).second, "name", Quoted(op.name), "a name used once");
     parameters += op.parameters;
     here.Range("parameters", parameters, 0, kMaxParameters);
-    add_vertex(std::move(op), kind.operators);
+    kind.operators.Add(std::move(op));
   }
   AddEdges(proto, place, kind.operators);
   place.Range("boundary_features", proto.boundary_features(), 0, kMaxFeatures);

@@ -1,5 +1,3 @@
-#include <boost/range/iterator_range.hpp>
-
 #include "sim/enum_to_proto.h"
 #include "sim/workload_proto.h"
 
@@ -7,8 +5,7 @@ namespace stagecraft {
 namespace {
 
 void OperatorsToProto(const OperatorGraph& graph, LayerKindProto* kind) {
-  for (size_t vertex = 0; vertex < num_vertices(graph); ++vertex) {
-    const Operator& op = graph[vertex];
+  for (const Operator& op : graph) {
     OperatorProto* proto = kind->add_operators();
     proto->set_name(op.name);
     proto->set_kind(EnumToProto<OperatorProto::Kind>(op.kind));
@@ -53,10 +50,12 @@ WorkloadProto WorkloadToProto(const Workload& workload) {
     kind_proto->set_name(kind.name);
     kind_proto->set_role(EnumToProto<LayerKindProto::Role>(kind.role));
     OperatorsToProto(kind.operators, kind_proto);
-    for (const auto edge : boost::make_iterator_range(edges(kind.operators))) {
-      OperatorEdgeProto* edge_proto = kind_proto->add_edges();
-      edge_proto->set_producer(static_cast<int>(source(edge, kind.operators)));
-      edge_proto->set_consumer(static_cast<int>(target(edge, kind.operators)));
+    for (size_t producer = 0; producer < kind.operators.size(); ++producer) {
+      for (const size_t consumer : kind.operators.consumers(producer)) {
+        OperatorEdgeProto* edge = kind_proto->add_edges();
+        edge->set_producer(static_cast<int>(producer));
+        edge->set_consumer(static_cast<int>(consumer));
+      }
     }
     kind_proto->set_boundary_features(kind.boundary_features);
     kind_proto->set_tied_parameters(kind.tied_parameters);

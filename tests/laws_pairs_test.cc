@@ -237,9 +237,8 @@ class Checker {
   void CheckParameters(const Plan& plan) const {
     int64_t unsplit = 0;
     for (int layer = 0; layer < workload_.layer_count(); ++layer) {
-      const OperatorGraph& operators = workload_.layer(layer).operators;
-      for (size_t v = 0; v < boost::num_vertices(operators); ++v) {
-        if (operators[v].split == Split::kTokens) unsplit += operators[v].parameters;
+      for (const Operator& op : workload_.layer(layer).operators) {
+        if (op.split == Split::kTokens) unsplit += op.parameters;
       }
     }
     int64_t held = 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/link_graph.h"
+
 namespace stagecraft {
 namespace {
 

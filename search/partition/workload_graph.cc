@@ -27,7 +27,7 @@ ShardSpec SpecOf(const Workload& workload, const WorkloadBatch& batch) {
 // The kernels of one operator, as those of a layer that has no other.
 LayerSteps StepsOf(const Operator& op, const ShardSpec& spec) {
   LayerKind alone;
-  add_vertex(op, alone.operators);
+  alone.operators.Add(op);
   return ShardLayer(alone, spec);
 }
 
@@ -42,8 +42,7 @@ struct TimedLayer {
 std::vector<TimedNode> UntimedNodes(const LayerKind& kind, const ShardSpec& spec) {
   std::vector<TimedNode> nodes;
   std::map<std::string, int> seen;
-  for (size_t v = 0; v < num_vertices(kind.operators); ++v) {
-    const Operator& op = kind.operators[v];
+  for (const Operator& op : kind.operators) {
     const int times = ++seen[op.name];
     nodes.push_back({times == 1 ? op.name : fmt::format("{}_{}", op.name, times),
                      {},
@@ -60,15 +59,14 @@ TimedLayer UntimedLayer(const LayerKind& kind, const ShardSpec& spec) {
   layer.nodes = UntimedNodes(kind, spec);
   std::vector<int> sources;
   Bytes rest = BoundaryBytes(kind, spec);
-  for (size_t v = 0; v < num_vertices(operators); ++v) {
+  for (size_t v = 0; v < operators.size(); ++v) {
     const int node = static_cast<int>(v);
     if (operators[v].reads_layer_input) layer.readers.push_back(node);
-    if (in_degree(v, operators) == 0) sources.push_back(node);
-    const auto [first, last] = out_edges(v, operators);
-    for (auto edge = first; edge != last; ++edge) {
-      layer.edges.push_back({node, static_cast<int>(target(*edge, operators))});
+    if (operators.producers(v).empty()) sources.push_back(node);
+    for (const size_t reader : operators.consumers(v)) {
+      layer.edges.push_back({node, static_cast<int>(reader)});
     }
-    if (first != last) continue;
+    if (!operators.consumers(v).empty()) continue;
     layer.outputs.push_back(node);
     rest = rest - layer.nodes[v].activation;
   }

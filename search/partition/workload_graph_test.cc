@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,7 +68,7 @@ TEST(WorkloadGraphTest, EveryOperatorAndParameterIsThereOnce) {
     size_t operators = 0;
     int64_t tied = 0;
     for (const int kind : workload.layers) {
-      operators += num_vertices(workload.kinds[kind].operators);
+      operators += workload.kinds[kind].operators.size();
       tied += workload.kinds[kind].tied_parameters;
     }
     EXPECT_EQ(graph.nodes.size(), operators);

@@ -77,7 +77,7 @@ class Tracer {
       : layer_(layer),
         spec_(spec),
         framework_(framework),
-        count_(static_cast<int>(boost::num_vertices(layer.operators))),
+        count_(static_cast<int>(layer.operators.size())),
         recomputes_all_(RecomputesWhole(layer, spec)) {
     for (int v = 0; v < count_; ++v) AddOperator(v);
     if (recomputes_all_ && keeps_input) {
@@ -146,13 +146,10 @@ class Tracer {
       node.kept_gradient =
           recorder_.NewTensor(ProductGradientBytes(op(v), spec_), TensorRole::kActivation);
     }
-    const auto [first, last] = boost::in_edges(v, layer_.operators);
-    for (auto edge = first; edge != last; ++edge) {
-      const int operand = static_cast<int>(boost::source(*edge, layer_.operators));
-      node.operands.push_back(operand);
+    for (const size_t operand : layer_.operators.producers(v)) {
+      node.operands.push_back(static_cast<int>(operand));
       nodes_[operand].readers.push_back(v);
     }
-    std::sort(node.operands.begin(), node.operands.end());
   }
 
   void MakeAll(const std::vector<int>& tensors) {

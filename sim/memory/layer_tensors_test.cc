@@ -35,7 +35,7 @@ Operator Linear(int64_t in, int64_t out) {
 
 LayerKind OneLinear() {
   LayerKind layer;
-  add_vertex(Linear(4, 8), layer.operators);
+  layer.operators.Add(Linear(4, 8));
   layer.operators[0].reads_layer_input = true;
   layer.boundary_features = 8;
   return layer;
@@ -86,13 +86,13 @@ TEST(LayerTensorsTest, InferenceKeepsNothing) {
 TEST(LayerTensorsTest, TheHeadTakesSixBytesALogit) {
   constexpr int64_t kVocabulary = 64;
   LayerKind head;
-  add_vertex(Linear(4, kVocabulary), head.operators);
+  head.operators.Add(Linear(4, kVocabulary));
   head.operators[0].reads_layer_input = true;
   Operator loss{.name = "loss", .kind = OperatorKind::kLoss, .split = Split::kColumn};
   loss.in_features = kVocabulary;
   loss.saved = {{"softmax", kVocabulary, 4, Split::kColumn, false}};
-  add_vertex(loss, head.operators);
-  add_edge(0, 1, head.operators);
+  head.operators.Add(loss);
+  head.operators.AddEdge(0, 1);
   const ChunkTensors chunk = Trace(head, Spec());
   EXPECT_EQ(chunk[Phase::kForward].summary.peak, (4 + 3 * kVocabulary) * kFeature);
   EXPECT_EQ(chunk[Phase::kForward].summary.net, (4 + 2 * kVocabulary) * kFeature);

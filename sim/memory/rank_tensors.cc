@@ -93,10 +93,9 @@ Bytes RankTensorsMaker::ScoreBuffer(const StageParts& parts) const {
   if (!framework_.keeps_score_buffer) return largest;
   for (const LayerRange& range : parts.stage.chunks) {
     for (int l = range.first; l < range.first + range.count; ++l) {
-      const auto& operators = workload_.layer(l).operators;
-      for (size_t v = 0; v < boost::num_vertices(operators); ++v) {
-        if (operators[v].kind != OperatorKind::kAttention) continue;
-        largest = std::max(largest, ForwardScratch(operators[v], parts.spec));
+      for (const Operator& op : workload_.layer(l).operators) {
+        if (op.kind != OperatorKind::kAttention) continue;
+        largest = std::max(largest, ForwardScratch(op, parts.spec));
       }
     }
   }
