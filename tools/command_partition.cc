@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 
 #include "costmodel/proto_file.h"
 #include "search/partition/stop_sign.h"
+#include "search/stopwatch.h"
 #include "tools/algorithm_comparison.h"
 #include "tools/command.h"
 #include "tools/flags.h"
@@ -64,10 +64,9 @@ int RunPartition(const Args& args, std::istream&, std::ostream& out, std::ostrea
   if (ParseFlags(app, args, out)) return kExitOk;
 
   PartitionJob job = flags.Build();
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const PartitionAnswer answer = Run(job, err, quiet);
-  const double wall_ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double wall_ms = 1e3 * watch.Seconds();
   if (!job.page.empty() && answer.comparison) {
     WriteFileAtomically(job.page, ComparisonToHtml(*answer.comparison, "stagecraft partition"));
     if (!quiet) err << "wrote " << job.page << '\n';

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "search/partition/stages/stage_costs.h"
 #include "search/partition/stages/stage_exact.h"
 #include "search/partition/stop_sign.h"
+#include "search/stopwatch.h"
 #include "tools/algorithm_comparison.h"
 #include "tools/curve_chart.h"
 #include "tools/partition/partition_request.h"
@@ -61,7 +61,7 @@ constexpr const char* kExhaustive = "exhaustive";
 
 // Throws InputError where there are too many downsets.
 Outcome RunExactly(const StageProblem& problem, const StopSign& stop) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   std::optional<ExactStages> exact;
   try {
     exact = SolveStagesExactly(problem, MostExactDownsets(problem), stop);
@@ -71,9 +71,7 @@ Outcome RunExactly(const StageProblem& problem, const StopSign& stop) {
     throw InputError(std::string(error.what()) +
                      "; --algorithm mcmc, differentiable and policy list none");
   }
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const SearchCurve curve{kExhaustive, {}, 0, seconds};
+  const SearchCurve curve{kExhaustive, {}, 0, watch.Seconds()};
   if (!exact) return NoPlan(curve);
   Outcome outcome = Checked(problem, curve, exact->score, exact->plan);
   outcome.shown.is_proven = exact->bound >= exact->score;

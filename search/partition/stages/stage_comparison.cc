@@ -1,6 +1,5 @@
 #include "search/partition/stages/stage_comparison.h"
 
-#include <chrono>
 #include <functional>
 
 #include "costmodel/check.h"
@@ -11,6 +10,7 @@
 #include "search/partition/stages/stage_mcmc.h"
 #include "search/partition/stages/stage_policy.h"
 #include "search/partition/stages/stage_ppo.h"
+#include "search/stopwatch.h"
 
 namespace stagecraft {
 namespace {
@@ -59,13 +59,15 @@ void Search(StageAlgorithm algorithm, const StageProblem& problem,
 StageRun Measure(StageAlgorithm algorithm, const Budget& budget,
                  const std::function<void(StageTrials&)>& search) {
   CHECK(budget.evaluations > 0 || budget.seconds > 0);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   StageTrials trials(budget);
   search(trials);
-  StageRun run{algorithm, trials.best_score(), trials.best(), trials.evaluations(), 0, {}};
-  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  run.curve = trials.curve();
-  return run;
+  return {.algorithm = algorithm,
+          .score = trials.best_score(),
+          .plan = trials.best(),
+          .evaluations = trials.evaluations(),
+          .seconds = watch.Seconds(),
+          .curve = trials.curve()};
 }
 
 }  // namespace

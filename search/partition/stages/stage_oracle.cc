@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -12,13 +11,10 @@
 #include "search/partition/stages/drawn_stages.h"
 #include "search/partition/stages/oracle_gaps.h"
 #include "search/partition/stages/stage_comparison.h"
+#include "search/stopwatch.h"
 
 namespace stagecraft {
 namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 void PrintGaps(int first, int problems) {
   std::vector<StageProblem> drawn;
@@ -35,7 +31,7 @@ void PrintGaps(int first, int problems) {
   fmt::print("{:16} {:>8} {:>8} {:>8} {:>8} {:>10}\n", "", "exact", "median", "p90", "worst",
              "ms each");
   for (const StageAlgorithm algorithm : AllStageAlgorithms()) {
-    const double start = Now();
+    const Stopwatch watch;
     std::vector<double> gaps;
     int exact = 0;
     for (int p = 0; p < problems; ++p) {
@@ -44,7 +40,7 @@ void PrintGaps(int first, int problems) {
     }
     fmt::print("{:16} {:>7.1f}% {:>7.2f}% {:>7.2f}% {:>7.2f}% {:>10.1f}\n", NameOf(algorithm),
                100.0 * exact / problems, 100 * Quantile(gaps, 0.5), 100 * Quantile(gaps, 0.9),
-               100 * Quantile(gaps, 1), 1e3 * (Now() - start) / problems);
+               100 * Quantile(gaps, 1), 1e3 * watch.Seconds() / problems);
     std::fflush(stdout);
   }
 }

@@ -2,12 +2,7 @@
 
 namespace stagecraft {
 
-StageTrials::StageTrials(const Budget& budget)
-    : budget_(budget), stop_(budget), start_(std::chrono::steady_clock::now()) {}
-
-double StageTrials::Seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
+StageTrials::StageTrials(const Budget& budget) : budget_(budget), stop_(budget) {}
 
 bool StageTrials::IsSpent() const {
   return (budget_.evaluations > 0 && evaluations_ >= budget_.evaluations) || stop_.IsUp();
@@ -23,7 +18,7 @@ void StageTrials::Add(double score, const StagePlan& plan) {
   if (score >= best_score_) return;
   best_score_ = score;
   best_ = plan;
-  curve_.push_back({evaluations_, Seconds(), score});
+  curve_.push_back({evaluations_, watch_.Seconds(), score});
 }
 
 }  // namespace stagecraft

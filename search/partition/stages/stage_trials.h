@@ -3,7 +3,6 @@
 // so that they can be compared.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "search/partition/stages/stage_problem.h"
 #include "search/partition/stop_sign.h"
 #include "search/solution.h"
+#include "search/stopwatch.h"
 
 namespace stagecraft {
 
@@ -33,11 +33,9 @@ class StageTrials {
   const std::vector<CurvePoint>& curve() const { return curve_; }
 
  private:
-  double Seconds() const;
-
   Budget budget_;
   StopSign stop_;
-  std::chrono::steady_clock::time_point start_;
+  Stopwatch watch_;
   int64_t evaluations_ = 0;
   double best_score_ = std::numeric_limits<double>::infinity();
   StagePlan best_;
