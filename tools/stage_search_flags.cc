@@ -101,6 +101,7 @@ void StageSearchFlags::RegisterPolicy(CLI::App& app) {
 }
 
 std::string StageSearchFlags::FlagOfSearches() const { return FirstGiven(search_options_); }
+std::string StageSearchFlags::FlagOfPolicies() const { return FirstGiven(policy_options_); }
 
 Budget StageSearchFlags::SecondsOf(const std::string& method) const {
   if (budget_option_->count() == 0) return {};
@@ -109,8 +110,6 @@ Budget StageSearchFlags::SecondsOf(const std::string& method) const {
   throw InputError(
       fmt::format("--budget: {} counts no evaluations, want a time such as 10s", method));
 }
-
-std::string StageSearchFlags::FlagOfPolicies() const { return FirstGiven(policy_options_); }
 
 std::vector<StageDeviceKind> StageSearchFlags::Devices(const PartitionRequest& request) const {
   if (device_speeds_.empty()) {

@@ -27,9 +27,9 @@ class StageSearchFlags {
   // The first flag given that only searches take, or that only learned policies
   // take; or "".
   std::string FlagOfSearches() const;
+  std::string FlagOfPolicies() const;
   // --budget of `method`, which counts no evaluations. Throws InputError where some are given.
   Budget SecondsOf(const std::string& method) const;
-  std::string FlagOfPolicies() const;
   // --policy: a file, or for hetpipe np, ed or hd.
   const std::string& policy() const { return policy_; }
   const std::vector<std::string>& training_graphs() const { return training_graphs_; }

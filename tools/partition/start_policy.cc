@@ -32,28 +32,28 @@ StagePolicy MakePolicy(const PolicyRequest& request, uint64_t seed) {
 
 }  // namespace
 
-StartPolicy MakeStartPolicy(const PartitionRequest& asked, Bandwidth bandwidth,
+StartPolicy MakeStartPolicy(const PartitionRequest& request, Bandwidth bandwidth,
                             std::vector<std::string>& notes) {
-  const PolicyRequest& request = asked.policy;
-  StartPolicy start{MakePolicy(request, asked.seed), !request.file.empty()};
-  if (request.training_graphs.empty()) return start;
+  const PolicyRequest& wanted = request.policy;
+  StartPolicy start{MakePolicy(wanted, request.seed), !wanted.file.empty()};
+  if (wanted.training_graphs.empty()) return start;
   std::vector<StageProblem> problems;
-  for (const PartitionGraph& graph : request.training_graphs) {
+  for (const PartitionGraph& graph : wanted.training_graphs) {
     const TimedGraph timed = ReadTimedGraph(graph, bandwidth, notes);
-    for (const std::vector<StageDeviceKind>& kinds : request.training_devices) {
+    for (const std::vector<StageDeviceKind>& kinds : wanted.training_devices) {
       problems.push_back({timed, kinds, bandwidth});
     }
   }
-  const int learned = TrainPolicy(problems, request.rounds, {.seed = asked.seed}, start.policy,
-                                  request.report, asked.budget.stop);
+  const int learned = TrainPolicy(problems, wanted.rounds, {.seed = request.seed}, start.policy,
+                                  wanted.report, request.budget.stop);
   start.has_learned |= learned > 0;
   const StagePolicyShape& shape = start.policy.shape();
   const auto count = static_cast<int>(problems.size());
-  const bool is_done = learned == request.rounds * count;
+  const bool is_done = learned == wanted.rounds * count;
   const std::string of_all = is_done ? "" : fmt::format("{} of ", learned / count);
   notes.push_back(fmt::format("a policy {} wide, {}, learned {}{} rounds on {} problems{}",
                               shape.width, shape.is_directed ? "directed" : "undirected", of_all,
-                              request.rounds, count, is_done ? "" : ": interrupted"));
+                              wanted.rounds, count, is_done ? "" : ": interrupted"));
   return start;
 }
 
