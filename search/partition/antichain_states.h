@@ -37,7 +37,7 @@ inline constexpr int kMostAntichainStates = 4000;
 // Not every downset is a state. As there, an output counts as needed from a
 // member on to any node that is neither that member nor before it, even where
 // that node is done. O(states * width * (nodes / 64 + width)).
-// Throws InputError for more than `most` states; CompressBranches helps. And Stopped.
+// Throws InputError for more than `most` states (CompressBranches helps), and Stopped.
 AntichainStates FindAntichainStates(const TimedGraph& graph, int most = kMostAntichainStates,
                                     const StopSign& stop = {});
 

@@ -13,10 +13,12 @@ namespace stagecraft {
 struct MaxLoad {
   double max_load_ms = 0;
   NodePlacement placement;
-  double bound_ms = 0;  // no placement of those looked for has less
+  // Of the placements that its solver looks for, contiguous ones or any, none has less.
+  double bound_ms = 0;
 };
 
-// Of any placement at least: all work, shared evenly by all devices.
+// Of any placement at least: all work, every operator where it is fastest, shared evenly
+// by all devices.
 double LeastMaxLoadMs(const PlacementProblem& problem);
 
 // The least maximal load where every device holds what lies between two

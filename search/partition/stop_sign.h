@@ -18,8 +18,8 @@ class Stopped : public std::exception {
 };
 
 // Up from when a budget's stop is set or its seconds, counted from here, are used
-// up; its evaluations do not count. Looked at from one thread, by solvers some
-// hundred times a second at least.
+// up; its evaluations do not count. Looked at from one thread, by solvers so often
+// that they end soon (README).
 class StopSign {
  public:
   StopSign() = default;  // never

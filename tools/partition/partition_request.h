@@ -59,11 +59,11 @@ struct PartitionRequest {
   bool recompute = true;
   bool non_contiguous = false;
   uint64_t seed = 1;
+  Budget budget;  // of each search for stages; of others its stop and its seconds
   // HetPipe's; one for each server, or empty.
   std::vector<double> server_speed;         // against the profile's board
   std::vector<double> server_memory_bytes;  // of a GPU
   std::string worker_policy;                // "np", "ed", "hd"; empty: the best of them
-  Budget budget;  // of each that searches for stages; of the others the stop and the seconds
   // Of those that search for stages.
   std::vector<StageDeviceKind> device_kinds;  // empty: machines or devices, all alike
   PolicyRequest policy;
@@ -101,8 +101,8 @@ struct PartitionAnswer {
 };
 
 // Each solves, checks the result anew and throws InputError for flags that it
-// cannot do without. Where its budget ends first the answer is the best so far;
-// Stopped is thrown where there is none.
+// cannot do without. Where its budget ends first the answer is the best so far.
+// Where there is none yet it has no stages, or Stopped is thrown.
 PartitionAnswer PartitionByPipeDream(const PartitionRequest& request);
 PartitionAnswer PartitionByDapple(const PartitionRequest& request);
 PartitionAnswer PartitionByTwoBuffer(const PartitionRequest& request);

@@ -32,7 +32,7 @@ struct StageRun {
   int64_t evaluations = 0;
   double seconds = 0;
   std::vector<CurvePoint> curve;  // best so far
-  int learned = 0;                // batches that a policy learned from
+  int learned = 0;                // kTunedPolicy: batches that it learned from
 };
 
 struct StageComparison {

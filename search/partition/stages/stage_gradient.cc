@@ -102,7 +102,7 @@ void FitReplicas(const StageProblem& problem, std::vector<StageReplicas>& replic
   }
 }
 
-// ScorePieces, which throws Stopped; looked at once for all pieces that begin at one node.
+// ScorePieces, with a look at the sign for the shortest piece from every node. Throws Stopped.
 PieceScore StoppableScore(const StageProblem& problem, const std::vector<int>& order,
                           const StopSign& stop) {
   return [score = ScorePieces(problem, order), &stop](const PieceStage& stage) {
