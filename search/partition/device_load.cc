@@ -6,8 +6,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kPicosecondsPerMs = 1e9;
-
 int64_t Picoseconds(double ms) { return std::llround(ms * kPicosecondsPerMs); }
 
 }  // namespace

@@ -9,6 +9,8 @@
 
 namespace stagecraft {
 
+inline constexpr double kPicosecondsPerMs = 1e9;
+
 // A placement problem in whole picoseconds and bytes, so that what is added can
 // be taken away again exactly.
 class PlacementCosts {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -12,8 +11,6 @@
 
 namespace stagecraft {
 namespace {
-
-constexpr double kPicosecondsPerMs = 1e9;
 
 // x^32: the busiest devices count, the others little.
 double Sharpen(double x) {

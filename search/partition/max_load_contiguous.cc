@@ -11,7 +11,6 @@ namespace stagecraft {
 namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-constexpr double kPicosecondsPerMs = 1e9;
 
 // The best way to have a downset done with so many devices.
 struct Prefix {
@@ -48,7 +47,7 @@ class ContiguousPlacer {
     // Within a limit that holds the answer, other stages need no look.
     constexpr double kFirst = 1.2, kGrowth = 1.5;
     double bound_ms = LeastMaxLoadMs(problem_);
-    for (double limit = kFirst * LeastLoad();; limit *= kGrowth) {
+    for (double limit = kFirst * (bound_ms * kPicosecondsPerMs + 1);; limit *= kGrowth) {
       const bool is_done = Fill(static_cast<int64_t>(limit));
       const int used = BestCount();
       if (At(used, Last()).max_load_ps <= limit_ps_) {
@@ -72,14 +71,6 @@ class ContiguousPlacer {
   // `used`: accelerators and processors in one number.
   int Counts() const { return (problem_.accelerators + 1) * (problem_.cpus + 1); }
   Prefix& At(int used, int downset) { return prefixes_[downset * Counts() + used]; }
-
-  double LeastLoad() const {
-    double work_ps = 1;
-    for (const PlacementCosts::Node& node : costs_.nodes) {
-      work_ps += static_cast<double>(std::min(node.accelerator_ps, node.cpu_ps));
-    }
-    return work_ps / problem_.devices();
-  }
 
   // Of a device that does everything, and transfers all of it in and out.
   double MostLoad() const {

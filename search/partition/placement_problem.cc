@@ -99,14 +99,14 @@ class PlacementReader {
 
 }  // namespace
 
-PlacementProblem ParsePlacementProblem(const std::string& text, const std::string& name) {
-  const nlohmann::json value = ParseJson(text, name);
-  return PlacementReader(value, name).Read();
-}
-
 double FastestMs(const PlacementProblem& problem, const PlacementNode& node) {
   if (problem.accelerators == 0 || !node.runs_on_accelerator) return node.cpu_ms;
   return problem.cpus == 0 ? node.accelerator_ms : std::min(node.accelerator_ms, node.cpu_ms);
+}
+
+PlacementProblem ParsePlacementProblem(const std::string& text, const std::string& name) {
+  const nlohmann::json value = ParseJson(text, name);
+  return PlacementReader(value, name).Read();
 }
 
 }  // namespace stagecraft

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "search/partition/check_placement.h"
@@ -63,7 +63,7 @@ std::optional<MaxLoad> Anneal(const PlacementProblem& problem, uint64_t seed,
   MaxLoad spread = ImproveMaxLoad(problem, SpreadInOrder(problem), kMaxLoadSteps, seed, stop);
   if (found) found = ImproveMaxLoad(problem, found->placement, kMaxLoadSteps, seed, stop);
   const bool fits = CheckMaxLoad(problem, spread.placement).errors.empty();
-  if (fits && (!found || spread.max_load_ms < found->max_load_ms)) found = spread;
+  if (fits && (!found || spread.max_load_ms < found->max_load_ms)) found = std::move(spread);
   if (!found && stop.was_obeyed()) throw Stopped();
   return found;
 }
