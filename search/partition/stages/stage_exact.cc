@@ -105,7 +105,7 @@ class ExactProgramme {
         if (Digit(use, on.kind) + on.replicas > count) continue;
         const double score = std::max(seconds, best_[end][use].score);
         Step& step = best_[begin][use + on.replicas * digits_[on.kind]];
-        if (score >= step.score && (score > step.score || end >= step.end)) continue;
+        if (score > step.score || (score == step.score && end >= step.end)) continue;
         if (costs_.Excess(sizes, on, Behind(use)) > 0) continue;
         step = {score, end, on};
       }

@@ -97,7 +97,7 @@ int SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options, 
   int learned = 0;
   try {
     for (int round = 0; !trials.IsSpent(); ++round) {
-      learned += PlayRound(graph, round, options, policy, learner, random, trials) ? 1 : 0;
+      if (PlayRound(graph, round, options, policy, learner, random, trials)) ++learned;
     }
   } catch (const Stopped&) {
     // What was learned stays.
