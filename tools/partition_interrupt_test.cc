@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -36,26 +35,26 @@ PartitionOutcome Interrupted(const Args& words) {
   return Partition(words);
 }
 
-std::string Chain(int nodes) {
-  std::string text = Node("n0", 1), edges;
-  for (int node = 1; node < nodes; ++node) {
-    text += Node("n" + std::to_string(node), 1);
-    edges += "\tn" + std::to_string(node - 1) + " -- n" + std::to_string(node) + "\n";
-  }
-  return text + edges;
+// Minutes of work on a chain of 1000 nodes.
+Args SlowPipeDream(const std::string& graph) {
+  return {"--graph",     graph,     "--machines",  "64,64",
+          "--bandwidth", "1e9,1e9", "--algorithm", "pipedream"};
+}
+
+// Where --json was among the words.
+json ReportOf(const PartitionOutcome& outcome) {
+  EXPECT_EQ(outcome.code, kExitInterrupted);
+  json report = json::parse(outcome.out);
+  EXPECT_EQ(report["interrupted"], true);
+  return report;
 }
 
 TEST_F(PartitionInterruptTest, PipeDreamEndsWithoutAPartition) {
-  const Args words = {"--graph",     Write("graph.txt", Chain(1000)),
-                      "--machines",  "64,64",
-                      "--bandwidth", "1e9,1e9",
-                      "--algorithm", "pipedream",
-                      "--json"};
+  Args words = SlowPipeDream(Write("graph.txt", Chain(1000)));
+  words.push_back("--json");
   const PartitionOutcome outcome = Interrupted(words);
-  EXPECT_EQ(outcome.code, kExitInterrupted);
   EXPECT_EQ(outcome.err, "stagecraft partition: interrupted before a partition was found\n");
-  const json report = json::parse(outcome.out);
-  EXPECT_EQ(report["interrupted"], true);
+  const json report = ReportOf(outcome);
   EXPECT_TRUE(report["feasible"].is_null());
   EXPECT_TRUE(report["stages"].empty());
 }
@@ -67,10 +66,7 @@ TEST_F(PartitionInterruptTest, ExhaustiveSearchesEndWithWhatTheyHave) {
                       "--bandwidth",     "1e10",
                       "--algorithm",     "exhaustive",
                       "--json"};
-  const PartitionOutcome outcome = Interrupted(words);
-  EXPECT_EQ(outcome.code, kExitInterrupted);
-  const json report = json::parse(outcome.out);
-  EXPECT_EQ(report["interrupted"], true);
+  const json report = ReportOf(Interrupted(words));
   EXPECT_EQ(report["optimal"], false);
   EXPECT_NEAR(report["bound_s"], 260 * 2e-3 / (64 + 128), 1e-9);
   EXPECT_EQ(report["feasible"], true);
@@ -111,10 +107,7 @@ TEST_F(PartitionInterruptTest, AFileStaysWhereNothingWasLearned) {
 }
 
 TEST_F(PartitionInterruptTest, ASecondCtrlCEndsItAtOnce) {
-  const Args words = {"--graph",     Write("graph.txt", Chain(1000)),
-                      "--machines",  "64,64",
-                      "--bandwidth", "1e9,1e9",
-                      "--algorithm", "pipedream"};
+  const Args words = SlowPipeDream(Write("graph.txt", Chain(1000)));
   EXPECT_EXIT(
       {
         std::jthread user([] {
@@ -194,10 +187,7 @@ TEST_F(PartitionInterruptTest, ABudgetEndsExhaustiveSearchesWithABound) {
 }
 
 TEST_F(PartitionInterruptTest, PlacementsStartWithOneThatFits) {
-  const std::string dnn = Write("dnn.json", R"({"maxFPGAs": 2, "maxCPUs": 1, "maxSizePerFPGA": 10,
-      "nodes": [{"id": 1, "cpuLatency": 9, "fpgaLatency": 1, "size": 9},
-                {"id": 2, "cpuLatency": 9, "fpgaLatency": 2, "size": 9}],
-      "edges": [{"sourceId": 1, "destId": 2, "cost": 0}]})");
+  const std::string dnn = Write("dnn.json", TwoOperators());
   const json placed =
       Report({"--graph", dnn, "--algorithm", "dnn-throughput", "--non-contiguous"}, kAtOnce);
   EXPECT_EQ(placed["notes"], json({kBestSoFar}));

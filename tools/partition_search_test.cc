@@ -100,12 +100,7 @@ TEST_F(PartitionSearchTest, TooManyDownsetsSayWhatToDoInstead) {
 }
 
 TEST_F(PartitionSearchTest, TooManyPiecesForGradientsSaySo) {
-  std::string nodes = Node("n0", 1), edges;
-  for (int node = 1; node < 600; ++node) {
-    nodes += Node("n" + std::to_string(node), 1);
-    edges += "\tn" + std::to_string(node - 1) + " -- n" + std::to_string(node) + "\n";
-  }
-  const std::string graph = Write("graph.txt", nodes + edges);
+  const std::string graph = Write("graph.txt", Chain(600));
   EXPECT_EQ(Sentence({"--graph", graph, "--devices", "200", "--bandwidth", "1e10", "--algorithm",
                       "differentiable"}),
             graph +
@@ -130,10 +125,7 @@ TEST_F(PartitionSearchTest, WhatDoesNotFitEndsWithTheBindingConstraint) {
 }
 
 TEST_F(PartitionSearchTest, OtherPlannersGraphsAreCutWhereTheySayEnough) {
-  const std::string dnn = Write("dnn.json", R"({"maxFPGAs": 2, "maxCPUs": 1, "maxSizePerFPGA": 10,
-      "nodes": [{"id": 1, "cpuLatency": 9, "fpgaLatency": 1, "size": 9},
-                {"id": 2, "cpuLatency": 9, "fpgaLatency": 2, "size": 9}],
-      "edges": [{"sourceId": 1, "destId": 2, "cost": 0}]})");
+  const std::string dnn = Write("dnn.json", TwoOperators());
   const json placed =
       Report({"--graph", dnn, "--algorithm", "exhaustive", "--devices", "2", "--bandwidth", "1e9"});
   EXPECT_NEAR(placed["bottleneck_s"], 1.5e-3, 1e-6);  // both on both

@@ -82,6 +82,24 @@ inline std::string Diamonds(int count) {
   return nodes + edges;
 }
 
+// n0 feeds n1, which feeds n2, and so on.
+inline std::string Chain(int nodes) {
+  std::string text = Node("n0", 1), edges;
+  for (int node = 1; node < nodes; ++node) {
+    text += Node("n" + std::to_string(node), 1);
+    edges += "\tn" + std::to_string(node - 1) + " -- n" + std::to_string(node) + "\n";
+  }
+  return text + edges;
+}
+
+// dnn-partitioning's JSON: a feeds b, free to move; an accelerator holds one of them.
+inline std::string TwoOperators() {
+  return R"({"maxFPGAs": 2, "maxCPUs": 1, "maxSizePerFPGA": 10,
+      "nodes": [{"id": 1, "cpuLatency": 9, "fpgaLatency": 1, "size": 9},
+                {"id": 2, "cpuLatency": 9, "fpgaLatency": 2, "size": 9}],
+      "edges": [{"sourceId": 1, "destId": 2, "cost": 0}]})";
+}
+
 inline Args Devices(const std::string& graph) {
   return {"--graph", graph, "--device-speeds", "2x1,2x2", "--bandwidth", "1e10"};
 }
