@@ -1,8 +1,6 @@
 #include "search/partition/pipedream_stages.h"
 
 #include <limits>
-#include <optional>
-#include <tuple>
 #include <utility>
 
 #include "costmodel/check.h"

@@ -1,7 +1,6 @@
 #include "search/partition/two_buffer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "costmodel/check.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "costmodel/check.h"
 #include "search/partition/antichain_states.h"

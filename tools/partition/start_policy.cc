@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "search/partition/stages/stage_ppo.h"

@@ -1,6 +1,5 @@
 #include "search/partition/stages/stage_ppo.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
