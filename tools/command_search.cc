@@ -77,7 +77,7 @@ std::string BudgetText(const Budget& budget) {
 
 struct SearchAnswer {
   std::vector<PlanRun> runs;
-  std::optional<SearchExplanation> explanation;  // of a single run
+  std::optional<SearchExplanation> explanation;  // of the best run
   double explained_s = 0;
 };
 

@@ -23,9 +23,10 @@ void PrintSearchHead(const SearchProblem& problem, const SearchResult& result, d
 // The same for people: at most 110 columns wide.
 void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream& out);
 
-// Of runs that went beyond a space what its own best is; the first run proves it.
+// Where a second run went beyond the space of the first: what it looked at, and how much worse
+// the best of that space is.
 void PrintBeyond(const SearchProblem& problem, const std::vector<PlanRun>& runs, std::ostream& out);
-// {"space", "candidates", "evaluated", "optimal", score and bound} of that run.
+// {"space", "candidates", "evaluated", "optimal", score and bound} of the first.
 nlohmann::ordered_json WithinToJson(const SearchProblem& problem, const SearchResult& result);
 
 // The first of the runs whose best plan none beats; the first of all where none found one.
