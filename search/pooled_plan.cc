@@ -9,11 +9,6 @@
 namespace stagecraft {
 namespace {
 
-template <typename T>
-bool Allowed(const std::vector<T>& values, T value) {
-  return values.empty() || std::find(values.begin(), values.end(), value) != values.end();
-}
-
 class Enumeration {
  public:
   explicit Enumeration(const SearchProblem& problem)
@@ -30,10 +25,9 @@ class Enumeration {
     for (int data = 1; data <= most; ++data) {
       if (given.global_batch % data != 0 || (given.data != 0 && given.data != data)) continue;
       for (int64_t size = 1; size <= kMostMicroBatch; ++size) {
-        if (given.global_batch / data % size != 0 || !Allowed(choices.micro_batches, size))
-          continue;
+        if (given.global_batch / data % size != 0 || !Allows(choices.micro_batches, size)) continue;
         for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
-          if (!Allowed(choices.recomputes, recompute)) continue;
+          if (!Allows(choices.recomputes, recompute)) continue;
           for (const std::string& rank_order : RankOrders()) {
             AddRuns({data, size, recompute, rank_order, {}});
           }
@@ -45,7 +39,7 @@ class Enumeration {
 
  private:
   bool TensorFits(int tensor) const {
-    return FindTensorError(workload_, tensor).empty() && Allowed(problem_.choices.tensor, tensor);
+    return FindTensorError(workload_, tensor).empty() && Allows(problem_.choices.tensor, tensor);
   }
 
   std::vector<std::string> RankOrders() const {
@@ -57,7 +51,7 @@ class Enumeration {
   void AddRuns(const PooledPlan& so_far) {
     int stages = 0;
     for (const PoolRun& run : so_far.runs) stages += run.stages;
-    if (stages > 0 && Allowed(problem_.choices.pipeline, stages)) all_.push_back(so_far);
+    if (stages > 0 && Allows(problem_.choices.pipeline, stages)) all_.push_back(so_far);
     for (size_t p = 0; p < pools_.size(); ++p) {
       const auto is_used = [&](const PoolRun& run) { return run.pool == static_cast<int>(p); };
       if (std::any_of(so_far.runs.begin(), so_far.runs.end(), is_used)) continue;

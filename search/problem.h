@@ -2,6 +2,7 @@
 // by which measure.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -36,6 +37,12 @@ struct Choices {
   // single node half of its devices, a quarter, ...
   bool fewer_devices = false;
 };
+
+// Whether one of these lists has the value, or is empty.
+template <typename T>
+bool Allows(const std::vector<T>& choices, const T& value) {
+  return choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end();
+}
 
 // Workload, cluster and model outlive it.
 struct SearchProblem {

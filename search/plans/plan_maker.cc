@@ -18,8 +18,7 @@ namespace {
 
 template <typename T>
 void CheckAllowed(const char* name, const std::vector<T>& choices, const T& value) {
-  if (choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end()) return;
-  throw InputError(fmt::format("{}: not among the choices", name));
+  if (!Allows(choices, value)) throw InputError(fmt::format("{}: not among the choices", name));
 }
 
 using StageDevices = std::vector<std::vector<std::vector<int>>>;  // by stage, replica

@@ -31,11 +31,6 @@ Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageCh
   return probe;
 }
 
-template <typename T>
-bool Allows(const std::vector<T>& choices, T value) {
-  return choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end();
-}
-
 }  // namespace
 
 StageTable::StageTable(const SearchProblem& problem, const PlanDraft& shape)
