@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kMostContext = 16;
 constexpr int64_t kLeastTokens = 256;  // of a sample on a rank, where nothing is asked for
-constexpr int kMostChunks = 16;
 
 template <typename T>
 std::vector<T> Divisors(T number, T most) {
@@ -131,8 +130,7 @@ class Enumeration {
 
   // Where it makes no difference the first alone.
   std::vector<std::string> RankOrders(const PlanDegrees& degrees) const {
-    std::vector<std::string> orders =
-        Or(choices_.rank_orders, {kDefaultRankOrder, kStagesFirstRankOrder});
+    std::vector<std::string> orders = RankOrdersToTry(problem_);
     const bool is_alone = degrees.pipeline == 1 || degrees.data == 1;
     const bool is_same = is_alone || (degrees.tensor * degrees.context) % alike_devices_ == 0;
     if (is_same && choices_.rank_orders.empty()) orders.resize(1);
@@ -155,13 +153,8 @@ class Enumeration {
     for (const int64_t size : Or(choices_.micro_batches, Divisors(own, kMostMicroBatch))) {
       if (own % size != 0) continue;
       degrees.micro_batch = size;
-      for (const PipelineOrder order : Orders()) AddChunks(order, degrees);
+      for (const PipelineOrder order : OrdersToTry(problem_)) AddChunks(order, degrees);
     }
-  }
-
-  std::vector<PipelineOrder> Orders() const {
-    return Or(choices_.orders,
-              {PipelineOrder::kOneForwardOneBackward, PipelineOrder::kInterleaved});
   }
 
   void AddChunks(PipelineOrder order, PlanDegrees degrees) {
@@ -195,9 +188,7 @@ class Enumeration {
   }
 
   void AddRecomputes(PlanDegrees degrees) {
-    std::vector<Recompute> usual{Recompute::kNone, Recompute::kFull};
-    if (workload_.attention == AttentionBackend::kUnfused) usual.push_back(Recompute::kSelective);
-    for (const Recompute recompute : Or(choices_.recomputes, usual)) {
+    for (const Recompute recompute : RecomputesToTry(problem_)) {
       degrees.recompute = recompute;
       AddSharding(degrees);
     }
@@ -227,6 +218,22 @@ class Enumeration {
 };
 
 }  // namespace
+
+std::vector<PipelineOrder> OrdersToTry(const SearchProblem& problem) {
+  return Or(problem.choices.orders,
+            {PipelineOrder::kOneForwardOneBackward, PipelineOrder::kInterleaved});
+}
+
+std::vector<Recompute> RecomputesToTry(const SearchProblem& problem) {
+  std::vector<Recompute> usual{Recompute::kNone, Recompute::kFull};
+  const bool selects = problem.workload.attention == AttentionBackend::kUnfused;
+  if (selects) usual.push_back(Recompute::kSelective);
+  return Or(problem.choices.recomputes, usual);
+}
+
+std::vector<std::string> RankOrdersToTry(const SearchProblem& problem) {
+  return Or(problem.choices.rank_orders, {kDefaultRankOrder, kStagesFirstRankOrder});
+}
 
 std::vector<PlanDegrees> EnumerateDegrees(const SearchProblem& problem) {
   return Enumeration(problem).Run();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "search/problem.h"
@@ -12,6 +13,12 @@ namespace stagecraft {
 // Of what is sought where nothing is asked for.
 inline constexpr int kMostTensor = 64;
 inline constexpr int64_t kMostMicroBatch = 16;
+inline constexpr int kMostChunks = 16;
+
+// The problem's choices or, where it leaves them open, the usual ones.
+std::vector<PipelineOrder> OrdersToTry(const SearchProblem& problem);
+std::vector<Recompute> RecomputesToTry(const SearchProblem& problem);
+std::vector<std::string> RankOrdersToTry(const SearchProblem& problem);
 
 // Every one can be made into a plan by MakePlan(), unless its orders need more of what
 // is measured. All numbers are resolved: data and zero are what the plan will have.
@@ -21,7 +28,8 @@ inline constexpr int64_t kMostMicroBatch = 16;
 //   context    a power of two, at most 16, that leaves 256 tokens of a sequence
 //   expert     divides the experts and the data-parallel ranks
 //   pipeline   divides what is left of the devices
-//   chunks     where virtual stages divide the blocks, or the layers with both ends
+//   chunks     where virtual stages divide the blocks, or the layers with both ends; at most
+//              kMostChunks
 //   micro-batch  divides a replica's samples, at most kMostMicroBatch, of those with one
 //              chunk and several only what fills the pipeline's groups
 //   sequence parallelism  with and without where tensor ranks could share tokens

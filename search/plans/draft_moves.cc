@@ -9,8 +9,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kMostChunks = 16;
-
 // Some pool has several stages, of which one has several replicas: else every order of ranks
 // puts them on the same devices.
 bool HasRankOrders(const PlanDraft& draft) {
@@ -34,23 +32,13 @@ DraftMoves::DraftMoves(const SearchProblem& problem)
           &DraftMoves::ShiftBlocks,    &DraftMoves::ChangeRecompute, &DraftMoves::ChangeMicroBatch,
           &DraftMoves::ChangeSharding, &DraftMoves::ChangeOrder,     &DraftMoves::ChangeLayout,
           &DraftMoves::TradeDegrees,   &DraftMoves::ChangeStages,    &DraftMoves::SwapStages},
-      recomputes_(problem.choices.recomputes),
-      orders_(problem.choices.orders),
-      rank_orders_(problem.choices.rank_orders),
+      recomputes_(RecomputesToTry(problem)),
+      orders_(OrdersToTry(problem)),
+      rank_orders_(RankOrdersToTry(problem)),
       pools_(DraftPools(problem.cluster)) {
   if (pools_.size() > 1) {
     kinds_.push_back(&DraftMoves::ChangeReplicas);
     kinds_.push_back(&DraftMoves::MoveReplicas);
-  }
-  if (rank_orders_.empty()) rank_orders_ = {kDefaultRankOrder, kStagesFirstRankOrder};
-  if (recomputes_.empty()) {
-    recomputes_ = {Recompute::kNone, Recompute::kFull};
-    if (problem.workload.attention == AttentionBackend::kUnfused) {
-      recomputes_.push_back(Recompute::kSelective);
-    }
-  }
-  if (orders_.empty()) {
-    orders_ = {PipelineOrder::kOneForwardOneBackward, PipelineOrder::kInterleaved};
   }
 }
 

@@ -54,10 +54,10 @@ class DraftMoves {
   const SearchProblem& problem_;
   const PlanMaker maker_;
   std::vector<void (DraftMoves::*)(const PlanDraft&, Drafts&) const> kinds_;
-  std::vector<Recompute> recomputes_;
-  std::vector<PipelineOrder> orders_;
-  std::vector<std::string> rank_orders_;
-  std::vector<Pool> pools_;
+  const std::vector<Recompute> recomputes_;
+  const std::vector<PipelineOrder> orders_;
+  const std::vector<std::string> rank_orders_;
+  const std::vector<Pool> pools_;
 };
 
 // `blocks` spread over the stages in proportion to their devices, what is left over to
