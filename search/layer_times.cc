@@ -72,16 +72,4 @@ LayerMemory MeasureLayerMemory(const SearchProblem& problem, Plan probe, int lay
           Bytes((*rank.chunks[0])[Phase::kForward].summary.net)};
 }
 
-Plan ProbeOf(const SearchProblem& problem, int64_t micro_batch, bool sequence_parallel, int zero) {
-  Plan plan;
-  static_cast<StepOptions&>(plan) = problem.given;
-  plan.order = PipelineOrder::kOneForwardOneBackward;
-  plan.micro_batch = micro_batch;
-  plan.sequence_parallel = sequence_parallel;
-  plan.zero = zero;
-  plan.gradient_bytes = problem.given.gradient_bytes != 0 ? problem.given.gradient_bytes
-                                                          : UsualGradientBytes(plan.precision);
-  return plan;
-}
-
 }  // namespace stagecraft

@@ -34,7 +34,4 @@ struct LayerMemory {
 Bytes LayerStates(const SearchProblem& problem, const Plan& probe, int layer);
 LayerMemory MeasureLayerMemory(const SearchProblem& problem, Plan probe, int layer);
 
-// A plan with what the problem gives, an order of one chunk a stage, and no stages yet.
-Plan ProbeOf(const SearchProblem& problem, int64_t micro_batch, bool sequence_parallel, int zero);
-
 }  // namespace stagecraft

@@ -5,10 +5,9 @@
 
 namespace stagecraft {
 
-std::vector<std::vector<std::vector<int>>> PlaceInPools(const std::vector<Pool>& pools,
-                                                        const std::vector<PooledReplicas>& stages,
-                                                        bool stages_first) {
-  std::vector<std::vector<std::vector<int>>> placed(stages.size());
+PlacedReplicas PlaceInPools(const std::vector<Pool>& pools,
+                            const std::vector<PooledReplicas>& stages, bool stages_first) {
+  PlacedReplicas placed(stages.size());
   for (size_t p = 0; p < pools.size(); ++p) {
     int next = pools[p].first;
     const auto place = [&](size_t s) {

@@ -26,8 +26,8 @@ PooledSplit::PooledSplit(const SearchProblem& problem)
 
 Plan PooledSplit::Common(const PooledPlan& choice) const {
   const bool shares_states = choice.data > 1 && !problem_.given.forward_only;
-  return ProbeOf(problem_, choice.micro_batch, problem_.given.sequence_parallel != 0,
-                 shares_states ? 1 : 0);
+  return PlanWithoutStages(problem_, choice.micro_batch, problem_.given.sequence_parallel != 0,
+                           shares_states ? 1 : 0);
 }
 
 const PooledSplit::LayerKindCosts& PooledSplit::Kind(const PooledPlan& plan, int pool,

@@ -77,8 +77,8 @@ class PooledStages : public PlanSpace {
       replicas.push_back({std::vector<int>(pools_.size()), own.tensor});
       replicas.back().counts[own.pool] = choice.data;
     }
-    const auto devices = PlaceInPools(pools_, replicas, stages_first);
-    for (size_t s = 0; s < stages.size(); ++s) plan.stages[s].replicas = devices[s];
+    PlacedReplicas placed = PlaceInPools(pools_, replicas, stages_first);
+    for (size_t s = 0; s < stages.size(); ++s) plan.stages[s].replicas = std::move(placed[s]);
     const std::vector<std::string> errors = FindErrors(plan, problem().workload, problem().cluster);
     if (!errors.empty()) throw InputError(errors[0]);
     return plan;

@@ -38,6 +38,19 @@ SearchProblem WithModel(const SearchProblem& problem, const CostModel& model) {
           .prices = problem.prices};
 }
 
+Plan PlanWithoutStages(const SearchProblem& problem, int64_t micro_batch, bool sequence_parallel,
+                       int zero) {
+  Plan plan;
+  static_cast<StepOptions&>(plan) = problem.given;
+  plan.order = PipelineOrder::kOneForwardOneBackward;
+  plan.micro_batch = micro_batch;
+  plan.sequence_parallel = sequence_parallel;
+  plan.zero = zero;
+  plan.gradient_bytes = problem.given.gradient_bytes != 0 ? problem.given.gradient_bytes
+                                                          : UsualGradientBytes(plan.precision);
+  return plan;
+}
+
 std::vector<std::string> FindErrors(const SearchProblem& problem) {
   std::vector<std::string> errors;
   const Choices& choices = problem.choices;

@@ -62,6 +62,10 @@ struct SearchProblem {
 // The same question with other costs. `model` outlives it too.
 SearchProblem WithModel(const SearchProblem& problem, const CostModel& model);
 
+// A plan with what the problem gives, an order of one chunk a stage, and no stages yet.
+Plan PlanWithoutStages(const SearchProblem& problem, int64_t micro_batch, bool sequence_parallel,
+                       int zero);
+
 // What makes the problem one without an answer that can be sought, a sentence each:
 // choices that contradict each other or the workload. Empty where it can be searched.
 std::vector<std::string> FindErrors(const SearchProblem& problem);

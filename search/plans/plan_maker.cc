@@ -21,36 +21,6 @@ void CheckAllowed(const char* name, const std::vector<T>& choices, const T& valu
   if (!Allows(choices, value)) throw InputError(fmt::format("{}: not among the choices", name));
 }
 
-using StageDevices = std::vector<std::vector<std::vector<int>>>;  // by stage, replica
-
-std::vector<PooledReplicas> ReplicasOf(const PlanDraft& draft) {
-  std::vector<PooledReplicas> stages;
-  for (const DraftStage& stage : draft.stages) {
-    stages.push_back({stage.replicas, stage.tensor * draft.context});
-  }
-  return stages;
-}
-
-bool IsUniform(const PlanDraft& draft) {
-  const DraftStage& first = draft.stages[0];
-  return !first.is_mixed() &&
-         std::all_of(draft.stages.begin(), draft.stages.end(), [&](const DraftStage& stage) {
-           return stage.tensor == first.tensor && stage.replicas == first.replicas;
-         });
-}
-
-// Wherever the degrees' rank order puts them.
-StageDevices PlaceByRank(const PlanDraft& draft, const PlanDegrees& degrees) {
-  if (!IsUniform(draft)) throw InputError("rank order: wants stages of equal devices");
-  StageDevices placed(draft.stages.size());
-  for (size_t s = 0; s < placed.size(); ++s) {
-    for (int r = 0; r < degrees.data; ++r) {
-      placed[s].push_back(PlacedDevices(degrees, static_cast<int>(s), r));
-    }
-  }
-  return placed;
-}
-
 // All of a plan that its stages do not say.
 PlanDegrees DegreesOf(const PlanDraft& draft, const SearchProblem& problem) {
   PlanDegrees degrees = problem.given;
@@ -92,6 +62,37 @@ std::vector<int> PartsOf(PlanDegrees degrees, const ChunkMap& map, const Workloa
   if (StageBlocks(counts, map) == wanted) return counts;
   degrees.stage_blocks = wanted;
   return PartLayers(degrees, workload);
+}
+
+bool IsUniform(const PlanDraft& draft) {
+  const DraftStage& first = draft.stages[0];
+  return !first.is_mixed() &&
+         std::all_of(draft.stages.begin(), draft.stages.end(), [&](const DraftStage& stage) {
+           return stage.tensor == first.tensor && stage.replicas == first.replicas;
+         });
+}
+
+// Wherever the degrees' rank order puts them.
+PlacedReplicas PlaceByRank(const PlanDraft& draft, const PlanDegrees& degrees) {
+  if (!IsUniform(draft)) throw InputError("rank order: wants stages of equal devices");
+  PlacedReplicas placed(draft.stages.size());
+  for (size_t s = 0; s < placed.size(); ++s) {
+    for (int r = 0; r < degrees.data; ++r) {
+      placed[s].push_back(PlacedDevices(degrees, static_cast<int>(s), r));
+    }
+  }
+  return placed;
+}
+
+PlacedReplicas Place(const PlanDraft& draft, const PlanDegrees& degrees,
+                     const std::vector<Pool>& pools) {
+  const bool stages_first = draft.rank_order == kStagesFirstRankOrder;
+  if (!stages_first && draft.rank_order != kDefaultRankOrder) return PlaceByRank(draft, degrees);
+  std::vector<PooledReplicas> stages;
+  for (const DraftStage& stage : draft.stages) {
+    stages.push_back({stage.replicas, stage.tensor * draft.context});
+  }
+  return PlaceInPools(pools, stages, stages_first);
 }
 
 }  // namespace
@@ -146,7 +147,8 @@ Duration PlanMaker::BlockTime(const PlanDraft& draft, const DraftStage& stage, i
   const std::lock_guard lock(mutex_);
   const auto [entry, is_new] = block_times_.try_emplace(key);
   if (!is_new) return entry->second;
-  Plan probe = ProbeOf(problem_, draft.micro_batch, draft.sequence_parallel && stage.tensor > 1, 0);
+  Plan probe = PlanWithoutStages(problem_, draft.micro_batch,
+                                 draft.sequence_parallel && stage.tensor > 1, 0);
   Stage own{.chunks = {{1, 1}},
             .tensor_parallel = stage.tensor,
             .context_parallel = draft.context,
@@ -189,20 +191,14 @@ Plan PlanMaker::Make(const PlanDraft& draft) const {
   const std::string error =
       FindChunkError(degrees.order, PlacementOf(degrees), degrees.pipeline, degrees.chunks);
   if (!error.empty()) throw InputError(error);
-  Plan plan;
-  static_cast<StepOptions&>(plan) = degrees;
-  plan.sequence_parallel = draft.sequence_parallel && degrees.tensor > 1;
-  plan.zero = degrees.zero;
-  plan.gradient_bytes =
-      degrees.gradient_bytes != 0 ? degrees.gradient_bytes : UsualGradientBytes(degrees.precision);
+  Plan plan = PlanWithoutStages(problem_, draft.micro_batch,
+                                draft.sequence_parallel && degrees.tensor > 1, draft.zero);
+  plan.order = draft.order;
+  plan.rank_order = draft.rank_order;
   plan.stages.resize(draft.stages.size());
   const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
   PlaceLayers(PartsOf(degrees, map, problem_.workload), map, plan);
-  const bool is_usual =
-      draft.rank_order == kDefaultRankOrder || draft.rank_order == kStagesFirstRankOrder;
-  StageDevices devices =
-      is_usual ? PlaceInPools(pools_, ReplicasOf(draft), draft.rank_order == kStagesFirstRankOrder)
-               : PlaceByRank(draft, degrees);
+  PlacedReplicas placed = Place(draft, degrees, pools_);
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const DraftStage& own = draft.stages[s];
     Stage& stage = plan.stages[s];
@@ -210,7 +206,7 @@ Plan PlanMaker::Make(const PlanDraft& draft) const {
     stage.context_parallel = draft.context;
     stage.expert_parallel = draft.expert;
     stage.recompute = own.recompute;
-    stage.replicas = std::move(devices[s]);
+    stage.replicas = std::move(placed[s]);
     if (own.is_mixed()) stage.replica_micro_batches = Shares(draft, own);
   }
   const std::vector<std::string> errors = FindErrors(plan, problem_.workload, problem_.cluster);

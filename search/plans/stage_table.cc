@@ -13,8 +13,8 @@ namespace {
 // One stage on the first devices of the choice's pool.
 Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageChoice& choice,
              const Pool& pool) {
-  Plan probe =
-      ProbeOf(problem, shape.micro_batch, shape.sequence_parallel && choice.tensor > 1, shape.zero);
+  Plan probe = PlanWithoutStages(problem, shape.micro_batch,
+                                 shape.sequence_parallel && choice.tensor > 1, shape.zero);
   Stage stage;
   stage.chunks = {{0, problem.workload.layer_count()}};
   stage.tensor_parallel = choice.tensor;
