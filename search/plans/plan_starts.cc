@@ -10,6 +10,37 @@
 #include "search/plans/plan_maker.h"
 
 namespace stagecraft {
+namespace {
+
+struct Simulated {
+  std::vector<PlanStart> fitting;  // least score first
+  std::vector<PlanStart> others;   // in their order
+};
+
+Simulated SimulateFirst(const std::vector<PlanStart>& starts, PlanTrials& trials) {
+  constexpr size_t kMost = 1024;
+  size_t count = std::min(kMost, starts.size());
+  const int64_t limit = trials.budget().evaluations;
+  if (limit > 0) count = std::min(count, static_cast<size_t>(std::max<int64_t>(1, limit / 5)));
+  std::vector<PlanDraft> drafts;
+  for (size_t i = 0; i < count; ++i) drafts.push_back(starts[i].draft);
+  const std::vector<double> scores = trials.Score(drafts);
+  std::vector<std::pair<double, size_t>> fitting;
+  Simulated simulated;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    if (i < count && PlanTrials::Fits(scores[i])) {
+      fitting.emplace_back(scores[i], i);
+    } else {
+      simulated.others.push_back(starts[i]);
+    }
+  }
+  std::sort(fitting.begin(), fitting.end());
+  for (const auto& [score, index] : fitting) simulated.fitting.push_back(starts[index]);
+  return simulated;
+}
+
+}  // namespace
+
 std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space, size_t most) {
   std::vector<std::pair<double, size_t>> bounds;
   for (size_t i = 0; i < space.size(); ++i) {
@@ -54,37 +85,6 @@ std::vector<PlanStart> ShapesOf(const SearchProblem& problem,
   }
   return shapes;
 }
-
-namespace {
-
-struct Simulated {
-  std::vector<PlanStart> fitting;  // least score first
-  std::vector<PlanStart> others;   // in their order
-};
-
-Simulated SimulateFirst(const std::vector<PlanStart>& starts, PlanTrials& trials) {
-  constexpr size_t kMost = 1024;
-  size_t count = std::min(kMost, starts.size());
-  const int64_t limit = trials.budget().evaluations;
-  if (limit > 0) count = std::min(count, static_cast<size_t>(std::max<int64_t>(1, limit / 5)));
-  std::vector<PlanDraft> drafts;
-  for (size_t i = 0; i < count; ++i) drafts.push_back(starts[i].draft);
-  const std::vector<double> scores = trials.Score(drafts);
-  std::vector<std::pair<double, size_t>> fitting;
-  Simulated simulated;
-  for (size_t i = 0; i < starts.size(); ++i) {
-    if (i < count && PlanTrials::Fits(scores[i])) {
-      fitting.emplace_back(scores[i], i);
-    } else {
-      simulated.others.push_back(starts[i]);
-    }
-  }
-  std::sort(fitting.begin(), fitting.end());
-  for (const auto& [score, index] : fitting) simulated.fitting.push_back(starts[index]);
-  return simulated;
-}
-
-}  // namespace
 
 std::vector<PlanStart> OrderBySimulation(const std::vector<PlanStart>& starts, PlanTrials& trials) {
   auto [ordered, others] = SimulateFirst(starts, trials);

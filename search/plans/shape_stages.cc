@@ -9,6 +9,7 @@
 #include "sim/shard.h"
 
 namespace stagecraft {
+
 ShapeStages::ShapeStages(const SearchProblem& problem, const PlanDraft& shape)
     : problem_(problem),
       table_(problem, shape),

@@ -31,6 +31,13 @@ Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageCh
   return probe;
 }
 
+// Layers of a run of blocks, with the ends of the network.
+LayerRange LayersOf(int first, int count, int blocks) {
+  const int begin = first == 0 ? 0 : first + 1;
+  const int end = first + count == blocks ? blocks + 2 : first + count + 1;
+  return {begin, end - begin};
+}
+
 }  // namespace
 
 StageTable::StageTable(const SearchProblem& problem, const PlanDraft& shape)
@@ -125,17 +132,6 @@ StageTable::Sums StageTable::WithStates(Sums sums, const Plan& probe) const {
   }
   return sums;
 }
-
-namespace {
-
-// Layers of a run of blocks, with the ends of the network.
-LayerRange LayersOf(int first, int count, int blocks) {
-  const int begin = first == 0 ? 0 : first + 1;
-  const int end = first + count == blocks ? blocks + 2 : first + count + 1;
-  return {begin, end - begin};
-}
-
-}  // namespace
 
 Duration StageTable::Time(int choice, int first, int count) const {
   const LayerRange layers = LayersOf(first, count, blocks_);
