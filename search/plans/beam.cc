@@ -32,8 +32,6 @@ class Beam {
     return true;
   }
 
-  const PlanDraft& best() const { return kept_.front().draft; }
-
  private:
   struct Kept {
     double score = 0;
@@ -76,14 +74,13 @@ void SearchPlansByBeam(const SearchProblem& problem, const std::vector<PlanStart
   }
 }
 
-PlanDraft Descend(const SearchProblem& problem, const PlanDraft& from, int64_t evaluations,
-                  PlanTrials& trials) {
+void Descend(const SearchProblem& problem, const PlanDraft& from, PlanTrials& trials,
+             int64_t evaluations) {
   Beam beam(problem, 1, trials);
-  const int64_t last = trials.evaluations() + evaluations;
+  const int64_t before = trials.evaluations();
   beam.Add({from});
-  while (!trials.IsSpent() && trials.evaluations() < last && beam.Expand()) {
+  while (!trials.IsSpent() && trials.evaluations() - before < evaluations && beam.Expand()) {
   }
-  return beam.best();
 }
 
 }  // namespace stagecraft

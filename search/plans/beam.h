@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "search/plans/plan_starts.h"
@@ -16,7 +17,7 @@ void SearchPlansByBeam(const SearchProblem& problem, const std::vector<PlanStart
                        int width, PlanTrials& trials);
 
 // The same from one draft with a beam of one; at most about `evaluations`.
-PlanDraft Descend(const SearchProblem& problem, const PlanDraft& from, int64_t evaluations,
-                  PlanTrials& trials);
+void Descend(const SearchProblem& problem, const PlanDraft& from, PlanTrials& trials,
+             int64_t evaluations = std::numeric_limits<int64_t>::max());
 
 }  // namespace stagecraft

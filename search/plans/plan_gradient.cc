@@ -57,10 +57,10 @@ class Descent {
 
 void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanStart>& all,
                            const PlanGradientOptions& options, PlanTrials& trials) {
-  const std::vector<PlanStart> shapes = OrderShapes(all, trials);
-  constexpr size_t kWave = 32;  // starts side by side
-  const Random random(options.seed);
+  constexpr size_t kWave = 32;     // starts side by side
   constexpr int kRepairEvery = 8;  // waves
+  const std::vector<PlanStart> shapes = OrderShapes(all, trials);
+  const Random random(options.seed);
   int waves = 0;
   // The best rounding since the last repair.
   double rounded_score = std::numeric_limits<double>::infinity();
@@ -88,7 +88,7 @@ void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanS
     const bool is_due = ++waves % kRepairEvery == 0;
     const bool is_best = rounded_score <= trials.best_score();
     if ((is_best || is_due) && std::isfinite(rounded_score) && !trials.IsSpent()) {
-      Descend(problem, rounded_draft, options.repairs, trials);
+      Descend(problem, rounded_draft, trials, options.repairs);
       rounded_score = std::numeric_limits<double>::infinity();
     }
     idle = trials.evaluations() == before ? idle + rounded.size() : 0;

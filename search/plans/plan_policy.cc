@@ -102,16 +102,16 @@ std::vector<PlanDraft> DraftsOf(const ShapeView& view, const PolicyBatch& batch)
 void SearchPlansByPolicy(const SearchProblem& problem, const std::vector<PlanStart>& all,
                          const PlanPolicyOptions& options, StagePolicy& policy,
                          PlanTrials& trials) {
-  const std::vector<PlanStart> shapes = OrderShapes(all, trials);
   constexpr int kMostIdle = 3;       // batches of a shape in a row with little new
   constexpr double kUnfitTimes = 4;  // the best score, for plans that are none
+  const std::vector<PlanStart> shapes = OrderShapes(all, trials);
   size_t next_shape = 0;
-  const auto next_view = [&] {
-    std::unique_ptr<ShapeView> view;
-    while (next_shape < shapes.size() && (view == nullptr || !view->is_possible)) {
-      view = std::make_unique<ShapeView>(problem, shapes[next_shape++].draft);
+  const auto next_view = [&]() -> std::unique_ptr<ShapeView> {
+    while (next_shape < shapes.size()) {
+      auto view = std::make_unique<ShapeView>(problem, shapes[next_shape++].draft);
+      if (view->is_possible) return view;
     }
-    return view != nullptr && view->is_possible ? std::move(view) : nullptr;
+    return nullptr;
   };
   std::vector<std::unique_ptr<ShapeView>> views;
   for (int i = 0; i < options.shapes; ++i) {

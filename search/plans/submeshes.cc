@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -285,7 +284,7 @@ void SearchPlansBySubmeshes(const SearchProblem& problem, const std::vector<Plan
     trials.Score(drafts);
   }
   if (std::isfinite(trials.best_score()) && !trials.IsSpent()) {
-    Descend(problem, trials.best(), std::numeric_limits<int64_t>::max() / 2, trials);
+    Descend(problem, trials.best(), trials);
   }
 }
 
