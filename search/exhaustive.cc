@@ -37,8 +37,7 @@ class Search {
       const double bound = next < queue_.size() ? std::min(queue_[next].bound, best) : best;
       findings_.Report(static_cast<int64_t>(queue_.size() - next), best, bound);
     }
-    Judge(next);
-    return findings_.Finish();
+    return Finish(next);
   }
 
  private:
@@ -76,7 +75,7 @@ class Search {
   void Keep(std::optional<RankedPlan> found, size_t index) {
     findings_.CountEvaluation();
     if (!found) return;
-    findings_.result().seen.push_back(SeenPlanOf(*found, index));
+    findings_.NoteSeen(SeenPlanOf(*found, index));
     if (found->evaluation.fits) {
       findings_.Keep(std::move(*found));
     } else {
@@ -84,15 +83,15 @@ class Search {
     }
   }
 
-  // What is proven where plans from `next` on were not looked at.
-  void Judge(size_t next) {
-    SearchResult& result = findings_.result();
+  // Plans from `next` on were not looked at.
+  SearchResult Finish(size_t next) {
     const double best = findings_.best_score();
     const bool is_done = next == queue_.size() || queue_[next].bound >= findings_.WorstKept();
     const double unseen = next < queue_.size() ? queue_[next].bound : kInfinity;
-    result.bound = std::min(unseen, best);
-    if (result.bound == kInfinity) result.bound = 0;  // there is no plan
-    result.is_optimal = !result.plans.empty() && (is_done || unseen >= best);
+    const double bound = std::min(unseen, best);
+    const bool has_plan = !findings_.result().plans.empty();
+    return findings_.Finish(bound == kInfinity ? 0 : bound,
+                            has_plan && (is_done || unseen >= best));
   }
 
   const SearchProblem& problem_;

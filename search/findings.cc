@@ -55,9 +55,16 @@ double Findings::WorstKept() const {
   return has_room ? std::numeric_limits<double>::infinity() : result_.plans.back().score;
 }
 
-SearchResult Findings::Finish() {
+SearchResult Findings::Finish(double bound, bool is_optimal) {
+  result_.bound = bound;
+  result_.is_optimal = is_optimal;
   if (result_.plans.empty()) result_.obstacle = obstacle_.Text(space_);
   return std::move(result_);
+}
+
+SearchResult Findings::FinishWith(std::vector<RankedPlan> plans, double bound, bool is_optimal) {
+  result_.plans = std::move(plans);
+  return Finish(bound, is_optimal);
 }
 
 }  // namespace stagecraft

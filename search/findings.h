@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "search/candidate.h"
 #include "search/obstacle.h"
@@ -23,9 +24,7 @@ class Findings {
   Findings(const SearchProblem& problem, const PlanSpace& space, const SearchOptions& options);
 
   PlanRanker& ranker() { return ranker_; }
-  // So far; what a search adds to it besides.
-  SearchResult& result() { return result_; }
-  const SearchResult& result() const { return result_; }
+  const SearchResult& result() const { return result_; }  // so far
 
   bool IsSpent() const;
   // Of so many more evaluations those that the budget has room for.
@@ -33,6 +32,10 @@ class Findings {
   void Report(int64_t left, double best, double bound) const;
 
   void CountEvaluation() { ++result_.evaluated; }
+  // One that fits; Keep() counts those it is given.
+  void CountFeasible() { ++result_.feasible; }
+  // One of the space that was evaluated, whether it fits or not.
+  void NoteSeen(const SeenPlan& seen) { result_.seen.push_back(seen); }
   // One that its bound rules out.
   void NoteStates(const MemoryNeed& need, size_t index);
   // One that was evaluated and does not fit, its choices in words.
@@ -43,8 +46,10 @@ class Findings {
   double best_score() const { return best_score_; }  // of those kept; infinity: none yet
   // What a plan must stay below to be returned.
   double WorstKept() const;
-  // What was found, with an obstacle where no plan fits.
-  SearchResult Finish();
+  // What was found and is proven, with an obstacle where no plan fits.
+  SearchResult Finish(double bound = 0, bool is_optimal = false);
+  // The same with these plans, best first, of a search that keeps its own.
+  SearchResult FinishWith(std::vector<RankedPlan> plans, double bound, bool is_optimal);
 
  private:
   const PlanSpace& space_;

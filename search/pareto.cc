@@ -51,8 +51,7 @@ class Search {
       next = EvaluateWave(next);
       Report(next);
     }
-    Finish(next);
-    return findings_.Finish();
+    return Finish(next);
   }
 
  private:
@@ -103,25 +102,24 @@ class Search {
   }
 
   void Keep(Looked looked, size_t index) {
-    SearchResult& result = findings_.result();
     findings_.CountEvaluation();
-    if (looked.is_beaten) ++result.feasible;
+    if (looked.is_beaten) findings_.CountFeasible();
     if (!looked.ranked) return;
     const Evaluation& evaluation = looked.ranked->evaluation;
     if (!evaluation.fits) {
       return findings_.NoteMisfit(*looked.ranked, [&] { return space_.Describe(index); });
     }
-    ++result.feasible;
+    findings_.CountFeasible();
     const Point point{evaluation.step_time.seconds(), CostOf(problem_, evaluation),
                       MemoryShare(evaluation.memory)};
     if (IsBeaten(point)) return;
     for (size_t i = front_.size(); i-- > 0;) {
       if (!point.NoMoreThan(front_[i])) continue;
       front_.erase(front_.begin() + static_cast<std::ptrdiff_t>(i));
-      result.plans.erase(result.plans.begin() + static_cast<std::ptrdiff_t>(i));
+      plans_.erase(plans_.begin() + static_cast<std::ptrdiff_t>(i));
     }
     front_.push_back(point);
-    result.plans.push_back(std::move(*looked.ranked));
+    plans_.push_back(std::move(*looked.ranked));
   }
 
   double Best() const {
@@ -135,25 +133,25 @@ class Search {
     findings_.Report(static_cast<int64_t>(queue_.size() - next), Best(), bound);
   }
 
-  void Finish(size_t next) {
-    SearchResult& result = findings_.result();
+  SearchResult Finish(size_t next) {
     while (next < queue_.size() && IsBeaten(queue_[next].bound)) ++next;
     const bool is_done = next == queue_.size();
-    result.bound = is_done ? Best() : std::min(Best(), queue_[next].bound.step);
-    result.is_optimal = is_done && !result.plans.empty();
-    if (is_done && result.plans.empty()) result.bound = 0;  // there is no plan
-    std::sort(result.plans.begin(), result.plans.end(),
-              [&](const RankedPlan& a, const RankedPlan& b) {
-                if (a.score != b.score) return a.score < b.score;
-                return CostOf(problem_, a.evaluation) < CostOf(problem_, b.evaluation);
-              });
+    const bool has_plan = !plans_.empty();
+    double bound = is_done ? Best() : std::min(Best(), queue_[next].bound.step);
+    if (is_done && !has_plan) bound = 0;
+    std::sort(plans_.begin(), plans_.end(), [&](const RankedPlan& a, const RankedPlan& b) {
+      if (a.score != b.score) return a.score < b.score;
+      return CostOf(problem_, a.evaluation) < CostOf(problem_, b.evaluation);
+    });
+    return findings_.FinishWith(std::move(plans_), bound, is_done && has_plan);
   }
 
   const SearchProblem& problem_;
   PlanSpace& space_;
   Findings findings_;
   std::vector<Candidate> queue_;  // by bound of the step
-  std::vector<Point> front_;      // of the plans found
+  std::vector<Point> front_;
+  std::vector<RankedPlan> plans_;  // of the front, in its order
 };
 
 }  // namespace
