@@ -29,18 +29,19 @@ std::optional<TimedSplit> TimeOther(const SearchProblem& problem, const Plan& pl
 }  // namespace
 
 SearchExplanation ExplainSearch(const SearchProblem& problem, PlanSpace& space,
-                                const SearchResult& result, const std::optional<Budget>& budget) {
+                                std::span<const RankedPlan> plans, std::span<const SeenPlan> seen,
+                                const std::optional<Budget>& budget) {
   const Stopwatch watch;
-  const Plan& best = result.plans[0].plan;
+  const RankedPlan& best = plans[0];
   SearchExplanation explanation;
-  explanation.split = TimeSplit(problem, best, "as found");
-  explanation.other = TimeOther(problem, best);
-  if (result.plans.size() > 1) explanation.second = result.plans[1];
+  explanation.split = TimeSplit(problem, best.plan, "as found");
+  explanation.other = TimeOther(problem, best.plan);
+  if (plans.size() > 1) explanation.second = plans[1];
   explanation.is_cut_short = !budget;
   if (!budget) return explanation;
   if (problem.objective != Objective::kMemory) {
     const std::vector<SpeedChange> changes = UsualChanges(problem.cluster);
-    explanation.sensitivity = FindSensitivity(problem, space, result, changes, *budget);
+    explanation.sensitivity = FindSensitivity(problem, space, best, seen, changes, *budget);
     for (const ChangedAnswer& answer : explanation.sensitivity) {
       explanation.evaluated += answer.evaluated;
     }
@@ -50,7 +51,7 @@ SearchExplanation ExplainSearch(const SearchProblem& problem, PlanSpace& space,
   const std::optional<Budget> left = budget->Left(explanation.evaluated, watch.Seconds());
   if (left) {
     explanation.mixing = CompareKinds(problem, space, *left);
-    explanation.mixing->Offer(problem, result.plans[0]);
+    explanation.mixing->Offer(problem, best);
   }
   explanation.is_cut_short = explanation.is_cut_short || !left;
   return explanation;

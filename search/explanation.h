@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,9 +37,11 @@ struct SearchExplanation {
   bool is_cut_short = false;     // by the budget
 };
 
-// `result` has a plan, of the space or one that was found beyond it. Two simulations, and what FindSensitivity() and CompareKinds()
-// take of the budget that the search has left; nothing: it is spent.
+// `plans`: best first, at least one; they may lie beyond the space. `seen`: as FindSensitivity()
+// wants it. Two simulations, and what FindSensitivity() and CompareKinds() take of the budget
+// that the search has left; nothing: it is spent.
 SearchExplanation ExplainSearch(const SearchProblem& problem, PlanSpace& space,
-                                const SearchResult& result, const std::optional<Budget>& budget);
+                                std::span<const RankedPlan> plans, std::span<const SeenPlan> seen,
+                                const std::optional<Budget>& budget);
 
 }  // namespace stagecraft

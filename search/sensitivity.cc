@@ -26,10 +26,10 @@ struct Candidate {
 };
 
 // Every plan that may fit, by its floor.
-std::vector<Candidate> FloorsOf(PlanSpace& space, const SearchResult& result) {
+std::vector<Candidate> FloorsOf(PlanSpace& space, std::span<const SeenPlan> all_seen) {
   std::vector<bool> fits(space.size(), true);
   std::vector<Duration> simulated(space.size());
-  for (const SeenPlan& seen : result.seen) {
+  for (const SeenPlan& seen : all_seen) {
     if (!seen.is_fixed) continue;
     fits[seen.index] = seen.fits;
     simulated[seen.index] = seen.unshared_time;
@@ -134,11 +134,11 @@ std::vector<SpeedChange> UsualChanges(const Cluster& cluster) {
 }
 
 std::vector<ChangedAnswer> FindSensitivity(const SearchProblem& problem, PlanSpace& space,
-                                           const SearchResult& result,
+                                           const RankedPlan& best, std::span<const SeenPlan> seen,
                                            const std::vector<SpeedChange>& changes,
                                            const Budget& budget) {
   const Stopwatch clock;
-  std::vector<Candidate> candidates = FloorsOf(space, result);
+  std::vector<Candidate> candidates = FloorsOf(space, seen);
   std::vector<ChangedAnswer> answers;
   int64_t evaluated = 0;
   for (const SpeedChange& change : changes) {
@@ -146,7 +146,7 @@ std::vector<ChangedAnswer> FindSensitivity(const SearchProblem& problem, PlanSpa
       return budget.IsSpent(evaluated + own, clock.Seconds());
     };
     if (spent(0)) break;
-    answers.push_back(Change(problem, space, change).Run(result.plans[0], candidates, spent));
+    answers.push_back(Change(problem, space, change).Run(best, candidates, spent));
     evaluated += answers.back().evaluated;
   }
   return answers;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,11 +42,11 @@ struct ChangedAnswer {
 // without shared interfaces, each times Speeds::LeastShare(), and of the bound with the
 // new costs the largest. Those that did not fit still do not.
 //
-// `result` has a plan, whose place may be beyond the space, and what SearchExhaustively() saw
-// of the space; a search that saw less only makes this slower. The objective is not kMemory, which no speed
-// changes. The budget is for all changes together; those it does not reach are left out.
+// `best` may lie beyond the space. `seen`: of the space, by SearchExhaustively(); a search that
+// saw less only makes this slower. The objective is not kMemory, which no speed changes. The
+// budget is for all changes together; those it does not reach are left out.
 std::vector<ChangedAnswer> FindSensitivity(const SearchProblem& problem, PlanSpace& space,
-                                           const SearchResult& result,
+                                           const RankedPlan& best, std::span<const SeenPlan> seen,
                                            const std::vector<SpeedChange>& changes,
                                            const Budget& budget);
 

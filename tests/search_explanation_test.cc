@@ -58,7 +58,8 @@ void Compare(const SearchProblem& problem, PlanSpace& plans, uint64_t seed, Tall
                                             {"network", 0.05, {.inter = 0.05}},
                                             {"links", 0.3, {.intra = 0.3, .inter = 0.3}},
                                             {"compute", 10, {.compute = 10}}};
-  const std::vector<ChangedAnswer> answers = FindSensitivity(problem, *space, result, changes, {});
+  const std::vector<ChangedAnswer> answers =
+      FindSensitivity(problem, *space, result.plans[0], result.seen, changes, {});
   ASSERT_EQ(answers.size(), changes.size());
   for (const ChangedAnswer& answer : answers) {
     const double best = answer.better ? answer.better->score : answer.old_score;
@@ -121,10 +122,12 @@ TEST(FindSensitivityTest, ABudgetLeavesChangesOut) {
   const std::unique_ptr<PlanSpace> space = MakeEqualStages(problem);
   const SearchResult result = SearchExhaustively(problem, *space, {});
   const std::vector<SpeedChange> changes = UsualChanges(problem.cluster);
-  const auto few = FindSensitivity(problem, *space, result, changes, {.evaluations = 1});
-  EXPECT_EQ(few.size(), 1u);
+  const auto find = [&](const Budget& budget) {
+    return FindSensitivity(problem, *space, result.plans.at(0), result.seen, changes, budget);
+  };
+  EXPECT_EQ(find({.evaluations = 1}).size(), 1u);
   const std::atomic<bool> stop = true;
-  EXPECT_TRUE(FindSensitivity(problem, *space, result, changes, {.stop = &stop}).empty());
+  EXPECT_TRUE(find({.stop = &stop}).empty());
 }
 
 // The boards of two small problems.

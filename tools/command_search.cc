@@ -100,8 +100,6 @@ void GoBeyond(const SearchProblem& problem, PlanSpace& space, PlanSearchOptions 
   int64_t& evaluations = options.search.budget.evaluations;
   evaluations = evaluations > 0 ? std::min(evaluations, kEvaluationsBeyond) : kEvaluationsBeyond;
   runs.push_back(SearchPlans(PlanAlgorithm::kProgramme, problem, space, options));
-  // What follows is said of plans of the space that the first run looked at.
-  runs.back().result.seen = runs[0].result.seen;
 }
 
 SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, ProgressLine& progress) {
@@ -126,8 +124,10 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
   const PlanRun& run = BestRun(answer.runs);
   if (job.wants_explanation && !run.result.plans.empty()) {
     const Stopwatch watch;
+    // Of several runs the first is the one within the space.
     answer.explanation =
-        ExplainSearch(problem, *space, run.result, LeftOf(options.search.budget, answer.runs));
+        ExplainSearch(problem, *space, run.result.plans, answer.runs[0].result.seen,
+                      LeftOf(options.search.budget, answer.runs));
     answer.explained_s = watch.Seconds();
   }
   if (!job.wants_pareto) {
