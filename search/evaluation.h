@@ -35,8 +35,7 @@ struct Evaluation {
   Duration step_time_high;
   // No more than step_time: had no two messages met on an interface. It grows and shrinks
   // with what the ops take: with all at least a times as long, at least a times. Zero
-  // where steps do not end together, or never, and of a step that an Evaluator told from a
-  // shorter one.
+  // where steps do not end together, or never.
   Duration unshared_time;
   StepProfile profile;
   std::optional<SteadyState> steady;  // only of pipelines that never flush

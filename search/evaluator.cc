@@ -1,7 +1,9 @@
 #include "search/evaluator.h"
 
+#include <optional>
 #include <utility>
 
+#include "sim/breakdown.h"
 #include "sim/lowering.h"
 #include "sim/short_step.h"
 #include "sim/sim_executor.h"
@@ -22,9 +24,8 @@ Evaluation Evaluator::Evaluate(const Plan& plan) {
   Evaluation evaluation;
   evaluation.SetMemory(memory_.Estimate(plan));
   if (!evaluation.fits) return evaluation;
-  if (const std::optional<StepProfile> profile = ProfileShort(plan)) {
+  if (TimeShort(plan, evaluation)) {
     ++short_steps_;
-    evaluation.SetTime(*profile);
   } else {
     ++whole_steps_;
     SimulatedStep step;
@@ -37,19 +38,22 @@ Evaluation Evaluator::Evaluate(const Plan& plan) {
   return evaluation;
 }
 
-std::optional<StepProfile> Evaluator::ProfileShort(const Plan& plan) {
-  if (options_.unfold || options_.network.fidelity == NetworkFidelity::kFlow) return std::nullopt;
+bool Evaluator::TimeShort(const Plan& plan, Evaluation& evaluation) {
+  if (options_.unfold || options_.network.fidelity == NetworkFidelity::kFlow) return false;
   const std::optional<ShortStep> step = ShortenStep(plan);
-  if (!step) return std::nullopt;
+  if (!step) return false;
   shortened_ = plan;
   shortened_.global_batch = step->global_batch;
   const Schedule schedule = Lower(shortened_, workload_, cluster_,
                                   {.with_optimizer = options_.with_optimizer}, lowering_);
   SimExecutor executor(cluster_, model_);
   const auto repeated = executor.ExecuteRepeated(schedule, step->more, step->group);
-  if (!repeated) return std::nullopt;
-  return ProfileStep(schedule, repeated->timeline, executor.costs(), StepEndsOf(plan),
-                     repeated->repetition);
+  if (!repeated) return false;
+  const StepEnds ends = StepEndsOf(plan);
+  evaluation.SetTime(
+      ProfileStep(schedule, repeated->timeline, executor.costs(), ends, repeated->repetition));
+  if (ends == StepEnds::kTogether) evaluation.unshared_time = executor.unshared_makespan();
+  return true;
 }
 
 }  // namespace stagecraft

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "costmodel/cost_model.h"
 #include "search/evaluation.h"
 #include "search/work_counter.h"
-#include "sim/breakdown.h"
 #include "sim/cluster.h"
 #include "sim/lowering_memory.h"
 #include "sim/memory/stage_memory.h"
@@ -43,7 +41,8 @@ class Evaluator {
   int64_t whole_steps() const { return whole_steps_; }
 
  private:
-  std::optional<StepProfile> ProfileShort(const Plan& plan);
+  // Times from a step of fewer micro-batches; false where they do not follow from one.
+  bool TimeShort(const Plan& plan, Evaluation& evaluation);
 
   const Workload& workload_;
   const Cluster& cluster_;

@@ -10,9 +10,10 @@
 // these holds it back (`oldest`), and it is enough to compare the tasks since then. And
 // when the host is done with its launches (HostRepeats()).
 //
-// Durations that depend on what else runs at the time (the second replay) repeat where the
-// times of the first do, and where no task is longer than the period, so that what runs
-// beside it is in the same period or the next.
+// The first replay repeats itself by that alone, with a period of its own. Durations that
+// depend on what else runs at the time (the second replay) repeat where the times of the
+// first do, and where no task is longer than the period, so that what runs beside it is in
+// the same period or the next.
 #include "sim/repetition.h"
 
 #include <algorithm>
@@ -64,6 +65,7 @@ class Proof {
         if (r > 0 && !DurationsRepeat(lane, part.last, end, distance)) return std::nullopt;
         part = {end - distance, end};
       }
+      if (r == 0) repetition.unshared_period = period_;
     }
     repetition.period = period_;
     return repetition;

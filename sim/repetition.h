@@ -27,8 +27,9 @@ struct Repetition {
     int32_t last = 0;
   };
   int64_t times = 0;
-  Duration period;          // that each of them takes
-  std::vector<Part> parts;  // by lane; none: nothing is repeated
+  Duration period;           // that each of them takes
+  Duration unshared_period;  // the same in the first replay
+  std::vector<Part> parts;   // by lane; none: nothing is repeated
 
   // How often an entry of a lane's order comes.
   int64_t Count(int lane, int entry) const {
@@ -38,6 +39,7 @@ struct Repetition {
   }
   // By how much later everything ends that is not repeated but comes after it.
   Duration Delay() const { return times * period; }
+  Duration UnsharedDelay() const { return times * unshared_period; }  // in the first replay
 };
 
 // A schedule's timeline and what it came from.

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -66,19 +67,20 @@ inline Tag TagOf(Phase phase, int micro_batch, int chunk = 0, int segment = 0) {
   return tag;
 }
 
-// The makespan, and how many tasks of a phase a lane runs in how much time.
+// The makespan, what it were if nothing was shared, and how many tasks of a phase a lane
+// runs in how much time.
 struct Taken {
   struct Sum {
     int64_t tasks = 0;
     Duration time;
     friend bool operator==(const Sum&, const Sum&) = default;
   };
-  Duration makespan;
+  Duration makespan, unshared;
   std::map<std::pair<int, Phase>, Sum> sums;
 
   friend bool operator==(const Taken&, const Taken&) = default;
   friend std::ostream& operator<<(std::ostream& out, const Taken& taken) {
-    out << taken.makespan.us() << " us";
+    out << taken.makespan.us() << " us, unshared " << taken.unshared.us() << " us";
     for (const auto& [key, sum] : taken.sums) {
       out << "; lane " << key.first << " " << Name(key.second) << " " << sum.tasks << " x, "
           << sum.time.us() << " us";
@@ -87,9 +89,11 @@ struct Taken {
   }
 };
 
-inline Taken Take(const Schedule& schedule, const Timeline& timeline,
+inline Taken Take(const Schedule& schedule, std::span<const Replay> replays,
                   const Repetition& repetition = {}) {
+  const Timeline& timeline = replays.back().timeline;
   Taken taken;
+  taken.unshared = replays.front().timeline.makespan() + repetition.UnsharedDelay();
   taken.makespan = timeline.makespan() + repetition.Delay();
   for (int lane = 0; lane < schedule.lane_count(); ++lane) {
     int entry = 0;
@@ -125,7 +129,7 @@ using MakeStep = std::function<HandMadeStep(int micro_batches)>;
 
 inline Taken Whole(const MakeStep& make, int micro_batches) {
   const HandMadeStep step = make(micro_batches);
-  return Take(step.schedule, ReplayStep(step).back().timeline);
+  return Take(step.schedule, ReplayStep(step));
 }
 
 // What `many` take, told from `few`.
@@ -135,7 +139,7 @@ inline std::optional<Taken> Told(const MakeStep& make, int few, int many, int gr
   const std::optional<Repetition> found =
       FindRepetition(step.schedule, replays, step.launches, many - few, group);
   if (!found) return std::nullopt;
-  return Take(step.schedule, replays.back().timeline, *found);
+  return Take(step.schedule, replays, *found);
 }
 
 // A step of few looks as if each micro-batch more took `period`, which would not be true.

@@ -61,11 +61,7 @@ std::optional<SimExecutor::Repeated> SimExecutor::ExecuteRepeated(const Schedule
   std::vector<Replay> replays = ReplayModel(schedule, launches);
   std::optional<Repetition> repetition = FindRepetition(schedule, replays, launches, more, group);
   if (!repetition) return std::nullopt;
-  // Replays of one step have periods of their own; only the last one's is known.
-  unshared_makespan_ = Duration();
-  if (replays.size() == 1) {
-    unshared_makespan_ = replays[0].timeline.makespan() + repetition->Delay();
-  }
+  unshared_makespan_ = replays.front().timeline.makespan() + repetition->UnsharedDelay();
   return Repeated{std::move(replays.back().timeline), std::move(*repetition)};
 }
 

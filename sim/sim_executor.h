@@ -63,8 +63,8 @@ class SimExecutor : public Executor {
 
   // What the last Execute() ran with.
   const BoundCosts& costs() const { return costs_; }
-  // How long the last of these had taken were no interface shared: the longest chain of
-  // its tasks. Zero where that is not known: with kFlow, and of repeated steps that share.
+  // How long the last of these had taken, repeated as often as it is, were no interface
+  // shared: the longest chain of its tasks. Zero with kFlow: not known.
   Duration unshared_makespan() const { return unshared_makespan_; }
   // By link of the cluster, over the last Execute(); empty with kModel.
   std::vector<LinkUse> link_use();
