@@ -130,11 +130,7 @@ TEST(RepetitionHostTest, AnIdleLanesHostMayHoldBackTheEndOfFewAlone) {
     StepBuilder step;
     const Lane lane = step.AddLane(LaneKind::kCompute);
     const Lane data = step.AddLane(LaneKind::kData);
-    TaskId last = -1;
-    for (int k = 0; k < micro_batches; ++k) {
-      step.Add(lane, TagOf(Phase::kForward, k), 5_us);
-      last = step.Add(lane, TagOf(Phase::kBackward, k), 5_us);
-    }
+    const TaskId last = AddPasses(step, lane, micro_batches, 5_us, 5_us);
     const Tag tag = TagOf(Phase::kGradReduce, kNoMicroBatch);
     step.SetLaunch(step.Add(data, tag, 1_us, {last}), {60_us, 60_us});
     return step.Build();

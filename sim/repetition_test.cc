@@ -15,11 +15,7 @@ namespace {
 //                                 repeats |cut
 HandMadeStep Alternating(int micro_batches) {
   StepBuilder step;
-  const Lane lane = step.AddLane(LaneKind::kCompute);
-  for (int k = 0; k < micro_batches; ++k) {
-    step.Add(lane, TagOf(Phase::kForward, k), 1_us);
-    step.Add(lane, TagOf(Phase::kBackward, k), 2_us);
-  }
+  AddPasses(step, step.AddLane(LaneKind::kCompute), micro_batches, 1_us, 2_us);
   return step.Build();
 }
 
@@ -153,11 +149,8 @@ TEST(RepetitionTest, BackwardsAloneAreNoPeriod) {
     StepBuilder step;
     const Lane first = step.AddLane(LaneKind::kCompute);
     const Lane second = step.AddLane(LaneKind::kCompute);
-    for (int k = 0; k < micro_batches; ++k) {
-      step.Add(first, TagOf(Phase::kForward, k), 2_us);
-      step.Add(first, TagOf(Phase::kBackward, k), 2_us);
-      step.Add(second, TagOf(Phase::kForward, k), 1_us);
-    }
+    AddPasses(step, first, micro_batches, 2_us, 2_us);
+    for (int k = 0; k < micro_batches; ++k) step.Add(second, TagOf(Phase::kForward, k), 1_us);
     for (int k = 0; k < micro_batches; ++k) step.Add(second, TagOf(Phase::kBackward, k), 4_us);
     return step.Build();
   };
@@ -171,10 +164,7 @@ MakeStep BesidePasses(int micro_batch, Duration duration) {
     const Lane lane = step.AddLane(LaneKind::kCompute);
     const Lane data = step.AddLane(LaneKind::kData);
     const TaskId gather = step.Add(data, TagOf(Phase::kParamGather, micro_batch), duration);
-    for (int k = 0; k < micro_batches; ++k) {
-      step.Add(lane, TagOf(Phase::kForward, k), 1_us);
-      step.Add(lane, TagOf(Phase::kBackward, k), 2_us);
-    }
+    AddPasses(step, lane, micro_batches, 1_us, 2_us);
     step.Add(lane, TagOf(Phase::kOptimizer, kNoMicroBatch), 1_us, {gather});
     return step.Build();
   };
@@ -195,10 +185,7 @@ TEST(RepetitionTest, WhatFollowsWhatHappensOnceBeginsNoLaterWithMoreMicroBatches
     StepBuilder step;
     const Lane lane = step.AddLane(LaneKind::kCompute);
     const Lane data = step.AddLane(LaneKind::kData);
-    for (int k = 0; k < micro_batches; ++k) {
-      step.Add(lane, TagOf(Phase::kForward, k), 1_us);
-      step.Add(lane, TagOf(Phase::kBackward, k), 2_us);
-    }
+    AddPasses(step, lane, micro_batches, 1_us, 2_us);
     for (const Duration duration : {9_us, 1000_us}) {
       step.Add(data, TagOf(Phase::kParamGather, kNoMicroBatch), duration);
     }

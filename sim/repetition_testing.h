@@ -67,6 +67,17 @@ inline Tag TagOf(Phase phase, int micro_batch, int chunk = 0, int segment = 0) {
   return tag;
 }
 
+// Forward and backward of one micro-batch after another; the last backward.
+inline TaskId AddPasses(StepBuilder& step, Lane lane, int micro_batches, Duration forward,
+                        Duration backward) {
+  TaskId last = -1;
+  for (int k = 0; k < micro_batches; ++k) {
+    step.Add(lane, TagOf(Phase::kForward, k), forward);
+    last = step.Add(lane, TagOf(Phase::kBackward, k), backward);
+  }
+  return last;
+}
+
 // The makespan, what it were if nothing was shared, and how many tasks of a phase a lane
 // runs in how much time.
 struct Taken {

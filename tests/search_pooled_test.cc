@@ -13,6 +13,7 @@
 #include "search/checker.h"
 #include "search/exhaustive.h"
 #include "search/plan_space.h"
+#include "sim/cluster.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {
@@ -44,16 +45,10 @@ std::optional<double> BestOfAll(const SearchProblem& problem, PlanSpace& space) 
 TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
   int with_answer = 0, mixing = 0;
   for (uint64_t seed = 0; seed < 48; ++seed) {
-    const auto one = MakeSmallProblem(Random(seed), 0.5);
-    const auto other = MakeSmallProblem(Random(seed + 1000), 0.5);
-    const Cluster cluster = MixBoards(*one, *other, Random(seed));
-    const MemoModel memo(one->model);
-    SearchProblem problem{.workload = one->workload,
-                          .cluster = cluster,
-                          .model = memo,
-                          .given = one->given,
-                          .objective = static_cast<Objective>(seed % 2)};
-    problem.given.precision = DType::kFp16;
+    const auto mixed = MakeMixedProblem(Random(seed), Random(seed + 1000), 0.5);
+    const MemoModel memo(mixed->model);
+    SearchProblem problem = mixed->Ask(memo);
+    problem.objective = static_cast<Objective>(seed % 2);
     problem.choices.micro_batches = {1, 2};
     if (seed % 4 == 1) problem.prices = {2.5, 1.1};
     if (seed >= 40) {
@@ -73,6 +68,7 @@ TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
     const Plan& plan = result.plans[0].plan;
     const int first = plan.stages.front().replicas[0][0];
     const int last = plan.stages.back().replicas[0][0];
+    const Cluster& cluster = problem.cluster;
     mixing += cluster.device_group(first) != cluster.device_group(last) ? 1 : 0;
   }
   EXPECT_GT(with_answer, 20);
