@@ -2,9 +2,7 @@
 // fits.
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "costmodel/cost_model.h"

@@ -228,7 +228,7 @@ std::vector<Recompute> RecomputesToTry(const SearchProblem& problem) {
   std::vector<Recompute> usual{Recompute::kNone, Recompute::kFull};
   const bool selects = problem.workload.attention == AttentionBackend::kUnfused;
   if (selects) usual.push_back(Recompute::kSelective);
-  return Or(problem.choices.recomputes, usual);
+  return Or(problem.choices.recomputes, std::move(usual));
 }
 
 std::vector<std::string> RankOrdersToTry(const SearchProblem& problem) {

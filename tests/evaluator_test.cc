@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "costmodel/analytical_model.h"
 #include "costmodel/check.h"

@@ -6,9 +6,8 @@
 #include <oneapi/tbb/global_control.h>
 
 #include <algorithm>
-#include <functional>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -4,8 +4,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/memo_model.h"

@@ -30,8 +30,8 @@ class DraftMoves {
 
   // All of them, each once, in a fixed order.
   std::vector<PlanDraft> All(const PlanDraft& draft) const;
-  // Those that leave the stages as they are but for their blocks: other micro-batches, ZeRO
-  // stages, schedules and chunks, and any two of these at once.
+  // Those that leave the stages as they are: other micro-batches, ZeRO stages, schedules and
+  // chunks, and any two of these at once.
   std::vector<PlanDraft> OfShape(const PlanDraft& draft) const;
   // One of them that is a plan: a kind of move, then one of that kind. Nothing where
   // hundreds drawn are none.

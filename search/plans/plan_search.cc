@@ -1,7 +1,5 @@
 #include "search/plans/plan_search.h"
 
-#include <utility>
-
 #include "search/exhaustive.h"
 #include "search/partition/stages/stage_policy.h"
 #include "search/plans/beam.h"

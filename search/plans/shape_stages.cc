@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "search/partition/stages/stage_costs.h"
 #include "sim/shard.h"

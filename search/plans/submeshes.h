@@ -32,8 +32,9 @@ struct SubmeshDraft {
 std::vector<SubmeshDraft> SolveSubmeshes(const SearchProblem& problem, const StageTable& table,
                                          Duration most = Duration::Max());
 
-// The best of every shape simulated, best first by its bound; then the best of all is
-// repaired by Descend(), as far as `trials` go.
+// What SolveSubmeshes() has for each shape, shape after shape, simulated where it may be
+// better than the best so far; then the best of all is repaired by Descend(), as far as
+// `trials` go.
 void SearchPlansBySubmeshes(const SearchProblem& problem, const std::vector<PlanStart>& shapes,
                             PlanTrials& trials);
 
