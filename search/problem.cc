@@ -67,6 +67,10 @@ std::vector<std::string> FindErrors(const SearchProblem& problem) {
     errors.push_back(fmt::format("global batch {} and sequence {}: want both to be at least 1",
                                  problem.given.global_batch, problem.given.sequence));
   }
+  for (const Cluster::NodeGroup& group : problem.cluster.groups()) {
+    const std::string error = FindBoardError(problem.given, group.type.device);
+    if (!error.empty()) errors.push_back(error);
+  }
   for (const PipelineOrder order : choices.orders) {
     if (order == PipelineOrder::kCustom) {
       errors.push_back("schedule: custom orders cannot be sought");

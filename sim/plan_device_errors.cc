@@ -5,21 +5,6 @@
 #include <utility>
 
 namespace stagecraft {
-namespace {
-
-// What its device cannot do that the plan asks for; empty where it can.
-std::string FindBoardError(const Plan& plan, const Device& device) {
-  if (plan.precision == DType::kFp8 && plan.fp8_recipe == Fp8Recipe::kMx &&
-      !HasBlockScaling(device.generation)) {
-    return fmt::format("fp8_recipe: {} has no products of block-scaled 8-bit numbers", device.name);
-  }
-  if (device.Peak(plan.precision).flop_per_s() <= 0) {
-    return fmt::format("precision: {} has no {} arithmetic", device.name, Name(plan.precision));
-  }
-  return "";
-}
-
-}  // namespace
 
 void FindDeviceErrors(const Plan& plan, const Cluster& cluster, std::vector<std::string>& errors) {
   constexpr size_t kMostErrors = 20;  // one broken plan need not fill a screen

@@ -1,5 +1,7 @@
 #include "sim/step_options.h"
 
+#include <fmt/format.h>
+
 #include "costmodel/divide.h"
 
 namespace stagecraft {
@@ -47,6 +49,17 @@ Bytes CastBytes(Fp8Recipe recipe, int64_t elements) {
       return Bytes(once + 2 * DivideUp(elements, 32));  // a scale byte each way
   }
   return Bytes();
+}
+
+std::string FindBoardError(const StepOptions& options, const Device& device) {
+  if (options.precision == DType::kFp8 && options.fp8_recipe == Fp8Recipe::kMx &&
+      !HasBlockScaling(device.generation)) {
+    return fmt::format("fp8_recipe: {} has no products of block-scaled 8-bit numbers", device.name);
+  }
+  if (device.Peak(options.precision).flop_per_s() <= 0) {
+    return fmt::format("precision: {} has no {} arithmetic", device.name, Name(options.precision));
+  }
+  return "";
 }
 
 }  // namespace stagecraft

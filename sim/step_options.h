@@ -112,4 +112,7 @@ struct StepOptions {
   std::string rank_order = kDefaultRankOrder;
 };
 
+// What a device cannot do that these ask for; empty where it can.
+std::string FindBoardError(const StepOptions& options, const Device& device);
+
 }  // namespace stagecraft

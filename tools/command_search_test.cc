@@ -141,6 +141,14 @@ TEST(CommandSearchTest, BadFlagsAreOneSentence) {
   }
 }
 
+TEST(CommandSearchTest, BoardsThatCannotComputeAsAskedAreNamed) {
+  const std::string no_bf16 = "precision: Tesla V100 SXM2 16GB has no bf16 arithmetic";
+  EXPECT_EQ(ErrorOf("v100-sxm2-16gb:1x8", {}), no_bf16);
+  EXPECT_EQ(ErrorOf("a100-sxm4-80gb:1x8+v100-sxm2-16gb:1x8", {}), no_bf16);
+  EXPECT_EQ(ErrorOf("h100-sxm:1x8", {"--precision", "fp8", "--fp8-recipe", "mx"}),
+            "fp8_recipe: H100 SXM5 80GB has no products of block-scaled 8-bit numbers");
+}
+
 TEST(CommandSearchTest, PricesMakeDollarsOfSteps) {
   const Args asked = {"--json", "--objective", "cost", "--fewer-devices", "--price", "h100-sxm=3"};
   const auto report = nlohmann::json::parse(Search("h100-sxm:1x8", asked).out);
