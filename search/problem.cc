@@ -20,6 +20,24 @@ void CheckAtLeastOne(const char* name, const std::vector<T>& values,
   }
 }
 
+// What cannot be asked for of stages in pools.
+void CheckPooled(const SearchProblem& problem, std::vector<std::string>& errors) {
+  const Choices& choices = problem.choices;
+  const bool has_others = !choices.context.empty() || !choices.expert.empty() ||
+                          !choices.chunks.empty() || !choices.orders.empty() ||
+                          !choices.zeros.empty() || choices.fewer_devices;
+  if (has_others) {
+    errors.push_back("cluster: " + problem.cluster.name() +
+                     " has several kinds of node, for which tp, pp, micro-batch and recompute are "
+                     "chosen, and nothing else");
+  }
+  for (const std::string& order : choices.rank_orders) {
+    if (order == kDefaultRankOrder || order == kStagesFirstRankOrder) continue;
+    errors.push_back(fmt::format("rank order: got {}, want {} or {} on several kinds of node",
+                                 order, kDefaultRankOrder, kStagesFirstRankOrder));
+  }
+}
+
 }  // namespace
 
 const char* Name(Objective objective) {
@@ -81,14 +99,7 @@ std::vector<std::string> FindErrors(const SearchProblem& problem) {
           Name(order)));
     }
   }
-  const bool has_others = !choices.context.empty() || !choices.expert.empty() ||
-                          !choices.chunks.empty() || !choices.orders.empty() ||
-                          !choices.zeros.empty() || choices.fewer_devices;
-  if (!problem.cluster.homogeneous() && has_others) {
-    errors.push_back("cluster: " + problem.cluster.name() +
-                     " has several kinds of node, for which tp, pp, micro-batch and recompute are "
-                     "chosen, and nothing else");
-  }
+  if (!problem.cluster.homogeneous()) CheckPooled(problem, errors);
   if (!problem.prices.empty() && problem.prices.size() != problem.cluster.groups().size()) {
     errors.push_back(fmt::format("prices: got {}, want one for each of the {} groups of nodes",
                                  problem.prices.size(), problem.cluster.groups().size()));

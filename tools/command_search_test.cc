@@ -132,6 +132,9 @@ TEST(CommandSearchTest, BadFlagsAreOneSentence) {
   EXPECT_TRUE(ErrorOf(cluster, {"--schedule", "pipedream"}).starts_with("schedule: pipedream "));
   EXPECT_TRUE(ErrorOf("h100-sxm:1x8+a100-sxm4-80gb:1x8", {"--cp", "2"})
                   .ends_with("tp, pp, micro-batch and recompute are chosen, and nothing else"));
+  EXPECT_EQ(ErrorOf("h100-sxm:1x8+a100-sxm4-80gb:1x8", {"--rank-order", "pp-dp-tp-cp-ep"}),
+            "rank order: got pp-dp-tp-cp-ep, want tp-cp-ep-dp-pp or tp-cp-ep-pp-dp on several "
+            "kinds of node");
   EXPECT_EQ(ErrorOf(cluster, {"-o", "plan.pb"}),
             "-o: got \"plan.pb\", want a .textproto, .json or .yaml file");
   EXPECT_EQ(ErrorOf(cluster, {"-o", "/no/such/plan.yaml"}),
