@@ -1,0 +1,50 @@
+// MpiWorld: the processes that were started together, one a rank.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "costmodel/units.h"
+
+namespace stagecraft {
+
+// Started by mpirun or a launcher that MPI knows; alone it is a world of one. One a
+// process, first thing in main and last to go. A call that fails ends all processes with
+// MPI's own message.
+class MpiWorld {
+ public:
+  MpiWorld();
+  ~MpiWorld();
+  MpiWorld(const MpiWorld&) = delete;
+  MpiWorld& operator=(const MpiWorld&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  void Barrier();
+  // Element by element, the most of all ranks; everyone has it.
+  void Max(std::span<int64_t> values);
+  // What has gone by on a clock that all ranks share, to some microseconds between hosts.
+  Duration Now() const;
+  // Ends the processes of all ranks.
+  [[noreturn]] void Abort(const std::string& why);
+
+  // MPI's name of a group of ranks that run collectives on one kind of lane; kept for good.
+  // All ranks of it ask for all their groups in the same order.
+  struct Group;
+  Group& GroupOf(const std::vector<int32_t>& ranks, int lane);
+
+ private:
+  void AlignClocks();
+
+  int rank_ = 0;
+  int size_ = 1;
+  Duration clock_offset_;
+  std::map<std::pair<std::vector<int32_t>, int>, std::unique_ptr<Group>> groups_;
+};
+
+}  // namespace stagecraft
