@@ -51,6 +51,7 @@ class ProgramMaker {
   ProgramMaker(const Schedule& schedule, int32_t rank, int window)
       : schedule_(schedule), window_(window), rank_of_(RanksOfDevices(schedule)) {
     program_.rank = rank;
+    program_.window = window;
     step_of_.assign(schedule.task_count(), -1);
     for (TaskId task = 0; task < schedule.task_count(); ++task) {
       task_ranks_.push_back(TaskRanks(schedule, task));

@@ -35,6 +35,7 @@ struct AwaitedSignal {
 
 struct RankProgram {
   int32_t rank = -1;
+  int window = 0;               // messages of a sender's lane that are received ahead
   std::vector<RankStep> steps;  // ascending by task
   std::vector<AwaitedSignal> awaited;
 };

@@ -1,0 +1,124 @@
+#include "runtime/host_ops.h"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <chrono>
+
+#include "costmodel/check.h"
+#include "costmodel/divide.h"
+#include "costmodel/random.h"
+
+namespace stagecraft {
+namespace {
+
+using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using View = Eigen::Map<Matrix>;
+using ConstView = Eigen::Map<const Matrix>;
+
+constexpr int64_t kElement = sizeof(float);
+
+// Of one attention problem: operands with their gradients, scores with theirs.
+int64_t AttentionElements(const Op& op) { return 4 * (op.m + op.n) * op.k + 2 * op.m * op.n; }
+
+size_t RingElements(Bytes largest) {
+  const int64_t bytes = std::max(2 * largest.count(), HostOps::kLeastMemory.count());
+  return static_cast<size_t>(DivideUp(bytes, kElement));
+}
+
+}  // namespace
+
+Bytes HostOps::Touched(const Op& op) {
+  switch (op.kind) {
+    case OpKind::kGemm:
+    case OpKind::kConvolution:
+      return Bytes(kElement * (op.m * op.k + op.k * op.n + op.m * op.n));
+    case OpKind::kAttention:
+      return Bytes(kElement * AttentionElements(op));
+    case OpKind::kProfiled:
+    case OpKind::kNone:
+      return Bytes();
+    default:
+      return op.bytes;
+  }
+}
+
+HostOps::HostOps(Bytes largest) : read_(RingElements(largest)), written_(RingElements(largest)) {
+  Random random(1);
+  std::vector<float>& memory = read_.memory();
+  constexpr size_t kDrawn = 4096;
+  for (size_t i = 0; i < memory.size(); ++i) {
+    memory[i] = i < kDrawn ? static_cast<float>(random.Uniform() - 0.5) : memory[i - kDrawn];
+  }
+}
+
+float* HostOps::Ring::Take(int64_t elements) {
+  const auto count = static_cast<size_t>(elements);
+  CHECK(count <= memory_.size());
+  if (next_ + count > memory_.size()) next_ = 0;
+  float* taken = memory_.data() + next_;
+  next_ += count;
+  return taken;
+}
+
+void HostOps::Multiply(int64_t m, int64_t n, int64_t k) {
+  const ConstView a(read_.Take(m * k), m, k), b(read_.Take(k * n), k, n);
+  View(written_.Take(m * n), m, n).noalias() = a * b;
+}
+
+// Forward: scores, softmax, context. Backward: scores again, then the gradients of values, of
+// scores, of queries and of keys.
+void HostOps::Attend(const Op& op) {
+  const auto read = [&](int64_t rows) { return ConstView(read_.Take(rows * op.k), rows, op.k); };
+  const auto written = [&](int64_t rows, int64_t columns) {
+    return View(written_.Take(rows * columns), rows, columns);
+  };
+  const ConstView q = read(op.m), k = read(op.n), v = read(op.n);
+  View scores = written(op.m, op.n);
+  scores.noalias() = q * k.transpose();
+  scores = scores.array().exp().matrix();
+  scores.array().colwise() /= scores.rowwise().sum().array().eval();
+  if (op.direction == Direction::kForward) {
+    written(op.m, op.k).noalias() = scores * v;
+    return;
+  }
+  const ConstView gradient = read(op.m);
+  View inner = written(op.m, op.n);
+  written(op.n, op.k).noalias() = scores.transpose() * gradient;
+  inner.noalias() = gradient * v.transpose();
+  inner = inner.cwiseProduct(scores);
+  written(op.m, op.k).noalias() = inner * k;
+  written(op.n, op.k).noalias() = inner.transpose() * q;
+}
+
+void HostOps::Move(Bytes bytes) {
+  const int64_t half = bytes.count() / (2 * kElement);
+  const float* from = read_.Take(half);
+  float* to = written_.Take(half);
+  for (int64_t i = 0; i < half; ++i) to[i] = 0.5f * from[i] + 0.25f;
+}
+
+void HostOps::Run(const Op& op) {
+  switch (op.kind) {
+    case OpKind::kNone:
+      return;
+    case OpKind::kGemm:
+    case OpKind::kConvolution:
+      for (int64_t i = 0; i < op.batch; ++i) Multiply(op.m, op.n, op.k);
+      return;
+    case OpKind::kAttention:
+      for (int64_t i = 0; i < op.batch; ++i) Attend(op);
+      return;
+    case OpKind::kProfiled: {
+      const auto end =
+          std::chrono::steady_clock::now() + std::chrono::nanoseconds((op.m * op.profiled).ns());
+      while (std::chrono::steady_clock::now() < end) {
+      }
+      return;
+    }
+    default:
+      CHECK(!IsCollective(op.kind));
+      Move(op.bytes);
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,55 @@
+#include "runtime/measured_steps.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace stagecraft {
+namespace {
+
+// Steps that take what it was told, the second task the rest.
+class ToldExecutor : public Executor {
+ public:
+  explicit ToldExecutor(std::vector<Duration> steps) : steps_(std::move(steps)) {}
+  Timeline Execute(const Schedule&) override {
+    const Duration step = steps_[next_++];
+    return Timeline({Duration(), 10_us}, {10_us, step});
+  }
+
+ private:
+  std::vector<Duration> steps_;
+  size_t next_ = 0;
+};
+
+Schedule TwoTasks() {
+  Schedule::Builder builder;
+  const Lane lane = builder.AddLane({});
+  builder.Add(lane);
+  builder.Add(lane);
+  return builder.Build();
+}
+
+TEST(MeasureStepsTest, TheMedianStepStandsForAllThatCount) {
+  ToldExecutor executor({900_us, 20_us, 50_us, 30_us});
+  std::vector<int> done;
+  const MeasuredSteps measured =
+      MeasureSteps(executor, TwoTasks(), 1, 3, [&](int count) { done.push_back(count); });
+  EXPECT_EQ(measured.timeline.makespan(), 30_us);
+  EXPECT_EQ(measured.steps, (std::vector<Duration>{20_us, 50_us, 30_us}));
+  EXPECT_EQ(done, (std::vector<int>{1, 2, 3, 4}));
+  // Of 10, 40 and 20 us: squares from 23.33 add up to 466.67.
+  ASSERT_EQ(measured.task_sigma.size(), 2u);
+  EXPECT_EQ(measured.task_sigma[0], Duration());
+  EXPECT_NEAR(measured.task_sigma[1].us(), 15.275, 0.001);
+}
+
+TEST(MeasureStepsTest, OfOneStepNothingIsKnownOfItsSpread) {
+  ToldExecutor executor({20_us});
+  const MeasuredSteps measured = MeasureSteps(executor, TwoTasks(), 0, 1, [](int) {});
+  EXPECT_EQ(measured.timeline.makespan(), 20_us);
+  EXPECT_TRUE(measured.task_sigma.empty());
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,39 @@
+// ShapedWork: every op of a rank's tasks, at its shape, on data that mean nothing.
+#pragma once
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "runtime/host_ops.h"
+#include "runtime/rank_program.h"
+#include "runtime/rank_work.h"
+#include "sim/schedule.h"
+
+namespace stagecraft {
+
+class ShapedWork : public RankWork {
+ public:
+  // The schedule outlives it. Memory: that of HostOps, and of the largest exchange of every
+  // lane that the rank sends on or receives from, as often as may be under way at once.
+  ShapedWork(const Schedule& schedule, const RankProgram& program);
+
+  void Run(TaskId task, int index) override;
+  // Of a lane in turn, so that no two under way share one.
+  std::span<float> Buffer(TaskId task, int index) override;
+
+ private:
+  struct LaneBuffers {
+    std::vector<std::vector<float>> buffers;
+    size_t next = 0;
+  };
+
+  const Op& OpOf(TaskId task, int index) const;
+  Lane LaneOf(TaskId task) const { return schedule_.lanes(task)[0]; }
+
+  const Schedule& schedule_;
+  HostOps ops_;
+  std::map<Lane, LaneBuffers> lanes_;
+};
+
+}  // namespace stagecraft
