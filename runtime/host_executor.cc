@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -53,20 +54,29 @@ Timeline HostExecutor::Execute(const Schedule& schedule) {
 }
 
 Timeline HostExecutor::Gather(const Schedule& schedule) {
+  constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
   std::vector<int64_t> start(schedule.task_count()), end(schedule.task_count());
+  std::vector<int64_t> minus_first_end(schedule.task_count(), kNever);
   for (size_t s = 0; s < program_.steps.size(); ++s) {
     const RankStep& step = program_.steps[s];
+    const int64_t own_end = records_[s].end.ns();
     if (step.kind != StepKind::kReceive) start[step.task] = records_[s].start.ns();
-    end[step.task] = records_[s].end.ns();
+    if (step.kind == StepKind::kCollective) {
+      minus_first_end[step.task] = -own_end;
+    } else if (step.kind != StepKind::kSend) {
+      end[step.task] = own_end;
+    }
   }
   world_.Max(start);
   world_.Max(end);
-  const auto durations = [](const std::vector<int64_t>& ns) {
-    std::vector<Duration> times;
-    for (const int64_t own : ns) times.push_back(Duration::Nanoseconds(own));
-    return times;
-  };
-  return SettleTimes(schedule, durations(start), durations(end));
+  world_.Max(minus_first_end);
+  std::vector<Duration> starts, ends;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    const int64_t first = minus_first_end[task];
+    starts.push_back(Duration::Nanoseconds(start[task]));
+    ends.push_back(Duration::Nanoseconds(first == kNever ? end[task] : -first));
+  }
+  return SettleTimes(schedule, std::move(starts), std::move(ends));
 }
 
 Timeline SettleTimes(const Schedule& schedule, std::vector<Duration> start,

@@ -25,9 +25,10 @@ class HostExecutor : public Executor {
   HostExecutor(MpiWorld& world, RankWork& work) : world_(world), work_(work) {}
 
   // One step, by all ranks together, each of whom gets the timeline of all. A task begins
-  // when the last rank that holds a lane for it does, and ends when the last rank is done
-  // with it, but never before what it waits for has ended. Throws InputError where the
-  // world has not as many ranks as the schedule, or the schedule is folded.
+  // when the last rank that holds a lane for it does, but never before what it waits for has
+  // ended. It ends when the last rank has computed its part, a message when it was received,
+  // a collective when the first rank knows it over. Throws InputError where the world has
+  // not as many ranks as the schedule, or the schedule is folded.
   Timeline Execute(const Schedule& schedule) override;
 
   // Of the last Execute(): what this rank did, and when.

@@ -50,7 +50,7 @@ MpiWorld::MpiWorld() {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  if (provided < MPI_THREAD_MULTIPLE) Abort("MPI does not support several threads");
+  if (provided < MPI_THREAD_MULTIPLE) Abort("MPI supports one thread alone\n");
   AlignClocks();
 }
 
@@ -80,7 +80,7 @@ void MpiWorld::Max(std::span<int64_t> values) {
 Duration MpiWorld::Now() const { return Duration::Nanoseconds(Nanoseconds()) + clock_offset_; }
 
 void MpiWorld::Abort(const std::string& why) {
-  std::fprintf(stderr, "rank %d: %s\n", rank_, why.c_str());
+  std::fputs(why.c_str(), stderr);
   std::fflush(stderr);
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();

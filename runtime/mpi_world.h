@@ -30,7 +30,7 @@ class MpiWorld {
   void Max(std::span<int64_t> values);
   // What has gone by on a clock that all ranks share, to some microseconds between hosts.
   Duration Now() const;
-  // Ends the processes of all ranks.
+  // Says why, and ends the processes of all ranks.
   [[noreturn]] void Abort(const std::string& why);
 
   // MPI's name of a group of ranks that run collectives on one kind of lane; kept for good.

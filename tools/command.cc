@@ -66,6 +66,7 @@ const std::vector<Command>& Commands() {
       {"fit", "measured samples to a cost model, or one calibrated for a site", RunFit},
       {"evaluate", "cost models against held-out measured samples: error tables", RunEvaluate},
       {"compare", "measured collectives against predicted bus bandwidth", RunCompare},
+      {"run", "a plan's step on real processors: its measured timeline", RunRun},
       {"validate", "published or own measurements against predictions", RunValidate},
       {"import", "cluster files from what other tools print", RunImport},
       {"export", "the schedule of a plan for other programs, or all of the plan", RunExport},

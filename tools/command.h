@@ -39,6 +39,7 @@ int RunFit(const Args& args, std::istream& in, std::ostream& out, std::ostream& 
 int RunEvaluate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunCompare(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunValidate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunRun(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunCheck(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunImport(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunExport(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);

@@ -1,0 +1,29 @@
+// Starts the processes of a run on this host, and says what became of them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace stagecraft {
+
+struct LaunchEnd {
+  int exit_code = 0;  // of mpirun: that of the first process that failed
+  // In words, which process died of what: "rank 1: killed by signal 9"; empty where none did.
+  std::string death;
+};
+
+// Runs a command under Debian's mpirun, a process a rank, each on a processor of its own where
+// there are as many. Processes print their lines with a mark (RankLine); `line` hears these,
+// without it, and nothing of what MPI says. Returns when all have ended: where one dies the
+// others are ended too. Throws InputError where there is no mpirun.
+LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
+                      const std::function<void(const std::string& line)>& line);
+
+// What a process prints so that LaunchRanks() hears it.
+std::string RankLine(const std::string& text);
+
+// This process was started by mpirun or another launcher that MPI knows.
+bool IsLaunched();
+
+}  // namespace stagecraft

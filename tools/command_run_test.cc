@@ -1,0 +1,148 @@
+// `run --executor host` with real processes under real mpirun.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "costmodel/proto_file.h"
+#include "proto/timeline.pb.h"
+#include "sim/schedule.h"
+#include "sim/schedule_proto.h"
+#include "sim/timeline.h"
+#include "tools/command.h"
+
+namespace stagecraft {
+namespace {
+
+struct Result {
+  int code = 0;
+  std::string out, err;
+};
+
+Result RunWords(const std::string& text) {
+  std::istringstream words(text), in;
+  Args args;
+  for (std::string word; words >> word;) args.push_back(word);
+  std::ostringstream out, err;
+  Result result;
+  result.code = RunCommandLine(args, in, out, err);
+  result.out = out.str();
+  result.err = err.str();
+  return result;
+}
+
+const std::string kPlan =
+    " --model megatron:4x64x4 --cluster h100-sxm:1x2 --pp 2 --micro-batch 1 --global-batch 4 "
+    "--seq 64 --precision fp32";
+
+std::string TempFile(const std::string& name) { return testing::TempDir() + "/" + name; }
+
+// The process of a rank that runs a schedule; 0: there is none.
+pid_t FindRank(int rank) {
+  const std::string wanted = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream command(entry.path() / "cmdline"), variables(entry.path() / "environ");
+    std::string program;
+    std::getline(command, program, '\0');
+    if (!program.ends_with("stagecraft_host_rank")) continue;
+    for (std::string variable; std::getline(variables, variable, '\0');) {
+      if (variable == wanted) return static_cast<pid_t>(std::stoi(name));
+    }
+  }
+  return 0;
+}
+
+TEST(RunTest, MeasuresEveryTaskOfTheScheduleThatIsSimulated) {
+  const std::string measured = TempFile("measured.pb"), simulated = TempFile("simulated.pb");
+  const Result run =
+      RunWords("run --executor host --json --steps 3 --warm-up 1 -o " + measured + kPlan);
+  ASSERT_EQ(run.code, kExitOk) << run.err;
+  ASSERT_EQ(RunWords("simulate --quiet --unfold --timeline " + simulated + kPlan).code, kExitOk);
+  TimelineProto first, second;
+  ReadProtoFile(measured, &first);
+  ReadProtoFile(simulated, &second);
+  EXPECT_EQ(first.schedule().SerializeAsString(), second.schedule().SerializeAsString());
+
+  const Timeline timeline = TimelineFromProto(first);
+  const Schedule schedule = ScheduleFromProto(first.schedule());
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    for (const TaskId next : schedule.successors(task)) {
+      EXPECT_GE(timeline.start(next), timeline.end(task)) << task << " " << next;
+    }
+    for (const TaskId next : schedule.next_on_lanes(task)) {
+      if (next < 0) continue;
+      EXPECT_GE(timeline.start(next), timeline.end(task)) << task << " " << next;
+    }
+    if (schedule.tag(task).phase == Phase::kForward) {
+      EXPECT_GT(timeline.end(task), timeline.start(task)) << task;
+    }
+  }
+  const nlohmann::json report = nlohmann::json::parse(run.out);
+  EXPECT_EQ(report["ranks"], 2);
+  EXPECT_EQ(report["tasks"], schedule.task_count());
+  EXPECT_EQ(report["step_time_ms"], timeline.makespan().ms());
+  EXPECT_EQ(report["phases"][0]["phase"], "forward");
+  EXPECT_EQ(report["phases"][0]["tasks"], 8);
+  EXPECT_NE(run.err.find("step 4 of 4"), std::string::npos) << run.err;
+}
+
+TEST(RunTest, TensorRanksAndReplicasExchangeWithinTheirGroups) {
+  const Result run = RunWords(
+      "run --executor host --quiet --json --steps 1 --warm-up 0 --model megatron:4x64x4 --cluster "
+      "h100-sxm:1x4 --tp 2 --pp 1 --micro-batch 1 --global-batch 4 --seq 64 --precision fp32");
+  ASSERT_EQ(run.code, kExitOk) << run.err;
+  EXPECT_EQ(nlohmann::json::parse(run.out)["ranks"], 4);
+}
+
+TEST(RunTest, AProcessThatDiesIsNamedAndTheOthersStop) {
+  std::future<Result> running = std::async(std::launch::async, [] {
+    return RunWords("run --executor host --quiet --steps 1000000" + kPlan);
+  });
+  pid_t victim = 0;
+  for (int i = 0; i < 1000 && victim == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    victim = FindRank(1);
+  }
+  ASSERT_NE(victim, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // well within a step
+  kill(victim, SIGKILL);
+  ASSERT_EQ(running.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  const Result result = running.get();
+  EXPECT_EQ(result.code, kExitInternal);
+  EXPECT_NE(result.err.find("rank 1: killed by signal 9; all processes were stopped"),
+            std::string::npos)
+      << result.err;
+  EXPECT_EQ(FindRank(0), 0);
+}
+
+TEST(RunTest, RefusesWhatItCannotRun) {
+  const auto refuses = [](const std::string& flags, const std::string& sentence) {
+    const Result result = RunWords("run " + flags);
+    EXPECT_EQ(result.code, kExitBadInput) << flags;
+    EXPECT_NE(result.err.find(sentence), std::string::npos) << flags << "\n" << result.err;
+  };
+  refuses("--executor abacus" + kPlan, "--executor: got \"abacus\"");
+  refuses("--steps 0" + kPlan, "--steps: got 0, want 1 or more");
+  refuses("-o timeline.json" + kPlan, "-o: got \"timeline.json\", want a .pb file");
+  refuses("-o /no/such/folder/t.pb" + kPlan, "-o: no directory /no/such/folder");
+}
+
+}  // namespace
+}  // namespace stagecraft
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  const std::filesystem::path rank = std::filesystem::absolute("tools/stagecraft_host_rank");
+  setenv("STAGECRAFT_HOST_RANK", rank.c_str(), 1);
+  return RUN_ALL_TESTS();
+}
