@@ -52,6 +52,17 @@ PartitionAnswer Run(PartitionJob& job, std::ostream& err, bool quiet) {
   return answer;
 }
 
+// What was asked for and is not there; a sentence each.
+void PrintFailures(const PartitionAnswer& answer, std::ostream& err) {
+  if (!answer.obstacle.empty()) {
+    const char* const what = answer.is_cut_short ? "" : "no feasible partition: ";
+    err << "stagecraft partition: " << what << answer.obstacle << '\n';
+  }
+  if (!answer.unsaved_policy.empty()) {
+    err << "stagecraft partition: " << answer.unsaved_policy << '\n';
+  }
+}
+
 }  // namespace
 
 int RunPartition(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
@@ -78,10 +89,7 @@ int RunPartition(const Args& args, std::istream&, std::ostream& out, std::ostrea
     out << report.dump(2) << '\n';
   }
   const bool has_failed = !answer.obstacle.empty();
-  if (has_failed) {
-    const char* const what = answer.is_cut_short ? "" : "no feasible partition: ";
-    err << "stagecraft partition: " << what << answer.obstacle << '\n';
-  }
+  PrintFailures(answer, err);
   if (!json && (answer.is_interrupted || answer.is_cut_short || !has_failed)) {
     PrintPartition(answer, out);
   }

@@ -100,8 +100,9 @@ TEST_F(PartitionInterruptTest, AFileStaysWhereNothingWasLearned) {
   EXPECT_NE(outcome.out.find("learned 0 of 100000 rounds on 1 problems: interrupted"),
             std::string::npos)
       << outcome.out;
-  EXPECT_NE(outcome.out.find("policy.txt is not written: nothing was learned yet"),
-            std::string::npos);
+  EXPECT_EQ(outcome.err, "stagecraft partition: " + Path("policy.txt") +
+                             " is not written: interrupted before anything was learned from a "
+                             "batch of 32 plans\n");
   EXPECT_EQ(outcome.out.find("wrote"), std::string::npos);
   EXPECT_TRUE(ReadFile(Path("policy.txt")) == "an older one");
 }

@@ -46,6 +46,53 @@ TEST_F(PartitionPolicyTest, APolicyIsTrainedWithoutAGraphToCut) {
   EXPECT_NE(ReadFile(Path("policy.txt")), before);
 }
 
+// A batch is 32 plans, a round one batch of each problem.
+TEST_F(PartitionPolicyTest, ABudgetEndsTrainingWithWhatWasLearned) {
+  const Args words = {"--train-graphs", Write("seen.txt", Diamonds(2)),
+                      "--policy-width", "4",
+                      "--bandwidth",    "1e10",
+                      "--devices",      "2"};
+  const PartitionOutcome whole =
+      Partition(words, {"--train-rounds", "2", "--save-policy", Path("whole.txt")});
+  EXPECT_NE(whole.out.find("learned 2 rounds on 1 problems\n"), std::string::npos) << whole.out;
+  const PartitionOutcome ended = Partition(
+      words, {"--train-rounds", "9", "--budget", "95evals", "--save-policy", Path("ended.txt")});
+  EXPECT_EQ(ended.code, kExitOk) << ended.err;
+  EXPECT_NE(ended.out.find("learned 2 of 9 rounds on 1 problems: the budget ended\n"),
+            std::string::npos)
+      << ended.out;
+  EXPECT_TRUE(ReadFile(Path("ended.txt")) == ReadFile(Path("whole.txt")));
+}
+
+TEST_F(PartitionPolicyTest, ABudgetTooSmallToLearnKeepsTheFileThatIsThere) {
+  const std::string graph = Write("graph.txt", Diamonds(2));
+  const Args save = {"--policy-width", "4", "--save-policy", Write("policy.txt", "an older one")};
+  const std::string sentence = "stagecraft partition: " + Path("policy.txt") +
+                               " is not written: the budget ended before anything was learned "
+                               "from a batch of 32 plans\n";
+  Args train = Devices(graph);
+  train[0] = "--train-graphs";
+  train.insert(train.end(), save.begin(), save.end());
+  for (const char* budget : {"31evals", "0.000000001s"}) {
+    const PartitionOutcome trained = Partition(train, {"--budget", budget});
+    EXPECT_EQ(trained.code, kExitInfeasible);
+    EXPECT_EQ(trained.err, sentence);
+  }
+  // A search has its plan all the same, and a policy that was read is no better by it.
+  Args search = Devices(graph);
+  search.insert(search.end(), {"--algorithm", "policy"});
+  Partition(search, {"--budget", "40evals", "--policy-width", "4", "--save-policy", Path("a.txt")});
+  search.insert(search.end(), save.begin(), save.end());
+  search.insert(search.end(), {"--budget", "5evals", "--json"});
+  for (const Args& start : {Args(), Args{"--policy", Path("a.txt")}}) {
+    const PartitionOutcome found = Partition(search, start);
+    EXPECT_EQ(found.code, kExitOk);
+    EXPECT_EQ(found.err, sentence);
+    EXPECT_TRUE(json::parse(found.out)["saved_policy"].is_null());
+  }
+  EXPECT_TRUE(ReadFile(Path("policy.txt")) == "an older one");
+}
+
 TEST_F(PartitionPolicyTest, PoliciesOfAnotherShapeOrVersionAreRefused) {
   Args words = Devices(Write("graph.txt", Diamonds(1)));
   words.insert(words.end(), {"--algorithm", "policy", "--budget", "40evals"});

@@ -101,6 +101,10 @@ Json PartitionToJson(const PartitionRequest& request, const PartitionAnswer& ans
   report["states"] = answer.states ? Json(*answer.states) : Json(nullptr);
   report["stages"] = StagesToJson(answer);
   if (answer.comparison) AddSearch(answer, report);
+  if (!request.policy.save.empty()) {
+    report["saved_policy"] =
+        answer.saved_policy.empty() ? Json(nullptr) : Json(answer.saved_policy);
+  }
   report["notes"] = answer.notes;
   return report;
 }

@@ -71,7 +71,8 @@ void StageSearchFlags::Register(CLI::App& app) {
                "instead of --algorithm: all that search for stages, beside each other");
   budget_option_ = app.add_option(
       "--budget", budget_,
-      "of each search: 10s, 5000evals or both [5000evals]; of all others: 10s [none]");
+      "of each search: 10s, 5000evals or both [5000evals]; of training alone: the same [none]; of "
+      "all others: 10s [none]");
   search_options_ = {
       app.add_option("--device-speeds", device_speeds_,
                      "unlike devices: COUNTxSPEED against the timed one, such as 8x1,8x2"),
@@ -145,7 +146,8 @@ std::vector<std::vector<StageDeviceKind>> StageSearchFlags::TrainingDevices(
 
 void StageSearchFlags::Apply(bool learns, PartitionRequest& request) const {
   request.device_kinds = Devices(request);
-  request.budget.evaluations = kDefaultEvaluations;
+  const bool searches = compares_ || !request.algorithm.empty();
+  if (searches) request.budget.evaluations = kDefaultEvaluations;
   if (budget_option_->count() > 0) request.budget = ParseBudget(budget_);
   PolicyRequest& policy = request.policy;
   policy.file = policy_;

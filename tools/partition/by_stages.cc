@@ -121,7 +121,11 @@ class StageSearch {
 
   bool IsStopped() const { return request_.budget.stop != nullptr && request_.budget.stop->load(); }
 
-  StartPolicy MakePolicy() { return MakeStartPolicy(request_, problem_.bandwidth, answer_.notes); }
+  // The budget is of the search alone.
+  StartPolicy MakePolicy() {
+    return MakeStartPolicy(request_, problem_.bandwidth, {.stop = request_.budget.stop},
+                           answer_.notes);
+  }
 
   void RunExhaustive() {
     const StopSign stop(request_.budget);
@@ -142,9 +146,9 @@ class StageSearch {
 
   void RunPolicy() {
     StartPolicy start = MakePolicy();
-    const std::string name = start.has_learned ? "tuned policy" : "policy";
+    const std::string name = start.has_learned() ? "tuned policy" : "policy";
     const StageRun run = TuneStagePolicy(problem_, comparison_, start.policy);
-    start.has_learned |= run.learned > 0;
+    start.batches += run.learned;
     SavePolicy(request_, start, answer_);
     outcomes_.push_back(Checked(problem_, run, name));
   }
@@ -158,7 +162,7 @@ class StageSearch {
       const std::string name = NameOf(algorithm);
       RunIfPossible(name, [&] { RunNamed(name); });
     }
-    if (start.has_learned) {
+    if (start.has_learned()) {
       const std::string name = NameOf(StageAlgorithm::kTunedPolicy);
       RunIfPossible(name, [&] {
         const StageRun run = TuneStagePolicy(problem_, comparison_, start.policy);
@@ -277,8 +281,12 @@ PartitionAnswer PartitionByStages(const PartitionRequest& request) {
 PartitionAnswer TrainForStages(const PartitionRequest& request) {
   PartitionAnswer answer;
   const Bandwidth bandwidth = StageBandwidth(request, answer.notes);
-  const StartPolicy start = MakeStartPolicy(request, bandwidth, answer.notes);
+  const StartPolicy start = MakeStartPolicy(request, bandwidth, request.budget, answer.notes);
   SavePolicy(request, start, answer);
+  if (answer.saved_policy.empty()) {
+    answer.is_cut_short = true;
+    answer.obstacle = std::exchange(answer.unsaved_policy, "");
+  }
   return answer;
 }
 

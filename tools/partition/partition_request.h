@@ -59,7 +59,7 @@ struct PartitionRequest {
   bool recompute = true;
   bool non_contiguous = false;
   uint64_t seed = 1;
-  Budget budget;  // of each search for stages; of others its stop and its seconds
+  Budget budget;  // of each search for stages, or of training alone; of others without evaluations
   // HetPipe's; one for each server, or empty.
   std::vector<double> server_speed;         // against the profile's board
   std::vector<double> server_memory_bytes;  // of a GPU
@@ -95,6 +95,7 @@ struct PartitionAnswer {
   bool is_cut_short = false;       // by Ctrl-C or its budget: no stages does not mean that none fit
   bool is_interrupted = false;     // by Ctrl-C
   std::string saved_policy;        // where it was written; empty: nowhere
+  std::string unsaved_policy;      // why it was not, where that is not the obstacle
   // Of those that search for stages: the problem, and what each spent and found.
   std::vector<StageDeviceKind> device_kinds;
   std::optional<AlgorithmComparison> comparison;
@@ -112,7 +113,8 @@ PartitionAnswer PartitionByPlacement(const PartitionRequest& request);
 // exhaustive, mcmc, differentiable, policy, or all of them.
 PartitionAnswer PartitionByStages(const PartitionRequest& request);
 
-// Only trains the policy and saves it: notes, no stages.
+// Only trains the policy and saves it: notes, no stages. An obstacle where the budget ended
+// before it learned anything.
 PartitionAnswer TrainForStages(const PartitionRequest& request);
 
 }  // namespace stagecraft

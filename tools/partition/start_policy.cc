@@ -28,10 +28,15 @@ StagePolicy MakePolicy(const PolicyRequest& request, uint64_t seed) {
   return StagePolicy({request.width.value_or(kPolicyWidth), request.is_directed}, seed);
 }
 
+std::string CauseOfEnd(const Budget& budget) {
+  const bool is_interrupted = budget.stop != nullptr && budget.stop->load();
+  return is_interrupted ? "interrupted" : "the budget ended";
+}
+
 }  // namespace
 
 StartPolicy MakeStartPolicy(const PartitionRequest& request, Bandwidth bandwidth,
-                            std::vector<std::string>& notes) {
+                            const Budget& budget, std::vector<std::string>& notes) {
   const PolicyRequest& wanted = request.policy;
   StartPolicy start{MakePolicy(wanted, request.seed), !wanted.file.empty()};
   if (wanted.training_graphs.empty()) return start;
@@ -42,16 +47,15 @@ StartPolicy MakeStartPolicy(const PartitionRequest& request, Bandwidth bandwidth
       problems.push_back({timed, kinds, bandwidth});
     }
   }
-  const int learned = TrainPolicy(problems, wanted.rounds, {.seed = request.seed}, start.policy,
-                                  wanted.report, request.budget.stop);
-  start.has_learned |= learned > 0;
+  start.batches = TrainPolicy(problems, wanted.rounds, {.seed = request.seed}, start.policy,
+                              wanted.report, budget);
   const StagePolicyShape& shape = start.policy.shape();
   const auto count = static_cast<int>(problems.size());
-  const bool is_done = learned == wanted.rounds * count;
-  const std::string of_all = is_done ? "" : fmt::format("{} of ", learned / count);
+  const bool is_done = start.batches == wanted.rounds * count;
+  const std::string of_all = is_done ? "" : fmt::format("{} of ", start.batches / count);
   notes.push_back(fmt::format("a policy {} wide, {}, learned {}{} rounds on {} problems{}",
                               shape.width, shape.is_directed ? "directed" : "undirected", of_all,
-                              wanted.rounds, count, is_done ? "" : ": interrupted"));
+                              wanted.rounds, count, is_done ? "" : ": " + CauseOfEnd(budget)));
   return start;
 }
 
@@ -59,9 +63,10 @@ void SavePolicy(const PartitionRequest& request, const StartPolicy& start,
                 PartitionAnswer& answer) {
   const std::string& file = request.policy.save;
   if (file.empty()) return;
-  const bool is_stopped = request.budget.stop != nullptr && request.budget.stop->load();
-  if (is_stopped && !start.has_learned) {
-    answer.notes.push_back(file + " is not written: nothing was learned yet");
+  if (start.batches == 0) {
+    answer.unsaved_policy =
+        fmt::format("{} is not written: {} before anything was learned from a batch of {} plans",
+                    file, CauseOfEnd(request.budget), StagePpoOptions().batch);
     return;
   }
   WriteFileAtomically(file, start.policy.Write());

@@ -176,19 +176,33 @@ TEST(StagePpoTest, StoppedItHasLearnedWhatFewerRoundsTeach) {
   const std::vector<StageProblem> seen = TwoProblems();
   StagePolicy stopped(kNarrow, 1);
   std::atomic<bool> stop = false;
-  EXPECT_EQ(TrainPolicy(
-                seen, 5, {}, stopped, [&](int rounds) { stop = rounds == 2; }, &stop),
-            4);
+  EXPECT_EQ(
+      TrainPolicy(seen, 5, {}, stopped, [&](int rounds) { stop = rounds == 2; }, {.stop = &stop}),
+      4);
   StagePolicy shorter(kNarrow, 1);
   EXPECT_EQ(TrainPolicy(seen, 2, {}, shorter), 4);
   EXPECT_TRUE(stopped.Write() == shorter.Write());
   // And nothing where it is stopped at once.
-  EXPECT_EQ(TrainPolicy(seen, 5, {}, stopped, {}, &stop), 0);
+  EXPECT_EQ(TrainPolicy(seen, 5, {}, stopped, {}, {.stop = &stop}), 0);
   EXPECT_TRUE(stopped.Write() == shorter.Write());
   StageTrials trials({.evaluations = 1000, .stop = &stop});
   EXPECT_EQ(SearchByPolicy(seen[0], {}, stopped, trials), 0);
   EXPECT_EQ(trials.evaluations(), 0);
   EXPECT_TRUE(stopped.Write() == shorter.Write());
+}
+
+// A batch is 32 plans.
+TEST(StagePpoTest, ABudgetEndsTheTrainingBehindTheLastBatchThatItHasPlansFor) {
+  const std::vector<StageProblem> seen = TwoProblems();
+  StagePolicy policy(kNarrow, 1);
+  const std::string untrained = policy.Write();
+  EXPECT_EQ(TrainPolicy(seen, 5, {}, policy, {}, {.evaluations = 31}), 0);
+  EXPECT_EQ(TrainPolicy(seen, 5, {}, policy, {}, {.seconds = 1e-9}), 0);
+  EXPECT_TRUE(policy.Write() == untrained);
+  EXPECT_EQ(TrainPolicy(seen, 5, {}, policy, {}, {.evaluations = 32 * 4 + 31}), 4);
+  StagePolicy shorter(kNarrow, 1);
+  EXPECT_EQ(TrainPolicy(seen, 2, {}, shorter, {}, {.evaluations = 32 * 4}), 4);
+  EXPECT_TRUE(policy.Write() == shorter.Write());
 }
 
 TEST(StagePpoTest, AnotherThreadMayStopTheTraining) {
@@ -205,7 +219,7 @@ TEST(StagePpoTest, AnotherThreadMayStopTheTraining) {
     rounds.notify_all();
   };
   // Of the hours that they would take.
-  EXPECT_GE(TrainPolicy(seen, 10'000'000, {}, policy, report, &stop), 2);
+  EXPECT_GE(TrainPolicy(seen, 10'000'000, {}, policy, report, {.stop = &stop}), 2);
 }
 
 // Plans are drawn decision by decision, and so are they learned from.

@@ -1,11 +1,13 @@
 #include "search/partition/stages/stage_ppo.h"
 
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "search/partition/stages/stage_costs.h"
 #include "search/partition/stages/stage_cuts.h"
+#include "search/stopwatch.h"
 
 namespace stagecraft {
 namespace {
@@ -54,6 +56,16 @@ bool PlayRound(const PolicyGraph& graph, int round, const StagePpoOptions& optio
   if (trials.IsSpent()) return false;
   learner.Learn(graph, batch, scores, stop);
   return true;
+}
+
+// For one more batch, which is learned from whole: time alone. Nothing where it does not
+// have the evaluations.
+std::optional<Budget> LeftForBatch(const Budget& budget, int batches_done, int batch,
+                                   double seconds) {
+  std::optional<Budget> left = budget.Left(int64_t{batches_done} * batch, seconds);
+  if (!left || (left->evaluations > 0 && left->evaluations < batch)) return std::nullopt;
+  left->evaluations = 0;
+  return left;
 }
 
 }  // namespace
@@ -106,7 +118,8 @@ int SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options, 
 
 int TrainPolicy(std::span<const StageProblem> problems, int rounds, const StagePpoOptions& options,
                 StagePolicy& policy, const std::function<void(int rounds_done)>& report,
-                const std::atomic<bool>* stop) {
+                const Budget& budget) {
+  const Stopwatch watch;
   std::vector<PolicyGraph> graphs;
   for (const StageProblem& problem : problems) graphs.emplace_back(problem);
   PolicyLearner learner(options, policy);
@@ -115,7 +128,10 @@ int TrainPolicy(std::span<const StageProblem> problems, int rounds, const StageP
   try {
     for (int round = 0; round < rounds; ++round) {
       for (const PolicyGraph& graph : graphs) {
-        StageTrials trials({.stop = stop});
+        const std::optional<Budget> left =
+            LeftForBatch(budget, learned, options.batch, watch.Seconds());
+        if (!left) return learned;
+        StageTrials trials(*left);
         if (!PlayRound(graph, round, options, policy, learner, random, trials)) return learned;
         ++learned;
       }

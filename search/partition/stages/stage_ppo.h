@@ -1,7 +1,6 @@
 // A policy that learns from the plans that it draws.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -10,6 +9,7 @@
 #include "search/learning/adam.h"
 #include "search/partition/stages/stage_policy.h"
 #include "search/partition/stages/stage_trials.h"
+#include "search/solution.h"
 
 namespace stagecraft {
 
@@ -55,11 +55,12 @@ int SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options, 
                    StageTrials& trials);
 
 // The same on many problems in turn, `rounds` batches of each: what it learns is
-// what they have in common. `report` hears of every round that is done; `stop`, set
-// by another thread, ends it with what was learned so far. Returns how many batches
-// it learned from: all, unless it was stopped.
+// what they have in common. `report` hears of every round that is done; `budget` ends
+// it with what was learned so far, and no batch begins that has more plans than
+// evaluations are left. Returns how many batches it learned from: all, unless the
+// budget ended first.
 int TrainPolicy(std::span<const StageProblem> problems, int rounds, const StagePpoOptions& options,
                 StagePolicy& policy, const std::function<void(int rounds_done)>& report = {},
-                const std::atomic<bool>* stop = nullptr);
+                const Budget& budget = {});
 
 }  // namespace stagecraft
