@@ -93,10 +93,9 @@ int RunPartition(const Args& args, std::istream&, std::ostream& out, std::ostrea
   if (!json && (answer.is_interrupted || answer.is_cut_short || !has_failed)) {
     PrintPartition(answer, out);
   }
-  if (answer.is_interrupted) return kExitInterrupted;
-  if (has_failed) return kExitInfeasible;
-  if (!quiet) err << fmt::format("partitioned in {:.1f} ms\n", wall_ms);
-  return kExitOk;
+  const int code = ExitCodeOf(answer);
+  if (!quiet && code == kExitOk) err << fmt::format("partitioned in {:.1f} ms\n", wall_ms);
+  return code;
 }
 
 }  // namespace stagecraft

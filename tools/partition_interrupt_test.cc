@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "costmodel/proto_file.h"
+#include "search/partition/stop_everywhere.h"
+#include "search/partition/stop_sign.h"
 #include "tools/command.h"
 #include "tools/partition/partition_request.h"
+#include "tools/partition_report.h"
 #include "tools/partition_testing.h"
 
 namespace stagecraft {
@@ -57,6 +60,43 @@ TEST_F(PartitionInterruptTest, PipeDreamEndsWithoutAPartition) {
   const json report = ReportOf(outcome);
   EXPECT_TRUE(report["feasible"].is_null());
   EXPECT_TRUE(report["stages"].empty());
+}
+
+// Where nothing fits, the reason is sought by a second run.
+TEST_F(PartitionInterruptTest, WhatIsProvenToFitNowhereIsInfeasibleWhereverItIsStopped) {
+  PartitionRequest request;
+  request.graph = {"diamonds", Diamonds(3)};
+  request.algorithm = "pipedream";
+  request.machines = {2, 2};
+  request.bandwidth_bytes_per_s = {1e10, 1e10};
+  request.memory_bytes = 1e6;
+  request.straight = true;
+  int unexplained = 0;
+  std::string last;
+  StopEverywhere([&](const StopSign& stop) { return PartitionByPipeDream(request, stop); },
+                 [&](const PartitionAnswer& answer) {
+                   if (answer.is_cut_short) return;
+                   const json report = PartitionToJson(request, answer);
+                   EXPECT_EQ(report["feasible"], false);
+                   last = report["binding_constraint"];
+                   if (last.starts_with("memory or machines: 0.001 GB may be too little")) {
+                     ++unexplained;
+                   }
+                 });
+  EXPECT_GT(unexplained, 0);
+  EXPECT_TRUE(last.starts_with("memory: every partition has a stage")) << last;
+}
+
+TEST_F(PartitionInterruptTest, ExitCodesSayWhatIsKnown) {
+  PartitionAnswer answer;
+  answer.is_interrupted = true;
+  EXPECT_EQ(ExitCodeOf(answer), kExitInterrupted);
+  answer.obstacle = "memory";
+  EXPECT_EQ(ExitCodeOf(answer), kExitInfeasible);
+  answer.is_cut_short = true;
+  EXPECT_EQ(ExitCodeOf(answer), kExitInterrupted);
+  answer.is_interrupted = false;
+  EXPECT_EQ(ExitCodeOf(answer), kExitInfeasible);
 }
 
 // Of about a minute.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tools/algorithm_comparison.h"
+#include "tools/command.h"
 #include "tools/text_table.h"
 
 namespace stagecraft {
@@ -107,6 +108,13 @@ Json PartitionToJson(const PartitionRequest& request, const PartitionAnswer& ans
   }
   report["notes"] = answer.notes;
   return report;
+}
+
+int ExitCodeOf(const PartitionAnswer& answer) {
+  const bool has_failed = !answer.obstacle.empty();
+  if (has_failed && !answer.is_cut_short) return kExitInfeasible;
+  if (answer.is_interrupted) return kExitInterrupted;
+  return has_failed ? kExitInfeasible : kExitOk;
 }
 
 void PrintPartition(const PartitionAnswer& answer, std::ostream& out) {

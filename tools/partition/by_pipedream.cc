@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "costmodel/check.h"
 #include "search/partition/antichain_states.h"
@@ -61,36 +62,56 @@ void AddStages(const TimedGraph& graph, const std::vector<PipeDreamStage>& stage
   }
 }
 
-std::string Obstacle(const TimedGraph& graph, const AntichainStates& states,
-                     PipeDreamOptions options, const StopSign& stop) {
-  if (options.memory) {
-    const double memory = static_cast<double>(options.memory->count());
-    options.memory.reset();
-    if (!std::isinf(SolvePipeDream(states, options, stop).bottleneck_s)) {
-      const auto largest = std::max_element(
-          graph.nodes.begin(), graph.nodes.end(), [](const TimedNode& a, const TimedNode& b) {
-            return a.activation + a.parameters < b.activation + b.parameters;
-          });
-      return fmt::format(
-          "memory: every partition has a stage that keeps more than {:.3g} GB of parameters and "
-          "activations; node {} alone has {:.3g} GB",
-          memory / 1e9, largest->name,
-          static_cast<double>((largest->activation + largest->parameters).count()) / 1e9);
-    }
+std::string MemoryObstacle(const TimedGraph& graph, Bytes memory) {
+  const auto largest = std::max_element(
+      graph.nodes.begin(), graph.nodes.end(), [](const TimedNode& a, const TimedNode& b) {
+        return a.activation + a.parameters < b.activation + b.parameters;
+      });
+  return fmt::format(
+      "memory: every partition has a stage that keeps more than {:.3g} GB of parameters and "
+      "activations; node {} alone has {:.3g} GB",
+      static_cast<double>(memory.count()) / 1e9, largest->name,
+      static_cast<double>((largest->activation + largest->parameters).count()) / 1e9);
+}
+
+// Nothing where it is stopped before it knows.
+std::optional<bool> FitsWithoutMemory(const AntichainStates& states, PipeDreamOptions options,
+                                      const StopSign& stop) {
+  if (!options.straight) return true;  // all on all machines
+  options.memory.reset();
+  try {
+    return !std::isinf(SolvePipeDream(states, options, stop).bottleneck_s);
+  } catch (const Stopped&) {
+    return std::nullopt;
   }
+}
+
+// Of a problem that is known to have no partition.
+std::string Obstacle(const TimedGraph& graph, const AntichainStates& states,
+                     const PipeDreamOptions& options, const StopSign& stop) {
+  const std::optional<bool> is_memory =
+      options.memory ? FitsWithoutMemory(states, options, stop) : false;
+  if (is_memory.value_or(false)) return MemoryObstacle(graph, *options.memory);
   int machines = 1;
   for (const MachineLevel& level : options.levels) machines *= level.machines;
-  return fmt::format(
-      "machines: {} machines without replication want as many stages on every level, the graph has "
-      "{} states to cut at",
+  const std::string stages = fmt::format(
+      "{} machines without replication want as many stages on every level, the graph has {} states "
+      "to cut at",
       machines, states.size());
+  if (is_memory) return "machines: " + stages;
+  return fmt::format(
+      "memory or machines: {:.3g} GB may be too little, or {}; it ended before it was known which",
+      static_cast<double>(options.memory->count()) / 1e9, stages);
 }
 
 }  // namespace
 
 PartitionAnswer PartitionByPipeDream(const PartitionRequest& request) {
+  return PartitionByPipeDream(request, StopSign(request.budget));
+}
+
+PartitionAnswer PartitionByPipeDream(const PartitionRequest& request, const StopSign& stop) {
   const PipeDreamOptions options = OptionsOf(request);
-  const StopSign stop(request.budget);
   PartitionAnswer answer;
   const auto [graph, states] = ReadProfiledStates(request, stop, answer);
   answer.dp_time_s = DataParallelSeconds(states, options.levels);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "search/partition/stages/stage_problem.h"
+#include "search/partition/stop_sign.h"
 #include "search/partition/timed_graph.h"
 #include "search/solution.h"
 #include "tools/algorithm_comparison.h"
@@ -105,6 +106,8 @@ struct PartitionAnswer {
 // cannot do without. Where its budget ends first the answer is the best so far.
 // Where there is none yet it has no stages, or Stopped is thrown.
 PartitionAnswer PartitionByPipeDream(const PartitionRequest& request);
+// Ended by `stop`, not by the request's budget.
+PartitionAnswer PartitionByPipeDream(const PartitionRequest& request, const StopSign& stop);
 PartitionAnswer PartitionByDapple(const PartitionRequest& request);
 PartitionAnswer PartitionByTwoBuffer(const PartitionRequest& request);
 PartitionAnswer PartitionByHetPipe(const PartitionRequest& request);
