@@ -115,6 +115,8 @@ TEST(CommandSearchTest, MixedBoardsShareTheBlocks) {
   ASSERT_FALSE(report["plans"].empty());
   // Proven within pools, and no worse where the search goes beyond them.
   EXPECT_EQ(report["within"]["optimal"], true);
+  EXPECT_NEAR(report["within"]["bound_ms"].get<double>(),
+              report["within"]["step_time_ms"].get<double>(), 1e-9);
   EXPECT_LE(report["plans"][0]["evaluation"]["step_time_ms"].get<double>(),
             report["within"]["step_time_ms"].get<double>());
   const auto& plan = report["plans"][0]["plan"];

@@ -45,6 +45,11 @@ Json CurveToJson(const SearchProblem& problem, const SearchResult& result) {
   return curve;
 }
 
+std::string BoundKey(const SearchProblem& problem) {
+  const bool is_time = problem.objective == Objective::kStepTime;
+  return is_time ? "bound_ms" : std::string("bound_") + ScoreKey(problem);
+}
+
 // "24,24,8,8": of every replica.
 std::string SharesText(const Stage& stage) {
   if (stage.replica_micro_batches.empty()) return "";
@@ -87,10 +92,7 @@ nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun&
                {"evaluated", result.evaluated},
                {"feasible", result.feasible},
                {"optimal", result.is_optimal}};
-  const std::string key = problem.objective == Objective::kStepTime
-                              ? "bound_ms"
-                              : std::string("bound_") + ScoreKey(problem);
-  json[key] = ShownScore(problem, result.bound);
+  json[BoundKey(problem)] = ShownScore(problem, result.bound);
   json["plans"] = std::move(plans);
   json["curves"] = {{Name(run.algorithm), CurveToJson(problem, result)}};
   if (!result.obstacle.empty()) json["obstacle"] = result.obstacle;
@@ -155,9 +157,9 @@ nlohmann::ordered_json WithinToJson(const SearchProblem& problem, const SearchRe
                {"candidates", result.candidates},
                {"evaluated", result.evaluated},
                {"optimal", result.is_optimal}};
-  const std::string key = ScoreKey(problem);
-  json[key] = result.plans.empty() ? Json() : Json(ShownScore(problem, result.plans[0].score));
-  json["bound_" + key] = ShownScore(problem, result.bound);
+  json[ScoreKey(problem)] =
+      result.plans.empty() ? Json() : Json(ShownScore(problem, result.plans[0].score));
+  json[BoundKey(problem)] = ShownScore(problem, result.bound);
   return json;
 }
 
