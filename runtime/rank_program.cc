@@ -89,10 +89,18 @@ class ProgramMaker {
     if (communicator < 0) return task_ranks_[task];
     for (const std::vector<int32_t>& group : schedule_.communicators()[communicator]) {
       std::vector<int32_t> peers;
-      for (const int32_t device : group) peers.push_back(rank_of_[device]);
+      for (const int32_t device : group) peers.push_back(RankOf(device));
       if (std::find(peers.begin(), peers.end(), program_.rank) != peers.end()) return peers;
     }
     return task_ranks_[task];
+  }
+
+  int32_t RankOf(int32_t device) const {
+    const auto index = static_cast<size_t>(device);
+    if (index < rank_of_.size() && rank_of_[index] >= 0) return rank_of_[index];
+    throw InputError(fmt::format(
+        "schedule: device {} takes part in a collective and is no rank; servers are not executed",
+        device));
   }
 
   void Wait(RankStep& before, int32_t after) {

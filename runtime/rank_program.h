@@ -46,8 +46,9 @@ std::vector<int32_t> TaskRanks(const Schedule& schedule, TaskId task);
 // A step waits until it is next on all lanes that the rank holds for it, and for what its
 // task depends on as far as the rank sees it: own steps, and signals where no rank has a
 // part in both tasks. A message is received when it comes, at most `window` of a sender's
-// lane ahead. Throws InputError where a rank stands for several devices: such a schedule
-// was lowered folded. Linear in tasks, lanes and dependencies.
+// lane ahead. Throws InputError where a rank stands for several devices, because the schedule
+// was lowered folded, and where a group has a device that is no rank, such as a server of
+// gradients. Linear in tasks, lanes and dependencies.
 RankProgram MakeRankProgram(const Schedule& schedule, int32_t rank, int window = 4);
 
 // Ranks that run a collective among the ops of a compute block with this one, itself too:

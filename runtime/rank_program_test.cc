@@ -110,6 +110,16 @@ TEST(RankProgramTest, AFoldedScheduleIsRefused) {
   EXPECT_THROW(MakeRankProgram(schedule, 0), InputError);
 }
 
+TEST(RankProgramTest, AServerIsRefused) {
+  Ranks ranks(2);
+  const OpId op = ranks.builder.AddOp(Op::Collective(OpKind::kAllReduce, Bytes(4), Among(2)));
+  const TaskId task = ranks.builder.Add({&ranks.send[0], 1}, {}, ranks.builder.AddBlock({&op, 1}),
+                                        TagOf(0, Phase::kGradReduce));
+  ranks.builder.SetCommunicator(task, ranks.builder.AddCommunicator({{0, 7}}));
+  const Schedule schedule = ranks.builder.Build();
+  EXPECT_THROW(MakeRankProgram(schedule, 0), InputError);
+}
+
 // Two tensor ranks, two context ranks, two replicas: ranks of a replica count tensor ranks
 // first.
 TEST(RankProgramTest, OpsOfABlockRunAmongRanksOfTheirDimension) {

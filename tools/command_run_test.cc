@@ -11,9 +11,11 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "costmodel/proto_file.h"
 #include "proto/timeline.pb.h"
+#include "runtime/rank_launcher.h"
 #include "sim/schedule.h"
 #include "sim/schedule_proto.h"
 #include "sim/timeline.h"
@@ -123,6 +125,23 @@ TEST(RunTest, AProcessThatDiesIsNamedAndTheOthersStop) {
             std::string::npos)
       << result.err;
   EXPECT_EQ(FindRank(0), 0);
+}
+
+TEST(RunTest, TooManyProcessesAreRefusedByAll) {
+  const std::string simulated = TempFile("two.pb"), schedule = TempFile("schedule.pb");
+  ASSERT_EQ(RunWords("simulate --quiet --unfold --timeline " + simulated + kPlan).code, kExitOk);
+  TimelineProto timeline;
+  ReadProtoFile(simulated, &timeline);
+  WriteFileAtomically(schedule, timeline.schedule().SerializeAsString());
+  const std::string out = TempFile("never.pb");
+  std::vector<std::string> lines;
+  const LaunchEnd end =
+      LaunchRanks(3, {std::getenv("STAGECRAFT_HOST_RANK"), schedule, "0", "1", out},
+                  [&](const std::string& line) { lines.push_back(line); });
+  EXPECT_EQ(end.exit_code, kExitBadInput);
+  EXPECT_EQ(lines,
+            (std::vector<std::string>{"run: got 3 processes, want 2, one a rank of the plan"}));
+  EXPECT_FALSE(std::filesystem::exists(out));
 }
 
 TEST(RunTest, RefusesWhatItCannotRun) {

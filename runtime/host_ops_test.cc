@@ -1,0 +1,47 @@
+#include "runtime/host_ops.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace stagecraft {
+namespace {
+
+std::vector<Op> OddShapes() {
+  return {Op::Gemm(DType::kBf16, 7, 5, 3),
+          Op::Gemm(DType::kFp32, 65, 33, 129, 3),
+          Op::Convolution(DType::kFp32, 2, 11, 13, 9, Bytes(1001)),
+          Op::Attention(DType::kBf16, Direction::kForward, 3, 17, 19, 8, true),
+          Op::Attention(DType::kBf16, Direction::kBackward, 3, 17, 19, 8, false),
+          Op::Elementwise(Bytes(1003)),
+          Op::Rowwise(OpKind::kNorm, DType::kBf16, 9, 7, Bytes(252)),
+          Op::Optimizer(Bytes(4096), 1),
+          Op::Elementwise(Bytes()),
+          Op()};
+}
+
+// Memory of the smallest size that is promised to do, round and round.
+TEST(HostOpsTest, EveryKindOfOpRunsInTwiceWhatTheLargestTouches) {
+  Bytes largest = HostOps::kLeastMemory;
+  std::vector<Op> ops = OddShapes();
+  ops.push_back(Op::Gemm(DType::kFp32, 1, 4096, 4096));
+  for (const Op& op : ops) largest = std::max(largest, HostOps::Touched(op));
+  HostOps host(largest);
+  for (int round = 0; round < 3; ++round) {
+    for (const Op& op : ops) host.Run(op);
+  }
+  EXPECT_EQ(HostOps::Touched(Op::Gemm(DType::kBf16, 7, 5, 3)), Bytes(4 * (21 + 15 + 35)));
+  EXPECT_EQ(HostOps::Touched(Op::Elementwise(Bytes(1003))), Bytes(1003));
+}
+
+TEST(HostOpsTest, AProfiledOpTakesItsTime) {
+  HostOps host{Bytes()};
+  const auto begin = std::chrono::steady_clock::now();
+  host.Run(Op::Profiled(3, 2_ms));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(6));
+}
+
+}  // namespace
+}  // namespace stagecraft
