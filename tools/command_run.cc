@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/gradient_sync.h"
 #include "costmodel/proto_file.h"
 #include "proto/timeline.pb.h"
 #include "runtime/rank_launcher.h"
@@ -181,6 +182,10 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
 
   CheckOptions(options);
   PlannedJob job = flags.Build();
+  if (job.plan.gradient_sync.method != SyncMethod::kAllReduce) {
+    throw InputError(fmt::format("--gradient-sync: got {}, want all-reduce, which MPI does",
+                                 Name(job.plan.gradient_sync.method)));
+  }
   const std::unique_ptr<CostModel> model = cost_model.Load();
   job.plan = WithOrders(job.plan, job.workload, job.cluster, *model);
   const Schedule schedule = Lower(job.plan, job.workload, job.cluster, {.unfold = true});

@@ -151,6 +151,10 @@ TEST(RunTest, RefusesWhatItCannotRun) {
     EXPECT_NE(result.err.find(sentence), std::string::npos) << flags << "\n" << result.err;
   };
   refuses("--executor abacus" + kPlan, "--executor: got \"abacus\"");
+  refuses(
+      "--model megatron:4x64x4 --cluster h100-sxm:1x2 --dp 2 --gradient-sync gossip "
+      "--sync-peers 1 --global-batch 4 --seq 64",
+      "--gradient-sync: got gossip, want all-reduce");
   refuses("--steps 0" + kPlan, "--steps: got 0, want 1 or more");
   refuses("-o timeline.json" + kPlan, "-o: got \"timeline.json\", want a .pb file");
   refuses("-o /no/such/folder/t.pb" + kPlan, "-o: no directory /no/such/folder");
