@@ -25,7 +25,9 @@ PooledSplit::PooledSplit(const SearchProblem& problem)
       pools_(PoolsOf(problem.cluster)) {}
 
 Plan PooledSplit::Common(const PooledPlan& choice) const {
-  const bool shares_states = choice.data > 1 && !problem_.given.forward_only;
+  // As ResolveDegrees() chooses it.
+  const bool is_plain = problem_.given.gradient_sync.method == SyncMethod::kAllReduce;
+  const bool shares_states = choice.data > 1 && is_plain && !problem_.given.forward_only;
   return PlanWithoutStages(problem_, choice.micro_batch, problem_.given.sequence_parallel != 0,
                            shares_states ? 1 : 0);
 }

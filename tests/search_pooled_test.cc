@@ -74,5 +74,24 @@ TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
   EXPECT_LT(mixing, with_answer);  // "one kind alone" is an answer too
 }
 
+// Of gradients that are not all-reduced nothing is shared out.
+TEST(PooledStagesTest, ReplicasThatAgreeInOtherWaysAreFound) {
+  const auto mixed = MakeMixedProblem(Random(1), Random(2), 2);
+  SearchProblem problem = mixed->Ask();
+  problem.given.gradient_sync.method = SyncMethod::kRing;
+  problem.choices.micro_batches = {1};
+  const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
+  int with_replicas = 0;
+  for (size_t i = 0; i < space->size(); ++i) {
+    try {
+      const Plan plan = space->Make(i);
+      EXPECT_EQ(plan.zero, 0) << space->Describe(i);
+      with_replicas += plan.stages[0].replicas.size() > 1 ? 1 : 0;
+    } catch (const InputError&) {
+    }
+  }
+  EXPECT_GT(with_replicas, 0);
+}
+
 }  // namespace
 }  // namespace stagecraft
