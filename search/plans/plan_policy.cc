@@ -2,70 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <utility>
 
+#include "search/plans/shape_bandit.h"
 #include "search/plans/shape_stages.h"
 
 namespace stagecraft {
 namespace {
-
-// Which shape to draw plans of next.
-class ShapeBandit {
- public:
-  ShapeBandit(size_t shapes, double rate) : logits_(shapes, 0.0), rate_(rate) {}
-
-  size_t Draw(Random& random) const {
-    const std::vector<double> shares = Shares();
-    double left = random.Uniform();
-    size_t last = 0;  // that is not left
-    for (size_t i = 0; i < shares.size(); ++i) {
-      if (shares[i] == 0) continue;
-      last = i;
-      left -= shares[i];
-      if (left < 0) break;
-    }
-    return last;
-  }
-
-  // No more plans of that shape.
-  void Leave(size_t shape) { logits_[shape] = -std::numeric_limits<double>::infinity(); }
-  // Another shape in its place, as likely as the likeliest.
-  void Renew(size_t shape) { logits_[shape] = *std::max_element(logits_.begin(), logits_.end()); }
-
-  // `reward` of a batch of that shape.
-  void Learn(size_t shape, double reward) {
-    constexpr double kKeep = 0.9;  // of mean and variance, from one batch to the next
-    const double off = count_ == 0 ? 0 : reward - mean_;
-    mean_ = count_ == 0 ? reward : mean_ + (1 - kKeep) * off;
-    variance_ = kKeep * variance_ + (1 - kKeep) * off * off;
-    ++count_;
-    const double gain = off / (std::sqrt(variance_) + 1e-6);
-    const std::vector<double> shares = Shares();
-    for (size_t i = 0; i < logits_.size(); ++i) {
-      if (std::isinf(logits_[i])) continue;
-      logits_[i] += rate_ * gain * ((i == shape ? 1 : 0) - shares[i]);
-    }
-  }
-
- private:
-  std::vector<double> Shares() const {
-    const double greatest = *std::max_element(logits_.begin(), logits_.end());
-    std::vector<double> shares;
-    for (const double logit : logits_) shares.push_back(std::exp(logit - greatest));
-    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-    for (double& share : shares) share /= sum;
-    return shares;
-  }
-
-  std::vector<double> logits_;
-  const double rate_;
-  double mean_ = 0, variance_ = 0;
-  int64_t count_ = 0;
-};
 
 // A shape as the policy sees it.
 struct ShapeView {
