@@ -1,6 +1,7 @@
 #include "search/problem.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,13 +24,18 @@ void CheckAtLeastOne(const char* name, const std::vector<T>& values,
 // What cannot be asked for of stages in pools.
 void CheckPooled(const SearchProblem& problem, std::vector<std::string>& errors) {
   const Choices& choices = problem.choices;
-  const bool has_others = !choices.context.empty() || !choices.expert.empty() ||
-                          !choices.chunks.empty() || !choices.orders.empty() ||
-                          !choices.zeros.empty() || choices.fewer_devices;
-  if (has_others) {
-    errors.push_back("cluster: " + problem.cluster.name() +
-                     " has several kinds of node, for which tp, pp, micro-batch and recompute are "
-                     "chosen, and nothing else");
+  std::vector<std::string> asked;
+  if (!choices.context.empty()) asked.push_back("cp");
+  if (!choices.expert.empty()) asked.push_back("ep");
+  if (!choices.chunks.empty()) asked.push_back("vpp");
+  if (!choices.orders.empty()) asked.push_back("schedule");
+  if (!choices.zeros.empty()) asked.push_back("zero");
+  if (choices.fewer_devices) asked.push_back("fewer devices");
+  if (!asked.empty()) {
+    errors.push_back(fmt::format(
+        "cluster: {} has several kinds of node, for which {} cannot be asked for: what can are "
+        "tp, pp, micro-batch, recompute, rank order and sequence parallelism",
+        problem.cluster.name(), fmt::join(asked, " and ")));
   }
   for (const std::string& order : choices.rank_orders) {
     if (order == kDefaultRankOrder || order == kStagesFirstRankOrder) continue;

@@ -124,6 +124,24 @@ TEST(CommandSearchTest, MixedBoardsShareTheBlocks) {
   EXPECT_EQ(plan["stages"][0]["blocks"].get<int>() + plan["stages"][1]["blocks"].get<int>(), 8);
 }
 
+TEST(CommandSearchTest, OfMixedBoardsAllCanBeAskedForThatARefusalNames) {
+  Args flags{"--json", "--tp", "2", "--pp", "2", "--micro-batch", "1", "--recompute", "none"};
+  flags.insert(flags.end(), {"--rank-order", "tp-cp-ep-pp-dp", "--no-sequence-parallel"});
+  const auto report = nlohmann::json::parse(Search("h100-sxm:1x4+a100-sxm4-80gb:1x4", flags).out);
+  ASSERT_FALSE(report["plans"].empty());
+  for (const auto& found : report["plans"]) {
+    const auto& plan = found["plan"];
+    EXPECT_EQ(plan["stages"].size(), 2u);
+    EXPECT_EQ(plan["micro_batch"], 1);
+    EXPECT_EQ(plan["rank_order"], "tp-cp-ep-pp-dp");
+    EXPECT_EQ(plan["sequence_parallel"], false);
+    for (const auto& stage : plan["stages"]) {
+      EXPECT_EQ(stage["tp"], 2);
+      EXPECT_EQ(stage["recompute"], "none");
+    }
+  }
+}
+
 TEST(CommandSearchTest, BadFlagsAreOneSentence) {
   const std::string cluster = "h100-sxm:1x8";
   EXPECT_EQ(ErrorOf(cluster, {"--tp", "0"}), "tp: got 0, want at least 1");
@@ -132,8 +150,10 @@ TEST(CommandSearchTest, BadFlagsAreOneSentence) {
   EXPECT_EQ(ErrorOf(cluster, {"--schedule", "custom"}),
             "--schedule: got \"custom\", want names as simulate takes them, or all");
   EXPECT_TRUE(ErrorOf(cluster, {"--schedule", "pipedream"}).starts_with("schedule: pipedream "));
-  EXPECT_TRUE(ErrorOf("h100-sxm:1x8+a100-sxm4-80gb:1x8", {"--cp", "2"})
-                  .ends_with("tp, pp, micro-batch and recompute are chosen, and nothing else"));
+  EXPECT_TRUE(ErrorOf("h100-sxm:1x8+a100-sxm4-80gb:1x8", {"--cp", "2", "--zero", "1"})
+                  .ends_with(" has several kinds of node, for which cp and zero cannot be asked "
+                             "for: what can are tp, pp, micro-batch, recompute, rank order "
+                             "and sequence parallelism"));
   EXPECT_EQ(ErrorOf("h100-sxm:1x8+a100-sxm4-80gb:1x8", {"--rank-order", "pp-dp-tp-cp-ep"}),
             "rank order: got pp-dp-tp-cp-ep, want tp-cp-ep-dp-pp or tp-cp-ep-pp-dp on several "
             "kinds of node");
