@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "costmodel/link.h"
 #include "costmodel/shared_csv.h"
 #include "costmodel/usual_links.h"
+#include "sim/cluster.h"
 
 namespace stagecraft {
 namespace {
@@ -21,6 +24,36 @@ TEST(NodeCatalogueTest, EveryReferenceNodeExists) {
     ASSERT_NE(node, nullptr) << entry.reference_node;
     EXPECT_EQ(node->type.device, entry.device) << entry.reference_node;
   }
+}
+
+// All pairs, and all groups of three and four.
+bool DescribesAlike(const Cluster& node) {
+  std::map<int, Fabric> by_size;
+  for (unsigned members = 1; members < 1u << node.device_count(); ++members) {
+    const int size = std::popcount(members);
+    if (size < 2 || size > 4) continue;
+    std::vector<int> devices;
+    for (int device = 0; device < node.device_count(); ++device) {
+      if ((members >> device & 1) != 0) devices.push_back(device);
+    }
+    const Fabric group = node.DescribeGroup(devices);
+    if (by_size.try_emplace(size, group).first->second != group) return false;
+    const Fabric pair = node.DescribePair(devices[0], devices[1], 1);
+    if (by_size.try_emplace(0, pair).first->second != pair) return false;
+    if (node.DescribePair(devices[1], devices[0], 1) != pair) return false;
+  }
+  return true;
+}
+
+TEST(NodeCatalogueTest, NodesJoinAlikeWhereAnyDevicesSeeTheSame) {
+  int alike = 0, uneven = 0;
+  for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
+    const bool is_alike = DescribesAlike(Cluster("one", {{entry.type, 1}}));
+    EXPECT_EQ(JoinsAlike(entry.type), is_alike) << entry.type.id;
+    ++(is_alike ? alike : uneven);
+  }
+  EXPECT_GT(alike, 10);
+  EXPECT_GT(uneven, 4);
 }
 
 TEST(NodeCatalogueTest, LinksAreThoseOfTheBoards) {

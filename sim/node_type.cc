@@ -52,6 +52,23 @@ int DomainSize(const NodeType& type) {
   return type.wiring == Wiring::kPairs ? std::min(2, type.devices) : type.devices;
 }
 
+bool JoinsAlike(const NodeType& type) {
+  if (type.devices <= 2) return true;
+  switch (type.wiring) {
+    case Wiring::kSwitched:
+      return DomainSize(type) == type.devices;
+    case Wiring::kAllPairs:
+      return true;
+    case Wiring::kPcie:
+      return type.pcie.switches() <= 1;
+    case Wiring::kCubeMesh:
+    case Wiring::kPairs:
+    case Wiring::kSingleCubeMesh:
+      break;
+  }
+  return false;
+}
+
 std::vector<std::string> FindErrors(const NodeType& type) {
   std::vector<std::string> errors;
   const int most = MaxDevices(type.wiring);

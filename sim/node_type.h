@@ -64,4 +64,7 @@ NodeType UseDevices(const NodeType& type, int devices);
 // Devices of one node that share a scale-up domain, never zero.
 int DomainSize(const NodeType& type);
 
+// Any two devices of the node see each other as any other two do.
+bool JoinsAlike(const NodeType& type);
+
 }  // namespace stagecraft
