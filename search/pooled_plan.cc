@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "search/rank_places.h"
 #include "search/space.h"
 #include "sim/layer_division.h"
 
@@ -47,11 +48,28 @@ class Enumeration {
     return asked.empty() ? std::vector<std::string>{kDefaultRankOrder} : asked;
   }
 
+  // Of two rank orders that make no difference the default is tried.
+  bool IsNew(const PooledPlan& plan) const {
+    if (plan.rank_order == kDefaultRankOrder) return true;
+    const std::string usual = kDefaultRankOrder;
+    if (!Allows(problem_.choices.rank_orders, usual)) return true;
+    return std::any_of(plan.runs.begin(), plan.runs.end(), [&](const PoolRun& run) {
+      return RankOrderMatters(problem_.cluster, {.first_device = pools_[run.pool].first,
+                                                 .devices = run.stages * run.tensor * plan.data,
+                                                 .set_devices = run.tensor,
+                                                 .stages = run.stages,
+                                                 .replicas = plan.data,
+                                                 .are_all = plan.runs.size() == 1});
+    });
+  }
+
   // Another pool behind those of the plan so far, or none.
   void AddRuns(const PooledPlan& so_far) {
     int stages = 0;
     for (const PoolRun& run : so_far.runs) stages += run.stages;
-    if (stages > 0 && Allows(problem_.choices.pipeline, stages)) all_.push_back(so_far);
+    if (stages > 0 && Allows(problem_.choices.pipeline, stages) && IsNew(so_far)) {
+      all_.push_back(so_far);
+    }
     for (size_t p = 0; p < pools_.size(); ++p) {
       const auto is_used = [&](const PoolRun& run) { return run.pool == static_cast<int>(p); };
       if (std::any_of(so_far.runs.begin(), so_far.runs.end(), is_used)) continue;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "search/rank_places.h"
 #include "sim/cluster.h"
 #include "sim/layer_division.h"
 #include "sim/pipeline/make_orders.h"
-#include "sim/topology/interconnect_spec.h"
 
 namespace stagecraft {
 namespace {
@@ -28,28 +28,13 @@ std::vector<T> Or(const std::vector<T>& given, std::vector<T> usual) {
   return given.empty() ? std::move(usual) : given;
 }
 
-// Of so many neighbours any set is as far from any other; more than there are where that
-// depends on the switches between them.
-int AlikeDevices(const Cluster& cluster) {
-  if (cluster.has_explicit_links() || !IsSingleSwitch(cluster.interconnect())) {
-    return cluster.device_count() + 1;
-  }
-  int devices = 0;  // of a scale-up domain
-  for (int node = 0; node < cluster.node_count() && cluster.domain(node) == cluster.domain(0);
-       ++node) {
-    devices += cluster.node(node).devices;
-  }
-  return devices;
-}
-
 class Enumeration {
  public:
   explicit Enumeration(const SearchProblem& problem)
       : problem_(problem),
         workload_(problem.workload),
         choices_(problem.choices),
-        experts_(ExpertCount(problem.workload)),
-        alike_devices_(AlikeDevices(problem.cluster)) {}
+        experts_(ExpertCount(problem.workload)) {}
 
   std::vector<PlanDegrees> Run() {
     for (const int devices : DeviceCounts()) {
@@ -128,12 +113,20 @@ class Enumeration {
     }
   }
 
-  // Where it makes no difference the first alone.
+  // Of those that make no difference one.
   std::vector<std::string> RankOrders(const PlanDegrees& degrees) const {
     std::vector<std::string> orders = RankOrdersToTry(problem_);
-    const bool is_alone = degrees.pipeline == 1 || degrees.data == 1;
-    const bool is_same = is_alone || (degrees.tensor * degrees.context) % alike_devices_ == 0;
-    if (is_same && choices_.rank_orders.empty()) orders.resize(1);
+    const PlacedSets sets{.devices = degrees.devices,
+                          .set_devices = degrees.tensor * degrees.context,
+                          .stages = degrees.pipeline,
+                          .replicas = degrees.data,
+                          .are_all = true};
+    if (degrees.devices <= AlikeDevices(problem_.cluster, 0)) {
+      orders.resize(1);
+    } else if (Allows(orders, std::string(kDefaultRankOrder)) &&
+               !RankOrderMatters(problem_.cluster, sets)) {
+      std::erase(orders, kStagesFirstRankOrder);
+    }
     return orders;
   }
 
@@ -213,7 +206,6 @@ class Enumeration {
   const Workload& workload_;
   const Choices& choices_;
   const int experts_;
-  const int alike_devices_;
   std::vector<PlanDegrees> found_;
 };
 

@@ -33,9 +33,8 @@ std::vector<std::string> RankOrdersToTry(const SearchProblem& problem);
 //   micro-batch  divides a replica's samples, at most kMostMicroBatch, of those with one
 //              chunk and several only what fills the pipeline's groups
 //   sequence parallelism  with and without where tensor ranks could share tokens
-//   rank order replicas of a stage beside each other, or stages of a replica; the first alone
-//              where there are not both, or where tensor and context ranks fill whole
-//              scale-up domains at one switch
+//   rank order replicas of a stage beside each other, or stages of a replica; one alone where
+//              it makes no difference (rank_places.h)
 //   recompute  none and full, and selective where it changes anything
 //   zero       0 alone where there is nothing to share
 std::vector<PlanDegrees> EnumerateDegrees(const SearchProblem& problem);

@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/memo_model.h"
@@ -72,6 +74,39 @@ TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
   EXPECT_GT(with_answer, 20);
   EXPECT_GT(mixing, 0);
   EXPECT_LT(mixing, with_answer);  // "one kind alone" is an answer too
+}
+
+// Both orders are in the space where they put ranks on other devices, and these are not all of
+// one node that joins any two alike.
+TEST(PooledStagesTest, OfRankOrdersThatMakeNoDifferenceOneIsTried) {
+  int stages_first = 0;
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    const auto mixed = MakeMixedProblem(Random(seed), Random(seed + 1000), 4);
+    SearchProblem problem = mixed->Ask();
+    const Cluster& cluster = problem.cluster;
+    problem.choices.micro_batches = {1};
+    problem.choices.recomputes = {Recompute::kNone};
+    problem.choices.rank_orders = {kStagesFirstRankOrder, kDefaultRankOrder};
+    const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
+    std::set<std::vector<std::vector<std::vector<int>>>> seen;
+    for (size_t i = 0; i < space->size(); ++i) {
+      Plan plan;
+      try {
+        plan = space->Make(i);
+      } catch (const InputError&) {
+        continue;
+      }
+      std::vector<std::vector<std::vector<int>>> devices;
+      for (const Stage& stage : plan.stages) devices.push_back(stage.replicas);
+      EXPECT_TRUE(seen.insert(devices).second) << space->Describe(i);
+      if (plan.rank_order == kDefaultRankOrder) continue;
+      ++stages_first;
+      EXPECT_NE(cluster.device_group(devices.front()[0][0]),
+                cluster.device_group(devices.back()[0][0]))
+          << space->Describe(i);
+    }
+  }
+  EXPECT_GT(stages_first, 0);
 }
 
 // Of gradients that are not all-reduced nothing is shared out.

@@ -1,0 +1,183 @@
+// Orders of ranks: one is tried where the other takes as long, and both where they may differ.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "costmodel/memo_model.h"
+#include "costmodel/random.h"
+#include "search/evaluation.h"
+#include "search/space.h"
+#include "sim/test_nodes.h"
+#include "tests/laws.h"
+#include "tests/small_problems.h"
+
+namespace stagecraft {
+namespace {
+
+NodeType Wired(NodeType type, Wiring wiring) {
+  type.wiring = wiring;
+  type.nvls = false;
+  return type;
+}
+
+// All below so many PCIe switches of one root.
+NodeType BelowSwitches(int switches) {
+  NodeType type = Wired(CubeMesh(), Wiring::kPcie);
+  type.pcie.roots = 1;
+  type.pcie.switch_root.assign(switches, 0);
+  type.pcie.device_switch = SpreadEvenly(type.devices, switches);
+  type.pcie.nic_switch = {0};
+  type.pcie.uplinks.assign(switches, MakeLink(LinkKind::kPcie, 1_us, 10));
+  return type;
+}
+
+Cluster Of(NodeType type, int nodes) {
+  type.device.memory = Bytes(int64_t{1} << 40);
+  return Cluster(type.id, {{type, nodes}});
+}
+
+// Half of the devices have slower links to the switch.
+Cluster OverOwnLinks(NodeType type) {
+  type.device.memory = Bytes(int64_t{1} << 40);
+  std::vector<Cluster::ExplicitLink> links;
+  for (int device = 0; device < type.devices; ++device) {
+    const std::string name = fmt::format("node0/gpu{}", device);
+    const Link link = MakeLink(LinkKind::kPcie, 1_us, device % 4 < 2 ? 50 : 10);
+    links.push_back({name, "hub", link});
+    links.push_back({"hub", name, link});
+  }
+  return Cluster("own links", {{type, 1}}, links);
+}
+
+NodeType WithBoardOf(const SmallProblem& small, NodeType type) {
+  type.device = small.cluster.device(0);
+  return type;
+}
+
+// Devices of one node that see each other alike.
+std::vector<Cluster> AlikeClusters(const SmallProblem& small) {
+  return {Of(WithBoardOf(small, Switched()), 1),
+          Of(WithBoardOf(small, Wired(Switched(), Wiring::kAllPairs)), 1),
+          Of(WithBoardOf(small, Wired(CubeMesh(), Wiring::kPcie)), 1),
+          Of(WithBoardOf(small, BelowSwitches(1)), 1)};
+}
+
+std::vector<Cluster> UnevenClusters(const SmallProblem& small) {
+  return {
+      Of(WithBoardOf(small, CubeMesh()), 1),       Of(WithBoardOf(small, Pairs()), 2),
+      Of(WithBoardOf(small, BelowSwitches(4)), 1), Of(WithBoardOf(small, Switched()), 2),
+      Of(WithBoardOf(small, Rack()), 4),           OverOwnLinks(WithBoardOf(small, Switched()))};
+}
+
+// The same network on another cluster.
+SearchProblem AskOn(const Cluster& cluster, const SmallProblem& small, const CostModel& model) {
+  SearchProblem problem{
+      .workload = small.workload, .cluster = cluster, .model = model, .given = small.given};
+  problem.choices.micro_batches = {1, 4};
+  problem.choices.recomputes = {Recompute::kNone};
+  return problem;
+}
+
+Evaluation Simulate(const SearchProblem& problem, const Plan& plan) {
+  return SimulateStep(plan, problem.workload, problem.cluster, problem.model).evaluation;
+}
+
+bool AreEqual(const Evaluation& one, const Evaluation& other) {
+  return one.step_time == other.step_time && MemoryShare(one.memory) == MemoryShare(other.memory);
+}
+
+// Both orders of plans of that problem's space, drawn.
+struct Compared {
+  int once = 0;       // of which one is in the space
+  int different = 0;  // of which both are, and one is better
+};
+
+Compared CompareOrders(const SearchProblem& problem, uint64_t seed) {
+  constexpr int kDraws = 40;
+  const auto name = [](const PlanDegrees& d) {
+    return fmt::format("{} {} {}", laws::Describe(d), d.data, Name(d.order));
+  };
+  std::map<std::string, int> orders;
+  std::vector<PlanDegrees> space = EnumerateDegrees(problem);
+  for (const PlanDegrees& degrees : space) ++orders[name(degrees)];
+  std::erase_if(space, [](const PlanDegrees& d) { return d.pipeline == 1 || d.data == 1; });
+  Compared compared;
+  Random random(seed);
+  for (int draw = 0; draw < kDraws && !space.empty(); ++draw) {
+    PlanDegrees degrees = space[random.Integer(0, static_cast<int64_t>(space.size()) - 1)];
+    const bool has_both = orders.at(name(degrees)) == 2;
+    const auto with = [&](const char* order) {
+      degrees.rank_order = order;
+      return Simulate(problem, MakePlan(degrees, problem.workload, problem.cluster));
+    };
+    const bool is_equal = AreEqual(with(kDefaultRankOrder), with(kStagesFirstRankOrder));
+    EXPECT_TRUE(has_both || is_equal) << problem.cluster.name() << " " << name(degrees);
+    compared.once += !has_both;
+    compared.different += has_both && !is_equal;
+  }
+  return compared;
+}
+
+TEST(RankOrdersTest, OneIsTriedWhereDevicesAreAlikeAndTheOtherTakesAsLong) {
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    const auto small = MakeSmallProblem(Random(seed), 2);
+    if (seed % 4 == 1) small->given.gradient_sync.method = SyncMethod::kHierarchical;
+    const MemoModel memo(small->model);
+    for (const Cluster& cluster : AlikeClusters(*small)) {
+      SearchProblem problem = AskOn(cluster, *small, memo);
+      problem.choices.fewer_devices = seed % 2 == 1;
+      if (seed % 2 == 0) {
+        problem.choices.orders = {PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward,
+                                  PipelineOrder::kZeroBubbleV, PipelineOrder::kDualPipe,
+                                  PipelineOrder::kChimera};
+      }
+      for (const PlanDegrees& degrees : EnumerateDegrees(problem)) {
+        EXPECT_EQ(degrees.rank_order, kDefaultRankOrder) << laws::Describe(degrees);
+      }
+      EXPECT_EQ(CompareOrders(problem, seed).once, 40) << cluster.name();
+    }
+  }
+}
+
+TEST(RankOrdersTest, BothAreTriedWhereSomeAreFasterThanOthers) {
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    const auto small = MakeSmallProblem(Random(seed), 2);
+    const MemoModel memo(small->model);
+    for (const Cluster& cluster : UnevenClusters(*small)) {
+      const SearchProblem problem = AskOn(cluster, *small, memo);
+      EXPECT_GT(CompareOrders(problem, seed).different, 0) << cluster.name();
+    }
+  }
+}
+
+// Four scale-up domains of eight devices.
+TEST(RankOrdersTest, GroupsThatFillDomainsAreTriedOnce) {
+  int once = 0;
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    const auto small = MakeSmallProblem(Random(seed), 2);
+    const MemoModel memo(small->model);
+    for (const NodeType& type : {Switched(), CubeMesh()}) {
+      const Cluster cluster = Of(WithBoardOf(*small, type), 4);
+      SearchProblem problem = AskOn(cluster, *small, memo);
+      problem.choices.tensor = {4, 8};
+      once += CompareOrders(problem, seed).once;
+    }
+  }
+  EXPECT_GT(once, 20);
+}
+
+TEST(RankOrdersTest, AskedForBothWhereTheyAreAlikeOneIsTried) {
+  const auto small = MakeSmallProblem(Random(1), 2);
+  for (const Cluster& cluster : AlikeClusters(*small)) {
+    SearchProblem problem = AskOn(cluster, *small, small->model);
+    const size_t usual = EnumerateDegrees(problem).size();
+    problem.choices.rank_orders = {kStagesFirstRankOrder, kDefaultRankOrder, "dp-tp-cp-ep-pp"};
+    EXPECT_EQ(EnumerateDegrees(problem).size(), usual);
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft
