@@ -34,7 +34,8 @@ class Enumeration {
       : problem_(problem),
         workload_(problem.workload),
         choices_(problem.choices),
-        experts_(ExpertCount(problem.workload)) {}
+        experts_(ExpertCount(problem.workload)),
+        one_stage_(OrderOfOneStage(problem)) {}
 
   std::vector<PlanDegrees> Run() {
     for (const int devices : DeviceCounts()) {
@@ -151,13 +152,14 @@ class Enumeration {
   }
 
   void AddChunks(PipelineOrder order, PlanDegrees degrees) {
-    if (degrees.pipeline == 1 && order != PipelineOrder::kOneForwardOneBackward) return;
+    if (degrees.pipeline == 1 && order != one_stage_) return;
     degrees.order = order;
     std::vector<int> usual(kMostChunks);
     for (int i = 0; i < kMostChunks; ++i) usual[i] = i + 1;
     for (const int chunks : Or(choices_.chunks, usual)) {
       degrees.chunks = chunks;
-      if (ChunksFit(degrees)) AddRecomputes(degrees);
+      const bool is_needless = degrees.pipeline == 1 && chunks > 1;
+      if (!is_needless && ChunksFit(degrees)) AddRecomputes(degrees);
     }
   }
 
@@ -206,6 +208,7 @@ class Enumeration {
   const Workload& workload_;
   const Choices& choices_;
   const int experts_;
+  const std::optional<PipelineOrder> one_stage_;
   std::vector<PlanDegrees> found_;
 };
 
@@ -214,6 +217,16 @@ class Enumeration {
 std::vector<PipelineOrder> OrdersToTry(const SearchProblem& problem) {
   return Or(problem.choices.orders,
             {PipelineOrder::kOneForwardOneBackward, PipelineOrder::kInterleaved});
+}
+
+std::optional<PipelineOrder> OrderOfOneStage(const SearchProblem& problem) {
+  const std::vector<PipelineOrder> orders = OrdersToTry(problem);
+  if (Allows(orders, PipelineOrder::kOneForwardOneBackward)) {
+    return PipelineOrder::kOneForwardOneBackward;
+  }
+  const auto suits = [](PipelineOrder order) { return LeastChunks(order) == 1; };
+  const auto first = std::find_if(orders.begin(), orders.end(), suits);
+  return first == orders.end() ? std::nullopt : std::optional(*first);
 }
 
 std::vector<Recompute> RecomputesToTry(const SearchProblem& problem) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ inline constexpr int kMostChunks = 16;
 
 // The problem's choices or, where it leaves them open, the usual ones.
 std::vector<PipelineOrder> OrdersToTry(const SearchProblem& problem);
+// The one that is tried where there is one stage: 1F1B or, where that is no choice, the first
+// that takes one chunk.
+std::optional<PipelineOrder> OrderOfOneStage(const SearchProblem& problem);
 std::vector<Recompute> RecomputesToTry(const SearchProblem& problem);
 std::vector<std::string> RankOrdersToTry(const SearchProblem& problem);
 
@@ -28,8 +32,9 @@ std::vector<std::string> RankOrdersToTry(const SearchProblem& problem);
 //   context    a power of two, at most 16, that leaves 256 tokens of a sequence
 //   expert     divides the experts and the data-parallel ranks
 //   pipeline   divides what is left of the devices
+//   order      one where there is one stage
 //   chunks     where virtual stages divide the blocks, or the layers with both ends; at most
-//              kMostChunks
+//              kMostChunks, and one where there is one stage
 //   micro-batch  divides a replica's samples, at most kMostMicroBatch, of those with one
 //              chunk and several only what fills the pipeline's groups
 //   sequence parallelism  with and without where tensor ranks could share tokens

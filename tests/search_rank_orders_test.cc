@@ -2,13 +2,20 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "costmodel/check.h"
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
 #include "search/evaluation.h"
+#include "search/plan_space.h"
+#include "search/plans/draft_moves.h"
+#include "search/plans/plan_draft.h"
+#include "search/plans/plan_maker.h"
+#include "search/plans/plan_starts.h"
 #include "search/space.h"
 #include "sim/test_nodes.h"
 #include "tests/laws.h"
@@ -177,6 +184,58 @@ TEST(RankOrdersTest, AskedForBothWhereTheyAreAlikeOneIsTried) {
     problem.choices.rank_orders = {kStagesFirstRankOrder, kDefaultRankOrder, "dp-tp-cp-ep-pp"};
     EXPECT_EQ(EnumerateDegrees(problem).size(), usual);
   }
+}
+
+// Drafts on a walk: those of one order of ranks take as long with the other, and of the rest
+// the other is a move away. Returns how many had one though stages and replicas were several.
+int WalkOrders(const SearchProblem& problem, uint64_t seed) {
+  const auto space =
+      problem.cluster.homogeneous() ? MakeEqualStages(problem) : MakePooledStages(problem);
+  const DraftMoves moves(problem);
+  const PlanMaker maker(problem);
+  PlanDraft draft = FindStarts(problem, *space, 1).at(0).draft;
+  Random random(seed);
+  int once = 0;
+  for (int i = 0; i < 60; ++i) {
+    draft = moves.Draw(draft, random).value();
+    PlanDraft other = draft;
+    const bool is_usual = draft.rank_order == kDefaultRankOrder;
+    other.rank_order = is_usual ? kStagesFirstRankOrder : kDefaultRankOrder;
+    const std::vector<PlanDraft> all = moves.All(draft);
+    const bool is_near = std::find(all.begin(), all.end(), other) != all.end();
+    EXPECT_EQ(is_near, HasRankOrders(draft, problem.cluster)) << draft.Describe();
+    EXPECT_EQ(Settled(other, problem) == draft, !is_near) << draft.Describe();
+    if (is_near) continue;
+    EXPECT_TRUE(is_usual);
+    try {
+      EXPECT_TRUE(
+          AreEqual(Simulate(problem, maker.Make(draft)), Simulate(problem, maker.Make(other))))
+          << problem.cluster.name() << " " << draft.Describe();
+    } catch (const InputError&) {
+      EXPECT_EQ(draft.zero, 3) << draft.Describe();
+    }
+    once += draft.stages.size() > 1 && draft.replica_count() > 1;
+  }
+  return once;
+}
+
+TEST(RankOrdersTest, DraftsHaveOneWhereTheOtherTakesAsLong) {
+  int alike = 0, mixed = 0;
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    const auto small = MakeSmallProblem(Random(seed), 2);
+    const MemoModel memo(small->model);
+    for (const Cluster& cluster : AlikeClusters(*small)) {
+      alike += WalkOrders(AskOn(cluster, *small, memo), seed);
+    }
+    for (const Cluster& cluster : UnevenClusters(*small)) {
+      WalkOrders(AskOn(cluster, *small, memo), seed);
+    }
+    const auto unlike = MakeMixedProblem(Random(seed));
+    const MemoModel other_memo(unlike->model);
+    mixed += WalkOrders(unlike->Ask(other_memo), seed);
+  }
+  EXPECT_GT(alike, 60);
+  EXPECT_GT(mixed, 20);
 }
 
 }  // namespace

@@ -7,23 +7,6 @@
 #include "search/space.h"
 
 namespace stagecraft {
-namespace {
-
-// Some pool has several stages, of which one has several replicas: else every order of ranks
-// puts them on the same devices.
-bool HasRankOrders(const PlanDraft& draft) {
-  for (size_t pool = 0; pool < draft.stages[0].replicas.size(); ++pool) {
-    int stages = 0, most = 0;
-    for (const DraftStage& stage : draft.stages) {
-      stages += stage.replicas[pool] > 0 ? 1 : 0;
-      most = std::max(most, stage.replicas[pool]);
-    }
-    if (stages > 1 && most > 1) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 DraftMoves::DraftMoves(const SearchProblem& problem)
     : problem_(problem),
@@ -111,49 +94,46 @@ void DraftMoves::ChangeLayout(const PlanDraft& draft, Drafts& found) const {
     other.sequence_parallel = !draft.sequence_parallel;
     found.push_back(std::move(other));
   }
+  const bool has_orders = HasRankOrders(draft, problem_.cluster);
   for (const std::string& rank_order : rank_orders_) {
-    if (rank_order == draft.rank_order || !HasRankOrders(draft)) continue;
+    if (rank_order == draft.rank_order || !has_orders) continue;
     PlanDraft other = draft;
     other.rank_order = rank_order;
     found.push_back(std::move(other));
   }
 }
 
-std::vector<PlanDraft> DraftMoves::All(const PlanDraft& draft) const {
+std::vector<PlanDraft> DraftMoves::Find(std::span<const Kind> kinds, const PlanDraft& draft) const {
   Drafts found;
-  for (const auto kind : kinds_) (this->*kind)(draft, found);
-  std::set<PlanDraft> seen{draft};
+  for (const Kind kind : kinds) (this->*kind)(draft, found);
+  for (PlanDraft& moved : found) moved = Settled(std::move(moved), problem_);
+  std::set<PlanDraft> seen{Settled(draft, problem_)};
   std::erase_if(found, [&](const PlanDraft& moved) { return !seen.insert(moved).second; });
   return found;
 }
 
+std::vector<PlanDraft> DraftMoves::All(const PlanDraft& draft) const { return Find(kinds_, draft); }
+
 std::vector<PlanDraft> DraftMoves::OfShape(const PlanDraft& draft) const {
-  const auto once = [&](const PlanDraft& from, Drafts& found) {
-    ChangeMicroBatch(from, found);
-    ChangeSharding(from, found);
-    ChangeOrder(from, found);
-  };
-  Drafts found;
-  once(draft, found);
-  for (size_t i = 0, first = found.size(); i < first; ++i) {
-    const PlanDraft one = found[i];
-    once(one, found);
+  constexpr Kind kOfShape[] = {&DraftMoves::ChangeMicroBatch, &DraftMoves::ChangeSharding,
+                               &DraftMoves::ChangeOrder};
+  const Drafts once = Find(kOfShape, draft);
+  std::set<PlanDraft> found(once.begin(), once.end());
+  for (const PlanDraft& one : once) {
+    for (PlanDraft& moved : Find(kOfShape, one)) found.insert(std::move(moved));
   }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  std::erase(found, draft);
-  return found;
+  found.erase(Settled(draft, problem_));
+  return {found.begin(), found.end()};
 }
 
 std::optional<PlanDraft> DraftMoves::Draw(const PlanDraft& draft, Random& random) const {
   constexpr int kTries = 300;
   for (int i = 0; i < kTries; ++i) {
     const auto kind = random.Integer(0, static_cast<int64_t>(kinds_.size()) - 1);
-    Drafts found;
-    (this->*kinds_[kind])(draft, found);
+    Drafts found = Find({&kinds_[kind], 1}, draft);
     if (found.empty()) continue;
-    PlanDraft drawn = found[random.Integer(0, static_cast<int64_t>(found.size()) - 1)];
-    if (drawn != draft && maker_.IsPlan(drawn)) return drawn;
+    PlanDraft& drawn = found[random.Integer(0, static_cast<int64_t>(found.size()) - 1)];
+    if (maker_.IsPlan(drawn)) return std::move(drawn);
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ namespace stagecraft {
 // and where boards are unlike
 //   a stage's replicas double or halve, for tensor ranks or devices, or one comes or goes
 //   replicas of a stage go to other boards, or two stages exchange half of theirs
-// Most of what is made so is a plan; PlanMaker knows.
+// Most of what is made so is a plan; PlanMaker knows. All are Settled().
 class DraftMoves {
  public:
   // The problem outlives it.
@@ -39,6 +40,9 @@ class DraftMoves {
 
  private:
   using Drafts = std::vector<PlanDraft>;
+  using Kind = void (DraftMoves::*)(const PlanDraft&, Drafts&) const;
+  // All of these kinds, settled and each once.
+  Drafts Find(std::span<const Kind> kinds, const PlanDraft& draft) const;
   void ShiftBlocks(const PlanDraft& draft, Drafts& found) const;
   void ChangeRecompute(const PlanDraft& draft, Drafts& found) const;
   void ChangeMicroBatch(const PlanDraft& draft, Drafts& found) const;
@@ -53,7 +57,7 @@ class DraftMoves {
 
   const SearchProblem& problem_;
   const PlanMaker maker_;
-  std::vector<void (DraftMoves::*)(const PlanDraft&, Drafts&) const> kinds_;
+  std::vector<Kind> kinds_;
   const std::vector<Recompute> recomputes_;
   const std::vector<PipelineOrder> orders_;
   const std::vector<std::string> rank_orders_;

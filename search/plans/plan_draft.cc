@@ -5,8 +5,36 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+
+#include "search/rank_places.h"
+#include "search/space.h"
 
 namespace stagecraft {
+namespace {
+
+template <typename T>
+bool Divides(const std::vector<T>& stages, int T::*tensor) {
+  return std::any_of(stages.begin(), stages.end(),
+                     [&](const T& stage) { return stage.*tensor > 1; });
+}
+
+// What of the draft lies in that pool.
+PlacedSets SetsIn(const Pool& pool, size_t index, const PlanDraft& draft) {
+  PlacedSets sets{.first_device = pool.first, .set_devices = 0};
+  for (const DraftStage& stage : draft.stages) {
+    const int replicas = stage.replicas[index], devices = stage.tensor * draft.context;
+    if (replicas == 0) continue;
+    ++sets.stages;
+    sets.replicas = std::max(sets.replicas, replicas);
+    sets.devices += replicas * devices;
+    sets.set_devices = std::gcd(sets.set_devices, devices);
+  }
+  sets.are_all = sets.devices == draft.devices();
+  return sets;
+}
+
+}  // namespace
 
 int DraftStage::replica_count() const {
   return std::accumulate(replicas.begin(), replicas.end(), 0);
@@ -63,8 +91,7 @@ std::vector<Pool> DraftPools(const Cluster& cluster) {
 
 PlanDraft DraftOf(const Plan& plan, const SearchProblem& problem) {
   const Stage& first = plan.stages[0];
-  const bool divides = std::any_of(plan.stages.begin(), plan.stages.end(),
-                                   [](const Stage& stage) { return stage.tensor_parallel > 1; });
+  const bool divides = Divides(plan.stages, &Stage::tensor_parallel);
   PlanDraft draft{
       .order = plan.order,
       .chunks = plan.chunk_count(),
@@ -87,6 +114,35 @@ PlanDraft DraftOf(const Plan& plan, const SearchProblem& problem) {
       ++own.replicas[pool];
     }
     draft.stages.push_back(std::move(own));
+  }
+  return draft;
+}
+
+bool HasRankOrders(const PlanDraft& draft, const Cluster& cluster) {
+  const std::vector<Pool> pools = DraftPools(cluster);
+  for (size_t pool = 0; pool < pools.size(); ++pool) {
+    if (RankOrderMatters(cluster, SetsIn(pools[pool], pool, draft))) return true;
+  }
+  return false;
+}
+
+PlanDraft Settled(PlanDraft draft, const SearchProblem& problem) {
+  const Choices& choices = problem.choices;
+  const std::string usual = kDefaultRankOrder;
+  if (draft.stages.size() == 1) {
+    if (const std::optional<PipelineOrder> order = OrderOfOneStage(problem)) {
+      draft.order = *order;
+      draft.chunks = 1;
+    }
+  }
+  if (!Divides(draft.stages, &DraftStage::tensor)) {
+    draft.sequence_parallel = problem.given.sequence_parallel != 0;
+  }
+  const bool is_alone = draft.replica_count() * draft.context == 1;
+  if (is_alone && Allows(choices.zeros, 0)) draft.zero = 0;
+  if (draft.rank_order == kStagesFirstRankOrder && Allows(choices.rank_orders, usual) &&
+      !HasRankOrders(draft, problem.cluster)) {
+    draft.rank_order = usual;
   }
   return draft;
 }

@@ -52,4 +52,11 @@ struct PlanDraft {
 
 PlanDraft DraftOf(const Plan& plan, const SearchProblem& problem);
 
+// Whether replicas of a stage beside each other make another plan than stages of a replica.
+bool HasRankOrders(const PlanDraft& draft, const Cluster& cluster);
+
+// Of all drafts of the same plan one: what shares, divides or moves nothing is as it usually
+// is. One stage is no pipeline: it has no chunks, and no order but OrderOfOneStage().
+PlanDraft Settled(PlanDraft draft, const SearchProblem& problem);
+
 }  // namespace stagecraft

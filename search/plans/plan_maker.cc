@@ -191,6 +191,7 @@ Plan PlanMaker::Make(const PlanDraft& draft) const {
   const std::string error =
       FindChunkError(degrees.order, PlacementOf(degrees), degrees.pipeline, degrees.chunks);
   if (!error.empty()) throw InputError(error);
+  if (degrees.pipeline == 1 && degrees.chunks > 1) throw InputError("chunks: want several stages");
   Plan plan = PlanWithoutStages(problem_, draft.micro_batch,
                                 draft.sequence_parallel && degrees.tensor > 1, draft.zero);
   plan.order = draft.order;

@@ -46,8 +46,9 @@ double PlanTrials::Keep(const PlanDraft& draft, std::optional<RankedPlan> tried)
   return score;
 }
 
-std::vector<double> PlanTrials::Score(const std::vector<PlanDraft>& drafts) {
+std::vector<double> PlanTrials::Score(std::vector<PlanDraft> drafts) {
   constexpr size_t kWave = 64;  // between looks at the budget
+  for (PlanDraft& draft : drafts) draft = Settled(std::move(draft), problem_);
   std::vector<size_t> unseen;
   for (size_t i = 0; i < drafts.size(); ++i) {
     if (seen_.try_emplace(drafts[i], kInfinity).second) unseen.push_back(i);

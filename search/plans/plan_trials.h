@@ -24,11 +24,11 @@ class PlanTrials {
   const Budget& budget() const { return options_.budget; }
   bool IsSpent() const { return findings_.IsSpent(); }
 
-  // Simulates what was not seen before, side by side, an evaluation each. Infinity where
+  // Simulates the plans not seen before, side by side, an evaluation each. Infinity where
   // there is no such plan, which costs nothing, or no budget; far beyond any plan that
   // fits where memory does not suffice, the more the worse. The same at any number of
   // threads.
-  std::vector<double> Score(const std::vector<PlanDraft>& drafts);
+  std::vector<double> Score(std::vector<PlanDraft> drafts);
   // Whether that is the score of a plan that fits.
   static bool Fits(double score);
   double Score(const PlanDraft& draft) { return Score(std::vector{draft})[0]; }

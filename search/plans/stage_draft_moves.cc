@@ -113,7 +113,6 @@ void DraftMoves::TradeDegrees(const PlanDraft& draft, Drafts& found) const {
         const int replicas = std::max(1, traded.replica_count());
         const int64_t own = problem_.given.global_batch / replicas;
         traded.micro_batch = std::gcd(own, traded.micro_batch);
-        if (replicas * traded.context == 1) traded.zero = 0;
         found.push_back(std::move(traded));
       }
     }

@@ -1,0 +1,122 @@
+// One stage has no chunks and no order but one: what differs in these alone is one plan.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "costmodel/random.h"
+#include "search/plan_space.h"
+#include "search/plans/draft_moves.h"
+#include "search/plans/plan_draft.h"
+#include "search/plans/plan_maker.h"
+#include "search/plans/plan_trials.h"
+#include "search/space.h"
+#include "tests/small_problems.h"
+
+namespace stagecraft {
+namespace {
+
+TEST(OneStageTest, OfASpaceHasNoChunksAndOneOrder) {
+  const auto small = MakeSmallProblem(Random(1), 2);
+  SearchProblem problem = small->Ask();
+  const auto of_one_stage = [&](std::vector<PipelineOrder> orders) {
+    problem.choices.orders = std::move(orders);
+    std::set<std::pair<PipelineOrder, int>> found;
+    for (const PlanDegrees& degrees : EnumerateDegrees(problem)) {
+      if (degrees.pipeline == 1) found.insert({degrees.order, degrees.chunks});
+    }
+    return found;
+  };
+  using Found = std::set<std::pair<PipelineOrder, int>>;
+  const Found usual{{PipelineOrder::kOneForwardOneBackward, 1}};
+  EXPECT_EQ(of_one_stage({}), usual);
+  EXPECT_EQ(of_one_stage({PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward}), usual);
+  const Found list{{PipelineOrder::kList, 1}};
+  EXPECT_EQ(
+      of_one_stage({PipelineOrder::kInterleaved, PipelineOrder::kList, PipelineOrder::kGpipe}),
+      list);
+  EXPECT_EQ(of_one_stage({PipelineOrder::kInterleaved}), Found());
+}
+
+PlanDraft OneStage(const SearchProblem& problem, PipelineOrder order, int chunks) {
+  PlanDraft draft;
+  draft.order = order;
+  draft.chunks = chunks;
+  draft.sequence_parallel = problem.given.sequence_parallel != 0;
+  const std::vector<Pool> pools = DraftPools(problem.cluster);
+  DraftStage stage{.replicas = std::vector<int>(pools.size()),
+                   .blocks = problem.workload.layer_count() - 2};
+  stage.replicas[0] = pools[0].devices;
+  draft.stages = {stage};
+  return draft;
+}
+
+// Every move of one stage and of two that become one.
+TEST(OneStageTest, OfADraftHasNoChunksAndOneOrder) {
+  const auto unlike = MakeMixedProblem(Random(1), Random(1001), 2);
+  const SearchProblem problem = unlike->Ask();
+  const DraftMoves moves(problem);
+  const PlanDraft one = OneStage(problem, PipelineOrder::kOneForwardOneBackward, 1);
+  PlanDraft two = one;
+  two.order = PipelineOrder::kInterleaved;
+  two.chunks = 2;
+  DraftStage& first = two.stages[0];
+  first.replicas[0] /= 2;
+  first.blocks /= 2;
+  two.stages.push_back(first);
+  for (const PlanDraft& from : {one, two}) {
+    int single = 0;
+    for (const std::vector<PlanDraft>& moved : {moves.All(from), moves.OfShape(from)}) {
+      for (const PlanDraft& draft : moved) {
+        if (draft.stages.size() > 1) continue;
+        ++single;
+        EXPECT_EQ(draft.order, PipelineOrder::kOneForwardOneBackward) << draft.Describe();
+        EXPECT_EQ(draft.chunks, 1) << draft.Describe();
+        EXPECT_NE(draft, from);
+      }
+    }
+    EXPECT_GT(single, 0);
+  }
+}
+
+// How many plans these drafts are, of which the first fits.
+size_t CountPlans(const SearchProblem& problem, const std::vector<PlanDraft>& drafts) {
+  const SearchOptions options{.top = 10};
+  const auto space = MakePooledStages(problem);
+  PlanTrials trials(problem, *space, options);
+  const std::vector<double> scores = trials.Score(drafts);
+  EXPECT_TRUE(PlanTrials::Fits(scores[0]));
+  EXPECT_EQ(scores, std::vector<double>(drafts.size(), scores[0]));
+  return trials.Finish().plans.size();
+}
+
+TEST(OneStageTest, IsSimulatedOnceWithWhateverOrderItComes) {
+  const auto unlike = MakeMixedProblem(Random(1), Random(1001), 2);
+  const SearchProblem problem = unlike->Ask();
+  const PlanDraft one = OneStage(problem, PipelineOrder::kOneForwardOneBackward, 1);
+  std::vector<PlanDraft> drafts{one};
+  for (const int chunks : {2, 3, 4}) {
+    drafts.push_back(OneStage(problem, PipelineOrder::kInterleaved, chunks));
+  }
+  EXPECT_EQ(CountPlans(problem, drafts), 1u);
+  const PlanMaker maker(problem);
+  EXPECT_TRUE(maker.IsPlan(drafts[0]));
+  EXPECT_FALSE(maker.IsPlan(drafts[1]));
+}
+
+TEST(OneStageTest, IsSimulatedOnceWhereNothingIsSharedDividedOrMoved) {
+  const auto unlike = MakeMixedProblem(Random(1), Random(1001), 4);
+  const SearchProblem problem = unlike->Ask();
+  PlanDraft alone = OneStage(problem, PipelineOrder::kOneForwardOneBackward, 1);
+  alone.stages[0].replicas[0] = 1;
+  std::vector<PlanDraft> drafts(5, alone);
+  drafts[1].zero = 1;
+  drafts[2].zero = 2;
+  drafts[3].sequence_parallel = !alone.sequence_parallel;
+  drafts[4].rank_order = kStagesFirstRankOrder;
+  EXPECT_EQ(CountPlans(problem, drafts), 1u);
+}
+
+}  // namespace
+}  // namespace stagecraft
