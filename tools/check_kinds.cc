@@ -28,6 +28,7 @@
 #include "sim/node_catalogue.h"
 #include "sim/plan_proto.h"
 #include "sim/schedule_proto.h"
+#include "sim/timeline_record_proto.h"
 #include "sim/workload_proto.h"
 #include "tools/check_samples.h"
 #include "tools/validation/stack_table.h"
@@ -74,9 +75,10 @@ std::string DescribeTimeline(const TimelineProto& proto, const std::string& path
       fmt::format("{} tasks in {:.6f} ms, fingerprint {:016x}", timeline.task_count(),
                   timeline.makespan().ms(), timeline.Fingerprint());
   if (!proto.has_schedule()) return detail + ", no schedule";
-  const Schedule schedule = ScheduleFromProto(proto.schedule(), path + ": schedule");
-  CheckFollows(schedule, timeline, path);
-  return detail + ", schedule of " + DescribeSchedule(schedule, path);
+  const TimelineRecord record = TimelineRecordFromProto(proto, path);
+  CheckFollows(record.schedule, timeline, path);
+  if (record.measurement) detail += ", measured by executor " + record.measurement->executor;
+  return detail + ", schedule of " + DescribeSchedule(record.schedule, path);
 }
 
 std::string DescribePlan(const PlanProto& proto, const std::string& path,

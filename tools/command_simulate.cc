@@ -3,10 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <ostream>
-#include <sstream>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
@@ -14,18 +12,18 @@
 #include "search/evaluation.h"
 #include "sim/memory/memory_curve.h"
 #include "sim/schedule.h"
-#include "sim/schedule_proto.h"
-#include "tools/chrome_writer.h"
+#include "sim/timeline_record.h"
+#include "sim/timeline_record_proto.h"
 #include "tools/command.h"
 #include "tools/cost_model_flag.h"
 #include "tools/flags.h"
 #include "tools/network_flags.h"
 #include "tools/network_report.h"
-#include "tools/perfetto_writer.h"
 #include "tools/plan_flags.h"
 #include "tools/report_header.h"
 #include "tools/steady_report.h"
 #include "tools/step_report.h"
+#include "tools/trace_file.h"
 #include "tools/trace_view.h"
 #include "tools/validation/row_memory.h"
 
@@ -45,22 +43,11 @@ struct Outputs {
 
 // Before anything is simulated: an output that cannot be written is known now.
 void CheckOutputs(const Outputs& outputs) {
-  if (!outputs.trace.empty()) {
-    const std::string extension = std::filesystem::path(outputs.trace).extension().string();
-    if (extension != ".pftrace" && extension != ".json") {
-      throw InputError("--trace: got \"" + outputs.trace + "\", want a .pftrace or .json file");
-    }
-  }
+  if (!outputs.trace.empty()) CheckTraceFile("--trace", outputs.trace);
   if (!outputs.timeline.empty() && !outputs.timeline.ends_with(".pb")) {
     throw InputError("--timeline: got \"" + outputs.timeline + "\", want a .pb file");
   }
-  for (const std::string& file : {outputs.trace, outputs.timeline}) {
-    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-    std::error_code error;
-    if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
-      throw InputError(file + ": the folder \"" + folder.string() + "\" does not exist");
-    }
-  }
+  for (const std::string& file : {outputs.trace, outputs.timeline}) CheckFolderOf(file);
 }
 
 std::string RankName(const PlannedJob& job, const RankInfo& rank) {
@@ -95,23 +82,28 @@ TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
   return MakeTraceView(input);
 }
 
-void WriteTrace(const std::string& file, const PlannedJob& job, const SimulatedStep& step) {
-  const TraceView view = ViewOf(job, step);
-  std::ostringstream bytes;
-  if (file.ends_with(".json")) {
-    WriteChrome(view, bytes);
-  } else {
-    WritePerfetto(view, bytes);
+TimelineRecord RecordOf(const PlannedJob& job, SimulatedStep step) {
+  TimelineRecord record;
+  for (const auto& changes : MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule,
+                                            step.timeline, StackFramework(job.stack))) {
+    Bytes& peak = record.peak_memory.emplace_back();
+    for (const MemoryChange& change : changes) peak = std::max(peak, change.used);
   }
-  WriteFileAtomically(file, std::move(bytes).str());
+  for (const std::vector<Estimate>& estimates : step.costs.estimates) {
+    std::vector<Duration>& by_op = record.op_times.by_device.emplace_back();
+    for (const Estimate& estimate : estimates) by_op.push_back(estimate.time);
+  }
+  record.op_times.device_of_rank = step.costs.device_of_rank;
+  record.schedule = std::move(step.schedule);
+  record.timeline = std::move(step.timeline);
+  return record;
 }
 
 void WriteOutputs(const Outputs& outputs, const PlannedJob& job, const SimulatedStep& step,
                   std::ostream& err) {
-  if (!outputs.trace.empty()) WriteTrace(outputs.trace, job, step);
+  if (!outputs.trace.empty()) WriteTraceFile(outputs.trace, ViewOf(job, step));
   if (!outputs.timeline.empty()) {
-    WriteFileAtomically(outputs.timeline,
-                        ToProto(step.timeline, step.schedule).SerializeAsString());
+    WriteFileAtomically(outputs.timeline, ToProto(RecordOf(job, step)).SerializeAsString());
   }
   if (outputs.quiet) return;
   for (const std::string& file : {outputs.trace, outputs.timeline}) {

@@ -1,0 +1,171 @@
+#include "sim/timeline_record_proto.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/units.h"
+#include "sim/engine.h"
+#include "sim/schedule_proto.h"
+#include "sim/task_devices.h"
+
+namespace stagecraft {
+namespace {
+
+// Half of what a Duration holds, so that differences of sums fit as well.
+constexpr double kMostDeviceNs = 4.6e18;
+
+class RecordReader {
+ public:
+  RecordReader(const TimelineProto& proto, std::string_view file)
+      : proto_(proto), path_(fmt::format("{}: timeline", file)), file_(file) {}
+
+  TimelineRecord Read() {
+    record_.timeline = TimelineFromProto(proto_, path_);
+    if (!proto_.has_schedule()) Fail("schedule: got none, want the one that was run");
+    record_.schedule = ScheduleFromProto(proto_.schedule(), file_ + ": schedule");
+    CheckCircles();
+    CheckSum();
+    ReadMemory();
+    ReadOpTimes();
+    if (proto_.has_measurement()) ReadMeasurement(proto_.measurement());
+    return std::move(record_);
+  }
+
+ private:
+  [[noreturn]] void Fail(const std::string& problem) const {
+    throw InputError(fmt::format("{}.{}", path_, problem));
+  }
+
+  void CheckSize(const char* field, int size, int64_t wanted, const char* of) const {
+    if (size == 0 || size == wanted) return;
+    Fail(fmt::format("{}: got {} values, want {}, one for each {}, or none", field, size, wanted,
+                     of));
+  }
+
+  int64_t AtLeast(int64_t least, const char* field, int index, int64_t value) const {
+    if (value < least) {
+      Fail(fmt::format("{}[{}]: got {}, want at least {}", field, index, value, least));
+    }
+    return value;
+  }
+
+  int ranks() const { return static_cast<int>(record_.schedule.ranks().size()); }
+
+  void CheckCircles() const {
+    try {
+      Engine().Run(record_.schedule, std::vector<Duration>(record_.schedule.task_count()));
+    } catch (const DeadlockError& error) {
+      throw InputError(file_ + ": tasks wait in a circle: " + error.what());
+    }
+  }
+
+  void CheckSum() const {
+    const std::vector<int64_t> devices = DevicesByTask(record_.schedule);
+    double sum = 0;
+    for (TaskId task = 0; task < record_.schedule.task_count(); ++task) {
+      sum +=
+          static_cast<double>(record_.timeline.end(task).ns()) * static_cast<double>(devices[task]);
+    }
+    if (sum < kMostDeviceNs) return;
+    Fail(fmt::format("end_ns: got ends that add up to {} over all devices, want less than {}", sum,
+                     kMostDeviceNs));
+  }
+
+  void ReadMemory() {
+    CheckSize("peak_memory_bytes", proto_.peak_memory_bytes_size(), ranks(), "rank");
+    for (int rank = 0; rank < proto_.peak_memory_bytes_size(); ++rank) {
+      record_.peak_memory.emplace_back(
+          AtLeast(0, "peak_memory_bytes", rank, proto_.peak_memory_bytes(rank)));
+    }
+  }
+
+  void ReadOpTimes() {
+    const int kinds = proto_.op_times_size();
+    for (int kind = 0; kind < kinds; ++kind) ReadOpTimesOf(kind);
+    if (kinds == 0 && proto_.op_times_of_rank_size() > 0) {
+      Fail("op_times_of_rank: got values, want none without op_times");
+    }
+    CheckSize("op_times_of_rank", proto_.op_times_of_rank_size(), ranks(), "rank");
+    if (kinds > 0) record_.op_times.device_of_rank.assign(ranks(), 0);
+    for (int rank = 0; rank < proto_.op_times_of_rank_size(); ++rank) {
+      const int kind = proto_.op_times_of_rank(rank);
+      if (kind < 0 || kind >= kinds) {
+        Fail(fmt::format("op_times_of_rank[{}]: got {}, want 0 to {}", rank, kind, kinds - 1));
+      }
+      record_.op_times.device_of_rank[rank] = kind;
+    }
+  }
+
+  void ReadOpTimesOf(int kind) {
+    const auto& times = proto_.op_times(kind).op_ns();
+    const int64_t ops = std::ssize(record_.schedule.distinct_ops());
+    const std::string field = fmt::format("op_times[{}].op_ns", kind);
+    if (times.size() != ops) {
+      Fail(fmt::format("{}: got {} values, want {}, one for each op", field, times.size(), ops));
+    }
+    std::vector<Duration>& by_op = record_.op_times.by_device.emplace_back();
+    for (int op = 0; op < times.size(); ++op) {
+      by_op.push_back(Duration::Nanoseconds(AtLeast(0, field.c_str(), op, times[op])));
+    }
+  }
+
+  void ReadMeasurement(const TimelineProto::Measurement& proto) {
+    Measurement& measurement = record_.measurement.emplace();
+    if (proto.executor().empty()) Fail("measurement.executor: got \"\", want what measured");
+    measurement.executor = proto.executor();
+    measurement.software = proto.software();
+    CheckSize("measurement.devices", proto.devices_size(), ranks(), "rank");
+    measurement.devices.assign(proto.devices().begin(), proto.devices().end());
+    const int steps = proto.step_ns_size();
+    for (int step = 0; step < steps; ++step) {
+      const int64_t time = AtLeast(1, "measurement.step_ns", step, proto.step_ns(step));
+      measurement.steps.push_back(Duration::Nanoseconds(time));
+    }
+    const int sigmas = proto.task_sigma_ns_size();
+    CheckSize("measurement.task_sigma_ns", sigmas, record_.schedule.task_count(), "task");
+    if (sigmas > 0 && steps < 2) {
+      Fail(fmt::format("measurement.step_ns: got {} values, want at least 2 for task_sigma_ns",
+                       steps));
+    }
+    for (int task = 0; task < sigmas; ++task) {
+      measurement.task_sigma.push_back(Duration::Nanoseconds(
+          AtLeast(0, "measurement.task_sigma_ns", task, proto.task_sigma_ns(task))));
+    }
+  }
+
+  const TimelineProto& proto_;
+  const std::string path_, file_;
+  TimelineRecord record_;
+};
+
+void Write(const Measurement& measurement, TimelineProto::Measurement* proto) {
+  proto->set_executor(measurement.executor);
+  proto->set_software(measurement.software);
+  for (const std::string& device : measurement.devices) proto->add_devices(device);
+  for (const Duration step : measurement.steps) proto->add_step_ns(step.ns());
+  for (const Duration sigma : measurement.task_sigma) proto->add_task_sigma_ns(sigma.ns());
+}
+
+}  // namespace
+
+TimelineRecord TimelineRecordFromProto(const TimelineProto& proto, std::string_view file) {
+  return RecordReader(proto, file).Read();
+}
+
+TimelineProto ToProto(const TimelineRecord& record) {
+  TimelineProto proto = ToProto(record.timeline, record.schedule);
+  for (const Bytes peak : record.peak_memory) proto.add_peak_memory_bytes(peak.count());
+  for (const std::vector<Duration>& by_op : record.op_times.by_device) {
+    TimelineProto::OpTimes* times = proto.add_op_times();
+    for (const Duration time : by_op) times->add_op_ns(time.ns());
+  }
+  for (const int device : record.op_times.device_of_rank) proto.add_op_times_of_rank(device);
+  if (record.measurement) Write(*record.measurement, proto.mutable_measurement());
+  return proto;
+}
+
+}  // namespace stagecraft

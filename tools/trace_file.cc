@@ -1,0 +1,37 @@
+#include "tools/trace_file.h"
+
+#include <filesystem>
+#include <sstream>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/proto_file.h"
+#include "tools/chrome_writer.h"
+#include "tools/perfetto_writer.h"
+
+namespace stagecraft {
+
+void CheckTraceFile(const std::string& flag, const std::string& file) {
+  const std::string extension = std::filesystem::path(file).extension().string();
+  if (extension == ".pftrace" || extension == ".json") return;
+  throw InputError(flag + ": got \"" + file + "\", want a .pftrace or .json file");
+}
+
+void CheckFolderOf(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return;
+  throw InputError(file + ": the folder \"" + folder.string() + "\" does not exist");
+}
+
+void WriteTraceFile(const std::string& file, const TraceView& view) {
+  std::ostringstream bytes;
+  if (file.ends_with(".json")) {
+    WriteChrome(view, bytes);
+  } else {
+    WritePerfetto(view, bytes);
+  }
+  WriteFileAtomically(file, std::move(bytes).str());
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,18 @@
+// Traces as files: the extension says in which form.
+#pragma once
+
+#include <string>
+
+#include "tools/trace_view.h"
+
+namespace stagecraft {
+
+// Throws InputError where `file` of `flag` is no .pftrace and no .json.
+void CheckTraceFile(const std::string& flag, const std::string& file);
+// Throws InputError where the folder that `file` would lie in does not exist.
+void CheckFolderOf(const std::string& file);
+
+// Perfetto's form, or Chrome's for .json.
+void WriteTraceFile(const std::string& file, const TraceView& view);
+
+}  // namespace stagecraft
