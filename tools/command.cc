@@ -65,7 +65,7 @@ const std::vector<Command>& Commands() {
        RunPartition},
       {"fit", "measured samples to a cost model, or one calibrated for a site", RunFit},
       {"evaluate", "cost models against held-out measured samples: error tables", RunEvaluate},
-      {"compare", "measured collectives against predicted bus bandwidth", RunCompare},
+      {"compare", "a measured step, or network, against what was predicted", RunCompare},
       {"run", "a plan's step on real processors: its measured timeline", RunRun},
       {"validate", "published or own measurements against predictions", RunValidate},
       {"import", "cluster files from what other tools print", RunImport},

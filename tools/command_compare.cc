@@ -1,23 +1,30 @@
-// compare: nccl-tests logs of a cluster against what the network model predicts.
+// compare: what was measured against what was predicted, a step's timeline or the
+// collectives of a network.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "costmodel/check.h"
-#include "costmodel/device_catalogue.h"
-#include "costmodel/network/network_model.h"
-#include "costmodel/network/network_sample.h"
-#include "sim/cluster_spec.h"
+#include "costmodel/proto_file.h"
+#include "proto/timeline.pb.h"
+#include "sim/schedule.h"
+#include "sim/schedule_difference.h"
+#include "sim/timeline_record_proto.h"
 #include "tools/command.h"
+#include "tools/comparison_report.h"
 #include "tools/flags.h"
-#include "tools/network_input.h"
+#include "tools/network_comparison.h"
 #include "tools/report_header.h"
-#include "tools/text_table.h"
+#include "tools/trace_file.h"
+#include "tools/trace_pair.h"
+#include "tools/trace_view.h"
 
 namespace stagecraft {
 namespace {
@@ -26,135 +33,138 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
 constexpr const char* kNotes =
-    "Verdicts: \"as predicted\" within the 80 % interval of the prediction or 15 %; else slower "
-    "or\n"
-    "faster. The verdict of a file is that of its largest message, where links decide.\n\n"
+    "Two uses.\n\n"
+    "PREDICTED MEASURED: timelines of one schedule, as simulate --timeline and run write them.\n"
+    "Where is the prediction wrong: by phase, op class, rank and task, on the critical path, in\n"
+    "what compute loses beside communication, in memory. Devices and links may differ, tasks\n"
+    "may not. A trace shows both, lane by lane.\n"
+    "Example: stagecraft compare predicted.pb measured.pb --trace both.pftrace\n\n"
+    "--network: logs of nccl-tests against predicted bus bandwidth. Verdicts: \"as predicted\"\n"
+    "within the 80 % interval of the prediction or 15 %; else slower or faster. The verdict of a\n"
+    "file is that of its largest message, where links decide.\n"
     "Example: stagecraft compare --network all_reduce.log --cluster dgx-a100:4";
-// Where intervals are narrower, hosts of one kind still differ so much.
-constexpr double kLeastTolerance = 0.15;
 
 struct CompareFlags {
-  Args files;
-  std::string cluster;
-  std::string cost_model;
-  bool json = false;
+  std::string predicted, measured, trace;
+  int top = 10;
+  NetworkLogs network;
+  bool json = false, quiet = false;
 };
 
-struct ComparedRow {
-  const NetworkSample* sample = nullptr;
-  NetworkEstimate predicted;
-};
-
-const char* Verdict(const ComparedRow& row) {
-  const double ratio = row.sample->time.seconds() / row.predicted.estimate.time.seconds();
-  const double tolerance =
-      std::max(std::log1p(kLeastTolerance), kSigmas80 * row.predicted.estimate.spread);
-  if (std::abs(std::log(ratio)) <= tolerance) return "as predicted";
-  return ratio > 1 ? "slower" : "faster";
-}
-
-double GbPerS(const Op& op, Duration time) { return BusBandwidth(op, time).bytes_per_s() * 1e-9; }
-
-std::string Describe(const CollectiveChoice& choice) {
-  return fmt::format("{} {} x{}", Name(choice.method.algorithm), Name(choice.method.protocol),
-                     choice.method.channels);
-}
-
-// Its index among the rows, by file: the largest message.
-std::vector<size_t> LargestOfEachFile(const std::vector<ComparedRow>& rows) {
-  std::vector<size_t> largest;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const bool is_new = i == 0 || rows[i].sample->system != rows[i - 1].sample->system;
-    if (is_new) largest.push_back(i);
-    if (rows[i].sample->op.bytes > rows[largest.back()].sample->op.bytes) largest.back() = i;
+void CheckFlags(const CLI::App& app, const CompareFlags& flags) {
+  const auto refuse = [&](std::initializer_list<const char*> names, const char* problem) {
+    for (const char* name : names) {
+      if (app.count(name) > 0) throw InputError(std::string(name) + ": " + problem);
+    }
+  };
+  if (app.count("--network") > 0) {
+    refuse({"PREDICTED", "MEASURED", "--trace", "--top"},
+           "got it with --network, want it with two timelines alone");
+    return;
   }
-  return largest;
+  if (flags.predicted.empty()) {
+    throw InputError("PREDICTED: got none, want two timelines, or --network with logs");
+  }
+  if (flags.measured.empty()) {
+    throw InputError("MEASURED: got none, want a timeline beside " + flags.predicted);
+  }
+  refuse({"--cluster", "--cost-model"}, "got it without --network, want it with --network alone");
+  if (flags.trace.empty()) return;
+  CheckTraceFile("--trace", flags.trace);
+  CheckFolderOf(flags.trace);
 }
 
-void Print(const std::vector<ComparedRow>& rows, std::ostream& out) {
-  TextTable table({"op", "choice", "verdict", "nodes", "ranks", "bytes", "predicted GB/s",
-                   "measured GB/s", "measured / predicted time"},
-                  3);
-  for (const ComparedRow& row : rows) {
-    const Op& op = row.sample->op;
-    const Duration predicted = row.predicted.estimate.time;
-    table.Add({Name(op.kind), Describe(row.predicted.choice), Verdict(row),
-               fmt::format("{}", op.fabric.nodes), fmt::format("{}", op.fabric.ranks),
-               fmt::format("{}", op.bytes.count()), fmt::format("{:.2f}", GbPerS(op, predicted)),
-               fmt::format("{:.2f}", GbPerS(op, row.sample->time)),
-               fmt::format("{:.2f}", row.sample->time.seconds() / predicted.seconds())});
+TimelineFile ReadTimeline(const std::string& path) {
+  TimelineProto proto;
+  ReadProtoFile(path, &proto);
+  return {path, TimelineRecordFromProto(proto, path)};
+}
+
+// The schedule is that of both files; what ops took is known of the prediction alone.
+TraceView ViewOf(const TimelineFile& file, const Schedule& schedule, const Json& header,
+                 bool with_ops) {
+  const OpTimes& op_times = file.record.op_times;
+  TraceInput input{.schedule = schedule, .timeline = file.record.timeline};
+  const bool shows_ops = with_ops && !op_times.by_device.empty();
+  if (shows_ops) input.op_times = op_times.by_device[0];
+  input.title = "predicted and measured";
+  input.facts = {{"tool", "stagecraft"}, {"version", kToolVersion}};
+  for (const Json& read : header["inputs"]) {
+    input.facts.emplace_back(read["path"].get<std::string>(), read["sha256"].get<std::string>());
   }
-  table.Print(out);
-  for (const size_t i : LargestOfEachFile(rows)) {
-    const ComparedRow& row = rows[i];
-    out << fmt::format("{}: {}: {:.1f} GB/s of {:.1f} predicted at {} bytes\n", row.sample->system,
-                       Verdict(row), GbPerS(row.sample->op, row.sample->time),
-                       GbPerS(row.sample->op, row.predicted.estimate.time),
-                       row.sample->op.bytes.count());
+  try {
+    return shows_ops ? MakeTraceView(input) : MakeTraceView(input, TraceLevel::kTask);
+  } catch (const InputError& error) {
+    throw InputError(file.path + ": " + error.what());
   }
 }
 
-Json ToJson(const std::vector<ComparedRow>& rows) {
-  Json report;
-  report["rows"] = Json::array();
-  for (const ComparedRow& row : rows) {
-    const Op& op = row.sample->op;
-    report["rows"].push_back(
-        {{"file", row.sample->system},
-         {"op", Name(op.kind)},
-         {"nodes", op.fabric.nodes},
-         {"ranks", op.fabric.ranks},
-         {"bytes", op.bytes.count()},
-         {"algorithm", Name(row.predicted.choice.method.algorithm)},
-         {"protocol", Name(row.predicted.choice.method.protocol)},
-         {"channels", row.predicted.choice.method.channels},
-         {"predicted_bus_bandwidth_gb_per_s", GbPerS(op, row.predicted.estimate.time)},
-         {"measured_bus_bandwidth_gb_per_s", GbPerS(op, row.sample->time)},
-         {"predicted_time_us", row.predicted.estimate.time.us()},
-         {"measured_time_us", row.sample->time.us()},
-         {"basis", Name(row.predicted.estimate.basis)},
-         {"verdict", Verdict(row)}});
+void WriteTrace(const ComparedTimelines& compared, const Json& header, const std::string& file) {
+  const Schedule& schedule = compared.predicted.record.schedule;
+  WriteTraceFile(file, PairTraceViews(ViewOf(compared.predicted, schedule, header, true),
+                                      ViewOf(compared.measured, schedule, header, false)));
+}
+
+bool IsFolded(const Schedule& schedule) {
+  const auto ranks = schedule.ranks();
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [](const RankInfo& rank) { return rank.multiplicity > 1; });
+}
+
+// Throws where the two are not of one schedule.
+void CheckSchedules(const TimelineFile& predicted, const TimelineFile& measured) {
+  const Schedule& want = predicted.record.schedule;
+  const Schedule& got = measured.record.schedule;
+  const std::optional<std::string> difference = FindDifference(want, got);
+  if (!difference) return;
+  throw InputError(fmt::format("{}: schedule.{}, as in {}: both must be of one schedule{}",
+                               measured.path, *difference, predicted.path,
+                               IsFolded(want) != IsFolded(got)
+                                   ? ", either both of every device (simulate --unfold) or neither"
+                                   : ""));
+}
+
+void CompareFiles(const CompareFlags& flags, std::ostream& out, std::ostream& err) {
+  ComparedTimelines compared{ReadTimeline(flags.predicted), ReadTimeline(flags.measured), {}};
+  CheckSchedules(compared.predicted, compared.measured);
+  compared.comparison = CompareTimelines(compared.predicted.record, compared.measured.record);
+  Json report = ReportHeader("compare", kSchema, {flags.predicted, flags.measured});
+  if (!flags.trace.empty()) {
+    WriteTrace(compared, report, flags.trace);
+    if (!flags.quiet) err << "wrote " << flags.trace << '\n';
   }
-  report["verdicts"] = Json::object();
-  for (const size_t i : LargestOfEachFile(rows)) {
-    report["verdicts"][rows[i].sample->system] = Verdict(rows[i]);
+  if (!flags.json) {
+    PrintComparison(compared, flags.top, out);
+    return;
   }
-  return report;
+  report.update(ToJson(compared, flags.top));
+  out << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace
 
-int RunCompare(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
-  CLI::App app("Compares measured collectives of a cluster with predicted bus bandwidth.",
+int RunCompare(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
+  CLI::App app("Compares what was measured with what was predicted: a step, or a network.",
                "stagecraft compare");
   app.footer(kNotes);
   CompareFlags flags;
-  app.add_option("--network", flags.files, "logs of nccl-tests");
-  app.add_option("--cluster", flags.cluster, "where they were taken");
-  app.add_option("--cost-model", flags.cost_model, "a network model that fit wrote");
+  app.add_option("PREDICTED", flags.predicted, "a timeline, as simulate --timeline writes it");
+  app.add_option("MEASURED", flags.measured, "a timeline of the same schedule, as run writes it");
+  app.add_option("--top", flags.top, "so many of the worst tasks; 10 where not given")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--trace", flags.trace, "write both timelines to one .pftrace or .json trace");
+  app.add_option("--network", flags.network.files, "logs of nccl-tests");
+  app.add_option("--cluster", flags.network.cluster, "where the logs were taken");
+  app.add_option("--cost-model", flags.network.cost_model, "a network model that fit wrote");
   app.add_flag("--json", flags.json, "one JSON object on stdout");
+  app.add_flag("--quiet", flags.quiet, "nothing on stderr");
   if (ParseFlags(app, args, out)) return kExitOk;
-  if (flags.files.empty()) throw InputError("--network: got no file, want logs of nccl-tests");
-  if (flags.cluster.empty())
-    throw InputError("--cluster: got none, want where the logs were taken");
-
-  const NetworkInput input = ReadNetworkLogs("--network", flags.files, ParseCluster(flags.cluster));
-  const NetworkModel model =
-      flags.cost_model.empty() ? NetworkModel::Shipped() : NetworkModel::Read(flags.cost_model);
-  std::vector<ComparedRow> rows;
-  for (const NetworkSample& sample : input.samples) {
-    const Op ops[] = {sample.op};
-    rows.push_back(
-        {&sample,
-         model.Predict(ops, DeviceCatalogue::Embedded().Get(sample.gpu, "gpu").device)[0]});
+  CheckFlags(app, flags);
+  if (app.count("--network") > 0) {
+    CompareNetwork(flags.network, flags.json, out);
+  } else {
+    CompareFiles(flags, out, err);
   }
-  if (!flags.json) {
-    Print(rows, out);
-    return kExitOk;
-  }
-  Json report = ReportHeader("compare", kSchema, input.files);
-  report.update(ToJson(rows));
-  out << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   return kExitOk;
 }
 

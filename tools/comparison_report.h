@@ -1,0 +1,36 @@
+// A comparison of timelines as JSON and in words.
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/timeline_comparison.h"
+#include "sim/timeline_record.h"
+
+namespace stagecraft {
+
+// The time of a critical path in which no task ran.
+inline constexpr const char* kNothingRuns = "nothing runs";
+
+struct TimelineFile {
+  std::string path;
+  TimelineRecord record;
+};
+
+struct ComparedTimelines {
+  TimelineFile predicted, measured;
+  TimelineComparison comparison;
+};
+
+// What the numbers rest on, and what is odd about the files.
+std::vector<std::string> NotesOn(const ComparedTimelines& compared);
+
+// The keys of `compare --json`; of the tasks `top` are called the worst.
+nlohmann::ordered_json ToJson(const ComparedTimelines& compared, int top);
+
+// The same for people, with the `top` worst tasks.
+void PrintComparison(const ComparedTimelines& compared, int top, std::ostream& out);
+
+}  // namespace stagecraft
