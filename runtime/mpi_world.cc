@@ -70,6 +70,14 @@ void MpiWorld::AlignClocks() {
   if (least < size_) clock_offset_ = Duration::Nanoseconds(ClockOffset(rank_, size_));
 }
 
+std::string MpiWorld::Software() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string version(text, static_cast<size_t>(length));
+  return version.substr(0, version.find(','));
+}
+
 void MpiWorld::Barrier() { MPI_Barrier(MPI_COMM_WORLD); }
 
 void MpiWorld::Max(std::span<int64_t> values) {

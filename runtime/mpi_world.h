@@ -26,6 +26,8 @@ class MpiWorld {
   int rank() const { return rank_; }
   int size() const { return size_; }
   void Barrier();
+  // "Open MPI v4.1.4".
+  static std::string Software();
   // Element by element, the most of all ranks; everyone has it.
   void Max(std::span<int64_t> values);
   // What has gone by on a clock that all ranks share, to some microseconds between hosts.

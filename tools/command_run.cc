@@ -22,6 +22,8 @@
 #include "sim/lowering.h"
 #include "sim/plan_orders.h"
 #include "sim/schedule_proto.h"
+#include "sim/timeline_record.h"
+#include "sim/timeline_record_proto.h"
 #include "tools/command.h"
 #include "tools/cost_model_flag.h"
 #include "tools/flags.h"
@@ -133,15 +135,16 @@ std::map<Phase, std::pair<int, Duration>> PhaseSums(const Schedule& schedule,
   return sums;
 }
 
-nlohmann::ordered_json RunToJson(const PlannedJob& job, const Schedule& schedule,
-                                 const Timeline& timeline, const RunOptions& options) {
+nlohmann::ordered_json RunToJson(const PlannedJob& job, const TimelineRecord& record) {
   nlohmann::ordered_json report = ReportHeader("run", kSchema, job.files);
-  report["executor"] = options.executor;
-  report["ranks"] = schedule.ranks().size();
-  report["tasks"] = schedule.task_count();
-  report["steps"] = options.steps;
-  report["step_time_ms"] = timeline.makespan().ms();
-  for (const auto& [phase, sum] : PhaseSums(schedule, timeline)) {
+  report["executor"] = record.measurement->executor;
+  report["software"] = record.measurement->software;
+  report["devices"] = record.measurement->devices;
+  report["ranks"] = record.schedule.ranks().size();
+  report["tasks"] = record.schedule.task_count();
+  report["step_time_ms"] = record.timeline.makespan().ms();
+  for (const Duration step : record.measurement->steps) report["steps_ms"].push_back(step.ms());
+  for (const auto& [phase, sum] : PhaseSums(record.schedule, record.timeline)) {
     report["phases"].push_back(
         {{"phase", Name(phase)}, {"tasks", sum.first}, {"time_ms", sum.second.ms()}});
   }
@@ -149,13 +152,16 @@ nlohmann::ordered_json RunToJson(const PlannedJob& job, const Schedule& schedule
   return report;
 }
 
-void PrintRun(const PlannedJob& job, const Schedule& schedule, const Timeline& timeline,
-              const RunOptions& options, std::ostream& out) {
+void PrintRun(const PlannedJob& job, const TimelineRecord& record, std::ostream& out) {
   PrintPlan(job, out);
-  out << fmt::format("measured on {} processes: step time {:.3f} ms, the median of {}\n\n",
-                     schedule.ranks().size(), timeline.makespan().ms(), options.steps);
+  const std::vector<Duration>& steps = record.measurement->steps;
+  const auto [least, most] = std::minmax_element(steps.begin(), steps.end());
+  out << fmt::format("measured on {} processes, {}\n", record.schedule.ranks().size(),
+                     record.measurement->software)
+      << fmt::format("step time {:.3f} ms, the median of {}: {:.3f} to {:.3f}\n\n",
+                     record.timeline.makespan().ms(), steps.size(), least->ms(), most->ms());
   TextTable table({"phase", "tasks", "ms, all ranks", "ms a task"}, 1);
-  for (const auto& [phase, sum] : PhaseSums(schedule, timeline)) {
+  for (const auto& [phase, sum] : PhaseSums(record.schedule, record.timeline)) {
     table.Add({Name(phase), std::to_string(sum.first), fmt::format("{:.3f}", sum.second.ms()),
                fmt::format("{:.3f}", sum.second.ms() / sum.first)});
   }
@@ -190,15 +196,15 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   job.plan = WithOrders(job.plan, job.workload, job.cluster, *model);
   const Schedule schedule = Lower(job.plan, job.workload, job.cluster, {.unfold = true});
   const TimelineProto measured = Measure(schedule, options, err);
-  const Timeline timeline = TimelineFromProto(measured, "timeline");
+  const TimelineRecord record = TimelineRecordFromProto(measured, "timeline");
   if (!options.output.empty()) {
     WriteFileAtomically(options.output, measured.SerializeAsString());
     if (!options.quiet) err << "wrote " << options.output << '\n';
   }
   if (options.json) {
-    out << RunToJson(job, schedule, timeline, options).dump(2) << '\n';
+    out << RunToJson(job, record).dump(2) << '\n';
   } else {
-    PrintRun(job, schedule, timeline, options, out);
+    PrintRun(job, record, out);
   }
   return kExitOk;
 }

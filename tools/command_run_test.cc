@@ -89,6 +89,10 @@ TEST(RunTest, MeasuresEveryTaskOfTheScheduleThatIsSimulated) {
       EXPECT_GT(timeline.end(task), timeline.start(task)) << task;
     }
   }
+  EXPECT_EQ(first.measurement().executor(), "host");
+  EXPECT_EQ(first.measurement().step_ns_size(), 3);
+  EXPECT_EQ(first.measurement().task_sigma_ns_size(), schedule.task_count());
+  EXPECT_GT(first.peak_memory_bytes(1), 1 << 20);
   const nlohmann::json report = nlohmann::json::parse(run.out);
   EXPECT_EQ(report["ranks"], 2);
   EXPECT_EQ(report["tasks"], schedule.task_count());
