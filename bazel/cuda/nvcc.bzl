@@ -1,0 +1,88 @@
+"""cuda_library: a cc_library whose sources nvcc compiles, host code among them."""
+
+load("@cuda//:toolkit.bzl", "CUDA_HOME", "HAS_CUDA")
+
+# Machine code for Hopper, and PTX that a driver compiles for any board from
+# Ampere on.
+_TARGETS = [
+    "-gencode=arch=compute_90,code=sm_90",
+    "-gencode=arch=compute_80,code=compute_80",
+]
+
+_OPTIONS = [
+    "-std=c++20",
+    "-O2",
+    "-Xcompiler=-Wall,-Wextra,-Werror",
+    "-Xcompiler=-ffp-contract=off",
+    "-Werror=all-warnings",
+]
+
+def _cuda_objects_impl(ctx):
+    headers = depset(
+        ctx.files.hdrs,
+        transitive = [dep[CcInfo].compilation_context.headers for dep in ctx.attr.deps],
+    )
+    objects = []
+    for source in ctx.files.srcs:
+        if source.extension == "h":
+            continue
+        stem = source.basename[:-len(source.extension) - 1]
+        output = ctx.actions.declare_file("{}/{}.o".format(ctx.label.name, stem))
+        objects.append(output)
+        ctx.actions.run(
+            executable = CUDA_HOME + "/bin/nvcc",
+            arguments = _OPTIONS + _TARGETS + [
+                "-I.",
+                "-I" + ctx.bin_dir.path,
+                "-isystem",
+                CUDA_HOME + "/include",
+                "-x",
+                "cu",
+                "-c",
+                source.path,
+                "-o",
+                output.path,
+            ],
+            inputs = depset(ctx.files.srcs, transitive = [headers]),
+            outputs = [output],
+            mnemonic = "Nvcc",
+            progress_message = "Compiling %s with nvcc" % source.short_path,
+            use_default_shell_env = True,
+        )
+    return [DefaultInfo(files = depset(objects))]
+
+_cuda_objects = rule(
+    implementation = _cuda_objects_impl,
+    attrs = {
+        "srcs": attr.label_list(allow_files = [".cu", ".h"]),
+        "hdrs": attr.label_list(allow_files = [".h"]),
+        "deps": attr.label_list(providers = [CcInfo]),
+    },
+)
+
+def if_cuda(with_toolkit, without = []):
+    """`with_toolkit` where @cuda found one."""
+    return with_toolkit if HAS_CUDA else without
+
+def cuda_library(name, srcs, hdrs = [], deps = [], visibility = None, **kwargs):
+    """Compiles `srcs` (.cu and their private .h) with nvcc into one cc_library.
+
+    Without a toolkit there is no such target: name it inside if_cuda.
+    """
+    if not HAS_CUDA:
+        return
+    _cuda_objects(
+        name = name + "_objects",
+        srcs = srcs,
+        hdrs = hdrs,
+        deps = deps,
+        visibility = ["//visibility:private"],
+    )
+    native.cc_library(
+        name = name,
+        srcs = [":" + name + "_objects"],
+        hdrs = hdrs,
+        visibility = visibility,
+        deps = deps + ["@cuda//:cudart"],
+        **kwargs
+    )
