@@ -1,0 +1,77 @@
+#include "runtime/profile/measuring.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace stagecraft {
+namespace {
+
+// Standard error of a median over that of a mean, normal errors: sqrt(pi / 2).
+constexpr double kMedianOverMean = 1.2533;
+
+Duration WarmUp(TimedOp& op, const MeasuringRules& rules) {
+  Duration last = std::max(op.Run(1), 1_ns);
+  for (Duration spent = last; spent < rules.warm_up; spent += last) {
+    last = std::max(op.Run(1), 1_ns);
+  }
+  return last;
+}
+
+int CallsOfBatch(Duration call, const MeasuringRules& rules) {
+  return static_cast<int>(std::clamp<int64_t>(rules.batch.ns() / call.ns(), 1, rules.most_calls));
+}
+
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+// Sigma of a sample, which has two values or more.
+double Sigma(const std::vector<double>& values) {
+  double mean = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+}  // namespace
+
+Measurement Measure(TimedOp& op, const MeasuringRules& rules) {
+  const Duration first = WarmUp(op, rules);
+  int calls = CallsOfBatch(first, rules);
+  // A single call also pays what a row of calls hides: look again.
+  if (calls > 1) {
+    const Duration row = std::max(op.Run(calls), 1_ns);
+    const Duration call = std::max(Duration::Nanoseconds(row.ns() / calls), 1_ns);
+    calls = std::max(calls, CallsOfBatch(call, rules));
+    if (2 * row < rules.batch) op.Run(calls);
+  }
+  Measurement measured;
+  std::vector<double> logs;  // of the seconds of a call
+  for (Duration spent; measured.batches < rules.most_batches;) {
+    const Duration batch = std::max(op.Run(calls), 1_ns);
+    spent += batch;
+    logs.push_back(std::log(batch.seconds() / calls));
+    ++measured.batches;
+    if (measured.batches < std::max(2, rules.least_batches)) continue;
+    measured.spread = Sigma(logs);
+    const double error = kMedianOverMean * measured.spread / std::sqrt(measured.batches);
+    measured.reached_goal = error <= rules.goal;
+    if (measured.reached_goal || spent >= rules.limit) break;
+  }
+  measured.time = std::max(Duration::Seconds(std::exp(Median(logs))), 1_ns);
+  return measured;
+}
+
+Duration LongestMeasuring(Duration time_of_call, const MeasuringRules& rules) {
+  const Duration batch =
+      std::max(time_of_call, std::min(rules.batch, rules.most_calls * time_of_call));
+  return std::max(rules.warm_up, time_of_call) + 2 * batch +
+         std::max(rules.limit, rules.least_batches * batch);
+}
+
+}  // namespace stagecraft

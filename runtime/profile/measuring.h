@@ -1,0 +1,35 @@
+// How often an op is run until its time is known.
+#pragma once
+
+#include "costmodel/units.h"
+#include "runtime/profile/op_timer.h"
+
+namespace stagecraft {
+
+// Calls are measured in batches, as many in one as fill `batch`: an event's
+// resolution is half a microsecond.
+struct MeasuringRules {
+  Duration warm_up = 3_ms;  // at least one call
+  Duration batch = 500_us;
+  int most_calls = 256;  // of a batch
+  int least_batches = 5;
+  int most_batches = 60;
+  // Enough batches: the standard error of their median is below this share of it.
+  double goal = 0.004;
+  // No further batch after so much measured time, `least_batches` done.
+  Duration limit = 30_ms;
+};
+
+struct Measurement {
+  Duration time;      // of one call: the median over batches
+  double spread = 0;  // sigma of log(time of a batch)
+  int batches = 0;
+  bool reached_goal = false;
+};
+
+Measurement Measure(TimedOp& op, const MeasuringRules& rules);
+
+// The longest that Measure() takes for an op of that time, but for the last batch.
+Duration LongestMeasuring(Duration time_of_call, const MeasuringRules& rules);
+
+}  // namespace stagecraft

@@ -1,0 +1,89 @@
+#include "runtime/profile/measuring.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "runtime/profile/fake_timer.h"
+
+namespace stagecraft {
+namespace {
+
+const ProfileCase kCase{Op::Gemm(DType::kBf16, 8, 8, 8), "linear"};
+
+FakeOp OpOf(FakeTime time) { return FakeOp(kCase, std::move(time), nullptr); }
+
+TEST(MeasuringTest, AnOpThatAlwaysTakesAsLongIsKnownAfterTheLeastBatches) {
+  FakeOp op = OpOf([](const ProfileCase&, int) { return 10_us; });
+  const Measurement measured = Measure(op, MeasuringRules());
+  EXPECT_EQ(measured.time, 10_us);
+  EXPECT_NEAR(measured.spread, 0, 1e-12);
+  EXPECT_EQ(measured.batches, 5);
+  EXPECT_TRUE(measured.reached_goal);
+  // 500 us of 10 us each.
+  EXPECT_EQ(op.calls_of_batches.back(), 50);
+}
+
+TEST(MeasuringTest, TheFirstCallsAreNotCounted) {
+  // Slow until the 3 ms of warm-up are over: one of 2 ms, one of 1.
+  FakeOp op = OpOf([](const ProfileCase&, int batch) {
+    return batch == 0 ? 2_ms : batch == 1 ? 1_ms : 400_us;
+  });
+  EXPECT_EQ(Measure(op, MeasuringRules()).time, 400_us);
+}
+
+TEST(MeasuringTest, OneSlowBatchDoesNotMoveTheMedian) {
+  FakeOp op = OpOf([](const ProfileCase&, int batch) { return batch % 5 == 4 ? 9_ms : 1_ms; });
+  const Measurement measured = Measure(op, MeasuringRules());
+  EXPECT_EQ(measured.time, 1_ms);
+  EXPECT_GT(measured.spread, 0.5);
+}
+
+TEST(MeasuringTest, WhatVariesIsMeasuredUntilItsMedianIsKnown) {
+  // +-5 %: sigma 0.05, 1.2533 x 0.05 / sqrt(n) <= 0.02 where n >= 9.9.
+  MeasuringRules rules;
+  rules.goal = 0.02;
+  FakeOp op = OpOf([](const ProfileCase&, int batch) { return batch % 2 == 0 ? 950_us : 1050_us; });
+  const Measurement measured = Measure(op, rules);
+  EXPECT_TRUE(measured.reached_goal);
+  EXPECT_GE(measured.batches, 10);
+  EXPECT_LE(measured.batches, 13);
+  EXPECT_NEAR(measured.spread, 0.05, 0.005);
+}
+
+TEST(MeasuringTest, WhatNeverSettlesEndsAtALimit) {
+  const FakeTime wild = [](const ProfileCase&, int batch) { return batch % 2 == 0 ? 1_ms : 3_ms; };
+  FakeOp by_time = OpOf(wild);
+  const Measurement limited = Measure(by_time, MeasuringRules());
+  EXPECT_FALSE(limited.reached_goal);
+  EXPECT_EQ(limited.batches, 16);  // 1 + 3 + 1 ... passes 30 ms
+
+  MeasuringRules rules;
+  rules.limit = 1000000_ms;
+  rules.most_batches = 21;
+  FakeOp by_count = OpOf(wild);
+  EXPECT_EQ(Measure(by_count, rules).batches, 21);
+}
+
+TEST(MeasuringTest, ALongOpIsMeasuredTheLeastTimesBeyondAnyLimit) {
+  FakeOp op = OpOf([](const ProfileCase&, int) { return 200_ms; });
+  const Measurement measured = Measure(op, MeasuringRules());
+  EXPECT_EQ(measured.batches, 5);
+  EXPECT_EQ(op.calls_of_batches, std::vector<int>(6, 1));  // one to warm up
+}
+
+TEST(MeasuringTest, NoMeasuringTakesLongerThanSaid) {
+  const MeasuringRules rules;
+  for (const Duration call : {1_us, 2_us, 17_us, 400_us, 900_us, 7_ms, 90_ms}) {
+    FakeClock clock;
+    FakeOp op(
+        kCase, [call](const ProfileCase&, int batch) { return batch % 2 == 0 ? call : 2 * call; },
+        &clock);
+    Measure(op, rules);
+    EXPECT_LE(clock.now, LongestMeasuring(2 * call, rules) + std::max(2 * call, 2 * rules.batch))
+        << call.us() << " us";
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft

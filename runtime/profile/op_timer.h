@@ -1,0 +1,52 @@
+// OpTimer: runs ops on one device and says how long they took.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "costmodel/units.h"
+#include "runtime/profile/profile_case.h"
+
+namespace stagecraft {
+
+// What sensors read; numbers that no sensor gives are zero.
+struct DeviceState {
+  double clock_hz = 0;
+  double celsius = 0;
+  // Heat or a protection of the board holds the clock down. The power limit that
+  // large products meet by themselves is not meant: it belongs to the device.
+  bool is_throttled = false;
+};
+
+// An op that is set up on its device: memory, data, algorithm.
+class TimedOp {
+ public:
+  virtual ~TimedOp() = default;
+  // Runs the op `calls` times, one after another, and returns what they took
+  // together. Each call finds its operands in memory, not in a cache.
+  virtual Duration Run(int calls) = 0;
+  // Read while the op runs.
+  virtual DeviceState State() = 0;
+};
+
+struct PreparedOp {
+  std::unique_ptr<TimedOp> op;  // nullptr: this device or its libraries cannot, and
+  std::string refusal;          // why, the same words for all ops alike
+};
+
+struct MeasuredDevice {
+  std::string name;      // as its driver calls it: "NVIDIA H200"
+  Bytes memory;          // free before anything was measured
+  std::string software;  // "cuda 13.0, cublasLt 13.1"
+};
+
+// One device, one op at a time: a TimedOp ends before the next is prepared, and
+// before its timer.
+class OpTimer {
+ public:
+  virtual ~OpTimer() = default;
+  virtual MeasuredDevice device() const = 0;
+  virtual PreparedOp Prepare(const ProfileCase& one) = 0;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,73 @@
+#include "runtime/profile/profile_suite.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/profile/suite_parts.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int64_t kShareOfMemory = 8;
+// By LeastTime(): longer ones take too much of a suite.
+constexpr Duration kLongestQuick = 4_ms;
+constexpr Duration kLongestFull = 10_ms;
+// Choice of an algorithm, memory, random data; cuDNN also compiles.
+constexpr Duration kPreparation = 10_ms;
+constexpr Duration kAttentionPreparation = 300_ms;
+
+}  // namespace
+
+Duration LeastTime(const Op& op, const Device& device) {
+  Duration time = op.Traffic() / device.memory_bandwidth;
+  if (op.Flops().count() > 0) {
+    const FlopRate peak = device.Peak(op.dtype);
+    if (peak.flop_per_s() <= 0) return Duration::Max();
+    time = std::max(time, op.Flops() / peak);
+  }
+  if (IsCollective(op.kind)) time = op.bytes / op.fabric.intra.bandwidth;
+  return time;
+}
+
+bool SuiteBuilder::Add(Op op, std::string_view kernel) {
+  ProfileCase one{std::move(op), std::string(kernel)};
+  if (Footprint(one).count() > options_.memory.count() / kShareOfMemory) return false;
+  if (LeastTime(one.op, options_.device) > (is_full() ? kLongestFull : kLongestQuick)) {
+    return false;
+  }
+  if (!seen_.insert(one).second) return false;
+  cases_.push_back(std::move(one));
+  return true;
+}
+
+Bytes Footprint(const ProfileCase& one) {
+  const Op& op = one.op;
+  if (IsCollective(op.kind)) return op.bytes;
+  // Sums of 8-bit products are 16 bits.
+  const int64_t wider = op.kind == OpKind::kGemm && op.dtype == DType::kFp8 ? 1 : 0;
+  return op.Traffic() + Bytes(wider * op.batch * op.m * op.n);
+}
+
+std::vector<ProfileCase> MakeSuite(const SuiteOptions& options) {
+  SuiteBuilder suite(options);
+  AddProducts(suite);
+  AddLayers(suite);
+  AddAttention(suite);
+  AddStreams(suite);
+  AddHostCopies(suite);
+  return suite.Take();
+}
+
+Duration LongestSuite(std::span<const ProfileCase> suite, const Device& device,
+                      const MeasuringRules& rules, double share_of_peak) {
+  Duration all;
+  for (const ProfileCase& one : suite) {
+    const double least = LeastTime(one.op, device).seconds();
+    const Duration call = std::max(Duration::Seconds(least / share_of_peak), 2_us);
+    all += LongestMeasuring(call, rules);
+    all += one.op.kind == OpKind::kAttention ? kAttentionPreparation : kPreparation;
+  }
+  return all;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,173 @@
+#include "runtime/profile/profile_suite.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "runtime/profile/sobol.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr Duration kMinute = Duration::Nanoseconds(60'000'000'000);
+constexpr Bytes kFree(int64_t{138} << 30);
+
+Device Hopper() {
+  Device device;
+  device.id = "h200";
+  device.peak[static_cast<int>(DType::kFp32)] = FlopRate(67e12);
+  device.peak[static_cast<int>(DType::kTf32)] = FlopRate(495e12);
+  device.peak[static_cast<int>(DType::kFp16)] = FlopRate(989e12);
+  device.peak[static_cast<int>(DType::kBf16)] = FlopRate(989e12);
+  device.peak[static_cast<int>(DType::kFp8)] = FlopRate(1979e12);
+  device.memory_bandwidth = Bandwidth(4800e9);
+  return device;
+}
+
+// Of the size of Llama-2 70B.
+NetworkShape Llama() {
+  NetworkShape network;
+  network.hidden = 8192;
+  network.linears = {{8192, 10240, Divided::kOutputs},
+                     {8192, 8192, Divided::kInputs},
+                     {8192, 57344, Divided::kOutputs},
+                     {28672, 8192, Divided::kInputs}};
+  network.attentions = {{64, 8, 128, true}};
+  return network;
+}
+
+SuiteOptions Options(SuiteSize size) {
+  SuiteOptions options;
+  options.size = size;
+  options.device = Hopper();
+  options.memory = kFree;
+  options.host_link = {LinkKind::kPcie, 1_us, Bandwidth(63e9)};
+  options.networks = {Llama()};
+  return options;
+}
+
+std::map<OpKind, int> Counts(std::span<const ProfileCase> suite) {
+  std::map<OpKind, int> counts;
+  for (const ProfileCase& one : suite) ++counts[one.op.kind];
+  return counts;
+}
+
+TEST(ProfileSuiteTest, TheQuickSuiteTakesThreeMinutesAndTheFullOneFifteen) {
+  const auto quick = MakeSuite(Options(SuiteSize::kQuick));
+  const auto full = MakeSuite(Options(SuiteSize::kFull));
+  EXPECT_LT(LongestSuite(quick, Hopper(), MeasuringRules()), 3 * kMinute);
+  EXPECT_LT(LongestSuite(full, Hopper(), MeasuringRules()), 15 * kMinute);
+  EXPECT_GT(LongestSuite(full, Hopper(), MeasuringRules()), 5 * kMinute);
+  std::map<OpKind, int> counts = Counts(full);
+  EXPECT_GE(counts[OpKind::kGemm], 3000);
+  EXPECT_GE(counts[OpKind::kAttention], 200);
+  EXPECT_GE(counts[OpKind::kElementwise], 200);
+  EXPECT_GE(counts[OpKind::kNorm], 200);
+  counts = Counts(quick);
+  EXPECT_GE(counts[OpKind::kGemm], 600);
+  EXPECT_GE(counts[OpKind::kAttention], 40);
+  for (const OpKind kind : {OpKind::kElementwise, OpKind::kNorm, OpKind::kSoftmax,
+                            OpKind::kOptimizer, OpKind::kSendRecv}) {
+    EXPECT_GE(counts[kind], 14) << Name(kind);
+  }
+}
+
+TEST(ProfileSuiteTest, NoCaseComesTwiceAndTheSameOptionsGiveTheSameCases) {
+  const auto suite = MakeSuite(Options(SuiteSize::kFull));
+  EXPECT_EQ(suite, MakeSuite(Options(SuiteSize::kFull)));
+  EXPECT_EQ(std::unordered_set<ProfileCase>(suite.begin(), suite.end()).size(), suite.size());
+}
+
+TEST(ProfileSuiteTest, NothingTakesMoreThanAnEighthOfTheMemory) {
+  SuiteOptions options = Options(SuiteSize::kFull);
+  const size_t all = MakeSuite(options).size();
+  options.memory = Bytes(int64_t{1} << 30);
+  const auto suite = MakeSuite(options);
+  EXPECT_LT(suite.size(), all);
+  for (const ProfileCase& one : suite) {
+    EXPECT_LE(Footprint(one).count(), int64_t{1} << 27) << Describe(one.op);
+  }
+}
+
+TEST(ProfileSuiteTest, NumbersThatADeviceLacksAreLeftOut) {
+  SuiteOptions options = Options(SuiteSize::kQuick);
+  const auto count = [&] {
+    int eight_bits = 0;
+    for (const ProfileCase& one : MakeSuite(options)) eight_bits += one.op.dtype == DType::kFp8;
+    return eight_bits;
+  };
+  EXPECT_GE(count(), 100);
+  options.device.peak[static_cast<int>(DType::kFp8)] = FlopRate();
+  EXPECT_EQ(count(), 0);
+}
+
+TEST(ProfileSuiteTest, LayersAreMeasuredForwardAndBackwardAndInTheirParts) {
+  const auto suite = MakeSuite(Options(SuiteSize::kQuick));
+  const std::unordered_set<ProfileCase> cases(suite.begin(), suite.end());
+  const auto has = [&](std::string_view kernel, int64_t m, int64_t n, int64_t k) {
+    return cases.contains({Op::Gemm(DType::kBf16, m, n, k), std::string(kernel)});
+  };
+  // The column-split projection of 8192 to 10240 over eight devices.
+  EXPECT_TRUE(has(kLinear, 2048, 1280, 8192));
+  EXPECT_TRUE(has(kLinearInputGradient, 2048, 8192, 1280));
+  EXPECT_TRUE(has(kLinearWeightGradient, 1280, 8192, 2048));
+  // The row-split one of 28672 to 8192.
+  EXPECT_TRUE(has(kLinear, 2048, 8192, 3584));
+  EXPECT_FALSE(has(kLinear, 2048, 1024, 28672));
+}
+
+TEST(ProfileSuiteTest, AttentionHasBothDirectionsAndGroupedHeads) {
+  std::set<std::pair<Direction, bool>> kinds;
+  bool is_grouped = false;
+  for (const ProfileCase& one : MakeSuite(Options(SuiteSize::kQuick))) {
+    if (one.op.kind != OpKind::kAttention) continue;
+    kinds.insert({one.op.direction, one.op.causal});
+    ASSERT_EQ(one.op.batch % one.op.kv_batch, 0);
+    ASSERT_EQ(one.op.kv_batch % one.op.sequences, 0);
+    is_grouped = is_grouped || one.op.kv_batch < one.op.batch;
+  }
+  EXPECT_EQ(kinds.size(), 4u);
+  EXPECT_TRUE(is_grouped);
+}
+
+TEST(ProfileSuiteTest, BytesAreWholeElementsOfTheirKernel) {
+  for (const ProfileCase& one : MakeSuite(Options(SuiteSize::kFull))) {
+    const StreamKernel* kernel = FindStreamKernel(one.kernel);
+    if (kernel == nullptr) continue;
+    ASSERT_EQ(one.op.kind, kernel->kind);
+    const int64_t elements = one.op.bytes.count() / kernel->bytes_per_element;
+    ASSERT_EQ(elements * kernel->bytes_per_element, one.op.bytes.count()) << one.kernel;
+    if (HasRows(one.op.kind)) {
+      ASSERT_EQ(elements, one.op.m * one.op.n) << one.kernel;
+    }
+  }
+}
+
+TEST(SobolTest, EveryDimensionVisitsEachSixteenthOnceInSixteenPoints) {
+  for (int dimension = 0; dimension < kSobolDimensions; ++dimension) {
+    std::set<int> visited;
+    for (uint32_t index = 0; index < 16; ++index) {
+      visited.insert(static_cast<int>(SobolPoint(index)[dimension] * 16));
+    }
+    EXPECT_EQ(visited.size(), 16u) << dimension;
+  }
+}
+
+// The first two dimensions are a (0, 2)-sequence: any box of 2^-i by 2^-(6-i).
+TEST(SobolTest, SixtyFourPointsFillEveryBoxOfASixtyFourthOnce) {
+  for (int halvings = 0; halvings <= 6; ++halvings) {
+    std::set<std::pair<int, int>> boxes;
+    for (uint32_t index = 0; index < 64; ++index) {
+      const auto point = SobolPoint(index);
+      boxes.insert({static_cast<int>(point[0] * (1 << halvings)),
+                    static_cast<int>(point[1] * (1 << (6 - halvings)))});
+    }
+    EXPECT_EQ(boxes.size(), 64u) << halvings;
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,42 @@
+// The parts of a suite, one family of kernels each.
+#pragma once
+
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "runtime/profile/profile_case.h"
+#include "runtime/profile/profile_suite.h"
+
+namespace stagecraft {
+
+// Cases in the order in which they came, each once, and none that the device or
+// the time forbids.
+class SuiteBuilder {
+ public:
+  explicit SuiteBuilder(const SuiteOptions& options) : options_(options) {}
+
+  // False: not taken.
+  bool Add(Op op, std::string_view kernel);
+  const SuiteOptions& options() const { return options_; }
+  bool is_full() const { return options_.size == SuiteSize::kFull; }
+  std::vector<ProfileCase> Take() { return std::move(cases_); }
+
+ private:
+  const SuiteOptions& options_;
+  std::vector<ProfileCase> cases_;
+  std::unordered_set<ProfileCase> seen_;
+};
+
+// The least time that arithmetic and memory allow; Duration::Max() where the
+// device has no rate for the op's numbers.
+Duration LeastTime(const Op& op, const Device& device);
+
+void AddProducts(SuiteBuilder& suite);   // at points that fill the space of sizes
+void AddLayers(SuiteBuilder& suite);     // products of the networks
+void AddAttention(SuiteBuilder& suite);  // of networks, and others
+void AddStreams(SuiteBuilder& suite);    // elementwise, norms, softmax, optimizer, copies
+void AddHostCopies(SuiteBuilder& suite);
+
+}  // namespace stagecraft
