@@ -16,6 +16,9 @@ _LIBRARIES = {
     "cupti": ["-lcupti"],
 }
 
+# Where a program looks for what it loads when it needs it: beside itself first.
+_RUN_PATHS = ["-Wl,-rpath,$$ORIGIN", "-Wl,-rpath,/usr/local/cuda/lib64"]
+
 def _library(name, linkopts):
     return 'cc_library(name = "{}", linkopts = {})\n'.format(name, linkopts)
 
@@ -25,7 +28,7 @@ def _cuda_toolkit_impl(ctx):
                 ctx.path(home + "/include/cuda_runtime.h").exists) if home.startswith("/") else False
     build = 'package(default_visibility = ["//visibility:public"])\n'
     for name, libraries in _LIBRARIES.items():
-        build += _library(name, ["-L" + home + "/lib64"] + libraries if has_cuda else [])
+        build += _library(name, ["-L" + home + "/lib64"] + _RUN_PATHS + libraries if has_cuda else [])
     ctx.file("BUILD", build)
     ctx.file("toolkit.bzl", 'HAS_CUDA = {}\nCUDA_HOME = "{}"\n'.format(
         has_cuda,

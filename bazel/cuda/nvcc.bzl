@@ -86,3 +86,23 @@ def cuda_library(name, srcs, hdrs = [], deps = [], visibility = None, **kwargs):
         deps = deps + ["@cuda//:cudart"],
         **kwargs
     )
+
+def cuda_test(name, srcs, deps = [], size = "small", **kwargs):
+    """A cc_test whose sources nvcc compiles; none without a toolkit."""
+    if not HAS_CUDA:
+        return
+    _cuda_objects(
+        name = name + "_objects",
+        srcs = srcs,
+        deps = deps,
+        testonly = True,
+        visibility = ["//visibility:private"],
+    )
+    native.cc_test(
+        name = name,
+        size = size,
+        srcs = [":" + name + "_objects"],
+        deps = deps + ["@cuda//:cudart"],
+        env = {"CUDA_DRIVER_STUB": CUDA_HOME + "/lib64/stubs/libcuda.so"},
+        **kwargs
+    )

@@ -1,0 +1,57 @@
+// The functions of cuBLASLt that we call, and their objects as values.
+#pragma once
+
+#include <cublasLt.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/shared_library.h"
+
+namespace stagecraft {
+
+#define STAGECRAFT_TEXT_OF(x) #x
+#define STAGECRAFT_TEXT(x) STAGECRAFT_TEXT_OF(x)
+#define STAGECRAFT_CUBLAS_FUNCTION(name) \
+  decltype(&::cublasLt##name) name = library["cublasLt" #name]
+
+// What cuBLAS takes by itself on Hopper.
+constexpr size_t kWorkspace = size_t{32} << 20;
+
+inline void CheckCublas(cublasStatus_t status, const char* call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw std::runtime_error(std::string(call) + ": cuBLAS status " + std::to_string(status));
+}
+#define CHECK_CUBLAS(call) ::stagecraft::CheckCublas(call, #call)
+
+class CublasLt {
+ public:
+  CublasLt() : workspace(kWorkspace) { CHECK_CUBLAS(Create(&handle)); }
+  ~CublasLt() { Destroy(handle); }
+  CublasLt(const CublasLt&) = delete;
+  CublasLt& operator=(const CublasLt&) = delete;
+
+  SharedLibrary library{"libcublasLt.so." STAGECRAFT_TEXT(CUBLAS_VER_MAJOR)};
+  STAGECRAFT_CUBLAS_FUNCTION(Create);
+  STAGECRAFT_CUBLAS_FUNCTION(Destroy);
+  STAGECRAFT_CUBLAS_FUNCTION(GetVersion);
+  STAGECRAFT_CUBLAS_FUNCTION(Matmul);
+  STAGECRAFT_CUBLAS_FUNCTION(MatmulAlgoGetHeuristic);
+  STAGECRAFT_CUBLAS_FUNCTION(MatmulDescCreate);
+  STAGECRAFT_CUBLAS_FUNCTION(MatmulDescDestroy);
+  STAGECRAFT_CUBLAS_FUNCTION(MatmulDescSetAttribute);
+  STAGECRAFT_CUBLAS_FUNCTION(MatrixLayoutCreate);
+  STAGECRAFT_CUBLAS_FUNCTION(MatrixLayoutDestroy);
+  STAGECRAFT_CUBLAS_FUNCTION(MatrixLayoutSetAttribute);
+  STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceCreate);
+  STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceDestroy);
+  STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceSetAttribute);
+  cublasLtHandle_t handle = nullptr;
+  DeviceMemory workspace;
+};
+
+#undef STAGECRAFT_CUBLAS_FUNCTION
+
+}  // namespace stagecraft

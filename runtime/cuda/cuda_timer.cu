@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "runtime/cuda/attention_op.h"
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/cuda_timer.h"
+#include "runtime/cuda/device_op.h"
+#include "runtime/cuda/gemm_op.h"
+#include "runtime/cuda/row_op.h"
+#include "runtime/cuda/sensors.h"
+#include "runtime/cuda/stream_op.h"
+
+namespace stagecraft {
+namespace {
+
+// Operands of calls in a row lie this many caches apart, and so much is read
+// before a batch: nothing of them is left in the cache.
+constexpr size_t kCaches = 3;
+// As many as MeasuringRules::most_calls: a batch finds each block once.
+constexpr size_t kMostBlocks = 256;
+// Sensors are read while so much work is queued.
+constexpr double kSensorSeconds = 3e-3;
+constexpr double kMostSensorRuns = 64;
+
+constexpr int kThreads = 512;
+constexpr int kBlocksPerMultiprocessor = 4;
+
+// Fills the cache with other lines, and leaves none to be written back.
+__global__ void ReadAll(const uint4* memory, size_t count, unsigned* sink) {
+  const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+  unsigned sum = 0;
+  for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += stride) {
+    const uint4 line = memory[i];
+    sum += line.x ^ line.y ^ line.z ^ line.w;
+  }
+  if (sum == 0x9e3779b9u) *sink = sum;  // never for zeros: keeps the reads
+}
+
+// What ops of one device share.
+struct DeviceContext {
+  int multiprocessors = 0;
+  size_t cache = 0;
+  Stream stream;
+  Event begin, end;
+  DeviceMemory flushed;  // the last line is the sink
+  DeviceMemory operands;
+  std::unique_ptr<Sensors> sensors;
+
+  void Flush() {
+    const size_t count = flushed.bytes() / sizeof(uint4) - 1;
+    auto* const lines = reinterpret_cast<uint4*>(flushed.get());
+    ReadAll<<<multiprocessors * kBlocksPerMultiprocessor, kThreads, 0, stream.get()>>>(
+        lines, count, reinterpret_cast<unsigned*>(lines + count));
+    CHECK_CUDA(cudaGetLastError());
+  }
+};
+
+class CudaTimedOp final : public TimedOp {
+ public:
+  CudaTimedOp(std::unique_ptr<DeviceOp> op, DeviceContext& context)
+      : op_(std::move(op)), context_(context) {
+    stride_ = Aligned(std::max<size_t>(1, op_->operand_bytes()));
+    const size_t wanted = kCaches * context.cache;
+    blocks_ = std::clamp<size_t>((wanted + stride_ - 1) / stride_ + 1, 1, kMostBlocks);
+    if (stride_ >= wanted) blocks_ = 1;
+    if (context.operands.bytes() < blocks_ * stride_) {
+      context.operands = DeviceMemory();  // the old block first
+      context.operands = DeviceMemory(blocks_ * stride_);
+    }
+    for (size_t block = 0; block < blocks_; ++block) {
+      op_->Fill(BlockAt(block), context.stream.get());
+    }
+    CHECK_CUDA(cudaStreamSynchronize(context.stream.get()));
+  }
+
+  // The cache's refill runs while the host queues the rest, so that the device
+  // finds the calls waiting.
+  Duration Run(int calls) override {
+    Capture(calls);
+    cudaStream_t stream = context_.stream.get();
+    context_.Flush();
+    CHECK_CUDA(cudaEventRecord(context_.begin.get(), stream));
+    CHECK_CUDA(cudaGraphLaunch(graph_.get(), stream));
+    CHECK_CUDA(cudaEventRecord(context_.end.get(), stream));
+    CHECK_CUDA(cudaEventSynchronize(context_.end.get()));
+    float ms = 0;
+    CHECK_CUDA(cudaEventElapsedTime(&ms, context_.begin.get(), context_.end.get()));
+    last_seconds_ = std::max(1e-6, 1e-3 * ms);
+    return Duration::Seconds(1e-3 * ms);
+  }
+
+  DeviceState State() override {
+    Capture(std::max(1, captured_));
+    const double runs = std::clamp(kSensorSeconds / last_seconds_, 1.0, kMostSensorRuns);
+    for (int run = 0; run < static_cast<int>(runs); ++run) {
+      CHECK_CUDA(cudaGraphLaunch(graph_.get(), context_.stream.get()));
+    }
+    const DeviceState state = context_.sensors->Read();
+    CHECK_CUDA(cudaStreamSynchronize(context_.stream.get()));
+    return state;
+  }
+
+ private:
+  std::byte* BlockAt(size_t index) const {
+    return context_.operands.get() + index % blocks_ * stride_;
+  }
+
+  // A graph launches its kernels without the host, which would be slower than
+  // short ones run.
+  void Capture(int calls) {
+    if (captured_ == calls) return;
+    cudaStream_t stream = context_.stream.get();
+    CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    for (int call = 0; call < calls; ++call) {
+      op_->Launch(BlockAt(static_cast<size_t>(call)), stream);
+    }
+    cudaGraph_t graph = nullptr;
+    CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+    cudaGraphExec_t executable = nullptr;
+    const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+    cudaGraphDestroy(graph);
+    CheckCuda(status, "cudaGraphInstantiate");
+    graph_.reset(executable);
+    CHECK_CUDA(cudaGraphUpload(executable, stream));
+    CHECK_CUDA(cudaStreamSynchronize(stream));
+    captured_ = calls;
+  }
+
+  std::unique_ptr<DeviceOp> op_;
+  DeviceContext& context_;
+  size_t stride_ = 0, blocks_ = 1;
+  Graph graph_;
+  int captured_ = 0;  // calls in the graph; 0: none
+  double last_seconds_ = 1;
+};
+
+std::string CudaVersion(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+// One of the vendor's libraries: loaded at the first op that needs it, and not
+// asked for again where it is not there.
+template <typename Library, std::shared_ptr<Library> (*load)()>
+class Lazy {
+ public:
+  std::shared_ptr<Library> Get() {
+    if (library_ == nullptr && reason_.empty()) {
+      try {
+        library_ = load();
+      } catch (const Unsupported& missing) {
+        reason_ = missing.what();
+      }
+    }
+    if (library_ == nullptr) throw Unsupported(reason_);
+    return library_;
+  }
+  // Its version; empty where it is not there.
+  std::string Version() {
+    try {
+      return ", " + VersionOf(*Get());
+    } catch (const Unsupported&) {
+      return "";
+    }
+  }
+
+ private:
+  std::shared_ptr<Library> library_;
+  std::string reason_;
+};
+
+class CudaOpTimer final : public OpTimer {
+ public:
+  explicit CudaOpTimer(int ordinal) {
+    CHECK_CUDA(cudaSetDevice(ordinal));
+    cudaDeviceProp properties;
+    CHECK_CUDA(cudaGetDeviceProperties(&properties, ordinal));
+    char bus[32] = "";
+    CHECK_CUDA(cudaDeviceGetPCIBusId(bus, sizeof bus, ordinal));
+    context_.multiprocessors = properties.multiProcessorCount;
+    context_.cache = static_cast<size_t>(properties.l2CacheSize);
+    context_.stream = MakeStream();
+    context_.begin = MakeEvent();
+    context_.end = MakeEvent();
+    context_.flushed = DeviceMemory(kCaches * context_.cache + sizeof(uint4));
+    CHECK_CUDA(cudaMemset(context_.flushed.get(), 0, context_.flushed.bytes()));
+    context_.sensors = std::make_unique<Sensors>(bus);
+    device_.name = properties.name;
+    size_t free = 0, all = 0;
+    CHECK_CUDA(cudaMemGetInfo(&free, &all));
+    device_.memory = Bytes(static_cast<int64_t>(free));
+    int runtime = 0, driver = 0;
+    CHECK_CUDA(cudaRuntimeGetVersion(&runtime));
+    CHECK_CUDA(cudaDriverGetVersion(&driver));
+    device_.software = "cuda " + CudaVersion(runtime) + ", driver for " + CudaVersion(driver) +
+                       cublas_.Version() + cudnn_.Version();
+  }
+
+  MeasuredDevice device() const override { return device_; }
+
+  PreparedOp Prepare(const ProfileCase& one) override {
+    try {
+      return {std::make_unique<CudaTimedOp>(MakeOp(one), context_), ""};
+    } catch (const Unsupported& reason) {
+      return {nullptr, reason.what()};
+    }
+  }
+
+ private:
+  std::unique_ptr<DeviceOp> MakeOp(const ProfileCase& one) {
+    switch (one.op.kind) {
+      case OpKind::kGemm:
+        return MakeGemmOp(one, cublas_.Get());
+      case OpKind::kAttention:
+        return MakeAttentionOp(one, cudnn_.Get());
+      case OpKind::kNorm:
+      case OpKind::kSoftmax:
+        return MakeRowOp(one);
+      case OpKind::kElementwise:
+      case OpKind::kOptimizer:
+        return MakeStreamOp(one);
+      case OpKind::kSendRecv:
+        return MakeHostCopy(one);
+      default:
+        throw Unsupported(std::string("no ") + Name(one.op.kind) + " on one device");
+    }
+  }
+
+  DeviceContext context_;
+  MeasuredDevice device_;
+  Lazy<CublasLt, LoadCublasLt> cublas_;
+  Lazy<Cudnn, LoadCudnn> cudnn_;
+};
+
+}  // namespace
+
+std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice) {
+    throw InputError(
+        place + ": got a CUDA device, want a machine that has one: " + cudaGetErrorString(status));
+  }
+  CheckCuda(status, "cudaGetDeviceCount");
+  if (ordinal >= count) {
+    throw InputError(place + ": got device " + std::to_string(ordinal) + ", want 0 to " +
+                     std::to_string(count - 1));
+  }
+  return std::make_unique<CudaOpTimer>(ordinal);
+}
+
+}  // namespace stagecraft

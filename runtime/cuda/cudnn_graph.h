@@ -1,0 +1,74 @@
+// CudnnGraph: operations on tensors, as cuDNN wants them described, and the plan
+// that runs them as one fused kernel or a few.
+#pragma once
+
+#include <cudnn.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runtime/cuda/cudnn_library.h"
+
+namespace stagecraft {
+
+// Four sizes: sequences, heads, rows, columns.
+using Sizes = std::vector<int64_t>;
+// Strides of a tensor whose last size is contiguous.
+Sizes PackedStrides(const Sizes& sizes);
+
+class CudnnGraph {
+ public:
+  // A tensor of the graph, by index.
+  using Tensor = size_t;
+  enum class Home {
+    kMemory,   // an argument of the plan
+    kVirtual,  // between two operations only
+    kValue,    // one number, given at each run
+  };
+
+  explicit CudnnGraph(std::shared_ptr<Cudnn> library) : library_(std::move(library)) {}
+
+  Tensor Add(const Sizes& sizes, const Sizes& strides, cudnnDataType_t type, Home home);
+  // An intermediate result in 32 bits.
+  Tensor Between(const Sizes& sizes) {
+    return Add(sizes, PackedStrides(sizes), CUDNN_DATA_FLOAT, Home::kVirtual);
+  }
+
+  void Product(Tensor a, Tensor b, Tensor result);
+  void Reduce(cudnnReduceTensorOp_t how, Tensor from, Tensor to);
+  void Pointwise(cudnnPointwiseMode_t mode, Tensor x, std::optional<Tensor> b,
+                 std::optional<Tensor> t, Tensor result, int64_t axis = -1,
+                 cudnnDataType_t arithmetic = CUDNN_DATA_FLOAT);
+  void Reshape(Tensor from, Tensor to);
+
+  const Sizes& sizes(Tensor tensor) const { return tensors_[tensor].sizes; }
+  int64_t uid(Tensor tensor) const { return static_cast<int64_t>(tensor) + 1; }
+  const std::shared_ptr<Cudnn>& library() const { return library_; }
+
+  // Engines and their settings for a device, the heuristic's first choice first;
+  // empty where none knows the graph.
+  std::vector<Descriptor> FindEngines(const Descriptor& device);
+  // The first of them that compiles; nothing where none does.
+  std::optional<Descriptor> MakePlan(const Descriptor& device);
+
+ private:
+  struct OneTensor {
+    Sizes sizes;
+    Descriptor descriptor;
+  };
+
+  Descriptor Make(cudnnBackendDescriptorType_t type) const { return Descriptor(*library_, type); }
+  const Descriptor& of(Tensor tensor) const { return tensors_[tensor].descriptor; }
+
+  std::shared_ptr<Cudnn> library_;
+  std::vector<OneTensor> tensors_;
+  std::vector<Descriptor> kinds_, operations_;  // graph_ holds them
+  std::optional<Descriptor> graph_;
+};
+
+int64_t WorkspaceOf(const Cudnn& library, const Descriptor& plan);
+
+}  // namespace stagecraft

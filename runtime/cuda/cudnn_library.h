@@ -1,0 +1,104 @@
+// The functions of cuDNN that we call, and its descriptors as values.
+#pragma once
+
+#include <cudnn.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/shared_library.h"
+
+namespace stagecraft {
+
+#define STAGECRAFT_CUDNN_TEXT_OF(x) #x
+#define STAGECRAFT_CUDNN_TEXT(x) STAGECRAFT_CUDNN_TEXT_OF(x)
+#define STAGECRAFT_CUDNN_FUNCTION(name) decltype(&::cudnn##name) name = library["cudnn" #name]
+
+class Cudnn {
+ public:
+  SharedLibrary library{"libcudnn.so." STAGECRAFT_CUDNN_TEXT(CUDNN_MAJOR)};
+  STAGECRAFT_CUDNN_FUNCTION(BackendCreateDescriptor);
+  STAGECRAFT_CUDNN_FUNCTION(BackendDestroyDescriptor);
+  STAGECRAFT_CUDNN_FUNCTION(BackendSetAttribute);
+  STAGECRAFT_CUDNN_FUNCTION(BackendGetAttribute);
+  STAGECRAFT_CUDNN_FUNCTION(BackendFinalize);
+  STAGECRAFT_CUDNN_FUNCTION(BackendExecute);
+  STAGECRAFT_CUDNN_FUNCTION(Create);
+  STAGECRAFT_CUDNN_FUNCTION(Destroy);
+  STAGECRAFT_CUDNN_FUNCTION(SetStream);
+  STAGECRAFT_CUDNN_FUNCTION(GetVersion);
+  STAGECRAFT_CUDNN_FUNCTION(GetLastErrorString);
+
+  Cudnn() = default;
+  ~Cudnn() {
+    if (handle_ != nullptr) Destroy(handle_);
+  }
+  Cudnn(const Cudnn&) = delete;
+  Cudnn& operator=(const Cudnn&) = delete;
+
+  // Of the current device, made at the first call.
+  cudnnHandle_t handle() {
+    if (handle_ == nullptr) Check(Create(&handle_), "cudnnCreate");
+    return handle_;
+  }
+
+  void Check(cudnnStatus_t status, const char* call) const {
+    if (status == CUDNN_STATUS_SUCCESS) return;
+    char text[512] = "";
+    GetLastErrorString(text, sizeof text);
+    throw std::runtime_error(std::string(call) + ": cuDNN status " + std::to_string(status) + " " +
+                             text);
+  }
+
+ private:
+  cudnnHandle_t handle_ = nullptr;
+};
+
+#undef STAGECRAFT_CUDNN_FUNCTION
+
+// A descriptor of cuDNN's graph interface. Set() what it needs, then Finalize().
+class Descriptor {
+ public:
+  Descriptor(const Cudnn& library, cudnnBackendDescriptorType_t type) : library_(&library) {
+    cudnnBackendDescriptor_t made = nullptr;
+    library.Check(library.BackendCreateDescriptor(type, &made), "cudnnBackendCreateDescriptor");
+    descriptor_ = {made, Destroyer{&library}};
+  }
+
+  void* get() const { return descriptor_.get(); }
+
+  template <typename Value>
+  Descriptor& Set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                  const Value& value) {
+    return SetArray(name, type, 1, &value);
+  }
+  Descriptor& Set(cudnnBackendAttributeName_t name, const std::vector<int64_t>& values) {
+    return SetArray(name, CUDNN_TYPE_INT64, static_cast<int64_t>(values.size()), values.data());
+  }
+  Descriptor& Set(cudnnBackendAttributeName_t name, const Descriptor& other) {
+    void* const descriptor = other.get();
+    return SetArray(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &descriptor);
+  }
+  Descriptor& SetArray(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                       int64_t count, const void* values) {
+    library_->Check(library_->BackendSetAttribute(get(), name, type, count, values),
+                    "cudnnBackendSetAttribute");
+    return *this;
+  }
+  void Finalize() { library_->Check(library_->BackendFinalize(get()), "cudnnBackendFinalize"); }
+  bool TryFinalize() { return library_->BackendFinalize(get()) == CUDNN_STATUS_SUCCESS; }
+
+ private:
+  struct Destroyer {
+    const Cudnn* library;
+    void operator()(void* descriptor) const { library->BackendDestroyDescriptor(descriptor); }
+  };
+  const Cudnn* library_;
+  std::unique_ptr<void, Destroyer> descriptor_{nullptr, Destroyer{nullptr}};
+};
+
+}  // namespace stagecraft

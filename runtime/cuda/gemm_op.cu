@@ -1,0 +1,176 @@
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "runtime/cuda/cublas_lt.h"
+#include "runtime/cuda/gemm_op.h"
+#include "runtime/cuda/random_fill.h"
+
+namespace stagecraft {
+namespace {
+
+struct Formats {
+  cudaDataType_t operands, result;
+  cublasComputeType_t compute;
+};
+
+Formats FormatsOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFp32:
+      return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case DType::kTf32:
+      return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
+    case DType::kFp16:
+      return {CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F};
+    case DType::kBf16:
+      return {CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+    case DType::kFp8:
+      break;
+  }
+  return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+}
+
+// Of the result: sums of 8-bit products are 16 bits wide.
+size_t ResultSize(DType dtype) {
+  return dtype == DType::kFp8 ? 2 : static_cast<size_t>(ElementSize(dtype));
+}
+
+// cuBLAS counts by columns: our (m,n) result, row by row, is its n x m one, the
+// right operand its first.
+class GemmOp final : public DeviceOp {
+ public:
+  GemmOp(const ProfileCase& one, std::shared_ptr<CublasLt> library)
+      : op_(one.op), library_(std::move(library)) {
+    transposes_right_ = one.kernel == kLinear;
+    transposes_left_ = one.kernel == kLinearWeightGradient;
+    if (op_.dtype == DType::kFp8 && !transposes_right_) {
+      throw Unsupported("8-bit products other than of the layout of a linear layer's forward");
+    }
+    Describe();
+    Choose();
+  }
+
+  size_t operand_bytes() const override {
+    return result_offset() + Aligned(Count(op_.m, op_.n) * ResultSize(op_.dtype));
+  }
+
+  void Fill(std::byte* operands, cudaStream_t stream) override {
+    FillRandom(operands, static_cast<int64_t>(Count(op_.m, op_.k)), op_.dtype, 1, stream);
+    FillRandom(operands + right_offset(), static_cast<int64_t>(Count(op_.k, op_.n)), op_.dtype, 2,
+               stream);
+  }
+
+  void Launch(std::byte* operands, cudaStream_t stream) override {
+    const float one = 1, zero = 0;
+    std::byte* const result = operands + result_offset();
+    CHECK_CUBLAS(library_->Matmul(library_->handle, product_.get(), &one, operands + right_offset(),
+                                  right_.get(), operands, left_.get(), &zero, result, result_.get(),
+                                  result, result_.get(), &chosen_.algo, library_->workspace.get(),
+                                  kWorkspace, stream));
+  }
+
+ private:
+  using Layout =
+      std::unique_ptr<cublasLtMatrixLayoutOpaque_t, std::function<void(cublasLtMatrixLayout_t)>>;
+  using Product =
+      std::unique_ptr<cublasLtMatmulDescOpaque_t, std::function<void(cublasLtMatmulDesc_t)>>;
+
+  size_t Count(int64_t rows, int64_t columns) const {
+    return static_cast<size_t>(op_.batch * rows * columns);
+  }
+  size_t ElementBytes() const { return static_cast<size_t>(ElementSize(op_.dtype)); }
+  size_t right_offset() const { return Aligned(Count(op_.m, op_.k) * ElementBytes()); }
+  size_t result_offset() const {
+    return right_offset() + Aligned(Count(op_.k, op_.n) * ElementBytes());
+  }
+
+  // A matrix as cuBLAS sees it; columns are contiguous.
+  Layout MakeLayout(cudaDataType_t type, int64_t rows, int64_t columns) const {
+    cublasLtMatrixLayout_t layout = nullptr;
+    CHECK_CUBLAS(library_->MatrixLayoutCreate(&layout, type, static_cast<uint64_t>(rows),
+                                              static_cast<uint64_t>(columns), rows));
+    Layout owned(layout, library_->MatrixLayoutDestroy);
+    const int32_t batch = static_cast<int32_t>(op_.batch);
+    const int64_t stride = rows * columns;
+    CHECK_CUBLAS(library_->MatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                                                    &batch, sizeof batch));
+    CHECK_CUBLAS(library_->MatrixLayoutSetAttribute(
+        layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride));
+    return owned;
+  }
+
+  template <typename Value>
+  void Set(cublasLtMatmulDescAttributes_t attribute, Value value) {
+    CHECK_CUBLAS(library_->MatmulDescSetAttribute(product_.get(), attribute, &value, sizeof value));
+  }
+
+  void Describe() {
+    const Formats formats = FormatsOf(op_.dtype);
+    cublasLtMatmulDesc_t product = nullptr;
+    CHECK_CUBLAS(library_->MatmulDescCreate(&product, formats.compute, CUDA_R_32F));
+    product_ = Product(product, library_->MatmulDescDestroy);
+    Set(CUBLASLT_MATMUL_DESC_TRANSA, transposes_right_ ? CUBLAS_OP_T : CUBLAS_OP_N);
+    Set(CUBLASLT_MATMUL_DESC_TRANSB, transposes_left_ ? CUBLAS_OP_T : CUBLAS_OP_N);
+    right_ = transposes_right_ ? MakeLayout(formats.operands, op_.k, op_.n)
+                               : MakeLayout(formats.operands, op_.n, op_.k);
+    left_ = transposes_left_ ? MakeLayout(formats.operands, op_.m, op_.k)
+                             : MakeLayout(formats.operands, op_.k, op_.m);
+    result_ = MakeLayout(formats.result, op_.n, op_.m);
+    if (op_.dtype == DType::kFp8) ScaleOperands();
+  }
+
+  // One scale a tensor, as training recipes have it; sums are kept as forward
+  // passes of Transformer Engine keep them.
+  void ScaleOperands() {
+    scales_ = DeviceMemory(2 * sizeof(float));
+    const float scales[2] = {0.5f, 0.25f};
+    CHECK_CUDA(cudaMemcpy(scales_.get(), scales, sizeof scales, cudaMemcpyHostToDevice));
+    const void* const first = scales_.get();
+    const void* const second = scales_.get() + sizeof(float);
+    Set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, first);
+    Set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, second);
+    Set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, int8_t{1});
+  }
+
+  void Choose() {
+    cublasLtMatmulPreference_t preference = nullptr;
+    CHECK_CUBLAS(library_->MatmulPreferenceCreate(&preference));
+    const std::unique_ptr<cublasLtMatmulPreferenceOpaque_t,
+                          std::function<void(cublasLtMatmulPreference_t)>>
+        owned(preference, library_->MatmulPreferenceDestroy);
+    const size_t most = kWorkspace;
+    CHECK_CUBLAS(library_->MatmulPreferenceSetAttribute(
+        preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof most));
+    int found = 0;
+    const cublasStatus_t status = library_->MatmulAlgoGetHeuristic(
+        library_->handle, product_.get(), right_.get(), left_.get(), result_.get(), result_.get(),
+        preference, 1, &chosen_, &found);
+    if (status == CUBLAS_STATUS_SUCCESS && found > 0) return;
+    throw Unsupported(std::string("cuBLASLt has no algorithm for ") + Name(op_.dtype) +
+                      " products of some sizes");
+  }
+
+  Op op_;
+  std::shared_ptr<CublasLt> library_;
+  bool transposes_right_ = false, transposes_left_ = false;
+  Product product_;
+  Layout right_, left_, result_;
+  DeviceMemory scales_;
+  cublasLtMatmulHeuristicResult_t chosen_ = {};
+};
+
+}  // namespace
+
+std::shared_ptr<CublasLt> LoadCublasLt() { return std::make_shared<CublasLt>(); }
+
+std::string VersionOf(const CublasLt& library) {
+  const size_t version = library.GetVersion();
+  return "cublasLt " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
+         "." + std::to_string(version % 100);
+}
+
+std::unique_ptr<DeviceOp> MakeGemmOp(const ProfileCase& one, std::shared_ptr<CublasLt> library) {
+  return std::make_unique<GemmOp>(one, std::move(library));
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,48 @@
+#include "runtime/cuda/device_op.h"
+#include "runtime/cuda/sensors.h"
+
+namespace stagecraft {
+namespace {
+
+// nvml.h is not part of every toolkit; these have been the same since 2015.
+constexpr int kMultiprocessorClock = 1;
+constexpr int kTemperatureOfGpu = 0;
+constexpr unsigned long long kHardwareSlowdown = 0x8;
+constexpr unsigned long long kSoftwareThermal = 0x20;
+constexpr unsigned long long kHardwareThermal = 0x40;
+constexpr unsigned long long kPowerBrake = 0x80;
+constexpr double kHertzPerMegahertz = 1e6;
+
+}  // namespace
+
+Sensors::Sensors(const std::string& bus_id) {
+  try {
+    library_ = std::make_unique<SharedLibrary>("libnvidia-ml.so.1");
+    int (*const begin)() = (*library_)["nvmlInit_v2"];
+    int (*const find)(const char*, void**) = (*library_)["nvmlDeviceGetHandleByPciBusId_v2"];
+    clock_ = (*library_)["nvmlDeviceGetClockInfo"];
+    temperature_ = (*library_)["nvmlDeviceGetTemperature"];
+    reasons_ = (*library_)["nvmlDeviceGetCurrentClocksThrottleReasons"];
+    if (begin() != 0 || find(bus_id.c_str(), &device_) != 0) device_ = nullptr;
+  } catch (const Unsupported&) {
+    device_ = nullptr;
+  }
+}
+
+DeviceState Sensors::Read() const {
+  DeviceState state;
+  if (device_ == nullptr) return state;
+  unsigned value = 0;
+  if (clock_(device_, kMultiprocessorClock, &value) == 0) {
+    state.clock_hz = value * kHertzPerMegahertz;
+  }
+  if (temperature_(device_, kTemperatureOfGpu, &value) == 0) state.celsius = value;
+  unsigned long long mask = 0;
+  if (reasons_(device_, &mask) == 0) {
+    state.is_throttled =
+        (mask & (kHardwareSlowdown | kSoftwareThermal | kHardwareThermal | kPowerBrake)) != 0;
+  }
+  return state;
+}
+
+}  // namespace stagecraft

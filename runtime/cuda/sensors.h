@@ -1,0 +1,29 @@
+// Sensors: clock, temperature and hindrances of a GPU, from NVIDIA's management
+// library.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/cuda/shared_library.h"
+#include "runtime/profile/op_timer.h"
+
+namespace stagecraft {
+
+class Sensors {
+ public:
+  // Without the library, or where it does not know the device, all readings are
+  // zero. `bus_id` as CUDA names it: "0000:1b:00.0".
+  explicit Sensors(const std::string& bus_id);
+
+  DeviceState Read() const;
+
+ private:
+  std::unique_ptr<SharedLibrary> library_;
+  void* device_ = nullptr;  // nullptr: no readings
+  int (*clock_)(void* device, int kind, unsigned* megahertz) = nullptr;
+  int (*temperature_)(void* device, int kind, unsigned* celsius) = nullptr;
+  int (*reasons_)(void* device, unsigned long long* mask) = nullptr;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,39 @@
+// SharedLibrary: a library that is looked for when it is needed, so that the
+// program starts, and starts as fast, without it.
+#pragma once
+
+#include <string>
+
+namespace stagecraft {
+
+// Found as the program's own libraries are: LD_LIBRARY_PATH, its run path, the
+// system's folders.
+class SharedLibrary {
+ public:
+  // Throws Unsupported with the loader's reason.
+  explicit SharedLibrary(const std::string& name);
+  // Loaded until the program ends: libraries of this size do not like to go.
+  SharedLibrary(const SharedLibrary&) = delete;
+  SharedLibrary& operator=(const SharedLibrary&) = delete;
+
+  // Converts to the pointer to any function.
+  class Symbol {
+   public:
+    explicit Symbol(void* address) : address_(address) {}
+    template <typename Function>
+    operator Function*() const {
+      return reinterpret_cast<Function*>(address_);
+    }
+
+   private:
+    void* address_;
+  };
+  // Throws Unsupported where there is none.
+  Symbol operator[](const char* name) const;
+
+ private:
+  std::string name_;
+  void* handle_;
+};
+
+}  // namespace stagecraft
