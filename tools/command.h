@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ int RunSimulate(const Args& args, std::istream& in, std::ostream& out, std::ostr
 int RunExplain(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunSearch(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunPartition(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunProfile(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunFit(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunEvaluate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunCompare(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
@@ -48,8 +50,13 @@ int RunCatalogue(const Args& args, std::istream& in, std::ostream& out, std::ost
 // All verbs, in the order of the help text.
 const std::vector<Command>& Commands();
 
-// Finds the verb and runs it; prints help and version. Errors become one line
-// on `err` and an exit code.
+// Finds the verb among `commands` and runs it; prints help and version. Errors
+// become one line on `err` and an exit code. `example` ends the help, its lines
+// indented by two.
+int RunOneOf(std::span<const Command> commands, const char* example, const Args& words,
+             std::istream& in, std::ostream& out, std::ostream& err);
+
+// The same among all.
 int RunCommandLine(const Args& words, std::istream& in, std::ostream& out, std::ostream& err);
 
 }  // namespace stagecraft

@@ -1,0 +1,171 @@
+// profile: ops measured on a device become samples.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <istream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <thread>
+
+#include "costmodel/check.h"
+#include "tools/command.h"
+#include "tools/flags.h"
+#include "tools/interrupt_catcher.h"
+#include "tools/profile/profile_devices.h"
+#include "tools/profile/profile_run.h"
+#include "tools/report_header.h"
+#include "tools/sample_flags.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+constexpr const char* kNotes =
+    "Every sample is in the file as soon as it is known. --resume goes on with a file: what it\n"
+    "holds is not measured again, so that a suite can be cut into runs of --budget.\n"
+    "The samples are for fit, fit --calibrate and evaluate. A .pb also holds copies between\n"
+    "host and device, which tables have no column for.\n\n"
+    "Example: stagecraft profile --device cuda:0 --suite quick -o samples.csv\n"
+    "         stagecraft profile --device cuda:0 --suite full --resume --budget 540s -o all.pb";
+
+class SteadyClock final : public ProfilerClock {
+ public:
+  Duration Elapsed() override {
+    const auto spent = std::chrono::steady_clock::now() - begin_;
+    return Duration::Seconds(std::chrono::duration<double>(spent).count());
+  }
+  void Sleep(Duration time) override {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(time.ns()));
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+struct ProfileFlags {
+  std::string device, suite = "quick", budget, gpu, output;
+  uint64_t seed = 1;
+  bool resume = false, json = false, quiet = false;
+};
+
+// "540s".
+Duration ParseSeconds(const std::string& text) {
+  if (text.empty()) return Duration::Max();
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  constexpr double kMost = 1e8;
+  if (std::string(end) != "s" || !(seconds > 0) || seconds > kMost) {
+    throw InputError("--budget: got \"" + text + "\", want seconds, as 540s");
+  }
+  return Duration::Seconds(seconds);
+}
+
+ProfileRequest RequestFrom(const ProfileFlags& flags) {
+  if (flags.device.empty())
+    throw InputError("--device: got none, want cuda:N, the N-th GPU from 0");
+  if (flags.output.empty()) throw InputError("-o: got no file, want one for the samples");
+  CheckOutputPath("-o", flags.output, {".csv", ".pb"});
+  ProfileRequest request;
+  request.suite = flags.suite == "full" ? SuiteSize::kFull : SuiteSize::kQuick;
+  request.resumes = flags.resume;
+  request.budget = ParseSeconds(flags.budget);
+  request.seed = flags.seed;
+  request.gpu = flags.gpu;
+  request.output = flags.output;
+  request.stop = InterruptCatcher::flag();
+  return request;
+}
+
+std::string Describe(const ProfileProgress& progress) {
+  return fmt::format("{} of {} ops, {:.0f} s, {:.0f} MHz, {:.0f} C, {}", progress.done,
+                     progress.all, progress.elapsed.seconds(), progress.state.clock_hz * 1e-6,
+                     progress.state.celsius, stagecraft::Describe(progress.next->op));
+}
+
+Json ToJson(const ProfileReport& report, const ProfileFlags& flags, double wall_ms) {
+  Json json = ReportHeader("profile", kSchema, {});
+  json["seed"] = flags.seed;
+  json["device"] = flags.device;
+  json["device_name"] = report.device.name;
+  json["gpu"] = report.gpu;
+  json["software"] = report.device.software;
+  json["suite"] = flags.suite;
+  json["ops"] = report.cases;
+  json["measured"] = report.outcome.measured;
+  json["measured_before"] = report.outcome.already;
+  json["left"] = report.outcome.left;
+  json["throttled"] = report.outcome.throttled;
+  json["refused"] = Json::array();
+  for (const auto& [reason, count] : report.outcome.refused) {
+    json["refused"].push_back({{"reason", reason}, {"ops", count}});
+  }
+  json["output"] = flags.output;
+  json["wall_ms"] = wall_ms;
+  return json;
+}
+
+void Print(const ProfileReport& report, const ProfileFlags& flags, std::ostream& out) {
+  const ProfileOutcome& outcome = report.outcome;
+  out << fmt::format("{} ({}), {}\n", report.device.name, report.gpu, report.device.software);
+  out << fmt::format("{} suite: {} ops, {} measured, {} before, {} left; seed {}\n", flags.suite,
+                     report.cases, outcome.measured, outcome.already, outcome.left, flags.seed);
+  for (const auto& [reason, count] : outcome.refused) {
+    out << fmt::format("not measured: {} ops: {}\n", count, reason);
+  }
+  if (outcome.throttled > 0) {
+    out << fmt::format(
+        "not measured: {} ops: heat or a protection held the clock down; --resume tries again\n",
+        outcome.throttled);
+  }
+  if (report.leaves_host_copies) {
+    out << "not measured: copies between host and device, which need -o FILE.pb and a known bus\n";
+  }
+}
+
+}  // namespace
+
+int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
+  CLI::App app("Measures ops on a device.", "stagecraft profile");
+  app.footer(kNotes);
+  ProfileFlags flags;
+  app.add_option("--device", flags.device, "cuda:N");
+  app.add_option("--suite", flags.suite, "quick: 3 minutes at most, full: 15")
+      ->check(OneOf({"quick", "full"}));
+  app.add_flag("--resume", flags.resume, "go on with the file");
+  app.add_option("--budget", flags.budget, "end after so long, as 540s");
+  app.add_option("--seed", flags.seed, "of the order of ops (1)");
+  app.add_option("--gpu", flags.gpu, "id of the device in the catalogue, if its name is not there");
+  app.add_option("-o,--output", flags.output, "the samples, as .csv or .pb");
+  app.add_flag("--json", flags.json, "one JSON object on stdout");
+  app.add_flag("--quiet", flags.quiet, "nothing on stderr");
+  if (ParseFlags(app, args, out)) return kExitOk;
+
+  const InterruptCatcher catcher;
+  const ProfileRequest request = RequestFrom(flags);
+  const std::unique_ptr<OpTimer> timer = MakeOpTimer(flags.device);
+  SteadyClock clock;
+  ProgressLine progress(err, flags.quiet);
+  const auto show = progress.Reporter();
+  const ProfileReport report =
+      RunProfileOn(*timer, request, clock, [&](const ProfileProgress& state) {
+        if (show) show(Describe(state));
+      });
+  progress.Clear();
+  if (flags.json) {
+    out << ToJson(report, flags, clock.Elapsed().ms())
+               .dump(2, ' ', false, Json::error_handler_t::replace)
+        << '\n';
+  } else {
+    Print(report, flags, out);
+  }
+  if (!flags.quiet) {
+    err << fmt::format("wrote {} after {:.1f} s\n", flags.output, clock.Elapsed().seconds());
+  }
+  return InterruptCatcher::was_interrupted() ? kExitInterrupted : kExitOk;
+}
+
+}  // namespace stagecraft

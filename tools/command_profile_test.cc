@@ -1,0 +1,46 @@
+// What the verb refuses before it measures; no test has a GPU.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tools/command.h"
+#include "tools/sample_testing.h"
+
+namespace stagecraft {
+namespace {
+
+class ProfileVerbTest : public SampleVerbTest {
+ protected:
+  std::string Error(const Args& args) { return ErrorOf(RunProfile, args); }
+};
+
+TEST_F(ProfileVerbTest, WithoutCudaOrWithoutAGpuItSaysSoInOneLine) {
+  const std::string error = Error({"--device", "cuda:63", "-o", Path("new.csv")});
+  EXPECT_TRUE(error.starts_with("--device: got ")) << error;
+  EXPECT_EQ(error.find('\n'), std::string::npos);
+  EXPECT_NE(error.find("want "), std::string::npos) << error;
+  EXPECT_FALSE(std::filesystem::exists(Path("new.csv")));
+}
+
+TEST_F(ProfileVerbTest, FlagsAreCheckedBeforeTheDevice) {
+  const std::string file = Path("new.csv");
+  EXPECT_TRUE(Error({"-o", file}).starts_with("--device: got none"));
+  EXPECT_TRUE(Error({"--device", "tpu:0", "-o", file}).starts_with("--device: got \"tpu:0\""));
+  EXPECT_TRUE(Error({"--device", "cuda:x", "-o", file}).starts_with("--device: got \"cuda:x\""));
+  EXPECT_TRUE(Error({"--device", "cuda:0"}).starts_with("-o: got no file"));
+  EXPECT_TRUE(Error({"--device", "cuda:0", "-o", Path("new.txt")}).starts_with("-o: got "));
+  EXPECT_TRUE(Error({"--device", "cuda:0", "--suite", "huge", "-o", file}).starts_with("--suite"));
+  for (const char* budget : {"540", "-1s", "nans", "s", "10m"}) {
+    EXPECT_TRUE(
+        Error({"--device", "cuda:0", "--budget", budget, "-o", file}).starts_with("--budget: got "))
+        << budget;
+  }
+}
+
+TEST_F(ProfileVerbTest, HelpHasAnExample) {
+  EXPECT_EQ(Run(RunProfile, {"--help"}), kExitOk);
+  EXPECT_NE(out_.str().find("stagecraft profile --device cuda:0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,77 @@
+#include <exception>
+#include <istream>
+#include <new>
+#include <ostream>
+#include <string>
+
+#include "costmodel/check.h"
+#include "costmodel/nearest.h"
+#include "tools/command.h"
+
+namespace stagecraft {
+namespace {
+
+void PrintHelp(std::span<const Command> commands, const char* example, std::ostream& out) {
+  out << "stagecraft predicts a distributed training step: time, memory, traffic.\n\n"
+         "usage: stagecraft VERB [--flags]\n\n";
+  for (const Command& command : commands) {
+    const std::string name = command.name;
+    out << "  " << name << std::string(12 - name.size(), ' ') << command.summary << '\n';
+  }
+  out << "\nstagecraft VERB --help explains a verb. For example:\n" << example;
+}
+
+// Names out of a file may hold line breaks; an error stays one line.
+std::string OneLine(std::string sentence) {
+  for (char& c : sentence) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  return sentence;
+}
+
+int RunVerb(const Command& command, const Args& args, std::istream& in, std::ostream& out,
+            std::ostream& err) {
+  try {
+    const int code = command.run(args, in, out, err);
+    out.flush();
+    if (!out) {
+      err << "stagecraft: the output could not be written\n";
+      return kExitInternal;
+    }
+    return code;
+  } catch (const InputError& error) {
+    err << "stagecraft " << command.name << ": " << OneLine(error.what()) << '\n';
+    return kExitBadInput;
+  } catch (const std::bad_alloc&) {
+    err << "stagecraft " << command.name << ": not enough memory\n";
+  } catch (const std::exception& error) {
+    err << "stagecraft " << command.name << ": " << OneLine(error.what()) << '\n';
+  }
+  return kExitInternal;
+}
+
+}  // namespace
+
+int RunOneOf(std::span<const Command> commands, const char* example, const Args& words,
+             std::istream& in, std::ostream& out, std::ostream& err) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    PrintHelp(commands, example, words.empty() ? err : out);
+    return words.empty() ? kExitBadInput : kExitOk;
+  }
+  if (words[0] == "--version") {
+    out << "stagecraft " << kToolVersion << '\n';
+    return kExitOk;
+  }
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    if (words[0] == command.name) {
+      return RunVerb(command, Args(words.begin() + 1, words.end()), in, out, err);
+    }
+    names.push_back(command.name);
+  }
+  err << "stagecraft: unknown verb \"" << words[0] << "\"; " << NearestNames(words[0], names)
+      << '\n';
+  return kExitBadInput;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,17 @@
+// The networks of the catalogue whose kernels a profile measures.
+#pragma once
+
+#include <vector>
+
+#include "runtime/profile/network_shape.h"
+#include "runtime/profile/profile_suite.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+// Each linear layer and each attention once.
+NetworkShape ShapeOf(const Workload& workload);
+
+std::vector<NetworkShape> ProfiledNetworks(SuiteSize size);
+
+}  // namespace stagecraft

@@ -1,0 +1,39 @@
+// ProfileJournal: the file that a profile writes sample by sample, so that nothing
+// is lost when it is killed, and from which it resumes.
+#pragma once
+
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "costmodel/learned/sample.h"
+
+namespace stagecraft {
+
+class ProfileJournal {
+ public:
+  // Makes the file or, if `resumes`, goes on with what is there; half a record at
+  // its end, left by a killed run, is cut off. The extension is .csv or .pb, and
+  // the file one that ReadSampleFile reads at any time. Throws InputError where a
+  // file is there and not to be resumed, or holds anything else.
+  ProfileJournal(const std::string& path, bool resumes);
+
+  // Those of earlier runs.
+  const std::vector<Sample>& samples() const { return samples_; }
+  // The system has the record when this returns.
+  void Append(const Sample& sample);
+
+ private:
+  void Write(const std::string& bytes);
+
+  std::string path_;
+  std::vector<Sample> samples_;
+  std::ofstream file_;
+};
+
+// How many of the first bytes are whole records of a table or, `is_proto`, of a
+// SampleSetProto.
+size_t WholeRecords(const std::string& bytes, bool is_proto);
+
+}  // namespace stagecraft

@@ -1,0 +1,39 @@
+// A whole profile of one device: suite, journal and what came of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "costmodel/units.h"
+#include "runtime/profile/op_timer.h"
+#include "runtime/profile/profile_suite.h"
+#include "runtime/profile/profiler.h"
+
+namespace stagecraft {
+
+struct ProfileRequest {
+  SuiteSize suite = SuiteSize::kQuick;
+  bool resumes = false;
+  Duration budget = Duration::Max();
+  uint64_t seed = 1;
+  std::string gpu;     // id of the device in the catalogue; empty: by its own name
+  std::string output;  // .csv or .pb
+  const std::atomic<bool>* stop = nullptr;
+};
+
+struct ProfileReport {
+  std::string gpu;
+  MeasuredDevice device;
+  size_t cases = 0;
+  ProfileOutcome outcome;
+  bool leaves_host_copies = false;  // which the output cannot hold
+};
+
+// Throws InputError for a board that the catalogue lacks and for an output that
+// cannot be written or resumed.
+ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, ProfilerClock& clock,
+                           const std::function<void(const ProfileProgress&)>& show);
+
+}  // namespace stagecraft

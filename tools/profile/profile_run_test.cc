@@ -1,0 +1,119 @@
+// A profile of a made-up device, and what other parts make of its samples.
+#include "tools/profile/profile_run.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+#include "costmodel/error_of.h"
+#include "costmodel/learned/samples/sample_file.h"
+#include "runtime/profile/fake_timer.h"
+#include "sim/workload_catalogue.h"
+#include "tools/profile/network_shapes.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr Duration kMinute = Duration::Nanoseconds(60'000'000'000);
+
+class ProfileRunTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    request_.output = std::filesystem::path(testing::TempDir()) / "samples.csv";
+    std::filesystem::remove(request_.output);
+  }
+  ProfileReport Run() {
+    return RunProfileOn(timer_, request_, clock_, [](const ProfileProgress&) {});
+  }
+
+  FakeClock clock_;
+  FakeTimer timer_{[](const ProfileCase&, int) { return 100_us; }, &clock_};
+  ProfileRequest request_;
+};
+
+TEST_F(ProfileRunTest, TheSamplesOfAQuickSuiteAreInTheFile) {
+  const ProfileReport report = Run();
+  EXPECT_EQ(report.gpu, "h200-sxm5-141gb");
+  EXPECT_EQ(report.outcome.left, 0u);
+  EXPECT_GT(report.outcome.refused.at("no 8-bit numbers"), 100u);
+  EXPECT_GT(report.outcome.measured, 900u);
+  EXPECT_TRUE(report.leaves_host_copies);
+  const std::vector<Sample> samples = ReadSamples(request_.output);
+  EXPECT_EQ(samples.size(), report.outcome.measured);
+  EXPECT_EQ(samples[0].gpu, "h200-sxm5-141gb");
+  EXPECT_EQ(samples[0].source, "stagecraft profile");
+}
+
+TEST_F(ProfileRunTest, SlicesMeasureEveryOpOnce) {
+  request_.resumes = true;
+  request_.budget = Duration::Nanoseconds(2'000'000'000);
+  size_t measured = 0;
+  int slices = 0;
+  for (bool is_done = false; !is_done && slices < 50; ++slices) {
+    clock_.now = Duration();
+    const ProfileReport report = Run();
+    measured += report.outcome.measured;
+    EXPECT_EQ(ReadSamples(request_.output).size(), measured);
+    is_done = report.outcome.left == 0;
+  }
+  EXPECT_GE(slices, 3);
+  EXPECT_LT(slices, 50);
+  request_.output = std::filesystem::path(testing::TempDir()) / "whole.csv";
+  std::filesystem::remove(request_.output);
+  request_.budget = Duration::Max();
+  EXPECT_EQ(Run().outcome.measured, measured);
+}
+
+TEST_F(ProfileRunTest, AProtoAlsoHoldsHostCopies) {
+  request_.output = std::filesystem::path(testing::TempDir()) / "samples.pb";
+  std::filesystem::remove(request_.output);
+  EXPECT_FALSE(Run().leaves_host_copies);
+  int copies = 0;
+  for (const Sample& sample : ReadSamples(request_.output)) {
+    copies += sample.op.kind == OpKind::kSendRecv;
+  }
+  EXPECT_GE(copies, 20);
+  request_.resumes = true;
+  EXPECT_EQ(Run().outcome.measured, 0u);
+}
+
+TEST_F(ProfileRunTest, AFileOfAnotherBoardIsNotGoneOnWith) {
+  request_.gpu = "h100-sxm5-80gb";
+  EXPECT_EQ(Run().gpu, "h100-sxm5-80gb");
+  request_.gpu = "";
+  request_.resumes = true;
+  EXPECT_NE(ErrorOf([&] { Run(); }).find("samples of h100-sxm5-80gb, want those of h200"),
+            std::string::npos);
+}
+
+TEST_F(ProfileRunTest, NetworksBringTheirLayersAndAttention) {
+  const NetworkShape shape = ShapeOf(LoadWorkload("llama-3-8b", AttentionBackend::kFlash));
+  EXPECT_EQ(shape.hidden, 4096);
+  ASSERT_EQ(shape.attentions.size(), 1u);
+  EXPECT_EQ(shape.attentions[0].heads, 32);
+  EXPECT_EQ(shape.attentions[0].kv_heads, 8);
+  bool has_down = false;
+  for (const LinearShape& linear : shape.linears) {
+    has_down = has_down || (linear.inputs == 14336 && linear.outputs == 4096 &&
+                            linear.divided == Divided::kInputs);
+  }
+  EXPECT_TRUE(has_down);
+}
+
+TEST_F(ProfileRunTest, WithAllItsNetworksASuiteEndsInTime) {
+  SuiteOptions options;
+  options.device = DeviceCatalogue::Embedded().Find("h200-sxm5-141gb")->device;
+  options.memory = Bytes(int64_t{138} << 30);
+  for (const auto& [size, most] :
+       {std::pair(SuiteSize::kQuick, 3 * kMinute), std::pair(SuiteSize::kFull, 15 * kMinute)}) {
+    options.size = size;
+    options.networks = ProfiledNetworks(size);
+    const Duration longest = LongestSuite(MakeSuite(options), options.device, MeasuringRules());
+    EXPECT_LT(longest, most) << longest.seconds();
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft
