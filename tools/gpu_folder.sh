@@ -1,19 +1,19 @@
 #!/bin/bash
-# Packs a program with the libraries that a GPU machine may lack into a tar of one
-# folder: all but glibc's of those it links, and with CUDA_HOME also NVIDIA's that
-# it loads when it needs them.
-# usage: gpu_folder.sh PROGRAM TAR [CUDA_HOME]
+# Packs programs with the libraries that a GPU machine may lack into a tar of one
+# folder: all but glibc's of those they link, and with CUDA_HOME also NVIDIA's that
+# they load when they need them. An empty CUDA_HOME is none.
+# usage: gpu_folder.sh TAR CUDA_HOME PROGRAM...
 set -euo pipefail
 
-program=$1
-tar=$2
-home=${3:-}
+tar=$1
+home=$2
+shift 2
 name=$(basename "$tar" .tar)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/$name"
-cp -L "$program" "$folder/$name/"
-ldd "$program" | awk '$2 == "=>" { print $3 }' | while read -r library; do
+cp -L "$@" "$folder/$name/"
+ldd "$@" | awk '$2 == "=>" { print $3 }' | sort -u | while read -r library; do
   case $(basename "$library") in
     libc.so.*|libm.so.*|libdl.so.*|librt.so.*|libpthread.so.*) ;;
     *) cp -L "$library" "$folder/$name/" ;;

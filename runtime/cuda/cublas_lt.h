@@ -4,10 +4,10 @@
 #include <cublasLt.h>
 
 #include <memory>
-#include <stdexcept>
 #include <string>
 
 #include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/device_op.h"
 #include "runtime/cuda/shared_library.h"
 
 namespace stagecraft {
@@ -20,11 +20,12 @@ namespace stagecraft {
 // What cuBLAS takes by itself on Hopper.
 constexpr size_t kWorkspace = size_t{32} << 20;
 
-inline void CheckCublas(cublasStatus_t status, const char* call) {
+// A status refuses one op: others may do.
+inline void CheckCublas(cublasStatus_t status) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw std::runtime_error(std::string(call) + ": cuBLAS status " + std::to_string(status));
+  throw Unsupported("cuBLASLt refuses with status " + std::to_string(status));
 }
-#define CHECK_CUBLAS(call) ::stagecraft::CheckCublas(call, #call)
+#define CHECK_CUBLAS(call) ::stagecraft::CheckCublas(call)
 
 class CublasLt {
  public:

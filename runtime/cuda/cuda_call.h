@@ -7,11 +7,19 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+
+#include "runtime/cuda/device_op.h"
 
 namespace stagecraft {
 
+// Throws Unsupported where memory is all that lacks: the next op may be smaller.
 inline void CheckCuda(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    throw Unsupported("too little memory was left");
+  }
   throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(status));
 }
 #define CHECK_CUDA(call) ::stagecraft::CheckCuda(call, #call)

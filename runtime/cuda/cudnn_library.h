@@ -4,12 +4,11 @@
 #include <cudnn.h>
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "runtime/cuda/device_op.h"
 #include "runtime/cuda/shared_library.h"
 
 namespace stagecraft {
@@ -31,7 +30,6 @@ class Cudnn {
   STAGECRAFT_CUDNN_FUNCTION(Destroy);
   STAGECRAFT_CUDNN_FUNCTION(SetStream);
   STAGECRAFT_CUDNN_FUNCTION(GetVersion);
-  STAGECRAFT_CUDNN_FUNCTION(GetLastErrorString);
 
   Cudnn() = default;
   ~Cudnn() {
@@ -46,12 +44,10 @@ class Cudnn {
     return handle_;
   }
 
+  // A status refuses one op: others may do.
   void Check(cudnnStatus_t status, const char* call) const {
     if (status == CUDNN_STATUS_SUCCESS) return;
-    char text[512] = "";
-    GetLastErrorString(text, sizeof text);
-    throw std::runtime_error(std::string(call) + ": cuDNN status " + std::to_string(status) + " " +
-                             text);
+    throw Unsupported(std::string(call) + " refuses with status " + std::to_string(status));
   }
 
  private:

@@ -1,0 +1,217 @@
+// What ops leave in device memory, against plain loops. Needs a GPU.
+#include <cuda_bf16.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "runtime/cuda/attention_op.h"
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/cuda_timer.h"
+#include "runtime/cuda/device_op.h"
+#include "runtime/cuda/gemm_op.h"
+#include "runtime/cuda/row_op.h"
+#include "runtime/cuda/stream_op.h"
+
+namespace stagecraft {
+namespace {
+
+using Bf16 = __nv_bfloat16;
+
+// Runs an op once; its operands before and after, as 16-bit numbers.
+struct Ran {
+  std::vector<float> before, after;
+};
+Ran RunOnce(DeviceOp& op) {
+  const Stream stream = MakeStream();
+  const DeviceMemory operands(op.operand_bytes());
+  const auto read = [&] {
+    std::vector<Bf16> raw(op.operand_bytes() / sizeof(Bf16));
+    CHECK_CUDA(cudaStreamSynchronize(stream.get()));
+    CHECK_CUDA(cudaMemcpy(raw.data(), operands.get(), op.operand_bytes(), cudaMemcpyDeviceToHost));
+    std::vector<float> numbers;
+    for (const Bf16 number : raw) numbers.push_back(__bfloat162float(number));
+    return numbers;
+  };
+  Ran ran;
+  CHECK_CUDA(cudaMemset(operands.get(), 0, op.operand_bytes()));
+  op.Fill(operands.get(), stream.get());
+  ran.before = read();
+  op.Launch(operands.get(), stream.get());
+  ran.after = read();
+  return ran;
+}
+
+size_t OffsetAfter(size_t numbers) { return Aligned(numbers * sizeof(Bf16)) / sizeof(Bf16); }
+
+constexpr double kTolerance = 0.02;  // bf16 has 8 bits
+void ExpectNear(double got, double want, const char* what, size_t index) {
+  ASSERT_NEAR(got, want, kTolerance * (1 + std::abs(want))) << what << " at " << index;
+}
+
+TEST(DeviceOpsTest, ProductsOfEveryLayout) {
+  constexpr int kM = 48, kN = 80, kK = 64;
+  for (const std::string_view layout : {kLinear, kLinearInputGradient, kLinearWeightGradient}) {
+    const ProfileCase one{Op::Gemm(DType::kBf16, kM, kN, kK), std::string(layout)};
+    const auto op = MakeGemmOp(one, LoadCublasLt());
+    const Ran ran = RunOnce(*op);
+    const float* const left = ran.before.data();
+    const float* const right = left + OffsetAfter(kM * kK);
+    const float* const result = ran.after.data() + OffsetAfter(kM * kK) + OffsetAfter(kK * kN);
+    for (int row = 0; row < kM; ++row) {
+      for (int column = 0; column < kN; ++column) {
+        double sum = 0;
+        for (int k = 0; k < kK; ++k) {
+          const float a = layout == kLinearWeightGradient ? left[k * kM + row] : left[row * kK + k];
+          const float b = layout == kLinear ? right[column * kK + k] : right[k * kN + column];
+          sum += static_cast<double>(a) * b;
+        }
+        ExpectNear(result[row * kN + column], sum, one.kernel.c_str(), row * kN + column);
+      }
+    }
+  }
+}
+
+// Kernels of one output: inputs lie before it, each of `elements`.
+void ExpectEach(const std::string& kernel, int inputs,
+                const std::function<double(const std::vector<double>&)>& want) {
+  constexpr int64_t kElements = 16 * 4096;
+  const int bytes = FindStreamKernel(kernel)->bytes_per_element;
+  const auto op = MakeStreamOp({Op::Elementwise(Bytes(bytes * kElements)), kernel});
+  const Ran ran = RunOnce(*op);
+  for (size_t i = 0; i < kElements; ++i) {
+    std::vector<double> in;
+    for (int input = 0; input < inputs; ++input) in.push_back(ran.before[input * kElements + i]);
+    ExpectNear(ran.after[inputs * kElements + i], want(in), kernel.c_str(), i);
+  }
+}
+
+TEST(DeviceOpsTest, ElementwiseKernels) {
+  using In = std::vector<double>;
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  ExpectEach("copy_device", 1, [](const In& in) { return in[0]; });
+  ExpectEach("add", 2, [](const In& in) { return in[0] + in[1]; });
+  ExpectEach("gelu", 1,
+             [](const In& in) { return 0.5 * in[0] * (1 + std::erf(in[0] / std::sqrt(2.0))); });
+  ExpectEach("gelu_backward", 2, [](const In& in) {
+    const double x = in[0];
+    const double slope = 0.5 * (1 + std::erf(x / std::sqrt(2.0))) +
+                         x * std::exp(-x * x / 2) / std::sqrt(2 * 3.14159265358979);
+    return in[1] * slope;
+  });
+  ExpectEach("swiglu", 2, [&](const In& in) { return in[0] * sigmoid(in[0]) * in[1]; });
+  ExpectEach("swiglu_backward", 3, [&](const In& in) {
+    const double share = sigmoid(in[0]);
+    return in[2] * in[1] * share * (1 + in[0] * (1 - share));
+  });
+}
+
+constexpr int kRows = 37, kWidth = 1000;
+void ExpectRows(const std::string& kernel, OpKind kind, int inputs,
+                const std::function<std::vector<double>(const std::vector<const float*>& in,
+                                                        const float* weights)>& want) {
+  const int bytes = FindStreamKernel(kernel)->bytes_per_element;
+  const auto op = MakeRowOp(
+      {Op::Rowwise(kind, DType::kBf16, kRows, kWidth, Bytes(bytes * kRows * kWidth)), kernel});
+  const Ran ran = RunOnce(*op);
+  constexpr size_t kTensor = kRows * kWidth;
+  for (size_t row = 0; row < kRows; ++row) {
+    std::vector<const float*> in;
+    for (int i = 0; i < inputs; ++i) in.push_back(&ran.before[i * kTensor + row * kWidth]);
+    const std::vector<double> out = want(in, &ran.before[(inputs + 1) * kTensor]);
+    for (size_t i = 0; i < kWidth; ++i) {
+      ExpectNear(ran.after[inputs * kTensor + row * kWidth + i], out[i], kernel.c_str(), i);
+    }
+  }
+}
+
+double SumOf(const std::function<double(int)>& term) {
+  double sum = 0;
+  for (int i = 0; i < kWidth; ++i) sum += term(i);
+  return sum;
+}
+std::vector<double> Each(const std::function<double(int)>& value) {
+  std::vector<double> row;
+  for (int i = 0; i < kWidth; ++i) row.push_back(value(i));
+  return row;
+}
+
+TEST(DeviceOpsTest, KernelsOnRows) {
+  ExpectRows("rms_norm", OpKind::kNorm, 1, [](const auto& in, const float* w) {
+    const double squares = SumOf([&](int i) { return in[0][i] * in[0][i]; });
+    return Each([&](int i) { return in[0][i] / std::sqrt(squares / kWidth) * w[i]; });
+  });
+  ExpectRows("rms_norm_backward", OpKind::kNorm, 2, [](const auto& in, const float* w) {
+    const double squares = SumOf([&](int i) { return in[0][i] * in[0][i]; });
+    const double along = SumOf([&](int i) { return in[0][i] * in[1][i] * w[i]; });
+    const double scale = 1 / std::sqrt(squares / kWidth);
+    return Each([&](int i) {
+      return scale * in[1][i] * w[i] - scale * scale * scale * in[0][i] * along / kWidth;
+    });
+  });
+  ExpectRows("layer_norm", OpKind::kNorm, 1, [](const auto& in, const float* w) {
+    const double mean = SumOf([&](int i) { return in[0][i]; }) / kWidth;
+    const double squares = SumOf([&](int i) { return std::pow(in[0][i] - mean, 2); });
+    return Each([&](int i) { return (in[0][i] - mean) / std::sqrt(squares / kWidth) * w[i]; });
+  });
+  ExpectRows("softmax", OpKind::kSoftmax, 1, [](const auto& in, const float*) {
+    const double sum = SumOf([&](int i) { return std::exp(in[0][i]); });
+    return Each([&](int i) { return std::exp(in[0][i]) / sum; });
+  });
+  ExpectRows("softmax_backward", OpKind::kSoftmax, 2, [](const auto& in, const float*) {
+    const double along = SumOf([&](int i) { return in[0][i] * in[1][i]; });
+    return Each([&](int i) { return in[0][i] * (in[1][i] - along); });
+  });
+}
+
+// Rows of Op: 256 queries of two heads that share one of keys.
+TEST(DeviceOpsTest, CausalAttentionOfSharedKeys) {
+  constexpr int kTokens = 256, kHeads = 2, kSize = 64;
+  Op op = Op::Attention(DType::kBf16, Direction::kForward, kHeads, kTokens, kTokens, kSize, true);
+  op.kv_batch = 1;
+  const auto device_op = MakeAttentionOp({op, "attention"}, LoadCudnn());
+  const Ran ran = RunOnce(*device_op);
+  // In the order of BuildAttention: queries, output, stats (32 bits), keys, values.
+  constexpr size_t kRowsOfHeads = kTokens * kHeads * kSize, kShared = kTokens * kSize;
+  const size_t output = OffsetAfter(kRowsOfHeads);
+  const size_t keys = output + OffsetAfter(kRowsOfHeads) + OffsetAfter(2 * kTokens * kHeads);
+  const size_t values = keys + OffsetAfter(kShared);
+  for (int head = 0; head < kHeads; ++head) {
+    for (int query = 0; query < kTokens; query += 51) {
+      const float* const q = &ran.before[(query * kHeads + head) * kSize];
+      std::vector<double> want(kSize);
+      double sum = 0;
+      for (int key = 0; key <= query; ++key) {
+        double score = 0;
+        for (int i = 0; i < kSize; ++i) score += q[i] * ran.before[keys + key * kSize + i];
+        const double share = std::exp(score / std::sqrt(kSize));
+        sum += share;
+        for (int i = 0; i < kSize; ++i) want[i] += share * ran.before[values + key * kSize + i];
+      }
+      for (int i = 0; i < kSize; ++i) {
+        const size_t at = output + (query * kHeads + head) * kSize + i;
+        ExpectNear(ran.after[at], want[i] / sum, "attention", at);
+      }
+    }
+  }
+}
+
+// No product is faster than the fastest GPU there is, and one of eight times the
+// arithmetic takes longer.
+TEST(DeviceOpsTest, TheTimerTellsLargeFromSmall) {
+  const auto timer = MakeCudaOpTimer(0, "test");
+  const auto seconds = [&](int64_t size) {
+    const PreparedOp prepared =
+        timer->Prepare({Op::Gemm(DType::kBf16, size, size, size), "linear"});
+    EXPECT_NE(prepared.op, nullptr) << prepared.refusal;
+    prepared.op->Run(4);
+    return prepared.op->Run(4).seconds() / 4;
+  };
+  const double small = seconds(2048), large = seconds(4096);
+  EXPECT_GT(large, 2 * small);
+  EXPECT_GT(large, 2 * std::pow(4096.0, 3) / 1e16);
+}
+
+}  // namespace
+}  // namespace stagecraft
