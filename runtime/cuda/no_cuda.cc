@@ -5,8 +5,8 @@ namespace stagecraft {
 
 std::unique_ptr<OpTimer> MakeCudaOpTimer(int, const std::string& place) {
   throw InputError(place +
-                   ": got a CUDA device, want host: this build has no CUDA (it was made where no "
-                   "toolkit was found; CUDA_HOME says where one is)");
+                   ": got a CUDA device, want a build that has CUDA: this one was made where no "
+                   "toolkit was found (CUDA_HOME says where one is)");
 }
 
 }  // namespace stagecraft

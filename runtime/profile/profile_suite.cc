@@ -14,7 +14,7 @@ constexpr Duration kLongestQuick = 4_ms;
 constexpr Duration kLongestFull = 10_ms;
 // Choice of an algorithm, memory, random data; cuDNN also compiles.
 constexpr Duration kPreparation = 10_ms;
-constexpr Duration kAttentionPreparation = 300_ms;
+constexpr Duration kAttentionPreparation = 1000_ms;
 
 }  // namespace
 
