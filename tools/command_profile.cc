@@ -3,13 +3,16 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <istream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <thread>
 
 #include "costmodel/check.h"
+#include "costmodel/proto_file.h"
 #include "tools/command.h"
 #include "tools/flags.h"
 #include "tools/interrupt_catcher.h"
@@ -49,7 +52,7 @@ class SteadyClock final : public ProfilerClock {
 struct ProfileFlags {
   std::string device, suite = "quick", budget, gpu, output;
   uint64_t seed = 1;
-  bool resume = false, json = false, quiet = false;
+  bool resume = false, kernels = false, json = false, quiet = false;
 };
 
 // "540s".
@@ -68,7 +71,10 @@ ProfileRequest RequestFrom(const ProfileFlags& flags) {
   if (flags.device.empty())
     throw InputError("--device: got none, want cuda:N, the N-th GPU from 0");
   if (flags.output.empty()) throw InputError("-o: got no file, want one for the samples");
-  CheckOutputPath("-o", flags.output, {".csv", ".pb"});
+  CheckOutputPath("-o", flags.output, flags.kernels ? Args{".csv"} : Args{".csv", ".pb"});
+  if (flags.kernels && flags.resume) {
+    throw InputError("--kernels: got --resume too, want one of them: a table is made at once");
+  }
   ProfileRequest request;
   request.suite = flags.suite == "full" ? SuiteSize::kFull : SuiteSize::kQuick;
   request.resumes = flags.resume;
@@ -95,6 +101,7 @@ Json ToJson(const ProfileReport& report, const ProfileFlags& flags, double wall_
   json["software"] = report.device.software;
   json["suite"] = flags.suite;
   json["ops"] = report.cases;
+  json["kernels"] = flags.kernels;
   json["measured"] = report.outcome.measured;
   json["measured_before"] = report.outcome.already;
   json["left"] = report.outcome.left;
@@ -126,6 +133,15 @@ void Print(const ProfileReport& report, const ProfileFlags& flags, std::ostream&
   }
 }
 
+ProfileReport WriteKernels(const ProfileFlags& flags, OpTimer& timer, const ProfileRequest& request,
+                           ProfilerClock& clock,
+                           const std::function<void(const ProfileProgress&)>& show) {
+  const std::unique_ptr<KernelTracer> tracer = MakeKernelTracer(flags.device);
+  const KernelTable table = TabulateKernels(timer, *tracer, request, clock, show);
+  WriteFileAtomically(flags.output, table.text);
+  return table.report;
+}
+
 }  // namespace
 
 int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
@@ -137,6 +153,8 @@ int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream&
       ->check(OneOf({"quick", "full"}));
   app.add_flag("--resume", flags.resume, "go on with the file");
   app.add_option("--budget", flags.budget, "end after so long, as 540s");
+  app.add_flag("--kernels", flags.kernels,
+               "which kernels each op launches and the gaps between them, in place of samples");
   app.add_option("--seed", flags.seed, "of the order of ops (1)");
   app.add_option("--gpu", flags.gpu, "id of the device in the catalogue, if its name is not there");
   app.add_option("-o,--output", flags.output, "the samples, as .csv or .pb");
@@ -150,10 +168,12 @@ int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream&
   SteadyClock clock;
   ProgressLine progress(err, flags.quiet);
   const auto show = progress.Reporter();
-  const ProfileReport report =
-      RunProfileOn(*timer, request, clock, [&](const ProfileProgress& state) {
-        if (show) show(Describe(state));
-      });
+  const auto show_progress = [&](const ProfileProgress& state) {
+    if (show) show(Describe(state));
+  };
+  const ProfileReport report = flags.kernels
+                                   ? WriteKernels(flags, *timer, request, clock, show_progress)
+                                   : RunProfileOn(*timer, request, clock, show_progress);
   progress.Clear();
   if (flags.json) {
     out << ToJson(report, flags, clock.Elapsed().ms())

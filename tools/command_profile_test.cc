@@ -30,6 +30,10 @@ TEST_F(ProfileVerbTest, FlagsAreCheckedBeforeTheDevice) {
   EXPECT_TRUE(Error({"--device", "cuda:0"}).starts_with("-o: got no file"));
   EXPECT_TRUE(Error({"--device", "cuda:0", "-o", Path("new.txt")}).starts_with("-o: got "));
   EXPECT_TRUE(Error({"--device", "cuda:0", "--suite", "huge", "-o", file}).starts_with("--suite"));
+  EXPECT_TRUE(
+      Error({"--device", "cuda:0", "--kernels", "-o", Path("k.pb")}).starts_with("-o: got "));
+  EXPECT_TRUE(Error({"--device", "cuda:0", "--kernels", "--resume", "-o", file})
+                  .starts_with("--kernels: got "));
   for (const char* budget : {"540", "-1s", "nans", "s", "10m"}) {
     EXPECT_TRUE(
         Error({"--device", "cuda:0", "--budget", budget, "-o", file}).starts_with("--budget: got "))

@@ -5,6 +5,7 @@
 
 #include "costmodel/check.h"
 #include "runtime/cuda/cuda_timer.h"
+#include "runtime/cuda/cuda_tracer.h"
 
 namespace stagecraft {
 namespace {
@@ -13,18 +14,22 @@ namespace {
 struct DeviceKind {
   std::string_view name;
   std::unique_ptr<OpTimer> (*open)(int ordinal, const std::string& place);
+  std::unique_ptr<KernelTracer> (*watch)(const std::string& place);  // nullptr: nobody can
 };
-constexpr DeviceKind kKinds[] = {{"cuda", MakeCudaOpTimer}};
+constexpr DeviceKind kKinds[] = {{"cuda", MakeCudaOpTimer, MakeCudaKernelTracer}};
+constexpr const char* kPlace = "--device";
 
 [[noreturn]] void Refuse(const std::string& device) {
   throw InputError("--device: got \"" + device + "\", want cuda:N, the N-th GPU from 0");
 }
 
-}  // namespace
+struct NamedDevice {
+  const DeviceKind* kind;
+  int ordinal;
+};
 
-std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device) {
+NamedDevice Parse(const std::string& device) {
   const size_t colon = device.find(':');
-  const std::string_view kind = std::string_view(device).substr(0, colon);
   int ordinal = 0;
   if (colon != std::string::npos) {
     const char* const end = device.data() + device.size();
@@ -32,9 +37,24 @@ std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device) {
     if (error != std::errc() || rest != end || ordinal < 0) Refuse(device);
   }
   for (const DeviceKind& known : kKinds) {
-    if (known.name == kind) return known.open(ordinal, "--device");
+    if (known.name == std::string_view(device).substr(0, colon)) return {&known, ordinal};
   }
   Refuse(device);
+}
+
+}  // namespace
+
+std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device) {
+  const NamedDevice named = Parse(device);
+  return named.kind->open(named.ordinal, kPlace);
+}
+
+std::unique_ptr<KernelTracer> MakeKernelTracer(const std::string& device) {
+  const DeviceKind& kind = *Parse(device).kind;
+  if (kind.watch == nullptr) {
+    throw InputError("--kernels: got a wish for the kernels of " + device + ", want cuda:N");
+  }
+  return kind.watch(kPlace);
 }
 
 }  // namespace stagecraft

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/profile/kernel_trace.h"
 #include "runtime/profile/op_timer.h"
 
 namespace stagecraft {
@@ -11,5 +12,8 @@ namespace stagecraft {
 // "cuda:1" is the second CUDA device. Throws InputError for another name, for a
 // device that is not there and for a kind that this build cannot measure.
 std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device);
+
+// What watches kernels there; after the timer, which finds the device. Likewise.
+std::unique_ptr<KernelTracer> MakeKernelTracer(const std::string& device);
 
 }  // namespace stagecraft

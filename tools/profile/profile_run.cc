@@ -1,10 +1,13 @@
 #include "tools/profile/profile_run.h"
 
+#include <fmt/format.h>
+
 #include <unordered_set>
 #include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/learned/samples/csv_field.h"
 #include "costmodel/usual_links.h"
 #include "tools/profile/network_shapes.h"
 #include "tools/profile/profile_journal.h"
@@ -18,6 +21,8 @@ const DeviceEntry& EntryOf(const ProfileRequest& request, const MeasuredDevice& 
   throw InputError("--gpu: the device calls itself \"" + device.name +
                    "\", which the catalogue does not know; want the id of what it is");
 }
+
+constexpr int kWatchedCalls = 8;
 
 SuiteOptions OptionsFor(const ProfileRequest& request, const DeviceEntry& entry, Bytes memory) {
   SuiteOptions options;
@@ -63,6 +68,43 @@ ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, Profil
       suite, done, timer, options, clock, [&](const Sample& sample) { journal.Append(sample); },
       show);
   return report;
+}
+
+KernelTable TabulateKernels(OpTimer& timer, KernelTracer& tracer, const ProfileRequest& request,
+                            ProfilerClock& clock,
+                            const std::function<void(const ProfileProgress&)>& show) {
+  KernelTable table;
+  ProfileReport& report = table.report;
+  report.device = timer.device();
+  const DeviceEntry& entry = EntryOf(request, report.device);
+  report.gpu = entry.device.id;
+  const std::vector<ProfileCase> suite =
+      MakeSuite(OptionsFor(request, entry, report.device.memory));
+  report.cases = suite.size();
+  table.text = "op,kernel,device_kernel,runs,time_us,gap_us\n";
+  const std::vector<size_t> order = ShuffledOrder(suite.size(), request.seed);
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (clock.Elapsed() >= request.budget || (request.stop != nullptr && request.stop->load())) {
+      report.outcome.left = order.size() - i;
+      break;
+    }
+    const ProfileCase& one = suite[order[i]];
+    show({i, order.size(), clock.Elapsed(), &one, {}});
+    const PreparedOp prepared = timer.Prepare(one);
+    if (prepared.op == nullptr) {
+      ++report.outcome.refused[prepared.refusal];
+      continue;
+    }
+    tracer.Start();
+    prepared.op->Run(kWatchedCalls);
+    for (const KernelSummary& kernel : SummariseKernels(tracer.Stop())) {
+      table.text += fmt::format("{},{},{},{},{},{}\n", CsvField(Describe(one.op)),
+                                CsvField(one.kernel), CsvField(kernel.name), kernel.runs,
+                                Decimal(kernel.time.ns(), 3), Decimal(kernel.gap.ns(), 3));
+    }
+    ++report.outcome.measured;
+  }
+  return table;
 }
 
 }  // namespace stagecraft

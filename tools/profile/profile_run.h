@@ -7,6 +7,7 @@
 #include <string>
 
 #include "costmodel/units.h"
+#include "runtime/profile/kernel_trace.h"
 #include "runtime/profile/op_timer.h"
 #include "runtime/profile/profile_suite.h"
 #include "runtime/profile/profiler.h"
@@ -35,5 +36,16 @@ struct ProfileReport {
 // cannot be written or resumed.
 ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, ProfilerClock& clock,
                            const std::function<void(const ProfileProgress&)>& show);
+
+// The same suite, watched instead of timed: a table of the kernels that each op
+// launches. Columns op, kernel, device_kernel, runs, time_us, gap_us; the gap is
+// to the kernel before.
+struct KernelTable {
+  std::string text;
+  ProfileReport report;
+};
+KernelTable TabulateKernels(OpTimer& timer, KernelTracer& tracer, const ProfileRequest& request,
+                            ProfilerClock& clock,
+                            const std::function<void(const ProfileProgress&)>& show);
 
 }  // namespace stagecraft

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "costmodel/check.h"
@@ -86,6 +87,26 @@ TEST_F(ProfileRunTest, AFileOfAnotherBoardIsNotGoneOnWith) {
   request_.resumes = true;
   EXPECT_NE(ErrorOf([&] { Run(); }).find("samples of h100-sxm5-80gb, want those of h200"),
             std::string::npos);
+}
+
+class FakeTracer final : public KernelTracer {
+ public:
+  void Start() override { ++started; }
+  std::vector<KernelRun> Stop() override {
+    return {{"k<1, 2>", 10_us, 12_us}, {"k<1, 2>", 13_us, 15_us}};
+  }
+  int started = 0;
+};
+
+TEST_F(ProfileRunTest, AKernelTableHasARowForEachKernelOfAnOp) {
+  FakeTracer tracer;
+  const KernelTable table =
+      TabulateKernels(timer_, tracer, request_, clock_, [](const ProfileProgress&) {});
+  EXPECT_GT(tracer.started, 900);
+  EXPECT_EQ(table.report.outcome.measured, static_cast<size_t>(tracer.started));
+  EXPECT_EQ(std::count(table.text.begin(), table.text.end(), '\n'), 1 + tracer.started);
+  EXPECT_NE(table.text.find("bf16,linear,\"k<1, 2>\",2,2,1\n"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(request_.output));
 }
 
 TEST_F(ProfileRunTest, NetworksBringTheirLayersAndAttention) {
