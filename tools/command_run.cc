@@ -55,7 +55,9 @@ struct RunOptions {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "stagecraft-XXXXXX").string();
+    // Six characters that mkdtemp() replaces.
+    std::string name =
+        (std::filesystem::temp_directory_path() / "stagecraft-").string() + std::string(6, 'X');
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made: " + name);
     path_ = name;
   }

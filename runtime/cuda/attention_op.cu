@@ -22,9 +22,9 @@ class AttentionOp final : public DeviceOp {
  public:
   AttentionOp(const Op& op, std::shared_ptr<Cudnn> library)
       : op_(op), graph_(std::move(library)), arguments_(BuildAttention(op, graph_)) {
-    plan_ = graph_.MakePlan(DeviceOf(*graph_.library()));
+    plan_ = graph_.MakePlan(DeviceOf(graph_.cudnn()));
     if (!plan_) throw Unsupported("cuDNN has no fused attention of some shapes");
-    const int64_t workspace = WorkspaceOf(*graph_.library(), *plan_);
+    const int64_t workspace = WorkspaceOf(graph_.cudnn(), *plan_);
     if (workspace > 0) workspace_ = DeviceMemory(static_cast<size_t>(workspace));
     for (const AttentionArguments::Block& block : arguments_.blocks) Place(block);
   }
@@ -40,7 +40,7 @@ class AttentionOp final : public DeviceOp {
   }
 
   void Launch(std::byte* operands, cudaStream_t stream) override {
-    Cudnn& library = *graph_.library();
+    Cudnn& cudnn = graph_.cudnn();
     std::vector<int64_t> uids;
     std::vector<void*> pointers;
     for (size_t i = 0; i < offsets_.size(); ++i) {
@@ -52,15 +52,15 @@ class AttentionOp final : public DeviceOp {
       pointers.push_back(&number.value);
     }
     void* const workspace = workspace_.get();
-    Descriptor given(library, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    Descriptor given(cudnn, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     given.Set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, uids)
         .SetArray(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
                   static_cast<int64_t>(pointers.size()), pointers.data())
         .Set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace)
         .Finalize();
-    library.Check(library.SetStream(library.handle(), stream), "cudnnSetStream");
-    library.Check(library.BackendExecute(library.handle(), plan_->get(), given.get()),
-                  "cudnnBackendExecute");
+    cudnn.Check(cudnn.SetStream(cudnn.handle(), stream), "cudnnSetStream");
+    cudnn.Check(cudnn.BackendExecute(cudnn.handle(), plan_->get(), given.get()),
+                "cudnnBackendExecute");
   }
 
  private:

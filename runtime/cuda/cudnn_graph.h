@@ -46,7 +46,8 @@ class CudnnGraph {
 
   const Sizes& sizes(Tensor tensor) const { return tensors_[tensor].sizes; }
   int64_t uid(Tensor tensor) const { return static_cast<int64_t>(tensor) + 1; }
-  const std::shared_ptr<Cudnn>& library() const { return library_; }
+  // That of the graph; lives as long.
+  Cudnn& cudnn() const { return *library_; }
 
   // Engines and their settings for a device, the heuristic's first choice first;
   // empty where none knows the graph.
