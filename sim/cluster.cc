@@ -20,9 +20,11 @@ void CheckLinks(int64_t links, const std::string& key) {
 }  // namespace
 
 Cluster::Cluster(std::string name, std::vector<NodeGroup> groups, std::vector<ExplicitLink> links,
-                 const std::string& place, InterconnectSpec interconnect)
+                 const std::string& place, InterconnectSpec interconnect,
+                 std::vector<SharedMemory> shared_memories)
     : name_(std::move(name)),
       groups_(std::move(groups)),
+      shared_memories_(std::move(shared_memories)),
       has_explicit_links_(!links.empty()),
       graph_(NewGraph()) {
   const std::string opening = place.empty() ? name_ : place;
@@ -30,6 +32,7 @@ Cluster::Cluster(std::string name, std::vector<NodeGroup> groups, std::vector<Ex
   AddNodes(opening);
   BuildInterconnect(std::move(interconnect), opening);
   if (has_explicit_links_) BuildExplicit(links, opening);
+  TakeSharedMemories(opening);
 }
 
 void Cluster::CheckGroups(const std::string& place) const {
@@ -100,6 +103,30 @@ void Cluster::BuildInterconnect(InterconnectSpec spec, const std::string& place)
   if (!unreachable.empty()) throw InputError(place + ": fabric_joins: " + unreachable);
   link_count_ = static_cast<int>(links);
   interconnect_ = built;
+}
+
+void Cluster::TakeSharedMemories(const std::string& place) {
+  if (shared_memories_.empty()) return;
+  shared_memory_.assign(places_.size(), -1);
+  for (size_t i = 0; i < shared_memories_.size(); ++i) {
+    SharedMemory& shared = shared_memories_[i];
+    const std::string key = place + ": shared_memory[" + std::to_string(i) + "].";
+    std::sort(shared.devices.begin(), shared.devices.end());
+    if (shared.devices.size() < 2) {
+      throw InputError(key + "devices: got " + std::to_string(shared.devices.size()) +
+                       ", want two or more");
+    }
+    if (!(shared.bandwidth.bytes_per_s() > 0)) {
+      throw InputError(key + "bandwidth_bytes_per_s: got none, want > 0");
+    }
+    for (const int device : shared.devices) {
+      CHECK(device >= 0 && device < device_count());
+      if (shared_memory_[device] >= 0) {
+        throw InputError(key + "devices: got " + DeviceName(device) + " twice, want it in one");
+      }
+      shared_memory_[device] = static_cast<int>(i);
+    }
+  }
 }
 
 bool Cluster::homogeneous() const {

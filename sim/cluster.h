@@ -24,6 +24,13 @@ struct DevicePlace {
   friend bool operator==(const DevicePlace&, const DevicePlace&) = default;
 };
 
+// Devices whose memory is one: parts of a board, processors of a host.
+struct SharedMemory {
+  std::vector<int> devices;  // of the cluster, ascending, at least two
+  Bandwidth bandwidth;       // > 0; of all together. One alone has its Device's
+  friend bool operator==(const SharedMemory&, const SharedMemory&) = default;
+};
+
 // Immutable once built. Queries are const and safe from any thread; copies
 // share the link graph.
 class Cluster {
@@ -43,9 +50,11 @@ class Cluster {
   // `groups` in rank order. With `links` the generated wiring is replaced by
   // exactly these. Throws InputError for node types and fabrics with errors, more
   // than kMaxDevices or 2^28 links, several nodes of which one has no interfaces,
-  // and devices that no links join; `place` (or else `name`) opens the sentence.
+  // devices that no links join, and memories that share a device; `place` (or else
+  // `name`) opens the sentence.
   Cluster(std::string name, std::vector<NodeGroup> groups, std::vector<ExplicitLink> links = {},
-          const std::string& place = "", InterconnectSpec interconnect = {});
+          const std::string& place = "", InterconnectSpec interconnect = {},
+          std::vector<SharedMemory> shared_memories = {});
 
   const std::string& name() const { return name_; }
   int device_count() const { return static_cast<int>(places_.size()); }
@@ -58,6 +67,11 @@ class Cluster {
   int device_group(int index) const { return node_type_[places_[index].node]; }
   // The devices of a node are first_device(node), first_device(node) + 1, ...
   int first_device(int node) const { return first_device_[node]; }
+  std::span<const SharedMemory> shared_memories() const { return shared_memories_; }
+  // Which of these a device's is; -1: it has its own.
+  int shared_memory(int device) const {
+    return shared_memory_.empty() ? -1 : shared_memory_[device];
+  }
   // The scale-up domain of a node, counted over the cluster: consecutive nodes of
   // a group share one where domain_nodes is above 1. Explicit links: each is one.
   int domain(int node) const { return domain_[node]; }
@@ -120,6 +134,7 @@ class Cluster {
   void AddNodes(const std::string& place);
   void BuildGenerated(LinkGraph* graph) const;
   void BuildExplicit(const std::vector<ExplicitLink>& links, const std::string& place);
+  void TakeSharedMemories(const std::string& place);
   void CheckReachable(const LinkGraph& graph, const std::string& place) const;
 
   std::vector<DomainRanks> ByDomain(std::span<const int> devices) const;
@@ -144,6 +159,8 @@ class Cluster {
   std::vector<int> domain_;          // node -> domain
   std::vector<int> first_device_;    // by node
   std::vector<DevicePlace> places_;  // device -> place
+  std::vector<SharedMemory> shared_memories_;
+  std::vector<int> shared_memory_;  // by device; empty where there are none
   bool has_explicit_links_ = false;
   int link_count_ = 0;
   int first_fabric_link_ = 0;

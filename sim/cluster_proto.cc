@@ -1,6 +1,9 @@
 #include "sim/cluster_proto.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -85,6 +88,42 @@ InterconnectSpec InterconnectOf(const ClusterProto& proto,
   return spec;
 }
 
+// Index of "node1/gpu0" among the devices that `groups` give in order; -1: of none.
+int FindDevice(const std::vector<Cluster::NodeGroup>& groups, const std::string& name) {
+  int node = -1, local = -1, length = -1;
+  const int found = std::sscanf(name.c_str(), "node%d/gpu%d%n", &node, &local, &length);
+  if (found != 2 || length != std::ssize(name) || node < 0 || local < 0) return -1;
+  int first = 0;  // device of the group
+  for (const Cluster::NodeGroup& group : groups) {
+    if (node < group.count) {
+      return local < group.type.devices ? first + node * group.type.devices + local : -1;
+    }
+    node -= group.count;
+    first += group.count * group.type.devices;
+  }
+  return -1;
+}
+
+SharedMemory SharedMemoryFromProto(const SharedMemoryProto& proto,
+                                   const std::vector<Cluster::NodeGroup>& groups,
+                                   const std::string& place) {
+  SharedMemory shared;
+  for (int i = 0; i < proto.devices_size(); ++i) {
+    shared.devices.push_back(FindDevice(groups, proto.devices(i)));
+    if (shared.devices.back() >= 0) continue;
+    throw InputError(place + ".devices[" + std::to_string(i) + "]: got \"" + proto.devices(i) +
+                     "\", want a device of the cluster, as \"node0/gpu1\"");
+  }
+  // NaN too.
+  if (!(proto.bandwidth_bytes_per_s() >= 1 && proto.bandwidth_bytes_per_s() <= 1e21)) {
+    throw InputError(place + ".bandwidth_bytes_per_s: got " +
+                     nlohmann::json(proto.bandwidth_bytes_per_s()).dump() +
+                     ", want from 1.0 to 1e+21");
+  }
+  shared.bandwidth = Bandwidth(proto.bandwidth_bytes_per_s());
+  return shared;
+}
+
 void AddInterconnect(const InterconnectSpec& spec, ClusterProto* proto) {
   if (spec == InterconnectSpec()) return;
   proto->set_ecmp_seed(spec.ecmp_seed);
@@ -113,8 +152,13 @@ Cluster ClusterFromProto(const ClusterProto& proto, const std::string& file) {
         {proto.links(i).from(), proto.links(i).to(), LinkFromProto(proto.links(i).link(), place)});
   }
   InterconnectSpec interconnect = InterconnectOf(proto, groups, file);
+  std::vector<SharedMemory> shared;
+  for (int i = 0; i < proto.shared_memory_size(); ++i) {
+    const std::string place = file + ": shared_memory[" + std::to_string(i) + "]";
+    shared.push_back(SharedMemoryFromProto(proto.shared_memory(i), groups, place));
+  }
   return Cluster(proto.name().empty() ? file : proto.name(), std::move(groups), std::move(links),
-                 file, std::move(interconnect));
+                 file, std::move(interconnect), std::move(shared));
 }
 
 ClusterProto ToProto(const Cluster& cluster) {
@@ -134,6 +178,11 @@ ClusterProto ToProto(const Cluster& cluster) {
     if (group.fabric > 0) added->set_fabric(cluster.interconnect().fabrics[group.fabric].name);
   }
   AddInterconnect(cluster.interconnect(), &proto);
+  for (const SharedMemory& shared : cluster.shared_memories()) {
+    SharedMemoryProto* added = proto.add_shared_memory();
+    for (const int device : shared.devices) added->add_devices(cluster.DeviceName(device));
+    added->set_bandwidth_bytes_per_s(shared.bandwidth.bytes_per_s());
+  }
   if (!cluster.has_explicit_links()) return proto;
   const LinkGraph& graph = cluster.link_graph();
   std::vector<ClusterLinkProto> links(num_edges(graph));

@@ -81,6 +81,8 @@ Signature ReplicaSignature(const Plan& plan, const Workload& workload, const Clu
 // one rank can stand for all.
 bool RanksAreAlike(const Plan& plan, const Cluster& cluster, TransferTable& transfers) {
   if (plan.gradient_sync.servers > 0) return false;  // each group has servers of its own
+  // What is beside a device on its memory is not told by its groups and routes.
+  if (!cluster.shared_memories().empty()) return false;
   const int stages = static_cast<int>(plan.stages.size());
   for (int s = 0; s < stages; ++s) {
     const Stage& stage = plan.stages[s];

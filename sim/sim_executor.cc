@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/interface_sharing.h"
+#include "sim/memory_sharing.h"
 #include "sim/traffic_binding.h"
 
 namespace stagecraft {
@@ -55,7 +56,8 @@ Timeline SimExecutor::Execute(const Schedule& schedule) {
 
 std::optional<SimExecutor::Repeated> SimExecutor::ExecuteRepeated(const Schedule& schedule,
                                                                   int64_t more, int64_t group) {
-  if (network_.fidelity == NetworkFidelity::kFlow) return std::nullopt;
+  const bool shares_memory = !cluster_.shared_memories().empty();
+  if (network_.fidelity == NetworkFidelity::kFlow || shares_memory) return std::nullopt;
   costs_ = BindCosts(schedule, cluster_, model_);
   const std::vector<Launch> launches = BindLaunches(schedule, costs_);
   std::vector<Replay> replays = ReplayModel(schedule, launches);
@@ -78,18 +80,26 @@ std::vector<Replay> SimExecutor::ReplayModel(const Schedule& schedule,
   const Replay& alone = replays[0];
   std::vector<Duration> shared = ShareInterfaces(schedule, alone.timeline, costs_, alone.durations);
   if (!shared.empty()) replay(std::move(shared));
+  shared =
+      ShareMemory(schedule, replays.back().timeline, costs_, cluster_, replays.back().durations);
+  if (!shared.empty()) replay(std::move(shared));
   return replays;
 }
 
 Timeline SimExecutor::RunFlows(const Schedule& schedule, std::span<const Launch> launches) {
-  traffic_ = BindTraffic(schedule, cluster_, costs_);
-  for (const LinkChange& change : network_.changes) {
-    const Bandwidth bandwidth = change.rate * cluster_.link(change.link).bandwidth;
-    traffic_->ChangeCapacity(change.link, bandwidth, change.time);
-  }
-  const std::vector<Duration> durations = TaskDurations(schedule, costs_);
-  try {
+  const auto run = [&](std::span<const Duration> durations) {
+    traffic_ = BindTraffic(schedule, cluster_, costs_);
+    for (const LinkChange& change : network_.changes) {
+      const Bandwidth bandwidth = change.rate * cluster_.link(change.link).bandwidth;
+      traffic_->ChangeCapacity(change.link, bandwidth, change.time);
+    }
     return engine_.Run(schedule, durations, {.launches = launches, .traffic = traffic_.get()});
+  };
+  const std::vector<Duration> alone = TaskDurations(schedule, costs_);
+  try {
+    Timeline timeline = run(alone);
+    const std::vector<Duration> shared = ShareMemory(schedule, timeline, costs_, cluster_, alone);
+    return shared.empty() ? std::move(timeline) : run(shared);
   } catch (const DeadlockError&) {
     for (const LinkChange& change : network_.changes) {
       if (change.rate > 0 || traffic_->network().Rates(change.link).empty()) continue;

@@ -54,7 +54,8 @@ class SimExecutor : public Executor {
   Timeline Execute(const Schedule& schedule) override;
 
   // The same of a schedule that stands for one of more micro-batches: how they repeat it, by
-  // FindRepetition(). Nothing where that is not proven, or with kFlow.
+  // FindRepetition(). Nothing where that is not proven, with kFlow, or where devices share
+  // a memory.
   struct Repeated {
     Timeline timeline;
     Repetition repetition;
@@ -70,7 +71,7 @@ class SimExecutor : public Executor {
   std::vector<LinkUse> link_use();
 
  private:
-  // With messages that share interfaces: twice, where they do.
+  // Once more where messages share interfaces, and where devices share a memory.
   std::vector<Replay> ReplayModel(const Schedule& schedule, std::span<const Launch> launches);
   // Throws DeadlockError that names the link whose rate stays 0, where one does.
   Timeline RunFlows(const Schedule& schedule, std::span<const Launch> launches);
