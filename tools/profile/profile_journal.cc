@@ -45,6 +45,10 @@ ProfileJournal::ProfileJournal(const std::string& path, bool resumes) : path_(pa
     throw InputError("-o: got " + path + ", want a file that is not there, or --resume");
   }
   std::string bytes = is_there ? ReadFile(path) : "";
+  if (!beginning.starts_with(bytes.substr(0, beginning.size()))) {
+    throw InputError("-o: got " + path +
+                     ", which holds something else, want a file that profile wrote");
+  }
   bytes.resize(WholeRecords(bytes, IsProto(path)));
   if (bytes.size() > beginning.size()) samples_ = ParseSamples(bytes, path).samples;
   if (is_there) std::filesystem::resize_file(path, bytes.size());

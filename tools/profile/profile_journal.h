@@ -16,7 +16,7 @@ class ProfileJournal {
   // Makes the file or, if `resumes`, goes on with what is there; half a record at
   // its end, left by a killed run, is cut off. The extension is .csv or .pb, and
   // the file one that ReadSampleFile reads at any time. Throws InputError where a
-  // file is there and not to be resumed, or holds anything else.
+  // file is there and not to be resumed, or does not begin as a journal does.
   ProfileJournal(const std::string& path, bool resumes);
 
   // Those of earlier runs.

@@ -90,6 +90,16 @@ TEST_P(ProfileJournalTest, AFileThatIsThereIsNotOverwritten) {
   EXPECT_EQ(Bytes(), before);
 }
 
+// Neither cut off as half a record nor gone on with.
+TEST_P(ProfileJournalTest, AFileOfAnythingElseIsLeftAsItIs) {
+  for (const char* text : {"notes", "notes\n", "gpu,kind,time_us\n"}) {
+    std::ofstream(path_, std::ios::binary) << text;
+    EXPECT_EQ(ErrorOf([&] { ProfileJournal(path_, true); }),
+              "-o: got " + path_ + ", which holds something else, want a file that profile wrote");
+    EXPECT_EQ(Bytes(), text);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Formats, ProfileJournalTest, testing::Values(".csv", ".pb"),
                          [](const auto& info) { return std::string(info.param + 1); });
 
