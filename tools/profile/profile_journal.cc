@@ -24,8 +24,8 @@ std::string Beginning(const std::string& path) {
   return IsProto(path) ? SamplesToProto({}).SerializeAsString() : SamplesToCsv({}, path);
 }
 
-}  // namespace
-
+// How many of the first bytes are whole records of a table or, `is_proto`, of a
+// SampleSetProto.
 size_t WholeRecords(const std::string& bytes, bool is_proto) {
   if (!is_proto) return bytes.rfind('\n') + 1;  // npos + 1 is 0
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
@@ -37,6 +37,8 @@ size_t WholeRecords(const std::string& bytes, bool is_proto) {
   }
   return whole;
 }
+
+}  // namespace
 
 ProfileJournal::ProfileJournal(const std::string& path, bool resumes) : path_(path) {
   const std::string beginning = Beginning(path);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <fstream>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,7 @@ class ProfileJournal {
   // Makes the file or, if `resumes`, goes on with what is there; half a record at
   // its end, left by a killed run, is cut off. The extension is .csv or .pb, and
   // the file one that ReadSampleFile reads at any time. Throws InputError where a
-  // file is there and not to be resumed, or does not begin as a journal does.
+  // file is there and not to be resumed, or is no journal.
   ProfileJournal(const std::string& path, bool resumes);
 
   // Those of earlier runs.
@@ -31,9 +30,5 @@ class ProfileJournal {
   std::vector<Sample> samples_;
   std::ofstream file_;
 };
-
-// How many of the first bytes are whole records of a table or, `is_proto`, of a
-// SampleSetProto.
-size_t WholeRecords(const std::string& bytes, bool is_proto);
 
 }  // namespace stagecraft
