@@ -9,6 +9,8 @@ _TARGETS = [
     "-gencode=arch=compute_80,code=compute_80",
 ]
 
+_RUNTIME = "@cuda//:cudart"
+
 _OPTIONS = [
     "-std=c++20",
     "-O2",
@@ -64,45 +66,39 @@ def if_cuda(with_toolkit, without = []):
     """`with_toolkit` where @cuda found one."""
     return with_toolkit if HAS_CUDA else without
 
-def cuda_library(name, srcs, hdrs = [], deps = [], visibility = None, **kwargs):
+def _objects(name, srcs, deps, **kwargs):
+    """Compiles `srcs` for the target `name`, and returns their label."""
+    _cuda_objects(
+        name = name + "_objects",
+        srcs = srcs,
+        deps = deps,
+        visibility = ["//visibility:private"],
+        **kwargs
+    )
+    return ":" + name + "_objects"
+
+def cuda_library(name, srcs, hdrs = [], deps = [], **kwargs):
     """Compiles `srcs` (.cu and their private .h) with nvcc into one cc_library.
 
     Without a toolkit there is no such target: name it inside if_cuda.
     """
-    if not HAS_CUDA:
-        return
-    _cuda_objects(
-        name = name + "_objects",
-        srcs = srcs,
-        hdrs = hdrs,
-        deps = deps,
-        visibility = ["//visibility:private"],
-    )
-    native.cc_library(
-        name = name,
-        srcs = [":" + name + "_objects"],
-        hdrs = hdrs,
-        visibility = visibility,
-        deps = deps + ["@cuda//:cudart"],
-        **kwargs
-    )
+    if HAS_CUDA:
+        native.cc_library(
+            name = name,
+            srcs = [_objects(name, srcs, deps, hdrs = hdrs)],
+            hdrs = hdrs,
+            deps = deps + [_RUNTIME],
+            **kwargs
+        )
 
 def cuda_test(name, srcs, deps = [], size = "small", **kwargs):
     """A cc_test whose sources nvcc compiles; none without a toolkit."""
-    if not HAS_CUDA:
-        return
-    _cuda_objects(
-        name = name + "_objects",
-        srcs = srcs,
-        deps = deps,
-        testonly = True,
-        visibility = ["//visibility:private"],
-    )
-    native.cc_test(
-        name = name,
-        size = size,
-        srcs = [":" + name + "_objects"],
-        deps = deps + ["@cuda//:cudart"],
-        env = {"CUDA_DRIVER_STUB": CUDA_HOME + "/lib64/stubs/libcuda.so"},
-        **kwargs
-    )
+    if HAS_CUDA:
+        native.cc_test(
+            name = name,
+            size = size,
+            srcs = [_objects(name, srcs, deps, testonly = True)],
+            deps = deps + [_RUNTIME],
+            env = {"CUDA_DRIVER_STUB": CUDA_HOME + "/lib64/stubs/libcuda.so"},
+            **kwargs
+        )
