@@ -2,6 +2,7 @@
 // tell it from others.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct LinearShape {
   int64_t inputs = 0;
   int64_t outputs = 0;
   Divided divided = Divided::kNothing;
+  friend auto operator<=>(const LinearShape&, const LinearShape&) = default;
 };
 
 struct AttentionShape {
@@ -21,10 +23,10 @@ struct AttentionShape {
   int kv_heads = 0;
   int head_size = 0;
   bool causal = false;
+  friend auto operator<=>(const AttentionShape&, const AttentionShape&) = default;
 };
 
 struct NetworkShape {
-  int64_t hidden = 0;
   std::vector<LinearShape> linears;
   std::vector<AttentionShape> attentions;
 };

@@ -30,7 +30,6 @@ Device Hopper() {
 // Of the size of Llama-2 70B.
 NetworkShape Llama() {
   NetworkShape network;
-  network.hidden = 8192;
   network.linears = {{8192, 10240, Divided::kOutputs},
                      {8192, 8192, Divided::kInputs},
                      {8192, 57344, Divided::kOutputs},

@@ -1,8 +1,9 @@
 // The parts of a suite, one family of kernels each.
 #pragma once
 
-#include <cstdint>
+#include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "costmodel/units.h"

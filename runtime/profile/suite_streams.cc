@@ -42,7 +42,7 @@ void ForSizes(int64_t least, int64_t most, int per_octave, const Function& call)
   }
 }
 
-// `bytes` of a kernel are whole elements of 128 (16 bytes a thread, any number).
+// Elements come in whole vectors of 16 bytes a thread, whatever their format.
 constexpr int64_t kElementStep = 128;
 
 void AddElementwise(SuiteBuilder& suite, const StreamKernel& kernel) {
@@ -86,7 +86,7 @@ void AddAttention(SuiteBuilder& suite) {
     }
   }
   for (const NetworkShape& network : suite.options().networks) {
-    for (AttentionShape shape : network.attentions) {
+    for (const AttentionShape& shape : network.attentions) {
       for (const int degree : kDegrees) {
         AttentionShape part = shape;
         part.heads = std::max(1, shape.heads / degree);
@@ -100,7 +100,11 @@ void AddAttention(SuiteBuilder& suite) {
 
 void AddStreams(SuiteBuilder& suite) {
   for (const StreamKernel& kernel : StreamKernels()) {
-    HasRows(kernel.kind) ? AddRows(suite, kernel) : AddElementwise(suite, kernel);
+    if (HasRows(kernel.kind)) {
+      AddRows(suite, kernel);
+    } else {
+      AddElementwise(suite, kernel);
+    }
   }
 }
 

@@ -1,8 +1,7 @@
 #include "tools/profile/network_shapes.h"
 
 #include <set>
-#include <string>
-#include <tuple>
+#include <span>
 
 #include "sim/workload_catalogue.h"
 
@@ -23,18 +22,17 @@ Divided DividedBy(Split split) {
 
 NetworkShape ShapeOf(const Workload& workload) {
   NetworkShape shape;
-  shape.hidden = workload.hidden;
-  std::set<std::tuple<int64_t, int64_t, Split>> linears;
-  std::set<std::tuple<int, int, int, bool>> attentions;
+  std::set<LinearShape> linears;
+  std::set<AttentionShape> attentions;
   for (const LayerKind& kind : workload.kinds) {
     for (const Operator& op : kind.operators) {
-      if (op.kind == OperatorKind::kLinear && op.experts == 0 &&
-          linears.insert({op.in_features, op.out_features, op.split}).second) {
-        shape.linears.push_back({op.in_features, op.out_features, DividedBy(op.split)});
+      if (op.kind == OperatorKind::kLinear && op.experts == 0) {
+        const LinearShape linear = {op.in_features, op.out_features, DividedBy(op.split)};
+        if (linears.insert(linear).second) shape.linears.push_back(linear);
       }
-      if (op.kind == OperatorKind::kAttention &&
-          attentions.insert({op.heads, op.kv_heads, op.head_size, op.causal}).second) {
-        shape.attentions.push_back({op.heads, op.kv_heads, op.head_size, op.causal});
+      if (op.kind == OperatorKind::kAttention) {
+        const AttentionShape attention = {op.heads, op.kv_heads, op.head_size, op.causal};
+        if (attentions.insert(attention).second) shape.attentions.push_back(attention);
       }
     }
   }
@@ -43,13 +41,9 @@ NetworkShape ShapeOf(const Workload& workload) {
 
 std::vector<NetworkShape> ProfiledNetworks(SuiteSize size) {
   std::vector<NetworkShape> shapes;
-  const auto add = [&](const char* name) {
+  using Names = std::span<const char* const>;
+  for (const char* name : size == SuiteSize::kQuick ? Names(kQuick) : Names(kFull)) {
     shapes.push_back(ShapeOf(LoadWorkload(name, AttentionBackend::kFlash)));
-  };
-  if (size == SuiteSize::kQuick) {
-    for (const char* name : kQuick) add(name);
-  } else {
-    for (const char* name : kFull) add(name);
   }
   return shapes;
 }
