@@ -53,9 +53,7 @@ class FakeOp final : public TimedOp {
 class FakeTimer final : public OpTimer {
  public:
   FakeTimer(FakeTime time, FakeClock* clock) : time_(std::move(time)), clock_(clock) {}
-  MeasuredDevice device() const override {
-    return {"NVIDIA H200", Bytes(int64_t{140} << 30), "fake 1.0"};
-  }
+  MeasuredDevice device() const override { return {name, Bytes(int64_t{140} << 30), "fake 1.0"}; }
   PreparedOp Prepare(const ProfileCase& one) override {
     prepared.push_back(one);
     if (one.op.dtype == DType::kFp8) return {nullptr, "no 8-bit numbers"};
@@ -63,6 +61,7 @@ class FakeTimer final : public OpTimer {
     op->throttled_readings = throttled_readings;
     return {std::move(op), ""};
   }
+  std::string name = "NVIDIA H200";
   std::vector<ProfileCase> prepared;
   int throttled_readings = 0;  // of every op
 

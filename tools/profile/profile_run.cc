@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -22,6 +24,7 @@ const DeviceEntry& EntryOf(const ProfileRequest& request, const MeasuredDevice& 
                    "\", which the catalogue does not know; want the id of what it is");
 }
 
+// Of each op, so that the gap between two of them shows as well.
 constexpr int kWatchedCalls = 8;
 
 SuiteOptions OptionsFor(const ProfileRequest& request, const DeviceEntry& entry, Bytes memory) {
@@ -37,14 +40,28 @@ SuiteOptions OptionsFor(const ProfileRequest& request, const DeviceEntry& entry,
   return options;
 }
 
+struct SuiteOnDevice {
+  ProfileReport report;  // of nothing measured so far
+  std::vector<ProfileCase> suite;
+};
+
+SuiteOnDevice PrepareSuite(const OpTimer& timer, const ProfileRequest& request) {
+  SuiteOnDevice made;
+  made.report.device = timer.device();
+  const DeviceEntry& entry = EntryOf(request, made.report.device);
+  made.report.gpu = entry.device.id;
+  made.suite = MakeSuite(OptionsFor(request, entry, made.report.device.memory));
+  made.report.cases = made.suite.size();
+  return made;
+}
+
+bool IsHostCopy(const ProfileCase& one) { return one.op.kind == OpKind::kSendRecv; }
+
 }  // namespace
 
 ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, ProfilerClock& clock,
                            const std::function<void(const ProfileProgress&)>& show) {
-  ProfileReport report;
-  report.device = timer.device();
-  const DeviceEntry& entry = EntryOf(request, report.device);
-  report.gpu = entry.device.id;
+  auto [report, suite] = PrepareSuite(timer, request);
   ProfileJournal journal(request.output, request.resumes);
   std::unordered_set<ProfileCase> done;
   for (const Sample& sample : journal.samples()) {
@@ -54,10 +71,7 @@ ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, Profil
     }
     done.insert({sample.op, sample.name});
   }
-  const SuiteOptions suite_options = OptionsFor(request, entry, report.device.memory);
-  report.leaves_host_copies = suite_options.host_link.bandwidth == Bandwidth();
-  const std::vector<ProfileCase> suite = MakeSuite(suite_options);
-  report.cases = suite.size();
+  report.leaves_host_copies = std::none_of(suite.begin(), suite.end(), IsHostCopy);
   ProfilerOptions options;
   options.gpu = report.gpu;
   options.source = "stagecraft profile";
@@ -73,15 +87,8 @@ ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, Profil
 KernelTable TabulateKernels(OpTimer& timer, KernelTracer& tracer, const ProfileRequest& request,
                             ProfilerClock& clock,
                             const std::function<void(const ProfileProgress&)>& show) {
-  KernelTable table;
-  ProfileReport& report = table.report;
-  report.device = timer.device();
-  const DeviceEntry& entry = EntryOf(request, report.device);
-  report.gpu = entry.device.id;
-  const std::vector<ProfileCase> suite =
-      MakeSuite(OptionsFor(request, entry, report.device.memory));
-  report.cases = suite.size();
-  table.text = "op,kernel,device_kernel,runs,time_us,gap_us\n";
+  auto [report, suite] = PrepareSuite(timer, request);
+  std::string table = "op,kernel,device_kernel,runs,time_us,gap_us\n";
   const std::vector<size_t> order = ShuffledOrder(suite.size(), request.seed);
   for (size_t i = 0; i < order.size(); ++i) {
     if (clock.Elapsed() >= request.budget || (request.stop != nullptr && request.stop->load())) {
@@ -98,13 +105,13 @@ KernelTable TabulateKernels(OpTimer& timer, KernelTracer& tracer, const ProfileR
     tracer.Start();
     prepared.op->Run(kWatchedCalls);
     for (const KernelSummary& kernel : SummariseKernels(tracer.Stop())) {
-      table.text += fmt::format("{},{},{},{},{},{}\n", CsvField(Describe(one.op)),
-                                CsvField(one.kernel), CsvField(kernel.name), kernel.runs,
-                                Decimal(kernel.time.ns(), 3), Decimal(kernel.gap.ns(), 3));
+      table += fmt::format("{},{},{},{},{},{}\n", CsvField(Describe(one.op)), CsvField(one.kernel),
+                           CsvField(kernel.name), kernel.runs, Decimal(kernel.time.ns(), 3),
+                           Decimal(kernel.gap.ns(), 3));
     }
     ++report.outcome.measured;
   }
-  return table;
+  return {std::move(table), std::move(report)};
 }
 
 }  // namespace stagecraft

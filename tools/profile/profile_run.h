@@ -37,13 +37,15 @@ struct ProfileReport {
 ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, ProfilerClock& clock,
                            const std::function<void(const ProfileProgress&)>& show);
 
-// The same suite, watched instead of timed: a table of the kernels that each op
-// launches. Columns op, kernel, device_kernel, runs, time_us, gap_us; the gap is
-// to the kernel before.
+// The suite without host copies, watched instead of timed: a table of the kernels
+// that each op launches. Columns op, kernel, device_kernel, runs, time_us, gap_us;
+// the gap is to the kernel before.
 struct KernelTable {
   std::string text;
   ProfileReport report;
 };
+// `request.output` is one with the extension of a table and is not written. Throws
+// InputError for a board that the catalogue lacks.
 KernelTable TabulateKernels(OpTimer& timer, KernelTracer& tracer, const ProfileRequest& request,
                             ProfilerClock& clock,
                             const std::function<void(const ProfileProgress&)>& show);

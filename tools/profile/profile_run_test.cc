@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 
 #include "costmodel/check.h"
@@ -89,6 +90,16 @@ TEST_F(ProfileRunTest, AFileOfAnotherBoardIsNotGoneOnWith) {
             std::string::npos);
 }
 
+TEST_F(ProfileRunTest, ABoardThatTheCatalogueLacksIsToBeNamed) {
+  timer_.name = "NVIDIA H999";
+  EXPECT_EQ(ErrorOf([&] { Run(); }),
+            "--gpu: the device calls itself \"NVIDIA H999\", which the catalogue does not know; "
+            "want the id of what it is");
+  EXPECT_FALSE(std::filesystem::exists(request_.output));
+  request_.gpu = "h200-sxm5-141gb";
+  EXPECT_EQ(Run().gpu, "h200-sxm5-141gb");
+}
+
 class FakeTracer final : public KernelTracer {
  public:
   void Start() override { ++started; }
@@ -105,8 +116,26 @@ TEST_F(ProfileRunTest, AKernelTableHasARowForEachKernelOfAnOp) {
   EXPECT_GT(tracer.started, 900);
   EXPECT_EQ(table.report.outcome.measured, static_cast<size_t>(tracer.started));
   EXPECT_EQ(std::count(table.text.begin(), table.text.end(), '\n'), 1 + tracer.started);
+  EXPECT_GT(table.report.outcome.refused.at("no 8-bit numbers"), 100u);
+  EXPECT_FALSE(table.report.leaves_host_copies);  // they launch no kernels
   EXPECT_NE(table.text.find("bf16,linear,\"k<1, 2>\",2,2,1\n"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(request_.output));
+}
+
+TEST_F(ProfileRunTest, ATableEndsWithTheBudgetAndAtAStop) {
+  FakeTracer tracer;
+  const auto outcome = [&] {
+    const KernelTable table =
+        TabulateKernels(timer_, tracer, request_, clock_, [](const ProfileProgress&) {});
+    EXPECT_EQ(table.report.cases, table.report.outcome.left + timer_.prepared.size());
+    return table.report.outcome;
+  };
+  request_.budget = 1_ms;  // an op takes eight calls of 100 us
+  EXPECT_EQ(outcome().measured, 2u);
+  const std::atomic<bool> stop = true;
+  request_.stop = &stop;
+  timer_.prepared.clear();
+  EXPECT_EQ(outcome().measured, 0u);
 }
 
 TEST_F(ProfileRunTest, NetworksBringTheirLayersAndAttention) {
