@@ -1,8 +1,8 @@
 // profile: ops measured on a device become samples.
 #include <fmt/format.h>
 
+#include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <functional>
 #include <istream>
 #include <memory>
@@ -58,10 +58,11 @@ struct ProfileFlags {
 // "540s".
 Duration ParseSeconds(const std::string& text) {
   if (text.empty()) return Duration::Max();
-  char* end = nullptr;
-  const double seconds = std::strtod(text.c_str(), &end);
   constexpr double kMost = 1e8;
-  if (std::string(end) != "s" || !(seconds > 0) || seconds > kMost) {
+  const char* const end = text.data() + text.size();
+  double seconds = 0;
+  const auto [unit, error] = std::from_chars(text.data(), end, seconds);
+  if (error != std::errc() || std::string(unit, end) != "s" || !(seconds > 0) || seconds > kMost) {
     throw InputError("--budget: got \"" + text + "\", want seconds, as 540s");
   }
   return Duration::Seconds(seconds);
@@ -133,6 +134,21 @@ void Print(const ProfileReport& report, const ProfileFlags& flags, std::ostream&
   }
 }
 
+void Register(CLI::App& app, ProfileFlags& flags) {
+  app.add_option("--device", flags.device, "cuda:N");
+  app.add_option("--suite", flags.suite, "quick: 3 minutes at most, full: 15")
+      ->check(OneOf({"quick", "full"}));
+  app.add_flag("--resume", flags.resume, "go on with the file");
+  app.add_option("--budget", flags.budget, "end after so long, as 540s");
+  app.add_flag("--kernels", flags.kernels,
+               "which kernels each op launches and the gaps between them, in place of samples");
+  app.add_option("--seed", flags.seed, "of the order of ops (1)");
+  app.add_option("--gpu", flags.gpu, "id of the device in the catalogue, if its name is not there");
+  app.add_option("-o,--output", flags.output, "the samples, as .csv or .pb");
+  app.add_flag("--json", flags.json, "one JSON object on stdout");
+  app.add_flag("--quiet", flags.quiet, "nothing on stderr");
+}
+
 ProfileReport WriteKernels(const ProfileFlags& flags, OpTimer& timer, const ProfileRequest& request,
                            ProfilerClock& clock,
                            const std::function<void(const ProfileProgress&)>& show) {
@@ -148,18 +164,7 @@ int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream&
   CLI::App app("Measures ops on a device.", "stagecraft profile");
   app.footer(kNotes);
   ProfileFlags flags;
-  app.add_option("--device", flags.device, "cuda:N");
-  app.add_option("--suite", flags.suite, "quick: 3 minutes at most, full: 15")
-      ->check(OneOf({"quick", "full"}));
-  app.add_flag("--resume", flags.resume, "go on with the file");
-  app.add_option("--budget", flags.budget, "end after so long, as 540s");
-  app.add_flag("--kernels", flags.kernels,
-               "which kernels each op launches and the gaps between them, in place of samples");
-  app.add_option("--seed", flags.seed, "of the order of ops (1)");
-  app.add_option("--gpu", flags.gpu, "id of the device in the catalogue, if its name is not there");
-  app.add_option("-o,--output", flags.output, "the samples, as .csv or .pb");
-  app.add_flag("--json", flags.json, "one JSON object on stdout");
-  app.add_flag("--quiet", flags.quiet, "nothing on stderr");
+  Register(app, flags);
   if (ParseFlags(app, args, out)) return kExitOk;
 
   const InterruptCatcher catcher;

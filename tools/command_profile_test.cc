@@ -34,7 +34,7 @@ TEST_F(ProfileVerbTest, FlagsAreCheckedBeforeTheDevice) {
       Error({"--device", "cuda:0", "--kernels", "-o", Path("k.pb")}).starts_with("-o: got "));
   EXPECT_TRUE(Error({"--device", "cuda:0", "--kernels", "--resume", "-o", file})
                   .starts_with("--kernels: got "));
-  for (const char* budget : {"540", "-1s", "nans", "s", "10m"}) {
+  for (const char* budget : {"540", "-1s", "nans", "s", "10m", " 5s", "0x5s"}) {
     EXPECT_TRUE(
         Error({"--device", "cuda:0", "--budget", budget, "-o", file}).starts_with("--budget: got "))
         << budget;

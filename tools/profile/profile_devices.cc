@@ -10,11 +10,11 @@
 namespace stagecraft {
 namespace {
 
-// A kind of device: how one of them is opened. `place` opens every sentence.
+// A kind of device: how one of them is opened, and watched. `place` opens every sentence.
 struct DeviceKind {
   std::string_view name;
   std::unique_ptr<OpTimer> (*open)(int ordinal, const std::string& place);
-  std::unique_ptr<KernelTracer> (*watch)(const std::string& place);  // nullptr: nobody can
+  std::unique_ptr<KernelTracer> (*watch)(const std::string& place);
 };
 constexpr DeviceKind kKinds[] = {{"cuda", MakeCudaOpTimer, MakeCudaKernelTracer}};
 constexpr const char* kPlace = "--device";
@@ -50,11 +50,7 @@ std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device) {
 }
 
 std::unique_ptr<KernelTracer> MakeKernelTracer(const std::string& device) {
-  const DeviceKind& kind = *Parse(device).kind;
-  if (kind.watch == nullptr) {
-    throw InputError("--kernels: got a wish for the kernels of " + device + ", want cuda:N");
-  }
-  return kind.watch(kPlace);
+  return Parse(device).kind->watch(kPlace);
 }
 
 }  // namespace stagecraft

@@ -9,8 +9,8 @@
 
 namespace stagecraft {
 
-// "cuda:1" is the second CUDA device. Throws InputError for another name, for a
-// device that is not there and for a kind that this build cannot measure.
+// "cuda:1" is the second CUDA device, "cuda" the first. Throws InputError for another
+// name, for a device that is not there and for a kind that this build cannot measure.
 std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device);
 
 // What watches kernels there; after the timer, which finds the device. Likewise.
