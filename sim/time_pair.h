@@ -19,6 +19,7 @@ struct TimePair {
     return predicted.seconds() / measured.seconds() - 1;
   }
   Duration Difference() const { return predicted - measured; }
+  Duration AbsoluteDifference() const { return std::max(Difference(), measured - predicted); }
 };
 
 // Of an even count the mean of the two in the middle; nothing of none.

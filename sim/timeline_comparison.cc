@@ -20,8 +20,6 @@ Duration Length(const Timeline& timeline, TaskId task) {
   return timeline.end(task) - timeline.start(task);
 }
 
-Duration Absolute(Duration time) { return std::max(time, Duration() - time); }
-
 class Comparer {
  public:
   Comparer(const TimelineRecord& predicted, const TimelineRecord& measured)
@@ -200,7 +198,7 @@ class Comparer {
   void SortTasks() {
     std::vector<Duration> errors;
     for (TaskId task = 0; task < schedule_.task_count(); ++task) {
-      errors.push_back(Absolute(DurationOf(predicted_, measured_, task).Difference()));
+      errors.push_back(DurationOf(predicted_, measured_, task).AbsoluteDifference());
     }
     result_.worst_first.resize(errors.size());
     std::iota(result_.worst_first.begin(), result_.worst_first.end(), 0);

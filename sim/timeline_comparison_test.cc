@@ -250,8 +250,8 @@ TEST(OverlapSlowDownTest, ABoardThatIsSlowerThroughoutDoesNotCount) {
   EXPECT_DOUBLE_EQ(*job.Compare().slow_down.ratio, 1.0);
 }
 
-// rank 0: [a 10us]          a tenth of it idle up to 10us, half of rank 1's
-// rank 1:     [b 5us]       and 20us as measured
+// predicted: rank 0 [a 10us]                  measured: rank 0 [a 20us      ]
+//            rank 1     [b 5us][optimizer]              rank 1      [b 5us][optimizer]
 TEST(TimelineComparisonTest, RanksHaveTheirIdleShareAndTheirMemory) {
   Job job;
   job.Add(Phase::kForward, job.compute[0]);

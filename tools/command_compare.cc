@@ -52,6 +52,7 @@ struct CompareFlags {
 };
 
 void CheckFlags(const CLI::App& app, const CompareFlags& flags) {
+  if (flags.top < 0) throw InputError(fmt::format("--top: got {}, want at least 0", flags.top));
   const auto refuse = [&](std::initializer_list<const char*> names, const char* problem) {
     for (const char* name : names) {
       if (app.count(name) > 0) throw InputError(std::string(name) + ": " + problem);
@@ -150,8 +151,7 @@ int RunCompare(const Args& args, std::istream&, std::ostream& out, std::ostream&
   CompareFlags flags;
   app.add_option("PREDICTED", flags.predicted, "a timeline, as simulate --timeline writes it");
   app.add_option("MEASURED", flags.measured, "a timeline of the same schedule, as run writes it");
-  app.add_option("--top", flags.top, "so many of the worst tasks; 10 where not given")
-      ->check(CLI::NonNegativeNumber);
+  app.add_option("--top", flags.top, "so many of the worst tasks; 10 where not given");
   app.add_option("--trace", flags.trace, "write both timelines to one .pftrace or .json trace");
   app.add_option("--network", flags.network.files, "logs of nccl-tests");
   app.add_option("--cluster", flags.network.cluster, "where the logs were taken");

@@ -143,12 +143,29 @@ TEST_F(CompareTimelinesTest, TheTextNamesWhatIsWrong) {
   const std::string text = Run(RunCompare, {Path("predicted.pb"), Path("measured.pb")});
   for (const char* words :
        {"executor host, test 1.0", "mean of 3 steps", "by phase, ms", "-50.0 %", "by op class",
-        "critical paths, ms", "passes beside communication", "by rank", "worst 10 of"}) {
+        "critical paths, ms", "passes beside communication", "unmatched", "by rank: passes",
+        "idle predicted  idle measured  GiB predicted  GiB measured", "worst 10 of"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   }
   EXPECT_EQ(
       Run(RunCompare, {Path("predicted.pb"), Path("measured.pb"), "--top", "0"}).find("worst"),
       std::string::npos);
+}
+
+TEST_F(CompareTimelinesTest, WhatIsAsPredictedHasNoSign) {
+  const std::string text = Run(RunCompare, {Path("predicted.pb"), Path("predicted.pb")});
+  EXPECT_NE(text.find(" 0.0 %"), std::string::npos) << text;
+  EXPECT_EQ(text.find("+0"), std::string::npos) << text;
+  EXPECT_EQ(text.find("-0"), std::string::npos) << text;
+}
+
+TEST_F(CompareTimelinesTest, ManyRanksAreShownWorstFirst) {
+  Args args = kJob;
+  args[3] = "h100-sxm:4x8";
+  args.insert(args.end(), {"--unfold", "--timeline", Path("many.pb")});
+  Run(RunSimulate, args);
+  const std::string text = Run(RunCompare, {Path("many.pb"), Path("many.pb")});
+  EXPECT_NE(text.find("GiB (16 of 32, the worst first)\n"), std::string::npos) << text;
 }
 
 TEST_F(CompareTimelinesTest, AnotherScheduleIsRefusedByItsFirstTask) {
@@ -183,7 +200,7 @@ TEST_F(CompareTimelinesTest, WhatCannotBeComparedIsSaid) {
             "--cluster: got it without --network, want it with --network alone");
   EXPECT_EQ(ErrorOf({predicted, "--cluster", "dgx-a100:1", "--network", "x.log"}),
             "PREDICTED: got it with --network, want it with two timelines alone");
-  EXPECT_NE(ErrorOf({predicted, predicted, "--top", "-1"}), "no error");
+  EXPECT_EQ(ErrorOf({predicted, predicted, "--top", "-1"}), "--top: got -1, want at least 0");
   EXPECT_NE(ErrorOf({predicted, Path("none.pb")}).find("none.pb"), std::string::npos);
   TimelineProto bare = proto_;
   bare.clear_schedule();

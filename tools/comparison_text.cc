@@ -17,9 +17,16 @@ constexpr size_t kMostRanks = 16;
 
 std::string Ms(Duration time) { return fmt::format("{:.3f}", time.ms()); }
 
+// "+4.2"; "0.0" of what rounds to it.
+std::string Signed(double value, int digits) {
+  std::string text = fmt::format("{:+.{}f}", value, digits);
+  if (text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
+  return text;
+}
+
 // "+4.2 %"; "-" where there is none.
 std::string Error(const std::optional<double>& share) {
-  return share ? fmt::format("{:+.1f} %", 100 * *share) : "-";
+  return share ? Signed(100 * *share, 1) + " %" : "-";
 }
 
 std::string Share(const std::optional<double>& share) {
@@ -34,13 +41,16 @@ std::string Index(int64_t index) { return index < 0 ? "-" : std::to_string(index
 template <typename Row, typename TimeOf>
 void KeepWorst(std::vector<Row>& rows, TimeOf time_of) {
   if (rows.size() <= kMostRanks) return;
-  const auto error = [&](const Row& row) {
-    const Duration difference = time_of(row).Difference();
-    return std::max(difference, Duration() - difference);
-  };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const Row& a, const Row& b) { return error(a) > error(b); });
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    return time_of(a).AbsoluteDifference() > time_of(b).AbsoluteDifference();
+  });
   rows.resize(kMostRanks);
+}
+
+// Of a table of ranks, whether KeepWorst() left any out.
+std::string WhichOf(size_t ranks) {
+  if (ranks <= kMostRanks) return "";
+  return fmt::format(" ({} of {}, the worst first)", kMostRanks, ranks);
 }
 
 void PrintFile(const char* role, const TimelineFile& file, const char* unstated_executor,
@@ -103,28 +113,30 @@ void PrintOpClasses(const TimelineComparison& comparison, std::ostream& out) {
 void PrintPath(const PathComparison& path, std::ostream& out) {
   fmt::print(out, "\ncritical paths, ms: {} tasks predicted, {} measured, {} on both\n",
              path.predicted_tasks, path.measured_tasks, path.common_tasks);
-  TextTable table({"  phase", "predicted", "measured", "difference"}, 1);
+  TextTable table({"  by phase", "predicted", "measured", "difference"}, 1);
   const auto add = [&](const std::string& name, const TimePair& time) {
-    table.Add({"  " + name, Ms(time.predicted), Ms(time.measured),
-               fmt::format("{:+.3f}", time.Difference().ms())});
+    table.Add(
+        {"  " + name, Ms(time.predicted), Ms(time.measured), Signed(time.Difference().ms(), 3)});
   };
   for (const PathTimes& part : path.phases) {
     add(part.phase ? Name(*part.phase) : kNothingRuns, part.time);
   }
+  table.Add({"  by rank" + WhichOf(path.ranks.size()), "", "", ""});
   std::vector<RankPathTimes> ranks = path.ranks;
   KeepWorst(ranks, [](const RankPathTimes& rank) { return rank.time; });
   for (const RankPathTimes& part : ranks) {
-    add(part.rank < 0 ? "of no rank" : fmt::format("on rank {}", part.rank), part.time);
+    add(part.rank < 0 ? "no rank" : fmt::format("rank {}", part.rank), part.time);
   }
   table.Print(out);
 }
 
 void PrintSlowDown(const TimelineComparison& comparison, std::ostream& out) {
   fmt::print(out, "\npasses beside communication, over the same alone\n");
-  TextTable table({"  by", "ratio", "beside", "alone"}, 1);
+  TextTable table({"  by", "ratio", "beside", "alone", "unmatched"}, 1);
   const auto add = [&](const char* name, const OverlapSlowDown& slow_down) {
     table.Add({name, slow_down.ratio ? fmt::format("{:.3f}", *slow_down.ratio) : "-",
-               std::to_string(slow_down.beside), std::to_string(slow_down.alone)});
+               std::to_string(slow_down.beside), std::to_string(slow_down.alone),
+               std::to_string(slow_down.unmatched)});
   };
   add("  predicted, passes of one block", comparison.predicted_slow_down);
   add("  measured, passes of one block", comparison.measured_slow_down);
@@ -134,12 +146,11 @@ void PrintSlowDown(const TimelineComparison& comparison, std::ostream& out) {
 
 void PrintRanks(const ComparedTimelines& compared, std::ostream& out) {
   std::vector<RankTimes> ranks = compared.comparison.ranks;
-  const size_t all = ranks.size();
-  KeepWorst(ranks, [](const RankTimes& rank) { return rank.passes; });
   fmt::print(out, "\nby rank: passes, ms; idle share; memory at its peak, GiB{}\n",
-             all > kMostRanks ? fmt::format(" ({} of {}, the worst first)", kMostRanks, all) : "");
-  TextTable table({"  rank", "stage", "predicted", "measured", "error", "idle", "measured",
-                   "memory", "measured", "error"},
+             WhichOf(ranks.size()));
+  KeepWorst(ranks, [](const RankTimes& rank) { return rank.passes; });
+  TextTable table({"  rank", "stage", "predicted", "measured", "error", "idle predicted",
+                   "idle measured", "GiB predicted", "GiB measured", "error"},
                   0);
   for (const RankTimes& rank : ranks) {
     const RankInfo& info = compared.predicted.record.schedule.ranks()[rank.rank];
@@ -155,7 +166,7 @@ void PrintTasks(const ComparedTimelines& compared, size_t count, std::ostream& o
   fmt::print(out, "\nworst {} of {} tasks, by the time they are wrong by; us\n", count,
              compared.comparison.worst_first.size());
   TextTable table({"  phase", "task", "rank", "stage", "chunk", "micro-batch", "predicted",
-                   "measured", "error", "start", "measured"},
+                   "measured", "error", "start predicted", "start measured"},
                   1);
   const TimelineRecord& predicted = compared.predicted.record;
   const TimelineRecord& measured = compared.measured.record;
