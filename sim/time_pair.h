@@ -2,9 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <optional>
-#include <vector>
 
 #include "costmodel/units.h"
 
@@ -21,13 +19,5 @@ struct TimePair {
   Duration Difference() const { return predicted - measured; }
   Duration AbsoluteDifference() const { return std::max(Difference(), measured - predicted); }
 };
-
-// Of an even count the mean of the two in the middle; nothing of none.
-inline std::optional<double> Median(std::vector<double> values) {
-  if (values.empty()) return {};
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 }  // namespace stagecraft

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "costmodel/check.h"
+#include "costmodel/statistics.h"
 #include "sim/critical_path.h"
 #include "sim/task_devices.h"
 #include "sim/task_waits.h"
@@ -45,12 +46,10 @@ class Comparer {
  private:
   void SummariseSteps(std::span<const Duration> steps) {
     if (steps.empty()) return;
-    const auto count = static_cast<double>(steps.size());
-    double mean = 0, squares = 0;
-    for (const Duration step : steps) mean += step.seconds() / count;
-    for (const Duration step : steps) squares += std::pow(step.seconds() - mean, 2);
-    result_.step_mean = Duration::Seconds(mean);
-    if (steps.size() > 1) result_.step_sigma = Duration::Seconds(std::sqrt(squares / (count - 1)));
+    std::vector<double> seconds;
+    for (const Duration step : steps) seconds.push_back(step.seconds());
+    result_.step_mean = Duration::Seconds(Mean(seconds));
+    if (steps.size() > 1) result_.step_sigma = Duration::Seconds(Sigma(seconds));
   }
 
   void ComparePhases() {
@@ -77,8 +76,8 @@ class Comparer {
       Tasks& tasks = phases[phase];
       if (tasks.time.tasks == 0) continue;
       tasks.time.phase = static_cast<Phase>(phase);
-      tasks.time.median_absolute_error = Median(std::move(tasks.errors));
-      tasks.time.median_sigma = Median(std::move(tasks.sigmas));
+      if (!tasks.errors.empty()) tasks.time.median_absolute_error = Median(tasks.errors);
+      if (!tasks.sigmas.empty()) tasks.time.median_sigma = Median(tasks.sigmas);
       result_.phases.push_back(tasks.time);
     }
   }

@@ -9,6 +9,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/statistics.h"
 
 namespace stagecraft {
 namespace {
@@ -31,13 +32,6 @@ double Interpolate(const std::vector<Knot>& knots, double Knot::*axis, double at
   const Knot& below = *(next - 1);
   const double width = above.*axis - below.*axis;
   return below.ratio + (at - below.*axis) / width * (above.ratio - below.ratio);
-}
-
-double Median(std::vector<double>& values) {
-  const size_t middle = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + middle, values.end());
-  if (values.size() % 2 == 1) return values[middle];
-  return (values[middle] + *std::max_element(values.begin(), values.begin() + middle)) / 2;
 }
 
 // Samples of one quarter of an octave.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "costmodel/statistics.h"
+
 namespace stagecraft {
 namespace {
 
@@ -20,22 +22,6 @@ Duration WarmUp(TimedOp& op, const MeasuringRules& rules) {
 
 int CallsOfBatch(Duration call, const MeasuringRules& rules) {
   return static_cast<int>(std::clamp<int64_t>(rules.batch.ns() / call.ns(), 1, rules.most_calls));
-}
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
-// Sigma of a sample, which has two values or more.
-double Sigma(const std::vector<double>& values) {
-  double mean = 0;
-  for (const double value : values) mean += value / static_cast<double>(values.size());
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
 }  // namespace
