@@ -2,6 +2,7 @@
 
 #include "costmodel/collective_model.h"
 #include "costmodel/gradient_sync.h"
+#include "costmodel/host_collective.h"
 #include "costmodel/sync_model.h"
 
 namespace stagecraft {
@@ -19,9 +20,13 @@ std::vector<Estimate> AnalyticalModel::Predict(std::span<const Op> ops,
       continue;
     }
     const bool is_plain = op.sync.method == SyncMethod::kAllReduce;
+    if (is_plain && device.generation == Generation::kHost) {
+      estimates.push_back(PredictHostCollective(op, device));
+      continue;
+    }
     estimates.push_back(is_plain ? PredictCollective(op, device, tuning_)
                                  : PredictSync(op, device, tuning_));
-    estimates.back().host = LaunchTime(op, constants_);
+    estimates.back().host = LaunchTime(op, device, constants_);
   }
   return estimates;
 }

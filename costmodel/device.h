@@ -31,7 +31,7 @@ const char* Name(DType dtype);
 
 // Families of chips, as far as models tell them apart. The order means nothing:
 // ask a predicate, or NcclRow for NCCL's constants. kBlackwell includes Blackwell
-// Ultra and the RTX boards, kGaudi is Gaudi 2 and 3.
+// Ultra and the RTX boards, kGaudi is Gaudi 2 and 3, kHost a processor of a host.
 enum class Generation {
   kPascal,
   kVolta,
@@ -45,6 +45,7 @@ enum class Generation {
   kCdna3,
   kCdna4,
   kGaudi,
+  kHost,
 };
 const char* Name(Generation generation);
 

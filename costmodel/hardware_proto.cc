@@ -77,16 +77,16 @@ LinkProto::Kind KindToProto(LinkKind kind) {
 
 // The enums count alike, save that the wire starts with "unspecified".
 Generation GenerationFromProto(DeviceProto::Generation generation, const Checker& check) {
-  if (generation < DeviceProto::PASCAL || generation > DeviceProto::GAUDI) {
+  if (generation < DeviceProto::PASCAL || generation > DeviceProto::HOST) {
     check.Fail("generation", generation == 0 ? "none" : std::to_string(generation),
                "KEPLER, PASCAL, VOLTA, TURING, AMPERE, ADA, HOPPER, BLACKWELL, CDNA2, CDNA3, "
-               "CDNA4 or GAUDI");
+               "CDNA4, GAUDI or HOST");
   }
   return static_cast<Generation>(generation - 1);
 }
 static_assert(static_cast<int>(Generation::kPascal) + 1 == DeviceProto::PASCAL);
 static_assert(static_cast<int>(Generation::kKepler) + 1 == DeviceProto::KEPLER);
-static_assert(static_cast<int>(Generation::kGaudi) + 1 == DeviceProto::GAUDI);
+static_assert(static_cast<int>(Generation::kHost) + 1 == DeviceProto::HOST);
 
 }  // namespace
 

@@ -129,10 +129,11 @@ Estimate PredictKernel(const Op& op, const Device& device, const KernelConstants
     return {op.m * op.profiled, op.m == 1 ? Basis::kMeasured : Basis::kExtrapolated, 0};
   }
   return {std::max(DeviceTime(op, device, constants), RooflineTime(op, device)), Basis::kAnalytical,
-          Spread(op), LaunchTime(op, constants)};
+          Spread(op), LaunchTime(op, device, constants)};
 }
 
-Duration LaunchTime(const Op& op, const KernelConstants& constants) {
+Duration LaunchTime(const Op& op, const Device& device, const KernelConstants& constants) {
+  if (device.generation == Generation::kHost) return Duration();
   if (IsCollective(op.kind)) return op.fabric.ranks > 1 ? constants.host_dispatch : Duration();
   return op.kernels * constants.host_dispatch;
 }

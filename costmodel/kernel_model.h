@@ -73,8 +73,10 @@ bool CanCompute(const Op& op, const Device& device);
 Estimate PredictKernel(const Op& op, const Device& device,
                        const KernelConstants& constants = KernelConstants());
 
-// What the host needs to launch an op's kernels.
-Duration LaunchTime(const Op& op, const KernelConstants& constants = KernelConstants());
+// What the host needs to launch an op's kernels on the device; nothing where it is the
+// device itself.
+Duration LaunchTime(const Op& op, const Device& device,
+                    const KernelConstants& constants = KernelConstants());
 
 // A bound no kernel beats: flops at the dense peak, what exceeds L2 at DRAM's
 // bandwidth, all bytes at L2's. Zero for collectives.

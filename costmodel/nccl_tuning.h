@@ -25,7 +25,8 @@ inline constexpr int kNcclGenerationCount = static_cast<int>(kNcclGenerations.si
 // Whose row a generation takes, as an index of kNcclGenerations. NCCL goes by
 // compute capability: Kepler and Pascal before 7.0, Turing with Volta, Ada with
 // Ampere. RCCL has NCCL's structure and Gaudi's library is not public: both take
-// Ampere's row, the newest without NVLS, for want of constants of their own.
+// Ampere's row, the newest without NVLS, for want of constants of their own. Hosts have
+// no NCCL: nobody asks for theirs.
 constexpr int NcclRow(Generation generation) {
   switch (generation) {
     case Generation::kKepler:
@@ -40,6 +41,7 @@ constexpr int NcclRow(Generation generation) {
     case Generation::kCdna3:
     case Generation::kCdna4:
     case Generation::kGaudi:
+    case Generation::kHost:
       return 2;
     case Generation::kHopper:
       return 3;

@@ -125,6 +125,10 @@ std::string DescribeCluster(const Cluster& cluster) {
   for (size_t i = 0; i < cluster.groups().size(); ++i) {
     text += (i == 0 ? "" : " + ") + DescribeGroup(cluster.groups()[i]);
   }
+  for (const SharedMemory& shared : cluster.shared_memories()) {
+    text += fmt::format("; {} of them share a memory of {}", shared.devices.size(),
+                        Gigabytes(shared.bandwidth));
+  }
   if (cluster.has_explicit_links()) return text + ", wired link by link as the file says";
   if (IsSingleSwitch(cluster.interconnect())) return text;
   for (const FabricSpec& fabric : cluster.interconnect().fabrics) text += DescribeFabric(fabric);

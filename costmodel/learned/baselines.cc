@@ -33,7 +33,7 @@ class RatioModel : public CostModel {
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {
     std::vector<Estimate> estimates;
     for (const Op& op : ops) {
-      const KernelFamily* const family = FamilyOf(op);
+      const KernelFamily* const family = FamilyOf(op, device);
       const auto [ratio, spread] =
           family == nullptr ? std::pair(0.0, kUnknownSpread) : LogRatio(*family, op, device);
       const double log_time = LogRoofline(op, device) + std::clamp(ratio, -20.0, 20.0);

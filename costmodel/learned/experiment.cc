@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "costmodel/check.h"
-#include "costmodel/device_catalogue.h"
 #include "costmodel/learned/baselines.h"
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/learned/training_rows.h"
@@ -24,8 +23,7 @@ std::vector<SamplePrediction> PredictSamples(const CostModel& model, const CallO
   for (const int i : which) by_board[samples[i].gpu].push_back(i);
   std::vector<SamplePrediction> predictions;
   for (const auto& [gpu, indices] : by_board) {
-    Device device = DeviceCatalogue::Embedded().Find(gpu)->device;
-    device.training_clock = 1;
+    const Device& device = *MeasuredBoard(samples[indices[0]]);
     std::vector<Op> ops;
     for (const int i : indices) ops.push_back(samples[i].op);
     const std::vector<Estimate> estimates = model.Predict(ops, device);
@@ -133,7 +131,10 @@ class Runner {
   void RunCalibrated(const LearnedModel& model, const CallOverhead& overhead,
                      std::span<const int> test) {
     std::map<std::string, std::map<const KernelFamily*, std::vector<int>>> by_board;
-    for (const int i : test) by_board[samples_[i].gpu][FamilyOf(samples_[i].op)].push_back(i);
+    for (const int i : test) {
+      const Sample& sample = samples_[i];
+      by_board[sample.gpu][FamilyOf(sample.op, *MeasuredBoard(sample))].push_back(i);
+    }
     auto& all = experiment_.predictions[ModelKind::kShipped];
     for (const auto& [gpu, families] : by_board) {
       for (int draw = 0; draw < kCalibrationDraws; ++draw) {

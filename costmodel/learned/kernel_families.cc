@@ -1,7 +1,10 @@
 #include "costmodel/learned/kernel_families.h"
 
+#include <algorithm>
+
 #include "costmodel/learned/families/attention.h"
 #include "costmodel/learned/families/fp32_gemm.h"
+#include "costmodel/learned/families/hosts.h"
 #include "costmodel/learned/families/streams.h"
 #include "costmodel/learned/families/tensor_gemm.h"
 
@@ -9,16 +12,24 @@ namespace stagecraft {
 
 std::span<const KernelFamily* const> KernelFamilies() {
   static const KernelFamily* const families[] = {
-      &TensorGemmFamily(),       &Fp32LinearFamily(), &Fp32BmmFamily(), &AttentionFamily(),
-      &AttentionOf8BitsFamily(), &StreamFamily(),     &NormFamily(),    &SoftmaxFamily()};
+      &TensorGemmFamily(),       &Fp32LinearFamily(),    &Fp32BmmFamily(), &AttentionFamily(),
+      &AttentionOf8BitsFamily(), &StreamFamily(),        &NormFamily(),    &SoftmaxFamily(),
+      &HostProductFamily(),      &HostAttentionFamily(), &HostMoveFamily()};
   return families;
 }
 
-const KernelFamily* FamilyOf(const Op& op) {
+const KernelFamily* FamilyOf(const Op& op, const Device& device) {
+  const bool is_host = device.generation == Generation::kHost;
   for (const KernelFamily* family : KernelFamilies()) {
-    if (family->Covers(op)) return family;
+    if (family->IsForHosts() == is_host && family->Covers(op)) return family;
   }
   return nullptr;
+}
+
+size_t IndexOf(const KernelFamily& family) {
+  const auto families = KernelFamilies();
+  return static_cast<size_t>(std::find(families.begin(), families.end(), &family) -
+                             families.begin());
 }
 
 }  // namespace stagecraft

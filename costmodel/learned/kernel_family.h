@@ -44,6 +44,8 @@ class KernelFamily {
   virtual const char* name() const = 0;
   // Whether ops of this kind, number format, direction and use belong to it.
   virtual bool Covers(const Op& op) const = 0;
+  // Its devices are processors of hosts; of no other family they are.
+  virtual bool IsForHosts() const { return false; }
   virtual std::span<const Constant> constants() const = 0;
   virtual int feature_count() const = 0;
   virtual std::span<const char* const> feature_names() const = 0;

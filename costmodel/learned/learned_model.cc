@@ -20,12 +20,6 @@ namespace {
 
 constexpr int kSchema = 1;
 
-size_t IndexOf(const KernelFamily& family) {
-  size_t index = 0;
-  while (KernelFamilies()[index] != &family) ++index;
-  return index;
-}
-
 }  // namespace
 
 LearnedModel::LearnedModel()
@@ -83,7 +77,7 @@ CalibratedModel LearnedModel::Calibrated(std::span<const Sample> samples) const 
 }
 
 const FamilyModel* LearnedModel::ModelOf(const Op& op, const Device& device) const {
-  const KernelFamily* const family = FamilyOf(op);
+  const KernelFamily* const family = FamilyOf(op, device);
   if (family == nullptr) return nullptr;
   const size_t index = IndexOf(*family);
   const bool is_serving = op.kind == OpKind::kAttention && op.use == AttentionUse::kServing;
@@ -101,7 +95,8 @@ std::vector<Estimate> LearnedModel::Predict(std::span<const Op> ops, const Devic
   for (size_t i = 0; i < ops.size(); ++i) {
     if (const FamilyModel* model = ModelOf(ops[i], device)) {
       by_model[model].push_back(i);
-    } else if (IsCollective(ops[i].kind) && ops[i].sync.method == SyncMethod::kAllReduce) {
+    } else if (IsCollective(ops[i].kind) && ops[i].sync.method == SyncMethod::kAllReduce &&
+               device.generation != Generation::kHost) {
       collectives.push_back(ops[i]);
       collective_at.push_back(i);
     } else {
@@ -115,7 +110,7 @@ std::vector<Estimate> LearnedModel::Predict(std::span<const Op> ops, const Devic
   for (size_t i = 0; i < collectives.size(); ++i) {
     Estimate& estimate = estimates[collective_at[i]];
     estimate = measured[i].estimate;
-    estimate.host = LaunchTime(collectives[i]);
+    estimate.host = LaunchTime(collectives[i], device);
   }
   for (const auto& [model, indices] : by_model) {
     std::vector<Op> own;
@@ -126,7 +121,7 @@ std::vector<Estimate> LearnedModel::Predict(std::span<const Op> ops, const Devic
       const bool is_derived = !times[i].is_measured || model->family().IsDerived(own[i]);
       estimates[indices[i]] = {Duration::Seconds(std::exp(times[i].log_seconds)),
                                is_derived ? Basis::kExtrapolated : Basis::kLearned, times[i].spread,
-                               LaunchTime(own[i])};
+                               LaunchTime(own[i], device)};
     }
   }
   return estimates;
@@ -156,7 +151,7 @@ LearnedModel LearnedModel::FromProto(const CostModelProto& proto, const std::str
   };
   const std::vector<bool> found = read(proto.families(), "families", model.families_);
   for (size_t f = 0; f < found.size(); ++f) {
-    if (found[f]) continue;
+    if (found[f] || KernelFamilies()[f]->IsForHosts()) continue;
     throw InputError(
         fmt::format("{}: families: got none named \"{}\"", name, KernelFamilies()[f]->name()));
   }

@@ -1,9 +1,11 @@
 // Sample: one measured op on one kind of device.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "costmodel/device.h"
 #include "costmodel/op.h"
 #include "costmodel/units.h"
 
@@ -15,7 +17,7 @@ inline constexpr Duration kLongestSample = Duration::Nanoseconds(1'000'000'000'0
 
 struct Sample {
   Op op;
-  std::string gpu;       // id in the device catalogue
+  std::string gpu;       // id in the device catalogue, unless `board` is given
   Duration time;         // of one call
   double spread = 0;     // sigma of log(time) over repeats; 0: not known
   int repeats = 0;       // 0: not known
@@ -27,6 +29,8 @@ struct Sample {
   // The source timed one eager call at a time and waited for each: what a call
   // costs the host is inside (call_overhead.h).
   bool times_whole_calls = false;
+  // The device, where the catalogue has none of `gpu`; its training clock is 1.
+  std::shared_ptr<const Device> board;
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 

@@ -33,35 +33,39 @@ const Device* MeasuredBoard(const std::string& gpu) {
   return entry == nullptr ? nullptr : &boards.at(entry->device.id);
 }
 
+const Device* MeasuredBoard(const Sample& sample) {
+  return sample.board != nullptr ? sample.board.get() : MeasuredBoard(sample.gpu);
+}
+
 std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
                                          const CallOverhead& overhead) {
   std::vector<FamilyRows> rows(KernelFamilies().size());
   std::map<std::string, const Device*> devices;
   for (const Sample& sample : samples) {
     const auto [device, is_new] = devices.try_emplace(sample.gpu, nullptr);
-    if (is_new) device->second = MeasuredBoard(sample.gpu);
+    if (is_new) device->second = MeasuredBoard(sample);
     if (device->second == nullptr || !CanCompute(sample.op, *device->second)) continue;
     const Duration time = overhead.DeviceTime(sample);
     if (time <= Duration()) continue;
-    for (size_t f = 0; f < rows.size(); ++f) {
-      if (!KernelFamilies()[f]->Covers(sample.op)) continue;
-      const FitRow row{&sample.op, device->second, std::log(time.seconds())};
-      (IsCommonKernel(sample) ? rows[f].own : rows[f].serving).push_back(row);
-      break;
-    }
+    const KernelFamily* const family = FamilyOf(sample.op, *device->second);
+    if (family == nullptr) continue;
+    const FitRow row{&sample.op, device->second, std::log(time.seconds())};
+    FamilyRows& of_family = rows[IndexOf(*family)];
+    (IsCommonKernel(sample) ? of_family.own : of_family.serving).push_back(row);
   }
   return rows;
 }
 
 bool CanPredict(const Sample& sample) {
-  const DeviceEntry* const entry = DeviceCatalogue::Embedded().Find(sample.gpu);
-  return entry != nullptr && CanCompute(sample.op, entry->device);
+  const Device* const board = MeasuredBoard(sample);
+  return board != nullptr && CanCompute(sample.op, *board);
 }
 
 std::string WhySkipped(const Sample& sample) {
   if (CanPredict(sample)) return "";
-  if (DeviceCatalogue::Embedded().Find(sample.gpu) != nullptr) {
-    return fmt::format("has no rate for {} in the device catalogue", Name(sample.op.dtype));
+  if (MeasuredBoard(sample) != nullptr) {
+    return fmt::format("has no rate for {} in the {}", Name(sample.op.dtype),
+                       sample.board != nullptr ? "cluster" : "device catalogue");
   }
   std::vector<std::string> known;
   for (const DeviceEntry& other : DeviceCatalogue::Embedded().entries()) {

@@ -16,6 +16,8 @@ namespace stagecraft {
 // The catalogue's board at the boost clock, at which samples are taken; nullptr if
 // it has none of this id or other name.
 const Device* MeasuredBoard(const std::string& gpu);
+// The sample's own, or else the catalogue's.
+const Device* MeasuredBoard(const Sample& sample);
 
 // Rows of one family; what they point to lives with the samples and the
 // catalogue.
@@ -26,9 +28,8 @@ struct FamilyRows {
   std::vector<FitRow> serving;
 };
 
-// By family's index in KernelFamilies(). Leaves out boards the catalogue does
-// not have, rows that say nothing of the kernel (CallOverhead) and ops of no
-// family.
+// By family's index in KernelFamilies(). Leaves out boards that are not known, rows that
+// say nothing of the kernel (CallOverhead) and ops of no family.
 std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
                                          const CallOverhead& overhead);
 

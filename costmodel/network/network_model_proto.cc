@@ -59,7 +59,7 @@ CurveFeatures ReadFeatures(const TimeCurveProto& proto, const std::string& path)
         ByName<Algorithm>(proto.forced(), static_cast<int>(Algorithm::kDirect) + 1, path, "forced");
   }
   features.generation = ByName<Generation>(
-      proto.generation(), static_cast<int>(Generation::kGaudi) + 1, path, "generation");
+      proto.generation(), static_cast<int>(Generation::kHost) + 1, path, "generation");
   features.intra =
       ByName<LinkKind>(proto.intra(), static_cast<int>(LinkKind::kHost) + 1, path, "intra");
   features.network = ReadNetwork(proto.network(), path);

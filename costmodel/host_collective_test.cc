@@ -1,0 +1,54 @@
+#include "costmodel/host_collective.h"
+
+#include <gtest/gtest.h>
+
+#include "costmodel/analytical_model.h"
+#include "costmodel/cost_model.h"
+#include "costmodel/device.h"
+#include "costmodel/link.h"
+#include "costmodel/op.h"
+#include "costmodel/units.h"
+
+namespace stagecraft {
+namespace {
+
+// 10 us a message, 1 GB/s; reducing goes at 3 GB/s of memory, a byte like one sent.
+Device Processor() {
+  Device device;
+  device.generation = Generation::kHost;
+  device.memory_bandwidth = Bandwidth(3e9);
+  return device;
+}
+
+Op On(int ranks, OpKind kind, int64_t bytes) {
+  Fabric fabric = {ranks, 1, ranks, {LinkKind::kHost, 10_us, Bandwidth(1e9)}, {}, false};
+  return Op::Collective(kind, Bytes(bytes), fabric);
+}
+
+Duration Time(const Op& op) { return PredictHostCollective(op, Processor()).time; }
+
+TEST(HostCollectiveTest, StepsOfTheAlgorithms) {
+  EXPECT_EQ(Time(On(2, OpKind::kSendRecv, 1'000'000)), 1010_us);
+  EXPECT_EQ(Time(On(4, OpKind::kAllGather, 4'000'000)), 3030_us);
+  EXPECT_EQ(Time(On(4, OpKind::kReduceScatter, 4'000'000)), 6030_us);
+  EXPECT_EQ(Time(On(4, OpKind::kAllToAll, 4'000'000)), 3030_us);
+  // Long: scatter and gather. Short: rounds of doubling.
+  EXPECT_EQ(Time(On(4, OpKind::kAllReduce, 4'000'000)), 9060_us);
+  EXPECT_EQ(Time(On(4, OpKind::kAllReduce, 4'000)), 36_us);
+  EXPECT_EQ(Time(On(8, OpKind::kBroadcast, 1'000)), 33_us);
+  EXPECT_EQ(Time(On(1, OpKind::kAllReduce, 4'000)), Duration());
+}
+
+// No GPU launches anything: a step's host is its device.
+TEST(HostCollectiveTest, AModelTakesItForHostsAlone) {
+  const Op op = On(2, OpKind::kAllReduce, 1'000'000);
+  const Estimate host = AnalyticalModel().Predict({&op, 1}, Processor())[0];
+  EXPECT_EQ(host.time, Time(op));
+  EXPECT_EQ(host.host, Duration());
+  Device gpu = Processor();
+  gpu.generation = Generation::kHopper;
+  EXPECT_GT(AnalyticalModel().Predict({&op, 1}, gpu)[0].host, Duration());
+}
+
+}  // namespace
+}  // namespace stagecraft
