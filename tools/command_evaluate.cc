@@ -142,7 +142,7 @@ AccuracyReport Evaluate(const EvaluateFlags& flags, std::ostream& err) {
   evaluation.split = flags.split;
   evaluation.seed = flags.seed;
   evaluation.calibrate = flags.calibrate;
-  evaluation.input = ReadSampleInput("--samples", flags.samples);
+  evaluation.input = ReadSampleInput("--samples", flags.samples, flags.network.cluster);
 
   ProgressLine progress(err, flags.quiet);
   ExperimentOptions options;
@@ -173,20 +173,19 @@ void RefuseKernelFlags(const CLI::App& app) {
   }
 }
 
-// And --samples these.
-void RefuseNetworkFlags(const CLI::App& app) {
-  for (const char* const flag : {"--cluster", "--min-bytes"}) {
-    if (app.count(flag) == 0) continue;
-    throw InputError(
-        fmt::format("{}: got it without --network, want it with --network alone", flag));
-  }
+// And --samples this.
+void RefuseNetworkFlag(const CLI::App& app) {
+  if (app.count("--min-bytes") == 0) return;
+  throw InputError("--min-bytes: got it without --network, want it with --network alone");
 }
 
 void Register(CLI::App& app, EvaluateFlags& flags) {
   app.add_option("--samples", flags.samples, "tables of measured samples, or folders of them");
   app.add_option("--network", flags.network.files,
                  "tables or nccl-tests logs of measured collectives");
-  app.add_option("--cluster", flags.network.cluster, "where the logs of --network were taken");
+  app.add_option("--cluster", flags.network.cluster,
+                 "where samples or the logs of --network were taken: it has boards that the "
+                 "catalogue lacks");
   app.add_option("--min-bytes", flags.network.least_bytes,
                  "with --network: smaller ones judge nothing")
       ->capture_default_str();
@@ -228,7 +227,7 @@ int RunEvaluate(const Args& args, std::istream&, std::ostream& out, std::ostream
     network.quiet = flags.quiet;
     return RunNetworkEvaluation(network, out, err);
   }
-  RefuseNetworkFlags(app);
+  RefuseNetworkFlag(app);
   const auto begin = std::chrono::steady_clock::now();
   const std::optional<double> max_error = flags.max_error.empty()
                                               ? std::optional<double>()

@@ -41,7 +41,9 @@ constexpr const char* kNotes =
     "Without --samples, --calibrate begins with the shipped model or --cost-model. The file is\n"
     "for simulate --cost-model and evaluate --cost-model.\n\n"
     "--network takes tables of measured collectives; with --cluster nccl-tests logs of that\n"
-    "cluster, which then counts before all that the shipped model was fitted on.\n\n"
+    "cluster, which then counts before all that the shipped model was fitted on.\n"
+    "Of samples --cluster says what boards are that the catalogue lacks: a host, a part of a\n"
+    "GPU.\n\n"
     "Example: stagecraft fit --samples kernels/ -o model.pb\n"
     "         stagecraft fit --calibrate site.csv -o site.pb\n"
     "         stagecraft fit --network all_reduce.log --cluster dgx-a100:4 -o network.pb";
@@ -58,12 +60,7 @@ struct FitFlags {
 
 // --network is a model of its own.
 void CheckNetworkFlags(const FitFlags& flags) {
-  if (flags.network.empty()) {
-    if (!flags.cluster.empty()) {
-      throw InputError("--cluster: got a cluster, want --network with what was measured on it");
-    }
-    return;
-  }
+  if (flags.network.empty()) return;
   if (!flags.samples.empty() || !flags.calibrate.empty() || !flags.cost_model.empty()) {
     throw InputError(
         "--network: got samples of kernels too, want --network in a run of its own: it fits "
@@ -133,7 +130,7 @@ FitSummary Summarise(SampleInput input, const LearnedModel& model) {
 }
 
 Fitted FitTo(const FitFlags& flags, ProgressLine& progress) {
-  SampleInput input = ReadSampleInput("--samples", flags.samples);
+  SampleInput input = ReadSampleInput("--samples", flags.samples, flags.cluster);
   Fitted fitted;
   fitted.model =
       std::make_unique<LearnedModel>(LearnedModel::Fit(input.samples, progress.Reporter()));
@@ -190,12 +187,14 @@ std::map<std::string, std::pair<double, int>> ErrorsByOp(const LearnedModel& mod
   return errors;
 }
 
-// The catalogue's id of the one board that all samples are of.
+// The id of the one board that all samples are of.
 std::string BoardOf(const std::string& path, std::span<const Sample> samples) {
   std::string board;
   for (const Sample& sample : samples) {
-    const std::string& id =
-        DeviceCatalogue::Embedded().Get(sample.gpu, "--calibrate: " + path + ": gpu").device.id;
+    const std::string place = "--calibrate: " + path + ": gpu";
+    const std::string& id = sample.board != nullptr
+                                ? sample.board->id
+                                : DeviceCatalogue::Embedded().Get(sample.gpu, place).device.id;
     if (board.empty()) board = id;
     if (id == board) continue;
     throw InputError(fmt::format("--calibrate: {}: got samples of {} and {}, want those of one GPU",
@@ -204,9 +203,10 @@ std::string BoardOf(const std::string& path, std::span<const Sample> samples) {
   return board;
 }
 
-CalibrationSummary CalibrateOn(const std::string& path, Fitted& fitted) {
+CalibrationSummary CalibrateOn(const FitFlags& flags, Fitted& fitted) {
+  const std::string& path = flags.calibrate;
   CalibrationSummary calibration;
-  calibration.input = ReadSampleInput("--calibrate", {path});
+  calibration.input = ReadSampleInput("--calibrate", {path}, flags.cluster);
   const std::vector<Sample>& samples = calibration.input.samples;
   calibration.gpu = BoardOf(path, samples);
   const auto before = ErrorsByOp(*fitted.model, samples);
@@ -245,7 +245,9 @@ int RunFit(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   app.add_option("--calibrate", flags.calibrate, "a few samples of a site's own GPU");
   app.add_option("--cost-model", flags.cost_model, "what --calibrate begins with");
   app.add_option("--network", flags.network, "tables or nccl-tests logs of measured collectives");
-  app.add_option("--cluster", flags.cluster, "where the logs of --network were taken");
+  app.add_option("--cluster", flags.cluster,
+                 "where samples or the logs of --network were taken: it has boards that the "
+                 "catalogue lacks");
   app.add_option("-o,--output", flags.output, "the model, as .pb or .textproto");
   app.add_flag("--json", flags.json, "one JSON object on stdout");
   app.add_flag("--quiet", flags.quiet, "nothing on stderr");
@@ -262,7 +264,7 @@ int RunFit(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   const bool fits = !flags.samples.empty();
   Fitted fitted = fits ? FitTo(flags, progress) : ReadBase(flags);
   CalibrationSummary calibration;
-  if (!flags.calibrate.empty()) calibration = CalibrateOn(flags.calibrate, fitted);
+  if (!flags.calibrate.empty()) calibration = CalibrateOn(flags, fitted);
   const size_t size = WriteModel(fitted, flags.output);
   progress.Clear();
   const double wall_ms =

@@ -9,12 +9,18 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "costmodel/check.h"
+#include "costmodel/learned/known_boards.h"
 #include "costmodel/learned/samples/sample_file.h"
+#include "costmodel/learned/training_rows.h"
 #include "costmodel/proto_file.h"
+#include "sim/cluster.h"
+#include "sim/cluster_spec.h"
 
 namespace stagecraft {
 namespace {
@@ -35,9 +41,24 @@ Args FilesOf(const Args& paths) {
   return files;
 }
 
+// Samples of boards that the catalogue lacks get those of the cluster, by their ids.
+void AddBoards(const Cluster& cluster, std::vector<Sample>& samples) {
+  std::map<std::string, std::shared_ptr<const Device>> boards;
+  for (const Cluster::NodeGroup& group : cluster.groups()) {
+    const Device& device = group.type.device;
+    if (MeasuredBoard(device.id) != nullptr) continue;
+    boards[device.id] = std::make_shared<const Device>(AtBoostClock(device));
+  }
+  for (Sample& sample : samples) {
+    const auto board = boards.find(sample.gpu);
+    if (board != boards.end()) sample.board = board->second;
+  }
+}
+
 }  // namespace
 
-SampleInput ReadSampleInput(const std::string& flag, const Args& paths) {
+SampleInput ReadSampleInput(const std::string& flag, const Args& paths,
+                            const std::string& cluster) {
   SampleInput input;
   input.files = FilesOf(paths);
   std::set<fs::path> seen;
@@ -56,6 +77,7 @@ SampleInput ReadSampleInput(const std::string& flag, const Args& paths) {
     throw InputError(
         fmt::format("{}: got no samples in {}, want some", flag, fmt::join(input.files, ", ")));
   }
+  if (!cluster.empty()) AddBoards(ParseCluster(cluster), input.samples);
   return input;
 }
 

@@ -22,7 +22,10 @@ struct SampleInput {
 
 // Throws InputError that names `flag` or the file: where a file is given twice,
 // which would put rows on both sides of a split, and where there is no sample.
-SampleInput ReadSampleInput(const std::string& flag, const Args& paths);
+// `cluster`, as ParseCluster() takes it, has the boards that the catalogue lacks; or
+// is empty.
+SampleInput ReadSampleInput(const std::string& flag, const Args& paths,
+                            const std::string& cluster = "");
 
 // Whether `path` could be written, before the work that it is to hold: its folder
 // exists, its extension is one of `extensions` (".pb"). Throws InputError.
