@@ -20,6 +20,7 @@
 #include "tools/import/nccl_topology.h"
 #include "tools/import/slurm_topology.h"
 #include "tools/import/smi_topology.h"
+#include "tools/local_host_import.h"
 #include "tools/network_import.h"
 #include "tools/proto_text.h"
 #include "tools/report_header.h"
@@ -31,7 +32,9 @@ constexpr int kSchema = 1;
 constexpr const char* kNotes =
     "nccl-topo  XML of NCCL_TOPO_DUMP_FILE       slurm  topology.conf or .yaml, --gres gres.conf\n"
     "smi-topo   nvidia-smi topo -m, with --gpu   k8s    kubectl get nodes -o json\n"
-    "nccl-tests what its programs print or write with -J, any number of files, with --cluster\n\n"
+    "nccl-tests what its programs print or write with -J, any number of files, with --cluster\n"
+    "local-host this host, measured: no IN. For run --executor host, and with what\n"
+    "           profile --device host measures for simulate\n\n"
     "OUT is a .textproto, .json or .yaml file that --cluster takes; of nccl-tests a .csv that\n"
     "evaluate --network takes. It is written whole or not at all.\n\n"
     "Example: stagecraft import slurm topology.conf --gres gres.conf -o cluster.textproto\n"
@@ -54,9 +57,12 @@ ImportedCluster ReadAndImportSlurm(const ImportFlags& flags, const std::string& 
   return ImportSlurmTopology({ReadSourceText(in, kMostSlurmBytes), in}, gres, flags.options);
 }
 
+ImportedCluster MeasureHost(const ImportFlags&, const std::string&) { return ImportLocalHost(); }
+
 struct Format {
   std::set<std::string> flags;  // that it makes use of; any other would change nothing
   ImportedCluster (*read)(const ImportFlags& flags, const std::string& in);  // null: a table
+  bool has_input = true;  // otherwise it looks at this machine
 };
 
 const std::map<std::string, Format>& Formats() {
@@ -71,6 +77,7 @@ const std::map<std::string, Format>& Formats() {
        {{"--gpu", "--node", "--oversubscription"},
         ReadAndImport<kMostKubernetesBytes, ImportKubernetesNodes>}},
       {"nccl-tests", {{"--cluster", "--collective"}, nullptr}},
+      {"local-host", {{}, MeasureHost, false}},
   };
   return formats;
 }
@@ -98,7 +105,7 @@ void AddOptions(CLI::App& app, ImportFlags& flags) {
   Args formats;
   for (const auto& [name, format] : Formats()) formats.push_back(name);
   app.add_option("FORMAT", flags.format, "what IN is")->required()->check(OneOf(formats));
-  app.add_option("IN", flags.in, "the file to read; of nccl-tests one or more")->required();
+  app.add_option("IN", flags.in, "the file to read; of nccl-tests one or more");
   app.add_option("-o", flags.out, "the cluster file or table to write")->required();
   app.add_option("--gpu", flags.options.gpu, "all GPUs are this one of the catalogue");
   app.add_option("--node", flags.options.node, "all nodes are this one of the catalogue");
@@ -142,11 +149,13 @@ void WriteTable(const ImportFlags& flags, bool as_json, std::ostream& out) {
 
 void WriteCluster(const ImportFlags& flags, bool as_json, std::ostream& out) {
   CheckProtoTextPath("-o", flags.out);
-  if (flags.in.size() != 1) {
-    throw InputError("IN: got " + std::to_string(flags.in.size()) + " files, want one");
+  const Format& format = Formats().at(flags.format);
+  if (flags.in.size() != (format.has_input ? 1 : 0)) {
+    throw InputError("IN: got " + std::to_string(flags.in.size()) + " files, want " +
+                     (format.has_input ? "one" : "none with " + flags.format));
   }
-  const std::string& in = flags.in[0];
-  ImportedCluster imported = Formats().at(flags.format).read(flags, in);
+  const std::string in = format.has_input ? flags.in[0] : flags.format;
+  ImportedCluster imported = format.read(flags, in);
   imported.cluster.set_name(std::filesystem::path(in).filename().string());
   const Cluster cluster = ClusterFromProto(imported.cluster, in);
   WriteFileAtomically(flags.out, ProtoText(imported.cluster,

@@ -1,16 +1,23 @@
-// One process of `stagecraft run --executor host`: executes its rank of a schedule.
+// One process of a host's: executes its rank of a schedule, or measures the host.
 //   stagecraft_host_rank SCHEDULE.pb WARM_UP STEPS OUT.pb
+//   stagecraft_host_rank CLUSTER.pb
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
-#include <fstream>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/units.h"
 #include "runtime/host_executor.h"
+#include "runtime/host_messages.h"
+#include "runtime/host_ops.h"
+#include "runtime/host_processor.h"
 #include "runtime/measured_steps.h"
 #include "runtime/mpi_world.h"
 #include "runtime/rank_launcher.h"
@@ -19,6 +26,7 @@
 #include "sim/schedule_proto.h"
 #include "sim/timeline_record.h"
 #include "sim/timeline_record_proto.h"
+#include "tools/import/local_host.h"
 
 namespace stagecraft {
 namespace {
@@ -33,16 +41,6 @@ Bytes PeakMemory() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return Bytes(int64_t{usage.ru_maxrss} << 10);
-}
-
-// "model name" of the first processor; "cpu" where the kernel does not say.
-std::string ProcessorName() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    const size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "cpu";
 }
 
 void Execute(MpiWorld& world, char** words) {
@@ -74,10 +72,35 @@ void Execute(MpiWorld& world, char** words) {
   WriteFileAtomically(words[4], ToProto(record).SerializeAsString());
 }
 
-int Run(char** words) {
+// Of all ranks, which call it together.
+Bandwidth Sum(MpiWorld& world, Bandwidth own) {
+  std::vector<int64_t> rates(world.size());
+  rates[world.rank()] = std::llround(own.bytes_per_s());
+  world.Max(rates);
+  return Bandwidth(static_cast<double>(std::accumulate(rates.begin(), rates.end(), int64_t{0})));
+}
+
+void MeasureHost(MpiWorld& world, const std::string& output) {
+  HostOps ops(kStreamedBlock);
+  LocalHost host;
+  host.processors = world.size();
+  if (world.rank() == 0) host.processor = MeasureProcessor(ops);
+  world.Barrier();
+  host.together = Sum(world, MeasureStreaming(ops));
+  world.Barrier();
+  host.message = MeasureMessages(world);
+  if (world.rank() != 0) return;
+  WriteFileAtomically(output, LocalHostCluster(host).SerializeAsString());
+}
+
+int Run(int argc, char** argv) {
   MpiWorld world;
   try {
-    Execute(world, words);
+    if (argc == 2) {
+      MeasureHost(world, argv[1]);
+    } else {
+      Execute(world, argv);
+    }
     return 0;
   } catch (const InputError& error) {  // what is wrong is wrong for all
     if (world.rank() == 0) Say(error.what());
@@ -91,9 +114,10 @@ int Run(char** words) {
 }  // namespace stagecraft
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fputs("usage: stagecraft_host_rank SCHEDULE.pb WARM_UP STEPS OUT.pb\n", stderr);
+  if (argc != 2 && argc != 5) {
+    std::fputs("usage: stagecraft_host_rank SCHEDULE.pb WARM_UP STEPS OUT.pb | CLUSTER.pb\n",
+               stderr);
     return 2;
   }
-  return stagecraft::Run(argv);
+  return stagecraft::Run(argc, argv);
 }

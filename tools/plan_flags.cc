@@ -8,7 +8,8 @@ void PlanFlags::RegisterJob(CLI::App& app) {
   app.add_option("--model", model_,
                  "preset, config.json, its directory, megatron:LxHxA, .onnx or graph.txt")
       ->required();
-  app.add_option("--cluster", cluster_, "GPU:NxG, NODE:N, a sum of these, or a file")->required();
+  app.add_option("--cluster", cluster_, "GPU:NxG, NODE:N, a sum of these, or a file")
+      ->required(!usual_cluster_);
 }
 
 void PlanFlags::RegisterAttention(CLI::App& app) {

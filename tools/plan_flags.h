@@ -3,8 +3,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/cluster.h"
@@ -19,6 +21,9 @@ namespace stagecraft {
 
 class PlanFlags {
  public:
+  // What is meant without --cluster, which is asked for otherwise. Before Register().
+  void SetUsualCluster(std::function<Cluster()> usual) { usual_cluster_ = std::move(usual); }
+
   // Registers the flags; the object must outlive the parse.
   void Register(CLI::App& app);
 
@@ -50,10 +55,12 @@ class PlanFlags {
   // are appended to `used`.
   PlanFlags WithStackDefaults(std::vector<StackValue>& used) const;
   void TakePipelineDefaults(const StackDefaults& stack, std::vector<StackValue>& used);
+  Cluster LoadCluster() const;
   Workload LoadNetwork(const Cluster& cluster) const;
   bool IsGiven(const std::string& flag) const;
 
   std::string model_, cluster_, plan_file_;
+  std::function<Cluster()> usual_cluster_;  // none: --cluster is required
   std::string precision_ = "bf16", recompute_ = "selective", recompute_method_ = "block";
   std::string recompute_layers_;
   std::string attention_ = "flash", stack_;

@@ -164,8 +164,12 @@ PlanDegrees PlanFlags::DegreesFor(const Workload& workload) const {
   return degrees;
 }
 
+Cluster PlanFlags::LoadCluster() const {
+  return cluster_.empty() && usual_cluster_ ? usual_cluster_() : ParseCluster(cluster_);
+}
+
 PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
-  Cluster cluster = ParseCluster(cluster_);
+  Cluster cluster = LoadCluster();
   Workload workload = LoadNetwork(cluster);
   *given = DegreesFor(workload);
   return {std::move(workload), std::move(cluster), {}, "", {}, InputFiles(), {}, {}};
@@ -187,7 +191,7 @@ PlannedJob PlanFlags::Build() const {
     job.stack_values = std::move(used);
     return job;
   }
-  Cluster cluster = ParseCluster(cluster_);
+  Cluster cluster = LoadCluster();
   Workload workload = LoadNetwork(cluster);
   Plan plan;
   if (!plan_file_.empty()) {

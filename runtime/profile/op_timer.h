@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "costmodel/device.h"
 #include "costmodel/units.h"
 #include "runtime/profile/profile_case.h"
 
@@ -38,6 +40,8 @@ struct MeasuredDevice {
   std::string name;      // as its driver calls it: "NVIDIA H200"
   Bytes memory;          // free before anything was measured
   std::string software;  // "cuda 13.0, cublasLt 13.1"
+  // What it is, where no catalogue knows: its timer measured it.
+  std::optional<Device> board = {};
 };
 
 // One device, one op at a time: a TimedOp ends before the next is prepared, and

@@ -26,6 +26,7 @@ inline constexpr std::string_view kLinearInputGradient = "linear_input_gradient"
 // The transpose of (k,m) by (k,n).
 inline constexpr std::string_view kLinearWeightGradient = "linear_weight_gradient";
 inline constexpr std::string_view kAttention = "attention";
+inline constexpr std::string_view kMove = "move";  // all that moves bytes, on a host
 inline constexpr std::string_view kHostToDevice = "host_to_device";
 inline constexpr std::string_view kDeviceToHost = "device_to_host";
 

@@ -12,6 +12,8 @@ constexpr int64_t kShareOfMemory = 8;
 // By LeastTime(): longer ones take too much of a suite.
 constexpr Duration kLongestQuick = 4_ms;
 constexpr Duration kLongestFull = 10_ms;
+// A processor is slower, and no step on it is short.
+constexpr Duration kLongestOnHost = 60_ms;
 // Choice of an algorithm, memory, random data; cuDNN also compiles.
 constexpr Duration kPreparation = 10_ms;
 constexpr Duration kAttentionPreparation = 1000_ms;
@@ -32,9 +34,9 @@ Duration LeastTime(const Op& op, const Device& device) {
 bool SuiteBuilder::Add(Op op, std::string_view kernel) {
   ProfileCase one{std::move(op), std::string(kernel)};
   if (Footprint(one).count() > options_.memory.count() / kShareOfMemory) return false;
-  if (LeastTime(one.op, options_.device) > (is_full() ? kLongestFull : kLongestQuick)) {
-    return false;
-  }
+  const bool is_host = options_.device.generation == Generation::kHost;
+  const Duration longest = is_host ? kLongestOnHost : is_full() ? kLongestFull : kLongestQuick;
+  if (LeastTime(one.op, options_.device) > longest) return false;
   if (!seen_.insert(one).second) return false;
   cases_.push_back(std::move(one));
   return true;
@@ -50,6 +52,10 @@ Bytes Footprint(const ProfileCase& one) {
 
 std::vector<ProfileCase> MakeSuite(const SuiteOptions& options) {
   SuiteBuilder suite(options);
+  if (options.device.generation == Generation::kHost) {
+    AddHostOps(suite);
+    return suite.Take();
+  }
   AddProducts(suite);
   AddLayers(suite);
   AddAttention(suite);

@@ -24,7 +24,8 @@ struct SuiteOptions {
   std::vector<NetworkShape> networks;
 };
 
-// Distinct cases, always the same for equal options. Ops of several devices
+// Distinct cases, always the same for equal options. A host's processor has cases of its
+// own. Ops of several devices
 // (collectives) are not among them.
 std::vector<ProfileCase> MakeSuite(const SuiteOptions& options);
 

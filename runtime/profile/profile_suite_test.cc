@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
+#include <string>
 #include <unordered_set>
+#include <utility>
 
 #include "runtime/profile/sobol.h"
 
@@ -166,6 +169,42 @@ TEST(SobolTest, SixtyFourPointsFillEveryBoxOfASixtyFourthOnce) {
     }
     EXPECT_EQ(boxes.size(), 64u) << halvings;
   }
+}
+
+SuiteOptions OnHost(SuiteSize size) {
+  SuiteOptions options = Options(size);
+  options.device.generation = Generation::kHost;
+  options.device.peak.fill(FlopRate(20e9));
+  options.device.memory_bandwidth = Bandwidth(5e9);
+  options.memory = Bytes(int64_t{2} << 30);
+  options.networks[0].linears = {{64, 192, Divided::kOutputs}, {8192, 57344, Divided::kOutputs}};
+  return options;
+}
+
+// Plans compute in 16 or in 32 bits; every family has enough to learn from (200).
+TEST(ProfileSuiteTest, AHostHasCasesOfItsOwn) {
+  const auto quick = MakeSuite(OnHost(SuiteSize::kQuick));
+  const auto full = MakeSuite(OnHost(SuiteSize::kFull));
+  EXPECT_LT(LongestSuite(quick, OnHost(SuiteSize::kQuick).device, MeasuringRules()), 4 * kMinute);
+  EXPECT_LT(LongestSuite(full, OnHost(SuiteSize::kFull).device, MeasuringRules()), 15 * kMinute);
+  std::map<std::pair<OpKind, DType>, int> counts;
+  for (const ProfileCase& one : quick) {
+    EXPECT_FALSE(IsCollective(one.op.kind));
+    ++counts[{one.op.kind, one.op.dtype}];
+  }
+  for (const DType format : {DType::kBf16, DType::kFp32}) {
+    EXPECT_GE((counts[{OpKind::kGemm, format}]), 150) << Name(format);
+    EXPECT_GE((counts[{OpKind::kAttention, format}]), 50) << Name(format);
+    EXPECT_GE((counts[{OpKind::kNorm, format}]), 50) << Name(format);
+  }
+  EXPECT_GE((counts[{OpKind::kElementwise, DType::kBf16}]), 30);
+  EXPECT_GT(full.size(), 2 * quick.size());
+  const auto has = [&](const Op& op) {
+    return std::find(quick.begin(), quick.end(), ProfileCase{op, std::string(kLinear)}) !=
+           quick.end();
+  };
+  EXPECT_TRUE(has(Op::Gemm(DType::kBf16, 256, 192, 64)));
+  EXPECT_FALSE(has(Op::Gemm(DType::kBf16, 1024, 57344, 8192)));  // takes minutes
 }
 
 }  // namespace

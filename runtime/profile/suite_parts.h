@@ -39,5 +39,6 @@ void AddLayers(SuiteBuilder& suite);     // products of the networks
 void AddAttention(SuiteBuilder& suite);  // of networks, and others
 void AddStreams(SuiteBuilder& suite);    // elementwise, norms, softmax, optimizer, copies
 void AddHostCopies(SuiteBuilder& suite);
+void AddHostOps(SuiteBuilder& suite);  // all of these, where the device is a host's processor
 
 }  // namespace stagecraft

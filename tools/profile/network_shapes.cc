@@ -13,6 +13,9 @@ constexpr const char* kQuick[] = {"llama-3-8b", "gpt3-175b"};
 constexpr const char* kFull[] = {"gpt2-xl",     "bert-large", "llama-2-13b", "llama-3-8b",
                                  "llama-3-70b", "qwen2.5-7b", "gpt3-175b"};
 
+constexpr const char* kQuickOnHost[] = {"gpt2-tiny", "gpt2"};
+constexpr const char* kFullOnHost[] = {"gpt2-tiny", "gpt2", "bert-base", "gpt2-medium"};
+
 Divided DividedBy(Split split) {
   if (split == Split::kColumn) return Divided::kOutputs;
   return split == Split::kRow ? Divided::kInputs : Divided::kNothing;
@@ -39,10 +42,12 @@ NetworkShape ShapeOf(const Workload& workload) {
   return shape;
 }
 
-std::vector<NetworkShape> ProfiledNetworks(SuiteSize size) {
+std::vector<NetworkShape> ProfiledNetworks(SuiteSize size, bool on_host) {
+  const bool is_full = size == SuiteSize::kFull;
+  std::span<const char* const> names = is_full ? std::span<const char* const>(kFull) : kQuick;
+  if (on_host) names = is_full ? std::span<const char* const>(kFullOnHost) : kQuickOnHost;
   std::vector<NetworkShape> shapes;
-  using Names = std::span<const char* const>;
-  for (const char* name : size == SuiteSize::kQuick ? Names(kQuick) : Names(kFull)) {
+  for (const char* name : names) {
     shapes.push_back(ShapeOf(LoadWorkload(name, AttentionBackend::kFlash)));
   }
   return shapes;

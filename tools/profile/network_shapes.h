@@ -12,6 +12,7 @@ namespace stagecraft {
 // Each linear layer and each attention once.
 NetworkShape ShapeOf(const Workload& workload);
 
-std::vector<NetworkShape> ProfiledNetworks(SuiteSize size);
+// `on_host`: ones that a processor runs in reasonable time.
+std::vector<NetworkShape> ProfiledNetworks(SuiteSize size, bool on_host);
 
 }  // namespace stagecraft

@@ -6,6 +6,7 @@
 #include "costmodel/check.h"
 #include "runtime/cuda/cuda_timer.h"
 #include "runtime/cuda/cuda_tracer.h"
+#include "runtime/host_timer.h"
 
 namespace stagecraft {
 namespace {
@@ -16,11 +17,17 @@ struct DeviceKind {
   std::unique_ptr<OpTimer> (*open)(int ordinal, const std::string& place);
   std::unique_ptr<KernelTracer> (*watch)(const std::string& place);
 };
-constexpr DeviceKind kKinds[] = {{"cuda", MakeCudaOpTimer, MakeCudaKernelTracer}};
+
+std::unique_ptr<KernelTracer> RefuseToWatchHost(const std::string& place) {
+  throw InputError(place + ": got host with --kernels, want cuda:N: a processor launches none");
+}
+
+constexpr DeviceKind kKinds[] = {{"cuda", MakeCudaOpTimer, MakeCudaKernelTracer},
+                                 {"host", MakeHostOpTimer, RefuseToWatchHost}};
 constexpr const char* kPlace = "--device";
 
 [[noreturn]] void Refuse(const std::string& device) {
-  throw InputError("--device: got \"" + device + "\", want cuda:N, the N-th GPU from 0");
+  throw InputError("--device: got \"" + device + "\", want host or cuda:N, the N-th GPU from 0");
 }
 
 struct NamedDevice {

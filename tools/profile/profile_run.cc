@@ -17,7 +17,15 @@
 namespace stagecraft {
 namespace {
 
-const DeviceEntry& EntryOf(const ProfileRequest& request, const MeasuredDevice& device) {
+DeviceEntry EntryOf(const ProfileRequest& request, const MeasuredDevice& device) {
+  if (device.board) {
+    if (request.gpu.empty()) {
+      DeviceEntry entry;
+      entry.device = *device.board;
+      return entry;
+    }
+    throw InputError("--gpu: got \"" + request.gpu + "\", want none: a host was measured itself");
+  }
   if (!request.gpu.empty()) return DeviceCatalogue::Embedded().Get(request.gpu, "--gpu");
   if (const DeviceEntry* entry = DeviceCatalogue::Embedded().Find(device.name)) return *entry;
   throw InputError("--gpu: the device calls itself \"" + device.name +
@@ -36,7 +44,7 @@ SuiteOptions OptionsFor(const ProfileRequest& request, const DeviceEntry& entry,
   if (request.output.ends_with(".pb") && entry.pcie_generation > 0) {
     options.host_link = {LinkKind::kPcie, kPcieLatency, PcieBandwidth(entry.pcie_generation)};
   }
-  options.networks = ProfiledNetworks(request.suite);
+  options.networks = ProfiledNetworks(request.suite, entry.device.generation == Generation::kHost);
   return options;
 }
 
@@ -48,7 +56,7 @@ struct SuiteOnDevice {
 SuiteOnDevice PrepareSuite(const OpTimer& timer, const ProfileRequest& request) {
   SuiteOnDevice made;
   made.report.device = timer.device();
-  const DeviceEntry& entry = EntryOf(request, made.report.device);
+  const DeviceEntry entry = EntryOf(request, made.report.device);
   made.report.gpu = entry.device.id;
   made.suite = MakeSuite(OptionsFor(request, entry, made.report.device.memory));
   made.report.cases = made.suite.size();

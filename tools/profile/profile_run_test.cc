@@ -158,7 +158,7 @@ TEST_F(ProfileRunTest, WithAllItsNetworksASuiteEndsInTime) {
   for (const auto& [size, most] :
        {std::pair(SuiteSize::kQuick, 3 * kMinute), std::pair(SuiteSize::kFull, 15 * kMinute)}) {
     options.size = size;
-    options.networks = ProfiledNetworks(size);
+    options.networks = ProfiledNetworks(size, /*on_host=*/false);
     const Duration longest = LongestSuite(MakeSuite(options), options.device, MeasuringRules());
     EXPECT_LT(longest, most) << longest.seconds();
   }

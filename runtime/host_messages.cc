@@ -1,0 +1,105 @@
+#include "runtime/host_messages.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/op.h"
+#include "costmodel/statistics.h"
+#include "costmodel/units.h"
+#include "runtime/host_executor.h"
+#include "runtime/rank_work.h"
+#include "sim/schedule.h"
+#include "sim/timeline.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int64_t kShortMessage = 1 << 10;
+constexpr int64_t kLongMessages[] = {1 << 20, 4 << 20};
+constexpr int kMessages = 20;  // of each size, there and back
+
+// Messages there and back between ranks 0 and 1, each after the last, and one task that
+// waits for all of them, so that nothing is computed meanwhile.
+struct Messages {
+  Schedule schedule;
+  std::vector<int64_t> bytes;  // by task
+
+  explicit Messages(int ranks) {
+    Schedule::Builder builder;
+    for (int r = 0; r < ranks; ++r) builder.AddRank({.device = r});
+    const Lane out = builder.AddLane({0, LaneKind::kSendNext});
+    const Lane back = builder.AddLane({1, LaneKind::kSendPrevious});
+    const Lane computes[] = {builder.AddLane({0, LaneKind::kCompute}),
+                             builder.AddLane({1, LaneKind::kCompute})};
+    const int32_t there = builder.AddCommunicator({{0, 1}});
+    const int32_t here = builder.AddCommunicator({{1, 0}});
+    std::vector<int64_t> sizes(std::begin(kLongMessages), std::end(kLongMessages));
+    sizes.push_back(kShortMessage);
+    std::vector<TaskId> last;
+    for (const int64_t size : sizes) {
+      const Fabric pair{.ranks = 2, .nodes = 1, .ranks_per_node = 2, .intra = {}, .inter = {}};
+      const OpId op = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(size), pair));
+      const BlockId block = builder.AddBlock({&op, 1});
+      for (int i = 0; i < 2 * kMessages; ++i) {
+        const bool returns = i % 2 == 1;
+        Tag tag;
+        tag.phase = returns ? Phase::kSendBackward : Phase::kSendForward;
+        const Lane lane = returns ? back : out;
+        const TaskId task = builder.Add({&lane, 1}, last, block, tag);
+        builder.SetCommunicator(task, returns ? here : there);
+        bytes.push_back(size);
+        last = {task};
+      }
+    }
+    for (const Lane lane : computes) builder.Add({&lane, 1}, last, -1, Tag());
+    bytes.resize(bytes.size() + std::size(computes));
+    schedule = builder.Build();
+  }
+};
+
+class MessageBuffers : public RankWork {
+ public:
+  explicit MessageBuffers(const Messages& messages)
+      : messages_(messages), buffer_(kLongMessages[1] / sizeof(float)) {}
+  void Run(TaskId, int) override {}
+  std::span<float> Buffer(TaskId task, int) override {
+    return {buffer_.data(), messages_.bytes[task] / sizeof(float)};
+  }
+
+ private:
+  const Messages& messages_;
+  std::vector<float> buffer_;
+};
+
+}  // namespace
+
+Link MeasureMessages(MpiWorld& world) {
+  CHECK(world.size() >= 2);
+  const Messages messages(world.size());
+  MessageBuffers buffers(messages);
+  HostExecutor executor(world, buffers);
+  executor.Execute(messages.schedule);  // memory is touched, connections are made
+  const Timeline timeline = executor.Execute(messages.schedule);
+  const auto median = [&](int64_t size) {
+    std::vector<double> seconds;
+    for (TaskId task = 0; task < messages.schedule.task_count(); ++task) {
+      if (messages.bytes[task] != size) continue;
+      seconds.push_back((timeline.end(task) - timeline.start(task)).seconds());
+    }
+    return Median(seconds);
+  };
+  const double latency = median(kShortMessage);
+  const auto [shorter, longer] = std::pair(median(kLongMessages[0]), median(kLongMessages[1]));
+  const auto more = static_cast<double>(kLongMessages[1] - kLongMessages[0]);
+  // Noise may make the longer ones as quick.
+  const double rate = std::max(more / std::max(longer - shorter, 1e-9),
+                               static_cast<double>(kLongMessages[1]) / longer);
+  return {LinkKind::kHost, Duration::Seconds(latency), Bandwidth(std::min(rate, 1e12))};
+}
+
+}  // namespace stagecraft

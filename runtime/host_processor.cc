@@ -1,0 +1,88 @@
+#include "runtime/host_processor.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "costmodel/op.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kProducts[] = {256, 384, 512};  // m, n and k alike
+constexpr int kProductRuns = 8;
+constexpr int kStreams = 25;
+
+double SecondsOf(HostOps& ops, const Op& op) {
+  const auto begin = std::chrono::steady_clock::now();
+  ops.Run(op);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// A value of /proc/cpuinfo by its key, of the first processor; empty where there is none.
+std::string ProcessorInfo(const std::string& key) {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with(key) && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string ProcessorName() {
+  const std::string name = ProcessorInfo("model name");
+  return name.empty() ? "cpu" : name;
+}
+
+int ProcessorCount() { return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
+
+Bandwidth MeasureStreaming(HostOps& ops) {
+  const Op op = Op::Elementwise(kStreamedBlock);
+  std::vector<double> rates;
+  for (int i = 0; i < kStreams; ++i) {
+    rates.push_back(static_cast<double>(kStreamedBlock.count()) / SecondsOf(ops, op));
+  }
+  return Bandwidth(*std::max_element(rates.begin(), rates.end()));
+}
+
+Device NominalProcessor() {
+  Device device;
+  device.id = "host";
+  device.name = ProcessorName();
+  device.generation = Generation::kHost;
+  device.multiprocessors = 1;
+  const double megahertz = std::strtod(ProcessorInfo("cpu MHz").c_str(), nullptr);
+  device.boost_clock_hz = megahertz > 0 ? megahertz * 1e6 : 2e9;
+  device.vector_peak = FlopRate(2e10);
+  device.peak.fill(device.vector_peak);
+  const auto pages = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES));
+  device.memory = Bytes(pages * sysconf(_SC_PAGESIZE) / ProcessorCount());
+  device.memory_bandwidth = Bandwidth(1e10);
+  const int64_t cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  device.l2 = Bytes(cache > 0 ? cache : 1 << 20);
+  return device;
+}
+
+Device MeasureProcessor(HostOps& ops) {
+  Device device = NominalProcessor();
+  double fastest = 0;
+  for (const int size : kProducts) {
+    const Op op = Op::Gemm(DType::kFp32, size, size, size);
+    for (int i = 0; i < kProductRuns; ++i) {
+      fastest = std::max(fastest, op.Flops().count() / SecondsOf(ops, op));
+    }
+  }
+  device.vector_peak = FlopRate(fastest);
+  device.peak.fill(device.vector_peak);
+  device.memory_bandwidth = MeasureStreaming(ops);
+  return device;
+}
+
+}  // namespace stagecraft

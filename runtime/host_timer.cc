@@ -1,0 +1,66 @@
+#include "runtime/host_timer.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Core>
+#include <chrono>
+
+#include "costmodel/check.h"
+#include "runtime/host_ops.h"
+#include "runtime/host_processor.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr Bytes kLargest = Bytes(256 << 20);  // that an op touches
+
+class HostTimedOp : public TimedOp {
+ public:
+  HostTimedOp(HostOps& ops, Op op) : ops_(ops), op_(std::move(op)) {}
+
+  Duration Run(int calls) override {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls; ++i) ops_.Run(op_);
+    const std::chrono::nanoseconds spent = std::chrono::steady_clock::now() - begin;
+    return Duration::Nanoseconds(spent.count());
+  }
+  DeviceState State() override { return {}; }
+
+ private:
+  HostOps& ops_;
+  const Op op_;
+};
+
+class HostTimer : public OpTimer {
+ public:
+  HostTimer() : ops_(kLargest), processor_(MeasureProcessor(ops_)) {}
+
+  MeasuredDevice device() const override {
+    return {.name = processor_.name,
+            // A case takes an eighth at most.
+            .memory = 8 * kLargest,
+            .software = fmt::format("Eigen {}.{}.{}, one thread", EIGEN_WORLD_VERSION,
+                                    EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION),
+            .board = processor_};
+  }
+  PreparedOp Prepare(const ProfileCase& one) override {
+    if (HostOps::Touched(one.op) > kLargest) return {nullptr, "more than 256 MiB in 32 bits"};
+    return {std::make_unique<HostTimedOp>(ops_, one.op), ""};
+  }
+
+ private:
+  HostOps ops_;
+  const Device processor_;
+};
+
+}  // namespace
+
+std::unique_ptr<OpTimer> MakeHostOpTimer(int ordinal, const std::string& place) {
+  if (ordinal != 0) {
+    throw InputError(
+        fmt::format("{}: got host:{}, want host: any processor will do", place, ordinal));
+  }
+  return std::make_unique<HostTimer>();
+}
+
+}  // namespace stagecraft
