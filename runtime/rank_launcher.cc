@@ -1,42 +1,23 @@
 #include "runtime/rank_launcher.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <regex>
 #include <thread>
 
 #include "costmodel/check.h"
 
-extern char** environ;
-
 namespace stagecraft {
 namespace {
 
 constexpr const char* kMark = "stagecraft: ";
 
-std::vector<std::string> Environment() {
-  std::vector<std::string> variables = {
-      // Processes take turns where they share a processor, and may be root's in containers.
-      "OMPI_MCA_mpi_yield_when_idle=1", "OMPI_ALLOW_RUN_AS_ROOT=1",
-      "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    variables.emplace_back(*variable);
-  }
-  return variables;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  for (std::string& string : strings) pointers.push_back(string.data());
-  pointers.push_back(nullptr);
-  return pointers;
+std::string KilledBy(const std::string& rank, const std::string& signal) {
+  return fmt::format("rank {}: killed by signal {}", rank, signal);
 }
 
 // What mpirun says of a process that died, in our words.
@@ -44,60 +25,71 @@ std::string DeathIn(const std::string& text) {
   static const std::regex kSignal("process rank ([0-9]+) .*exited on signal ([0-9]+)");
   std::smatch match;
   if (!std::regex_search(text, match, kSignal)) return "";
-  return fmt::format("rank {}: killed by signal {}", match[1].str(), match[2].str());
+  return KilledBy(match[1].str(), match[2].str());
+}
+
+// One that nobody listens at, and that Linux gives to nobody else for a while.
+int FreePort() {
+  const int end = socket(AF_INET, SOCK_STREAM, 0);
+  CHECK(end >= 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  CHECK(bind(end, any, size) == 0 && getsockname(end, any, &size) == 0);
+  close(end);
+  return ntohs(address.sin_port);
 }
 
 }  // namespace
 
 LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
                       const std::function<void(const std::string& line)>& line) {
-  std::vector<std::string> words = {"mpirun", "--oversubscribe", "-n", std::to_string(ranks)};
+  ChildProcess mpirun{{"mpirun", "--oversubscribe", "-n", std::to_string(ranks)},
+                      // Processes take turns where they share a processor, and may be root's in
+                      // containers.
+                      {"OMPI_MCA_mpi_yield_when_idle=1", "OMPI_ALLOW_RUN_AS_ROOT=1",
+                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}};
   const bool fits = ranks <= static_cast<int>(std::thread::hardware_concurrency());
-  for (const char* word : {"--bind-to", fits ? "core" : "none"}) words.emplace_back(word);
-  words.insert(words.end(), command.begin(), command.end());
-  std::vector<std::string> variables = Environment();
-  std::array<int, 2> ends{};
-  CHECK(pipe(ends.data()) == 0);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, "mpirun", &actions, nullptr, Pointers(words).data(),
-                                 Pointers(variables).data());
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  if (error != 0) {
-    close(ends[0]);
-    throw InputError(fmt::format("run: cannot start mpirun: {}, want Debian's package openmpi-bin",
-                                 std::strerror(error)));
-  }
+  for (const char* word : {"--bind-to", fits ? "core" : "none"}) mpirun.command.emplace_back(word);
+  mpirun.command.insert(mpirun.command.end(), command.begin(), command.end());
   LaunchEnd end;
-  FILE* printed = fdopen(ends[0], "r");
-  char* text = nullptr;
-  size_t capacity = 0;
-  for (ssize_t length; (length = getline(&text, &capacity, printed)) > 0;) {
-    std::string own(text, static_cast<size_t>(length));
-    if (own.back() == '\n') own.pop_back();
-    if (own.starts_with(kMark)) {
-      line(own.substr(std::strlen(kMark)));
-    } else if (end.death.empty()) {
-      end.death = DeathIn(own);
-    }
+  try {
+    end.exit_code = RunProcesses({mpirun}, [&](const ChildLine& own) {
+                      if (own.text.starts_with(kMark)) {
+                        line(own.text.substr(std::strlen(kMark)));
+                      } else if (end.death.empty()) {
+                        end.death = DeathIn(own.text);
+                      }
+                    }).exit_code;
+  } catch (const InputError& error) {
+    throw InputError(std::string(error.what()) + ", want Debian's package openmpi-bin");
   }
-  std::free(text);
-  std::fclose(printed);
-  int status = 0;
-  CHECK(waitpid(child, &status, 0) == child);
-  end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return end;
+}
+
+LaunchEnd LaunchBareRanks(int ranks, const std::vector<std::string>& command,
+                          const std::function<void(const ChildLine&)>& line) {
+  const int port = FreePort();
+  std::vector<ChildProcess> processes;
+  for (int rank = 0; rank < ranks; ++rank) {
+    processes.push_back(
+        {command,
+         {fmt::format("RANK={}", rank), fmt::format("LOCAL_RANK={}", rank),
+          fmt::format("WORLD_SIZE={}", ranks), "MASTER_ADDR=127.0.0.1",
+          fmt::format("MASTER_PORT={}", port), "TORCHELASTIC_USE_AGENT_STORE=False"}});
+  }
+  const ChildrenEnd ended = RunProcesses(processes, line);
+  LaunchEnd end{ended.exit_code, ""};
+  if (ended.signal > 0) {
+    end.death = KilledBy(std::to_string(ended.failed), std::to_string(ended.signal));
+  } else if (ended.failed >= 0) {
+    end.death = fmt::format("rank {}: ended with code {}", ended.failed, ended.exit_code);
+  }
   return end;
 }
 
 std::string RankLine(const std::string& text) { return kMark + text + "\n"; }
-
-bool IsLaunched() {
-  return std::getenv("OMPI_COMM_WORLD_RANK") != nullptr || std::getenv("PMIX_RANK") != nullptr;
-}
 
 }  // namespace stagecraft

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "runtime/child_processes.h"
+
 namespace stagecraft {
 
 struct LaunchEnd {
-  int exit_code = 0;  // of mpirun: that of the first process that failed
+  int exit_code = 0;  // of the first process that failed, or of mpirun, which has it from there
   // In words, which process died of what: "rank 1: killed by signal 9"; empty where none did.
   std::string death;
 };
@@ -20,10 +22,12 @@ struct LaunchEnd {
 LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
                       const std::function<void(const std::string& line)>& line);
 
+// The same without MPI: what torchrun would say of each process stands in its variables
+// (process_rank.h), and `line` hears all that any of them prints, by rank.
+LaunchEnd LaunchBareRanks(int ranks, const std::vector<std::string>& command,
+                          const std::function<void(const ChildLine&)>& line);
+
 // What a process prints so that LaunchRanks() hears it.
 std::string RankLine(const std::string& text);
-
-// This process was started by mpirun or another launcher that MPI knows.
-bool IsLaunched();
 
 }  // namespace stagecraft

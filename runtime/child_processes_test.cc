@@ -1,0 +1,104 @@
+#include "runtime/child_processes.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "costmodel/error_of.h"
+#include "runtime/rank_launcher.h"
+
+namespace stagecraft {
+namespace {
+
+ChildProcess Shell(const std::string& script, std::vector<std::string> variables = {}) {
+  return {{"/bin/sh", "-c", script}, std::move(variables)};
+}
+
+struct Heard {
+  ChildrenEnd end;
+  std::map<int, std::vector<std::string>> out, err;  // by process
+  double seconds = 0;
+};
+
+Heard RunAll(const std::vector<ChildProcess>& processes) {
+  Heard run;
+  const auto begin = std::chrono::steady_clock::now();
+  run.end = RunProcesses(processes, [&](const ChildLine& line) {
+    (line.is_error ? run.err : run.out)[line.process].push_back(line.text);
+  });
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return run;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(ChildProcessesTest, LinesAreHeardByProcessAndStream) {
+  const Heard run = RunAll({Shell("echo a; echo; echo c"), Shell("echo e >&2; printf last")});
+  EXPECT_EQ(run.end.failed, -1);
+  EXPECT_EQ(run.end.exit_code, 0);
+  EXPECT_EQ(run.out.at(0), (Lines{"a", "", "c"}));
+  EXPECT_EQ(run.out.at(1), (Lines{"last"}));
+  EXPECT_EQ(run.err.at(1), (Lines{"e"}));
+}
+
+TEST(ChildProcessesTest, AProcessHasItsOwnVariablesBesideOurs) {
+  setenv("STAGECRAFT_TEST_KEPT", "kept", 1);
+  setenv("STAGECRAFT_TEST_REPLACED", "old", 1);
+  const Heard run = RunAll({Shell("echo $STAGECRAFT_TEST_KEPT $STAGECRAFT_TEST_REPLACED $MINE",
+                                  {"STAGECRAFT_TEST_REPLACED=new", "MINE=1"})});
+  EXPECT_EQ(run.out.at(0), (Lines{"kept new 1"}));
+}
+
+TEST(ChildProcessesTest, TheFirstThatFailsIsNamedAndTheOthersAreEnded) {
+  const Heard run = RunAll({Shell("exec sleep 100"), Shell("exit 3"), Shell("exec sleep 100")});
+  EXPECT_EQ(run.end.failed, 1);
+  EXPECT_EQ(run.end.exit_code, 3);
+  EXPECT_EQ(run.end.signal, 0);
+  EXPECT_LT(run.seconds, 20);
+}
+
+TEST(ChildProcessesTest, OneThatDoesNotWantToEndIsKilled) {
+  const Heard run =
+      RunAll({Shell("trap '' TERM; echo on; exec sleep 100"), Shell("sleep 0.3; kill -9 $$")});
+  EXPECT_EQ(run.end.failed, 1);
+  EXPECT_EQ(run.end.exit_code, 137);
+  EXPECT_EQ(run.end.signal, SIGKILL);
+  EXPECT_LT(run.seconds, 20);
+}
+
+TEST(ChildProcessesTest, AProgramThatIsNotThereIsNamedAndNothingStaysBehind) {
+  EXPECT_EQ(ErrorOf([] {
+              RunAll({Shell("exec sleep 100"), {{"/no/such/program"}, {}}});
+            }),
+            "run: cannot start /no/such/program: No such file or directory");
+}
+
+TEST(RankLauncherTest, BareRanksAreToldWhatTorchrunWouldTellThem) {
+  std::map<int, std::string> said;
+  const LaunchEnd end = LaunchBareRanks(
+      2, {"/bin/sh", "-c", "echo $RANK of $WORLD_SIZE, $LOCAL_RANK, $MASTER_ADDR $MASTER_PORT"},
+      [&](const ChildLine& line) { said[line.process] = line.text; });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.death, "");
+  EXPECT_TRUE(said[0].starts_with("0 of 2, 0, 127.0.0.1 ")) << said[0];
+  EXPECT_TRUE(said[1].starts_with("1 of 2, 1, 127.0.0.1 ")) << said[1];
+  EXPECT_EQ(said[0].substr(14), said[1].substr(14));
+  EXPECT_GT(std::stoi(said[0].substr(said[0].rfind(' '))), 1023);
+}
+
+TEST(RankLauncherTest, ABareRankThatDiesIsNamed) {
+  const auto death = [](const std::string& script) {
+    return LaunchBareRanks(2, {"/bin/sh", "-c", "test $RANK = 0 && exec sleep 100; " + script},
+                           [](const ChildLine&) {})
+        .death;
+  };
+  EXPECT_EQ(death("kill -9 $$"), "rank 1: killed by signal 9");
+  EXPECT_EQ(death("exit 5"), "rank 1: ended with code 5");
+}
+
+}  // namespace
+}  // namespace stagecraft
