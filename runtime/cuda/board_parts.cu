@@ -1,0 +1,114 @@
+#include <stdexcept>
+
+#include "costmodel/check.h"
+#include "runtime/cuda/board_parts.h"
+
+namespace stagecraft {
+namespace {
+
+// Green contexts came with CUDA 12.4.
+constexpr unsigned kVersion = 12040;
+
+// A function of the driver, which the program does not link.
+template <typename Function>
+Function* Driver(const char* name, const std::string& place) {
+  void* address = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion(name, &address, kVersion, cudaEnableDefault, &found);
+  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess || address == nullptr) {
+    cudaGetLastError();
+    throw InputError(place + ": got parts of a board, want a driver for CUDA 12.4 or later: this "
+                             "one has no " + name);
+  }
+  return reinterpret_cast<Function*>(address);
+}
+
+struct GreenContexts {
+  explicit GreenContexts(const std::string& place)
+      : get_resource(Driver<decltype(::cuDeviceGetDevResource)>("cuDeviceGetDevResource", place)),
+        split(Driver<decltype(::cuDevSmResourceSplitByCount)>("cuDevSmResourceSplitByCount", place)),
+        describe(Driver<decltype(::cuDevResourceGenerateDesc)>("cuDevResourceGenerateDesc", place)),
+        create(Driver<decltype(::cuGreenCtxCreate)>("cuGreenCtxCreate", place)),
+        destroy(Driver<decltype(::cuGreenCtxDestroy)>("cuGreenCtxDestroy", place)),
+        make_stream(Driver<decltype(::cuGreenCtxStreamCreate)>("cuGreenCtxStreamCreate", place)) {}
+
+  decltype(&::cuDeviceGetDevResource) get_resource;
+  decltype(&::cuDevSmResourceSplitByCount) split;
+  decltype(&::cuDevResourceGenerateDesc) describe;
+  decltype(&::cuGreenCtxCreate) create;
+  decltype(&::cuGreenCtxDestroy) destroy;
+  decltype(&::cuGreenCtxStreamCreate) make_stream;
+};
+
+void Check(CUresult status, const char* call) {
+  if (status == CUDA_SUCCESS) return;
+  throw std::runtime_error(std::string(call) + ": status " + std::to_string(status) +
+                           " of the driver");
+}
+#define CHECK_DRIVER(call) Check(call, #call)
+
+// Resources of one split may be joined again in any number, those of several not.
+struct Split {
+  std::vector<CUdevResource> groups;
+  CUdevResource rest = {};
+};
+
+Split SplitBoard(const GreenContexts& driver, int board) {
+  CHECK_CUDA(cudaSetDevice(board));
+  CHECK_CUDA(cudaFree(nullptr));  // makes the primary context
+  CUdevResource all = {};
+  CHECK_DRIVER(driver.get_resource(board, &all, CU_DEV_RESOURCE_TYPE_SM));
+  unsigned count = 0;
+  CHECK_DRIVER(driver.split(nullptr, &count, &all, nullptr, 0, all.sm.minSmPartitionSize));
+  Split split;
+  split.groups.resize(count);
+  CHECK_DRIVER(driver.split(split.groups.data(), &count, &all, &split.rest, 0,
+                            all.sm.minSmPartitionSize));
+  split.groups.resize(count);
+  return split;
+}
+
+BoardGroups GroupsOf(const Split& split) {
+  const int rest = split.rest.type == CU_DEV_RESOURCE_TYPE_SM
+                       ? static_cast<int>(split.rest.sm.smCount) : 0;
+  if (split.groups.empty()) return {.group_size = 1, .groups = 0, .rest = rest};
+  return {.group_size = static_cast<int>(split.groups[0].sm.smCount),
+          .groups = static_cast<int>(split.groups.size()),
+          .rest = rest};
+}
+
+}  // namespace
+
+BoardGroups GroupsOfBoard(int board, const std::string& place) {
+  return GroupsOf(SplitBoard(GreenContexts(place), board));
+}
+
+BoardParts::BoardParts(int board, std::span<const int> multiprocessors, const std::string& place) {
+  const GreenContexts driver(place);
+  const Split split = SplitBoard(driver, board);
+  for (const PartGroups& part : ShareGroups(GroupsOf(split), multiprocessors, place)) {
+    std::vector<CUdevResource> own(split.groups.begin() + part.first,
+                                   split.groups.begin() + part.first + part.count);
+    if (part.has_rest) own.push_back(split.rest);
+    CUdevResourceDesc description = nullptr;
+    CHECK_DRIVER(driver.describe(&description, own.data(), static_cast<unsigned>(own.size())));
+    CUgreenCtx context = nullptr;
+    CHECK_DRIVER(driver.create(&context, description, board, CU_GREEN_CTX_DEFAULT_STREAM));
+    contexts_.push_back(context);
+  }
+}
+
+BoardParts::~BoardParts() {
+  const GreenContexts driver("");
+  for (const CUgreenCtx context : contexts_) driver.destroy(context);
+}
+
+Stream BoardParts::MakeStream(int part) const {
+  const GreenContexts driver("");
+  CUstream stream = nullptr;
+  CHECK_DRIVER(driver.make_stream(&stream, contexts_[part], CU_STREAM_NON_BLOCKING, 0));
+  return Stream(stream);
+}
+
+}  // namespace stagecraft

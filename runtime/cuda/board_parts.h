@@ -1,0 +1,39 @@
+// BoardParts: one board as several devices, each with multiprocessors of its own.
+#pragma once
+
+#include <cuda.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/part_sizes.h"
+
+namespace stagecraft {
+
+// Groups that the driver makes of a board. Throws InputError, a sentence that begins with
+// `place`, where the driver is too old to split one.
+BoardGroups GroupsOfBoard(int board, const std::string& place);
+
+// Kernels in streams of a part run on its multiprocessors alone, those of libraries too; memory
+// and its caches are everyone's. The primary context stays the current one: events, memory and
+// handles of libraries belong to it. Outlives its streams.
+class BoardParts {
+ public:
+  // Makes the board current. `multiprocessors` of each part are as ShareGroups() wants them;
+  // throws InputError where they are not, or the driver is too old.
+  BoardParts(int board, std::span<const int> multiprocessors, const std::string& place);
+  ~BoardParts();
+  BoardParts(const BoardParts&) = delete;
+  BoardParts& operator=(const BoardParts&) = delete;
+
+  int count() const { return static_cast<int>(contexts_.size()); }
+  // Which waits for no default stream.
+  Stream MakeStream(int part) const;
+
+ private:
+  std::vector<CUgreenCtx> contexts_;
+};
+
+}  // namespace stagecraft
