@@ -18,7 +18,7 @@ const std::vector<Command>& Commands() {
       {"compare", "a measured step, or network, against what was predicted", RunCompare},
       {"run", "a plan's step on real processors: its measured timeline", RunRun},
       {"validate", "published or own measurements against predictions", RunValidate},
-      {"import", "cluster files from what other tools print", RunImport},
+      {"import", "cluster files: what other tools print, or this machine's GPUs", RunImport},
       {"export", "the schedule of a plan for other programs, or all of the plan", RunExport},
       {"catalogue", "the GPUs, nodes and models that names stand for", RunCatalogue},
       {"check", "whether a file is one of ours, and sound", RunCheck},

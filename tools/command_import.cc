@@ -1,4 +1,5 @@
-// import: cluster files, and tables of collectives, from what other tools print.
+// import: cluster files, and tables of collectives, from what other tools print; cluster files of
+// this machine.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "tools/flags.h"
 #include "tools/import/import_text.h"
 #include "tools/import/kubernetes_nodes.h"
+#include "tools/import/local_gpu.h"
 #include "tools/import/nccl_topology.h"
 #include "tools/import/slurm_topology.h"
 #include "tools/import/smi_topology.h"
@@ -34,16 +36,20 @@ constexpr const char* kNotes =
     "smi-topo   nvidia-smi topo -m, with --gpu   k8s    kubectl get nodes -o json\n"
     "nccl-tests what its programs print or write with -J, any number of files, with --cluster\n"
     "local-host this host, measured: no IN. For run --executor host, and with what\n"
-    "           profile --device host measures for simulate\n\n"
+    "           profile --device host measures for simulate\n"
+    "local-gpu  the GPUs of this machine: no IN. With --parts one of them becomes several\n"
+    "           devices of so many multiprocessors, or so many equal ones, measured too\n\n"
     "OUT is a .textproto, .json or .yaml file that --cluster takes; of nccl-tests a .csv that\n"
     "evaluate --network takes. It is written whole or not at all.\n\n"
     "Example: stagecraft import slurm topology.conf --gres gres.conf -o cluster.textproto\n"
-    "         stagecraft import nccl-tests all_reduce.log --cluster dgx-a100:4 -o measured.csv";
+    "         stagecraft import nccl-tests all_reduce.log --cluster dgx-a100:4 -o measured.csv\n"
+    "         stagecraft import local-gpu --parts 64,68 -o parts.json";
 
 struct ImportFlags {
   std::string format, out, gres, cluster, collective;
   Args in;
   ImportOptions options;
+  LocalGpuWish local;
 };
 
 template <int64_t kMostBytes, auto kImport>
@@ -58,6 +64,9 @@ ImportedCluster ReadAndImportSlurm(const ImportFlags& flags, const std::string& 
 }
 
 ImportedCluster MeasureHost(const ImportFlags&, const std::string&) { return ImportLocalHost(); }
+ImportedCluster LookAtLocalGpu(const ImportFlags& flags, const std::string&) {
+  return ImportLocalGpu(flags.local, flags.options);
+}
 
 struct Format {
   std::set<std::string> flags;  // that it makes use of; any other would change nothing
@@ -78,6 +87,7 @@ const std::map<std::string, Format>& Formats() {
         ReadAndImport<kMostKubernetesBytes, ImportKubernetesNodes>}},
       {"nccl-tests", {{"--cluster", "--collective"}, nullptr}},
       {"local-host", {{}, MeasureHost, false}},
+      {"local-gpu", {{"--gpu", "--parts", "--board"}, LookAtLocalGpu, false}},
   };
   return formats;
 }
@@ -93,6 +103,10 @@ void CheckFlags(const CLI::App& app, const std::string& format) {
   if (app.count("--gpu") > 0 && app.count("--node") > 0) {
     throw InputError("--gpu: got a value beside --node, which says it, want one of them");
   }
+  if (app.count("--board") > 0 && app.get_option("--board")->as<int>() < 0) {
+    throw InputError("--board: got " + app.get_option("--board")->as<std::string>() +
+                     ", want 0 or more");
+  }
   for (const char* name : {"--nic-gbit", "--oversubscription"}) {
     const CLI::Option* option = app.get_option(name);
     if (option->count() > 0 && !(option->as<double>() > 0)) {
@@ -105,7 +119,8 @@ void AddOptions(CLI::App& app, ImportFlags& flags) {
   Args formats;
   for (const auto& [name, format] : Formats()) formats.push_back(name);
   app.add_option("FORMAT", flags.format, "what IN is")->required()->check(OneOf(formats));
-  app.add_option("IN", flags.in, "the file to read; of nccl-tests one or more");
+  app.add_option("IN", flags.in,
+                 "the file to read; of nccl-tests one or more, of local-gpu and local-host none");
   app.add_option("-o", flags.out, "the cluster file or table to write")->required();
   app.add_option("--gpu", flags.options.gpu, "all GPUs are this one of the catalogue");
   app.add_option("--node", flags.options.node, "all nodes are this one of the catalogue");
@@ -117,6 +132,9 @@ void AddOptions(CLI::App& app, ImportFlags& flags) {
   app.add_option("--cluster", flags.cluster, "nccl-tests: where the logs were taken");
   app.add_option("--collective", flags.collective, "nccl-tests: what was run, if no log says it")
       ->check(OneOf(CollectiveWords()));
+  app.add_option("--parts", flags.local.parts,
+                 "local-gpu: multiprocessors of each, as 64,68, or 2");
+  app.add_option("--board", flags.local.board, "local-gpu: this one alone, from 0");
 }
 
 // `what` has the name of the key that says it in JSON.
@@ -140,6 +158,7 @@ void WriteTable(const ImportFlags& flags, bool as_json, std::ostream& out) {
   if (std::filesystem::path(flags.out).extension() != ".csv") {
     throw InputError("-o: got \"" + flags.out + "\", want a .csv file");
   }
+  if (flags.in.empty()) throw InputError("IN: got 0 files, want one or more");
   NetworkImport source = {flags.in, flags.cluster, {}};
   if (!flags.collective.empty()) source.kind = FindCollective(flags.collective);
   const ImportedCollectives imported = ImportNcclTests(source, flags.out);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -40,6 +41,25 @@ TEST_F(ImportTest, JsonSaysWhatWasWritten) {
   EXPECT_EQ(report["command"], "import");
   EXPECT_EQ(report["inputs"][0]["path"], conf);
   EXPECT_EQ(report["notes"].size(), 1u);
+}
+
+// No test has a GPU: what is refused before one is looked for, and that none is found.
+TEST_F(ImportTest, LocalGpusAreAskedForByFlagsAlone) {
+  const std::string out = (folder_ / "out.json").string();
+  const std::string one = Write("one.conf", "SwitchName=l Nodes=a[0-1]\n");
+  EXPECT_EQ(Run({"local-gpu", one, "-o", out}), "IN: got 1 files, want none");
+  EXPECT_EQ(Run({"slurm", "-o", out}), "IN: got 0 files, want one");
+  EXPECT_EQ(Run({"nccl-tests", "--cluster", "dgx-h100:1", "-o", (folder_ / "o.csv").string()}),
+            "IN: got 0 files, want one or more");
+  EXPECT_EQ(Run({"local-gpu", "--board", "-1", "-o", out}), "--board: got -1, want 0 or more");
+  EXPECT_EQ(Run({"local-gpu", "--parts", "1", "-o", out}), "--parts: got 1, want two or more");
+  EXPECT_EQ(Run({"local-gpu", "--node", "dgx-h100", "-o", out}),
+            "--node: got a value that import local-gpu does not use, want none");
+  EXPECT_EQ(Run({"slurm", one, "--parts", "2", "-o", out}),
+            "--parts: got a value that import slurm does not use, want none");
+  const std::string error = Run({"local-gpu", "--parts", "64,68", "-o", out});
+  EXPECT_TRUE(error.starts_with("local-gpu: got a CUDA device, want ")) << error;
+  EXPECT_FALSE(std::filesystem::exists(out));
 }
 
 constexpr char kLog[] =

@@ -1,0 +1,279 @@
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <memory>
+
+#include "costmodel/check.h"
+#include "runtime/cuda/board_parts.h"
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/local_boards.h"
+#include "runtime/cuda/shared_library.h"
+
+namespace stagecraft {
+namespace {
+
+// nvml.h is not part of every toolkit. These are of its version 12 and have been there since 2018.
+struct NvmlPci {
+  char bus_id_legacy[16];
+  unsigned domain, bus, device;
+  unsigned pci_device, pci_subsystem;
+  char bus_id[32];
+};
+struct NvmlFieldValue {
+  unsigned field = 0, scope = 0;
+  long long timestamp = 0, latency_us = 0;
+  unsigned value_type = 0;
+  int status = 0;
+  union {
+    double number;
+    unsigned whole;
+    unsigned long long long_whole;
+  } value = {};
+};
+constexpr unsigned kCommonNvlinkSpeed = 90;  // NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON
+constexpr double kBytesPerMegabyte = 1e6;
+constexpr unsigned kMostNvlinks = 18;
+constexpr unsigned kGpuAtTheEnd = 0, kSwitchAtTheEnd = 2;
+
+struct Nvml {
+  SharedLibrary library{"libnvidia-ml.so.1"};
+  int (*init)() = library["nvmlInit_v2"];
+  int (*find)(const char* bus, void** device) = library["nvmlDeviceGetHandleByPciBusId_v2"];
+  int (*pcie_generation)(void* device, unsigned*) = library["nvmlDeviceGetMaxPcieLinkGeneration"];
+  int (*pcie_lanes)(void* device, unsigned*) = library["nvmlDeviceGetMaxPcieLinkWidth"];
+  int (*link_state)(void* device, unsigned link, unsigned* is_up) =
+      library["nvmlDeviceGetNvLinkState"];
+  int (*link_end)(void* device, unsigned link, unsigned* kind) =
+      library["nvmlDeviceGetNvLinkRemoteDeviceType"];
+  int (*link_pci)(void* device, unsigned link, NvmlPci*) =
+      library["nvmlDeviceGetNvLinkRemotePciInfo_v2"];
+  int (*fields)(void* device, int count, NvmlFieldValue*) = library["nvmlDeviceGetFieldValues"];
+};
+
+// nullptr where it is missing or does not start.
+std::unique_ptr<Nvml> LoadNvml() {
+  try {
+    auto nvml = std::make_unique<Nvml>();
+    return nvml->init() == 0 ? std::move(nvml) : nullptr;
+  } catch (const Unsupported&) {
+    return nullptr;
+  }
+}
+
+int BoardAt(const NvmlPci& pci, const std::vector<cudaDeviceProp>& all) {
+  for (size_t board = 0; board < all.size(); ++board) {
+    if (static_cast<unsigned>(all[board].pciDomainID) == pci.domain &&
+        static_cast<unsigned>(all[board].pciBusID) == pci.bus &&
+        static_cast<unsigned>(all[board].pciDeviceID) == pci.device) {
+      return static_cast<int>(board);
+    }
+  }
+  return -1;
+}
+
+void AddLinks(const Nvml& nvml, void* device, const std::vector<cudaDeviceProp>& all,
+              LocalBoard* board) {
+  unsigned value = 0;
+  if (nvml.pcie_generation(device, &value) == 0) board->pcie_generation = static_cast<int>(value);
+  if (nvml.pcie_lanes(device, &value) == 0) board->pcie_lanes = static_cast<int>(value);
+  for (unsigned link = 0; link < kMostNvlinks; ++link) {
+    unsigned is_up = 0, end = 0;
+    if (nvml.link_state(device, link, &is_up) != 0 || is_up == 0) continue;
+    if (nvml.link_end(device, link, &end) != 0) continue;
+    NvmlPci pci = {};
+    if (end == kSwitchAtTheEnd) {
+      ++board->switch_links;
+    } else if (end == kGpuAtTheEnd && nvml.link_pci(device, link, &pci) == 0) {
+      const int other = BoardAt(pci, all);  // boards that CUDA does not show have no part
+      if (other >= 0) ++board->nvlinks[other];
+    }
+  }
+  NvmlFieldValue speed;
+  speed.field = kCommonNvlinkSpeed;
+  if (nvml.fields(device, 1, &speed) == 0 && speed.status == 0) {
+    board->nvlink = Bandwidth(speed.value.whole * kBytesPerMegabyte);
+  }
+}
+
+// So much is copied from one half of a part's memory to the other: many times any cache.
+constexpr size_t kMostBytes = size_t{1} << 30;
+constexpr size_t kSmallBytes = 4096;
+constexpr int kSmallCopies = 100;
+constexpr int kLargeCopies = 4;
+constexpr double kSeconds = 0.1;  // that a measurement takes
+constexpr int kThreads = 512;
+constexpr int kBlocksPerMultiprocessor = 4;
+
+__global__ void CopyAll(const uint4* from, uint4* to, size_t count) {
+  const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+  for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += stride) {
+    to[i] = from[i];
+  }
+}
+
+// A stream with multiprocessors and memory of its own.
+struct Streamer {
+  Stream stream;
+  int multiprocessors = 0;
+  DeviceMemory memory;
+  Event begin = MakeEvent(), end = MakeEvent();
+  int repeats = 1;
+
+  size_t bytes() const { return memory.bytes() / 2; }
+
+  template <typename Work>
+  void Queue(const Work& work) {
+    CHECK_CUDA(cudaEventRecord(begin.get(), stream.get()));
+    work();
+    CHECK_CUDA(cudaGetLastError());
+    CHECK_CUDA(cudaEventRecord(end.get(), stream.get()));
+  }
+  void QueueKernels() {
+    Queue([&] {
+      for (int i = 0; i < repeats; ++i) {
+        CopyAll<<<multiprocessors * kBlocksPerMultiprocessor, kThreads, 0, stream.get()>>>(
+            reinterpret_cast<const uint4*>(memory.get()),
+            reinterpret_cast<uint4*>(memory.get() + bytes()), bytes() / sizeof(uint4));
+      }
+    });
+  }
+  // A copy of `size` bytes, one of `count` in a row.
+  double CopySeconds(size_t size, int count) {
+    Queue([&] {
+      for (int i = 0; i < count; ++i) {
+        CHECK_CUDA(cudaMemcpyAsync(memory.get() + bytes(), memory.get(), size,
+                                   cudaMemcpyDeviceToDevice, stream.get()));
+      }
+    });
+    return Seconds() / count;
+  }
+  // What was queued last took.
+  double Seconds() const {
+    CHECK_CUDA(cudaEventSynchronize(end.get()));
+    float ms = 0;
+    CHECK_CUDA(cudaEventElapsedTime(&ms, begin.get(), end.get()));
+    return 1e-3 * ms;
+  }
+  // Bytes read and written in a second by the kernels that were queued last.
+  double Rate() const { return 2.0 * static_cast<double>(bytes()) * repeats / Seconds(); }
+  void FillTime(double rate) {
+    repeats = std::max(1, static_cast<int>(kSeconds * rate / (2.0 * static_cast<double>(bytes()))));
+  }
+};
+
+Streamer MakeStreamer(Stream stream, int multiprocessors, size_t bytes) {
+  Streamer made{.stream = std::move(stream), .multiprocessors = multiprocessors,
+                .memory = DeviceMemory(bytes)};
+  CHECK_CUDA(cudaMemset(made.memory.get(), 1, made.memory.bytes()));
+  CHECK_CUDA(cudaDeviceSynchronize());
+  return made;
+}
+
+double RateAlone(Streamer& streamer) {
+  streamer.QueueKernels();  // loads the kernel, wakes the clocks
+  streamer.Seconds();
+  streamer.QueueKernels();
+  streamer.FillTime(streamer.Rate());
+  streamer.QueueKernels();
+  streamer.Seconds();
+  streamer.QueueKernels();
+  return streamer.Rate();
+}
+
+// All at once. The second time each has so much to do that all end together.
+double RateTogether(std::vector<Streamer>& streamers) {
+  double sum = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (Streamer& streamer : streamers) streamer.QueueKernels();
+    sum = 0;
+    for (Streamer& streamer : streamers) sum += streamer.Rate();
+    for (Streamer& streamer : streamers) streamer.FillTime(streamer.Rate());
+  }
+  return sum;
+}
+
+Link MeasureCopies(Streamer& streamer) {
+  streamer.CopySeconds(kSmallBytes, kSmallCopies);
+  const double small = streamer.CopySeconds(kSmallBytes, kSmallCopies);
+  streamer.CopySeconds(streamer.bytes(), 1);
+  const double large = streamer.CopySeconds(streamer.bytes(), kLargeCopies);
+  return {LinkKind::kNvlink, Duration::Seconds(small),
+          Bandwidth(static_cast<double>(streamer.bytes()) / std::max(large - small, small))};
+}
+
+size_t BytesOfEach(size_t parts) {
+  size_t free = 0, all = 0;
+  CHECK_CUDA(cudaMemGetInfo(&free, &all));
+  constexpr size_t kShareOfFree = 2;
+  return Aligned(std::min(kMostBytes, free / kShareOfFree / parts) / 2) * 2;
+}
+
+}  // namespace
+
+int CountLocalBoards(const std::string& place) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice) {
+    throw InputError(
+        place + ": got a CUDA device, want a machine that has one: " + cudaGetErrorString(status));
+  }
+  CheckCuda(status, "cudaGetDeviceCount");
+  return count;
+}
+
+std::vector<LocalBoard> FindLocalBoards(const std::string& place) {
+  std::vector<cudaDeviceProp> all(static_cast<size_t>(CountLocalBoards(place)));
+  for (size_t board = 0; board < all.size(); ++board) {
+    CHECK_CUDA(cudaGetDeviceProperties(&all[board], static_cast<int>(board)));
+  }
+  const std::unique_ptr<Nvml> nvml = LoadNvml();
+  std::vector<LocalBoard> boards;
+  for (size_t index = 0; index < all.size(); ++index) {
+    LocalBoard board;
+    board.name = all[index].name;
+    board.multiprocessors = all[index].multiProcessorCount;
+    board.memory = Bytes(static_cast<int64_t>(all[index].totalGlobalMem));
+    board.nvlinks.assign(all.size(), 0);
+    char bus[32] = "";
+    CHECK_CUDA(cudaDeviceGetPCIBusId(bus, sizeof bus, static_cast<int>(index)));
+    void* device = nullptr;
+    if (nvml != nullptr && nvml->find(bus, &device) == 0) AddLinks(*nvml, device, all, &board);
+    boards.push_back(std::move(board));
+  }
+  return boards;
+}
+
+BoardGroups FindBoardGroups(int board, const std::string& place) {
+  const int count = CountLocalBoards(place);
+  if (board >= count) {
+    throw InputError(place + ": got board " + std::to_string(board) + ", want 0 to " +
+                     std::to_string(count - 1));
+  }
+  return GroupsOfBoard(board, place);
+}
+
+PartsProbe ProbeParts(int board, std::span<const int> parts, const std::string& place) {
+  const BoardParts divided(board, parts, place);
+  PartsProbe probe;
+  probe.multiprocessors.assign(parts.begin(), parts.end());
+  cudaDeviceProp properties;
+  CHECK_CUDA(cudaGetDeviceProperties(&properties, board));
+  const size_t bytes = BytesOfEach(parts.size());
+  {
+    Streamer whole = MakeStreamer(MakeStream(), properties.multiProcessorCount, bytes);
+    probe.whole = Bandwidth(RateAlone(whole));
+  }
+  std::vector<Streamer> streamers;
+  for (int part = 0; part < divided.count(); ++part) {
+    streamers.push_back(MakeStreamer(divided.MakeStream(part), parts[part], bytes));
+  }
+  for (Streamer& streamer : streamers) {
+    probe.alone.emplace_back(RateAlone(streamer));
+    probe.copies.push_back(MeasureCopies(streamer));
+  }
+  probe.together = Bandwidth(RateTogether(streamers));
+  return probe;
+}
+
+}  // namespace stagecraft

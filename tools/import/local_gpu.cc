@@ -1,0 +1,205 @@
+#include "tools/import/local_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+#include "costmodel/hardware_proto.h"
+#include "costmodel/usual_links.h"
+#include "tools/board_name.h"
+#include "tools/import/imported_gpu.h"
+#include "tools/import/observed_node.h"
+#include "tools/number_list.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr const char* kPlace = "local-gpu";
+constexpr int kMostParts = 1024;
+// NVLinks run a few percent above the rate that is left for data, which the catalogue has.
+constexpr double kLeastOfNvlink = 0.9;
+
+double Over(Bandwidth part, Bandwidth whole) { return part.bytes_per_s() / whole.bytes_per_s(); }
+
+const DeviceEntry& EntryOf(const LocalBoard& board, const ImportOptions& options,
+                           const std::string& place) {
+  if (options.gpu.empty()) return FindImportedGpu(board.name, place);
+  const DeviceEntry& entry = DeviceCatalogue::Embedded().Get(options.gpu, "--gpu");
+  if (IsAnotherBoard(board.name, entry.device.id)) {
+    throw InputError(fmt::format("--gpu: got {}, want what \"{}\" is", options.gpu, board.name));
+  }
+  return entry;
+}
+
+Link PortOf(const LocalBoard& board, const DeviceEntry& entry, std::vector<std::string>* notes) {
+  constexpr int kUsualLanes = 16, kNewest = 6;
+  Link port = {LinkKind::kPcie, kPcieLatency, PcieBandwidth(PcieGeneration(entry))};
+  if (board.pcie_generation > 0 && board.pcie_lanes > 0) {
+    port.bandwidth = (static_cast<double>(board.pcie_lanes) / kUsualLanes) *
+                     PcieBandwidth(std::min(board.pcie_generation, kNewest));
+  } else {
+    notes->push_back(
+        fmt::format("NVML does not say how boards are joined: PCIe is taken as {} lanes of "
+                    "generation {}, NVLinks are left out",
+                    kUsualLanes, PcieGeneration(entry)));
+  }
+  return port;
+}
+
+// The rate of NVLinks that run slower than the catalogue has them.
+void TakeSlowLinks(const LocalBoard& board, const DeviceEntry& entry, NodeTypeProto* type,
+                   std::vector<std::string>* notes) {
+  const Bandwidth usual = NvlinkBandwidth(entry), own = board.nvlink;
+  if (type->wiring() == NodeTypeProto::PCIE || own == Bandwidth()) return;
+  if (own >= kLeastOfNvlink * usual) return;
+  LinkProto* intra = type->mutable_intra();
+  intra->set_bandwidth_bytes_per_s(Over(own, usual) * intra->bandwidth_bytes_per_s());
+  notes->push_back(fmt::format("NVLinks run at {:g} GB/s, not at the {:g} of {}",
+                               own.bytes_per_s() * 1e-9, usual.bytes_per_s() * 1e-9,
+                               entry.device.id));
+}
+
+DeviceProto DeviceOfPart(const DeviceEntry& entry, const LocalBoard& board, const PartsProbe& probe,
+                         size_t part) {
+  const int own = probe.multiprocessors[part];
+  const int all = std::accumulate(probe.multiprocessors.begin(), probe.multiprocessors.end(), 0);
+  const double share = static_cast<double>(own) / board.multiprocessors;
+  Device device = entry.device;
+  device.id = fmt::format("{}-part-of-{}", device.id, own);
+  device.name = fmt::format("{}, {} multiprocessors", device.name, own);
+  device.multiprocessors = own;
+  for (FlopRate& peak : device.peak) peak = share * peak;
+  device.vector_peak = share * device.vector_peak;
+  device.l2 = Bytes(static_cast<int64_t>(share * static_cast<double>(device.l2.count())));
+  device.memory = Bytes(device.memory.count() / all * own);
+  device.memory_bandwidth = Over(probe.alone[part], probe.whole) * device.memory_bandwidth;
+  return ToProto(device);
+}
+
+// A node of `count` parts from `first` on, which are alike.
+void AddNode(const DeviceProto& device, const Link& copies, int count, ClusterProto* cluster) {
+  NodeGroupProto* group = cluster->add_node_groups();
+  group->set_count(1);
+  NodeTypeProto* type = group->mutable_inline_node_type();
+  type->set_id(device.id());
+  *type->mutable_inline_device() = device;
+  type->set_devices(count);
+  type->set_wiring(NodeTypeProto::ALL_PAIRS);
+  *type->mutable_intra() = ToProto(copies);
+}
+
+void AddLinks(const std::vector<std::string>& names, const PartsProbe& probe,
+              ClusterProto* cluster) {
+  for (size_t from = 0; from < names.size(); ++from) {
+    for (size_t to = 0; to < names.size(); ++to) {
+      if (from == to) continue;
+      ClusterLinkProto* link = cluster->add_links();
+      link->set_from(names[from]);
+      link->set_to(names[to]);
+      *link->mutable_link() = ToProto(probe.copies[from]);
+    }
+  }
+}
+
+std::string Measured(const PartsProbe& probe) {
+  const auto gigabytes = [](Bandwidth rate) { return rate.bytes_per_s() * 1e-9; };
+  std::string parts;
+  for (size_t part = 0; part < probe.alone.size(); ++part) {
+    parts += fmt::format("{}{:.0f} on {}", part == 0 ? "" : ", ", gigabytes(probe.alone[part]),
+                         probe.multiprocessors[part]);
+  }
+  return fmt::format(
+      "kernels that stream through memory reached {:.0f} GB/s on the whole board, alone on so many "
+      "multiprocessors {}, all together {:.0f}",
+      gigabytes(probe.whole), parts, gigabytes(probe.together));
+}
+
+}  // namespace
+
+std::vector<LocalBoard> SelectBoards(std::span<const LocalBoard> boards,
+                                     std::span<const int> numbers, const std::string& place) {
+  std::vector<LocalBoard> selected;
+  for (const int number : numbers) {
+    if (number < 0 || number >= std::ssize(boards)) {
+      throw InputError(
+          fmt::format("{}: got device {}, want 0 to {}", place, number, std::ssize(boards) - 1));
+    }
+    selected.push_back(boards[number]);
+    std::vector<int>& nvlinks = selected.back().nvlinks;
+    std::vector<int> among;
+    for (const int other : numbers) {
+      if (other >= 0 && other < std::ssize(nvlinks)) among.push_back(nvlinks[other]);
+    }
+    nvlinks = std::move(among);
+  }
+  return selected;
+}
+
+ImportedCluster ClusterOfBoards(std::span<const LocalBoard> boards, const ImportOptions& options,
+                                const std::string& place) {
+  const LocalBoard& first = boards[0];
+  ImportedCluster result;
+  ObservedNode node;
+  node.gpu = &EntryOf(first, options, place);
+  node.gpus = static_cast<int>(boards.size());
+  for (const LocalBoard& board : boards) {
+    if (board.name != first.name) {
+      throw InputError(fmt::format("{}: got \"{}\" beside \"{}\", want one kind of GPU", place,
+                                   board.name, first.name));
+    }
+    node.switch_links.push_back(board.switch_links);
+    node.nvlinks.push_back(board.nvlinks);
+  }
+  node.port = PortOf(first, *node.gpu, &result.notes);
+  NodeGroupProto* group = result.cluster.add_node_groups();
+  group->set_count(1);
+  *group->mutable_inline_node_type() = ToNodeType(node, "node", options, place, &result.notes);
+  TakeSlowLinks(first, *node.gpu, group->mutable_inline_node_type(), &result.notes);
+  return result;
+}
+
+ImportedCluster ClusterOfParts(const LocalBoard& board, const PartsProbe& probe,
+                               const ImportOptions& options) {
+  const DeviceEntry& entry = EntryOf(board, options, kPlace);
+  ImportedCluster result;
+  std::vector<std::string> names;
+  const size_t parts = probe.multiprocessors.size();
+  for (size_t first = 0, next = 0; first < parts; first = next) {
+    const int node = result.cluster.node_groups_size();
+    while (next < parts && probe.multiprocessors[next] == probe.multiprocessors[first]) {
+      names.push_back(fmt::format("node{}/gpu{}", node, next - first));
+      ++next;
+    }
+    AddNode(DeviceOfPart(entry, board, probe, first), probe.copies[first],
+            static_cast<int>(next - first), &result.cluster);
+  }
+  AddLinks(names, probe, &result.cluster);
+  SharedMemoryProto* shared = result.cluster.add_shared_memory();
+  for (const std::string& name : names) shared->add_devices(name);
+  const Bandwidth together = Over(probe.together, probe.whole) * entry.device.memory_bandwidth;
+  shared->set_bandwidth_bytes_per_s(together.bytes_per_s());
+  result.notes.push_back(Measured(probe));
+  return result;
+}
+
+ImportedCluster ImportLocalGpu(const LocalGpuWish& wish, const ImportOptions& options) {
+  std::vector<int> sizes = ParseNumbers("--parts", wish.parts, 1, kMostParts);
+  if (sizes == std::vector<int>{1}) throw InputError("--parts: got 1, want two or more");
+  const std::vector<LocalBoard> boards = FindLocalBoards(kPlace);
+  const std::vector<LocalBoard> selected =
+      wish.board < 0 ? boards : SelectBoards(boards, std::vector{wish.board}, "--board");
+  if (sizes.empty()) return ClusterOfBoards(selected, options, kPlace);
+  EntryOf(selected[0], options, kPlace);  // before it is measured
+  const int board = std::max(wish.board, 0);
+  if (sizes.size() == 1) {
+    const int own = EqualPart(FindBoardGroups(board, "--parts"), sizes[0], "--parts");
+    sizes.assign(static_cast<size_t>(sizes[0]), own);
+  }
+  return ClusterOfParts(selected[0], ProbeParts(board, sizes, "--parts"), options);
+}
+
+}  // namespace stagecraft
