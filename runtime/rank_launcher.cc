@@ -81,7 +81,7 @@ LaunchEnd LaunchBareRanks(int ranks, const std::vector<std::string>& command,
           fmt::format("MASTER_PORT={}", port), "TORCHELASTIC_USE_AGENT_STORE=False"}});
   }
   const ChildrenEnd ended = RunProcesses(processes, line);
-  LaunchEnd end{ended.exit_code, ""};
+  LaunchEnd end{ended.exit_code, "", ended.failed};
   if (ended.signal > 0) {
     end.death = KilledBy(std::to_string(ended.failed), std::to_string(ended.signal));
   } else if (ended.failed >= 0) {

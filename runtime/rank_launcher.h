@@ -13,6 +13,7 @@ struct LaunchEnd {
   int exit_code = 0;  // of the first process that failed, or of mpirun, which has it from there
   // In words, which process died of what: "rank 1: killed by signal 9"; empty where none did.
   std::string death;
+  int rank = -1;  // of that process, where no mpirun stands between; -1: not known, or none
 };
 
 // Runs a command under Debian's mpirun, a process a rank, each on a processor of its own where

@@ -1,15 +1,13 @@
 // run: executes a plan's schedule on real processors and measures its timeline.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -17,11 +15,8 @@
 #include "costmodel/check.h"
 #include "costmodel/gradient_sync.h"
 #include "costmodel/proto_file.h"
-#include "proto/timeline.pb.h"
-#include "runtime/rank_launcher.h"
 #include "sim/lowering.h"
 #include "sim/plan_orders.h"
-#include "sim/schedule_proto.h"
 #include "sim/timeline_record.h"
 #include "sim/timeline_record_proto.h"
 #include "tools/command.h"
@@ -30,6 +25,9 @@
 #include "tools/plan_flags.h"
 #include "tools/plan_report.h"
 #include "tools/report_header.h"
+#include "tools/run/run_cuda.h"
+#include "tools/run/run_host.h"
+#include "tools/run/run_request.h"
 #include "tools/text_table.h"
 
 namespace stagecraft {
@@ -37,57 +35,41 @@ namespace {
 
 constexpr int kSchema = 1;
 constexpr const char* kNotes =
-    "Every rank of the plan is a process; mpirun (Debian's openmpi-bin) starts them on this host,\n"
-    "each on a processor of its own where there are enough. Ops are run at their shapes, in 32\n"
-    "bits, on data that mean nothing; messages and collectives by MPI. --cluster says what the\n"
-    "ranks are, as for simulate: as many devices as there are to be processes. The median step\n"
-    "stands for all. `compare` sets the timeline beside one of `simulate --unfold --timeline`.\n\n"
+    "--cluster says what the ranks are, as for simulate: as many devices as there are to be "
+    "ranks.\n"
+    "The median step stands for all. `compare` sets the timeline beside one of `simulate --unfold\n"
+    "--timeline`.\n\n"
+    "host  Every rank is a process; mpirun (Debian's openmpi-bin) starts them on this host, each "
+    "on\n"
+    "      a processor of its own where there are enough. Ops are run at their shapes, in 32 "
+    "bits,\n"
+    "      on data that mean nothing; messages and collectives by MPI.\n"
+    "cuda  Devices of one shared_memory of the cluster file (import local-gpu --parts) are parts "
+    "of\n"
+    "      one board: one process runs them all. Else every rank is a process with a board of its\n"
+    "      own, started by mpirun, srun or torchrun, or on one host by this command; transfers by\n"
+    "      NCCL. Rank 0 prints and writes.\n\n"
     "Example: stagecraft run --executor host --model gpt2-tiny --cluster h100-sxm:1x2 --pp 2 "
+    "--global-batch 8 --seq 128 -o measured.pb\n"
+    "         stagecraft import local-gpu --parts 2 -o halves.json\n"
+    "         stagecraft run --executor cuda --model gpt2-tiny --cluster halves.json --pp 2 "
     "--global-batch 8 --seq 128 -o measured.pb";
 
 struct RunOptions {
   std::string executor = "host", output;
-  int steps = 5, warm_up = 2;
-  bool json = false, quiet = false;
+  RunRequest request;
+  bool json = false;
 };
-
-// A folder that goes with the object.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    // Six characters that mkdtemp() replaces.
-    std::string name =
-        (std::filesystem::temp_directory_path() / "stagecraft-").string() + std::string(6, 'X');
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made: " + name);
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  std::string File(const char* name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
-// The program that processes run: beside this one, or where a test says.
-std::string RankProgramFile() {
-  const char* told = std::getenv("STAGECRAFT_HOST_RANK");
-  if (told != nullptr) return told;
-  const std::filesystem::path file =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "stagecraft_host_rank";
-  std::error_code error;
-  if (std::filesystem::exists(file, error)) return file.string();
-  throw InputError("run: " + file.string() + " is missing, want it beside stagecraft");
-}
 
 void CheckOptions(const RunOptions& options) {
-  if (options.steps < 1 || options.warm_up < 0) {
-    throw InputError(fmt::format("{}: got {}, want {}", options.steps < 1 ? "--steps" : "--warm-up",
-                                 options.steps < 1 ? options.steps : options.warm_up,
-                                 options.steps < 1 ? "1 or more" : "0 or more"));
+  if (options.request.steps < 1) {
+    throw InputError(fmt::format("--steps: got {}, want 1 or more", options.request.steps));
+  }
+  if (options.request.warm_up < 0) {
+    throw InputError(fmt::format("--warm-up: got {}, want 0 or more", options.request.warm_up));
+  }
+  if (options.request.share_gpu && options.executor != "cuda") {
+    throw InputError("--share-gpu: got it with --executor host, want --executor cuda");
   }
   if (!options.output.empty() && !options.output.ends_with(".pb")) {
     throw InputError("-o: got \"" + options.output + "\", want a .pb file");
@@ -97,32 +79,6 @@ void CheckOptions(const RunOptions& options) {
   if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
     throw InputError("-o: no directory " + folder.string());
   }
-}
-
-// Executes the schedule; its timeline, and what every step took.
-TimelineProto Measure(const Schedule& schedule, const RunOptions& options, std::ostream& err) {
-  const ScratchFolder folder;
-  const std::string input = folder.File("schedule.pb"), output = folder.File("timeline.pb");
-  WriteFileAtomically(input, ToProto(schedule).SerializeAsString());
-  std::string failure;
-  const LaunchEnd end = LaunchRanks(static_cast<int>(schedule.ranks().size()),
-                                    {RankProgramFile(), input, std::to_string(options.warm_up),
-                                     std::to_string(options.steps), output},
-                                    [&](const std::string& line) {
-                                      if (line.starts_with("step ")) {
-                                        if (!options.quiet) err << line << '\n';
-                                      } else if (failure.empty()) {
-                                        failure = line;
-                                      }
-                                    });
-  if (end.exit_code != 0) {
-    std::string why = !failure.empty() ? failure : end.death;
-    if (why.empty()) why = fmt::format("mpirun ended with code {}", end.exit_code);
-    throw std::runtime_error(why + "; all processes were stopped");
-  }
-  TimelineProto timeline;
-  ReadProtoFile(output, &timeline);
-  return timeline;
 }
 
 // By phase in the schedule's order of them: how many tasks, and what they took together.
@@ -154,11 +110,25 @@ nlohmann::ordered_json RunToJson(const PlannedJob& job, const TimelineRecord& re
   return report;
 }
 
+// "2 x NVIDIA H200, 66 multiprocessors"; on hosts, whose processors are alike, "2 processes".
+std::string Measured(const Measurement& measurement) {
+  if (measurement.executor == "host") {
+    return fmt::format("{} processes", measurement.devices.size());
+  }
+  std::map<std::string, int> count;
+  for (const std::string& device : measurement.devices) ++count[device];
+  std::string words;
+  for (const auto& [device, times] : count) {
+    words += fmt::format("{}{} x {}", words.empty() ? "" : " and ", times, device);
+  }
+  return words;
+}
+
 void PrintRun(const PlannedJob& job, const TimelineRecord& record, std::ostream& out) {
   PrintPlan(job, out);
   const std::vector<Duration>& steps = record.measurement->steps;
   const auto [least, most] = std::minmax_element(steps.begin(), steps.end());
-  out << fmt::format("measured on {} processes, {}\n", record.schedule.ranks().size(),
+  out << fmt::format("measured on {}, {}\n", Measured(*record.measurement),
                      record.measurement->software)
       << fmt::format("step time {:.3f} ms, the median of {}: {:.3f} to {:.3f}\n\n",
                      record.timeline.makespan().ms(), steps.size(), least->ms(), most->ms());
@@ -180,33 +150,38 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   CostModelFlag cost_model;
   cost_model.Register(app);
   RunOptions options;
-  app.add_option("--executor", options.executor, "what runs it [host]")->check(OneOf({"host"}));
-  app.add_option("--steps", options.steps, "steps that are measured [5]");
-  app.add_option("--warm-up", options.warm_up, "steps before them that do not count [2]");
+  app.add_option("--executor", options.executor, "what runs it [host]")
+      ->check(OneOf({"host", "cuda"}));
+  app.add_option("--steps", options.request.steps, "steps that are measured [5]");
+  app.add_option("--warm-up", options.request.warm_up, "steps before them that do not count [2]");
+  app.add_flag("--share-gpu", options.request.share_gpu,
+               "cuda: every rank is a process, on whatever board; NCCL uses sockets");
   app.add_option("-o", options.output, "write schedule and measured timeline to a .pb file");
   app.add_flag("--json", options.json, "one JSON object on stdout");
-  app.add_flag("--quiet", options.quiet, "nothing on stderr");
+  app.add_flag("--quiet", options.request.quiet, "nothing on stderr");
   if (ParseFlags(app, args, out)) return kExitOk;
 
   CheckOptions(options);
   PlannedJob job = flags.Build();
   if (job.plan.gradient_sync.method != SyncMethod::kAllReduce) {
-    throw InputError(fmt::format("--gradient-sync: got {}, want all-reduce, which MPI does",
+    throw InputError(fmt::format("--gradient-sync: got {}, want all-reduce, the one that is run",
                                  Name(job.plan.gradient_sync.method)));
   }
   const std::unique_ptr<CostModel> model = cost_model.Load();
   job.plan = WithOrders(job.plan, job.workload, job.cluster, *model);
   const Schedule schedule = Lower(job.plan, job.workload, job.cluster, {.unfold = true});
-  const TimelineProto measured = Measure(schedule, options, err);
-  const TimelineRecord record = TimelineRecordFromProto(measured, "timeline");
+  const std::optional<TimelineRecord> record =
+      options.executor == "cuda" ? RunOnGpus(schedule, job.cluster, options.request, args, out, err)
+                                 : RunOnHost(schedule, options.request, err);
+  if (!record) return kExitOk;
   if (!options.output.empty()) {
-    WriteFileAtomically(options.output, measured.SerializeAsString());
-    if (!options.quiet) err << "wrote " << options.output << '\n';
+    WriteFileAtomically(options.output, ToProto(*record).SerializeAsString());
+    if (!options.request.quiet) err << "wrote " << options.output << '\n';
   }
   if (options.json) {
-    out << RunToJson(job, record).dump(2) << '\n';
+    out << RunToJson(job, *record).dump(2) << '\n';
   } else {
-    PrintRun(job, record, out);
+    PrintRun(job, *record, out);
   }
   return kExitOk;
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -148,6 +149,44 @@ TEST(RunTest, TooManyProcessesAreRefusedByAll) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
+// Variables of this process for as long as it lives.
+class Set {
+ public:
+  Set(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Set() { unsetenv(name_); }
+  Set(const Set&) = delete;
+
+ private:
+  const char* name_;
+};
+
+// No test has a GPU: what is refused before one is looked for, and that none is found.
+TEST(RunTest, OnGpusItRefusesInOneSentence) {
+  const auto refuses = [](const std::string& flags, const std::string& sentence) {
+    const std::string file = TempFile("never.pb");
+    const Result result = RunWords("run --executor cuda -o " + file + " " + flags);
+    EXPECT_EQ(result.code, kExitBadInput) << flags;
+    EXPECT_TRUE(result.err.starts_with("stagecraft run: " + sentence)) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_EQ(result.out, "");
+    EXPECT_FALSE(std::filesystem::exists(file));
+  };
+  refuses(kPlan, "--executor: got a CUDA device, want ");
+  refuses("--share-gpu" + kPlan, "--executor: got a CUDA device, want ");
+  const std::string hosts =
+      " --model megatron:4x64x4 --cluster h100-sxm:2x1 --pp 2 --micro-batch 1 --global-batch 4 "
+      "--seq 64 --precision fp32";
+  refuses(hosts, "--cluster: got 2 hosts, want mpirun, srun or torchrun");
+  refuses("--share-gpu" + hosts, "--share-gpu: got a plan on 2 hosts, want one on one");
+  const Set rank("RANK", "0");
+  refuses(kPlan, "WORLD_SIZE: got none, want what torchrun sets");
+  const Set size("WORLD_SIZE", "4"), local("LOCAL_RANK", "0"), address("MASTER_ADDR", "node0"),
+      port("MASTER_PORT", "29500");
+  refuses(kPlan, "run: got 4 processes, want 2, one a rank of the plan");
+  const Set two("WORLD_SIZE", "2");
+  refuses(kPlan, "--executor: got a CUDA device, want ");
+}
+
 TEST(RunTest, RefusesWhatItCannotRun) {
   const auto refuses = [](const std::string& flags, const std::string& sentence) {
     const Result result = RunWords("run " + flags);
@@ -160,6 +199,7 @@ TEST(RunTest, RefusesWhatItCannotRun) {
       "--sync-peers 1 --global-batch 4 --seq 64",
       "--gradient-sync: got gossip, want all-reduce");
   refuses("--steps 0" + kPlan, "--steps: got 0, want 1 or more");
+  refuses("--share-gpu" + kPlan, "--share-gpu: got it with --executor host, want --executor cuda");
   refuses("-o timeline.json" + kPlan, "-o: got \"timeline.json\", want a .pb file");
   refuses("-o /no/such/folder/t.pb" + kPlan, "-o: no directory /no/such/folder");
 }

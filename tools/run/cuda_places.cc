@@ -1,0 +1,117 @@
+#include "tools/run/cuda_places.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+// By node, the first of those that are one host with it.
+std::vector<int> FirstNodes(const Cluster& cluster) {
+  std::vector<int> first(cluster.node_count());
+  std::iota(first.begin(), first.end(), 0);
+  for (const SharedMemory& shared : cluster.shared_memories()) {
+    int least = cluster.node_count();
+    std::set<int> old;
+    for (const int device : shared.devices) {
+      old.insert(first[cluster.place(device).node]);
+      least = std::min(least, first[cluster.place(device).node]);
+    }
+    for (int& node : first) {
+      if (old.contains(node)) node = least;
+    }
+  }
+  return first;
+}
+
+// By device, its board among those of its host.
+std::vector<int> BoardsOf(const Cluster& cluster, const std::vector<int>& first_nodes) {
+  std::vector<int> boards;
+  std::map<int, int> count;      // by host
+  std::map<int, int> of_memory;  // by shared memory
+  for (int device = 0; device < cluster.device_count(); ++device) {
+    int& next = count[first_nodes[cluster.place(device).node]];
+    const int memory = cluster.shared_memory(device);
+    if (memory < 0) {
+      boards.push_back(next++);
+      continue;
+    }
+    const auto [known, is_new] = of_memory.emplace(memory, next);
+    if (is_new) ++next;
+    boards.push_back(known->second);
+  }
+  return boards;
+}
+
+}  // namespace
+
+CudaPlaces PlaceRanks(std::span<const RankInfo> ranks, const Cluster& cluster, bool share_gpu) {
+  const std::vector<int> first_nodes = FirstNodes(cluster);
+  const std::vector<int> boards = BoardsOf(cluster, first_nodes);
+  CudaPlaces result;
+  result.shares_boards = share_gpu;
+  std::set<std::pair<int, int>> used;  // host, board
+  for (const RankInfo& rank : ranks) {
+    const bool is_part = cluster.shared_memory(rank.device) >= 0;
+    result.host.push_back(first_nodes[cluster.place(rank.device).node]);
+    result.places.push_back(
+        {.board = boards[rank.device],
+         .multiprocessors = is_part ? cluster.device(rank.device).multiprocessors : 0});
+    result.most_boards = std::max(result.most_boards, boards[rank.device] + 1);
+    used.emplace(result.host.back(), boards[rank.device]);
+  }
+  result.hosts = static_cast<int>(std::set<int>(result.host.begin(), result.host.end()).size());
+  const bool is_one_board = used.size() == 1;
+  if (share_gpu && result.hosts > 1) {
+    throw InputError(
+        fmt::format("--share-gpu: got a plan on {} hosts, want one on one", result.hosts));
+  }
+  if (!share_gpu && !is_one_board && used.size() < ranks.size()) {
+    throw InputError(fmt::format(
+        "--cluster: got {} ranks on {} boards, want all on one, or each on one of its own; "
+        "--share-gpu makes each rank a process",
+        ranks.size(), used.size()));
+  }
+  result.processes = is_one_board && !share_gpu ? 1 : static_cast<int>(ranks.size());
+  return result;
+}
+
+void CheckProcess(const CudaPlaces& places, const ProcessRank& process) {
+  if (process.size != places.processes) {
+    throw InputError(fmt::format(
+        "run: got {} processes, want {}, {}", process.size, places.processes,
+        places.processes == 1 ? "as all ranks are parts of one board" : "one a rank of the plan"));
+  }
+  const auto here = places.host.begin() + process.rank;
+  const auto local = std::count(places.host.begin(), here, *here);
+  if (process.size > 1 && process.local_rank != local) {
+    throw InputError(fmt::format(
+        "LOCAL_RANK: got {} for rank {}, want {}: --cluster has {} ranks before it on its host",
+        process.local_rank, process.rank, local, local));
+  }
+}
+
+std::vector<CudaPlace> PlacesHere(const CudaPlaces& places, const ProcessRank& process,
+                                  int boards) {
+  std::vector<CudaPlace> here = places.places;
+  if (process.size == 1 || (boards > 1 && !places.shares_boards)) return here;
+  for (CudaPlace& place : here) place.board %= boards;
+  return here;
+}
+
+std::vector<std::pair<std::string, std::string>> SharingVariables(int rank) {
+  return {{"NCCL_HOSTID", fmt::format("stagecraft-rank-{}", rank)},
+          {"NCCL_SOCKET_IFNAME", "lo"},
+          {"NCCL_NET", "Socket"},
+          // No switch joins what is one board.
+          {"NCCL_NVLS_ENABLE", "0"},
+          {"NCCL_MNNVL_ENABLE", "0"}};
+}
+
+}  // namespace stagecraft

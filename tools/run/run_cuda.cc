@@ -1,0 +1,88 @@
+#include "tools/run/run_cuda.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "runtime/cuda/cuda_run.h"
+#include "runtime/cuda/local_boards.h"
+#include "runtime/process_rank.h"
+#include "tools/run/cuda_places.h"
+#include "tools/run/own_ranks.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr const char* kPlace = "--executor";
+
+TimelineRecord RunHere(const Schedule& schedule, const CudaPlaces& places,
+                       const ProcessRank& process, const RunRequest& request, std::ostream& err) {
+  CudaRunRequest run{.schedule = &schedule,
+                     .places = PlacesHere(places, process, CountLocalBoards(kPlace)),
+                     .process = process,
+                     .warm_up = request.warm_up,
+                     .steps = request.steps};
+  if (places.shares_boards) {
+    for (const auto& [name, value] : SharingVariables(process.rank)) {
+      setenv(name.c_str(), value.c_str(), 1);
+    }
+  }
+  if (process.rank == 0 && !request.quiet) {
+    run.progress = [&](int done) {
+      err << fmt::format("step {} of {}", done, request.warm_up + request.steps) << std::endl;
+    };
+  }
+  CudaRunResult result = RunOnCuda(run);
+  return {.schedule = schedule,
+          .timeline = std::move(result.measured.timeline),
+          .peak_memory = std::move(result.peak_memory),
+          .op_times = {},
+          .measurement = Measurement{.executor = "cuda",
+                                     .software = std::move(result.software),
+                                     .devices = std::move(result.devices),
+                                     .steps = std::move(result.measured.steps),
+                                     .task_sigma = std::move(result.measured.task_sigma)}};
+}
+
+void CheckThisHost(const CudaPlaces& places) {
+  if (places.hosts > 1) {
+    throw InputError(fmt::format(
+        "--cluster: got {} hosts, want mpirun, srun or torchrun to start a process there for each "
+        "rank, or one host",
+        places.hosts));
+  }
+  const int boards = CountLocalBoards(kPlace);
+  if (places.most_boards > boards && !places.shares_boards) {
+    throw InputError(
+        fmt::format("--cluster: got {} boards, want at most the {} of this machine, or --share-gpu",
+                    places.most_boards, boards));
+  }
+}
+
+}  // namespace
+
+std::optional<TimelineRecord> RunOnGpus(const Schedule& schedule, const Cluster& cluster,
+                                        const RunRequest& request, const Args& args,
+                                        std::ostream& out, std::ostream& err) {
+  const CudaPlaces places = PlaceRanks(schedule.ranks(), cluster, request.share_gpu);
+  const std::optional<ProcessRank> started = FindProcessRank();
+  if (started) CheckProcess(places, *started);
+  if (!started && places.processes > 1) {
+    CheckThisHost(places);
+    std::vector<std::string> command = {OwnProgram(), "run"};
+    command.insert(command.end(), args.begin(), args.end());
+    RunOwnRanks(places.processes, command, out, err);
+    return std::nullopt;
+  }
+  const ProcessRank process = started.value_or(ProcessRank());
+  TimelineRecord record = RunHere(schedule, places, process, request, err);
+  if (process.rank > 0) return std::nullopt;
+  return record;
+}
+
+}  // namespace stagecraft

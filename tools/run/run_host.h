@@ -1,0 +1,17 @@
+// run --executor host: ranks as processes of this host, under mpirun.
+#pragma once
+
+#include <iosfwd>
+
+#include "sim/schedule.h"
+#include "sim/timeline_record.h"
+#include "tools/run/run_request.h"
+
+namespace stagecraft {
+
+// Executes the schedule; steps that are done are lines on `err`. Throws InputError where
+// mpirun or the program of the processes is missing, and std::runtime_error that names the
+// process that failed.
+TimelineRecord RunOnHost(const Schedule& schedule, const RunRequest& request, std::ostream& err);
+
+}  // namespace stagecraft
