@@ -16,6 +16,7 @@
 #include "tools/command.h"
 #include "tools/flags.h"
 #include "tools/interrupt_catcher.h"
+#include "tools/profile/collective_sweep.h"
 #include "tools/profile/profile_devices.h"
 #include "tools/profile/profile_run.h"
 #include "tools/report_header.h"
@@ -31,9 +32,12 @@ constexpr const char* kNotes =
     "Every sample is in the file as soon as it is known. --resume goes on with a file: what it\n"
     "holds is not measured again, so that a suite can be cut into runs of --budget.\n"
     "The samples are for fit, fit --calibrate and evaluate. A .pb also holds copies between\n"
-    "host and device, which tables have no column for.\n\n"
+    "host and device, which tables have no column for.\n"
+    "Of several devices collectives are measured, by NCCL, between the first two and between all,\n"
+    "from 1 KiB to 1 GiB; the table, a .csv, is for fit --network and evaluate --network.\n\n"
     "Example: stagecraft profile --device cuda:0 --suite quick -o samples.csv\n"
-    "         stagecraft profile --device cuda:0 --suite full --resume --budget 540s -o all.pb";
+    "         stagecraft profile --device cuda:0 --suite full --resume --budget 540s -o all.pb\n"
+    "         stagecraft profile --device cuda:0,1,2,3 -o collectives.csv";
 
 class SteadyClock final : public ProfilerClock {
  public:
@@ -72,7 +76,12 @@ ProfileRequest RequestFrom(const ProfileFlags& flags) {
   if (flags.device.empty())
     throw InputError("--device: got none, want cuda:N, the N-th GPU from 0");
   if (flags.output.empty()) throw InputError("-o: got no file, want one for the samples");
-  CheckOutputPath("-o", flags.output, flags.kernels ? Args{".csv"} : Args{".csv", ".pb"});
+  const bool is_table = flags.kernels || NamesSeveral(flags.device);
+  CheckOutputPath("-o", flags.output, is_table ? Args{".csv"} : Args{".csv", ".pb"});
+  if (NamesSeveral(flags.device) && (flags.kernels || flags.resume)) {
+    throw InputError(fmt::format("--{}: got several devices too, want one",
+                                 flags.kernels ? "kernels" : "resume"));
+  }
   if (flags.kernels && flags.resume) {
     throw InputError("--kernels: got --resume too, want one of them: a table is made at once");
   }
@@ -135,7 +144,7 @@ void Print(const ProfileReport& report, const ProfileFlags& flags, std::ostream&
 }
 
 void Register(CLI::App& app, ProfileFlags& flags) {
-  app.add_option("--device", flags.device, "cuda:N");
+  app.add_option("--device", flags.device, "cuda:N, or several as cuda:0,1");
   app.add_option("--suite", flags.suite, "quick: 3 minutes at most, full: 15")
       ->check(OneOf({"quick", "full"}));
   app.add_flag("--resume", flags.resume, "go on with the file");
@@ -158,6 +167,24 @@ ProfileReport WriteKernels(const ProfileFlags& flags, OpTimer& timer, const Prof
   return table.report;
 }
 
+ProfileReport WriteCollectives(const ProfileFlags& flags, const ProfileRequest& request,
+                               ProfilerClock& clock,
+                               const std::function<void(const ProfileProgress&)>& show) {
+  const DeviceGroup group = OpenDeviceGroup(flags.device, flags.gpu);
+  const CollectiveSweep sweep = SweepCollectives(*group.timer, group.cluster, request, clock, show);
+  WriteFileAtomically(flags.output, sweep.text);
+  return sweep.report;
+}
+
+ProfileReport Profile(const ProfileFlags& flags, const ProfileRequest& request,
+                      ProfilerClock& clock,
+                      const std::function<void(const ProfileProgress&)>& show) {
+  if (NamesSeveral(flags.device)) return WriteCollectives(flags, request, clock, show);
+  const std::unique_ptr<OpTimer> timer = MakeOpTimer(flags.device);
+  return flags.kernels ? WriteKernels(flags, *timer, request, clock, show)
+                       : RunProfileOn(*timer, request, clock, show);
+}
+
 }  // namespace
 
 int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
@@ -169,16 +196,13 @@ int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream&
 
   const InterruptCatcher catcher;
   const ProfileRequest request = RequestFrom(flags);
-  const std::unique_ptr<OpTimer> timer = MakeOpTimer(flags.device);
   SteadyClock clock;
   ProgressLine progress(err, flags.quiet);
   const auto show = progress.Reporter();
   const auto show_progress = [&](const ProfileProgress& state) {
     if (show) show(Describe(state));
   };
-  const ProfileReport report = flags.kernels
-                                   ? WriteKernels(flags, *timer, request, clock, show_progress)
-                                   : RunProfileOn(*timer, request, clock, show_progress);
+  const ProfileReport report = Profile(flags, request, clock, show_progress);
   progress.Clear();
   if (flags.json) {
     out << ToJson(report, flags, clock.Elapsed().ms())

@@ -41,6 +41,23 @@ TEST_F(ProfileVerbTest, FlagsAreCheckedBeforeTheDevice) {
   }
 }
 
+TEST_F(ProfileVerbTest, SeveralDevicesMakeATableOfCollectives) {
+  const std::string file = Path("new.csv");
+  EXPECT_EQ(Error({"--device", "cuda:0,1", "--resume", "-o", file}),
+            "--resume: got several devices too, want one");
+  EXPECT_EQ(Error({"--device", "cuda:0,1", "--kernels", "-o", file}),
+            "--kernels: got several devices too, want one");
+  EXPECT_TRUE(Error({"--device", "cuda:0,1", "-o", Path("new.pb")}).starts_with("-o: got "));
+  EXPECT_TRUE(Error({"--device", "tpu:0,1", "-o", file}).starts_with("--device: got \"tpu:0,1\""));
+  EXPECT_TRUE(Error({"--device", "cuda:0,x", "-o", file}).starts_with("--device: got '0,x'"));
+  EXPECT_TRUE(Error({"--device", "cuda:0,", "-o", file}).starts_with("--device: got '0,'"));
+  EXPECT_EQ(Error({"--device", "cuda:1,1", "-o", file}),
+            "--device: got \"cuda:1,1\", want each device once");
+  const std::string error = Error({"--device", "cuda:62,63", "-o", file});
+  EXPECT_TRUE(error.starts_with("--device: got ")) << error;
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
 TEST_F(ProfileVerbTest, HelpHasAnExample) {
   EXPECT_EQ(Run(RunProfile, {"--help"}), kExitOk);
   EXPECT_NE(out_.str().find("stagecraft profile --device cuda:0"), std::string::npos);

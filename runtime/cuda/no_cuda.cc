@@ -1,6 +1,7 @@
 #include "costmodel/check.h"
 #include "runtime/cuda/cuda_timer.h"
 #include "runtime/cuda/cuda_tracer.h"
+#include "runtime/cuda/nccl_timer.h"
 
 namespace stagecraft {
 namespace {
@@ -14,6 +15,10 @@ namespace {
 }  // namespace
 
 std::unique_ptr<OpTimer> MakeCudaOpTimer(int, const std::string& place) { Refuse(place); }
+
+std::unique_ptr<OpTimer> MakeNcclOpTimer(const std::vector<int>&, const std::string& place) {
+  Refuse(place);
+}
 
 std::unique_ptr<KernelTracer> MakeCudaKernelTracer(const std::string& place) { Refuse(place); }
 

@@ -1,12 +1,21 @@
 #include "tools/profile/profile_devices.h"
 
 #include <charconv>
+#include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "runtime/cuda/cuda_timer.h"
 #include "runtime/cuda/cuda_tracer.h"
+#include "runtime/cuda/local_boards.h"
+#include "runtime/cuda/nccl_timer.h"
 #include "runtime/host_timer.h"
+#include "sim/cluster_proto.h"
+#include "tools/import/imported_cluster.h"
+#include "tools/import/local_gpu.h"
+#include "tools/number_list.h"
 
 namespace stagecraft {
 namespace {
@@ -25,9 +34,13 @@ std::unique_ptr<KernelTracer> RefuseToWatchHost(const std::string& place) {
 constexpr DeviceKind kKinds[] = {{"cuda", MakeCudaOpTimer, MakeCudaKernelTracer},
                                  {"host", MakeHostOpTimer, RefuseToWatchHost}};
 constexpr const char* kPlace = "--device";
+// NCCL joins these alone.
+constexpr std::string_view kGroupKind = "cuda:";
+constexpr int kMostOrdinal = 1023;
 
 [[noreturn]] void Refuse(const std::string& device) {
-  throw InputError("--device: got \"" + device + "\", want host or cuda:N, the N-th GPU from 0");
+  throw InputError("--device: got \"" + device +
+                   "\", want host, cuda:N, the N-th GPU from 0, or several as cuda:0,1");
 }
 
 struct NamedDevice {
@@ -54,6 +67,23 @@ NamedDevice Parse(const std::string& device) {
 std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device) {
   const NamedDevice named = Parse(device);
   return named.kind->open(named.ordinal, kPlace);
+}
+
+bool NamesSeveral(const std::string& device) { return device.find(',') != std::string::npos; }
+
+DeviceGroup OpenDeviceGroup(const std::string& device, const std::string& gpu) {
+  const std::string kind = device.substr(0, device.find(':') + 1);
+  if (kind != kGroupKind) Refuse(device);
+  const std::vector<int> numbers =
+      ParseNumbers(kPlace, device.substr(kind.size()), 0, kMostOrdinal);
+  if (std::set<int>(numbers.begin(), numbers.end()).size() < numbers.size()) {
+    throw InputError("--device: got \"" + device + "\", want each device once");
+  }
+  ImportOptions options;
+  options.gpu = gpu;
+  const std::vector<LocalBoard> boards = SelectBoards(FindLocalBoards(kPlace), numbers, kPlace);
+  Cluster cluster = ClusterFromProto(ClusterOfBoards(boards, options, kPlace).cluster, device);
+  return {MakeNcclOpTimer(numbers, kPlace), std::move(cluster)};
 }
 
 std::unique_ptr<KernelTracer> MakeKernelTracer(const std::string& device) {

@@ -6,12 +6,24 @@
 
 #include "runtime/profile/kernel_trace.h"
 #include "runtime/profile/op_timer.h"
+#include "sim/cluster.h"
 
 namespace stagecraft {
 
 // "cuda:1" is the second CUDA device, "cuda" the first. Throws InputError for another
 // name, for a device that is not there and for a kind that this build cannot measure.
 std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device);
+
+// "cuda:0,1,3": several devices of this host, for what goes on between them.
+bool NamesSeveral(const std::string& device);
+
+struct DeviceGroup {
+  std::unique_ptr<OpTimer> timer;
+  Cluster cluster;  // a node of these devices
+};
+// Throws likewise, also for a device named twice and devices of several kinds; `gpu` is what they
+// are in the catalogue, where their name does not say it.
+DeviceGroup OpenDeviceGroup(const std::string& device, const std::string& gpu);
 
 // What watches kernels there; after the timer, which finds the device. Likewise.
 std::unique_ptr<KernelTracer> MakeKernelTracer(const std::string& device);

@@ -1,0 +1,48 @@
+// The functions of NCCL that we call.
+#pragma once
+
+#include <nccl.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "runtime/cuda/shared_library.h"
+
+namespace stagecraft {
+
+#define STAGECRAFT_NCCL_FUNCTION(name) decltype(&::nccl##name) name = library["nccl" #name]
+
+// Throws Unsupported with the loader's reason where there is none.
+class Nccl {
+ public:
+  SharedLibrary library{"libnccl.so.2"};
+  STAGECRAFT_NCCL_FUNCTION(GetVersion);
+  STAGECRAFT_NCCL_FUNCTION(GetErrorString);
+  STAGECRAFT_NCCL_FUNCTION(CommInitAll);
+  STAGECRAFT_NCCL_FUNCTION(CommDestroy);
+  STAGECRAFT_NCCL_FUNCTION(GroupStart);
+  STAGECRAFT_NCCL_FUNCTION(GroupEnd);
+  STAGECRAFT_NCCL_FUNCTION(AllReduce);
+  STAGECRAFT_NCCL_FUNCTION(AllGather);
+  STAGECRAFT_NCCL_FUNCTION(ReduceScatter);
+  STAGECRAFT_NCCL_FUNCTION(Broadcast);
+  STAGECRAFT_NCCL_FUNCTION(Send);
+  STAGECRAFT_NCCL_FUNCTION(Recv);
+
+  void Check(ncclResult_t status, const char* call) const {
+    if (status == ncclSuccess) return;
+    throw std::runtime_error(std::string(call) + ": " + GetErrorString(status));
+  }
+
+  // "nccl-2.28.9"
+  std::string Version() const {
+    int version = 0;
+    Check(GetVersion(&version), "ncclGetVersion");
+    return "nccl-" + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
+           "." + std::to_string(version % 100);
+  }
+};
+
+#undef STAGECRAFT_NCCL_FUNCTION
+
+}  // namespace stagecraft

@@ -1,0 +1,308 @@
+#include "runtime/cuda/nccl_timer.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/device_op.h"
+#include "runtime/cuda/nccl_library.h"
+#include "runtime/cuda/sensors.h"
+
+namespace stagecraft {
+namespace {
+
+// Sensors are read while so much work is queued.
+constexpr double kSensorSeconds = 3e-3;
+constexpr double kMostSensorRuns = 64;
+
+// One of the devices, with what it sends from and receives in.
+struct Member {
+  int device = 0;
+  Stream stream;
+  Event begin, end;
+  DeviceMemory from, to;
+  std::unique_ptr<Sensors> sensors;
+  Graph graph;
+
+  void MakeCurrent() const { CHECK_CUDA(cudaSetDevice(device)); }
+};
+
+// Communicators of the first so many devices, each made when it is first needed.
+class Communicators {
+ public:
+  Communicators(const Nccl& nccl, std::vector<int> devices)
+      : nccl_(nccl), devices_(std::move(devices)) {}
+  ~Communicators() {
+    for (const auto& [ranks, group] : groups_) {
+      for (const ncclComm_t rank : group) nccl_.CommDestroy(rank);
+    }
+  }
+  Communicators(const Communicators&) = delete;
+
+  const std::vector<ncclComm_t>& Of(int ranks) {
+    std::vector<ncclComm_t>& group = groups_[ranks];
+    if (group.empty()) {
+      group.resize(static_cast<size_t>(ranks));
+      const ncclResult_t status = nccl_.CommInitAll(group.data(), ranks, devices_.data());
+      if (status != ncclSuccess) group.clear();
+      nccl_.Check(status, "ncclCommInitAll");
+    }
+    return group;
+  }
+
+ private:
+  const Nccl& nccl_;
+  const std::vector<int> devices_;
+  std::map<int, std::vector<ncclComm_t>> groups_;  // by ranks
+};
+
+class NcclTimedOp final : public TimedOp {
+ public:
+  NcclTimedOp(const Op& op, const Nccl& nccl, const std::vector<ncclComm_t>& group,
+              std::vector<Member>& members)
+      : op_(op),
+        ranks_(static_cast<size_t>(op.fabric.ranks)),
+        nccl_(nccl),
+        group_(group),
+        members_(members) {
+    const size_t bytes = static_cast<size_t>(op.bytes.count());
+    for (size_t rank = 0; rank < ranks_; ++rank) {
+      Member& member = members_[rank];
+      member.MakeCurrent();
+      if (member.from.bytes() >= bytes) continue;
+      member.from = DeviceMemory();  // the old ones first
+      member.to = DeviceMemory();
+      member.from = DeviceMemory(bytes);
+      member.to = DeviceMemory(bytes);
+      CHECK_CUDA(cudaMemset(member.from.get(), 0, bytes));
+      CHECK_CUDA(cudaDeviceSynchronize());
+    }
+    // NCCL connects ranks at the first call.
+    Meet();
+    Call();
+    Synchronize();
+  }
+  // A communicator waits for the graphs that hold its calls, and goes after this op.
+  ~NcclTimedOp() override {
+    for (size_t rank = 0; rank < ranks_; ++rank) members_[rank].graph.reset();
+  }
+
+  Duration Run(int calls) override {
+    Capture(calls);
+    Launch();
+    Synchronize();
+    double most = 0;
+    for (size_t rank = 0; rank < ranks_; ++rank) {
+      const Member& member = members_[rank];
+      float ms = 0;
+      CHECK_CUDA(cudaEventElapsedTime(&ms, member.begin.get(), member.end.get()));
+      most = std::max(most, 1e-3 * ms);
+    }
+    last_seconds_ = std::max(1e-6, most);
+    return Duration::Seconds(most);
+  }
+
+  DeviceState State() override {
+    Capture(std::max(1, captured_));
+    const double runs = std::clamp(kSensorSeconds / last_seconds_, 1.0, kMostSensorRuns);
+    for (int run = 0; run < static_cast<int>(runs); ++run) Launch();
+    DeviceState state = members_[0].sensors->Read();
+    for (size_t rank = 1; rank < ranks_; ++rank) {
+      const DeviceState other = members_[rank].sensors->Read();
+      state.clock_hz = std::min(state.clock_hz, other.clock_hz);
+      state.celsius = std::max(state.celsius, other.celsius);
+      state.is_throttled = state.is_throttled || other.is_throttled;
+    }
+    Synchronize();
+    return state;
+  }
+
+ private:
+  // Elements of a buffer, or of each rank's part of it.
+  size_t Count() const {
+    return static_cast<size_t>(op_.bytes.count()) / ElementSize(DType::kFp32);
+  }
+  size_t Part() const { return Count() / ranks_; }
+
+  // What `rank` does of one operation.
+  void CallOf(size_t rank) const {
+    const Member& member = members_[rank];
+    const ncclComm_t comm = group_[rank];
+    cudaStream_t const stream = member.stream.get();
+    auto* const from = reinterpret_cast<float*>(member.from.get());
+    auto* const to = reinterpret_cast<float*>(member.to.get());
+    const int next = static_cast<int>((rank + 1) % ranks_);
+    const int last = static_cast<int>((rank + ranks_ - 1) % ranks_);
+    switch (op_.kind) {
+      case OpKind::kAllReduce:
+        return Check(nccl_.AllReduce(from, to, Count(), ncclFloat, ncclSum, comm, stream));
+      case OpKind::kAllGather:
+        return Check(nccl_.AllGather(from, to, Part(), ncclFloat, comm, stream));
+      case OpKind::kReduceScatter:
+        return Check(nccl_.ReduceScatter(from, to, Part(), ncclFloat, ncclSum, comm, stream));
+      case OpKind::kBroadcast:
+        return Check(nccl_.Broadcast(from, to, Count(), ncclFloat, 0, comm, stream));
+      case OpKind::kAllToAll:
+        for (size_t peer = 0; peer < ranks_; ++peer) {
+          const int other = static_cast<int>(peer);
+          Check(nccl_.Send(from + peer * Part(), Part(), ncclFloat, other, comm, stream));
+          Check(nccl_.Recv(to + peer * Part(), Part(), ncclFloat, other, comm, stream));
+        }
+        return;
+      case OpKind::kSendRecv:
+        Check(nccl_.Send(from, Count(), ncclFloat, next, comm, stream));
+        Check(nccl_.Recv(to, Count(), ncclFloat, last, comm, stream));
+        return;
+      default:
+        throw Unsupported(std::string("no ") + Name(op_.kind) + " between devices");
+    }
+  }
+
+  void Check(ncclResult_t status) const { nccl_.Check(status, Name(op_.kind)); }
+
+  void Call() {
+    nccl_.Check(nccl_.GroupStart(), "ncclGroupStart");
+    for (size_t rank = 0; rank < ranks_; ++rank) CallOf(rank);
+    nccl_.Check(nccl_.GroupEnd(), "ncclGroupEnd");
+  }
+
+  // Past it no device is far ahead of another.
+  void Meet() {
+    nccl_.Check(nccl_.GroupStart(), "ncclGroupStart");
+    for (size_t rank = 0; rank < ranks_; ++rank) {
+      const Member& member = members_[rank];
+      nccl_.Check(nccl_.AllReduce(member.from.get(), member.to.get(), 1, ncclFloat, ncclSum,
+                                  group_[rank], member.stream.get()),
+                  "ncclAllReduce");
+    }
+    nccl_.Check(nccl_.GroupEnd(), "ncclGroupEnd");
+  }
+
+  // By the graph, when it comes there.
+  void Record(Event Member::*event) const {
+    for (size_t rank = 0; rank < ranks_; ++rank) {
+      const Member& member = members_[rank];
+      member.MakeCurrent();
+      CHECK_CUDA(cudaEventRecordWithFlags((member.*event).get(), member.stream.get(),
+                                          cudaEventRecordExternal));
+    }
+  }
+
+  void Synchronize() const {
+    for (size_t rank = 0; rank < ranks_; ++rank) {
+      members_[rank].MakeCurrent();
+      CHECK_CUDA(cudaStreamSynchronize(members_[rank].stream.get()));
+    }
+  }
+
+  // Each device's calls are a graph: one host thread could not keep up with short ones, nor
+  // start several devices at once.
+  void Capture(int calls) {
+    if (captured_ == calls) return;
+    captured_ = 0;
+    for (size_t rank = 0; rank < ranks_; ++rank) {
+      members_[rank].MakeCurrent();
+      CHECK_CUDA(cudaStreamBeginCapture(members_[rank].stream.get(),
+                                        cudaStreamCaptureModeThreadLocal));
+    }
+    Meet();
+    Record(&Member::begin);
+    for (int call = 0; call < calls; ++call) Call();
+    Record(&Member::end);
+    for (size_t rank = 0; rank < ranks_; ++rank) {
+      Member& member = members_[rank];
+      member.MakeCurrent();
+      cudaGraph_t graph = nullptr;
+      CHECK_CUDA(cudaStreamEndCapture(member.stream.get(), &graph));
+      cudaGraphExec_t executable = nullptr;
+      const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+      cudaGraphDestroy(graph);
+      CheckCuda(status, "cudaGraphInstantiate");
+      member.graph.reset(executable);
+      CHECK_CUDA(cudaGraphUpload(executable, member.stream.get()));
+    }
+    Synchronize();
+    captured_ = calls;
+  }
+
+  void Launch() {
+    for (size_t rank = 0; rank < ranks_; ++rank) {
+      const Member& member = members_[rank];
+      member.MakeCurrent();
+      CHECK_CUDA(cudaGraphLaunch(member.graph.get(), member.stream.get()));
+    }
+  }
+
+  const Op op_;
+  const size_t ranks_;
+  const Nccl& nccl_;
+  const std::vector<ncclComm_t>& group_;
+  std::vector<Member>& members_;
+  int captured_ = 0;  // calls in the graphs; 0: none
+  double last_seconds_ = 1;
+};
+
+class NcclOpTimer final : public OpTimer {
+ public:
+  NcclOpTimer(std::unique_ptr<Nccl> nccl, const std::vector<int>& devices)
+      : nccl_(std::move(nccl)), communicators_(*nccl_, devices) {
+    for (const int device : devices) {
+      Member member;
+      member.device = device;
+      member.MakeCurrent();
+      member.stream = MakeStream();
+      member.begin = MakeEvent();
+      member.end = MakeEvent();
+      char bus[32] = "";
+      CHECK_CUDA(cudaDeviceGetPCIBusId(bus, sizeof bus, device));
+      member.sensors = std::make_unique<Sensors>(bus);
+      members_.push_back(std::move(member));
+      size_t free = 0, all = 0;
+      CHECK_CUDA(cudaMemGetInfo(&free, &all));
+      const Bytes memory(static_cast<int64_t>(free));
+      device_.memory = device == devices[0] ? memory : std::min(device_.memory, memory);
+    }
+    cudaDeviceProp properties;
+    CHECK_CUDA(cudaGetDeviceProperties(&properties, devices[0]));
+    device_.name = properties.name;
+    device_.software = nccl_->Version();
+  }
+
+  MeasuredDevice device() const override { return device_; }
+
+  PreparedOp Prepare(const ProfileCase& one) override {
+    try {
+      return {std::make_unique<NcclTimedOp>(one.op, *nccl_,
+                                            communicators_.Of(one.op.fabric.ranks), members_),
+              ""};
+    } catch (const Unsupported& reason) {
+      return {nullptr, reason.what()};
+    }
+  }
+
+ private:
+  MeasuredDevice device_;
+  std::unique_ptr<Nccl> nccl_;
+  std::vector<Member> members_;
+  Communicators communicators_;  // goes before the streams it worked on
+};
+
+std::unique_ptr<Nccl> LoadNccl(const std::string& place) {
+  try {
+    return std::make_unique<Nccl>();
+  } catch (const Unsupported& missing) {
+    throw InputError(place + ": got several devices, want NCCL, which is not found: " +
+                     missing.what());
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<OpTimer> MakeNcclOpTimer(const std::vector<int>& devices,
+                                         const std::string& place) {
+  return std::make_unique<NcclOpTimer>(LoadNccl(place), devices);
+}
+
+}  // namespace stagecraft

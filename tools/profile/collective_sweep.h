@@ -1,0 +1,26 @@
+// Collectives measured between devices of this host: a table that `fit --network` reads.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "runtime/profile/op_timer.h"
+#include "runtime/profile/profiler.h"
+#include "sim/cluster.h"
+#include "tools/profile/profile_run.h"
+
+namespace stagecraft {
+
+struct CollectiveSweep {
+  std::string text;  // a table of collectives (costmodel/network/collective_table.h)
+  ProfileReport report;
+};
+
+// The suite of collectives in two groups, the first two devices and all. `cluster` is a node of
+// the devices that the timer times, in its order. Of the request size, seed, budget, stop and
+// output count.
+CollectiveSweep SweepCollectives(OpTimer& timer, const Cluster& cluster,
+                                 const ProfileRequest& request, ProfilerClock& clock,
+                                 const std::function<void(const ProfileProgress&)>& show);
+
+}  // namespace stagecraft
