@@ -22,6 +22,8 @@ constexpr const char* kPlace = "local-gpu";
 constexpr int kMostParts = 1024;
 // NVLinks run a few percent above the rate that is left for data, which the catalogue has.
 constexpr double kLeastOfNvlink = 0.9;
+// Drivers keep a few percent of the memory to themselves.
+constexpr double kLeastOfMemory = 0.9;
 
 double Over(Bandwidth part, Bandwidth whole) { return part.bytes_per_s() / whole.bytes_per_s(); }
 
@@ -33,6 +35,20 @@ const DeviceEntry& EntryOf(const LocalBoard& board, const ImportOptions& options
     throw InputError(fmt::format("--gpu: got {}, want what \"{}\" is", options.gpu, board.name));
   }
   return entry;
+}
+
+// Where the board is not all that the catalogue has under its name.
+void NoteDifferences(const LocalBoard& board, const DeviceEntry& entry,
+                     std::vector<std::string>* notes) {
+  const Device& device = entry.device;
+  const bool is_smaller = static_cast<double>(board.memory.count()) <
+                          kLeastOfMemory * static_cast<double>(device.memory.count());
+  if (board.multiprocessors == device.multiprocessors && !is_smaller) return;
+  notes->push_back(fmt::format(
+      "the board has {} multiprocessors and {:.0f} GiB, {} of the catalogue, whose numbers are "
+      "taken, {} and {:.0f}",
+      board.multiprocessors, board.memory.gib(), device.id, device.multiprocessors,
+      device.memory.gib()));
 }
 
 Link PortOf(const LocalBoard& board, const DeviceEntry& entry, std::vector<std::string>* notes) {
@@ -154,6 +170,7 @@ ImportedCluster ClusterOfBoards(std::span<const LocalBoard> boards, const Import
     node.switch_links.push_back(board.switch_links);
     node.nvlinks.push_back(board.nvlinks);
   }
+  NoteDifferences(first, *node.gpu, &result.notes);
   node.port = PortOf(first, *node.gpu, &result.notes);
   NodeGroupProto* group = result.cluster.add_node_groups();
   group->set_count(1);
@@ -166,6 +183,7 @@ ImportedCluster ClusterOfParts(const LocalBoard& board, const PartsProbe& probe,
                                const ImportOptions& options) {
   const DeviceEntry& entry = EntryOf(board, options, kPlace);
   ImportedCluster result;
+  NoteDifferences(board, entry, &result.notes);
   std::vector<std::string> names;
   const size_t parts = probe.multiprocessors.size();
   for (size_t first = 0, next = 0; first < parts; first = next) {

@@ -82,6 +82,16 @@ TEST(LocalGpuTest, OneBoardAndBoardsWithoutNvlinkAreClustersToo) {
   EXPECT_TRUE(imported.notes[0].starts_with("NVML does not say how boards are joined"));
 }
 
+TEST(LocalGpuTest, ASmallerBoardOfTheSameNameIsNoted) {
+  LocalBoard board = H200(1, 18);
+  board.multiprocessors = 66;
+  board.memory = Bytes(int64_t{70} << 30);
+  const std::vector<std::string> notes = ClusterOfBoards(std::vector{board}, {}, "local-gpu").notes;
+  EXPECT_EQ(notes, (std::vector<std::string>{
+                       "the board has 66 multiprocessors and 70 GiB, h200-sxm5-141gb of the "
+                       "catalogue, whose numbers are taken, 132 and 141"}));
+}
+
 TEST(LocalGpuTest, BridgesBetweenPairsAreSeen) {
   std::vector<LocalBoard> boards(4, H200(4, 0));
   for (LocalBoard& board : boards) board.name = "NVIDIA H100 NVL";
