@@ -74,7 +74,7 @@ Duration ParseSeconds(const std::string& text) {
 
 ProfileRequest RequestFrom(const ProfileFlags& flags) {
   if (flags.device.empty())
-    throw InputError("--device: got none, want cuda:N, the N-th GPU from 0");
+    throw InputError("--device: got none, want host, or cuda:N, the N-th GPU from 0");
   if (flags.output.empty()) throw InputError("-o: got no file, want one for the samples");
   const bool is_table = flags.kernels || NamesSeveral(flags.device);
   CheckOutputPath("-o", flags.output, is_table ? Args{".csv"} : Args{".csv", ".pb"});

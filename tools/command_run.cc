@@ -15,6 +15,7 @@
 #include "costmodel/check.h"
 #include "costmodel/gradient_sync.h"
 #include "costmodel/proto_file.h"
+#include "sim/cluster.h"
 #include "sim/lowering.h"
 #include "sim/plan_orders.h"
 #include "sim/timeline_record.h"
@@ -36,8 +37,9 @@ namespace {
 constexpr int kSchema = 1;
 constexpr const char* kNotes =
     "--cluster says what the ranks are, as for simulate: as many devices as there are to be "
-    "ranks.\n"
-    "The median step stands for all. `compare` sets the timeline beside one of `simulate --unfold\n"
+    "ranks;\n"
+    "without it the processors of this host. The median step stands for all. `compare` sets the "
+    "timeline beside one of `simulate --unfold\n"
     "--timeline`.\n\n"
     "host  Every rank is a process; mpirun (Debian's openmpi-bin) starts them on this host, each "
     "on\n"
@@ -49,7 +51,7 @@ constexpr const char* kNotes =
     "      one board: one process runs them all. Else every rank is a process with a board of its\n"
     "      own, started by mpirun, srun or torchrun, or on one host by this command; transfers by\n"
     "      NCCL. Rank 0 prints and writes.\n\n"
-    "Example: stagecraft run --executor host --model gpt2-tiny --cluster h100-sxm:1x2 --pp 2 "
+    "Example: stagecraft run --executor host --model gpt2-tiny --cluster host.json --pp 2 "
     "--global-batch 8 --seq 128 -o measured.pb\n"
     "         stagecraft import local-gpu --parts 2 -o halves.json\n"
     "         stagecraft run --executor cuda --model gpt2-tiny --cluster halves.json --pp 2 "
@@ -140,16 +142,22 @@ void PrintRun(const PlannedJob& job, const TimelineRecord& record, std::ostream&
   table.Print(out);
 }
 
+Cluster UsualCluster(const RunOptions& options) {
+  if (options.executor == "host") return ThisHost();
+  throw InputError("--cluster: got none, want one, such as import local-gpu makes");
+}
+
 }  // namespace
 
 int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
   CLI::App app("Executes one training step of a plan for real.", "stagecraft run");
   app.footer(kNotes);
+  RunOptions options;
   PlanFlags flags;
+  flags.SetUsualCluster([&options] { return UsualCluster(options); });
   flags.Register(app);
   CostModelFlag cost_model;
   cost_model.Register(app);
-  RunOptions options;
   app.add_option("--executor", options.executor, "what runs it [host]")
       ->check(OneOf({"host", "cuda"}));
   app.add_option("--steps", options.request.steps, "steps that are measured [5]");

@@ -3,11 +3,16 @@
 
 #include <iosfwd>
 
+#include "sim/cluster.h"
 #include "sim/schedule.h"
 #include "sim/timeline_record.h"
 #include "tools/run/run_request.h"
 
 namespace stagecraft {
+
+// The processors of this host, two at least, as a cluster: rates as any has them, for what
+// asks for no time. `import local-host` measures.
+Cluster ThisHost();
 
 // Executes the schedule; steps that are done are lines on `err`. Throws InputError where
 // mpirun or the program of the processes is missing, and std::runtime_error that names the
