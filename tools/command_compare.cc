@@ -84,17 +84,15 @@ TimelineFile ReadTimeline(const std::string& path) {
 // The schedule is that of both files; what ops took is known of the prediction alone.
 TraceView ViewOf(const TimelineFile& file, const Schedule& schedule, const Json& header,
                  bool with_ops) {
-  const OpTimes& op_times = file.record.op_times;
   TraceInput input{.schedule = schedule, .timeline = file.record.timeline};
-  const bool shows_ops = with_ops && !op_times.by_device.empty();
-  if (shows_ops) input.op_times = op_times.by_device[0];
+  if (with_ops) input.op_times = &file.record.op_times;
   input.title = "predicted and measured";
   input.facts = {{"tool", "stagecraft"}, {"version", kToolVersion}};
   for (const Json& read : header["inputs"]) {
     input.facts.emplace_back(read["path"].get<std::string>(), read["sha256"].get<std::string>());
   }
   try {
-    return shows_ops ? MakeTraceView(input) : MakeTraceView(input, TraceLevel::kTask);
+    return MakeTraceView(input);
   } catch (const InputError& error) {
     throw InputError(file.path + ": " + error.what());
   }

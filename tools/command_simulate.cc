@@ -7,9 +7,11 @@
 #include <ostream>
 
 #include "costmodel/check.h"
+#include "costmodel/cost_model.h"
 #include "costmodel/proto_file.h"
 #include "proto/timeline.pb.h"
 #include "search/evaluation.h"
+#include "sim/bound_costs.h"
 #include "sim/memory/memory_curve.h"
 #include "sim/schedule.h"
 #include "sim/timeline_record.h"
@@ -58,13 +60,19 @@ std::string RankName(const PlannedJob& job, const RankInfo& rank) {
   return name;
 }
 
-TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
-  std::vector<Duration> op_times;
-  for (size_t op = 0; op < step.schedule.distinct_ops().size(); ++op) {
-    op_times.push_back(step.costs.estimates[0][op].time);
+OpTimes OpTimesOf(const BoundCosts& costs) {
+  OpTimes times{.by_device = {}, .device_of_rank = costs.device_of_rank};
+  for (const std::vector<Estimate>& estimates : costs.estimates) {
+    std::vector<Duration>& by_op = times.by_device.emplace_back();
+    for (const Estimate& estimate : estimates) by_op.push_back(estimate.time);
   }
+  return times;
+}
+
+TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
   TraceInput input{.schedule = step.schedule, .timeline = step.timeline};
-  input.op_times = op_times;
+  const OpTimes op_times = OpTimesOf(step.costs);
+  input.op_times = &op_times;
   const std::vector<Launch> launches = BindLaunches(step.schedule, step.costs);
   input.launches = launches;
   input.title = job.workload.name + " on " + job.cluster.name();
@@ -89,11 +97,7 @@ TimelineRecord RecordOf(const PlannedJob& job, SimulatedStep step) {
     Bytes& peak = record.peak_memory.emplace_back();
     for (const MemoryChange& change : changes) peak = std::max(peak, change.used);
   }
-  for (const std::vector<Estimate>& estimates : step.costs.estimates) {
-    std::vector<Duration>& by_op = record.op_times.by_device.emplace_back();
-    for (const Estimate& estimate : estimates) by_op.push_back(estimate.time);
-  }
-  record.op_times.device_of_rank = step.costs.device_of_rank;
+  record.op_times = OpTimesOf(step.costs);
   record.schedule = std::move(step.schedule);
   record.timeline = std::move(step.timeline);
   return record;

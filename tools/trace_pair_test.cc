@@ -33,14 +33,14 @@ struct TwoStages {
 
   TraceView Pair() const {
     return PairTraceViews(
-        MakeTraceView({.schedule = schedule, .timeline = predicted, .op_times = op_times}),
+        MakeTraceView({.schedule = schedule, .timeline = predicted, .op_times = &op_times}),
         MakeTraceView({.schedule = schedule, .timeline = measured}));
   }
 
   Schedule schedule;
   Timeline predicted{{0_us, 3_us, 5_us}, {3_us, 5_us, 9_us}};
   Timeline measured{{0_us, 4_us, 7_us}, {4_us, 7_us, 12_us}};
-  std::vector<Duration> op_times = {3_us};
+  OpTimes op_times = {{{3_us}}, {0, 0}};
 };
 
 // "parent > track: slices" of every track, in nanoseconds.

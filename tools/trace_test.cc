@@ -53,7 +53,7 @@ struct TwoStages {
   TraceInput Input() const {
     return {.schedule = schedule,
             .timeline = timeline,
-            .op_times = op_times,
+            .op_times = &op_times,
             .memory = {{{0_us, Bytes(100)}, {3_us, Bytes(250)}}, {}},
             .title = "two \"stages\"",
             .rank_names = {"stage 0 rank 0 node0/gpu0", "stage 1 rank 1 node1/gpu0"},
@@ -62,7 +62,7 @@ struct TwoStages {
 
   Schedule schedule;
   Timeline timeline{{0_us, 3_us, 5_us}, {3_us, 5_us, 9_us}};
-  std::vector<Duration> op_times = {2_us, 1_us, 2_us};
+  OpTimes op_times = {{{2_us, 1_us, 2_us}}, {0, 0}};
 };
 
 // "track: name start-end" in nanoseconds, ops indented.
@@ -109,11 +109,23 @@ TEST(TraceViewTest, TasksHoldTheirOpsAndGapsAreBubbles) {
   EXPECT_EQ(view.flows[0].to, 6);
 }
 
+// On the second rank's board gemm and norm take 1 us and 2.
+TEST(TraceViewTest, OpsTakeWhatTheyDoOnTheirRank) {
+  TwoStages job;
+  job.op_times = {{{2_us, 1_us, 2_us}, {1_us, 2_us, 2_us}}, {0, 1}};
+  const TraceView view = MakeTraceView(job.Input());
+  const std::vector<std::string> lines = Lines(view);
+  EXPECT_EQ(lines[1], "0 compute:   gemm 0-2000");
+  EXPECT_EQ(lines[7], "1 compute:   gemm 5000-6000");
+  EXPECT_EQ(lines[8], "1 compute:   elementwise 6000-8000");
+  EXPECT_EQ(Arguments(view, 8).back(), "predicted_ns=2000");
+}
+
 TEST(TraceViewTest, AtTaskLevelOpsAreLeftOut) {
   const TwoStages job;
   EXPECT_EQ(MakeTraceView(job.Input(), TraceLevel::kTask).slices.size(), 5u);
   TraceInput without_times = job.Input();
-  without_times.op_times = {};
+  without_times.op_times = nullptr;
   EXPECT_EQ(MakeTraceView(without_times).slices.size(), 5u);
 }
 
@@ -255,7 +267,7 @@ TEST(PerfettoWriterTest, OpsNestInTasksEvenWhereNothingTakesTime) {
   EXPECT_EQ(PerfettoReader(Parse(view)).lines.size(), 2 * view.slices.size() + 2);
 
   const Timeline instant({0_ns, 0_ns, 0_ns}, {0_ns, 0_ns, 0_ns});
-  const TraceView still = MakeTraceView({job.schedule, instant, job.op_times});
+  const TraceView still = MakeTraceView({job.schedule, instant, &job.op_times});
   EXPECT_EQ(still.slices.size(), 9u);  // no bubbles
   EXPECT_EQ(PerfettoReader(Parse(still)).lines.size(), 18u);
 }

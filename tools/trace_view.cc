@@ -6,6 +6,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/op.h"
+#include "sim/task_devices.h"
 #include "tools/trace_rows.h"
 
 namespace stagecraft {
@@ -17,6 +18,7 @@ class ViewBuilder {
       : in_(input), schedule_(input.schedule), timeline_(input.timeline) {
     CHECK(timeline_.task_count() == schedule_.task_count());
     CHECK(in_.launches.empty() || std::ssize(in_.launches) == schedule_.task_count());
+    if (KnowsOpTimes()) CheckOpTimes(*in_.op_times);
     CHECK(in_.memory.empty() || in_.memory.size() == schedule_.ranks().size());
     CHECK(in_.rank_names.empty() || in_.rank_names.size() == schedule_.ranks().size());
   }
@@ -35,16 +37,26 @@ class ViewBuilder {
   }
 
  private:
-  int32_t RankOf(Lane lane) const {
-    const size_t index = Index(lane);
-    return index < schedule_.lane_infos().size() ? schedule_.lane_infos()[index].rank : -1;
+  bool KnowsOpTimes() const { return in_.op_times != nullptr && !in_.op_times->by_device.empty(); }
+
+  void CheckOpTimes(const OpTimes& times) const {
+    CHECK(times.device_of_rank.size() == schedule_.ranks().size());
+    for (const std::vector<Duration>& by_op : times.by_device) {
+      CHECK(by_op.size() == schedule_.distinct_ops().size());
+    }
+  }
+
+  // By op; of no rank, on the first kind of device.
+  const std::vector<Duration>& OpTimesOn(int32_t rank) const {
+    return in_.op_times->by_device[rank < 0 ? 0 : in_.op_times->device_of_rank[rank]];
   }
 
   // Whether `lane` is the task's first on its rank.
   bool IsShownOn(TaskId task, Lane lane) const {
     const auto lanes = schedule_.lanes(task);
-    const auto first = std::find_if(lanes.begin(), lanes.end(),
-                                    [&](Lane other) { return RankOf(other) == RankOf(lane); });
+    const auto first = std::find_if(lanes.begin(), lanes.end(), [&](Lane other) {
+      return RankOf(schedule_, other) == RankOf(schedule_, lane);
+    });
     return *first == lane;
   }
 
@@ -54,9 +66,8 @@ class ViewBuilder {
   }
 
   TraceLevel ChooseLevel(std::optional<TraceLevel> level) const {
-    const bool knows_times = in_.op_times.size() == schedule_.distinct_ops().size();
-    CHECK(knows_times || (in_.op_times.empty() && level != TraceLevel::kOp));
-    if (level || !knows_times) return level.value_or(TraceLevel::kTask);
+    CHECK(KnowsOpTimes() || level != TraceLevel::kOp);
+    if (level || !KnowsOpTimes()) return level.value_or(TraceLevel::kTask);
     int64_t slices = 0;
     for (int32_t lane = 0; lane < schedule_.lane_count(); ++lane) {
       for (const TaskId task : schedule_.order(Lane{lane})) {
@@ -147,7 +158,7 @@ class ViewBuilder {
 
   // The ops that decide how long a block takes: of those side by side the
   // longest, because slices of one track do not overlap.
-  std::vector<OpId> ShownOps(BlockId block) const {
+  std::vector<OpId> ShownOps(BlockId block, const std::vector<Duration>& times) const {
     const auto ops = schedule_.ops(block);
     const auto flags = schedule_.flags(block);
     std::vector<OpId> shown;
@@ -155,7 +166,7 @@ class ViewBuilder {
     for (size_t i = 0; i < ops.size(); ++i) {
       if (!is_beside) {
         shown.push_back(ops[i]);
-      } else if (in_.op_times[ops[i]] > in_.op_times[shown.back()]) {
+      } else if (times[ops[i]] > times[shown.back()]) {
         shown.back() = ops[i];
       }
       is_beside = (flags[i] & kOverlapsNext) != 0;
@@ -164,9 +175,10 @@ class ViewBuilder {
   }
 
   void AddOps(int32_t track, TaskId task) {
-    const std::vector<OpId> ops = ShownOps(schedule_.block(task));
+    const std::vector<Duration>& times = OpTimesOn(view_.tracks[track].rank);
+    const std::vector<OpId> ops = ShownOps(schedule_.block(task), times);
     Duration total;
-    for (const OpId op : ops) total += in_.op_times[op];
+    for (const OpId op : ops) total += times[op];
     const Duration start = timeline_.start(task);
     const Duration taken = timeline_.end(task) - start;
     // 128 bits: a product of two times does not fit into 64.
@@ -177,11 +189,11 @@ class ViewBuilder {
     };
     Duration before;
     for (const OpId op : ops) {
-      const Duration after = before + in_.op_times[op];
+      const Duration after = before + times[op];
       const int name = kFirstOpName + static_cast<int>(schedule_.op(op).kind);
       rows_.AddSlice(track, name, kOpCategory, place(before), place(after)).depth = 1;
       rows_.AddArgument(kOpKey, kFirstOpText + op, /*is_text=*/true);
-      rows_.AddArgument(kPredictedKey, in_.op_times[op].ns());
+      rows_.AddArgument(kPredictedKey, times[op].ns());
       before = after;
     }
   }

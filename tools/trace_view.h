@@ -13,6 +13,7 @@
 #include "sim/engine.h"
 #include "sim/schedule.h"
 #include "sim/timeline.h"
+#include "sim/timeline_record.h"
 
 namespace stagecraft {
 
@@ -24,7 +25,7 @@ enum class TraceLevel {
 // Above so many slices a trace shows tasks only, unless asked for ops.
 inline constexpr int64_t kMaxSlicesOfOpLevel = 200'000;
 
-// Borrows schedule, timeline and op_times.
+// Borrows schedule, timeline, op_times and launches.
 struct TraceInput {
   struct MemoryPoint {
     Duration time;
@@ -34,9 +35,9 @@ struct TraceInput {
 
   const Schedule& schedule;
   const Timeline& timeline;
-  std::span<const Duration> op_times = {};  // by OpId; empty: tasks only
-  std::span<const Launch> launches = {};    // by task; empty: no host tracks
-  std::vector<MemoryCurve> memory = {};     // by rank; empty: no counters
+  const OpTimes* op_times = nullptr;      // none, or not known: tasks only
+  std::span<const Launch> launches = {};  // by task; empty: no host tracks
+  std::vector<MemoryCurve> memory = {};   // by rank; empty: no counters
   std::string title = "stagecraft";
   std::vector<std::string> rank_names = {};  // by rank; empty: "stage 0 rank 0"
   // What else a file should say of itself: tool version, seed, fingerprint.
@@ -102,8 +103,8 @@ struct TraceView {
 // Without a level: kOp where that stays within kMaxSlicesOfOpLevel.
 //
 // A task is shown on its first lane of every rank it occupies. Its ops follow
-// one another in proportion to their times, which are exact where they sum to
-// the task's duration. Gaps of compute lanes appear on a track "idle". Sends
+// one another in proportion to their times on that rank, which are exact where they
+// sum to the task's duration. Gaps of compute lanes appear on a track "idle". Sends
 // have an arrow to each task on another rank that waits for them. What the host of
 // a rank launches appears on a track "host".
 //
