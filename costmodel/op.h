@@ -29,6 +29,7 @@ enum class OpKind {
   kNorm,      // layer or RMS norm of m rows of n; moves `bytes`, as fused as can be
   kSoftmax,   // of m rows of n; moves `bytes`, likewise
 };
+inline constexpr int kOpKindCount = static_cast<int>(OpKind::kSoftmax) + 1;
 const char* Name(OpKind kind);
 constexpr bool IsCollective(OpKind kind) {
   return kind >= OpKind::kAllReduce && kind <= OpKind::kSendRecv;

@@ -13,8 +13,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kKinds = static_cast<int>(OpKind::kSoftmax) + 1;
-constexpr int kSeveral = kKinds;  // in place of a kind: not known which
+constexpr int kSeveral = kOpKindCount;  // in place of a kind: not known which
 
 struct Share {
   int kind = 0;
@@ -62,7 +61,7 @@ class Divider {
                     [&](OpId op) { return schedule_.op(op).kind == first; })) {
       return Whole(first);
     }
-    std::array<double, kKinds> seconds{};
+    std::array<double, kOpKindCount> seconds{};
     double all = 0;
     if (device >= 0) {
       ForEachExposed(schedule_, block, estimates_[device], [&](size_t i, Duration time) {
@@ -72,7 +71,7 @@ class Divider {
     }
     if (all == 0) return {{{kSeveral}}};
     Division division;
-    for (int kind = 0; kind < kKinds; ++kind) {
+    for (int kind = 0; kind < kOpKindCount; ++kind) {
       if (seconds[kind] > 0) division.shares.push_back({kind, seconds[kind] / all});
     }
     return division;
@@ -100,7 +99,7 @@ std::vector<OpClassTime> TimeByOpClass(const TimelineRecord& predicted,
   const Schedule& schedule = predicted.schedule;
   const std::vector<int64_t> devices = DevicesByTask(schedule);
   Divider divider(schedule, predicted.op_times);
-  std::array<Sum, kKinds + 1> sums;
+  std::array<Sum, kOpKindCount + 1> sums;
   const auto length = [](const Timeline& timeline, TaskId task) {
     return (timeline.end(task) - timeline.start(task)).seconds();
   };
@@ -118,7 +117,7 @@ std::vector<OpClassTime> TimeByOpClass(const TimelineRecord& predicted,
     }
   }
   std::vector<OpClassTime> times;
-  for (int kind = 0; kind <= kKinds; ++kind) {
+  for (int kind = 0; kind <= kOpKindCount; ++kind) {
     if (sums[kind].tasks > 0) times.push_back(ToTime(kind, sums[kind]));
   }
   return times;

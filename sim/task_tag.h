@@ -28,6 +28,7 @@ enum class Phase : uint8_t {
   kOffload,  // what a forward saved, to the host
   kFetch,    // and back
 };
+inline constexpr int kPhaseCount = static_cast<int>(Phase::kFetch) + 1;
 const char* Name(Phase phase);
 // Takes gradients from the part behind and hands them on.
 constexpr bool IsBackward(Phase phase) {

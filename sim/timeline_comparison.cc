@@ -15,8 +15,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kPhases = static_cast<int>(Phase::kFetch) + 1;
-
 Duration Length(const Timeline& timeline, TaskId task) {
   return timeline.end(task) - timeline.start(task);
 }
@@ -57,7 +55,7 @@ class Comparer {
       PhaseTime time;
       std::vector<double> errors, sigmas;
     };
-    std::array<Tasks, kPhases> phases;
+    std::array<Tasks, kPhaseCount> phases;
     const std::vector<int64_t> devices = DevicesByTask(schedule_);
     for (TaskId task = 0; task < schedule_.task_count(); ++task) {
       Tasks& tasks = phases[static_cast<int>(schedule_.tag(task).phase)];
@@ -72,7 +70,7 @@ class Comparer {
         tasks.sigmas.push_back(sigma->seconds() / time.measured.seconds());
       }
     }
-    for (int phase = 0; phase < kPhases; ++phase) {
+    for (int phase = 0; phase < kPhaseCount; ++phase) {
       Tasks& tasks = phases[phase];
       if (tasks.time.tasks == 0) continue;
       tasks.time.phase = static_cast<Phase>(phase);
@@ -88,8 +86,8 @@ class Comparer {
   }
 
   struct PathSums {
-    std::array<TimePair, kPhases + 1> phases;  // the last: nothing ran
-    std::vector<TimePair> ranks;               // by rank + 1
+    std::array<TimePair, kPhaseCount + 1> phases;  // the last: nothing ran
+    std::vector<TimePair> ranks;                   // by rank + 1
   };
 
   // Adds the timeline's critical path to one side of `sums`. By task, whether it is on it.
@@ -99,7 +97,7 @@ class Comparer {
     const TaskWaits waits(schedule_, timeline, nullptr);
     for (const PathSegment& segment : FindCriticalPath(timeline, waits)) {
       const bool runs = segment.activity == Activity::kWork;
-      const int part = runs ? static_cast<int>(schedule_.tag(segment.task).phase) : kPhases;
+      const int part = runs ? static_cast<int>(schedule_.tag(segment.task).phase) : kPhaseCount;
       sums.phases[part].*side += segment.to - segment.from;
       sums.ranks[FirstRankOf(schedule_, segment.task) + 1].*side += segment.to - segment.from;
       if (runs) is_on_path[segment.task] = true;
@@ -120,10 +118,10 @@ class Comparer {
     const auto is_on_none = [](const TimePair& time) {
       return time.predicted == Duration() && time.measured == Duration();
     };
-    for (int part = 0; part <= kPhases; ++part) {
+    for (int part = 0; part <= kPhaseCount; ++part) {
       if (is_on_none(sums.phases[part])) continue;
       PathTimes& row = result_.path.phases.emplace_back();
-      if (part < kPhases) row.phase = static_cast<Phase>(part);
+      if (part < kPhaseCount) row.phase = static_cast<Phase>(part);
       row.time = sums.phases[part];
     }
     for (size_t i = 0; i < sums.ranks.size(); ++i) {

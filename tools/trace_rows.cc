@@ -15,7 +15,6 @@ constexpr const char* kPhaseNames[] = {
 static_assert(std::size(kPhaseNames) == kPhaseCount);
 constexpr const char* kKeys[] = {"task", "micro_batch", "chunk", "stage",        "segment",
                                  "ops",  "bytes",       "op",    "predicted_ns", "waits_for"};
-constexpr int kOpKindCount = static_cast<int>(OpKind::kSoftmax) + 1;
 
 }  // namespace
 

@@ -14,7 +14,6 @@
 namespace stagecraft {
 
 // Numbers of names: the phases, then these, then the kinds of ops.
-inline constexpr int kPhaseCount = static_cast<int>(Phase::kFetch) + 1;
 inline constexpr int kBubbleName = kPhaseCount;
 inline constexpr int kFirstOpName = kPhaseCount + 1;
 // Of categories: the phases, then these.
