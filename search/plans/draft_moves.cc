@@ -87,9 +87,7 @@ void DraftMoves::ChangeOrder(const PlanDraft& draft, Drafts& found) const {
 }
 
 void DraftMoves::ChangeLayout(const PlanDraft& draft, Drafts& found) const {
-  const bool divides = std::any_of(draft.stages.begin(), draft.stages.end(),
-                                   [](const DraftStage& stage) { return stage.tensor > 1; });
-  if (divides) {
+  if (draft.divides_tensors()) {
     PlanDraft other = draft;
     other.sequence_parallel = !draft.sequence_parallel;
     found.push_back(std::move(other));

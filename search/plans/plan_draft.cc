@@ -13,12 +13,6 @@
 namespace stagecraft {
 namespace {
 
-template <typename T>
-bool Divides(const std::vector<T>& stages, int T::*tensor) {
-  return std::any_of(stages.begin(), stages.end(),
-                     [&](const T& stage) { return stage.*tensor > 1; });
-}
-
 // What of the draft lies in that pool.
 PlacedSets SetsIn(const Pool& pool, size_t index, const PlanDraft& draft) {
   PlacedSets sets{.first_device = pool.first, .set_devices = 0};
@@ -67,6 +61,11 @@ int PlanDraft::blocks() const {
   return sum;
 }
 
+bool PlanDraft::divides_tensors() const {
+  return std::any_of(stages.begin(), stages.end(),
+                     [](const DraftStage& stage) { return stage.tensor > 1; });
+}
+
 std::string PlanDraft::Describe() const {
   std::vector<int> tensors, blocks, replicas;
   for (const DraftStage& stage : stages) {
@@ -91,7 +90,8 @@ std::vector<Pool> DraftPools(const Cluster& cluster) {
 
 PlanDraft DraftOf(const Plan& plan, const SearchProblem& problem) {
   const Stage& first = plan.stages[0];
-  const bool divides = Divides(plan.stages, &Stage::tensor_parallel);
+  const bool divides = std::any_of(plan.stages.begin(), plan.stages.end(),
+                                   [](const Stage& stage) { return stage.tensor_parallel > 1; });
   PlanDraft draft{
       .order = plan.order,
       .chunks = plan.chunk_count(),
@@ -135,7 +135,7 @@ PlanDraft Settled(PlanDraft draft, const SearchProblem& problem) {
       draft.chunks = 1;
     }
   }
-  if (!Divides(draft.stages, &DraftStage::tensor)) {
+  if (!draft.divides_tensors()) {
     draft.sequence_parallel = problem.given.sequence_parallel != 0;
   }
   const bool is_alone = draft.replica_count() * draft.context == 1;

@@ -45,6 +45,7 @@ struct PlanDraft {
   }
   int devices() const;
   int blocks() const;
+  bool divides_tensors() const;  // in some stage
   // A few words each, for people.
   std::string Describe() const;
   friend auto operator<=>(const PlanDraft&, const PlanDraft&) = default;

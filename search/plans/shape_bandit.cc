@@ -14,15 +14,15 @@ constexpr double kLeft = -std::numeric_limits<double>::infinity();
 
 size_t ShapeBandit::Draw(Random& random) const {
   const std::vector<double> shares = Shares();
-  double left = random.Uniform();
-  size_t last = 0;  // that is not left
+  double rest = random.Uniform();
+  size_t drawn = 0;  // the last of all where shares add up to less than 1
   for (size_t i = 0; i < shares.size(); ++i) {
     if (shares[i] == 0) continue;
-    last = i;
-    left -= shares[i];
-    if (left < 0) break;
+    drawn = i;
+    rest -= shares[i];
+    if (rest < 0) break;
   }
-  return last;
+  return drawn;
 }
 
 std::vector<double> ShapeBandit::Shares() const {
@@ -47,7 +47,8 @@ void ShapeBandit::Learn(size_t shape, double reward) {
   mean_ = count_ == 0 ? reward : mean_ + (1 - kKeep) * off;
   variance_ = kKeep * variance_ + (1 - kKeep) * off * off;
   ++count_;
-  const double gain = off / (std::sqrt(variance_) + 1e-6);
+  constexpr double kLeastDeviation = 1e-6;  // of rewards that are all alike
+  const double gain = off / (std::sqrt(variance_) + kLeastDeviation);
   const std::vector<double> shares = Shares();
   for (size_t i = 0; i < logits_.size(); ++i) {
     if (logits_[i] == kLeft) continue;

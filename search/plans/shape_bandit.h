@@ -12,6 +12,8 @@ namespace stagecraft {
 // REINFORCE over logits, with a running mean and deviation of the rewards as baseline.
 class ShapeBandit {
  public:
+  // All as likely. `rate`: by how much, at most, a reward one deviation above the mean raises
+  // its shape's logit.
   ShapeBandit(size_t shapes, double rate) : logits_(shapes, 0.0), rate_(rate) {}
 
   // Precondition: not all shapes are left.
