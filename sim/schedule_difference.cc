@@ -137,8 +137,9 @@ class Finder {
       const Op got_op = WithoutLinks(got_.op(got_ops[i]));
       const bool has_same_flags = want_.flags(want)[i] == got_.flags(got)[i];
       if (want_op == got_op && has_same_flags) continue;
-      return fmt::format("ops[{}]: got {}, want {}{}", i, Describe(got_op), Describe(want_op),
-                         Describe(got_op) == Describe(want_op) ? ", alike in every field" : "");
+      return fmt::format(
+          "ops[{}]: got {}, want {}{}", i, Describe(got_op), Describe(want_op),
+          Describe(got_op) == Describe(want_op) ? "; they differ in a field not shown" : "");
     }
     alike_[want] = got;
     return {};
