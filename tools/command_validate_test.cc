@@ -2,12 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "costmodel/check.h"
 #include "tools/command.h"
+#include "tools/verb_testing.h"
 
 namespace stagecraft {
 namespace {
@@ -25,45 +23,11 @@ std::string Line(const std::string& id, int layers, const std::string& metric,
          model_kind + ",fp16," + metric + ",4x-full-attention," + value + ",g," + primary + ",1,\n";
 }
 
-class ValidateTest : public testing::Test {
+class ValidateTest : public VerbTest {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(folder_);
-  }
-
-  std::string Write(const std::string& name, const std::string& text) {
-    const std::filesystem::path path = folder_ / name;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path) << text;
-    return path.string();
-  }
-
-  int Run(const Args& args) {
-    std::istringstream in;
-    out_.str("");
-    std::ostringstream err;
-    return RunValidate(args, in, out_, err);
-  }
-
-  std::string ErrorOf(const Args& args) {
-    try {
-      Run(args);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "no error";
-  }
-
-  nlohmann::json Json(Args args) {
-    args.push_back("--json");
-    EXPECT_EQ(Run(args), kExitOk);
-    return nlohmann::json::parse(out_.str());
-  }
-
-  std::filesystem::path folder_;
-  std::ostringstream out_;
+  int Run(const Args& args) { return VerbTest::Run(RunValidate, args); }
+  nlohmann::json Json(const Args& args) { return VerbTest::Json(RunValidate, args); }
+  std::string ErrorOf(const Args& args) { return VerbTest::ErrorOf(RunValidate, args); }
 };
 
 TEST_F(ValidateTest, CountsPrimaryRowsAndListsReasons) {

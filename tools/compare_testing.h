@@ -2,17 +2,11 @@
 // differs.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "costmodel/units.h"
 #include "proto/timeline.pb.h"
@@ -21,6 +15,7 @@
 #include "sim/schedule_proto.h"
 #include "sim/timeline.h"
 #include "tools/command.h"
+#include "tools/verb_testing.h"
 
 namespace stagecraft {
 
@@ -28,48 +23,22 @@ inline const Args kJob = {
     "--model", "megatron:4x256x4", "--cluster", "h100-sxm:1x4", "--seq", "256", "--pp",
     "2",       "--global-batch",   "16",        "--quiet"};
 
-class CompareTimelinesTest : public testing::Test {
+class CompareTimelinesTest : public VerbTest {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
+    VerbTest::SetUp();
     simulated_ = nlohmann::json::parse(Simulate("predicted.pb", {"--json"}));
     ReadProtoFile(Path("predicted.pb"), &proto_);
   }
-
-  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
 
   std::string Simulate(const std::string& name, const Args& flags) {
     Args args = kJob;
     args.insert(args.end(), {"--timeline", Path(name)});
     args.insert(args.end(), flags.begin(), flags.end());
-    return Run(RunSimulate, args);
+    return Output(RunSimulate, args);
   }
 
-  static std::string Run(CommandFunction verb, const Args& args) {
-    std::istringstream in;
-    std::ostringstream out, err;
-    EXPECT_EQ(verb(args, in, out, err), kExitOk) << err.str();
-    return out.str();
-  }
-
-  std::string ErrorOf(const Args& args) {
-    std::istringstream in;
-    std::ostringstream out, err;
-    try {
-      RunCompare(args, in, out, err);
-    } catch (const InputError& error) {
-      EXPECT_EQ(out.str(), "");
-      return error.what();
-    }
-    return "no error";
-  }
-
-  void Write(const std::string& name, const TimelineProto& proto) const {
-    std::ofstream(Path(name), std::ios::binary) << proto.SerializeAsString();
-  }
+  std::string ErrorOf(const Args& args) { return VerbTest::ErrorOf(RunCompare, args); }
 
   // The schedule with other durations, as three steps of an executor.
   void WriteMeasured(const std::function<double(Phase)>& factor) {
@@ -91,13 +60,13 @@ class CompareTimelinesTest : public testing::Test {
     }
     for (const Duration duration : durations) measurement->add_task_sigma_ns(duration.ns() / 10);
     for (const int64_t bytes : proto_.peak_memory_bytes()) proto.add_peak_memory_bytes(2 * bytes);
-    Write("measured.pb", proto);
+    Write("measured.pb", proto.SerializeAsString());
   }
 
   nlohmann::json Compare(const Args& flags = {}) {
-    Args args = {Path("predicted.pb"), Path("measured.pb"), "--json", "--quiet"};
+    Args args = {Path("predicted.pb"), Path("measured.pb"), "--quiet"};
     args.insert(args.end(), flags.begin(), flags.end());
-    return nlohmann::json::parse(Run(RunCompare, args));
+    return Json(RunCompare, args);
   }
 
   static nlohmann::json RowOf(const nlohmann::json& rows, const char* key,
@@ -109,7 +78,6 @@ class CompareTimelinesTest : public testing::Test {
     return {};
   }
 
-  std::filesystem::path folder_;
   nlohmann::json simulated_;
   TimelineProto proto_;
   Duration measured_step_;

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -16,11 +14,9 @@
 namespace stagecraft {
 namespace {
 
-using Json = nlohmann::json;
-
 TEST_F(CompareTimelinesTest, KnownFactorsAreFound) {
   WriteMeasured([](Phase phase) { return phase == Phase::kForward ? 2.0 : 1.0; });
-  const Json report = Compare({"--top", "3"});
+  const nlohmann::json report = Compare({"--top", "3"});
   EXPECT_EQ(report["command"], "compare");
   EXPECT_EQ(report["measured"]["executor"], "host");
   EXPECT_EQ(report["measured"]["steps"], 3);
@@ -29,7 +25,7 @@ TEST_F(CompareTimelinesTest, KnownFactorsAreFound) {
   EXPECT_NEAR(report["step"]["measured_sigma_ms"], 0.010, 1e-6);
   EXPECT_LT(report["step"]["error_percent"], 0);
 
-  const Json forward = RowOf(report["phases"], "phase", "forward");
+  const nlohmann::json forward = RowOf(report["phases"], "phase", "forward");
   EXPECT_NEAR(forward["error_percent"], -50, 1e-6);
   EXPECT_NEAR(forward["median_absolute_error_percent"], 50, 1e-6);
   EXPECT_NEAR(forward["median_sigma_percent"], 10, 0.1);
@@ -37,13 +33,13 @@ TEST_F(CompareTimelinesTest, KnownFactorsAreFound) {
 
   ASSERT_EQ(report["worst_tasks"].size(), 3u);
   EXPECT_EQ(report["tasks"].size(), simulated_["tasks"]);
-  for (const Json& task : report["worst_tasks"]) {
-    const Json& row = report["tasks"][task.get<int>()];
+  for (const nlohmann::json& task : report["worst_tasks"]) {
+    const nlohmann::json& row = report["tasks"][task.get<int>()];
     EXPECT_EQ(row["task"], task);
     EXPECT_EQ(row["phase"], "forward");
     EXPECT_NEAR(row["error_percent"], -50, 1e-6);
   }
-  for (const Json& rank : report["ranks"]) {
+  for (const nlohmann::json& rank : report["ranks"]) {
     EXPECT_NEAR(rank["peak_memory_error_percent"], -50, 1e-6);
   }
 }
@@ -51,11 +47,11 @@ TEST_F(CompareTimelinesTest, KnownFactorsAreFound) {
 // Passes mix products and the rest; messages and reductions are of one class.
 TEST_F(CompareTimelinesTest, OpClassesOfTheirOwnTasksAreExact) {
   WriteMeasured([](Phase phase) { return IsPass(phase) ? 1.25 : 0.5; });
-  const Json rows = Compare()["op_classes"];
-  const Json gemm = RowOf(rows, "op", "gemm");
+  const nlohmann::json rows = Compare()["op_classes"];
+  const nlohmann::json gemm = RowOf(rows, "op", "gemm");
   EXPECT_NEAR(gemm["error_percent"], -20, 0.01);
   EXPECT_LT(gemm["exact_percent"], 100);
-  const Json send = RowOf(rows, "op", "send-recv");
+  const nlohmann::json send = RowOf(rows, "op", "send-recv");
   EXPECT_NEAR(send["error_percent"], 100, 0.1);
   EXPECT_EQ(send["exact_percent"], 100);
 }
@@ -76,9 +72,9 @@ TEST_F(CompareTimelinesTest, OpTimesAreThoseOfTheSimulation) {
 
 TEST_F(CompareTimelinesTest, CriticalPathsAddUpToTheirSteps) {
   WriteMeasured([](Phase phase) { return phase == Phase::kGradReduce ? 50.0 : 1.0; });
-  const Json report = Compare();
+  const nlohmann::json report = Compare();
   double predicted = 0, measured = 0;
-  for (const Json& row : report["critical_path"]["phases"]) {
+  for (const nlohmann::json& row : report["critical_path"]["phases"]) {
     predicted += row["predicted_ms"].get<double>();
     measured += row["measured_ms"].get<double>();
   }
@@ -89,7 +85,7 @@ TEST_F(CompareTimelinesTest, CriticalPathsAddUpToTheirSteps) {
 
 TEST_F(CompareTimelinesTest, IdleTimeIsThatOfSimulate) {
   WriteMeasured([](Phase phase) { return IsPass(phase) ? 1.0 : 40.0; });
-  const Json report = Compare();
+  const nlohmann::json report = Compare();
   EXPECT_NEAR(report["predicted_bubble_fraction"], simulated_["bubble_fraction"], 1e-9);
   EXPECT_GT(report["measured_bubble_fraction"], report["predicted_bubble_fraction"]);
 }
@@ -97,9 +93,9 @@ TEST_F(CompareTimelinesTest, IdleTimeIsThatOfSimulate) {
 // But for what its allocator loses.
 TEST_F(CompareTimelinesTest, PredictedMemoryIsThatOfSimulate) {
   WriteMeasured([](Phase) { return 1.0; });
-  const Json ranks = Compare()["ranks"];
+  const nlohmann::json ranks = Compare()["ranks"];
   ASSERT_EQ(ranks.size(), simulated_["memory"].size());
-  for (const Json& stage : simulated_["memory"]) {
+  for (const nlohmann::json& stage : simulated_["memory"]) {
     const double held = stage["peak"].get<double>() - stage["fragmentation"].get<double>();
     EXPECT_NEAR(ranks[stage["stage"].get<int>()]["predicted_peak_memory_gib"], held, 1e-9);
   }
@@ -107,7 +103,7 @@ TEST_F(CompareTimelinesTest, PredictedMemoryIsThatOfSimulate) {
 
 // What a file says of memory and ops is of its ranks, folded or not.
 TEST_F(CompareTimelinesTest, FoldedOrNotTheSumsAreTheSame) {
-  Json reports[2];
+  nlohmann::json reports[2];
   for (const bool unfold : {false, true}) {
     Simulate("predicted.pb", unfold ? Args{"--unfold"} : Args{});
     ReadProtoFile(Path("predicted.pb"), &proto_);
@@ -128,11 +124,10 @@ TEST_F(CompareTimelinesTest, FoldedOrNotTheSumsAreTheSame) {
 TEST_F(CompareTimelinesTest, TheTraceShowsBothAndIsSound) {
   WriteMeasured([](Phase) { return 1.5; });
   for (const char* name : {"both.pftrace", "both.json"}) {
-    const Json report = Compare({"--trace", Path(name)});
-    const std::string verdict = Run(RunCheck, {Path(name)});
+    const nlohmann::json report = Compare({"--trace", Path(name)});
+    const std::string verdict = Output(RunCheck, {Path(name)});
     EXPECT_NE(verdict.find(" trace, "), std::string::npos) << verdict;
-    std::ifstream file(Path(name), std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    const std::string bytes = Read(Path(name));
     EXPECT_NE(bytes.find("compute predicted"), std::string::npos);
     EXPECT_NE(bytes.find("compute measured"), std::string::npos);
   }
@@ -140,7 +135,7 @@ TEST_F(CompareTimelinesTest, TheTraceShowsBothAndIsSound) {
 
 TEST_F(CompareTimelinesTest, TheTextNamesWhatIsWrong) {
   WriteMeasured([](Phase phase) { return phase == Phase::kForward ? 2.0 : 1.0; });
-  const std::string text = Run(RunCompare, {Path("predicted.pb"), Path("measured.pb")});
+  const std::string text = Output(RunCompare, {Path("predicted.pb"), Path("measured.pb")});
   for (const char* words :
        {"executor host, test 1.0", "mean of 3 steps", "by phase, ms", "-50.0 %", "by op class",
         "critical paths, ms", "passes beside communication", "unmatched", "by rank: passes",
@@ -148,12 +143,12 @@ TEST_F(CompareTimelinesTest, TheTextNamesWhatIsWrong) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   }
   EXPECT_EQ(
-      Run(RunCompare, {Path("predicted.pb"), Path("measured.pb"), "--top", "0"}).find("worst"),
+      Output(RunCompare, {Path("predicted.pb"), Path("measured.pb"), "--top", "0"}).find("worst"),
       std::string::npos);
 }
 
 TEST_F(CompareTimelinesTest, WhatIsAsPredictedHasNoSign) {
-  const std::string text = Run(RunCompare, {Path("predicted.pb"), Path("predicted.pb")});
+  const std::string text = Output(RunCompare, {Path("predicted.pb"), Path("predicted.pb")});
   EXPECT_NE(text.find(" 0.0 %"), std::string::npos) << text;
   EXPECT_EQ(text.find("+0"), std::string::npos) << text;
   EXPECT_EQ(text.find("-0"), std::string::npos) << text;
@@ -163,8 +158,8 @@ TEST_F(CompareTimelinesTest, ManyRanksAreShownWorstFirst) {
   Args args = kJob;
   args[3] = "h100-sxm:4x8";
   args.insert(args.end(), {"--unfold", "--timeline", Path("many.pb")});
-  Run(RunSimulate, args);
-  const std::string text = Run(RunCompare, {Path("many.pb"), Path("many.pb")});
+  Output(RunSimulate, args);
+  const std::string text = Output(RunCompare, {Path("many.pb"), Path("many.pb")});
   EXPECT_NE(text.find("GiB (16 of 32, the worst first)\n"), std::string::npos) << text;
 }
 
@@ -186,7 +181,7 @@ TEST_F(CompareTimelinesTest, LinksMayDiffer) {
   Args args = kJob;
   args[3] = "a100-sxm4-80gb:1x4";
   args.insert(args.end(), {"--timeline", Path("predicted.pb")});
-  Run(RunSimulate, args);
+  Output(RunSimulate, args);
   EXPECT_GT(Compare()["step"]["error_percent"], 0);
 }
 
@@ -204,7 +199,7 @@ TEST_F(CompareTimelinesTest, WhatCannotBeComparedIsSaid) {
   EXPECT_NE(ErrorOf({predicted, Path("none.pb")}).find("none.pb"), std::string::npos);
   TimelineProto bare = proto_;
   bare.clear_schedule();
-  Write("bare.pb", bare);
+  Write("bare.pb", bare.SerializeAsString());
   EXPECT_EQ(ErrorOf({predicted, Path("bare.pb")}),
             Path("bare.pb") + ": timeline.schedule: got none, want the one that was run");
 }
@@ -214,9 +209,9 @@ TEST_F(CompareTimelinesTest, ATraceThatCannotBeDrawnNamesTheFile) {
   TimelineProto proto = proto_;
   for (int task = 0; task < proto.start_ns_size(); ++task) proto.set_start_ns(task, 0);
   proto.clear_fingerprint();
-  Write("measured.pb", proto);
+  Write("measured.pb", proto.SerializeAsString());
   EXPECT_TRUE(Compare()["measured"]["executor"].is_null());
-  const Json notes = Compare()["notes"];
+  const nlohmann::json notes = Compare()["notes"];
   EXPECT_NE(notes.dump().find("start before what they wait for has ended"), std::string::npos);
   const std::string error =
       ErrorOf({Path("predicted.pb"), Path("measured.pb"), "--trace", Path("both.pftrace")});
@@ -224,7 +219,7 @@ TEST_F(CompareTimelinesTest, ATraceThatCannotBeDrawnNamesTheFile) {
 }
 
 TEST_F(CompareTimelinesTest, HelpExplainsBothUses) {
-  const std::string help = Run(RunCompare, {"--help"});
+  const std::string help = Output(RunCompare, {"--help"});
   EXPECT_NE(help.find("Example: stagecraft compare predicted.pb measured.pb"), std::string::npos);
   EXPECT_NE(help.find("Example: stagecraft compare --network"), std::string::npos);
 }
