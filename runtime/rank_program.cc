@@ -173,7 +173,23 @@ class ProgramMaker {
   std::vector<int32_t> step_of_;  // by task; -1: of other ranks
 };
 
+// The entry of a task among those in ascending order.
+template <typename Entry>
+const Entry* FindTask(const std::vector<Entry>& entries, TaskId task) {
+  const auto found =
+      std::lower_bound(entries.begin(), entries.end(), task,
+                       [](const Entry& e, TaskId wanted) { return e.task < wanted; });
+  return found == entries.end() || found->task != task ? nullptr : &*found;
+}
+
 }  // namespace
+
+int32_t RankProgram::StepOf(TaskId task) const {
+  const RankStep* const step = FindTask(steps, task);
+  return step == nullptr ? -1 : static_cast<int32_t>(step - steps.data());
+}
+
+const AwaitedSignal* RankProgram::SignalOf(TaskId task) const { return FindTask(awaited, task); }
 
 std::vector<int32_t> TaskRanks(const Schedule& schedule, TaskId task) {
   std::vector<int32_t> ranks;

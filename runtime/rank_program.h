@@ -35,9 +35,14 @@ struct AwaitedSignal {
 
 struct RankProgram {
   int32_t rank = -1;
-  int window = 0;               // messages of a sender's lane that are received ahead
-  std::vector<RankStep> steps;  // ascending by task
-  std::vector<AwaitedSignal> awaited;
+  int window = 0;                      // messages of a sender's lane that are received ahead
+  std::vector<RankStep> steps;         // ascending by task
+  std::vector<AwaitedSignal> awaited;  // likewise
+
+  // Of a task, its index in steps; -1: the rank has no part in it.
+  int32_t StepOf(TaskId task) const;
+  // nullptr: nobody says so.
+  const AwaitedSignal* SignalOf(TaskId task) const;
 };
 
 // Ranks that take part in a task: those of its lanes and of its communicator, ascending.

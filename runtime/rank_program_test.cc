@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -50,8 +49,7 @@ struct Ranks {
 };
 
 const RankStep& StepOf(const RankProgram& program, TaskId task) {
-  return *std::find_if(program.steps.begin(), program.steps.end(),
-                       [&](const RankStep& step) { return step.task == task; });
+  return program.steps[program.StepOf(task)];
 }
 
 TEST(RankProgramTest, BothEndsOfAMessageTakePartInIt) {
@@ -74,6 +72,8 @@ TEST(RankProgramTest, BothEndsOfAMessageTakePartInIt) {
   EXPECT_EQ(StepOf(receiver, send).waits, 0);
   EXPECT_EQ(StepOf(receiver, second).waits, 1);
   EXPECT_TRUE(receiver.awaited.empty());
+  EXPECT_EQ(receiver.SignalOf(send), nullptr);
+  EXPECT_EQ(receiver.StepOf(first), -1);
 }
 
 TEST(RankProgramTest, OneWhoHasNoPartInATaskHearsOfItsEnd) {

@@ -7,77 +7,21 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <numeric>
 #include <string>
 #include <vector>
 
 #include "runtime/host_executor.h"
 #include "runtime/mpi_world.h"
 #include "sim/cluster.h"
-#include "sim/decoder.h"
 #include "sim/lowering.h"
 #include "sim/lowering_testing.h"
-#include "sim/pipeline/order_kind.h"
 #include "sim/plan.h"
 #include "sim/plan_orders.h"
-#include "sim/test_decoders.h"
+#include "tests/gradient_cases.h"
 #include "tests/small_network.h"
 
 namespace stagecraft {
 namespace {
-
-constexpr int kLayers = 14;  // blocks; embedding and head besides
-constexpr double kMostError = 1e-5;
-
-struct Case {
-  std::string name;
-  PlanDegrees degrees;
-};
-
-// What an order takes, on so many ranks with so many replicas; pipelines of one stage too.
-std::vector<Case> Cases(int ranks) {
-  std::vector<Case> cases;
-  for (int index = 0; index < kPipelineOrderCount; ++index) {
-    const auto order = static_cast<PipelineOrder>(index);
-    if (IsAsynchronous(order) || order == PipelineOrder::kCustom) continue;
-    for (int replicas = 1; replicas <= ranks; ++replicas) {
-      if (ranks % replicas != 0) continue;
-      for (const int chunks : {LeastChunks(order), LeastChunks(order) + 1}) {
-        const int stages = ranks / replicas;
-        if (!FindChunkError(order, PlacementOf(order), stages, chunks).empty()) continue;
-        for (const bool overlaps : {false, true}) {
-          if (overlaps && replicas == 1) continue;
-          PlanDegrees degrees = Degrees(1, stages);
-          degrees.order = order;
-          degrees.chunks = chunks;
-          degrees.micro_batch = 1;
-          degrees.global_batch = 8 * replicas;
-          degrees.zero = 0;
-          degrees.overlap_grad_reduce = overlaps;
-          cases.push_back({fmt::format("{} pp {} vpp {} dp {}{}", Name(order), stages, chunks,
-                                       replicas, overlaps ? " overlapped" : ""),
-                           degrees});
-        }
-      }
-    }
-  }
-  // Stages of unlike replicas.
-  for (const std::vector<int>& replicas : {std::vector<int>{2, 1}, {1, 2}, {1, 2, 1}, {3, 1}}) {
-    if (std::accumulate(replicas.begin(), replicas.end(), 0) != ranks) continue;
-    for (const PipelineOrder order :
-         {PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward}) {
-      PlanDegrees degrees = Degrees(1, static_cast<int>(replicas.size()));
-      degrees.order = order;
-      degrees.micro_batch = 1;
-      degrees.global_batch = 12;
-      degrees.zero = 0;
-      degrees.stage_replicas = replicas;
-      cases.push_back(
-          {fmt::format("{} replicas {}", Name(order), fmt::join(replicas, "-")), degrees});
-    }
-  }
-  return cases;
-}
 
 // Starts and ends of this rank's own steps keep to its program.
 int OutOfOrder(const HostExecutor& executor) {
@@ -94,19 +38,12 @@ int OutOfOrder(const HostExecutor& executor) {
 // The exit code of one rank of many.
 int RunRank() {
   MpiWorld world;
-  // Embedding and head share no parameters.
-  const DecoderConfig config = SizedDecoder("llama", {.layers = kLayers,
-                                                      .hidden = 256,
-                                                      .heads = 8,
-                                                      .ffn = 512,
-                                                      .vocab = 1024,
-                                                      .max_sequence = 512});
-  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "untied");
+  const Workload workload = GradientWorkload();
   const Cluster cluster = MakeCluster(1, world.size());
   const PlainModel model;
   const Layers layers(workload.layer_count());
   int run = 0, wrong = 0;
-  for (const Case& one : Cases(world.size())) {
+  for (const GradientCase& one : GradientCases(world.size())) {
     const Plan plan =
         WithOrders(MakePlan(one.degrees, workload, cluster), workload, cluster, model);
     const Schedule schedule = Lower(plan, workload, cluster, {.unfold = true});
@@ -114,7 +51,7 @@ int RunRank() {
     HostExecutor executor(world, work);
     const Timeline timeline = executor.Execute(schedule);
     const double error = work.Error(layers.Gradients(static_cast<int>(plan.micro_batches())));
-    const bool is_right = error < kMostError && OutOfOrder(executor) == 0 &&
+    const bool is_right = error < kMostGradientError && OutOfOrder(executor) == 0 &&
                           timeline.task_count() == schedule.task_count();
     if (!is_right) {
       std::fprintf(stderr, "rank %d: %s: error %g, %d out of order\n", world.rank(),

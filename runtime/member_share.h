@@ -1,0 +1,22 @@
+// MemberShare: the part of a buffer that one of those who share it has.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "costmodel/divide.h"
+
+namespace stagecraft {
+
+// In elements; the last ones may have less, or nothing.
+struct MemberShare {
+  int64_t begin = 0, end = 0;
+
+  static MemberShare Of(int64_t count, int members, int member) {
+    const int64_t share = DivideUp(count, members);
+    return {std::min(count, member * share), std::min(count, (member + 1) * share)};
+  }
+  int64_t count() const { return end - begin; }
+};
+
+}  // namespace stagecraft

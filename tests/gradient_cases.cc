@@ -1,0 +1,68 @@
+#include "tests/gradient_cases.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "sim/decoder.h"
+#include "sim/pipeline/order_kind.h"
+#include "sim/plan_orders.h"
+#include "sim/test_decoders.h"
+
+namespace stagecraft {
+
+std::vector<GradientCase> GradientCases(int ranks) {
+  std::vector<GradientCase> cases;
+  for (int index = 0; index < kPipelineOrderCount; ++index) {
+    const auto order = static_cast<PipelineOrder>(index);
+    if (IsAsynchronous(order) || order == PipelineOrder::kCustom) continue;
+    for (int replicas = 1; replicas <= ranks; ++replicas) {
+      if (ranks % replicas != 0) continue;
+      for (const int chunks : {LeastChunks(order), LeastChunks(order) + 1}) {
+        const int stages = ranks / replicas;
+        if (!FindChunkError(order, PlacementOf(order), stages, chunks).empty()) continue;
+        for (const bool overlaps : {false, true}) {
+          if (overlaps && replicas == 1) continue;
+          PlanDegrees degrees = Degrees(1, stages);
+          degrees.order = order;
+          degrees.chunks = chunks;
+          degrees.micro_batch = 1;
+          degrees.global_batch = 8 * replicas;
+          degrees.zero = 0;
+          degrees.overlap_grad_reduce = overlaps;
+          cases.push_back({fmt::format("{} pp {} vpp {} dp {}{}", Name(order), stages, chunks,
+                                       replicas, overlaps ? " overlapped" : ""),
+                           degrees});
+        }
+      }
+    }
+  }
+  // Stages of unlike replicas.
+  for (const std::vector<int>& replicas : {std::vector<int>{2, 1}, {1, 2}, {1, 2, 1}, {3, 1}}) {
+    if (std::accumulate(replicas.begin(), replicas.end(), 0) != ranks) continue;
+    for (const PipelineOrder order :
+         {PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward}) {
+      PlanDegrees degrees = Degrees(1, static_cast<int>(replicas.size()));
+      degrees.order = order;
+      degrees.micro_batch = 1;
+      degrees.global_batch = 12;
+      degrees.zero = 0;
+      degrees.stage_replicas = replicas;
+      cases.push_back(
+          {fmt::format("{} replicas {}", Name(order), fmt::join(replicas, "-")), degrees});
+    }
+  }
+  return cases;
+}
+
+Workload GradientWorkload() {
+  const DecoderConfig config = SizedDecoder("llama", {.layers = kGradientLayers,
+                                                      .hidden = 256,
+                                                      .heads = 8,
+                                                      .ffn = 512,
+                                                      .vocab = 1024,
+                                                      .max_sequence = 512});
+  return BuildDecoder(config, AttentionBackend::kFlash, "untied");
+}
+
+}  // namespace stagecraft
