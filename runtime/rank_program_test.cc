@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "costmodel/check.h"
-#include "runtime/host_executor.h"
 
 namespace stagecraft {
 namespace {
@@ -130,21 +129,6 @@ TEST(RankProgramTest, OpsOfABlockRunAmongRanksOfTheirDimension) {
   EXPECT_EQ(BlockPeers(schedule, 5, op, 0), (std::vector<int32_t>{4, 5}));
   EXPECT_EQ(BlockPeers(schedule, 5, op, kContextGroup), (std::vector<int32_t>{5, 7}));
   EXPECT_EQ(BlockPeers(schedule, 2, op, kExpertGroup), (std::vector<int32_t>{2, 3}));
-}
-
-// What ranks saw is moved as little as makes a timeline of the schedule of it.
-TEST(SettleTimesTest, NothingBeginsBeforeWhatItWaitsForHasEnded) {
-  Ranks ranks(2);
-  const TaskId first = ranks.Pass(0);
-  const TaskId second = ranks.Pass(0);
-  const TaskId other = ranks.Pass(1, {first});
-  const Schedule schedule = ranks.builder.Build();
-  const Timeline timeline = SettleTimes(schedule, {10_us, 19_us, 18_us}, {20_us, 30_us, 19_us});
-  EXPECT_EQ(timeline.start(second), 20_us);
-  EXPECT_EQ(timeline.end(second), 30_us);
-  EXPECT_EQ(timeline.start(other), 20_us);
-  EXPECT_EQ(timeline.end(other), 20_us);
-  EXPECT_EQ(timeline.start(first), 10_us);
 }
 
 }  // namespace
