@@ -1,0 +1,62 @@
+#include "runtime/cuda/run_checks.h"
+
+#include <fmt/format.h>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+// A process drives one board, whose parts the ranks are.
+void CheckParts(const CudaRunRequest& request) {
+  const std::vector<CudaPlace>& places = request.places;
+  for (size_t rank = 0; rank < places.size(); ++rank) {
+    if (places[rank].board != places[0].board) {
+      throw InputError(
+          fmt::format("run: rank {}: got board {}, want {} as rank 0 has: ranks of "
+                      "one process share a board, others have a process each",
+                      rank, places[rank].board, places[0].board));
+    }
+    if (places.size() > 1 && places[rank].multiprocessors == 0) {
+      throw InputError(
+          fmt::format("run: rank {}: got all of board {}, want a part of it: {} ranks "
+                      "share it",
+                      rank, places[rank].board, places.size()));
+    }
+  }
+}
+
+}  // namespace
+
+void CheckCudaRun(const CudaRunRequest& request) {
+  CHECK(request.schedule != nullptr);
+  const size_t ranks = request.schedule->ranks().size();
+  const int processes = request.process.size;
+  if (ranks == 0 || request.schedule->task_count() == 0) {
+    throw InputError("run: got a schedule without tasks, want one that ranks execute");
+  }
+  if (request.places.size() != ranks) {
+    throw InputError(
+        fmt::format("run: got places for {} ranks, want {}, one for each rank of the "
+                    "plan",
+                    request.places.size(), ranks));
+  }
+  if (processes != 1 && static_cast<size_t>(processes) != ranks) {
+    throw InputError(
+        fmt::format("run: got {} processes, want {}, one a rank of the plan", processes, ranks));
+  }
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    const CudaPlace& place = request.places[rank];
+    if (place.board >= 0 && place.multiprocessors >= 0) continue;
+    throw InputError(
+        fmt::format("run: rank {}: got board {} and {} multiprocessors, want none "
+                    "below 0",
+                    rank, place.board, place.multiprocessors));
+  }
+  if (processes == 1) return CheckParts(request);
+  if (request.process.address.empty()) {
+    throw InputError("run: got no address, want \"host:port\" where the processes meet");
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,61 @@
+#include "runtime/exchange_buffers.h"
+
+#include <algorithm>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+// A message of nothing still says that it came.
+constexpr Bytes kLeastMessage(4);
+
+}  // namespace
+
+Bytes ExchangedBytes(const Schedule& schedule, const Command& command) {
+  const BlockId block = schedule.block(command.task);
+  if (block < 0 || schedule.ops(block).empty()) return kLeastMessage;
+  return std::max(kLeastMessage, schedule.op(schedule.ops(block)[command.first]).bytes);
+}
+
+const std::vector<int32_t>& MessageEnds(const StreamProgram& program, const Command& command) {
+  const RankProgram& rank = program.ranks[program.streams[command.stream].rank];
+  const int32_t step = rank.StepOf(command.task);
+  CHECK(step >= 0);
+  return rank.steps[step].peers;
+}
+
+std::map<BufferKey, Bytes> ExchangeBuffers(const Schedule& schedule, const StreamProgram& program) {
+  std::map<BufferKey, Bytes> buffers;
+  const auto need = [&](int32_t stream, int32_t rank, Bytes bytes) {
+    Bytes& own = buffers[{stream, rank}];
+    own = std::max(own, bytes);
+  };
+  for (const Command& command : program.commands) {
+    const int32_t rank = program.streams[command.stream].rank;
+    switch (command.kind) {
+      case CommandKind::kShare: {
+        const OpId op = schedule.ops(schedule.block(command.task))[command.first];
+        const int times = schedule.op(op).kind == OpKind::kAllToAll ? 2 : 1;
+        need(command.stream, rank, times * ExchangedBytes(schedule, command));
+        break;
+      }
+      case CommandKind::kCopy:
+        need(command.stream, MessageEnds(program, command)[1], ExchangedBytes(schedule, command));
+        [[fallthrough]];
+      case CommandKind::kSend:
+      case CommandKind::kReceive:
+        need(command.stream, rank, ExchangedBytes(schedule, command));
+        break;
+      case CommandKind::kSay:
+      case CommandKind::kHear:
+        need(command.stream, rank, kLeastMessage);
+        break;
+      default:
+        break;
+    }
+  }
+  return buffers;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,31 @@
+// MemoryRing: places in a piece of memory that goes round.
+#pragma once
+
+#include <cstddef>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+
+// Operands of ops lie one behind another, so that none finds its own in a cache that others
+// would not.
+class MemoryRing {
+ public:
+  explicit MemoryRing(size_t bytes) : bytes_(bytes) {}
+
+  // Where the next `bytes`, at most all, begin.
+  size_t Take(size_t bytes) {
+    CHECK(bytes <= bytes_);
+    if (bytes > bytes_ - next_) next_ = 0;
+    const size_t at = next_;
+    next_ += bytes;
+    return at;
+  }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_;
+  size_t next_ = 0;
+};
+
+}  // namespace stagecraft
