@@ -2,15 +2,11 @@
 #include <chrono>
 #include <utility>
 
-#include "costmodel/check.h"
-#include "runtime/cuda/attention_op.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/cuda_timer.h"
 #include "runtime/cuda/device_op.h"
-#include "runtime/cuda/gemm_op.h"
-#include "runtime/cuda/row_op.h"
+#include "runtime/cuda/device_ops.h"
 #include "runtime/cuda/sensors.h"
-#include "runtime/cuda/stream_op.h"
 
 namespace stagecraft {
 namespace {
@@ -158,44 +154,9 @@ class CudaTimedOp final : public TimedOp {
   double last_seconds_ = 1;
 };
 
-std::string CudaVersion(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
-// One of the vendor's libraries: loaded at the first op that needs it, and not
-// asked for again where it is not there.
-template <typename Library, std::shared_ptr<Library> (*load)()>
-class Lazy {
- public:
-  std::shared_ptr<Library> Get() {
-    if (library_ == nullptr && reason_.empty()) {
-      try {
-        library_ = load();
-      } catch (const Unsupported& missing) {
-        reason_ = missing.what();
-      }
-    }
-    if (library_ == nullptr) throw Unsupported(reason_);
-    return library_;
-  }
-  // Its version; empty where it is not there.
-  std::string Version() {
-    try {
-      return ", " + VersionOf(*Get());
-    } catch (const Unsupported&) {
-      return "";
-    }
-  }
-
- private:
-  std::shared_ptr<Library> library_;
-  std::string reason_;
-};
-
 class CudaOpTimer final : public OpTimer {
  public:
   explicit CudaOpTimer(int ordinal) {
-    CHECK_CUDA(cudaSetDevice(ordinal));
     cudaDeviceProp properties;
     CHECK_CUDA(cudaGetDeviceProperties(&properties, ordinal));
     char bus[32] = "";
@@ -214,63 +175,29 @@ class CudaOpTimer final : public OpTimer {
     size_t free = 0, all = 0;
     CHECK_CUDA(cudaMemGetInfo(&free, &all));
     device_.memory = Bytes(static_cast<int64_t>(free));
-    int runtime = 0, driver = 0;
-    CHECK_CUDA(cudaRuntimeGetVersion(&runtime));
-    CHECK_CUDA(cudaDriverGetVersion(&driver));
-    device_.software = "cuda " + CudaVersion(runtime) + ", driver for " + CudaVersion(driver) +
-                       cublas_.Version() + cudnn_.Version();
+    device_.software = ops_.Software();
   }
 
   MeasuredDevice device() const override { return device_; }
 
   PreparedOp Prepare(const ProfileCase& one) override {
     try {
-      return {std::make_unique<CudaTimedOp>(MakeOp(one), context_), ""};
+      return {std::make_unique<CudaTimedOp>(ops_.Make(one), context_), ""};
     } catch (const Unsupported& reason) {
       return {nullptr, reason.what()};
     }
   }
 
  private:
-  std::unique_ptr<DeviceOp> MakeOp(const ProfileCase& one) {
-    switch (one.op.kind) {
-      case OpKind::kGemm:
-        return MakeGemmOp(one, cublas_.Get());
-      case OpKind::kAttention:
-        return MakeAttentionOp(one, cudnn_.Get());
-      case OpKind::kNorm:
-      case OpKind::kSoftmax:
-        return MakeRowOp(one);
-      case OpKind::kElementwise:
-      case OpKind::kOptimizer:
-        return MakeStreamOp(one);
-      case OpKind::kSendRecv:
-        return MakeHostCopy(one);
-      default:
-        throw Unsupported(std::string("no ") + Name(one.op.kind) + " on one device");
-    }
-  }
-
   DeviceContext context_;
   MeasuredDevice device_;
-  Lazy<CublasLt, LoadCublasLt> cublas_;
-  Lazy<Cudnn, LoadCudnn> cudnn_;
+  DeviceOps ops_;
 };
 
 }  // namespace
 
 std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place) {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice) {
-    throw InputError(
-        place + ": got a CUDA device, want a machine that has one: " + cudaGetErrorString(status));
-  }
-  CheckCuda(status, "cudaGetDeviceCount");
-  if (ordinal >= count) {
-    throw InputError(place + ": got device " + std::to_string(ordinal) + ", want 0 to " +
-                     std::to_string(count - 1));
-  }
+  UseDevice(ordinal, place);
   return std::make_unique<CudaOpTimer>(ordinal);
 }
 

@@ -39,8 +39,8 @@ size_t ResultSize(DType dtype) {
 // right operand its first.
 class GemmOp final : public DeviceOp {
  public:
-  GemmOp(const ProfileCase& one, std::shared_ptr<CublasLt> library)
-      : op_(one.op), library_(std::move(library)) {
+  GemmOp(const ProfileCase& one, std::shared_ptr<CublasLt> library, const GemmOptions& options)
+      : op_(one.op), library_(std::move(library)), options_(options) {
     transposes_right_ = one.kernel == kLinear;
     transposes_left_ = one.kernel == kLinearWeightGradient;
     if (op_.dtype == DType::kFp8 && !transposes_right_) {
@@ -51,7 +51,7 @@ class GemmOp final : public DeviceOp {
   }
 
   size_t operand_bytes() const override {
-    return result_offset() + Aligned(Count(op_.m, op_.n) * ResultSize(op_.dtype));
+    return result_offset() + (options_.results ? 0 : ResultBytes(op_));
   }
 
   void Fill(std::byte* operands, cudaStream_t stream) override {
@@ -62,7 +62,8 @@ class GemmOp final : public DeviceOp {
 
   void Launch(std::byte* operands, cudaStream_t stream) override {
     const float one = 1, zero = 0;
-    std::byte* const result = operands + result_offset();
+    std::byte* const result =
+        options_.results ? options_.results(ResultBytes(op_)) : operands + result_offset();
     CHECK_CUBLAS(library_->Matmul(library_->handle, product_.get(), &one, operands + right_offset(),
                                   right_.get(), operands, left_.get(), &zero, result, result_.get(),
                                   result, result_.get(), &chosen_.algo, library_->workspace.get(),
@@ -117,6 +118,9 @@ class GemmOp final : public DeviceOp {
                              : MakeLayout(formats.operands, op_.k, op_.m);
     result_ = MakeLayout(formats.result, op_.n, op_.m);
     if (op_.dtype == DType::kFp8) ScaleOperands();
+    if (options_.multiprocessors > 0) {
+      Set(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, static_cast<int32_t>(options_.multiprocessors));
+    }
   }
 
   // One scale a tensor, as training recipes have it; sums are kept as forward
@@ -152,6 +156,7 @@ class GemmOp final : public DeviceOp {
 
   Op op_;
   std::shared_ptr<CublasLt> library_;
+  GemmOptions options_;
   bool transposes_right_ = false, transposes_left_ = false;
   Product product_;
   Layout right_, left_, result_;
@@ -169,8 +174,14 @@ std::string VersionOf(const CublasLt& library) {
          "." + std::to_string(version % 100);
 }
 
-std::unique_ptr<DeviceOp> MakeGemmOp(const ProfileCase& one, std::shared_ptr<CublasLt> library) {
-  return std::make_unique<GemmOp>(one, std::move(library));
+std::unique_ptr<DeviceOp> MakeGemmOp(const ProfileCase& one, std::shared_ptr<CublasLt> library,
+                                     const GemmOptions& options) {
+  return std::make_unique<GemmOp>(one, std::move(library), options);
+}
+
+size_t ResultBytes(const Op& product) {
+  return Aligned(static_cast<size_t>(product.batch * product.m * product.n) *
+                 ResultSize(product.dtype));
 }
 
 }  // namespace stagecraft

@@ -1,0 +1,68 @@
+#include "costmodel/check.h"
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/device_ops.h"
+#include "runtime/cuda/row_op.h"
+#include "runtime/cuda/stream_op.h"
+
+namespace stagecraft {
+namespace {
+
+std::string CudaVersion(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+// Empty where the library is not there.
+template <typename Library>
+std::string VersionIn(Library& library) {
+  try {
+    return ", " + VersionOf(*library.Get());
+  } catch (const Unsupported&) {
+    return "";
+  }
+}
+
+}  // namespace
+
+void UseDevice(int ordinal, const std::string& place) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice) {
+    throw InputError(
+        place + ": got a CUDA device, want a machine that has one: " + cudaGetErrorString(status));
+  }
+  CheckCuda(status, "cudaGetDeviceCount");
+  if (ordinal < 0 || ordinal >= count) {
+    throw InputError(place + ": got device " + std::to_string(ordinal) + ", want 0 to " +
+                     std::to_string(count - 1));
+  }
+  CHECK_CUDA(cudaSetDevice(ordinal));
+}
+
+std::unique_ptr<DeviceOp> DeviceOps::Make(const ProfileCase& one) {
+  switch (one.op.kind) {
+    case OpKind::kGemm:
+      return MakeGemmOp(one, cublas_.Get(), products_);
+    case OpKind::kAttention:
+      return MakeAttentionOp(one, cudnn_.Get());
+    case OpKind::kNorm:
+    case OpKind::kSoftmax:
+      return MakeRowOp(one);
+    case OpKind::kElementwise:
+    case OpKind::kOptimizer:
+      return MakeStreamOp(one);
+    case OpKind::kSendRecv:
+      return MakeHostCopy(one);
+    default:
+      throw Unsupported(std::string("no ") + Name(one.op.kind) + " on one device");
+  }
+}
+
+std::string DeviceOps::Software() {
+  int runtime = 0, driver = 0;
+  CHECK_CUDA(cudaRuntimeGetVersion(&runtime));
+  CHECK_CUDA(cudaDriverGetVersion(&driver));
+  return "cuda " + CudaVersion(runtime) + ", driver for " + CudaVersion(driver) +
+         VersionIn(cublas_) + VersionIn(cudnn_);
+}
+
+}  // namespace stagecraft

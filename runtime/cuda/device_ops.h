@@ -1,0 +1,58 @@
+// DeviceOps: makes the ops of one device, with the vendor's libraries that they need.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/cuda/attention_op.h"
+#include "runtime/cuda/device_op.h"
+#include "runtime/cuda/gemm_op.h"
+#include "runtime/profile/profile_case.h"
+
+namespace stagecraft {
+
+// Makes a device the current one. `ordinal` as CUDA counts. Throws InputError, a sentence that
+// begins with `place`, where no driver or no such device is.
+void UseDevice(int ordinal, const std::string& place);
+
+// One of the vendor's libraries: loaded at the first op that needs it, and not asked for
+// again where it is not there.
+template <typename Library, std::shared_ptr<Library> (*load)()>
+class Lazy {
+ public:
+  // Throws Unsupported.
+  std::shared_ptr<Library> Get() {
+    if (library_ == nullptr && reason_.empty()) {
+      try {
+        library_ = load();
+      } catch (const Unsupported& missing) {
+        reason_ = missing.what();
+      }
+    }
+    if (library_ == nullptr) throw Unsupported(reason_);
+    return library_;
+  }
+
+ private:
+  std::shared_ptr<Library> library_;
+  std::string reason_;
+};
+
+// Of the device that is current when they are made. Their ops share a workspace: they run one
+// after another.
+class DeviceOps {
+ public:
+  explicit DeviceOps(const GemmOptions& products = {}) : products_(products) {}
+
+  // Throws Unsupported.
+  std::unique_ptr<DeviceOp> Make(const ProfileCase& one);
+  // "cuda 13.0, driver for 13.0, cublasLt 13.1.0, cudnn 9.19.0": what is there.
+  std::string Software();
+
+ private:
+  GemmOptions products_;
+  Lazy<CublasLt, LoadCublasLt> cublas_;
+  Lazy<Cudnn, LoadCudnn> cudnn_;
+};
+
+}  // namespace stagecraft
