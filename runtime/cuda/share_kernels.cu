@@ -2,6 +2,7 @@
 
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/share_kernels.h"
+#include "runtime/member_share.h"
 
 namespace stagecraft {
 namespace {
@@ -61,8 +62,6 @@ unsigned BlocksFor(int64_t count, int most) {
   return static_cast<unsigned>(std::clamp<int64_t>(wanted, 1, std::max(1, most)));
 }
 
-}  // namespace
-
 void LaunchSum(const MemberBuffers& members, int own, MemberShare share, int blocks,
                cudaStream_t stream) {
   if (share.count() == 0) return;
@@ -71,11 +70,38 @@ void LaunchSum(const MemberBuffers& members, int own, MemberShare share, int blo
   CHECK_CUDA(cudaGetLastError());
 }
 
-void LaunchNumberCopy(float* to, const float* from, int64_t count, int blocks,
-                      cudaStream_t stream) {
+void LaunchCopy(float* to, const float* from, int64_t count, int blocks, cudaStream_t stream) {
   if (count == 0) return;
   CopyNumbers<<<BlocksFor(count, blocks), kThreads, 0, stream>>>(to, from, count);
   CHECK_CUDA(cudaGetLastError());
+}
+
+}  // namespace
+
+void QueueMemberShare(OpKind kind, int phase, const MemberBuffers& members, int own,
+                      int64_t numbers, int blocks, cudaStream_t stream) {
+  const auto share_of = [&](int member) {
+    return MemberShare::Of(numbers, members.count, member);
+  };
+  const MemberShare share = share_of(own);
+  if (kind == OpKind::kReduceScatter || (kind == OpKind::kAllReduce && phase == 0)) {
+    return LaunchSum(members, own, share, blocks, stream);
+  }
+  float* const to = members.of[own];
+  if (kind == OpKind::kBroadcast) {
+    if (own != 0) LaunchCopy(to, members.of[0], numbers, blocks, stream);
+    return;
+  }
+  for (int other = 0; other < members.count; ++other) {
+    const MemberShare theirs = share_of(other);
+    const float* const from = members.of[other];
+    if (kind == OpKind::kAllToAll) {
+      const int64_t count = std::min(share.count(), theirs.count());
+      LaunchCopy(to + numbers + theirs.begin, from + share.begin, count, blocks, stream);
+    } else if (other != own) {
+      LaunchCopy(to + theirs.begin, from + theirs.begin, theirs.count(), blocks, stream);
+    }
+  }
 }
 
 void LaunchSpin(Duration time, cudaStream_t stream) {

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
+#include "costmodel/op.h"
 #include "costmodel/units.h"
-#include "runtime/member_share.h"
 
 namespace stagecraft {
 
@@ -20,13 +20,12 @@ struct MemberBuffers {
   int count;
 };
 
-// own[i] = the sum over all members of their [i], for i in the share. Members may add up
-// different shares at once.
-void LaunchSum(const MemberBuffers& members, int own, MemberShare share, int blocks,
-               cudaStream_t stream);
-
-// Copies numbers.
-void LaunchNumberCopy(float* to, const float* from, int64_t count, int blocks, cudaStream_t stream);
+// Queues the part of member `own` in a collective on so many numbers, in place; of an all-to-all
+// what is got lies behind what is sent. All members' buffers are ready, and none is changed
+// before all members are done. An all-reduce is two phases: each member adds up its share of
+// all, then gathers those of others. Kernels have at most so many blocks.
+void QueueMemberShare(OpKind kind, int phase, const MemberBuffers& members, int own,
+                      int64_t numbers, int blocks, cudaStream_t stream);
 
 // Takes so long, on one thread.
 void LaunchSpin(Duration time, cudaStream_t stream);

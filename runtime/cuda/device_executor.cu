@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "runtime/cuda/device_executor.h"
+#include "runtime/cuda/share_kernels.h"
+#include "runtime/exchange_buffers.h"
+
+namespace stagecraft {
+namespace {
+
+// A stream takes 1024 launches before it blocks the host, and streams may share queues of that
+// length; NCCL's own queues are shorter.
+constexpr int kMostQueued = 400;
+constexpr int kMostQueuedInAll = 4000;
+constexpr int kLaunchesOfNccl = 8;
+
+}  // namespace
+
+DeviceExecutor::DeviceExecutor(const Schedule& schedule, const StreamProgram& program,
+                               std::span<const std::unique_ptr<RankDevice>> devices,
+                               NcclWorld* world)
+    : schedule_(schedule),
+      program_(program),
+      world_(world),
+      devices_(program.ranks.size()),
+      gate_stream_(MakeStream()),
+      gate_opened_(MakeEvent()),
+      queued_(program.streams.size()) {
+  for (const std::unique_ptr<RankDevice>& device : devices) devices_[device->rank()] = device.get();
+  commands_ = world == nullptr ? program.commands : CommandsOf(program, world->rank());
+  int* memory = nullptr;
+  CHECK_CUDA(cudaHostAlloc(&memory, sizeof(int), cudaHostAllocMapped));
+  gate_.reset(memory);
+  *gate_ = 0;
+  MakeEvents();
+}
+
+// Those that begin or end a step carry times.
+void DeviceExecutor::MakeEvents() {
+  std::vector<bool> is_timed(program_.events);
+  for (const std::vector<StepEvents>& steps : program_.steps) {
+    for (const StepEvents& step : steps) is_timed[step.begin] = is_timed[step.end] = true;
+  }
+  events_.resize(program_.events);
+  event_rank_.resize(program_.events);
+  for (const Command& command : commands_) {
+    if (command.kind != CommandKind::kRecord) continue;
+    cudaEvent_t event = nullptr;
+    CHECK_CUDA(cudaEventCreateWithFlags(
+        &event, is_timed[command.event] ? cudaEventDefault : cudaEventDisableTiming));
+    events_[command.event].reset(event);
+    event_rank_[command.event] = program_.streams[command.stream].rank;
+  }
+  for (size_t rank = 0; rank < devices_.size(); ++rank) origins_.push_back(MakeEvent());
+}
+
+RankDevice& DeviceExecutor::DeviceOf(int32_t stream) const {
+  return *devices_[program_.streams[stream].rank];
+}
+
+void DeviceExecutor::Prepare() {
+  BeginStep(false);
+  IssueAll();
+  WaitForAll();
+}
+
+Timeline DeviceExecutor::Execute(const Schedule& schedule) {
+  CHECK(&schedule == &schedule_);
+  BeginStep(true);
+  IssueAll();
+  OpenGate();
+  WaitForAll();
+  return ReadTimes();
+}
+
+// Every stream waits for it; behind it processes wait for each other.
+void DeviceExecutor::BeginStep(bool is_gated) {
+  *gate_ = is_gated ? 0 : 1;
+  std::fill(queued_.begin(), queued_.end(), 0);
+  queued_in_all_ = 0;
+  LaunchGate(gate_.get(), gate_stream_.get());
+  if (world_ != nullptr) world_->QueueBarrier(gate_stream_.get());
+  CHECK_CUDA(cudaEventRecord(gate_opened_.get(), gate_stream_.get()));
+  for (const RankDevice* device : devices_) {
+    if (device == nullptr || device->streams().empty()) continue;
+    for (const auto& [id, stream] : device->streams()) {
+      CHECK_CUDA(cudaStreamWaitEvent(stream.get(), gate_opened_.get(), 0));
+    }
+    cudaStream_t first = device->streams().begin()->second.get();
+    CHECK_CUDA(cudaEventRecord(origins_[device->rank()].get(), first));
+  }
+}
+
+void DeviceExecutor::OpenGate() { *static_cast<volatile int*>(gate_.get()) = 1; }
+
+void DeviceExecutor::IssueAll() {
+  for (size_t next = 0; next < commands_.size();) next += Issue(next);
+}
+
+void DeviceExecutor::Count(int32_t stream, int launches) {
+  queued_[stream] += launches;
+  queued_in_all_ += launches;
+  if (queued_[stream] > kMostQueued || queued_in_all_ > kMostQueuedInAll) OpenGate();
+}
+
+size_t DeviceExecutor::Issue(size_t next) {
+  const Command& command = commands_[next];
+  RankDevice& device = DeviceOf(command.stream);
+  cudaStream_t stream = device.stream(command.stream);
+  switch (command.kind) {
+    case CommandKind::kRecord:
+      CHECK_CUDA(cudaEventRecord(events_[command.event].get(), stream));
+      Count(command.stream, 1);
+      return 1;
+    case CommandKind::kWait:
+      CHECK_CUDA(cudaStreamWaitEvent(stream, events_[command.event].get(), 0));
+      Count(command.stream, 1);
+      return 1;
+    case CommandKind::kRun:
+      Count(command.stream, device.ops().Run(command, stream));
+      return 1;
+    case CommandKind::kShare:
+      if (world_ == nullptr) {
+        const size_t members = program_.groups[command.group].ranks.size();
+        IssueShares({&command, members});
+        return members;
+      }
+      break;
+    default:
+      break;
+  }
+  IssueExchange(command, device);
+  return 1;
+}
+
+void DeviceExecutor::IssueExchange(const Command& command, RankDevice& device) {
+  cudaStream_t stream = device.stream(command.stream);
+  std::byte* const buffer = device.buffer(command.stream);
+  const int64_t bytes = ExchangedBytes(schedule_, command).count();
+  Count(command.stream, world_ == nullptr ? 1 : kLaunchesOfNccl);
+  switch (command.kind) {
+    case CommandKind::kShare: {
+      const OpId op = schedule_.ops(schedule_.block(command.task))[command.first];
+      return world_->QueueCollective(schedule_.op(op).kind, command.group, buffer, bytes, stream);
+    }
+    case CommandKind::kCopy: {
+      const RankDevice& receiver = *devices_[MessageEnds(program_, command)[1]];
+      CHECK_CUDA(cudaMemcpyAsync(receiver.buffer(command.stream), buffer,
+                                 static_cast<size_t>(bytes), cudaMemcpyDeviceToDevice, stream));
+      return;
+    }
+    case CommandKind::kSend:
+      return world_->QueueSend(command.group, buffer, bytes, stream);
+    case CommandKind::kReceive:
+      return world_->QueueReceive(command.group, buffer, bytes, stream);
+    case CommandKind::kSay:
+      return world_->QueueSend(command.group, buffer, sizeof(float), stream);
+    case CommandKind::kHear:
+      return world_->QueueReceive(command.group, buffer, sizeof(float), stream);
+    default:
+      CHECK(false);
+  }
+}
+
+// Each member reads the others' buffers: all have arrived, and none goes on before all are done.
+void DeviceExecutor::IssueShares(std::span<const Command> members) {
+  const std::vector<int32_t>& ranks = program_.groups[members[0].group].ranks;
+  const auto count = static_cast<int>(ranks.size());
+  CHECK(count <= kMostMembers);
+  MemberBuffers buffers = {.of = {}, .count = count};
+  const auto place_of = [&](const Command& member) {
+    const int32_t rank = program_.streams[member.stream].rank;
+    return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+  };
+  for (const Command& member : members) {
+    buffers.of[place_of(member)] =
+        reinterpret_cast<float*>(DeviceOf(member.stream).buffer(member.stream));
+  }
+  const OpId op = schedule_.ops(schedule_.block(members[0].task))[members[0].first];
+  const OpKind kind = schedule_.op(op).kind;
+  const int64_t numbers = ExchangedBytes(schedule_, members[0]).count() / sizeof(float);
+  for (const Command& member : members) {
+    const RankDevice& device = DeviceOf(member.stream);
+    Count(member.stream, count);
+    QueueMemberShare(kind, member.phase, buffers, place_of(member), numbers, device.blocks(),
+                     device.stream(member.stream));
+  }
+}
+
+void DeviceExecutor::WaitForAll() {
+  for (const RankDevice* device : devices_) {
+    if (device == nullptr) continue;
+    for (const auto& [id, stream] : device->streams()) {
+      if (world_ != nullptr) {
+        world_->Wait(stream.get());
+      } else {
+        CHECK_CUDA(cudaStreamSynchronize(stream.get()));
+      }
+    }
+  }
+}
+
+// Since the step of its rank began.
+Duration DeviceExecutor::TimeOf(int32_t event) const {
+  constexpr double kSecondsPerMillisecond = 1e-3;
+  float ms = 0;
+  CHECK_CUDA(cudaEventElapsedTime(&ms, origins_[event_rank_[event]].get(), events_[event].get()));
+  return Duration::Seconds(std::max(0.0, kSecondsPerMillisecond * ms));
+}
+
+Timeline DeviceExecutor::ReadTimes() {
+  StepTimes times(schedule_);
+  for (const RankDevice* device : devices_) {
+    if (device == nullptr) continue;
+    std::vector<StepRecord> records;
+    for (const StepEvents& step : program_.steps[device->rank()]) {
+      records.push_back({TimeOf(step.begin), TimeOf(step.end)});
+    }
+    times.Add(program_.ranks[device->rank()], records);
+  }
+  return times.Join([this](std::span<int64_t> values) {
+    if (world_ != nullptr) world_->Most(values);
+  });
+}
+
+}  // namespace stagecraft

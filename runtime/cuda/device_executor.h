@@ -1,0 +1,66 @@
+// DeviceExecutor: executes steps of a schedule on the devices of this process's ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/nccl_world.h"
+#include "runtime/cuda/rank_device.h"
+#include "runtime/step_times.h"
+#include "runtime/stream_program.h"
+#include "sim/executor.h"
+
+namespace stagecraft {
+
+// The host queues a step while a gate holds its streams back, so that devices find work
+// waiting; of a step that is longer than queues are, it opens the gate before the end.
+class DeviceExecutor : public Executor {
+ public:
+  // All outlive it. One device: of a process a rank, with the `world` of all. Else of all ranks.
+  DeviceExecutor(const Schedule& schedule, const StreamProgram& program,
+                 std::span<const std::unique_ptr<RankDevice>> devices, NcclWorld* world);
+
+  // A step that does not count and waits for no gate: kernels and connections are set up.
+  void Prepare();
+  // Of the schedule that it was made for, which every process has.
+  Timeline Execute(const Schedule& schedule) override;
+
+ private:
+  RankDevice& DeviceOf(int32_t stream) const;
+  void MakeEvents();
+  void BeginStep(bool is_gated);
+  void OpenGate();
+  void IssueAll();
+  // Queues the command at `next`, or all members' parts of a collective from there on; returns
+  // how many commands.
+  size_t Issue(size_t next);
+  void IssueShares(std::span<const Command> members);
+  void IssueExchange(const Command& command, RankDevice& device);
+  void Count(int32_t stream, int launches);
+  void WaitForAll();
+  Timeline ReadTimes();
+  Duration TimeOf(int32_t event) const;
+
+  const Schedule& schedule_;
+  const StreamProgram& program_;
+  NcclWorld* const world_;            // none in one process
+  std::vector<RankDevice*> devices_;  // by rank; none: of other processes
+  std::vector<Command> commands_;
+  std::vector<Event> events_;        // by event; none of other processes
+  std::vector<int32_t> event_rank_;  // that records it
+  std::vector<Event> origins_;       // by rank: when its step began
+  Stream gate_stream_;
+  Event gate_opened_;
+  struct FreeHost {
+    void operator()(int* memory) const { cudaFreeHost(memory); }
+  };
+  std::unique_ptr<int, FreeHost> gate_;
+  std::vector<int> queued_;  // launches by stream, since the gate closed
+  int queued_in_all_ = 0;
+};
+
+}  // namespace stagecraft

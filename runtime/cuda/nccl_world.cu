@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "costmodel/check.h"
+#include "runtime/cuda/nccl_world.h"
+#include "runtime/cuda/shared_library.h"
+
+namespace stagecraft {
+
+#define STAGECRAFT_NCCL_FUNCTION(name) decltype(&::nccl##name) name = library["nccl" #name]
+
+struct NcclLibrary {
+  SharedLibrary library{"libnccl.so.2"};
+  STAGECRAFT_NCCL_FUNCTION(GetVersion);
+  STAGECRAFT_NCCL_FUNCTION(GetUniqueId);
+  STAGECRAFT_NCCL_FUNCTION(GetErrorString);
+  STAGECRAFT_NCCL_FUNCTION(GetLastError);
+  STAGECRAFT_NCCL_FUNCTION(CommInitRank);
+  STAGECRAFT_NCCL_FUNCTION(CommSplit);
+  STAGECRAFT_NCCL_FUNCTION(CommAbort);
+  STAGECRAFT_NCCL_FUNCTION(CommGetAsyncError);
+  STAGECRAFT_NCCL_FUNCTION(GroupStart);
+  STAGECRAFT_NCCL_FUNCTION(GroupEnd);
+  STAGECRAFT_NCCL_FUNCTION(AllReduce);
+  STAGECRAFT_NCCL_FUNCTION(AllGather);
+  STAGECRAFT_NCCL_FUNCTION(ReduceScatter);
+  STAGECRAFT_NCCL_FUNCTION(Broadcast);
+  STAGECRAFT_NCCL_FUNCTION(Send);
+  STAGECRAFT_NCCL_FUNCTION(Recv);
+};
+
+#undef STAGECRAFT_NCCL_FUNCTION
+#define CHECK_NCCL(call) Check(nccl_->call, "nccl" #call)
+
+namespace {
+
+constexpr std::chrono::microseconds kPause(50);
+
+std::unique_ptr<NcclLibrary> LoadNccl(int processes) {
+  try {
+    return std::make_unique<NcclLibrary>();
+  } catch (const Unsupported& missing) {
+    throw InputError("run: got " + std::to_string(processes) +
+                     " processes, want NCCL, by which they exchange: " + missing.what());
+  }
+}
+
+}  // namespace
+
+NcclWorld::NcclWorld(const ProcessRank& process)
+    : nccl_(LoadNccl(process.size)),
+      rank_(process.rank),
+      size_(process.size),
+      stream_(MakeStream()),
+      word_(sizeof(float)) {
+  // Each process makes the same id of the address, and NCCL's rank 0 listens there.
+  setenv("NCCL_COMM_ID", process.address.c_str(), 1);
+  CHECK_CUDA(cudaMemset(word_.get(), 0, word_.bytes()));
+  ncclUniqueId id;
+  ncclResult_t status = nccl_->GetUniqueId(&id);
+  if (status == ncclSuccess) status = nccl_->CommInitRank(&world_, size_, id, rank_);
+  if (status == ncclSuccess) return;
+  throw InputError(std::string("run: NCCL cannot connect the processes at ") + process.address +
+                   ": " + nccl_->GetErrorString(status) + " (" + nccl_->GetLastError(nullptr) +
+                   "); want a board for each process, or ranks that are said to share one");
+}
+
+// Where others are gone nothing else would end.
+NcclWorld::~NcclWorld() {
+  for (const Group& group : groups_) {
+    if (group.members != nullptr) nccl_->CommAbort(group.members);
+  }
+  nccl_->CommAbort(world_);
+}
+
+void NcclWorld::Check(ncclResult_t status, const char* call) const {
+  if (status == ncclSuccess) return;
+  throw std::runtime_error(std::string(call) + ": " + nccl_->GetErrorString(status) + " (" +
+                           nccl_->GetLastError(nullptr) + ")");
+}
+
+std::string NcclWorld::Software() const {
+  int version = 0;
+  CHECK_NCCL(GetVersion(&version));
+  return "nccl " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
+         "." + std::to_string(version % 100);
+}
+
+void NcclWorld::MakeGroups(std::span<const StreamGroup> groups) {
+  for (const StreamGroup& group : groups) {
+    const auto own = std::find(group.ranks.begin(), group.ranks.end(), rank_);
+    const bool is_in = own != group.ranks.end();
+    ncclComm_t made = nullptr;
+    CHECK_NCCL(CommSplit(world_, is_in ? 0 : NCCL_SPLIT_NOCOLOR,
+                         static_cast<int>(own - group.ranks.begin()), &made, nullptr));
+    groups_.push_back({is_in ? made : nullptr, static_cast<int>(group.ranks.size()),
+                       static_cast<int>(own - group.ranks.begin())});
+  }
+}
+
+void NcclWorld::Most(std::span<int64_t> values) {
+  if (values.empty()) return;
+  const DeviceMemory memory(values.size_bytes());
+  cudaStream_t stream = stream_.get();
+  CHECK_CUDA(cudaMemcpyAsync(memory.get(), values.data(), values.size_bytes(),
+                             cudaMemcpyHostToDevice, stream));
+  CHECK_NCCL(
+      AllReduce(memory.get(), memory.get(), values.size(), ncclInt64, ncclMax, world_, stream));
+  CHECK_CUDA(cudaMemcpyAsync(values.data(), memory.get(), values.size_bytes(),
+                             cudaMemcpyDeviceToHost, stream));
+  Wait(stream);
+}
+
+std::vector<std::string> NcclWorld::Gather(const std::string& own) {
+  std::array<char, 256> text = {};
+  std::copy_n(own.data(), std::min(own.size(), text.size() - 1), text.data());
+  const DeviceMemory memory(text.size() * size_);
+  std::byte* const place = memory.get() + text.size() * rank_;
+  cudaStream_t stream = stream_.get();
+  CHECK_CUDA(cudaMemcpyAsync(place, text.data(), text.size(), cudaMemcpyHostToDevice, stream));
+  CHECK_NCCL(AllGather(place, memory.get(), text.size(), ncclChar, world_, stream));
+  std::vector<char> all(memory.bytes());
+  CHECK_CUDA(cudaMemcpyAsync(all.data(), memory.get(), all.size(), cudaMemcpyDeviceToHost, stream));
+  Wait(stream);
+  std::vector<std::string> texts;
+  for (int rank = 0; rank < size_; ++rank) texts.emplace_back(all.data() + text.size() * rank);
+  return texts;
+}
+
+void NcclWorld::QueueBarrier(cudaStream_t stream) {
+  CHECK_NCCL(AllReduce(word_.get(), word_.get(), 1, ncclFloat, ncclSum, world_, stream));
+}
+
+void NcclWorld::QueueCollective(OpKind kind, int32_t group, std::byte* buffer, int64_t bytes,
+                                cudaStream_t stream) {
+  const auto& [members, size, own] = groups_[group];
+  const auto count = static_cast<size_t>(std::max<int64_t>(1, bytes / sizeof(float)));
+  const size_t share = std::max<size_t>(1, count / size);
+  auto* const numbers = reinterpret_cast<float*>(buffer);
+  switch (kind) {
+    case OpKind::kAllReduce:
+      CHECK_NCCL(AllReduce(numbers, numbers, count, ncclFloat, ncclSum, members, stream));
+      break;
+    case OpKind::kAllGather:
+      CHECK_NCCL(AllGather(numbers + own * share, numbers, share, ncclFloat, members, stream));
+      break;
+    case OpKind::kReduceScatter:
+      CHECK_NCCL(ReduceScatter(numbers, numbers + own * share, share, ncclFloat, ncclSum, members,
+                               stream));
+      break;
+    case OpKind::kBroadcast:
+      CHECK_NCCL(Broadcast(numbers, numbers, count, ncclFloat, 0, members, stream));
+      break;
+    case OpKind::kAllToAll:
+      CHECK_NCCL(GroupStart());
+      for (int peer = 0; peer < size; ++peer) {
+        CHECK_NCCL(Send(numbers + peer * share, share, ncclFloat, peer, members, stream));
+        CHECK_NCCL(Recv(numbers + count + peer * share, share, ncclFloat, peer, members, stream));
+      }
+      CHECK_NCCL(GroupEnd());
+      break;
+    default:
+      CHECK(false);
+  }
+}
+
+void NcclWorld::QueueSend(int32_t group, const std::byte* buffer, int64_t bytes,
+                          cudaStream_t stream) {
+  CHECK_NCCL(Send(buffer, static_cast<size_t>(bytes), ncclChar, 1, groups_[group].members, stream));
+}
+
+void NcclWorld::QueueReceive(int32_t group, std::byte* buffer, int64_t bytes,
+                             cudaStream_t stream) {
+  CHECK_NCCL(Recv(buffer, static_cast<size_t>(bytes), ncclChar, 0, groups_[group].members, stream));
+}
+
+void NcclWorld::Wait(cudaStream_t stream) const {
+  while (true) {
+    const cudaError_t status = cudaStreamQuery(stream);
+    if (status == cudaSuccess) return;
+    if (status != cudaErrorNotReady) CheckCuda(status, "cudaStreamQuery");
+    ncclResult_t failed = ncclSuccess;
+    CHECK_NCCL(CommGetAsyncError(world_, &failed));
+    Check(failed, "NCCL");
+    for (const Group& group : groups_) {
+      if (group.members == nullptr) continue;
+      CHECK_NCCL(CommGetAsyncError(group.members, &failed));
+      Check(failed, "NCCL");
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace stagecraft

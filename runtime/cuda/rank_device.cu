@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "runtime/cuda/random_fill.h"
+#include "runtime/cuda/rank_device.h"
+#include "runtime/cuda/share_kernels.h"
+#include "runtime/exchange_buffers.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kBlocksPerMultiprocessor = 4;
+// Kernels in a part of a Hopper may use two multiprocessors more where a module starts kernels
+// from kernels (cuda.h, "Green Contexts").
+constexpr int kMostBeside = 2;
+
+int Multiprocessors(int board) {
+  int count = 0;
+  CHECK_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, board));
+  return count;
+}
+
+Graph CaptureLook(int* seen, cudaStream_t stream) {
+  CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  LaunchLook(seen, stream);
+  cudaGraph_t graph = nullptr;
+  CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+  cudaGraphExec_t executable = nullptr;
+  const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+  cudaGraphDestroy(graph);
+  CheckCuda(status, "cudaGraphInstantiate");
+  return Graph(executable);
+}
+
+// Multiprocessors that a kernel in the stream runs on, queued by itself or in a graph.
+int CountUsed(cudaStream_t stream, bool in_graph) {
+  const DeviceMemory memory(kMostMultiprocessors * sizeof(int));
+  auto* const seen = reinterpret_cast<int*>(memory.get());
+  CHECK_CUDA(cudaMemsetAsync(seen, 0, memory.bytes(), stream));
+  Graph graph;
+  if (in_graph) {
+    graph = CaptureLook(seen, stream);
+    CHECK_CUDA(cudaGraphLaunch(graph.get(), stream));
+  } else {
+    LaunchLook(seen, stream);
+  }
+  std::vector<int> used(kMostMultiprocessors);
+  CHECK_CUDA(
+      cudaMemcpyAsync(used.data(), seen, memory.bytes(), cudaMemcpyDeviceToHost, stream));
+  CHECK_CUDA(cudaStreamSynchronize(stream));
+  return static_cast<int>(std::count(used.begin(), used.end(), 1));
+}
+
+}  // namespace
+
+RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, int32_t rank,
+                       int board, int multiprocessors, const std::function<Stream()>& make_stream)
+    : rank_(rank), pool_(board), home_(make_stream()) {
+  const int own = multiprocessors > 0 ? multiprocessors : Multiprocessors(board);
+  blocks_ = own * kBlocksPerMultiprocessor;
+  if (multiprocessors > 0) {
+    const int used = CountUsed(home_.get(), false);
+    if (used > multiprocessors + kMostBeside) {
+      throw std::runtime_error("a kernel in a part of " + std::to_string(multiprocessors) +
+                               " multiprocessors ran on " + std::to_string(used));
+    }
+    uses_graphs_ = CountUsed(home_.get(), true) <= multiprocessors + kMostBeside;
+  }
+  for (size_t id = 0; id < program.streams.size(); ++id) {
+    if (program.streams[id].rank == rank) streams_.emplace(id, make_stream());
+  }
+  const std::vector<Command> commands = CommandsOf(program, rank);
+  try {
+    ops_ = std::make_unique<RankOps>(schedule, commands, multiprocessors);
+    Place(schedule, program);
+    for (const Command& command : commands) {
+      if (command.kind == CommandKind::kRun) ops_->Run(command, home_.get());
+    }
+    CHECK_CUDA(cudaStreamSynchronize(home_.get()));
+    if (uses_graphs_) ops_->Capture(commands, home_.get());
+  } catch (const Unsupported& reason) {
+    throw InputError("run: rank " + std::to_string(rank) + ": got board " + std::to_string(board) +
+                     ", want one that runs its ops: " + reason.what());
+  }
+}
+
+// One piece of memory: operands first, then what is exchanged.
+void RankDevice::Place(const Schedule& schedule, const StreamProgram& program) {
+  size_t bytes = Aligned(ops_->needed_bytes());
+  std::map<int32_t, size_t> offsets;  // by stream
+  // A share of less than an element each is one.
+  const size_t least = program.ranks.size() * sizeof(float);
+  for (const auto& [key, size] : ExchangeBuffers(schedule, program)) {
+    if (key.second != rank_) continue;
+    offsets[key.first] = bytes;
+    bytes += Aligned(static_cast<size_t>(size.count()) + 2 * least);
+  }
+  std::byte* const memory = pool_.Allocate(std::max(bytes, kAlignment), home_.get());
+  for (const auto& [stream, offset] : offsets) buffers_[stream] = memory + offset;
+  const auto exchanged = static_cast<int64_t>(bytes - Aligned(ops_->needed_bytes()));
+  FillRandom(memory + (bytes - exchanged), exchanged / ElementSize(DType::kFp32), DType::kFp32, 2,
+             home_.get());
+  ops_->Place(memory, home_.get());
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,51 @@
+// RankDevice: what one rank has on its board: streams, ops and memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/memory_pool.h"
+#include "runtime/cuda/rank_ops.h"
+#include "runtime/stream_program.h"
+#include "sim/schedule.h"
+
+namespace stagecraft {
+
+class RankDevice {
+ public:
+  // On the current device; the schedule outlives it. `make_stream` gives streams on its
+  // `multiprocessors`, 0: all of the board. Every op has run once, and runs of ops are graphs
+  // where these keep to the rank's part of the board. Throws InputError for ops that cannot run
+  // here and for too little memory.
+  RankDevice(const Schedule& schedule, const StreamProgram& program, int32_t rank, int board,
+             int multiprocessors, const std::function<Stream()>& make_stream);
+
+  int32_t rank() const { return rank_; }
+  // Blocks that fill its multiprocessors.
+  int blocks() const { return blocks_; }
+  const std::map<int32_t, Stream>& streams() const { return streams_; }  // by id in the program
+  cudaStream_t stream(int32_t id) const { return streams_.at(id).get(); }
+  // Of what a stream exchanges, its own rank's or another's.
+  std::byte* buffer(int32_t stream) const { return buffers_.at(stream); }
+  RankOps& ops() { return *ops_; }
+  const MemoryPool& pool() const { return pool_; }
+  bool uses_graphs() const { return uses_graphs_; }
+
+ private:
+  void Place(const Schedule& schedule, const StreamProgram& program);
+
+  int32_t rank_;
+  int blocks_ = 0;
+  bool uses_graphs_ = true;
+  MemoryPool pool_;
+  std::map<int32_t, Stream> streams_;
+  Stream home_;  // of what is done before the first step
+  std::unique_ptr<RankOps> ops_;
+  std::map<int32_t, std::byte*> buffers_;
+};
+
+}  // namespace stagecraft

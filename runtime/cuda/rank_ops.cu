@@ -1,0 +1,142 @@
+#include <algorithm>
+
+#include "costmodel/check.h"
+#include "runtime/cuda/random_fill.h"
+#include "runtime/cuda/rank_ops.h"
+#include "runtime/cuda/share_kernels.h"
+
+namespace stagecraft {
+namespace {
+
+// Of operands, in caches.
+constexpr size_t kCaches = 3;
+
+size_t CacheBytes() {
+  int device = 0, bytes = 0;
+  CHECK_CUDA(cudaGetDevice(&device));
+  CHECK_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device));
+  return Aligned(static_cast<size_t>(bytes));
+}
+
+}  // namespace
+
+RankOps::RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors)
+    : schedule_(schedule),
+      made_({.multiprocessors = multiprocessors, .results = [this](size_t bytes) {
+               return memory_ + operands_.bytes() + results_.Take(bytes);
+             }}) {
+  size_t operands = 0, results = 0;
+  for (const Command& command : commands) {
+    if (command.kind != CommandKind::kRun) continue;
+    for (int i = command.first; i < command.last; ++i) Make(command, i);
+  }
+  for (const auto& [key, own] : ops_) {
+    if (own.op == nullptr) continue;
+    operands = std::max(operands, Aligned(own.op->operand_bytes()));
+    if (own.kernel.family != KernelFamily::kProduct) continue;
+    results = std::max(results, ResultBytes(own.kernel.one.op));
+    has_8_bits_ = has_8_bits_ || own.kernel.one.op.dtype == DType::kFp8;
+  }
+  const size_t cache = CacheBytes();
+  if (operands > 0) operands_ = MemoryRing(operands + kCaches * cache);
+  if (results > 0) results_ = MemoryRing(results + cache);
+}
+
+// Of equal ops backward differs from forward in layout and kernel.
+bool RankOps::IsForward(const Command& command) const {
+  return schedule_.tag(command.task).phase == Phase::kForward;
+}
+
+RankOps::OpKey RankOps::KeyOf(const Command& command, int index) const {
+  const BlockId block = schedule_.block(command.task);
+  const bool is_weight = (schedule_.flags(block)[index] & kWeightGradient) != 0;
+  return {schedule_.ops(block)[index], IsForward(command), is_weight};
+}
+
+RankOps::RunKey RankOps::KeyOf(const Command& command) const {
+  return {schedule_.block(command.task), command.first, command.last, IsForward(command)};
+}
+
+void RankOps::Make(const Command& command, int index) {
+  const auto [entry, is_new] = ops_.try_emplace(KeyOf(command, index));
+  if (!is_new) return;
+  const BlockId block = schedule_.block(command.task);
+  const Op& op = schedule_.op(schedule_.ops(block)[index]);
+  OwnOp& own = entry->second;
+  own.kernel = KernelOf(op, schedule_.tag(command.task).phase, schedule_.flags(block)[index]);
+  if (own.kernel.family == KernelFamily::kNothing || own.kernel.family == KernelFamily::kSpin) {
+    return;
+  }
+  try {
+    own.op = made_.Make(own.kernel.one);
+  } catch (const Unsupported& reason) {
+    throw InputError("run: got " + Describe(op) + " in task " + std::to_string(command.task) +
+                     ", want ops that this GPU and its libraries run: " + reason.what());
+  }
+}
+
+// Of the formats' random numbers those of 8 bits are numbers in all of them.
+void RankOps::Place(std::byte* memory, cudaStream_t stream) {
+  memory_ = memory;
+  const DType filled_as = has_8_bits_ ? DType::kFp8 : DType::kBf16;
+  FillRandom(memory, static_cast<int64_t>(operands_.bytes()) / ElementSize(filled_as), filled_as, 1,
+             stream);
+}
+
+void RankOps::Capture(std::span<const Command> commands, cudaStream_t stream) {
+  for (const Command& command : commands) {
+    if (command.kind != CommandKind::kRun) continue;
+    const auto [entry, is_new] = graphs_.try_emplace(KeyOf(command));
+    if (!is_new) continue;
+    CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    cudaGraph_t graph = nullptr;
+    int launches = 0;
+    try {
+      launches = Launch(command, stream);
+    } catch (...) {
+      cudaStreamEndCapture(stream, &graph);  // the stream is of use again
+      cudaGetLastError();
+      throw;
+    }
+    CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+    if (launches > 0) {
+      cudaGraphExec_t executable = nullptr;
+      const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+      cudaGraphDestroy(graph);
+      CheckCuda(status, "cudaGraphInstantiate");
+      entry->second.reset(executable);
+      CHECK_CUDA(cudaGraphUpload(executable, stream));
+    } else {
+      cudaGraphDestroy(graph);
+    }
+  }
+  CHECK_CUDA(cudaStreamSynchronize(stream));
+}
+
+int RankOps::Run(const Command& command, cudaStream_t stream) {
+  const auto graph = graphs_.find(KeyOf(command));
+  if (graph == graphs_.end()) return Launch(command, stream);
+  if (graph->second == nullptr) return 0;
+  CHECK_CUDA(cudaGraphLaunch(graph->second.get(), stream));
+  return 1;
+}
+
+int RankOps::Launch(const Command& command, cudaStream_t stream) {
+  int launches = 0;
+  for (int i = command.first; i < command.last; ++i) {
+    OwnOp& own = ops_.at(KeyOf(command, i));
+    if (own.kernel.family == KernelFamily::kNothing) continue;
+    for (int launch = 0; launch < own.kernel.launches; ++launch) {
+      if (own.kernel.family == KernelFamily::kSpin) {
+        LaunchSpin(own.kernel.spin, stream);
+      } else {
+        const size_t bytes = Aligned(own.op->operand_bytes());
+        own.op->Launch(memory_ + operands_.Take(bytes), stream);
+      }
+      ++launches;
+    }
+  }
+  return launches;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,65 @@
+// RankOps: the ops of one rank's tasks, set up on its device.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/device_ops.h"
+#include "runtime/cuda/op_kernel.h"
+#include "runtime/memory_ring.h"
+#include "runtime/stream_program.h"
+#include "sim/schedule.h"
+
+namespace stagecraft {
+
+// Operands are random numbers in memory that goes round, at least three caches of it: ops find
+// their own no more in a cache than they would behind one another. What products make goes to
+// memory of its own, which none reads: numbers neither grow nor vanish from step to step.
+class RankOps {
+ public:
+  // Ops of the commands that run some, for the current device; kernels are chosen for so many
+  // `multiprocessors` (0: all). Throws InputError that names an op that this device or its
+  // libraries cannot run. The schedule outlives it.
+  RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors);
+
+  size_t needed_bytes() const { return operands_.bytes() + results_.bytes(); }
+  // Memory of so many bytes, which is filled.
+  void Place(std::byte* memory, cudaStream_t stream);
+  // Once placed: from now on the ops of a command are launched at once, as a graph.
+  void Capture(std::span<const Command> commands, cudaStream_t stream);
+
+  // Queues the ops of a command; returns how many launches that took.
+  int Run(const Command& command, cudaStream_t stream);
+
+  std::string Software() { return made_.Software(); }
+
+ private:
+  struct OwnOp {
+    OpKernel kernel;
+    std::unique_ptr<DeviceOp> op;  // none: spins, or does nothing
+  };
+  using OpKey = std::tuple<OpId, bool, bool>;                  // op, forward, gradient of weights
+  using RunKey = std::tuple<BlockId, int32_t, int32_t, bool>;  // block, its ops, forward
+
+  bool IsForward(const Command& command) const;
+  OpKey KeyOf(const Command& command, int index) const;
+  RunKey KeyOf(const Command& command) const;
+  void Make(const Command& command, int index);
+  int Launch(const Command& command, cudaStream_t stream);
+
+  const Schedule& schedule_;
+  MemoryRing operands_{0}, results_{0};
+  std::byte* memory_ = nullptr;
+  bool has_8_bits_ = false;
+  DeviceOps made_;
+  std::map<OpKey, OwnOp> ops_;
+  std::map<RunKey, Graph> graphs_;
+};
+
+}  // namespace stagecraft
