@@ -1,0 +1,164 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "costmodel/check.h"
+#include "runtime/cuda/board_parts.h"
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/cuda_run.h"
+#include "runtime/cuda/device_executor.h"
+#include "runtime/cuda/device_ops.h"
+#include "runtime/cuda/nccl_world.h"
+#include "runtime/cuda/rank_device.h"
+#include "runtime/cuda/run_checks.h"
+#include "runtime/stream_program.h"
+
+namespace stagecraft {
+namespace {
+
+// "host 0000:1b:00.0" of the current device: what processes on one board have in common.
+std::string BoardId(int board) {
+  std::array<char, 128> host = {};
+  gethostname(host.data(), host.size() - 1);
+  std::array<char, 32> bus = {};
+  CHECK_CUDA(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), board));
+  return std::string(host.data()) + " " + bus.data();
+}
+
+std::string DeviceName(const CudaPlace& place) {
+  cudaDeviceProp properties;
+  CHECK_CUDA(cudaGetDeviceProperties(&properties, place.board));
+  std::string name = properties.name;
+  if (place.multiprocessors == 0) return name;
+  return name + ", " + std::to_string(place.multiprocessors) + " multiprocessors";
+}
+
+// This process's part in a run.
+class CudaRun {
+ public:
+  explicit CudaRun(const CudaRunRequest& request)
+      : request_(request),
+        board_(request.places[request.process.rank].board),
+        program_(MakeStreamProgram(*request.schedule,
+                                   is_alone() ? Processes::kOne : Processes::kOneARank)) {
+    UseDevice(board_, "run");
+    if (!is_alone()) world_.emplace(request.process);
+    boards_ = GatherTexts(BoardId(board_));
+    MakeParts();
+    for (size_t rank = 0; rank < ranks(); ++rank) {
+      if (!IsOwn(rank)) continue;
+      const CudaPlace& place = request.places[rank];
+      devices_.push_back(std::make_unique<RankDevice>(
+          *request.schedule, program_, static_cast<int32_t>(rank), board_, place.multiprocessors,
+          [this, rank] { return MakeStreamOf(rank); }));
+    }
+    if (world_) world_->MakeGroups(program_.groups);
+  }
+
+  CudaRunResult Run() {
+    DeviceExecutor executor(*request_.schedule, program_, devices_, world_ ? &*world_ : nullptr);
+    executor.Prepare();
+    const auto progress = [this](int done) {
+      if (request_.progress) request_.progress(done);
+    };
+    CudaRunResult result;
+    result.measured = MeasureSteps(executor, *request_.schedule, request_.warm_up, request_.steps,
+                                   progress);
+    result.peak_memory = PeakMemory();
+    std::vector<std::string> names;
+    for (const CudaPlace& place : request_.places) names.push_back(DeviceName(OwnPlace(place)));
+    result.devices = is_alone() ? names : world_->Gather(names[request_.process.rank]);
+    result.software = devices_[0]->ops().Software();
+    if (world_) result.software += ", " + world_->Software();
+    return result;
+  }
+
+ private:
+  bool is_alone() const { return request_.process.size == 1; }
+  size_t ranks() const { return request_.places.size(); }
+  bool IsOwn(size_t rank) const {
+    return is_alone() || static_cast<int>(rank) == request_.process.rank;
+  }
+  // Boards of other hosts may have numbers that this one has not.
+  CudaPlace OwnPlace(const CudaPlace& place) const { return {board_, place.multiprocessors}; }
+
+  // By rank.
+  std::vector<std::string> GatherTexts(const std::string& own) {
+    return world_ ? world_->Gather(own) : std::vector<std::string>(ranks(), own);
+  }
+
+  // Every process splits its board alike, among all ranks that have a part of it.
+  void MakeParts() {
+    std::vector<int> sizes;
+    part_of_.assign(ranks(), -1);
+    const std::string& own_board = boards_[request_.process.rank];
+    for (size_t rank = 0; rank < ranks(); ++rank) {
+      const int size = request_.places[rank].multiprocessors;
+      if (boards_[rank] != own_board || size == 0) continue;
+      part_of_[rank] = static_cast<int>(sizes.size());
+      sizes.push_back(size);
+    }
+    if (!sizes.empty()) parts_.emplace(board_, sizes, "run");
+  }
+
+  Stream MakeStreamOf(size_t rank) const {
+    return part_of_[rank] < 0 ? MakeStream() : parts_->MakeStream(part_of_[rank]);
+  }
+
+  // What a rank's pool handed out at its most, and its share of what the board holds beside
+  // pools: contexts, libraries, NCCL's buffers.
+  std::vector<Bytes> PeakMemory() {
+    std::vector<int64_t> peak(ranks()), reserved(ranks()), used(ranks());
+    size_t free = 0, all = 0;
+    CHECK_CUDA(cudaMemGetInfo(&free, &all));
+    for (const std::unique_ptr<RankDevice>& device : devices_) {
+      peak[device->rank()] = device->pool().peak().count();
+      reserved[device->rank()] = device->pool().reserved().count();
+      used[device->rank()] = static_cast<int64_t>(all - free);
+    }
+    if (world_) {
+      for (std::vector<int64_t>* values : {&peak, &reserved, &used}) world_->Most(*values);
+    }
+    std::vector<Bytes> memory;
+    for (size_t rank = 0; rank < ranks(); ++rank) {
+      int64_t beside = used[rank], sharing = 0;
+      for (size_t other = 0; other < ranks(); ++other) {
+        if (boards_[other] != boards_[rank]) continue;
+        beside -= reserved[other];
+        ++sharing;
+      }
+      memory.emplace_back(peak[rank] + std::max<int64_t>(0, beside) / sharing);
+    }
+    return memory;
+  }
+
+  const CudaRunRequest& request_;
+  const int board_;
+  const StreamProgram program_;
+  std::optional<NcclWorld> world_;
+  std::vector<std::string> boards_;  // by rank
+  std::optional<BoardParts> parts_;
+  std::vector<int> part_of_;  // by rank; -1: all of a board, or another one
+  std::vector<std::unique_ptr<RankDevice>> devices_;  // of this process
+};
+
+}  // namespace
+
+CudaRunResult RunOnCuda(const CudaRunRequest& request) {
+  CheckCudaRun(request);
+  // Streams have queues of their own as far as there are any; read when CUDA begins.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  try {
+    return CudaRun(request).Run();
+  } catch (const Unsupported& reason) {
+    throw InputError(std::string("run: got a GPU, want one that runs the schedule: ") +
+                     reason.what());
+  }
+}
+
+}  // namespace stagecraft
