@@ -1,0 +1,263 @@
+// Schedules on parts of one board, and what their collectives and messages leave in memory.
+// Needs a GPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "costmodel/error_of.h"
+#include "runtime/cuda/board_parts.h"
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/cuda_run.h"
+#include "runtime/cuda/device_executor.h"
+#include "runtime/cuda/share_kernels.h"
+#include "runtime/member_share.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kBlocks = 64;
+
+std::vector<float> Read(const float* memory, int64_t count) {
+  std::vector<float> numbers(count);
+  CHECK_CUDA(cudaDeviceSynchronize());
+  CHECK_CUDA(cudaMemcpy(numbers.data(), memory, numbers.size() * sizeof(float),
+                        cudaMemcpyDeviceToHost));
+  return numbers;
+}
+
+void Write(const std::vector<float>& numbers, float* memory) {
+  CHECK_CUDA(cudaMemcpy(memory, numbers.data(), numbers.size() * sizeof(float),
+                        cudaMemcpyHostToDevice));
+}
+
+// Buffers of `kMembers`, twice `kNumbers` long, member m's i-th number being 1000 m + i.
+constexpr int kMembers = 3;
+constexpr int64_t kNumbers = 100;  // not a multiple of the members
+struct Members {
+  DeviceMemory memory{kMembers * 2 * kNumbers * sizeof(float)};
+  MemberBuffers buffers = {.of = {}, .count = kMembers};
+
+  Members() {
+    for (int m = 0; m < kMembers; ++m) {
+      buffers.of[m] = reinterpret_cast<float*>(memory.get()) + m * 2 * kNumbers;
+      std::vector<float> numbers(2 * kNumbers);
+      for (int64_t i = 0; i < kNumbers; ++i) numbers[i] = 1000.0f * m + i;
+      Write(numbers, buffers.of[m]);
+    }
+  }
+  void Run(OpKind kind) {
+    const Stream stream = MakeStream();
+    for (int phase = 0; phase < (kind == OpKind::kAllReduce ? 2 : 1); ++phase) {
+      for (int m = 0; m < kMembers; ++m) {
+        QueueMemberShare(kind, phase, buffers, m, kNumbers, kBlocks, stream.get());
+      }
+    }
+  }
+};
+
+constexpr float SumAt(int64_t i) { return 3000.0f + 3 * i; }
+
+TEST(ShareKernelsTest, AnAllReduceLeavesTheSumWithEveryMember) {
+  Members members;
+  members.Run(OpKind::kAllReduce);
+  for (int m = 0; m < kMembers; ++m) {
+    const std::vector<float> numbers = Read(members.buffers.of[m], kNumbers);
+    for (int64_t i = 0; i < kNumbers; ++i) ASSERT_EQ(numbers[i], SumAt(i)) << m << " " << i;
+  }
+}
+
+TEST(ShareKernelsTest, AReduceScatterLeavesEachMemberItsShareOfTheSum) {
+  Members members;
+  members.Run(OpKind::kReduceScatter);
+  for (int m = 0; m < kMembers; ++m) {
+    const std::vector<float> numbers = Read(members.buffers.of[m], kNumbers);
+    const MemberShare share = MemberShare::Of(kNumbers, kMembers, m);
+    for (int64_t i = 0; i < kNumbers; ++i) {
+      const bool is_own = i >= share.begin && i < share.end;
+      ASSERT_EQ(numbers[i], is_own ? SumAt(i) : 1000.0f * m + i) << m << " " << i;
+    }
+  }
+}
+
+TEST(ShareKernelsTest, GathersBroadcastsAndAllToAllMoveShares) {
+  Members gathered, sent, exchanged;
+  gathered.Run(OpKind::kAllGather);
+  sent.Run(OpKind::kBroadcast);
+  exchanged.Run(OpKind::kAllToAll);
+  for (int m = 0; m < kMembers; ++m) {
+    const std::vector<float> all = Read(gathered.buffers.of[m], kNumbers);
+    const std::vector<float> first = Read(sent.buffers.of[m], kNumbers);
+    const std::vector<float> pieces = Read(exchanged.buffers.of[m] + kNumbers, kNumbers);
+    const MemberShare own = MemberShare::Of(kNumbers, kMembers, m);
+    for (int other = 0; other < kMembers; ++other) {
+      const MemberShare share = MemberShare::Of(kNumbers, kMembers, other);
+      for (int64_t i = share.begin; i < share.end; ++i) {
+        ASSERT_EQ(all[i], 1000.0f * other + i) << m << " " << i;
+        ASSERT_EQ(first[i], static_cast<float>(i)) << m << " " << i;
+        const int64_t at = i - share.begin;
+        if (at < own.count()) {
+          ASSERT_EQ(pieces[i], 1000.0f * other + own.begin + at) << m << " " << i;
+        }
+      }
+    }
+  }
+}
+
+std::set<int> MultiprocessorsOf(cudaStream_t stream) {
+  const DeviceMemory memory(kMostMultiprocessors * sizeof(int));
+  CHECK_CUDA(cudaMemset(memory.get(), 0, memory.bytes()));
+  LaunchLook(reinterpret_cast<int*>(memory.get()), stream);
+  CHECK_CUDA(cudaDeviceSynchronize());
+  std::vector<int> seen(kMostMultiprocessors);
+  CHECK_CUDA(cudaMemcpy(seen.data(), memory.get(), memory.bytes(), cudaMemcpyDeviceToHost));
+  std::set<int> used;
+  for (int i = 0; i < kMostMultiprocessors; ++i) {
+    if (seen[i] != 0) used.insert(i);
+  }
+  return used;
+}
+
+TEST(BoardPartsTest, PartsRunOnMultiprocessorsOfTheirOwn) {
+  const BoardGroups groups = GroupsOfBoard(0, "test");
+  const std::vector<int> sizes = {groups.group_size, 2 * groups.group_size};
+  const BoardParts parts(0, sizes, "test");
+  std::set<int> all;
+  for (int part = 0; part < parts.count(); ++part) {
+    const Stream stream = parts.MakeStream(part);
+    const std::set<int> used = MultiprocessorsOf(stream.get());
+    EXPECT_EQ(static_cast<int>(used.size()), sizes[part]);
+    for (const int one : used) EXPECT_TRUE(all.insert(one).second) << one;
+  }
+}
+
+// A pipeline of two ranks: forwards of one stage, their messages, then those of the other; an
+// all-reduce of both at the end.
+struct Pipeline {
+  static constexpr int64_t kBytes = 1 << 20;
+  Schedule::Builder builder;
+  std::vector<Lane> compute, send, data;
+  std::vector<TaskId> passes, sends;
+  TaskId reduction = -1;
+
+  explicit Pipeline(int micro_batches, int64_t size) {
+    for (int32_t r = 0; r < 2; ++r) {
+      builder.AddRank({.device = r, .stage = static_cast<int16_t>(r), .replica = 0});
+      compute.push_back(builder.AddLane({r, LaneKind::kCompute}));
+      send.push_back(builder.AddLane({r, LaneKind::kSendNext}));
+      data.push_back(builder.AddLane({r, LaneKind::kData}));
+    }
+    Fabric pair;
+    pair.ranks = 2;
+    const OpId product = builder.AddOp(Op::Gemm(DType::kBf16, size, size, size));
+    const OpId message = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(kBytes), pair));
+    const OpId sum = builder.AddOp(Op::Collective(OpKind::kAllReduce, Bytes(kBytes), pair));
+    const OpId products[] = {product, product};
+    const BlockId work = builder.AddBlock(products);
+    const BlockId carry = builder.AddBlock({&message, 1});
+    for (int m = 0; m < micro_batches; ++m) {
+      const TaskId first = builder.Add({&compute[0], 1}, {}, work, {.rank = 0, .micro_batch = m});
+      const TaskId sent = builder.Add({&send[0], 1}, {&first, 1}, carry,
+                                      {.rank = 0, .phase = Phase::kSendForward});
+      builder.SetCommunicator(sent, builder.AddCommunicator({{0, 1}}));
+      const TaskId second =
+          builder.Add({&compute[1], 1}, {&sent, 1}, work, {.rank = 1, .micro_batch = m});
+      passes.insert(passes.end(), {first, second});
+      sends.push_back(sent);
+    }
+    reduction = builder.Add(data, passes, builder.AddBlock({&sum, 1}),
+                            {.rank = 0, .phase = Phase::kGradReduce});
+  }
+};
+
+TEST(DeviceExecutorTest, APipelineOnTwoPartsIsMeasured) {
+  Pipeline pipeline(8, 2048);
+  const Schedule schedule = pipeline.builder.Build();
+  const int part = EqualPart(GroupsOfBoard(0, "test"), 2, "test");
+  int heard = 0;
+  const CudaRunResult result = RunOnCuda({.schedule = &schedule,
+                                          .places = {{0, part}, {0, part}},
+                                          .process = {},
+                                          .warm_up = 1,
+                                          .steps = 3,
+                                          .progress = [&](int done) { heard = done; }});
+  EXPECT_EQ(heard, 4);
+  EXPECT_EQ(result.measured.steps.size(), 3u);
+  ASSERT_EQ(result.peak_memory.size(), 2u);
+  EXPECT_GT(result.peak_memory[1], Bytes(2 * Pipeline::kBytes));
+  EXPECT_NE(result.devices[0].find("multiprocessors"), std::string::npos);
+  const Timeline& timeline = result.measured.timeline;
+  // No GPU does 1e16 FLOP/s.
+  const double least = 2 * 2 * 2048.0 * 2048 * 2048 / 1e16;
+  for (const TaskId pass : pipeline.passes) {
+    EXPECT_GT((timeline.end(pass) - timeline.start(pass)).seconds(), least) << pass;
+  }
+  // Stages overlap: the second one's first pass begins before the first one's last ends.
+  EXPECT_LT(timeline.start(pipeline.passes[1]), timeline.end(pipeline.passes[14]));
+  EXPECT_GT(timeline.end(pipeline.reduction), timeline.start(pipeline.reduction));
+}
+
+TEST(DeviceExecutorTest, LargerProductsTakeLonger) {
+  const auto seconds = [](int64_t size) {
+    Pipeline pipeline(2, size);
+    const Schedule schedule = pipeline.builder.Build();
+    const int part = EqualPart(GroupsOfBoard(0, "test"), 2, "test");
+    return RunOnCuda({.schedule = &schedule, .places = {{0, part}, {0, part}}, .process = {}})
+        .measured.timeline.makespan()
+        .seconds();
+  };
+  EXPECT_GT(seconds(4096), 3 * seconds(2048));
+}
+
+// The executor itself, whose buffers can be looked at.
+TEST(DeviceExecutorTest, AMessageArrivesAndAnAllReduceAddsUp) {
+  Pipeline pipeline(2, 256);
+  const Schedule schedule = pipeline.builder.Build();
+  const StreamProgram program = MakeStreamProgram(schedule, Processes::kOne);
+  std::vector<std::unique_ptr<RankDevice>> devices;
+  for (int32_t rank = 0; rank < 2; ++rank) {
+    devices.push_back(std::make_unique<RankDevice>(schedule, program, rank, 0, 0, MakeStream));
+  }
+  const int64_t numbers = Pipeline::kBytes / sizeof(float);
+  std::vector<float> pattern(numbers);
+  std::iota(pattern.begin(), pattern.end(), 1.0f);
+  std::vector<std::function<void()>> checks;
+  for (size_t id = 0; id < program.streams.size(); ++id) {
+    const StreamInfo& stream = program.streams[id];
+    const auto buffer = [&, id](int rank) {
+      return reinterpret_cast<float*>(devices[rank]->buffer(static_cast<int32_t>(id)));
+    };
+    if (stream.lane == pipeline.send[0]) {
+      Write(pattern, buffer(0));
+      checks.push_back([=] { EXPECT_EQ(Read(buffer(1), numbers), pattern); });
+    } else if (stream.lane == pipeline.data[0] || stream.lane == pipeline.data[1]) {
+      Write(pattern, buffer(stream.rank));
+      std::vector<float> sums = pattern;
+      for (float& sum : sums) sum *= 2;
+      checks.push_back([=] { EXPECT_EQ(Read(buffer(stream.rank), numbers), sums); });
+    }
+  }
+  EXPECT_EQ(checks.size(), 3u);
+  DeviceExecutor(schedule, program, devices, nullptr).Execute(schedule);
+  for (const auto& check : checks) check();
+}
+
+TEST(DeviceExecutorTest, APartOfAnOddSizeIsRefused) {
+  Pipeline pipeline(1, 256);
+  const Schedule schedule = pipeline.builder.Build();
+  EXPECT_NE(ErrorOf([&] {
+              RunOnCuda({.schedule = &schedule, .places = {{0, 7}, {0, 9}}, .process = {}});
+            }),
+            "");
+  EXPECT_NE(ErrorOf([&] {
+              RunOnCuda({.schedule = &schedule, .places = {{99, 8}, {99, 8}}, .process = {}});
+            }),
+            "");
+}
+
+}  // namespace
+}  // namespace stagecraft
