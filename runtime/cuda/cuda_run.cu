@@ -55,7 +55,8 @@ class CudaRun {
       const CudaPlace& place = request.places[rank];
       devices_.push_back(std::make_unique<RankDevice>(
           *request.schedule, program_, static_cast<int32_t>(rank), board_, place.multiprocessors,
-          [this, rank] { return MakeStreamOf(rank); }));
+          [this, rank] { return MakeStreamOf(rank); },
+          request.memory.empty() ? nullptr : &request.memory[rank]));
     }
     if (world_) world_->MakeGroups(program_.groups);
   }

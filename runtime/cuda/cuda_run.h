@@ -7,6 +7,7 @@
 
 #include "costmodel/units.h"
 #include "runtime/measured_steps.h"
+#include "runtime/planned_memory.h"
 #include "runtime/process_rank.h"
 #include "sim/schedule.h"
 
@@ -24,9 +25,13 @@ struct CudaRunRequest {
   // Of size 1: this process runs all ranks, which share a board. Else it runs the rank of its
   // number, and the others run theirs.
   ProcessRank process;
-  int warm_up = 2;                              // steps that do not count
-  int steps = 5;                                // that do; >= 1
-  std::function<void(int done)> progress = {};  // hears how many steps have ended, of both kinds
+  int warm_up = 2;  // steps that do not count
+  int steps = 5;    // that do; >= 1
+  // Hears how many steps have ended, of both kinds.
+  std::function<void(int done)> progress = {};
+  // By rank, what the plan has it hold, which is allocated so; empty: what its ops and exchanges
+  // touch alone.
+  std::vector<PlannedMemory> memory = {};
 };
 
 struct CudaRunResult {

@@ -42,6 +42,15 @@ void DeviceExecutor::MakeEvents() {
   for (const std::vector<StepEvents>& steps : program_.steps) {
     for (const StepEvents& step : steps) is_timed[step.begin] = is_timed[step.end] = true;
   }
+  begins_.assign(program_.events, -1);
+  ends_.assign(program_.events, -1);
+  for (const RankProgram& rank : program_.ranks) {
+    for (size_t s = 0; s < rank.steps.size(); ++s) {
+      if (rank.steps[s].kind != StepKind::kCompute) continue;
+      begins_[program_.steps[rank.rank][s].begin] = rank.steps[s].task;
+      ends_[program_.steps[rank.rank][s].end] = rank.steps[s].task;
+    }
+  }
   events_.resize(program_.events);
   event_rank_.resize(program_.events);
   for (const Command& command : commands_) {
@@ -110,8 +119,7 @@ size_t DeviceExecutor::Issue(size_t next) {
   cudaStream_t stream = device.stream(command.stream);
   switch (command.kind) {
     case CommandKind::kRecord:
-      CHECK_CUDA(cudaEventRecord(events_[command.event].get(), stream));
-      Count(command.stream, 1);
+      Record(command, device);
       return 1;
     case CommandKind::kWait:
       CHECK_CUDA(cudaStreamWaitEvent(stream, events_[command.event].get(), 0));
@@ -132,6 +140,16 @@ size_t DeviceExecutor::Issue(size_t next) {
   }
   IssueExchange(command, device);
   return 1;
+}
+
+// Memory is had before a task begins and given back after it ends.
+void DeviceExecutor::Record(const Command& command, RankDevice& device) {
+  cudaStream_t stream = device.stream(command.stream);
+  const TaskId begun = begins_[command.event], ended = ends_[command.event];
+  if (begun >= 0) Count(command.stream, device.BeginTask(begun, stream));
+  CHECK_CUDA(cudaEventRecord(events_[command.event].get(), stream));
+  Count(command.stream, 1);
+  if (ended >= 0) Count(command.stream, device.EndTask(ended, stream));
 }
 
 void DeviceExecutor::IssueExchange(const Command& command, RankDevice& device) {

@@ -38,6 +38,7 @@ class DeviceExecutor : public Executor {
   // Queues the command at `next`, or all members' parts of a collective from there on; returns
   // how many commands.
   size_t Issue(size_t next);
+  void Record(const Command& command, RankDevice& device);
   void IssueShares(std::span<const Command> members);
   void IssueExchange(const Command& command, RankDevice& device);
   void Count(int32_t stream, int launches);
@@ -52,7 +53,9 @@ class DeviceExecutor : public Executor {
   std::vector<Command> commands_;
   std::vector<Event> events_;        // by event; none of other processes
   std::vector<int32_t> event_rank_;  // that records it
-  std::vector<Event> origins_;       // by rank: when its step began
+  // By event, the compute task whose begin or end it is; -1: of none.
+  std::vector<TaskId> begins_, ends_;
+  std::vector<Event> origins_;  // by rank: when its step began
   Stream gate_stream_;
   Event gate_opened_;
   struct FreeHost {

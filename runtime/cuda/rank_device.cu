@@ -57,7 +57,8 @@ int CountUsed(cudaStream_t stream, bool in_graph) {
 }  // namespace
 
 RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, int32_t rank,
-                       int board, int multiprocessors, const std::function<Stream()>& make_stream)
+                       int board, int multiprocessors, const std::function<Stream()>& make_stream,
+                       const PlannedMemory* planned)
     : rank_(rank), pool_(board), home_(make_stream()) {
   const int own = multiprocessors > 0 ? multiprocessors : Multiprocessors(board);
   blocks_ = own * kBlocksPerMultiprocessor;
@@ -73,9 +74,10 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
     if (program.streams[id].rank == rank) streams_.emplace(id, make_stream());
   }
   const std::vector<Command> commands = CommandsOf(program, rank);
+  if (planned != nullptr) allocations_ = PassAllocations(schedule, rank, *planned);
   try {
     ops_ = std::make_unique<RankOps>(schedule, commands, multiprocessors);
-    Place(schedule, program);
+    Place(schedule, program, planned == nullptr ? Bytes() : planned->states);
     for (const Command& command : commands) {
       if (command.kind == CommandKind::kRun) ops_->Run(command, home_.get());
     }
@@ -88,7 +90,7 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
 }
 
 // One piece of memory: operands first, then what is exchanged.
-void RankDevice::Place(const Schedule& schedule, const StreamProgram& program) {
+void RankDevice::Place(const Schedule& schedule, const StreamProgram& program, Bytes least_bytes) {
   size_t bytes = Aligned(ops_->needed_bytes());
   std::map<int32_t, size_t> offsets;  // by stream
   // A share of less than an element each is one.
@@ -98,12 +100,35 @@ void RankDevice::Place(const Schedule& schedule, const StreamProgram& program) {
     offsets[key.first] = bytes;
     bytes += Aligned(static_cast<size_t>(size.count()) + 2 * least);
   }
-  std::byte* const memory = pool_.Allocate(std::max(bytes, kAlignment), home_.get());
+  const size_t all = std::max({bytes, kAlignment, static_cast<size_t>(least_bytes.count())});
+  std::byte* const memory = pool_.Allocate(all, home_.get());
   for (const auto& [stream, offset] : offsets) buffers_[stream] = memory + offset;
   const auto exchanged = static_cast<int64_t>(bytes - Aligned(ops_->needed_bytes()));
   FillRandom(memory + (bytes - exchanged), exchanged / ElementSize(DType::kFp32), DType::kFp32, 2,
              home_.get());
   ops_->Place(memory, home_.get());
+}
+
+int RankDevice::BeginTask(TaskId task, cudaStream_t stream) {
+  const auto own = allocations_.find(task);
+  return own == allocations_.end() ? 0 : Allocate(own->second.at_begin, stream);
+}
+
+int RankDevice::EndTask(TaskId task, cudaStream_t stream) {
+  const auto own = allocations_.find(task);
+  if (own == allocations_.end()) return 0;
+  for (const int32_t block : own->second.freed) {
+    pool_.Free(blocks_held_.at(block), stream);
+    blocks_held_.erase(block);
+  }
+  return static_cast<int>(own->second.freed.size()) + Allocate(own->second.at_end, stream);
+}
+
+int RankDevice::Allocate(const std::vector<Allocation>& allocations, cudaStream_t stream) {
+  for (const Allocation& one : allocations) {
+    blocks_held_[one.block] = pool_.Allocate(static_cast<size_t>(one.bytes.count()), stream);
+  }
+  return static_cast<int>(allocations.size());
 }
 
 }  // namespace stagecraft

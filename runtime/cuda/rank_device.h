@@ -6,10 +6,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/memory_pool.h"
 #include "runtime/cuda/rank_ops.h"
+#include "runtime/planned_memory.h"
 #include "runtime/stream_program.h"
 #include "sim/schedule.h"
 
@@ -21,8 +23,10 @@ class RankDevice {
   // `multiprocessors`, 0: all of the board. Every op has run once, and runs of ops are graphs
   // where these keep to the rank's part of the board. Throws InputError for ops that cannot run
   // here and for too little memory.
+  // Its memory is what `planned` says, or more where ops need it; nullptr: what they need.
   RankDevice(const Schedule& schedule, const StreamProgram& program, int32_t rank, int board,
-             int multiprocessors, const std::function<Stream()>& make_stream);
+             int multiprocessors, const std::function<Stream()>& make_stream,
+             const PlannedMemory* planned = nullptr);
 
   int32_t rank() const { return rank_; }
   // Blocks that fill its multiprocessors.
@@ -32,11 +36,17 @@ class RankDevice {
   // Of what a stream exchanges, its own rank's or another's.
   std::byte* buffer(int32_t stream) const { return buffers_.at(stream); }
   RankOps& ops() { return *ops_; }
+  // Queue what is allocated, or given back, where a compute task begins or ends; return how many
+  // calls that took.
+  int BeginTask(TaskId task, cudaStream_t stream);
+  int EndTask(TaskId task, cudaStream_t stream);
   const MemoryPool& pool() const { return pool_; }
   bool uses_graphs() const { return uses_graphs_; }
 
  private:
-  void Place(const Schedule& schedule, const StreamProgram& program);
+  // At least so many bytes.
+  void Place(const Schedule& schedule, const StreamProgram& program, Bytes least);
+  int Allocate(const std::vector<Allocation>& allocations, cudaStream_t stream);
 
   int32_t rank_;
   int blocks_ = 0;
@@ -46,6 +56,8 @@ class RankDevice {
   Stream home_;  // of what is done before the first step
   std::unique_ptr<RankOps> ops_;
   std::map<int32_t, std::byte*> buffers_;
+  std::map<TaskId, TaskAllocations> allocations_;
+  std::map<int32_t, std::byte*> blocks_held_;
 };
 
 }  // namespace stagecraft

@@ -41,6 +41,10 @@ void CheckCudaRun(const CudaRunRequest& request) {
                     "plan",
                     request.places.size(), ranks));
   }
+  if (!request.memory.empty() && request.memory.size() != ranks) {
+    throw InputError(
+        fmt::format("run: got planned memory of {} ranks, want {}", request.memory.size(), ranks));
+  }
   if (processes != 1 && static_cast<size_t>(processes) != ranks) {
     throw InputError(
         fmt::format("run: got {} processes, want {}, one a rank of the plan", processes, ranks));

@@ -37,6 +37,15 @@ TEST(RunChecksTest, RanksOfOneProcessAreSaidToBePartsOfOneBoard) {
   EXPECT_NE(ErrorOfRun(request), "");
 }
 
+TEST(RunChecksTest, MemoryIsPlannedForAllRanksOrNone) {
+  const Schedule schedule = TwoRanks();
+  CudaRunRequest request{.schedule = &schedule, .places = {{0, 64}, {0, 64}}, .process = {}};
+  request.memory.resize(2);
+  EXPECT_EQ(ErrorOfRun(request), "");
+  request.memory.resize(1);
+  EXPECT_EQ(ErrorOfRun(request), "run: got planned memory of 1 ranks, want 2");
+}
+
 TEST(RunChecksTest, ProcessesAreAsManyAsRanks) {
   const Schedule schedule = TwoRanks();
   CudaRunRequest request{.schedule = &schedule,
