@@ -42,7 +42,7 @@ class AllocationMaker {
                       "whose memory is planned",
                       rank_, tag.chunk, memory_.chunks.size()));
     }
-    const PassMemory& pass = memory_.chunks[tag.chunk][static_cast<size_t>(tag.phase)];
+    const PassHolding& pass = memory_.chunks[tag.chunk][static_cast<size_t>(tag.phase)];
     Kept& kept = kept_[{tag.chunk, tag.micro_batch}];
     const int64_t left = std::max<int64_t>(0, pass.left);
     if (left > 0) kept.blocks.push_back(Allocate(left, allocations_[first].at_begin));

@@ -12,14 +12,14 @@
 namespace stagecraft {
 
 // Of a pass, beyond what is held when it begins.
-struct PassMemory {
+struct PassHolding {
   Bytes most;
   int64_t left = 0;  // bytes that it leaves behind; negative where it drops
 };
 
 struct PlannedMemory {
   Bytes states;  // weights, gradients and states of the optimizer: held all the time
-  std::vector<std::array<PassMemory, 4>> chunks;  // by phase, IsPass()
+  std::vector<std::array<PassHolding, 4>> chunks;  // by phase, IsPass()
 };
 
 struct Allocation {
