@@ -6,19 +6,16 @@
 namespace stagecraft {
 namespace {
 
-// Green contexts came with CUDA 12.4.
-constexpr unsigned kVersion = 12040;
-
-// A function of the driver, which the program does not link.
+// A function of the driver, which the program does not link, as this toolkit's header has it.
 template <typename Function>
 Function* Driver(const char* name, const std::string& place) {
   void* address = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
   const cudaError_t status =
-      cudaGetDriverEntryPointByVersion(name, &address, kVersion, cudaEnableDefault, &found);
+      cudaGetDriverEntryPointByVersion(name, &address, CUDART_VERSION, cudaEnableDefault, &found);
   if (status != cudaSuccess || found != cudaDriverEntryPointSuccess || address == nullptr) {
     cudaGetLastError();
-    throw InputError(place + ": got parts of a board, want a driver for CUDA 12.4 or later: this "
+    throw InputError(place + ": got parts of a board, want a driver of this CUDA or later: this "
                              "one has no " + name);
   }
   return reinterpret_cast<Function*>(address);

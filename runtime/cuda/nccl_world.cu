@@ -92,6 +92,10 @@ std::string NcclWorld::Software() const {
 
 void NcclWorld::MakeGroups(std::span<const StreamGroup> groups) {
   for (const StreamGroup& group : groups) {
+    if (group.ranks.size() < 2) {
+      groups_.emplace_back();
+      continue;
+    }
     const auto own = std::find(group.ranks.begin(), group.ranks.end(), rank_);
     const bool is_in = own != group.ranks.end();
     ncclComm_t made = nullptr;

@@ -32,7 +32,8 @@ class NcclWorld {
   int rank() const { return rank_; }
   std::string Software() const;  // "nccl 2.28.9"
 
-  // All together: communicators of the groups, of which this rank uses its own.
+  // All together: communicators of the groups, of which this rank uses its own. One
+  // rank alone needs none.
   void MakeGroups(std::span<const StreamGroup> groups);
 
   // All together.

@@ -46,6 +46,13 @@ TEST(OpKernelTest, WhatMovesBytesMovesAsMany) {
   EXPECT_EQ(KernelOf(Op::Elementwise(Bytes(4)), Phase::kForward, 0).one.op.bytes, Bytes(6 * 128));
 }
 
+TEST(OpKernelTest, WhatMovesVeryManyBytesDoesSoInPieces) {
+  const OpKernel adam = KernelOf(Op::Optimizer(Bytes(int64_t{10} << 30), 2), Phase::kOptimizer, 0);
+  EXPECT_EQ(adam.launches, 10);
+  EXPECT_LE(adam.one.op.bytes, Bytes(1 << 30));
+  EXPECT_GT(adam.one.op.bytes, Bytes((1 << 30) - 30 * 128));
+}
+
 TEST(OpKernelTest, RowsAreAsManyAsTheBytesSay) {
   // 16-bit in and out: 4 bytes an element; a gradient reads a second tensor.
   const Op norm = Op::Rowwise(OpKind::kNorm, DType::kFp16, 100, 512, Bytes(100 * 512 * 12));

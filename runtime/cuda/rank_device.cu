@@ -35,7 +35,8 @@ Graph CaptureLook(int* seen, cudaStream_t stream) {
   return Graph(executable);
 }
 
-// Multiprocessors that a kernel in the stream runs on, queued by itself or in a graph.
+// Multiprocessors that a kernel in the stream runs on, queued by itself or in a graph; throws
+// where the driver captures nothing there.
 int CountUsed(cudaStream_t stream, bool in_graph) {
   const DeviceMemory memory(kMostMultiprocessors * sizeof(int));
   auto* const seen = reinterpret_cast<int*>(memory.get());
@@ -54,6 +55,15 @@ int CountUsed(cudaStream_t stream, bool in_graph) {
   return static_cast<int>(std::count(used.begin(), used.end(), 1));
 }
 
+bool GraphsKeepTo(int multiprocessors, cudaStream_t stream) {
+  try {
+    return CountUsed(stream, true) <= multiprocessors + kMostBeside;
+  } catch (const std::runtime_error&) {
+    cudaGetLastError();
+    return false;
+  }
+}
+
 }  // namespace
 
 RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, int32_t rank,
@@ -68,7 +78,7 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
       throw std::runtime_error("a kernel in a part of " + std::to_string(multiprocessors) +
                                " multiprocessors ran on " + std::to_string(used));
     }
-    uses_graphs_ = CountUsed(home_.get(), true) <= multiprocessors + kMostBeside;
+    uses_graphs_ = GraphsKeepTo(multiprocessors, home_.get());
   }
   for (size_t id = 0; id < program.streams.size(); ++id) {
     if (program.streams[id].rank == rank) streams_.emplace(id, make_stream());
@@ -89,6 +99,13 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
   }
 }
 
+// A pool keeps its memory until all of it was given back.
+RankDevice::~RankDevice() {
+  for (const auto& [block, memory] : blocks_held_) cudaFreeAsync(memory, home_.get());
+  if (memory_ != nullptr) cudaFreeAsync(memory_, home_.get());
+  cudaStreamSynchronize(home_.get());
+}
+
 // One piece of memory: operands first, then what is exchanged.
 void RankDevice::Place(const Schedule& schedule, const StreamProgram& program, Bytes least_bytes) {
   size_t bytes = Aligned(ops_->needed_bytes());
@@ -101,12 +118,12 @@ void RankDevice::Place(const Schedule& schedule, const StreamProgram& program, B
     bytes += Aligned(static_cast<size_t>(size.count()) + 2 * least);
   }
   const size_t all = std::max({bytes, kAlignment, static_cast<size_t>(least_bytes.count())});
-  std::byte* const memory = pool_.Allocate(all, home_.get());
-  for (const auto& [stream, offset] : offsets) buffers_[stream] = memory + offset;
+  memory_ = pool_.Allocate(all, home_.get());
+  for (const auto& [stream, offset] : offsets) buffers_[stream] = memory_ + offset;
   const auto exchanged = static_cast<int64_t>(bytes - Aligned(ops_->needed_bytes()));
-  FillRandom(memory + (bytes - exchanged), exchanged / ElementSize(DType::kFp32), DType::kFp32, 2,
+  FillRandom(memory_ + (bytes - exchanged), exchanged / ElementSize(DType::kFp32), DType::kFp32, 2,
              home_.get());
-  ops_->Place(memory, home_.get());
+  ops_->Place(memory_, home_.get());
 }
 
 int RankDevice::BeginTask(TaskId task, cudaStream_t stream) {

@@ -27,6 +27,9 @@ class RankDevice {
   RankDevice(const Schedule& schedule, const StreamProgram& program, int32_t rank, int board,
              int multiprocessors, const std::function<Stream()>& make_stream,
              const PlannedMemory* planned = nullptr);
+  ~RankDevice();
+  RankDevice(const RankDevice&) = delete;
+  RankDevice& operator=(const RankDevice&) = delete;
 
   int32_t rank() const { return rank_; }
   // Blocks that fill its multiprocessors.
@@ -55,6 +58,7 @@ class RankDevice {
   std::map<int32_t, Stream> streams_;
   Stream home_;  // of what is done before the first step
   std::unique_ptr<RankOps> ops_;
+  std::byte* memory_ = nullptr;  // operands, results and what is exchanged
   std::map<int32_t, std::byte*> buffers_;
   std::map<TaskId, TaskAllocations> allocations_;
   std::map<int32_t, std::byte*> blocks_held_;
