@@ -7,7 +7,6 @@
 #include <chrono>
 #include <numeric>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include "costmodel/check.h"
@@ -55,15 +54,11 @@ MPI_Request BeginCollective(OpKind kind, std::span<float> buffer, MPI_Comm group
   return request;
 }
 
-// To others on this processor, as long as nothing comes: to whom it computes for most of
-// all.
-void Pause(bool computes_idle) {
-  if (computes_idle) {
-    sched_yield();
-  } else {
-    std::this_thread::sleep_for(std::chrono::microseconds(10));
-  }
-}
+// Between looks at what is under way, where the other thread computes: each look takes the
+// processor from it for some microseconds. What it makes ready is seen at once.
+constexpr std::chrono::microseconds kPatience(100), kNoPatience(0);
+// Where nothing is under way.
+constexpr std::chrono::microseconds kLongPatience(1'000'000);
 
 }  // namespace
 
@@ -183,17 +178,20 @@ void Exchanges::Run(StepBoard& board, const Note& begun, const Note& ended) {
     MPI_Irecv(nullptr, 0, MPI_FLOAT, signal.from, signal.task, words_.handle, &request);
     requests_->awaited.emplace_back(&signal, request);
   }
+  bool went_on = false;
   while (true) {
     const bool is_idle = requests_->running.empty() && requests_->awaited.empty();
     if (is_idle && board.AllExchangesTaken()) return;
-    bool any = false;
-    for (const int32_t step : board.TakeExchanges(is_idle)) {
-      any = true;
+    const bool spins = !is_idle && (went_on || board.computes_idle());
+    const auto patience = is_idle ? kLongPatience : spins ? kNoPatience : kPatience;
+    went_on = false;
+    for (const int32_t step : board.TakeExchanges(patience)) {
+      went_on = true;
       begun(step);
       BeginOp(requests_->running.emplace_back(Running{.step = step}));
     }
-    any = Advance(board, ended) || any;
-    if (!any) Pause(board.computes_idle());
+    went_on = Advance(board, ended) || went_on;
+    if (!went_on && board.computes_idle()) sched_yield();
   }
 }
 

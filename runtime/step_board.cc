@@ -20,8 +20,9 @@ void StepBoard::AddReady(int32_t step) {
 
 std::optional<int32_t> StepBoard::WaitForCompute() {
   std::unique_lock lock(mutex_);
+  computes_idle_ = computes_left_ == 0 || ready_to_compute_.empty();
+  if (computes_idle_) exchanges_.notify_one();
   if (computes_left_ == 0) return std::nullopt;
-  computes_idle_ = true;
   computes_.wait(lock, [this] { return !ready_to_compute_.empty(); });
   computes_idle_ = false;
   const int32_t step = ready_to_compute_.front();
@@ -30,10 +31,12 @@ std::optional<int32_t> StepBoard::WaitForCompute() {
   return step;
 }
 
-std::vector<int32_t> StepBoard::TakeExchanges(bool waits) {
+std::vector<int32_t> StepBoard::TakeExchanges(std::chrono::microseconds patience) {
   std::unique_lock lock(mutex_);
-  if (waits) {
-    exchanges_.wait(lock, [this] { return !ready_to_exchange_.empty() || exchanges_left_ == 0; });
+  if (patience.count() > 0) {
+    exchanges_.wait_for(lock, patience, [this] {
+      return !ready_to_exchange_.empty() || exchanges_left_ == 0 || computes_idle_;
+    });
   }
   exchanges_left_ -= static_cast<int>(ready_to_exchange_.size());
   return std::exchange(ready_to_exchange_, {});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -20,11 +21,11 @@ class StepBoard {
 
   // The next step to compute, once it may begin; nothing where all have been given out.
   std::optional<int32_t> WaitForCompute();
-  // Steps to exchange that may begin and were not given out yet; with `waits` not before
-  // there are some, or none will come.
-  std::vector<int32_t> TakeExchanges(bool waits);
+  // Steps to exchange that may begin and were not given out yet. Waits for some until
+  // `patience` is over, none will come, or nothing is computed.
+  std::vector<int32_t> TakeExchanges(std::chrono::microseconds patience);
   bool AllExchangesTaken() const;
-  // The computing thread waits for a step.
+  // The computing thread waits for a step, or has done all.
   bool computes_idle() const { return computes_idle_; }
 
   void End(int32_t step);

@@ -134,7 +134,7 @@ void PrintRun(const PlannedJob& job, const TimelineRecord& record, std::ostream&
                      record.measurement->software)
       << fmt::format("step time {:.3f} ms, the median of {}: {:.3f} to {:.3f}\n\n",
                      record.timeline.makespan().ms(), steps.size(), least->ms(), most->ms());
-  TextTable table({"phase", "tasks", "ms, all ranks", "ms a task"}, 1);
+  TextTable table({"phase", "tasks", "ms, all tasks", "ms a task"}, 1);
   for (const auto& [phase, sum] : PhaseSums(record.schedule, record.timeline)) {
     table.Add({Name(phase), std::to_string(sum.first), fmt::format("{:.3f}", sum.second.ms()),
                fmt::format("{:.3f}", sum.second.ms() / sum.first)});

@@ -14,7 +14,7 @@ constexpr Duration kLongestQuick = 4_ms;
 constexpr Duration kLongestFull = 10_ms;
 // A processor is slower, and no step on it is short.
 constexpr Duration kLongestOnHost = 60_ms;
-// Choice of an algorithm, memory, random data; cuDNN also compiles.
+// On a GPU: choice of an algorithm, memory, random data; cuDNN also compiles.
 constexpr Duration kPreparation = 10_ms;
 constexpr Duration kAttentionPreparation = 1000_ms;
 
@@ -66,11 +66,13 @@ std::vector<ProfileCase> MakeSuite(const SuiteOptions& options) {
 
 Duration LongestSuite(std::span<const ProfileCase> suite, const Device& device,
                       const MeasuringRules& rules, double share_of_peak) {
+  const bool is_host = device.generation == Generation::kHost;
   Duration all;
   for (const ProfileCase& one : suite) {
     const double least = LeastTime(one.op, device).seconds();
     const Duration call = std::max(Duration::Seconds(least / share_of_peak), 2_us);
     all += LongestMeasuring(call, rules);
+    if (is_host) continue;
     all += one.op.kind == OpKind::kAttention ? kAttentionPreparation : kPreparation;
   }
   return all;

@@ -185,7 +185,7 @@ SuiteOptions OnHost(SuiteSize size) {
 TEST(ProfileSuiteTest, AHostHasCasesOfItsOwn) {
   const auto quick = MakeSuite(OnHost(SuiteSize::kQuick));
   const auto full = MakeSuite(OnHost(SuiteSize::kFull));
-  EXPECT_LT(LongestSuite(quick, OnHost(SuiteSize::kQuick).device, MeasuringRules()), 4 * kMinute);
+  EXPECT_LT(LongestSuite(quick, OnHost(SuiteSize::kQuick).device, MeasuringRules()), 3 * kMinute);
   EXPECT_LT(LongestSuite(full, OnHost(SuiteSize::kFull).device, MeasuringRules()), 15 * kMinute);
   std::map<std::pair<OpKind, DType>, int> counts;
   for (const ProfileCase& one : quick) {

@@ -1,0 +1,97 @@
+// What samples of a host teach, a device that no catalogue has.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "costmodel/cost_model.h"
+#include "costmodel/device.h"
+#include "costmodel/learned/kernel_families.h"
+#include "costmodel/learned/learned_model.h"
+#include "costmodel/learned/sample.h"
+#include "costmodel/learned/training_rows.h"
+#include "costmodel/op.h"
+#include "costmodel/random.h"
+#include "costmodel/units.h"
+
+namespace stagecraft {
+namespace {
+
+Device Processor() {
+  Device device;
+  device.id = device.name = "host";
+  device.generation = Generation::kHost;
+  device.multiprocessors = 1;
+  device.boost_clock_hz = 2e9;
+  device.vector_peak = FlopRate(5e10);
+  device.peak.fill(device.vector_peak);
+  device.memory = Bytes(int64_t{8} << 30);
+  device.memory_bandwidth = Bandwidth(1e10);
+  device.l2 = Bytes(1 << 20);
+  return device;
+}
+
+Op Product(Random& random) {
+  const auto side = [&] { return std::llround(std::exp2(4 + 6 * random.Uniform())); };
+  return Op::Gemm(DType::kBf16, side(), side(), side());
+}
+
+// A host that takes a microsecond to begin and then keeps 60 % of its peak.
+Duration TimeOf(const Op& op) {
+  return 1_us + Duration::Seconds(op.Flops().count() / (0.6 * 5e10));
+}
+
+std::vector<Sample> Samples(int count) {
+  const auto board = std::make_shared<const Device>(Processor());
+  Random random(1);
+  std::vector<Sample> samples;
+  for (int i = 0; i < count; ++i) {
+    Sample sample;
+    sample.op = Product(random);
+    sample.gpu = "host";
+    sample.time = TimeOf(sample.op);
+    sample.board = board;
+    samples.push_back(sample);
+  }
+  return samples;
+}
+
+TEST(HostModelTest, HostsHaveFamiliesOfTheirOwn) {
+  Device gpu = Processor();
+  gpu.generation = Generation::kHopper;
+  const Op product = Op::Gemm(DType::kFp32, 8, 8, 8);
+  ASSERT_NE(FamilyOf(product, Processor()), nullptr);
+  EXPECT_STREQ(FamilyOf(product, Processor())->name(), "host_product");
+  EXPECT_NE(FamilyOf(product, gpu), FamilyOf(product, Processor()));
+  const Op attention = Op::Attention(DType::kFp32, Direction::kForward, 1, 8, 8, 8, false);
+  EXPECT_NE(FamilyOf(attention, Processor()), nullptr);
+  EXPECT_EQ(FamilyOf(attention, gpu), nullptr);
+  for (size_t f = 0; f < KernelFamilies().size(); ++f) EXPECT_EQ(IndexOf(*KernelFamilies()[f]), f);
+}
+
+TEST(HostModelTest, ItsSamplesTeachAndTheModelSurvivesTheFile) {
+  const LearnedModel fitted = LearnedModel::Fit(Samples(400));
+  const LearnedModel model = LearnedModel::FromProto(fitted.ToProto(), "host.pb");
+  Random random(2);
+  double sum = 0;
+  constexpr int kOps = 100;
+  for (int i = 0; i < kOps; ++i) {
+    const Op op = Product(random);
+    const Estimate estimate = model.Predict({&op, 1}, Processor())[0];
+    EXPECT_EQ(estimate.basis, Basis::kLearned);
+    EXPECT_EQ(estimate.host, Duration());
+    sum += std::abs(std::log(estimate.time.seconds() / TimeOf(op).seconds()));
+  }
+  EXPECT_LT(sum / kOps, 0.05);
+}
+
+TEST(HostModelTest, ASampleOfAnUnknownBoardIsLeftOutByName) {
+  std::vector<Sample> samples = Samples(1);
+  EXPECT_TRUE(CanPredict(samples[0]));
+  samples[0].board = nullptr;
+  EXPECT_TRUE(WhySkipped(samples[0]).starts_with("is not in the device catalogue"));
+}
+
+}  // namespace
+}  // namespace stagecraft
