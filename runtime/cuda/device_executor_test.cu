@@ -16,6 +16,7 @@
 #include "runtime/cuda/device_executor.h"
 #include "runtime/cuda/share_kernels.h"
 #include "runtime/member_share.h"
+#include "runtime/planned_memory.h"
 
 namespace stagecraft {
 namespace {
@@ -160,12 +161,12 @@ struct Pipeline {
     const BlockId work = builder.AddBlock(products);
     const BlockId carry = builder.AddBlock({&message, 1});
     for (int m = 0; m < micro_batches; ++m) {
-      const TaskId first = builder.Add({&compute[0], 1}, {}, work, {.rank = 0, .micro_batch = m});
+      const TaskId first = builder.Add({&compute[0], 1}, {}, work, {.rank = 0, .chunk = 0, .micro_batch = m});
       const TaskId sent = builder.Add({&send[0], 1}, {&first, 1}, carry,
                                       {.rank = 0, .phase = Phase::kSendForward});
       builder.SetCommunicator(sent, builder.AddCommunicator({{0, 1}}));
       const TaskId second =
-          builder.Add({&compute[1], 1}, {&sent, 1}, work, {.rank = 1, .micro_batch = m});
+          builder.Add({&compute[1], 1}, {&sent, 1}, work, {.rank = 1, .chunk = 0, .micro_batch = m});
       passes.insert(passes.end(), {first, second});
       sends.push_back(sent);
     }
@@ -179,16 +180,21 @@ TEST(DeviceExecutorTest, APipelineOnTwoPartsIsMeasured) {
   const Schedule schedule = pipeline.builder.Build();
   const int part = EqualPart(GroupsOfBoard(0, "test"), 2, "test");
   int heard = 0;
+  // Passes hold 64 MiB and leave 16 behind, until the step ends.
+  constexpr Bytes kStates(512 << 20), kPass(64 << 20), kLeft(16 << 20);
+  const PlannedMemory memory = {.states = kStates,
+                                .chunks = {{{{kPass, kLeft.count()}, {}, {}, {}}}}};
   const CudaRunResult result = RunOnCuda({.schedule = &schedule,
                                           .places = {{0, part}, {0, part}},
                                           .process = {},
                                           .warm_up = 1,
                                           .steps = 3,
-                                          .progress = [&](int done) { heard = done; }});
+                                          .progress = [&](int done) { heard = done; },
+                                          .memory = {memory, memory}});
   EXPECT_EQ(heard, 4);
   EXPECT_EQ(result.measured.steps.size(), 3u);
   ASSERT_EQ(result.peak_memory.size(), 2u);
-  EXPECT_GT(result.peak_memory[1], Bytes(2 * Pipeline::kBytes));
+  EXPECT_GE(result.peak_memory[1], kStates + 7 * kLeft + kPass);
   EXPECT_NE(result.devices[0].find("multiprocessors"), std::string::npos);
   const Timeline& timeline = result.measured.timeline;
   // No GPU does 1e16 FLOP/s.

@@ -88,10 +88,6 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
   try {
     ops_ = std::make_unique<RankOps>(schedule, commands, multiprocessors);
     Place(schedule, program, planned == nullptr ? Bytes() : planned->states);
-    for (const Command& command : commands) {
-      if (command.kind == CommandKind::kRun) ops_->Run(command, home_.get());
-    }
-    CHECK_CUDA(cudaStreamSynchronize(home_.get()));
     if (uses_graphs_) ops_->Capture(commands, home_.get());
   } catch (const Unsupported& reason) {
     throw InputError("run: rank " + std::to_string(rank) + ": got board " + std::to_string(board) +

@@ -20,10 +20,9 @@ namespace stagecraft {
 class RankDevice {
  public:
   // On the current device; the schedule outlives it. `make_stream` gives streams on its
-  // `multiprocessors`, 0: all of the board. Every op has run once, and runs of ops are graphs
-  // where these keep to the rank's part of the board. Throws InputError for ops that cannot run
-  // here and for too little memory.
-  // Its memory is what `planned` says, or more where ops need it; nullptr: what they need.
+  // `multiprocessors`, 0: all of the board. Runs of ops are graphs where these keep to the
+  // rank's part of the board. Memory is what `planned` says, or more where ops need it; nullptr:
+  // what they need. Throws InputError for ops that cannot run here and for too little memory.
   RankDevice(const Schedule& schedule, const StreamProgram& program, int32_t rank, int board,
              int multiprocessors, const std::function<Stream()>& make_stream,
              const PlannedMemory* planned = nullptr);

@@ -88,6 +88,9 @@ void RankOps::Capture(std::span<const Command> commands, cudaStream_t stream) {
     if (command.kind != CommandKind::kRun) continue;
     const auto [entry, is_new] = graphs_.try_emplace(KeyOf(command));
     if (!is_new) continue;
+    // Libraries load their kernels at the first launch, which no capture may hold.
+    Launch(command, stream);
+    CHECK_CUDA(cudaStreamSynchronize(stream));
     CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
     cudaGraph_t graph = nullptr;
     int launches = 0;

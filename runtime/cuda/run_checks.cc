@@ -49,6 +49,10 @@ void CheckCudaRun(const CudaRunRequest& request) {
     throw InputError(
         fmt::format("run: got {} processes, want {}, one a rank of the plan", processes, ranks));
   }
+  if (request.process.rank < 0 || request.process.rank >= processes) {
+    throw InputError(fmt::format("run: got process {} of {}, want 0 to {}", request.process.rank,
+                                 processes, processes - 1));
+  }
   for (size_t rank = 0; rank < ranks; ++rank) {
     const CudaPlace& place = request.places[rank];
     if (place.board >= 0 && place.multiprocessors >= 0) continue;

@@ -54,6 +54,8 @@ TEST(RunChecksTest, ProcessesAreAsManyAsRanks) {
   EXPECT_EQ(ErrorOfRun(request), "");
   request.process.size = 3;
   EXPECT_EQ(ErrorOfRun(request), "run: got 3 processes, want 2, one a rank of the plan");
+  request.process = {.rank = 2, .size = 2, .address = "host:1234"};
+  EXPECT_EQ(ErrorOfRun(request), "run: got process 2 of 2, want 0 to 1");
   request.process = {.rank = 0, .size = 2, .address = ""};
   EXPECT_EQ(ErrorOfRun(request),
             "run: got no address, want \"host:port\" where the processes meet");
