@@ -31,9 +31,11 @@ std::vector<float> Read(const float* memory, int64_t count) {
   return numbers;
 }
 
+// Streams of ours do not wait for the default one.
 void Write(const std::vector<float>& numbers, float* memory) {
   CHECK_CUDA(cudaMemcpy(memory, numbers.data(), numbers.size() * sizeof(float),
                         cudaMemcpyHostToDevice));
+  CHECK_CUDA(cudaDeviceSynchronize());
 }
 
 // Buffers of `kMembers`, twice `kNumbers` long, member m's i-th number being 1000 m + i.
@@ -112,6 +114,7 @@ TEST(ShareKernelsTest, GathersBroadcastsAndAllToAllMoveShares) {
 std::set<int> MultiprocessorsOf(cudaStream_t stream) {
   const DeviceMemory memory(kMostMultiprocessors * sizeof(int));
   CHECK_CUDA(cudaMemset(memory.get(), 0, memory.bytes()));
+  CHECK_CUDA(cudaDeviceSynchronize());
   LaunchLook(reinterpret_cast<int*>(memory.get()), stream);
   CHECK_CUDA(cudaDeviceSynchronize());
   std::vector<int> seen(kMostMultiprocessors);

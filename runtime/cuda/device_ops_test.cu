@@ -35,7 +35,7 @@ Ran RunOnce(DeviceOp& op) {
     return numbers;
   };
   Ran ran;
-  CHECK_CUDA(cudaMemset(operands.get(), 0, op.operand_bytes()));
+  CHECK_CUDA(cudaMemsetAsync(operands.get(), 0, op.operand_bytes(), stream.get()));
   op.Fill(operands.get(), stream.get());
   ran.before = read();
   op.Launch(operands.get(), stream.get());
