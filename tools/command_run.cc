@@ -179,7 +179,7 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   job.plan = WithOrders(job.plan, job.workload, job.cluster, *model);
   const Schedule schedule = Lower(job.plan, job.workload, job.cluster, {.unfold = true});
   const std::optional<TimelineRecord> record =
-      options.executor == "cuda" ? RunOnGpus(schedule, job.cluster, options.request, args, out, err)
+      options.executor == "cuda" ? RunOnGpus(job, schedule, options.request, args, out, err)
                                  : RunOnHost(schedule, options.request, err);
   if (!record) return kExitOk;
   if (!options.output.empty()) {

@@ -12,6 +12,7 @@
 #include "runtime/cuda/cuda_run.h"
 #include "runtime/cuda/local_boards.h"
 #include "runtime/process_rank.h"
+#include "tools/plan_memory.h"
 #include "tools/run/cuda_places.h"
 #include "tools/run/own_ranks.h"
 
@@ -20,13 +21,14 @@ namespace {
 
 constexpr const char* kPlace = "--executor";
 
-TimelineRecord RunHere(const Schedule& schedule, const CudaPlaces& places,
+TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const CudaPlaces& places,
                        const ProcessRank& process, const RunRequest& request, std::ostream& err) {
   CudaRunRequest run{.schedule = &schedule,
                      .places = PlacesHere(places, process, CountLocalBoards(kPlace)),
                      .process = process,
                      .warm_up = request.warm_up,
-                     .steps = request.steps};
+                     .steps = request.steps,
+                     .memory = PlanMemory(job.plan, job.workload, job.cluster, schedule)};
   if (places.shares_boards) {
     for (const auto& [name, value] : SharingVariables(process.rank)) {
       setenv(name.c_str(), value.c_str(), 1);
@@ -66,10 +68,10 @@ void CheckThisHost(const CudaPlaces& places) {
 
 }  // namespace
 
-std::optional<TimelineRecord> RunOnGpus(const Schedule& schedule, const Cluster& cluster,
+std::optional<TimelineRecord> RunOnGpus(const PlannedJob& job, const Schedule& schedule,
                                         const RunRequest& request, const Args& args,
                                         std::ostream& out, std::ostream& err) {
-  const CudaPlaces places = PlaceRanks(schedule.ranks(), cluster, request.share_gpu);
+  const CudaPlaces places = PlaceRanks(schedule.ranks(), job.cluster, request.share_gpu);
   const std::optional<ProcessRank> started = FindProcessRank();
   if (started) CheckProcess(places, *started);
   if (!started && places.processes > 1) {
@@ -80,7 +82,7 @@ std::optional<TimelineRecord> RunOnGpus(const Schedule& schedule, const Cluster&
     return std::nullopt;
   }
   const ProcessRank process = started.value_or(ProcessRank());
-  TimelineRecord record = RunHere(schedule, places, process, request, err);
+  TimelineRecord record = RunHere(job, schedule, places, process, request, err);
   if (process.rank > 0) return std::nullopt;
   return record;
 }
