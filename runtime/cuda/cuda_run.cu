@@ -12,10 +12,10 @@
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/cuda_run.h"
 #include "runtime/cuda/device_executor.h"
-#include "runtime/cuda/device_ops.h"
 #include "runtime/cuda/nccl_world.h"
 #include "runtime/cuda/rank_device.h"
 #include "runtime/cuda/run_checks.h"
+#include "runtime/cuda/use_device.h"
 #include "runtime/stream_program.h"
 
 namespace stagecraft {

@@ -7,6 +7,7 @@
 #include "runtime/cuda/device_op.h"
 #include "runtime/cuda/device_ops.h"
 #include "runtime/cuda/sensors.h"
+#include "runtime/cuda/use_device.h"
 
 namespace stagecraft {
 namespace {

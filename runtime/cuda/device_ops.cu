@@ -1,4 +1,3 @@
-#include "costmodel/check.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/device_ops.h"
 #include "runtime/cuda/row_op.h"
@@ -22,21 +21,6 @@ std::string VersionIn(Library& library) {
 }
 
 }  // namespace
-
-void UseDevice(int ordinal, const std::string& place) {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice) {
-    throw InputError(
-        place + ": got a CUDA device, want a machine that has one: " + cudaGetErrorString(status));
-  }
-  CheckCuda(status, "cudaGetDeviceCount");
-  if (ordinal < 0 || ordinal >= count) {
-    throw InputError(place + ": got device " + std::to_string(ordinal) + ", want 0 to " +
-                     std::to_string(count - 1));
-  }
-  CHECK_CUDA(cudaSetDevice(ordinal));
-}
 
 std::unique_ptr<DeviceOp> DeviceOps::Make(const ProfileCase& one) {
   switch (one.op.kind) {

@@ -11,10 +11,6 @@
 
 namespace stagecraft {
 
-// Makes a device the current one. `ordinal` as CUDA counts. Throws InputError, a sentence that
-// begins with `place`, where no driver or no such device is.
-void UseDevice(int ordinal, const std::string& place);
-
 // One of the vendor's libraries: loaded at the first op that needs it, and not asked for
 // again where it is not there.
 template <typename Library, std::shared_ptr<Library> (*load)()>

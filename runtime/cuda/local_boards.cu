@@ -3,11 +3,11 @@
 #include <cstring>
 #include <memory>
 
-#include "costmodel/check.h"
 #include "runtime/cuda/board_parts.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/local_boards.h"
 #include "runtime/cuda/shared_library.h"
+#include "runtime/cuda/use_device.h"
 
 namespace stagecraft {
 namespace {
@@ -211,16 +211,7 @@ size_t BytesOfEach(size_t parts) {
 
 }  // namespace
 
-int CountLocalBoards(const std::string& place) {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice) {
-    throw InputError(
-        place + ": got a CUDA device, want a machine that has one: " + cudaGetErrorString(status));
-  }
-  CheckCuda(status, "cudaGetDeviceCount");
-  return count;
-}
+int CountLocalBoards(const std::string& place) { return CountDevices(place); }
 
 std::vector<LocalBoard> FindLocalBoards(const std::string& place) {
   std::vector<cudaDeviceProp> all(static_cast<size_t>(CountLocalBoards(place)));
@@ -245,11 +236,7 @@ std::vector<LocalBoard> FindLocalBoards(const std::string& place) {
 }
 
 BoardGroups FindBoardGroups(int board, const std::string& place) {
-  const int count = CountLocalBoards(place);
-  if (board >= count) {
-    throw InputError(place + ": got board " + std::to_string(board) + ", want 0 to " +
-                     std::to_string(count - 1));
-  }
+  UseDevice(board, place);
   return GroupsOfBoard(board, place);
 }
 

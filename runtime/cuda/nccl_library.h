@@ -1,4 +1,4 @@
-// The functions of NCCL that we call.
+// NCCL's functions, which the program does not link.
 #pragma once
 
 #include <nccl.h>
@@ -13,13 +13,18 @@ namespace stagecraft {
 #define STAGECRAFT_NCCL_FUNCTION(name) decltype(&::nccl##name) name = library["nccl" #name]
 
 // Throws Unsupported with the loader's reason where there is none.
-class Nccl {
- public:
+struct NcclLibrary {
   SharedLibrary library{"libnccl.so.2"};
   STAGECRAFT_NCCL_FUNCTION(GetVersion);
+  STAGECRAFT_NCCL_FUNCTION(GetUniqueId);
   STAGECRAFT_NCCL_FUNCTION(GetErrorString);
+  STAGECRAFT_NCCL_FUNCTION(GetLastError);
   STAGECRAFT_NCCL_FUNCTION(CommInitAll);
+  STAGECRAFT_NCCL_FUNCTION(CommInitRank);
+  STAGECRAFT_NCCL_FUNCTION(CommSplit);
   STAGECRAFT_NCCL_FUNCTION(CommDestroy);
+  STAGECRAFT_NCCL_FUNCTION(CommAbort);
+  STAGECRAFT_NCCL_FUNCTION(CommGetAsyncError);
   STAGECRAFT_NCCL_FUNCTION(GroupStart);
   STAGECRAFT_NCCL_FUNCTION(GroupEnd);
   STAGECRAFT_NCCL_FUNCTION(AllReduce);
@@ -31,15 +36,16 @@ class Nccl {
 
   void Check(ncclResult_t status, const char* call) const {
     if (status == ncclSuccess) return;
-    throw std::runtime_error(std::string(call) + ": " + GetErrorString(status));
+    throw std::runtime_error(std::string(call) + ": " + GetErrorString(status) + " (" +
+                             GetLastError(nullptr) + ")");
   }
 
-  // "nccl-2.28.9"
+  // "2.28.9"
   std::string Version() const {
     int version = 0;
     Check(GetVersion(&version), "ncclGetVersion");
-    return "nccl-" + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
-           "." + std::to_string(version % 100);
+    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+           std::to_string(version % 100);
   }
 };
 

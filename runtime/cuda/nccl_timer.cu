@@ -32,7 +32,7 @@ struct Member {
 // Communicators of the first so many devices, each made when it is first needed.
 class Communicators {
  public:
-  Communicators(const Nccl& nccl, std::vector<int> devices)
+  Communicators(const NcclLibrary& nccl, std::vector<int> devices)
       : nccl_(nccl), devices_(std::move(devices)) {}
   ~Communicators() {
     for (const auto& [ranks, group] : groups_) {
@@ -53,14 +53,14 @@ class Communicators {
   }
 
  private:
-  const Nccl& nccl_;
+  const NcclLibrary& nccl_;
   const std::vector<int> devices_;
   std::map<int, std::vector<ncclComm_t>> groups_;  // by ranks
 };
 
 class NcclTimedOp final : public TimedOp {
  public:
-  NcclTimedOp(const Op& op, const Nccl& nccl, const std::vector<ncclComm_t>& group,
+  NcclTimedOp(const Op& op, const NcclLibrary& nccl, const std::vector<ncclComm_t>& group,
               std::vector<Member>& members)
       : op_(op),
         ranks_(static_cast<size_t>(op.fabric.ranks)),
@@ -237,7 +237,7 @@ class NcclTimedOp final : public TimedOp {
 
   const Op op_;
   const size_t ranks_;
-  const Nccl& nccl_;
+  const NcclLibrary& nccl_;
   const std::vector<ncclComm_t>& group_;
   std::vector<Member>& members_;
   int captured_ = 0;  // calls in the graphs; 0: none
@@ -246,7 +246,7 @@ class NcclTimedOp final : public TimedOp {
 
 class NcclOpTimer final : public OpTimer {
  public:
-  NcclOpTimer(std::unique_ptr<Nccl> nccl, const std::vector<int>& devices)
+  NcclOpTimer(std::unique_ptr<NcclLibrary> nccl, const std::vector<int>& devices)
       : nccl_(std::move(nccl)), communicators_(*nccl_, devices) {
     for (const int device : devices) {
       Member member;
@@ -267,7 +267,7 @@ class NcclOpTimer final : public OpTimer {
     cudaDeviceProp properties;
     CHECK_CUDA(cudaGetDeviceProperties(&properties, devices[0]));
     device_.name = properties.name;
-    device_.software = nccl_->Version();
+    device_.software = "nccl-" + nccl_->Version();
   }
 
   MeasuredDevice device() const override { return device_; }
@@ -284,14 +284,14 @@ class NcclOpTimer final : public OpTimer {
 
  private:
   MeasuredDevice device_;
-  std::unique_ptr<Nccl> nccl_;
+  std::unique_ptr<NcclLibrary> nccl_;
   std::vector<Member> members_;
   Communicators communicators_;  // goes before the streams it worked on
 };
 
-std::unique_ptr<Nccl> LoadNccl(const std::string& place) {
+std::unique_ptr<NcclLibrary> LoadNccl(const std::string& place) {
   try {
-    return std::make_unique<Nccl>();
+    return std::make_unique<NcclLibrary>();
   } catch (const Unsupported& missing) {
     throw InputError(place + ": got several devices, want NCCL, which is not found: " +
                      missing.what());

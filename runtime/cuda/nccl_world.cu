@@ -6,35 +6,12 @@
 #include <thread>
 
 #include "costmodel/check.h"
+#include "runtime/cuda/nccl_library.h"
 #include "runtime/cuda/nccl_world.h"
-#include "runtime/cuda/shared_library.h"
 
 namespace stagecraft {
 
-#define STAGECRAFT_NCCL_FUNCTION(name) decltype(&::nccl##name) name = library["nccl" #name]
-
-struct NcclLibrary {
-  SharedLibrary library{"libnccl.so.2"};
-  STAGECRAFT_NCCL_FUNCTION(GetVersion);
-  STAGECRAFT_NCCL_FUNCTION(GetUniqueId);
-  STAGECRAFT_NCCL_FUNCTION(GetErrorString);
-  STAGECRAFT_NCCL_FUNCTION(GetLastError);
-  STAGECRAFT_NCCL_FUNCTION(CommInitRank);
-  STAGECRAFT_NCCL_FUNCTION(CommSplit);
-  STAGECRAFT_NCCL_FUNCTION(CommAbort);
-  STAGECRAFT_NCCL_FUNCTION(CommGetAsyncError);
-  STAGECRAFT_NCCL_FUNCTION(GroupStart);
-  STAGECRAFT_NCCL_FUNCTION(GroupEnd);
-  STAGECRAFT_NCCL_FUNCTION(AllReduce);
-  STAGECRAFT_NCCL_FUNCTION(AllGather);
-  STAGECRAFT_NCCL_FUNCTION(ReduceScatter);
-  STAGECRAFT_NCCL_FUNCTION(Broadcast);
-  STAGECRAFT_NCCL_FUNCTION(Send);
-  STAGECRAFT_NCCL_FUNCTION(Recv);
-};
-
-#undef STAGECRAFT_NCCL_FUNCTION
-#define CHECK_NCCL(call) Check(nccl_->call, "nccl" #call)
+#define CHECK_NCCL(call) nccl_->Check(nccl_->call, "nccl" #call)
 
 namespace {
 
@@ -77,18 +54,7 @@ NcclWorld::~NcclWorld() {
   nccl_->CommAbort(world_);
 }
 
-void NcclWorld::Check(ncclResult_t status, const char* call) const {
-  if (status == ncclSuccess) return;
-  throw std::runtime_error(std::string(call) + ": " + nccl_->GetErrorString(status) + " (" +
-                           nccl_->GetLastError(nullptr) + ")");
-}
-
-std::string NcclWorld::Software() const {
-  int version = 0;
-  CHECK_NCCL(GetVersion(&version));
-  return "nccl " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
-         "." + std::to_string(version % 100);
-}
+std::string NcclWorld::Software() const { return "nccl " + nccl_->Version(); }
 
 void NcclWorld::MakeGroups(std::span<const StreamGroup> groups) {
   for (const StreamGroup& group : groups) {
@@ -189,11 +155,11 @@ void NcclWorld::Wait(cudaStream_t stream) const {
     if (status != cudaErrorNotReady) CheckCuda(status, "cudaStreamQuery");
     ncclResult_t failed = ncclSuccess;
     CHECK_NCCL(CommGetAsyncError(world_, &failed));
-    Check(failed, "NCCL");
+    nccl_->Check(failed, "NCCL");
     for (const Group& group : groups_) {
       if (group.members == nullptr) continue;
       CHECK_NCCL(CommGetAsyncError(group.members, &failed));
-      Check(failed, "NCCL");
+      nccl_->Check(failed, "NCCL");
     }
     std::this_thread::sleep_for(kPause);
   }

@@ -16,7 +16,6 @@
 
 namespace stagecraft {
 
-// NCCL's functions, which the program does not link.
 struct NcclLibrary;
 
 // All processes together make one, and call what is marked so in the same order.
@@ -57,8 +56,6 @@ class NcclWorld {
     int size = 0;
     int own = 0;  // place of this rank
   };
-
-  void Check(ncclResult_t status, const char* call) const;
 
   std::unique_ptr<NcclLibrary> nccl_;
   int rank_, size_;

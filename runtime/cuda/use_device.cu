@@ -1,0 +1,27 @@
+#include "costmodel/check.h"
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/use_device.h"
+
+namespace stagecraft {
+
+int CountDevices(const std::string& place) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice) {
+    throw InputError(
+        place + ": got a CUDA device, want a machine that has one: " + cudaGetErrorString(status));
+  }
+  CheckCuda(status, "cudaGetDeviceCount");
+  return count;
+}
+
+void UseDevice(int ordinal, const std::string& place) {
+  const int count = CountDevices(place);
+  if (ordinal < 0 || ordinal >= count) {
+    throw InputError(place + ": got device " + std::to_string(ordinal) + ", want 0 to " +
+                     std::to_string(count - 1));
+  }
+  CHECK_CUDA(cudaSetDevice(ordinal));
+}
+
+}  // namespace stagecraft
