@@ -20,7 +20,7 @@ ldd "$@" | awk '$2 == "=>" { print $3 }' | sort -u | while read -r library; do
   esac
 done
 if [ -n "$home" ]; then
-  for library in "$home"/lib64/{libcublasLt,libcudnn*,libnvrtc*,libcupti}.so.*; do
+  for library in "$home"/lib64/{libcublasLt,libcudnn*,libnvrtc*,libcupti,libnccl}.so.*; do
     case $library in *.alt.so*) continue ;; esac
     cp -L "$library" "$folder/$name/"
   done

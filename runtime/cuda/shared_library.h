@@ -6,8 +6,8 @@
 
 namespace stagecraft {
 
-// Found as the program's own libraries are: LD_LIBRARY_PATH, its run path, the
-// system's folders.
+// Found as the program's own libraries are: by its run path and LD_LIBRARY_PATH, in
+// the system's folders.
 class SharedLibrary {
  public:
   // Throws Unsupported with the loader's reason.
