@@ -92,8 +92,9 @@ void CheckProcess(const CudaPlaces& places, const ProcessRank& process) {
   const auto local = std::count(places.host.begin(), here, *here);
   if (process.size > 1 && process.local_rank != local) {
     throw InputError(fmt::format(
-        "LOCAL_RANK: got {} for rank {}, want {}: --cluster has {} ranks before it on its host",
-        process.local_rank, process.rank, local, local));
+        "run: got rank {} as the one with local rank {} on its host, want {}, the ranks that "
+        "--cluster has before it there",
+        process.rank, process.local_rank, local));
   }
 }
 
