@@ -182,7 +182,7 @@ TEST(RunTest, OnGpusItRefusesInOneSentence) {
   refuses(kPlan, "WORLD_SIZE: got none, want what torchrun sets");
   const Set size("WORLD_SIZE", "4"), local("LOCAL_RANK", "0"), address("MASTER_ADDR", "node0"),
       port("MASTER_PORT", "29500");
-  refuses(kPlan, "run: got 4 processes, want 2, one a rank of the plan");
+  refuses(kPlan, "got 4 processes, want 2, one a rank of the plan");
   const Set two("WORLD_SIZE", "2");
   refuses(kPlan, "--executor: got a CUDA device, want ");
 }

@@ -29,6 +29,11 @@ std::string OneLine(std::string sentence) {
   return sentence;
 }
 
+// In one piece: several processes may write to one terminal.
+void Complain(const Command& command, const std::string& sentence, std::ostream& err) {
+  err << "stagecraft " + std::string(command.name) + ": " + OneLine(sentence) + "\n";
+}
+
 int RunVerb(const Command& command, const Args& args, std::istream& in, std::ostream& out,
             std::ostream& err) {
   try {
@@ -40,12 +45,12 @@ int RunVerb(const Command& command, const Args& args, std::istream& in, std::ost
     }
     return code;
   } catch (const InputError& error) {
-    err << "stagecraft " << command.name << ": " << OneLine(error.what()) << '\n';
+    Complain(command, error.what(), err);
     return kExitBadInput;
   } catch (const std::bad_alloc&) {
-    err << "stagecraft " << command.name << ": not enough memory\n";
+    Complain(command, "not enough memory", err);
   } catch (const std::exception& error) {
-    err << "stagecraft " << command.name << ": " << OneLine(error.what()) << '\n';
+    Complain(command, error.what(), err);
   }
   return kExitInternal;
 }

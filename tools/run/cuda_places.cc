@@ -85,14 +85,14 @@ CudaPlaces PlaceRanks(std::span<const RankInfo> ranks, const Cluster& cluster, b
 void CheckProcess(const CudaPlaces& places, const ProcessRank& process) {
   if (process.size != places.processes) {
     throw InputError(fmt::format(
-        "run: got {} processes, want {}, {}", process.size, places.processes,
+        "got {} processes, want {}, {}", process.size, places.processes,
         places.processes == 1 ? "as all ranks are parts of one board" : "one a rank of the plan"));
   }
   const auto here = places.host.begin() + process.rank;
   const auto local = std::count(places.host.begin(), here, *here);
   if (process.size > 1 && process.local_rank != local) {
     throw InputError(fmt::format(
-        "run: got rank {} as the one with local rank {} on its host, want {}, the ranks that "
+        "got rank {} as the one with local rank {} on its host, want {}, the ranks that "
         "--cluster has before it there",
         process.rank, process.local_rank, local));
   }
