@@ -47,7 +47,7 @@ TEST_F(ImportTest, JsonSaysWhatWasWritten) {
 TEST_F(ImportTest, LocalGpusAreAskedForByFlagsAlone) {
   const std::string out = (folder_ / "out.json").string();
   const std::string one = Write("one.conf", "SwitchName=l Nodes=a[0-1]\n");
-  EXPECT_EQ(Run({"local-gpu", one, "-o", out}), "IN: got 1 files, want none");
+  EXPECT_EQ(Run({"local-gpu", one, "-o", out}), "IN: got 1 files, want none with local-gpu");
   EXPECT_EQ(Run({"slurm", "-o", out}), "IN: got 0 files, want one");
   EXPECT_EQ(Run({"nccl-tests", "--cluster", "dgx-h100:1", "-o", (folder_ / "o.csv").string()}),
             "IN: got 0 files, want one or more");
