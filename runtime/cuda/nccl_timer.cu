@@ -44,10 +44,9 @@ class Communicators {
   const std::vector<ncclComm_t>& Of(int ranks) {
     std::vector<ncclComm_t>& group = groups_[ranks];
     if (group.empty()) {
-      group.resize(static_cast<size_t>(ranks));
-      const ncclResult_t status = nccl_.CommInitAll(group.data(), ranks, devices_.data());
-      if (status != ncclSuccess) group.clear();
-      nccl_.Check(status, "ncclCommInitAll");
+      std::vector<ncclComm_t> made(static_cast<size_t>(ranks));
+      nccl_.Check(nccl_.CommInitAll(made.data(), ranks, devices_.data()), "ncclCommInitAll");
+      group = std::move(made);
     }
     return group;
   }
@@ -71,7 +70,7 @@ class NcclTimedOp final : public TimedOp {
     for (size_t rank = 0; rank < ranks_; ++rank) {
       Member& member = members_[rank];
       member.MakeCurrent();
-      if (member.from.bytes() >= bytes) continue;
+      if (member.to.bytes() >= bytes) continue;
       member.from = DeviceMemory();  // the old ones first
       member.to = DeviceMemory();
       member.from = DeviceMemory(bytes);
@@ -121,9 +120,7 @@ class NcclTimedOp final : public TimedOp {
 
  private:
   // Elements of a buffer, or of each rank's part of it.
-  size_t Count() const {
-    return static_cast<size_t>(op_.bytes.count()) / ElementSize(DType::kFp32);
-  }
+  size_t Count() const { return static_cast<size_t>(op_.bytes.count()) / sizeof(float); }
   size_t Part() const { return Count() / ranks_; }
 
   // What `rank` does of one operation.
@@ -133,8 +130,7 @@ class NcclTimedOp final : public TimedOp {
     cudaStream_t const stream = member.stream.get();
     auto* const from = reinterpret_cast<float*>(member.from.get());
     auto* const to = reinterpret_cast<float*>(member.to.get());
-    const int next = static_cast<int>((rank + 1) % ranks_);
-    const int last = static_cast<int>((rank + ranks_ - 1) % ranks_);
+    const auto at = [&](size_t distance) { return static_cast<int>((rank + distance) % ranks_); };
     switch (op_.kind) {
       case OpKind::kAllReduce:
         return Check(nccl_.AllReduce(from, to, Count(), ncclFloat, ncclSum, comm, stream));
@@ -152,14 +148,13 @@ class NcclTimedOp final : public TimedOp {
         }
         return;
       case OpKind::kSendRecv:
-        Check(nccl_.Send(from, Count(), ncclFloat, next, comm, stream));
-        Check(nccl_.Recv(to, Count(), ncclFloat, last, comm, stream));
+        Check(nccl_.Send(from, Count(), ncclFloat, at(1), comm, stream));
+        Check(nccl_.Recv(to, Count(), ncclFloat, at(ranks_ - 1), comm, stream));
         return;
       default:
         throw Unsupported(std::string("no ") + Name(op_.kind) + " between devices");
     }
   }
-
   void Check(ncclResult_t status) const { nccl_.Check(status, Name(op_.kind)); }
 
   void Call() {
@@ -229,9 +224,8 @@ class NcclTimedOp final : public TimedOp {
 
   void Launch() {
     for (size_t rank = 0; rank < ranks_; ++rank) {
-      const Member& member = members_[rank];
-      member.MakeCurrent();
-      CHECK_CUDA(cudaGraphLaunch(member.graph.get(), member.stream.get()));
+      members_[rank].MakeCurrent();
+      CHECK_CUDA(cudaGraphLaunch(members_[rank].graph.get(), members_[rank].stream.get()));
     }
   }
 
@@ -289,20 +283,18 @@ class NcclOpTimer final : public OpTimer {
   Communicators communicators_;  // goes before the streams it worked on
 };
 
-std::unique_ptr<NcclLibrary> LoadNccl(const std::string& place) {
-  try {
-    return std::make_unique<NcclLibrary>();
-  } catch (const Unsupported& missing) {
-    throw InputError(place + ": got several devices, want NCCL, which is not found: " +
-                     missing.what());
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<OpTimer> MakeNcclOpTimer(const std::vector<int>& devices,
                                          const std::string& place) {
-  return std::make_unique<NcclOpTimer>(LoadNccl(place), devices);
+  std::unique_ptr<NcclLibrary> nccl;
+  try {
+    nccl = std::make_unique<NcclLibrary>();
+  } catch (const Unsupported& missing) {
+    throw InputError(place + ": got several devices, want NCCL, which is not found: " +
+                     missing.what());
+  }
+  return std::make_unique<NcclOpTimer>(std::move(nccl), devices);
 }
 
 }  // namespace stagecraft
