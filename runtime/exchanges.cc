@@ -56,7 +56,7 @@ MPI_Request BeginCollective(OpKind kind, std::span<float> buffer, MPI_Comm group
 
 // Between looks at what is under way, where the other thread computes: each look takes the
 // processor from it for some microseconds. What it makes ready is seen at once.
-constexpr std::chrono::microseconds kPatience(100), kNoPatience(0);
+constexpr std::chrono::microseconds kPatience(300), kNoPatience(0);
 // Where nothing is under way.
 constexpr std::chrono::microseconds kLongPatience(1'000'000);
 

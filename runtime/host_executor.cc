@@ -47,6 +47,7 @@ Timeline HostExecutor::Execute(const Schedule& schedule) {
     ended(*step);
     board.End(*step);
     exchanges.Signal(*step);
+    std::this_thread::yield();  // to the other, which may have something to send now
   }
   exchanging.join();
   StepTimes times(schedule);

@@ -21,8 +21,7 @@ constexpr int64_t kElement = sizeof(float);
 int64_t AttentionElements(const Op& op) { return 4 * (op.m + op.n) * op.k + 2 * op.m * op.n; }
 
 size_t RingElements(Bytes largest) {
-  const int64_t bytes = std::max(2 * largest.count(), HostOps::kLeastMemory.count());
-  return static_cast<size_t>(DivideUp(bytes, kElement));
+  return static_cast<size_t>(DivideUp(std::max(largest, HostOps::kLeastMemory).count(), kElement));
 }
 
 }  // namespace
@@ -51,16 +50,22 @@ HostOps::HostOps(Bytes largest) : read_(RingElements(largest)), written_(RingEle
   }
 }
 
+void HostOps::Ring::Begin(int64_t elements) {
+  constexpr auto kRound = static_cast<size_t>(kLeastMemory.count() / kElement);
+  if (next_ + static_cast<size_t>(elements) > kRound) next_ = 0;
+}
+
 float* HostOps::Ring::Take(int64_t elements) {
   const auto count = static_cast<size_t>(elements);
-  CHECK(count <= memory_.size());
-  if (next_ + count > memory_.size()) next_ = 0;
+  CHECK(next_ + count <= memory_.size());
   float* taken = memory_.data() + next_;
   next_ += count;
   return taken;
 }
 
 void HostOps::Multiply(int64_t m, int64_t n, int64_t k) {
+  read_.Begin(m * k + k * n);
+  written_.Begin(m * n);
   const ConstView a(read_.Take(m * k), m, k), b(read_.Take(k * n), k, n);
   View(written_.Take(m * n), m, n).noalias() = a * b;
 }
@@ -68,6 +73,7 @@ void HostOps::Multiply(int64_t m, int64_t n, int64_t k) {
 // Forward: scores, softmax, context. Backward: scores again, then the gradients of values, of
 // scores, of queries and of keys.
 void HostOps::Attend(const Op& op) {
+  for (Ring* ring : {&read_, &written_}) ring->Begin(AttentionElements(op));
   const auto read = [&](int64_t rows) { return ConstView(read_.Take(rows * op.k), rows, op.k); };
   const auto written = [&](int64_t rows, int64_t columns) {
     return View(written_.Take(rows * columns), rows, columns);
@@ -92,6 +98,7 @@ void HostOps::Attend(const Op& op) {
 
 void HostOps::Move(Bytes bytes) {
   const int64_t half = bytes.count() / (2 * kElement);
+  for (Ring* ring : {&read_, &written_}) ring->Begin(half);
   const float* from = read_.Take(half);
   float* to = written_.Take(half);
   for (int64_t i = 0; i < half; ++i) to[i] = 0.5f * from[i] + 0.25f;

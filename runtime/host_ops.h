@@ -12,8 +12,8 @@ namespace stagecraft {
 
 // Products are Eigen's, in 32 bits whatever the op's format, on one thread. What moves bytes
 // reads half of them and writes the other half. What is read, and where is written, goes
-// round in two pieces of memory, each twice what the largest op touches or more: no op finds
-// its own operands in a cache that others would not. Profiled ops take their time.
+// round in two pieces of memory of 64 MiB, or of what one op touches where that is more: no
+// op finds its own operands in a cache that others would not. Profiled ops take their time.
 class HostOps {
  public:
   static constexpr Bytes kLeastMemory = Bytes(64 << 20);
@@ -32,6 +32,8 @@ class HostOps {
   class Ring {
    public:
     explicit Ring(size_t elements) : memory_(elements) {}
+    // An op follows that takes no more than so many, in a row.
+    void Begin(int64_t elements);
     float* Take(int64_t elements);
     std::vector<float>& memory() { return memory_; }
 

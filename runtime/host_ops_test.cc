@@ -23,10 +23,12 @@ std::vector<Op> OddShapes() {
 }
 
 // Memory of the smallest size that is promised to do, round and round.
-TEST(HostOpsTest, EveryKindOfOpRunsInTwiceWhatTheLargestTouches) {
+TEST(HostOpsTest, EveryKindOfOpRunsInWhatTheLargestTouches) {
   Bytes largest = HostOps::kLeastMemory;
   std::vector<Op> ops = OddShapes();
   ops.push_back(Op::Gemm(DType::kFp32, 1, 4096, 4096));
+  ops.push_back(Op::Elementwise(2 * HostOps::kLeastMemory));
+  ops.push_back(Op::Attention(DType::kFp32, Direction::kBackward, 1, 2100, 2100, 8, false));
   for (const Op& op : ops) largest = std::max(largest, HostOps::Touched(op));
   HostOps host(largest);
   for (int round = 0; round < 3; ++round) {

@@ -115,13 +115,30 @@ void CheckFlags(const CLI::App& app, const std::string& format) {
   }
 }
 
+// How many files there are to read, and one to write.
+void CheckFiles(const ImportFlags& flags) {
+  const Format& format = Formats().at(flags.format);
+  const bool is_table = format.read == nullptr;
+  const size_t files = flags.in.size();
+  const bool is_right = is_table ? files > 0 : files == (format.has_input ? 1 : 0);
+  const std::string want = is_table           ? "one or more"
+                           : format.has_input ? "one"
+                                              : "none with " + flags.format;
+  if (!is_right) {
+    throw InputError("IN: got " + std::to_string(files) + " files, want " + want);
+  }
+  if (flags.out.empty()) {
+    throw InputError("-o: got no file, want the cluster file or table to write");
+  }
+}
+
 void AddOptions(CLI::App& app, ImportFlags& flags) {
   Args formats;
   for (const auto& [name, format] : Formats()) formats.push_back(name);
   app.add_option("FORMAT", flags.format, "what IN is")->required()->check(OneOf(formats));
   app.add_option("IN", flags.in,
                  "the file to read; of nccl-tests one or more, of local-gpu and local-host none");
-  app.add_option("-o", flags.out, "the cluster file or table to write")->required();
+  app.add_option("-o", flags.out, "the cluster file or table to write");
   app.add_option("--gpu", flags.options.gpu, "all GPUs are this one of the catalogue");
   app.add_option("--node", flags.options.node, "all nodes are this one of the catalogue");
   app.add_option("--gres", flags.gres, "slurm: gres.conf or slurm.conf, for the nodes' GPUs");
@@ -158,7 +175,6 @@ void WriteTable(const ImportFlags& flags, bool as_json, std::ostream& out) {
   if (std::filesystem::path(flags.out).extension() != ".csv") {
     throw InputError("-o: got \"" + flags.out + "\", want a .csv file");
   }
-  if (flags.in.empty()) throw InputError("IN: got 0 files, want one or more");
   NetworkImport source = {flags.in, flags.cluster, {}};
   if (!flags.collective.empty()) source.kind = FindCollective(flags.collective);
   const ImportedCollectives imported = ImportNcclTests(source, flags.out);
@@ -169,10 +185,6 @@ void WriteTable(const ImportFlags& flags, bool as_json, std::ostream& out) {
 void WriteCluster(const ImportFlags& flags, bool as_json, std::ostream& out) {
   CheckProtoTextPath("-o", flags.out);
   const Format& format = Formats().at(flags.format);
-  if (flags.in.size() != (format.has_input ? 1 : 0)) {
-    throw InputError("IN: got " + std::to_string(flags.in.size()) + " files, want " +
-                     (format.has_input ? "one" : "none with " + flags.format));
-  }
   const std::string in = format.has_input ? flags.in[0] : flags.format;
   ImportedCluster imported = format.read(flags, in);
   imported.cluster.set_name(std::filesystem::path(in).filename().string());
@@ -197,6 +209,7 @@ int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   app.add_flag("--json", as_json, "one JSON object");
   if (ParseFlags(app, args, out)) return kExitOk;
   CheckFlags(app, flags.format);
+  CheckFiles(flags);
   if (Formats().at(flags.format).read == nullptr) {
     WriteTable(flags, as_json, out);
   } else {

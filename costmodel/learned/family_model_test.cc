@@ -237,15 +237,15 @@ Op RandomOpOf(const KernelFamily& family, Random& random) {
   const int64_t c = SizeBetween(random, 1, kMost);
   const int64_t batch = SizeBetween(random, 2, 1000);
   if (name == "tensor_gemm") return Op::Gemm(DType::kFp16, a, b, c);
-  if (name == "fp32_linear") return Op::Gemm(DType::kFp32, a, b, c);
+  if (name == "fp32_linear" || name == "host_product") return Op::Gemm(DType::kFp32, a, b, c);
   if (name == "fp32_bmm") return Op::Gemm(DType::kFp32, a, b, c, batch);
-  if (name == "attention" || name == "attention_8_bits") {
+  if (name.ends_with("attention") || name == "attention_8_bits") {
     const int64_t head_size = SizeBetween(random, 1, 512);
-    return Op::Attention(name == "attention" ? DType::kFp16 : DType::kFp8, Direction::kForward,
-                         batch, a, b, head_size, random.Uniform() < 0.5);
+    return Op::Attention(name == "attention_8_bits" ? DType::kFp8 : DType::kFp16,
+                         Direction::kForward, batch, a, b, head_size, random.Uniform() < 0.5);
   }
   const OpKind kind = name == "norm" ? OpKind::kNorm : OpKind::kSoftmax;
-  if (name == "stream") return Op::Elementwise(Bytes(a * c));
+  if (name == "stream" || name == "host_move") return Op::Elementwise(Bytes(a * c));
   return Op::Rowwise(kind, DType::kFp16, a, c, Bytes(4 * a * c));
 }
 
