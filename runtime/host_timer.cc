@@ -3,7 +3,13 @@
 #include <fmt/format.h>
 
 #include <Eigen/Core>
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "runtime/host_ops.h"
@@ -13,10 +19,24 @@ namespace stagecraft {
 namespace {
 
 constexpr Bytes kLargest = Bytes(256 << 20);  // that an op touches
+// They take half a gigabyte each.
+constexpr int kMostCompanions = 15;
 
+// The other processors run the same op as long as it is measured.
 class HostTimedOp : public TimedOp {
  public:
-  HostTimedOp(HostOps& ops, Op op) : ops_(ops), op_(std::move(op)) {}
+  HostTimedOp(HostOps& ops, std::vector<std::unique_ptr<HostOps>>& companions, Op op)
+      : ops_(ops), op_(std::move(op)) {
+    for (const auto& other : companions) {
+      threads_.emplace_back([this, others = other.get()] {
+        while (!stop_) others->Run(op_);
+      });
+    }
+  }
+  ~HostTimedOp() override {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
 
   Duration Run(int calls) override {
     const auto begin = std::chrono::steady_clock::now();
@@ -29,11 +49,16 @@ class HostTimedOp : public TimedOp {
  private:
   HostOps& ops_;
   const Op op_;
+  std::atomic<bool> stop_ = false;
+  std::vector<std::thread> threads_;
 };
 
 class HostTimer : public OpTimer {
  public:
-  HostTimer() : ops_(kLargest), processor_(MeasureProcessor(ops_)) {}
+  HostTimer() : ops_(kLargest), processor_(MeasureProcessor(ops_)) {
+    const int others = std::min(ProcessorCount() - 1, kMostCompanions);
+    for (int i = 0; i < others; ++i) companions_.push_back(std::make_unique<HostOps>(kLargest));
+  }
 
   MeasuredDevice device() const override {
     return {.name = processor_.name,
@@ -45,11 +70,12 @@ class HostTimer : public OpTimer {
   }
   PreparedOp Prepare(const ProfileCase& one) override {
     if (HostOps::Touched(one.op) > kLargest) return {nullptr, "more than 256 MiB in 32 bits"};
-    return {std::make_unique<HostTimedOp>(ops_, one.op), ""};
+    return {std::make_unique<HostTimedOp>(ops_, companions_, one.op), ""};
   }
 
  private:
   HostOps ops_;
+  std::vector<std::unique_ptr<HostOps>> companions_;  // of the other processors
   const Device processor_;
 };
 

@@ -20,9 +20,9 @@ ImportedCluster ImportLocalHost() {
   const NodeTypeProto& node = imported.cluster.node_groups(0).inline_node_type();
   const DeviceProto& device = node.inline_device();
   imported.notes = {
-      fmt::format("a processor does {:.1f} GFLOP/s and moves {:.1f} GB/s, all {} together {:.1f}",
+      fmt::format("a processor does {:.1f} GFLOP/s and moves {:.1f} GB/s, while all {} do",
                   device.fp32_flop_per_s() * 1e-9, device.memory_bandwidth_bytes_per_s() * 1e-9,
-                  node.devices(), imported.cluster.shared_memory(0).bandwidth_bytes_per_s() * 1e-9),
+                  node.devices()),
       fmt::format("a message takes {:.1f} us and goes at {:.2f} GB/s",
                   static_cast<double>(node.intra().latency_ns()) * 1e-3,
                   node.intra().bandwidth_bytes_per_s() * 1e-9),

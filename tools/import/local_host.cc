@@ -1,6 +1,6 @@
 #include "tools/import/local_host.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "costmodel/hardware_proto.h"
 
@@ -14,15 +14,13 @@ ClusterProto LocalHostCluster(const LocalHost& host) {
   NodeTypeProto* node = group->mutable_inline_node_type();
   node->set_id("local-host");
   node->set_name(host.processor.name);
-  *node->mutable_inline_device() = ToProto(host.processor);
+  Device processor = host.processor;
+  const Bandwidth part = (1.0 / host.processors) * host.together;
+  processor.memory_bandwidth = std::min(processor.memory_bandwidth, part);
+  *node->mutable_inline_device() = ToProto(processor);
   node->set_devices(host.processors);
   node->set_wiring(NodeTypeProto::SWITCHED);
   *node->mutable_intra() = ToProto(host.message);
-  if (host.processors > 1) {
-    SharedMemoryProto* shared = cluster.add_shared_memory();
-    for (int i = 0; i < host.processors; ++i) shared->add_devices(fmt::format("node0/gpu{}", i));
-    shared->set_bandwidth_bytes_per_s(host.together.bytes_per_s());
-  }
   return cluster;
 }
 

@@ -9,13 +9,14 @@
 namespace stagecraft {
 
 struct LocalHost {
-  Device processor;    // one of them, alone
-  int processors = 1;  // two or more share what memory gives
+  Device processor;  // one of them
+  int processors = 1;
   Link message;        // between two
   Bandwidth together;  // of memory, all processors at once
 };
 
-// One node, which can be no part of several: what lies between hosts is not measured.
+// One node, which can be no part of several: what lies between hosts is not measured. A
+// processor has its part of what memory gives all at once: samples are taken so too.
 ClusterProto LocalHostCluster(const LocalHost& host);
 
 }  // namespace stagecraft
