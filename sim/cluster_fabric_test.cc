@@ -11,26 +11,12 @@
 #include "sim/cluster.h"
 #include "sim/cluster_proto.h"
 #include "sim/cluster_spec.h"
+#include "sim/cluster_testing.h"
 #include "sim/link_graph.h"
 #include "sim/test_nodes.h"
 
 namespace stagecraft {
 namespace {
-
-Cluster Read(const std::string& yaml) {
-  ClusterProto proto;
-  ParseProtoText(yaml, "c.yaml", ".yaml", &proto);
-  return ClusterFromProto(proto, "c.yaml");
-}
-
-std::string ErrorOf(const std::string& yaml) {
-  try {
-    Read(yaml);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // Eight GPUs a node, an interface of 50 GB/s each.
 std::string Nodes(int count) {
@@ -42,7 +28,7 @@ constexpr char kTwoToOne[] =
 
 // A leaf has 16 interfaces of 50 GB/s below and, two to one, 8 uplinks of 50.
 TEST(ClusterFabricTest, OversubscriptionSizesTheUplinks) {
-  const Cluster cluster = Read(Nodes(4) + kTwoToOne);
+  const Cluster cluster = ReadYamlCluster(Nodes(4) + kTwoToOne);
   const FabricTier& tier = cluster.interconnect().fabrics[0].tiers[0];
   EXPECT_EQ(tier.uplinks, 8);
   EXPECT_EQ(tier.up.bandwidth, Bandwidth(50e9));
@@ -51,7 +37,7 @@ TEST(ClusterFabricTest, OversubscriptionSizesTheUplinks) {
 }
 
 TEST(ClusterFabricTest, RoutesPassTheFabric) {
-  const Cluster cluster = Read(Nodes(4) + kTwoToOne);
+  const Cluster cluster = ReadYamlCluster(Nodes(4) + kTwoToOne);
   const Route near = cluster.FindRoute(0, 8);
   const Route far = cluster.FindRoute(0, 16);
   EXPECT_EQ(far.links.size(), near.links.size() + 2);
@@ -69,7 +55,7 @@ TEST(ClusterFabricTest, RoutesPassTheFabric) {
 }
 
 TEST(ClusterFabricTest, FlowsSpreadOverTheSpines) {
-  const Cluster cluster = Read(Nodes(4) + kTwoToOne);
+  const Cluster cluster = ReadYamlCluster(Nodes(4) + kTwoToOne);
   bool differs = false;
   for (int flow = 1; flow < 8; ++flow) {
     differs = differs || cluster.FindRoute(0, 16, flow).links != cluster.FindRoute(0, 16).links;
@@ -79,7 +65,7 @@ TEST(ClusterFabricTest, FlowsSpreadOverTheSpines) {
 
 // The graph has the links that routes name, with the same ends and widths.
 TEST(ClusterFabricTest, TheGraphAgreesWithTheLinksByIndex) {
-  const Cluster cluster = Read(
+  const Cluster cluster = ReadYamlCluster(
       "node_groups: [{node_type: dgx-h100, count: 5, fabric: a},"
       "{node_type: dgx-1v, count: 3, fabric: b}, {node_type: gb200-nvl72, count: 19, fabric: a}]\n"
       "fabrics: [{name: a, kind: RAIL_OPTIMISED, nodes_per_leaf: 2, nodes_per_pod: 4,"
@@ -113,9 +99,9 @@ TEST(ClusterFabricTest, TheGraphAgreesWithTheLinksByIndex) {
 
 TEST(ClusterFabricTest, GroupsSeeOversubscription) {
   // Per leaf 16 x 50 GB/s below; ten to one leaves 80 above.
-  const Cluster cluster = Read(Nodes(4) +
-                               "fabrics: [{kind: FAT_TREE, nodes_per_leaf: 2, "
-                               "tiers: [{oversubscription: 10}]}]\n");
+  const Cluster cluster = ReadYamlCluster(Nodes(4) +
+                                          "fabrics: [{kind: FAT_TREE, nodes_per_leaf: 2, "
+                                          "tiers: [{oversubscription: 10}]}]\n");
   EXPECT_EQ(GigabytesPerSecond(cluster.DescribeGroup(Range(0, 16)).inter), 400);
   EXPECT_EQ(GigabytesPerSecond(cluster.DescribeGroup(Range(0, 32)).inter), 80);
   const Fabric experts = cluster.DescribeGroup(Range(0, 32), Traffic::kAllToAll);
@@ -130,7 +116,7 @@ TEST(ClusterFabricTest, GroupsSeeOversubscription) {
 TEST(ClusterFabricTest, PairsOfOneClassAreDescribedAlike) {
   const Cluster clusters[] = {
       ParseCluster("h100-sxm:3x8"), ParseCluster("v100-sxm2-16gb:3x8+a100-sxm4-80gb:2x8"),
-      ParseCluster("pcie-8x4090:2+gb200-nvl72:20"), Read(Nodes(6) + kTwoToOne)};
+      ParseCluster("pcie-8x4090:2+gb200-nvl72:20"), ReadYamlCluster(Nodes(6) + kTwoToOne)};
   for (const Cluster& cluster : clusters) {
     std::map<int64_t, std::pair<int, int>> first;  // by class
     size_t pairs = 0;
@@ -153,10 +139,10 @@ TEST(ClusterFabricTest, PairsOfOneClassAreDescribedAlike) {
 }
 
 TEST(ClusterFabricTest, AWideFabricChangesNothing) {
-  const Cluster plain = Read(Nodes(4));
-  const Cluster wide = Read(Nodes(4) +
-                            "fabrics: [{kind: FAT_TREE, nodes_per_leaf: 2, "
-                            "tiers: [{oversubscription: 0.25}]}]\n");
+  const Cluster plain = ReadYamlCluster(Nodes(4));
+  const Cluster wide = ReadYamlCluster(Nodes(4) +
+                                       "fabrics: [{kind: FAT_TREE, nodes_per_leaf: 2, "
+                                       "tiers: [{oversubscription: 0.25}]}]\n");
   for (const std::vector<int>& group : {Range(0, 32), Range(0, 16), Range(0, 4, 8)}) {
     EXPECT_EQ(plain.DescribeGroup(group), wide.DescribeGroup(group));
   }
@@ -165,18 +151,18 @@ TEST(ClusterFabricTest, AWideFabricChangesNothing) {
 
 // 64 ports, one to one: 32 for nodes of 8 interfaces.
 TEST(ClusterFabricTest, ARadixSizesTheLeaves) {
-  const Cluster tree = Read(Nodes(16) +
-                            "fabrics: [{kind: FAT_TREE, radix: 64, "
-                            "tiers: [{oversubscription: 1}]}]\n");
+  const Cluster tree = ReadYamlCluster(Nodes(16) +
+                                       "fabrics: [{kind: FAT_TREE, radix: 64, "
+                                       "tiers: [{oversubscription: 1}]}]\n");
   EXPECT_EQ(tree.interconnect().fabrics[0].nodes_per_leaf, 4);
   EXPECT_EQ(tree.interconnect().fabrics[0].tiers[0].uplinks, 32);
-  const Cluster rails = Read(Nodes(16) +
-                             "fabrics: [{kind: RAIL_OPTIMISED, radix: 64, "
-                             "tiers: [{oversubscription: 1}]}]\n");
+  const Cluster rails = ReadYamlCluster(Nodes(16) +
+                                        "fabrics: [{kind: RAIL_OPTIMISED, radix: 64, "
+                                        "tiers: [{oversubscription: 1}]}]\n");
   EXPECT_EQ(rails.interconnect().fabrics[0].nodes_per_leaf, 32);
-  const Cluster leaves = Read(Nodes(16) +
-                              "fabrics: [{kind: FAT_TREE, leaves: 3, "
-                              "tiers: [{oversubscription: 1}]}]\n");
+  const Cluster leaves = ReadYamlCluster(Nodes(16) +
+                                         "fabrics: [{kind: FAT_TREE, leaves: 3, "
+                                         "tiers: [{oversubscription: 1}]}]\n");
   EXPECT_EQ(leaves.interconnect().fabrics[0].nodes_per_leaf, 6);
 }
 
@@ -184,17 +170,17 @@ TEST(ClusterFabricTest, LeavesMayBeUneven) {
   const std::string fabric =
       "fabrics: [{kind: FAT_TREE, leaf_nodes: [1, 3], tiers: "
       "[{oversubscription: 1}]}]\n";
-  const Cluster cluster = Read(Nodes(4) + fabric);
+  const Cluster cluster = ReadYamlCluster(Nodes(4) + fabric);
   EXPECT_EQ(cluster.FindRoute(8, 24).links.size(), cluster.FindRoute(8, 16).links.size());
   EXPECT_EQ(cluster.FindRoute(0, 8).links.size(), cluster.FindRoute(8, 16).links.size() + 2);
   EXPECT_EQ(cluster.interconnect().fabrics[0].tiers[0].uplinks, 24);  // of the fullest
   EXPECT_EQ(ClusterFromProto(ToProto(cluster), "x").interconnect(), cluster.interconnect());
-  EXPECT_EQ(ErrorOf(Nodes(5) + fabric),
+  EXPECT_EQ(YamlClusterError(Nodes(5) + fabric),
             "c.yaml: fabrics[0].leaf_nodes: got 4, want the 5 nodes of the fabric in all");
 }
 
 TEST(ClusterFabricTest, WireFormsComeBackEqual) {
-  const Cluster cluster = Read(
+  const Cluster cluster = ReadYamlCluster(
       "ecmp_seed: 7\n"
       "node_groups: [{node_type: dgx-h100, count: 4}, {node_type: dgx-a100, count: 4, fabric: "
       "eth}]\n"
@@ -245,7 +231,7 @@ TEST(ClusterPcieTest, GroupsShareUplinks) {
 
 TEST(ClusterPcieTest, UnlikeUplinksSurviveTheWire) {
   NodeType type = Server();
-  type.device = Read(Nodes(1)).device(0);
+  type.device = ReadYamlCluster(Nodes(1)).device(0);
   const ClusterProto alike = ToProto(Cluster("c", {{type, 1}}));
   EXPECT_EQ(alike.node_groups(0).inline_node_type().pcie().uplinks_size(), 0);
   type.pcie.uplinks[1] = MakeLink(LinkKind::kPcie, Duration::Nanoseconds(100), 12);
@@ -293,17 +279,17 @@ TEST(ClusterFabricTest, BadFabricsAreOneSentence) {
        "domain"},
   };
   for (const auto& [fabric, want] : cases) {
-    EXPECT_EQ(ErrorOf(Nodes(4) + "fabrics: [" + fabric + "]\n"), "c.yaml: " + want);
+    EXPECT_EQ(YamlClusterError(Nodes(4) + "fabrics: [" + fabric + "]\n"), "c.yaml: " + want);
   }
-  EXPECT_EQ(ErrorOf("node_groups: [{node_type: dgx-h100, count: 2, fabric: ib}]\n"),
+  EXPECT_EQ(YamlClusterError("node_groups: [{node_type: dgx-h100, count: 2, fabric: ib}]\n"),
             "c.yaml: node_groups[0].fabric: unknown fabric \"ib\"; did you mean \"fabric\"?");
 }
 
 TEST(ClusterFabricTest, TheDescriptionNamesTheFabrics) {
-  EXPECT_NE(DescribeCluster(Read(Nodes(4) + kTwoToOne))
+  EXPECT_NE(DescribeCluster(ReadYamlCluster(Nodes(4) + kTwoToOne))
                 .find("; ib: fat tree, 2 nodes a leaf, 8 uplinks of 50 GB/s"),
             std::string::npos)
-      << DescribeCluster(Read(Nodes(4) + kTwoToOne));
+      << DescribeCluster(ReadYamlCluster(Nodes(4) + kTwoToOne));
 }
 
 }  // namespace

@@ -3,36 +3,20 @@
 
 #include <string>
 
-#include "costmodel/check.h"
-#include "costmodel/proto_file.h"
-#include "proto/cluster.pb.h"
+#include "costmodel/units.h"
 #include "sim/cluster.h"
 #include "sim/cluster_proto.h"
+#include "sim/cluster_testing.h"
 
 namespace stagecraft {
 namespace {
-
-Cluster Read(const std::string& yaml) {
-  ClusterProto proto;
-  ParseProtoText(yaml, "c.yaml", ".yaml", &proto);
-  return ClusterFromProto(proto, "c.yaml");
-}
-
-std::string ErrorOf(const std::string& yaml) {
-  try {
-    Read(yaml);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(ClusterMemoryTest, DevicesMayShareOne) {
   const std::string yaml =
       "node_groups: [{node_type: dgx-h100, count: 2, devices_per_node: 2},"
       " {node_type: dgx-a100, count: 1, devices_per_node: 1}]\n"
       "shared_memory: [{devices: [node2/gpu0, node1/gpu1], bandwidth_bytes_per_s: 1e12}]\n";
-  const Cluster cluster = Read(yaml);
+  const Cluster cluster = ReadYamlCluster(yaml);
   ASSERT_EQ(cluster.shared_memories().size(), 1u);
   EXPECT_EQ(cluster.shared_memories()[0], (SharedMemory{{3, 4}, Bandwidth(1e12)}));
   EXPECT_EQ(cluster.shared_memory(2), -1);
@@ -43,8 +27,8 @@ TEST(ClusterMemoryTest, DevicesMayShareOne) {
 
 TEST(ClusterMemoryTest, BadSharingIsOneSentence) {
   const auto error = [](const std::string& shared) {
-    return ErrorOf("node_groups: [{node_type: dgx-h100, count: 1}]\nshared_memory: [" + shared +
-                   "]\n");
+    return YamlClusterError("node_groups: [{node_type: dgx-h100, count: 1}]\nshared_memory: [" +
+                            shared + "]\n");
   };
   const std::string want = ", want a device of the cluster, as \"node0/gpu1\"";
   for (const std::string name :
