@@ -53,10 +53,12 @@ TEST(HostLoopTest, AHostIsMeasuredPredictedAndCompared) {
       " --model gpt2-tiny --pp 2 --micro-batch 1 --global-batch 4 --seq 64 --cluster " + cluster;
   const nlohmann::json simulated =
       JsonOf("simulate --quiet --unfold --cost-model " + model + " --timeline " + predicted + plan);
-  JsonOf("run --executor host --quiet --steps 5 --warm-up 1 -o " + measured + plan);
+  const nlohmann::json run =
+      JsonOf("run --executor host --quiet --steps 5 --warm-up 1 -o " + measured + plan);
   const nlohmann::json compared = JsonOf("compare " + predicted + " " + measured);
-  // Whole micro-seconds in both, and every task beside its own.
-  EXPECT_GT(compared["step"]["measured_ms"].get<double>(), 0);
+  // What simulate and run said is what is compared.
+  EXPECT_NEAR(compared["step"]["measured_ms"].get<double>(), run["step_time_ms"].get<double>(),
+              1e-6);
   EXPECT_NEAR(compared["step"]["predicted_ms"].get<double>(),
               simulated["step_time_ms"].get<double>(), 1e-6);
 }
