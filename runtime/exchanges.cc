@@ -1,13 +1,10 @@
 #include "runtime/exchanges.h"
 
 #include <openmpi/mpi.h>
-#include <sched.h>
-#include <sys/prctl.h>
 
-#include <chrono>
+#include <algorithm>
 #include <numeric>
 #include <span>
-#include <utility>
 
 #include "costmodel/check.h"
 #include "runtime/mpi_group.h"
@@ -54,24 +51,19 @@ MPI_Request BeginCollective(OpKind kind, std::span<float> buffer, MPI_Comm group
   return request;
 }
 
-// Between looks at what is under way, where the other thread computes: each look takes the
-// processor from it for some microseconds. What it makes ready is seen at once.
-constexpr std::chrono::microseconds kPatience(300), kNoPatience(0);
-// Where nothing is under way.
-constexpr std::chrono::microseconds kLongPatience(1'000'000);
+// An op of a step that has begun, or a signal that is awaited.
+struct Pending {
+  int32_t step = -1;
+  int op = 0;
+  const AwaitedSignal* signal = nullptr;
+};
 
 }  // namespace
 
-// A step that has begun, and which of its ops runs.
-struct Exchanges::Running {
-  int32_t step = -1;
-  int op = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-};
-
 struct Exchanges::Requests {
-  std::vector<Running> running;
-  std::vector<std::pair<const AwaitedSignal*, MPI_Request>> awaited;
+  std::vector<Pending> pending;
+  std::vector<MPI_Request> handles;   // of each; null where it has ended
+  MPI_Request op = MPI_REQUEST_NULL;  // of a computed step
 };
 
 Exchanges::Exchanges(const Schedule& schedule, const RankProgram& program, MpiWorld& world,
@@ -87,6 +79,12 @@ Exchanges::Exchanges(const Schedule& schedule, const RankProgram& program, MpiWo
     const BlockId block = schedule.block(program.steps[s].task);
     const int ops = block < 0 ? 0 : static_cast<int>(schedule.ops(block).size());
     for (int i = 0; i < ops; ++i) GroupOf(static_cast<int32_t>(s), i);
+  }
+  for (const AwaitedSignal& signal : program.awaited) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(nullptr, 0, MPI_FLOAT, signal.from, signal.task, words_.handle, &request);
+    requests_->pending.push_back({.signal = &signal});
+    requests_->handles.push_back(request);
   }
 }
 
@@ -109,11 +107,16 @@ MpiWorld::Group* Exchanges::GroupOf(int32_t step, int index) {
   return &world_.GroupOf(own.peers, static_cast<int>(schedule_.lane_infos()[Index(lane)].kind));
 }
 
-void Exchanges::RunOp(int32_t step, int index) {
-  MPI_Request request =
+void Exchanges::BeginOp(int32_t step, int index) {
+  requests_->op =
       BeginCollective(OpOf(step, index).kind, work_.Buffer(program_.steps[step].task, index),
                       GroupOf(step, index)->handle);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+bool Exchanges::IsOpOver() {
+  int is_over = 0;
+  MPI_Test(&requests_->op, &is_over, MPI_STATUS_IGNORE);
+  return is_over != 0;
 }
 
 void Exchanges::Signal(int32_t step) {
@@ -125,74 +128,59 @@ void Exchanges::Signal(int32_t step) {
   }
 }
 
-void Exchanges::BeginOp(Running& running) {
-  const RankStep& step = program_.steps[running.step];
-  const std::span<float> buffer = work_.Buffer(step.task, running.op);
+void Exchanges::Begin(size_t index) {
+  const Pending& pending = requests_->pending[index];
+  MPI_Request& handle = requests_->handles[index];
+  const RankStep& step = program_.steps[pending.step];
+  const std::span<float> buffer = work_.Buffer(step.task, pending.op);
   const int count = static_cast<int>(buffer.size());
   if (step.kind == StepKind::kSend) {
-    MPI_Isend(buffer.data(), count, MPI_FLOAT, step.peers[1], step.task, messages_.handle,
-              &running.request);
+    MPI_Isend(buffer.data(), count, MPI_FLOAT, step.peers[1], step.task, messages_.handle, &handle);
   } else if (step.kind == StepKind::kReceive) {
-    MPI_Irecv(buffer.data(), count, MPI_FLOAT, step.peers[0], step.task, messages_.handle,
-              &running.request);
+    MPI_Irecv(buffer.data(), count, MPI_FLOAT, step.peers[0], step.task, messages_.handle, &handle);
   } else {
-    running.request = BeginCollective(OpOf(running.step, running.op).kind, buffer,
-                                      GroupOf(running.step, running.op)->handle);
+    handle = BeginCollective(OpOf(pending.step, pending.op).kind, buffer,
+                             GroupOf(pending.step, pending.op)->handle);
   }
 }
 
-bool Exchanges::Advance(StepBoard& board, const Note& ended) {
-  bool any = false;
-  std::erase_if(requests_->running, [&](Running& running) {
-    int is_done = 0;
-    MPI_Test(&running.request, &is_done, MPI_STATUS_IGNORE);
-    if (is_done == 0) return false;
-    any = true;
-    const RankStep& step = program_.steps[running.step];
-    const auto ops = static_cast<int>(schedule_.ops(schedule_.block(step.task)).size());
-    if (++running.op < ops) {
-      BeginOp(running);
-      return false;
-    }
-    if (step.kind == StepKind::kReceive) work_.Receive(step.task);
-    ended(running.step);
-    board.End(running.step);
-    Signal(running.step);
-    return true;
-  });
-  std::erase_if(requests_->awaited, [&](auto& awaited) {
-    int is_done = 0;
-    MPI_Test(&awaited.second, &is_done, MPI_STATUS_IGNORE);
-    if (is_done == 0) return false;
-    any = true;
-    board.Arrive(*awaited.first);
-    return true;
-  });
-  return any;
+void Exchanges::End(size_t index, StepBoard& board, const Note& ended) {
+  Pending& pending = requests_->pending[index];
+  if (pending.signal != nullptr) return board.Arrive(*pending.signal);
+  const RankStep& step = program_.steps[pending.step];
+  const auto ops = static_cast<int>(schedule_.ops(schedule_.block(step.task)).size());
+  if (++pending.op < ops) return Begin(index);
+  if (step.kind == StepKind::kReceive) work_.Receive(step.task);
+  ended(pending.step);
+  board.End(pending.step);
+  Signal(pending.step);
 }
 
-void Exchanges::Run(StepBoard& board, const Note& begun, const Note& ended) {
-  prctl(PR_SET_TIMERSLACK, 1000);  // of this thread, in ns: short pauses stay short
-  for (const AwaitedSignal& signal : program_.awaited) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Irecv(nullptr, 0, MPI_FLOAT, signal.from, signal.task, words_.handle, &request);
-    requests_->awaited.emplace_back(&signal, request);
+bool Exchanges::Advance(StepBoard& board, const Note& begun, const Note& ended) {
+  auto& [pending, handles, op] = *requests_;
+  const std::vector<int32_t> steps = board.TakeExchanges();
+  for (const int32_t step : steps) {
+    begun(step);
+    pending.push_back({.step = step});
+    handles.push_back(MPI_REQUEST_NULL);
+    Begin(pending.size() - 1);
   }
-  bool went_on = false;
-  while (true) {
-    const bool is_idle = requests_->running.empty() && requests_->awaited.empty();
-    if (is_idle && board.AllExchangesTaken()) return;
-    const bool spins = !is_idle && (went_on || board.computes_idle());
-    const auto patience = is_idle ? kLongPatience : spins ? kNoPatience : kPatience;
-    went_on = false;
-    for (const int32_t step : board.TakeExchanges(patience)) {
-      went_on = true;
-      begun(step);
-      BeginOp(requests_->running.emplace_back(Running{.step = step}));
-    }
-    went_on = Advance(board, ended) || went_on;
-    if (!went_on && board.computes_idle()) sched_yield();
+  std::vector<int> over(handles.size());
+  int count = 0;
+  MPI_Testsome(static_cast<int>(handles.size()), handles.data(), &count, over.data(),
+               MPI_STATUSES_IGNORE);
+  if (count == MPI_UNDEFINED) return false;  // nothing is under way
+  std::sort(over.begin(), over.begin() + count);
+  for (int i = 0; i < count; ++i) End(over[i], board, ended);
+  size_t kept = 0;
+  for (size_t i = 0; i < handles.size(); ++i) {
+    if (handles[i] == MPI_REQUEST_NULL) continue;
+    pending[kept] = pending[i];
+    handles[kept++] = handles[i];
   }
+  pending.resize(kept);
+  handles.resize(kept);
+  return count > 0 || !steps.empty();
 }
 
 }  // namespace stagecraft

@@ -1,6 +1,8 @@
 // Exchanges: what a rank's steps send, receive and reduce over MPI, and its signals.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -13,6 +15,7 @@
 
 namespace stagecraft {
 
+// Nothing of it waits. Of threads that share it, one at a time calls.
 class Exchanges {
  public:
   // All outlive it. Makes the groups that the program needs: all ranks make theirs
@@ -20,26 +23,26 @@ class Exchanges {
   Exchanges(const Schedule& schedule, const RankProgram& program, MpiWorld& world, RankWork& work);
   ~Exchanges();
 
-  // Runs every step that is not computed, until the last has ended; `begun` and `ended`
-  // hear of each.
+  // Begins what the board has to exchange, and ends what is over; `begun` and `ended` hear
+  // of each. Whether anything went on.
   using Note = std::function<void(int32_t step)>;
-  void Run(StepBoard& board, const Note& begun, const Note& ended);
+  bool Advance(StepBoard& board, const Note& begun, const Note& ended);
 
-  // A collective among the ops of a computed step, to its end; on the computing thread.
-  void RunOp(int32_t step, int index);
+  // A collective among the ops of a computed step, one at a time.
+  void BeginOp(int32_t step, int index);
+  bool IsOpOver();
   // Says to others that a computed step has ended.
   void Signal(int32_t step);
 
  private:
   struct Requests;
-  struct Running;
 
   const Op& OpOf(int32_t step, int index) const;
   // Of a collective; nothing for other ops.
   MpiWorld::Group* GroupOf(int32_t step, int index);
-  void BeginOp(Running& running);
-  // Whether any went on.
-  bool Advance(StepBoard& board, const Note& ended);
+  // Of what is under way, by its place among it.
+  void Begin(size_t index);
+  void End(size_t index, StepBoard& board, const Note& ended);
 
   const Schedule& schedule_;
   const RankProgram& program_;

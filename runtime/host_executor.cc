@@ -2,16 +2,120 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
 
 #include "costmodel/check.h"
 #include "runtime/exchanges.h"
+#include "runtime/pauses.h"
 #include "runtime/step_board.h"
 
 namespace stagecraft {
+namespace {
+
+// How often a second thread lets exchanges go on while an op is computed: the rounds of a
+// collective, and long messages between hosts. Each look takes some microseconds from the op.
+constexpr std::chrono::milliseconds kLook(1);
+
+// One step of one rank.
+class StepRun {
+ public:
+  StepRun(const Schedule& schedule, const RankProgram& program, MpiWorld& world, RankWork& work,
+          std::vector<StepRecord>& records)
+      : schedule_(schedule),
+        program_(program),
+        world_(world),
+        work_(work),
+        records_(records),
+        exchanges_(schedule, program, world, work),
+        board_(program) {}
+
+  void Run() {
+    work_.BeginStep();
+    world_.Barrier();
+    int64_t origin[] = {world_.Now().ns()};
+    world_.Max(origin);
+    origin_ = Duration::Nanoseconds(origin[0]);
+    const std::jthread looks([this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        std::this_thread::sleep_for(kLook);
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        if (lock) Advance();
+      }
+    });
+    std::optional<int32_t> step;
+    const auto next = [&] {
+      step = board_.TakeCompute();
+      return step || board_.AllEnded();
+    };
+    for (AdvanceUntil(next); step; AdvanceUntil(next)) Compute(*step);
+  }
+
+ private:
+  Duration Now() const { return world_.Now() - origin_; }
+
+  // With the lock.
+  bool Advance() {
+    return exchanges_.Advance(
+        board_, [this](int32_t step) { records_[step].start = Now(); },
+        [this](int32_t step) { records_[step].end = Now(); });
+  }
+
+  void AdvanceUntil(const std::function<bool()>& is_over) {
+    Pauses pauses;
+    while (true) {
+      {
+        const std::lock_guard lock(mutex_);
+        const bool went_on = Advance();
+        if (is_over()) return;
+        if (went_on) pauses.Restart();
+      }
+      pauses.Pause();
+    }
+  }
+
+  void Compute(int32_t step) {
+    records_[step].start = Now();
+    const TaskId task = program_.steps[step].task;
+    const BlockId block = schedule_.block(task);
+    const int ops = block < 0 ? 0 : static_cast<int>(schedule_.ops(block).size());
+    for (int i = 0; i < ops; ++i) {
+      if (IsCollective(schedule_.op(schedule_.ops(block)[i]).kind)) {
+        {
+          const std::lock_guard lock(mutex_);
+          exchanges_.BeginOp(step, i);
+        }
+        AdvanceUntil([this] { return exchanges_.IsOpOver(); });
+      } else {
+        work_.Run(task, i);
+        const std::lock_guard lock(mutex_);
+        Advance();
+      }
+    }
+    work_.Finish(task);
+    records_[step].end = Now();
+    const std::lock_guard lock(mutex_);
+    board_.End(step);
+    exchanges_.Signal(step);
+  }
+
+  const Schedule& schedule_;
+  const RankProgram& program_;
+  MpiWorld& world_;
+  RankWork& work_;
+  std::vector<StepRecord>& records_;  // by step
+  Duration origin_;
+  std::mutex mutex_;  // of exchanges_ and board_
+  Exchanges exchanges_;
+  StepBoard board_;
+};
+
+}  // namespace
 
 Timeline HostExecutor::Execute(const Schedule& schedule) {
   const auto ranks = static_cast<int>(schedule.ranks().size());
@@ -21,35 +125,7 @@ Timeline HostExecutor::Execute(const Schedule& schedule) {
   }
   program_ = MakeRankProgram(schedule, world_.rank());
   records_.assign(program_.steps.size(), {});
-  Exchanges exchanges(schedule, program_, world_, work_);
-  StepBoard board(program_);
-  work_.BeginStep();
-  world_.Barrier();
-  int64_t origin[] = {world_.Now().ns()};
-  world_.Max(origin);
-  const auto since = [&] { return world_.Now() - Duration::Nanoseconds(origin[0]); };
-  const auto begun = [&](int32_t step) { records_[step].start = since(); };
-  const auto ended = [&](int32_t step) { records_[step].end = since(); };
-  std::thread exchanging([&] { exchanges.Run(board, begun, ended); });
-  while (const std::optional<int32_t> step = board.WaitForCompute()) {
-    begun(*step);
-    const TaskId task = program_.steps[*step].task;
-    const BlockId block = schedule.block(task);
-    const int ops = block < 0 ? 0 : static_cast<int>(schedule.ops(block).size());
-    for (int i = 0; i < ops; ++i) {
-      if (IsCollective(schedule.op(schedule.ops(block)[i]).kind)) {
-        exchanges.RunOp(*step, i);
-      } else {
-        work_.Run(task, i);
-      }
-    }
-    work_.Finish(task);
-    ended(*step);
-    board.End(*step);
-    exchanges.Signal(*step);
-    std::this_thread::yield();  // to the other, which may have something to send now
-  }
-  exchanging.join();
+  StepRun(schedule, program_, world_, work_, records_).Run();
   StepTimes times(schedule);
   times.Add(program_, records_);
   return times.Join([this](std::span<int64_t> values) { world_.Max(values); });

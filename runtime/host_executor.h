@@ -1,5 +1,5 @@
-// HostExecutor: runs a schedule on the processors of hosts, a process a rank: work by the
-// thread that computes, transfers and collectives by MPI on a thread of their own.
+// HostExecutor: runs a schedule on the processors of hosts, a process a rank. The thread that
+// computes also exchanges by MPI, between ops and while it has nothing to compute.
 #pragma once
 
 #include <vector>

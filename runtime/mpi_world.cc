@@ -6,6 +6,7 @@
 
 #include "costmodel/check.h"
 #include "runtime/mpi_group.h"
+#include "runtime/pauses.h"
 
 namespace stagecraft {
 namespace {
@@ -43,14 +44,22 @@ int64_t ClockOffset(int rank, int size) {
   return offset;
 }
 
+// As MPI_Wait(), but leaves the processor to other ranks meanwhile.
+void Wait(MPI_Request request) {
+  Pauses pauses;
+  for (int is_over = 0; is_over == 0; pauses.Pause()) {
+    MPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
+  }
+}
+
 }  // namespace
 
 MpiWorld::MpiWorld() {
   int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  if (provided < MPI_THREAD_MULTIPLE) Abort("MPI supports one thread alone\n");
+  if (provided < MPI_THREAD_SERIALIZED) Abort("MPI supports one thread alone\n");
   AlignClocks();
 }
 
@@ -78,11 +87,17 @@ std::string MpiWorld::Software() {
   return version.substr(0, version.find(','));
 }
 
-void MpiWorld::Barrier() { MPI_Barrier(MPI_COMM_WORLD); }
+void MpiWorld::Barrier() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  Wait(request);
+}
 
 void MpiWorld::Max(std::span<int64_t> values) {
-  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MAX,
-                MPI_COMM_WORLD);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MAX,
+                 MPI_COMM_WORLD, &request);
+  Wait(request);
 }
 
 Duration MpiWorld::Now() const { return Duration::Nanoseconds(Nanoseconds()) + clock_offset_; }

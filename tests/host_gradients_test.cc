@@ -72,7 +72,7 @@ TEST_P(HostGradientsTest, EveryOrderGivesThoseOfOneRank) {
   char self[4096] = {};
   ASSERT_GT(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
   const std::string command = fmt::format(
-      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 "
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=0 "
       "mpirun --oversubscribe -n {} {} --rank",
       GetParam(), self);
   EXPECT_EQ(std::system(command.c_str()), 0) << command;

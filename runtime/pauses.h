@@ -1,0 +1,34 @@
+// Pauses: how a thread waits for another process.
+#pragma once
+
+#include <sys/prctl.h>
+
+#include <chrono>
+#include <thread>
+
+namespace stagecraft {
+
+// At first it looks all the time, and notices within a microsecond; then now and then, since
+// others may need its processor.
+class Pauses {
+ public:
+  void Pause() {
+    if (Clock::now() - since_ < kPatience) {
+      std::this_thread::yield();
+      return;
+    }
+    prctl(PR_SET_TIMERSLACK, kPrecision.count());  // of this thread
+    std::this_thread::sleep_for(kPause);
+  }
+  // What was waited for has come.
+  void Restart() { since_ = Clock::now(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::microseconds kPatience{200}, kPause{20};
+  static constexpr std::chrono::nanoseconds kPrecision{1000};
+
+  Clock::time_point since_ = Clock::now();
+};
+
+}  // namespace stagecraft
