@@ -10,6 +10,8 @@
 namespace stagecraft {
 namespace {
 
+constexpr int kMostSteps = 100;
+
 // Of one task over all timelines; Welford's sums need no second look at large numbers.
 Duration SigmaOf(const std::vector<Timeline>& timelines, TaskId task) {
   double mean = 0, squares = 0, count = 0;
@@ -24,15 +26,23 @@ Duration SigmaOf(const std::vector<Timeline>& timelines, TaskId task) {
 
 }  // namespace
 
-MeasuredSteps MeasureSteps(Executor& executor, const Schedule& schedule, int warm_up, int steps,
+MeasuredSteps MeasureSteps(Executor& executor, const Schedule& schedule, const StepCounts& counts,
                            const std::function<void(int done)>& progress) {
-  CHECK(steps >= 1);
+  CHECK(counts.measured.least >= 1);
+  int done = 0;
+  const auto execute = [&](const StepCount& count, const auto& keep) {
+    Duration spent;
+    for (int i = 0; i < count.least || (i < kMostSteps && spent < count.time); ++i) {
+      Timeline timeline = executor.Execute(schedule);
+      spent += timeline.makespan();
+      keep(std::move(timeline));
+      progress(++done);
+    }
+  };
+  execute(counts.warm_up, [](const Timeline&) {});
   std::vector<Timeline> timelines;
-  for (int i = 0; i < warm_up + steps; ++i) {
-    Timeline timeline = executor.Execute(schedule);
-    if (i >= warm_up) timelines.push_back(std::move(timeline));
-    progress(i + 1);
-  }
+  execute(counts.measured, [&](Timeline timeline) { timelines.push_back(std::move(timeline)); });
+  const auto steps = static_cast<int>(timelines.size());
   MeasuredSteps measured;
   for (const Timeline& timeline : timelines) measured.steps.push_back(timeline.makespan());
   if (steps > 1) {

@@ -17,9 +17,21 @@ struct MeasuredSteps {
   std::vector<Duration> task_sigma;  // by task: of its duration over the steps; empty of one
 };
 
-// Executes the schedule `warm_up` times that do not count, then `steps` >= 1 times that do.
-// `progress` hears how many have ended, of both kinds.
-MeasuredSteps MeasureSteps(Executor& executor, const Schedule& schedule, int warm_up, int steps,
+// So many steps, and more until they have taken `time` together or are a hundred.
+struct StepCount {
+  int least = 0;
+  Duration time = {};
+};
+
+// Devices are slower at first, and a short step is ended before what disturbs it is.
+struct StepCounts {
+  StepCount warm_up = {2, 500_ms};    // that do not count
+  StepCount measured = {5, 2000_ms};  // least >= 1
+};
+
+// Processes that execute together see equal times, and so go on equally long. `progress`
+// hears how many steps have ended, of both kinds.
+MeasuredSteps MeasureSteps(Executor& executor, const Schedule& schedule, const StepCounts& counts,
                            const std::function<void(int done)>& progress);
 
 }  // namespace stagecraft

@@ -34,7 +34,7 @@ TEST(MeasureStepsTest, TheMedianStepStandsForAllThatCount) {
   ToldExecutor executor({900_us, 20_us, 50_us, 30_us});
   std::vector<int> done;
   const MeasuredSteps measured =
-      MeasureSteps(executor, TwoTasks(), 1, 3, [&](int count) { done.push_back(count); });
+      MeasureSteps(executor, TwoTasks(), {{1}, {3}}, [&](int count) { done.push_back(count); });
   EXPECT_EQ(measured.timeline.makespan(), 30_us);
   EXPECT_EQ(measured.steps, (std::vector<Duration>{20_us, 50_us, 30_us}));
   EXPECT_EQ(done, (std::vector<int>{1, 2, 3, 4}));
@@ -46,9 +46,25 @@ TEST(MeasureStepsTest, TheMedianStepStandsForAllThatCount) {
 
 TEST(MeasureStepsTest, OfOneStepNothingIsKnownOfItsSpread) {
   ToldExecutor executor({20_us});
-  const MeasuredSteps measured = MeasureSteps(executor, TwoTasks(), 0, 1, [](int) {});
+  const MeasuredSteps measured = MeasureSteps(executor, TwoTasks(), {{0}, {1}}, [](int) {});
   EXPECT_EQ(measured.timeline.makespan(), 20_us);
   EXPECT_TRUE(measured.task_sigma.empty());
+}
+
+TEST(MeasureStepsTest, ShortStepsAreRepeatedUntilTheyTookTheirTime) {
+  ToldExecutor executor({9_ms, 3_ms, 1_ms, 1_ms, 1_ms, 2_ms, 1_ms, 1_ms});
+  const StepCounts counts = {.warm_up = {1, 10_ms}, .measured = {2, 5_ms}};
+  int done = 0;
+  const MeasuredSteps measured =
+      MeasureSteps(executor, TwoTasks(), counts, [&](int count) { done = count; });
+  EXPECT_EQ(measured.steps, (std::vector<Duration>{1_ms, 1_ms, 1_ms, 2_ms}));
+  EXPECT_EQ(done, 6);
+}
+
+TEST(MeasureStepsTest, AHundredStepsAreEnough) {
+  ToldExecutor executor(std::vector<Duration>(300, 20_us));
+  const StepCounts counts = {.warm_up = {0}, .measured = {1, 1000_ms}};
+  EXPECT_EQ(MeasureSteps(executor, TwoTasks(), counts, [](int) {}).steps.size(), 100u);
 }
 
 }  // namespace

@@ -60,15 +60,16 @@ constexpr const char* kNotes =
 struct RunOptions {
   std::string executor = "host", output;
   RunRequest request;
+  std::optional<int> steps, warm_up;  // exactly so many
   bool json = false;
 };
 
 void CheckOptions(const RunOptions& options) {
-  if (options.request.steps < 1) {
-    throw InputError(fmt::format("--steps: got {}, want 1 or more", options.request.steps));
+  if (options.steps.value_or(1) < 1) {
+    throw InputError(fmt::format("--steps: got {}, want 1 or more", *options.steps));
   }
-  if (options.request.warm_up < 0) {
-    throw InputError(fmt::format("--warm-up: got {}, want 0 or more", options.request.warm_up));
+  if (options.warm_up.value_or(0) < 0) {
+    throw InputError(fmt::format("--warm-up: got {}, want 0 or more", *options.warm_up));
   }
   if (options.request.share_gpu && options.executor != "cuda") {
     throw InputError("--share-gpu: got it with --executor host, want --executor cuda");
@@ -160,8 +161,10 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   cost_model.Register(app);
   app.add_option("--executor", options.executor, "what runs it [host]")
       ->check(OneOf({"host", "cuda"}));
-  app.add_option("--steps", options.request.steps, "steps that are measured [5]");
-  app.add_option("--warm-up", options.request.warm_up, "steps before them that do not count [2]");
+  app.add_option("--steps", options.steps,
+                 "steps that are measured [5, and more until they took 2 s]");
+  app.add_option("--warm-up", options.warm_up,
+                 "steps before them that do not count [2, and more until they took 0.5 s]");
   app.add_flag("--share-gpu", options.request.share_gpu,
                "cuda: every rank is a process, on whatever board; NCCL uses sockets");
   app.add_option("-o", options.output, "write schedule and measured timeline to a .pb file");
@@ -170,6 +173,8 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   if (ParseFlags(app, args, out)) return kExitOk;
 
   CheckOptions(options);
+  if (options.steps) options.request.steps.measured = {*options.steps};
+  if (options.warm_up) options.request.steps.warm_up = {*options.warm_up};
   PlannedJob job = flags.Build();
   if (job.plan.gradient_sync.method != SyncMethod::kAllReduce) {
     throw InputError(fmt::format("--gradient-sync: got {}, want all-reduce, the one that is run",

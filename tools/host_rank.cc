@@ -1,13 +1,11 @@
 // One process of a host's: executes its rank of a schedule, or measures the host.
-//   stagecraft_host_rank SCHEDULE.pb WARM_UP STEPS OUT.pb
+//   stagecraft_host_rank SCHEDULE.pb WARM_UP WARM_UP_NS STEPS STEPS_NS OUT.pb
 //   stagecraft_host_rank CLUSTER.pb
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -49,10 +47,13 @@ void Execute(MpiWorld& world, char** words) {
   const Schedule schedule = ScheduleFromProto(proto, words[1]);
   ShapedWork work(schedule, MakeRankProgram(schedule, world.rank()));
   HostExecutor executor(world, work);
-  const int warm_up = std::stoi(words[2]), steps = std::stoi(words[3]);
+  const auto count = [](const char* least, const char* time) {
+    return StepCount{std::stoi(least), Duration::Nanoseconds(std::stoll(time))};
+  };
+  const StepCounts counts = {count(words[2], words[3]), count(words[4], words[5])};
   const bool speaks = world.rank() == 0;
-  const MeasuredSteps measured = MeasureSteps(executor, schedule, warm_up, steps, [&](int done) {
-    if (speaks) Say(fmt::format("step {} of {}", done, warm_up + steps));
+  const MeasuredSteps measured = MeasureSteps(executor, schedule, counts, [&](int done) {
+    if (speaks) Say(fmt::format("step {}", done));
   });
   std::vector<int64_t> held(world.size());
   held[world.rank()] = PeakMemory().count();
@@ -69,24 +70,15 @@ void Execute(MpiWorld& world, char** words) {
                                                    .task_sigma = measured.task_sigma}};
   for (const int64_t bytes : held) record.peak_memory.emplace_back(bytes);
   record.measurement->devices.assign(world.size(), ProcessorName());
-  WriteFileAtomically(words[4], ToProto(record).SerializeAsString());
-}
-
-// Of all ranks, which call it together.
-Bandwidth Sum(MpiWorld& world, Bandwidth own) {
-  std::vector<int64_t> rates(world.size());
-  rates[world.rank()] = std::llround(own.bytes_per_s());
-  world.Max(rates);
-  return Bandwidth(static_cast<double>(std::accumulate(rates.begin(), rates.end(), int64_t{0})));
+  WriteFileAtomically(words[6], ToProto(record).SerializeAsString());
 }
 
 void MeasureHost(MpiWorld& world, const std::string& output) {
   HostOps ops(kStreamedBlock);
   LocalHost host;
   host.processors = world.size();
-  if (world.rank() == 0) host.processor = MeasureProcessor(ops);
   world.Barrier();
-  host.together = Sum(world, MeasureStreaming(ops));
+  host.processor = MeasureProcessor(ops);
   world.Barrier();
   host.message = MeasureMessages(world);
   if (world.rank() != 0) return;
@@ -114,9 +106,11 @@ int Run(int argc, char** argv) {
 }  // namespace stagecraft
 
 int main(int argc, char** argv) {
-  if (argc != 2 && argc != 5) {
-    std::fputs("usage: stagecraft_host_rank SCHEDULE.pb WARM_UP STEPS OUT.pb | CLUSTER.pb\n",
-               stderr);
+  if (argc != 2 && argc != 7) {
+    std::fputs(
+        "usage: stagecraft_host_rank SCHEDULE.pb WARM_UP WARM_UP_NS STEPS STEPS_NS OUT.pb | "
+        "CLUSTER.pb\n",
+        stderr);
     return 2;
   }
   return stagecraft::Run(argc, argv);

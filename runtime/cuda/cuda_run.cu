@@ -68,8 +68,7 @@ class CudaRun {
       if (request_.progress) request_.progress(done);
     };
     CudaRunResult result;
-    result.measured = MeasureSteps(executor, *request_.schedule, request_.warm_up, request_.steps,
-                                   progress);
+    result.measured = MeasureSteps(executor, *request_.schedule, request_.steps, progress);
     result.peak_memory = PeakMemory();
     std::vector<std::string> names;
     for (const CudaPlace& place : request_.places) names.push_back(DeviceName(OwnPlace(place)));
@@ -144,7 +143,7 @@ class CudaRun {
   std::optional<NcclWorld> world_;
   std::vector<std::string> boards_;  // by rank
   std::optional<BoardParts> parts_;
-  std::vector<int> part_of_;  // by rank; -1: all of a board, or another one
+  std::vector<int> part_of_;                          // by rank; -1: all of a board, or another one
   std::vector<std::unique_ptr<RankDevice>> devices_;  // of this process
 };
 

@@ -25,8 +25,7 @@ struct CudaRunRequest {
   // Of size 1: this process runs all ranks, which share a board. Else it runs the rank of its
   // number, and the others run theirs.
   ProcessRank process;
-  int warm_up = 2;  // steps that do not count
-  int steps = 5;    // that do; >= 1
+  StepCounts steps = {};
   // Hears how many steps have ended, of both kinds.
   std::function<void(int done)> progress = {};
   // By rank, what the plan has it hold, which is allocated so; empty: what its ops and exchanges

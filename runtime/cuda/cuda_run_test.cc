@@ -20,7 +20,7 @@ Schedule OneTask() {
 TEST(CudaRunTest, WhereThereIsNoGpuOneSentenceSaysSo) {
   const Schedule schedule = OneTask();
   const std::string error = ErrorOf([&] {
-    RunOnCuda({.schedule = &schedule, .places = {{}}, .process = {}, .warm_up = 0, .steps = 1});
+    RunOnCuda({.schedule = &schedule, .places = {{}}, .process = {}, .steps = {{0}, {1}}});
   });
   if (error.empty()) GTEST_SKIP() << "this machine has a GPU";
   const bool says_so = error.find("want a build that has CUDA") != std::string::npos ||

@@ -190,8 +190,7 @@ TEST(DeviceExecutorTest, APipelineOnTwoPartsIsMeasured) {
   const CudaRunResult result = RunOnCuda({.schedule = &schedule,
                                           .places = {{0, part}, {0, part}},
                                           .process = {},
-                                          .warm_up = 1,
-                                          .steps = 3,
+                                          .steps = {{1}, {3}},
                                           .progress = [&](int done) { heard = done; },
                                           .memory = {memory, memory}});
   EXPECT_EQ(heard, 4);

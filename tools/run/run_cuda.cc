@@ -26,7 +26,6 @@ TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const Cu
   CudaRunRequest run{.schedule = &schedule,
                      .places = PlacesHere(places, process, CountLocalBoards(kPlace)),
                      .process = process,
-                     .warm_up = request.warm_up,
                      .steps = request.steps,
                      .memory = PlanMemory(job.plan, job.workload, job.cluster, schedule)};
   if (places.shares_boards) {
@@ -35,9 +34,7 @@ TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const Cu
     }
   }
   if (process.rank == 0 && !request.quiet) {
-    run.progress = [&](int done) {
-      err << fmt::format("step {} of {}", done, request.warm_up + request.steps) << std::endl;
-    };
+    run.progress = [&](int done) { err << fmt::format("step {}", done) << std::endl; };
   }
   CudaRunResult result = RunOnCuda(run);
   return {.schedule = schedule,

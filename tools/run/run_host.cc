@@ -22,7 +22,6 @@ Cluster ThisHost() {
   host.processor = NominalProcessor();
   host.processors = std::max(2, ProcessorCount());
   host.message = {LinkKind::kHost, 5_us, host.processor.memory_bandwidth};
-  host.together = static_cast<double>(host.processors) * host.processor.memory_bandwidth;
   return ClusterFromProto(LocalHostCluster(host), "this host");
 }
 
@@ -31,7 +30,10 @@ TimelineRecord RunOnHost(const Schedule& schedule, const RunRequest& request, st
   const std::string input = folder.File("schedule.pb"), output = folder.File("timeline.pb");
   WriteFileAtomically(input, ToProto(schedule).SerializeAsString());
   RunHostRanks(static_cast<int>(schedule.ranks().size()),
-               {input, std::to_string(request.warm_up), std::to_string(request.steps), output},
+               {input, std::to_string(request.steps.warm_up.least),
+                std::to_string(request.steps.warm_up.time.ns()),
+                std::to_string(request.steps.measured.least),
+                std::to_string(request.steps.measured.time.ns()), output},
                [&](const std::string& line) {
                  if (!request.quiet) err << line << '\n';
                });
