@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
-#include <vector>
 
 #include "costmodel/op.h"
 
@@ -15,13 +14,20 @@ namespace stagecraft {
 namespace {
 
 constexpr int kProducts[] = {256, 384, 512};  // m, n and k alike
-constexpr int kProductRuns = 8;
-constexpr int kStreams = 25;
+constexpr double kSeconds = 0.5;              // that each op is run again and again
 
-double SecondsOf(HostOps& ops, const Op& op) {
-  const auto begin = std::chrono::steady_clock::now();
-  ops.Run(op);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+// How often an op is done in a second. The mean, not the best: what else a processor has to
+// do, in a step it does too.
+double RunsPerSecond(HostOps& ops, const Op& op) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  double spent = 0;
+  int runs = 0;
+  for (; spent < kSeconds; ++runs) {
+    ops.Run(op);
+    spent = std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+  return runs / spent;
 }
 
 // A value of /proc/cpuinfo by its key, of the first processor; empty where there is none.
@@ -42,15 +48,6 @@ std::string ProcessorName() {
 }
 
 int ProcessorCount() { return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
-
-Bandwidth MeasureStreaming(HostOps& ops) {
-  const Op op = Op::Elementwise(kStreamedBlock);
-  std::vector<double> rates;
-  for (int i = 0; i < kStreams; ++i) {
-    rates.push_back(static_cast<double>(kStreamedBlock.count()) / SecondsOf(ops, op));
-  }
-  return Bandwidth(*std::max_element(rates.begin(), rates.end()));
-}
 
 Device NominalProcessor() {
   Device device;
@@ -75,13 +72,12 @@ Device MeasureProcessor(HostOps& ops) {
   double fastest = 0;
   for (const int size : kProducts) {
     const Op op = Op::Gemm(DType::kFp32, size, size, size);
-    for (int i = 0; i < kProductRuns; ++i) {
-      fastest = std::max(fastest, op.Flops().count() / SecondsOf(ops, op));
-    }
+    fastest = std::max(fastest, op.Flops().count() * RunsPerSecond(ops, op));
   }
   device.vector_peak = FlopRate(fastest);
   device.peak.fill(device.vector_peak);
-  device.memory_bandwidth = MeasureStreaming(ops);
+  device.memory_bandwidth = Bandwidth(static_cast<double>(kStreamedBlock.count()) *
+                                      RunsPerSecond(ops, Op::Elementwise(kStreamedBlock)));
   return device;
 }
 

@@ -17,16 +17,13 @@ int ProcessorCount();
 
 // The device "host": one processor, with its even share of the memory. Its rate is that of
 // the fastest of some products (HostOps), in every format, since each is computed in 32
-// bits; its memory's what MeasureStreaming() says. Takes about two seconds.
+// bits; its memory's is what it reads and writes, kStreamedBlock at a time, which `ops` can
+// take. Takes about two seconds, in which all processors of the host are to do the same.
 Device MeasureProcessor(HostOps& ops);
+inline constexpr Bytes kStreamedBlock = Bytes(8 << 20);
 
 // The same without a measurement: rates that any processor of these years has, for what
 // needs a device and not its times.
 Device NominalProcessor();
-
-// What one processor reads and writes of memory in a second, blocks of 8 MiB at a time; the
-// fastest of some. `ops` take as much.
-Bandwidth MeasureStreaming(HostOps& ops);
-inline constexpr Bytes kStreamedBlock = Bytes(8 << 20);
 
 }  // namespace stagecraft

@@ -55,9 +55,14 @@ class HostTimedOp : public TimedOp {
 
 class HostTimer : public OpTimer {
  public:
-  HostTimer() : ops_(kLargest), processor_(MeasureProcessor(ops_)) {
+  HostTimer() : ops_(kLargest) {
     const int others = std::min(ProcessorCount() - 1, kMostCompanions);
     for (int i = 0; i < others; ++i) companions_.push_back(std::make_unique<HostOps>(kLargest));
+    std::vector<std::jthread> threads;
+    for (const auto& other : companions_) {
+      threads.emplace_back([ops = other.get()] { MeasureProcessor(*ops); });
+    }
+    processor_ = MeasureProcessor(ops_);
   }
 
   MeasuredDevice device() const override {
@@ -76,7 +81,7 @@ class HostTimer : public OpTimer {
  private:
   HostOps ops_;
   std::vector<std::unique_ptr<HostOps>> companions_;  // of the other processors
-  const Device processor_;
+  Device processor_;
 };
 
 }  // namespace

@@ -26,6 +26,16 @@ int CallsOfBatch(Duration call, const MeasuringRules& rules) {
 
 }  // namespace
 
+MeasuringRules RulesFor(const Device& device) {
+  if (device.generation != Generation::kHost) return {};
+  return {.warm_up = 1_ms,
+          .least_batches = 2,
+          .limit = 10_ms,
+          .takes_mean = true,
+          .turns = 3,
+          .ops_in_turn = 64};
+}
+
 Measurement Measure(TimedOp& op, const MeasuringRules& rules) {
   const Duration first = WarmUp(op, rules);
   int calls = CallsOfBatch(first, rules);
@@ -37,11 +47,12 @@ Measurement Measure(TimedOp& op, const MeasuringRules& rules) {
     if (2 * row < rules.batch) op.Run(calls);
   }
   Measurement measured;
-  std::vector<double> logs;  // of the seconds of a call
+  std::vector<double> times, logs;  // seconds of a call
   for (Duration spent; measured.batches < rules.most_batches;) {
     const Duration batch = std::max(op.Run(calls), 1_ns);
     spent += batch;
-    logs.push_back(std::log(batch.seconds() / calls));
+    times.push_back(batch.seconds() / calls);
+    logs.push_back(std::log(times.back()));
     ++measured.batches;
     if (measured.batches < std::max(2, rules.least_batches)) continue;
     measured.spread = Sigma(logs);
@@ -49,15 +60,18 @@ Measurement Measure(TimedOp& op, const MeasuringRules& rules) {
     measured.reached_goal = error <= rules.goal;
     if (measured.reached_goal || spent >= rules.limit) break;
   }
-  measured.time = std::max(Duration::Seconds(std::exp(Median(logs))), 1_ns);
+  const double seconds = rules.takes_mean ? Mean(times) : std::exp(Median(logs));
+  measured.time = std::max(Duration::Seconds(seconds), 1_ns);
   return measured;
 }
 
 Duration LongestMeasuring(Duration time_of_call, const MeasuringRules& rules) {
   const Duration batch =
       std::max(time_of_call, std::min(rules.batch, rules.most_calls * time_of_call));
-  return std::max(rules.warm_up, time_of_call) + 2 * batch +
-         std::max(rules.limit, rules.least_batches * batch);
+  // Rows of calls, looked at first.
+  const Duration rows = 2 * std::min(batch, rules.batch);
+  return rules.turns * (std::max(rules.warm_up, time_of_call) + rows +
+                        std::max(rules.limit, rules.least_batches * batch));
 }
 
 }  // namespace stagecraft

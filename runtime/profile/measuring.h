@@ -1,6 +1,7 @@
 // How often an op is run until its time is known.
 #pragma once
 
+#include "costmodel/device.h"
 #include "costmodel/units.h"
 #include "runtime/profile/op_timer.h"
 
@@ -18,18 +19,29 @@ struct MeasuringRules {
   double goal = 0.004;
   // No further batch after so much measured time, `least_batches` done.
   Duration limit = 30_ms;
+  // The mean over batches in place of the median: where what slows some of them slows what
+  // is predicted too.
+  bool takes_mean = false;
+  // So many ops are measured in turn, each `turns` times, and each one's time is the mean
+  // over its turns: where a device is quicker in one second than in the next.
+  int turns = 1;
+  int ops_in_turn = 1;
 };
 
+// A processor is shared with whatever else its host does.
+MeasuringRules RulesFor(const Device& device);
+
 struct Measurement {
-  Duration time;      // of one call: the median over batches
+  Duration time;      // of one call, over batches
   double spread = 0;  // sigma of log(time of a batch)
   int batches = 0;
   bool reached_goal = false;
 };
 
+// One turn.
 Measurement Measure(TimedOp& op, const MeasuringRules& rules);
 
-// The longest that Measure() takes for an op of that time, but for the last batch.
+// The longest that all turns take for an op of that time, but for the last batch.
 Duration LongestMeasuring(Duration time_of_call, const MeasuringRules& rules);
 
 }  // namespace stagecraft

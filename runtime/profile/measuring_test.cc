@@ -39,6 +39,16 @@ TEST(MeasuringTest, OneSlowBatchDoesNotMoveTheMedian) {
   EXPECT_GT(measured.spread, 0.5);
 }
 
+TEST(MeasuringTest, OnAHostSlowBatchesCount) {
+  Device host;
+  host.generation = Generation::kHost;
+  MeasuringRules rules = RulesFor(host);
+  rules.least_batches = 4;
+  rules.limit = 1_ms;
+  FakeOp op = OpOf([](const ProfileCase&, int batch) { return batch % 4 == 3 ? 5_ms : 1_ms; });
+  EXPECT_EQ(Measure(op, rules).time, 2_ms);
+}
+
 TEST(MeasuringTest, WhatVariesIsMeasuredUntilItsMedianIsKnown) {
   // +-5 %: sigma 0.05, 1.2533 x 0.05 / sqrt(n) <= 0.02 where n >= 9.9.
   MeasuringRules rules;

@@ -13,7 +13,7 @@ constexpr int64_t kShareOfMemory = 8;
 constexpr Duration kLongestQuick = 4_ms;
 constexpr Duration kLongestFull = 10_ms;
 // A processor is slower, and no step on it is short.
-constexpr Duration kLongestOnHost = 60_ms;
+constexpr Duration kLongestOnHost = 50_ms;
 // On a GPU: choice of an algorithm, memory, random data; cuDNN also compiles.
 constexpr Duration kPreparation = 10_ms;
 constexpr Duration kAttentionPreparation = 1000_ms;

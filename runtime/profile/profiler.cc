@@ -1,13 +1,23 @@
 #include "runtime/profile/profiler.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "costmodel/random.h"
+#include "costmodel/statistics.h"
 
 namespace stagecraft {
 namespace {
+
+// A case, and what its turns gave.
+struct Candidate {
+  const ProfileCase* one = nullptr;
+  bool is_out = false;  // the device cannot, or is hindered
+  std::vector<Measurement> turns = {};
+  DeviceState state = {};  // in the last of them
+};
 
 class Profiler {
  public:
@@ -19,45 +29,55 @@ class Profiler {
     return is_stopped || clock_.Elapsed() >= options_.budget;
   }
 
-  // Nothing where the device cannot, or is hindered; `outcome` then says so.
-  std::optional<Sample> MeasureOne(const ProfileCase& one, ProfileOutcome& outcome) {
-    const PreparedOp prepared = timer_.Prepare(one);
+  // `outcome` hears of one that is out.
+  void TakeTurn(Candidate& candidate, ProfileOutcome& outcome) {
+    const PreparedOp prepared = timer_.Prepare(*candidate.one);
     if (prepared.op == nullptr) {
       ++outcome.refused[prepared.refusal];
-      return std::nullopt;
+      candidate.is_out = true;
+      return;
     }
     for (int attempt = 0; attempt < options_.most_tries; ++attempt) {
       if (attempt > 0) clock_.Sleep(options_.cooling);
       const Measurement measured = Measure(*prepared.op, options_.rules);
-      state_ = prepared.op->State();
-      if (!state_.is_throttled) return SampleOf(one, measured);
+      candidate.state = prepared.op->State();
+      if (candidate.state.is_throttled) continue;
+      candidate.turns.push_back(measured);
+      return;
     }
     ++outcome.throttled;
-    return std::nullopt;
+    candidate.is_out = true;
+    candidate.turns.clear();
   }
 
-  const DeviceState& state() const { return state_; }
-
- private:
-  Sample SampleOf(const ProfileCase& one, const Measurement& measured) const {
+  Sample SampleOf(const Candidate& candidate) const {
+    std::vector<double> seconds, logs, variances;
+    int batches = 0;
+    for (const Measurement& turn : candidate.turns) {
+      seconds.push_back(turn.time.seconds());
+      logs.push_back(std::log(turn.time.seconds()));
+      variances.push_back(turn.spread * turn.spread);
+      batches += turn.batches;
+    }
+    const double between = logs.size() > 1 ? Sigma(logs) : 0;
     Sample sample;
-    sample.op = one.op;
+    sample.op = candidate.one->op;
     sample.gpu = options_.gpu;
-    sample.time = measured.time;
-    sample.spread = measured.spread;
-    sample.repeats = measured.batches;
-    sample.clock_hz = state_.clock_hz;
-    sample.name = one.kernel;
+    sample.time = std::max(Duration::Seconds(Mean(seconds)), 1_ns);
+    sample.spread = std::sqrt(Mean(variances) + between * between);
+    sample.repeats = batches;
+    sample.clock_hz = candidate.state.clock_hz;
+    sample.name = candidate.one->kernel;
     sample.software = software_;
     sample.source = options_.source;
     return sample;
   }
 
+ private:
   OpTimer& timer_;
   const ProfilerOptions& options_;
   ProfilerClock& clock_;
   const std::string software_;
-  DeviceState state_;
 };
 
 }  // namespace
@@ -79,26 +99,38 @@ ProfileOutcome RunProfiler(std::span<const ProfileCase> suite,
                            const std::function<void(const Sample&)>& keep,
                            const std::function<void(const ProfileProgress&)>& show) {
   ProfileOutcome outcome;
-  std::vector<const ProfileCase*> rest;
+  std::vector<Candidate> rest;
   for (const size_t index : ShuffledOrder(suite.size(), options.seed)) {
     if (done.contains(suite[index])) {
       ++outcome.already;
     } else {
-      rest.push_back(&suite[index]);
+      rest.push_back({.one = &suite[index]});
     }
   }
   Profiler profiler(timer, options, clock);
-  for (size_t i = 0; i < rest.size(); ++i) {
-    if (profiler.MustEnd()) {
-      outcome.left = rest.size() - i;
-      break;
+  DeviceState state;
+  size_t begun = 0;  // of the rest
+  while (begun < rest.size() && !profiler.MustEnd()) {
+    const size_t first = begun;
+    const size_t end = std::min(first + options.rules.ops_in_turn, rest.size());
+    for (int turn = 0; turn < options.rules.turns; ++turn) {
+      for (size_t i = first; i < end && !profiler.MustEnd(); ++i) {
+        if (rest[i].is_out) continue;
+        const size_t done_here = (turn * (end - first) + i - first) / options.rules.turns;
+        show({outcome.already + first + done_here, suite.size(), clock.Elapsed(), rest[i].one,
+              state});
+        profiler.TakeTurn(rest[i], outcome);
+        state = rest[i].state;
+        begun = std::max(begun, i + 1);
+      }
     }
-    show({outcome.already + i, suite.size(), clock.Elapsed(), rest[i], profiler.state()});
-    if (const std::optional<Sample> sample = profiler.MeasureOne(*rest[i], outcome)) {
-      keep(*sample);
+    for (size_t i = first; i < begun; ++i) {
+      if (rest[i].turns.empty()) continue;
+      keep(profiler.SampleOf(rest[i]));
       ++outcome.measured;
     }
   }
+  outcome.left = rest.size() - begun;
   return outcome;
 }
 

@@ -54,7 +54,8 @@ struct ProfileOutcome {
   std::map<std::string, size_t> refused;  // by reason
 };
 
-// Hands each sample to `keep` as soon as it is known. Cases in `done` are not
+// Hands each sample to `keep` as soon as it has had its turns, or those that the budget left
+// it. Cases in `done` are not
 // measured again.
 ProfileOutcome RunProfiler(std::span<const ProfileCase> suite,
                            const std::unordered_set<ProfileCase>& done, OpTimer& timer,

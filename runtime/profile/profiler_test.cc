@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -113,6 +114,41 @@ TEST_F(ProfilerTest, SlicesOfABudgetMakeTheWholeSuite) {
   EXPECT_GT(slices, 2);
   EXPECT_EQ(samples_.size(), suite.size());
   EXPECT_EQ(timer_.prepared.size(), suite.size());
+}
+
+// Each op takes 2 ms in its first turn and 4 ms in its second: 3 ms.
+TEST_F(ProfilerTest, OpsTakeTurnsAndTheirTimesAreMeans) {
+  options_.rules.turns = 2;
+  options_.rules.ops_in_turn = 3;
+  std::vector<ProfileCase> seen;
+  timer_ = FakeTimer(
+      [&](const ProfileCase& one, int batch) {
+        if (batch == 0) seen.push_back(one);
+        return std::count(seen.begin(), seen.end(), one) * 2_ms;
+      },
+      &clock_);
+  EXPECT_EQ(Run(Products(5)).measured, 5u);
+  ASSERT_EQ(timer_.prepared.size(), 10u);
+  const auto prepared = [&](int first, int count) {
+    return std::vector(timer_.prepared.begin() + first, timer_.prepared.begin() + first + count);
+  };
+  EXPECT_EQ(prepared(0, 3), prepared(3, 3));
+  EXPECT_EQ(prepared(6, 2), prepared(8, 2));
+  for (const Sample& sample : samples_) {
+    EXPECT_EQ(sample.time, 3_ms);
+    EXPECT_EQ(sample.repeats, 10);
+    EXPECT_NEAR(sample.spread, std::log(2) / std::sqrt(2), 1e-9);  // sigma of two logarithms
+  }
+  EXPECT_EQ(shown_, (std::vector<size_t>{0, 0, 1, 1, 2, 2, 3, 3, 4, 4}));
+}
+
+TEST_F(ProfilerTest, ABudgetLeavesOpsTheTurnsThatTheyHad) {
+  options_.rules.turns = 1000;
+  options_.rules.ops_in_turn = 2;
+  options_.budget = 30_ms;
+  const ProfileOutcome outcome = Run(Products(3));
+  EXPECT_EQ(outcome.measured, 2u);
+  EXPECT_EQ(outcome.left, 1u);
 }
 
 TEST_F(ProfilerTest, AStopEndsAfterTheOpAtHand) {

@@ -10,49 +10,67 @@
 namespace stagecraft {
 namespace {
 
-// Plans compute in one of these; a processor in 32 bits whatever they say.
-constexpr DType kFormats[] = {DType::kBf16, DType::kFp32};
+// A processor computes in 32 bits whatever a plan says.
+constexpr DType kFormat = DType::kFp32;
 
-// Logarithms of sizes, multiples of 8 beyond the first few.
+// Logarithms of sizes, multiples of 8 beyond the first few. Of a wide product one side is
+// as long as a vocabulary, and the others are shorter than elsewhere.
 constexpr double kMostRows = 12, kLeastSide = 4, kMostSide = 12;
-constexpr int kQuickProducts = 180, kFullProducts = 600;
+constexpr double kMostWide = 16, kMostBesideWide = 10;
+constexpr int kQuickProducts = 300, kFullProducts = 1000;
 constexpr int kTries = 4;
+constexpr uint32_t kShareOfWide = 3;  // one in so many
 
 int64_t SizeAt(double log2) {
   const int64_t size = std::llround(std::exp2(log2));
   return size < 16 ? size : size / 8 * 8;
 }
 
-void AddSizes(SuiteBuilder& suite, DType format) {
+Op Product(const std::array<double, kSobolDimensions>& at) {
+  const auto side = [&](double place) {
+    return SizeAt(kLeastSide + place * (kMostSide - kLeastSide));
+  };
+  return Op::Gemm(kFormat, SizeAt(at[0] * kMostRows), side(at[1]), side(at[2]));
+}
+
+// Rows, columns or inner size is the wide one.
+Op WideProduct(const std::array<double, kSobolDimensions>& at, uint32_t wide) {
+  std::array<int64_t, 3> sizes{};
+  for (uint32_t i = 0; i < sizes.size(); ++i) {
+    sizes[i] = SizeAt(i == wide ? kMostSide + at[i] * (kMostWide - kMostSide)
+                                : kLeastSide + at[i] * (kMostBesideWide - kLeastSide));
+  }
+  return Op::Gemm(kFormat, sizes[0], sizes[1], sizes[2]);
+}
+
+void AddSizes(SuiteBuilder& suite) {
   int left = suite.is_full() ? kFullProducts : kQuickProducts;
   const auto most = static_cast<uint32_t>(kTries * left);
   for (uint32_t index = 1; left > 0 && index <= most; ++index) {
     const std::array<double, kSobolDimensions> at = SobolPoint(index);
-    const auto side = [&](double place) {
-      return SizeAt(kLeastSide + place * (kMostSide - kLeastSide));
-    };
-    const Op op = Op::Gemm(format, SizeAt(at[0] * kMostRows), side(at[1]), side(at[2]));
-    if (suite.Add(op, kLinear)) --left;
-  }
-}
-
-void AddLinears(SuiteBuilder& suite, DType format, const NetworkShape& network) {
-  for (const LinearShape& linear : network.linears) {
-    for (int64_t tokens = 64; tokens <= 2048; tokens *= suite.is_full() ? 2 : 4) {
-      suite.Add(Op::Gemm(format, tokens, linear.outputs, linear.inputs), kLinear);
-      suite.Add(Op::Gemm(format, tokens, linear.inputs, linear.outputs), kLinear);
-      suite.Add(Op::Gemm(format, linear.outputs, linear.inputs, tokens), kLinear);
+    const bool is_wide = index % kShareOfWide == 0;
+    if (suite.Add(is_wide ? WideProduct(at, index / kShareOfWide % 3) : Product(at), kLinear)) {
+      --left;
     }
   }
 }
 
-void AddHeads(SuiteBuilder& suite, DType format) {
-  const int64_t step = suite.is_full() ? 2 : 4;
+void AddLinears(SuiteBuilder& suite, const NetworkShape& network) {
+  for (const LinearShape& linear : network.linears) {
+    for (int64_t tokens = 64; tokens <= 2048; tokens *= suite.is_full() ? 2 : 4) {
+      suite.Add(Op::Gemm(kFormat, tokens, linear.outputs, linear.inputs), kLinear);
+      suite.Add(Op::Gemm(kFormat, tokens, linear.inputs, linear.outputs), kLinear);
+      suite.Add(Op::Gemm(kFormat, linear.outputs, linear.inputs, tokens), kLinear);
+    }
+  }
+}
+
+void AddHeads(SuiteBuilder& suite) {
   for (const int64_t size : {16, 32, 64, 128}) {
-    for (int64_t heads = 1; heads <= 64; heads *= step) {
+    for (int64_t heads = 1; heads <= 64; heads *= 2) {
       for (int64_t tokens = 32; tokens <= 2048; tokens *= 2) {
         for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
-          suite.Add(Op::Attention(format, direction, heads, tokens, tokens, size, true),
+          suite.Add(Op::Attention(kFormat, direction, heads, tokens, tokens, size, true),
                     kAttention);
         }
       }
@@ -69,10 +87,8 @@ void AddMoves(SuiteBuilder& suite) {
     suite.Add(Op::Optimizer(Bytes(bytes), 1), kMove);
     for (const int64_t width : {256, 1024, 4096}) {
       for (const OpKind kind : {OpKind::kNorm, OpKind::kSoftmax}) {
-        for (const DType format : kFormats) {
-          const int64_t rows = bytes / (2 * ElementSize(format) * width);
-          if (rows > 0) suite.Add(Op::Rowwise(kind, format, rows, width, Bytes(bytes)), kMove);
-        }
+        const int64_t rows = bytes / (2 * ElementSize(kFormat) * width);
+        if (rows > 0) suite.Add(Op::Rowwise(kind, kFormat, rows, width, Bytes(bytes)), kMove);
       }
     }
   }
@@ -81,13 +97,9 @@ void AddMoves(SuiteBuilder& suite) {
 }  // namespace
 
 void AddHostOps(SuiteBuilder& suite) {
-  for (const DType format : kFormats) {
-    AddSizes(suite, format);
-    for (const NetworkShape& network : suite.options().networks) {
-      AddLinears(suite, format, network);
-    }
-    AddHeads(suite, format);
-  }
+  AddSizes(suite);
+  for (const NetworkShape& network : suite.options().networks) AddLinears(suite, network);
+  AddHeads(suite);
   AddMoves(suite);
 }
 

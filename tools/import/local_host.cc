@@ -1,7 +1,5 @@
 #include "tools/import/local_host.h"
 
-#include <algorithm>
-
 #include "costmodel/hardware_proto.h"
 
 namespace stagecraft {
@@ -14,10 +12,7 @@ ClusterProto LocalHostCluster(const LocalHost& host) {
   NodeTypeProto* node = group->mutable_inline_node_type();
   node->set_id("local-host");
   node->set_name(host.processor.name);
-  Device processor = host.processor;
-  const Bandwidth part = (1.0 / host.processors) * host.together;
-  processor.memory_bandwidth = std::min(processor.memory_bandwidth, part);
-  *node->mutable_inline_device() = ToProto(processor);
+  *node->mutable_inline_device() = ToProto(host.processor);
   node->set_devices(host.processors);
   node->set_wiring(NodeTypeProto::SWITCHED);
   *node->mutable_intra() = ToProto(host.message);

@@ -3,20 +3,17 @@
 
 #include "costmodel/device.h"
 #include "costmodel/link.h"
-#include "costmodel/units.h"
 #include "proto/cluster.pb.h"
 
 namespace stagecraft {
 
 struct LocalHost {
-  Device processor;  // one of them
+  Device processor;  // one of them, while all are at work
   int processors = 1;
-  Link message;        // between two
-  Bandwidth together;  // of memory, all processors at once
+  Link message;  // between two
 };
 
-// One node, which can be no part of several: what lies between hosts is not measured. A
-// processor has its part of what memory gives all at once: samples are taken so too.
+// One node, which can be no part of several: what lies between hosts is not measured.
 ClusterProto LocalHostCluster(const LocalHost& host);
 
 }  // namespace stagecraft

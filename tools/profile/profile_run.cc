@@ -51,6 +51,7 @@ SuiteOptions OptionsFor(const ProfileRequest& request, const DeviceEntry& entry,
 struct SuiteOnDevice {
   ProfileReport report;  // of nothing measured so far
   std::vector<ProfileCase> suite;
+  MeasuringRules rules;
 };
 
 SuiteOnDevice PrepareSuite(const OpTimer& timer, const ProfileRequest& request) {
@@ -60,6 +61,7 @@ SuiteOnDevice PrepareSuite(const OpTimer& timer, const ProfileRequest& request) 
   made.report.gpu = entry.device.id;
   made.suite = MakeSuite(OptionsFor(request, entry, made.report.device.memory));
   made.report.cases = made.suite.size();
+  made.rules = RulesFor(entry.device);
   return made;
 }
 
@@ -69,7 +71,7 @@ bool IsHostCopy(const ProfileCase& one) { return one.op.kind == OpKind::kSendRec
 
 ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, ProfilerClock& clock,
                            const std::function<void(const ProfileProgress&)>& show) {
-  auto [report, suite] = PrepareSuite(timer, request);
+  auto [report, suite, rules] = PrepareSuite(timer, request);
   ProfileJournal journal(request.output, request.resumes);
   std::unordered_set<ProfileCase> done;
   for (const Sample& sample : journal.samples()) {
@@ -86,6 +88,7 @@ ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, Profil
   options.seed = request.seed;
   options.budget = request.budget;
   options.stop = request.stop;
+  options.rules = rules;
   report.outcome = RunProfiler(
       suite, done, timer, options, clock, [&](const Sample& sample) { journal.Append(sample); },
       show);
@@ -95,7 +98,7 @@ ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, Profil
 KernelTable TabulateKernels(OpTimer& timer, KernelTracer& tracer, const ProfileRequest& request,
                             ProfilerClock& clock,
                             const std::function<void(const ProfileProgress&)>& show) {
-  auto [report, suite] = PrepareSuite(timer, request);
+  auto [report, suite, rules] = PrepareSuite(timer, request);
   std::string table = "op,kernel,device_kernel,runs,time_us,gap_us\n";
   const std::vector<size_t> order = ShuffledOrder(suite.size(), request.seed);
   for (size_t i = 0; i < order.size(); ++i) {
