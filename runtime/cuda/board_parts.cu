@@ -15,8 +15,10 @@ Function* Driver(const char* name, const std::string& place) {
       cudaGetDriverEntryPointByVersion(name, &address, CUDART_VERSION, cudaEnableDefault, &found);
   if (status != cudaSuccess || found != cudaDriverEntryPointSuccess || address == nullptr) {
     cudaGetLastError();
-    throw InputError(place + ": got parts of a board, want a driver of this CUDA or later: this "
-                             "one has no " + name);
+    throw InputError(place +
+                     ": got parts of a board, want a driver of this CUDA or later: this "
+                     "one has no " +
+                     name);
   }
   return reinterpret_cast<Function*>(address);
 }
@@ -24,7 +26,8 @@ Function* Driver(const char* name, const std::string& place) {
 struct GreenContexts {
   explicit GreenContexts(const std::string& place)
       : get_resource(Driver<decltype(::cuDeviceGetDevResource)>("cuDeviceGetDevResource", place)),
-        split(Driver<decltype(::cuDevSmResourceSplitByCount)>("cuDevSmResourceSplitByCount", place)),
+        split(
+            Driver<decltype(::cuDevSmResourceSplitByCount)>("cuDevSmResourceSplitByCount", place)),
         describe(Driver<decltype(::cuDevResourceGenerateDesc)>("cuDevResourceGenerateDesc", place)),
         create(Driver<decltype(::cuGreenCtxCreate)>("cuGreenCtxCreate", place)),
         destroy(Driver<decltype(::cuGreenCtxDestroy)>("cuGreenCtxDestroy", place)),
@@ -60,15 +63,15 @@ Split SplitBoard(const GreenContexts& driver, int board) {
   CHECK_DRIVER(driver.split(nullptr, &count, &all, nullptr, 0, all.sm.minSmPartitionSize));
   Split split;
   split.groups.resize(count);
-  CHECK_DRIVER(driver.split(split.groups.data(), &count, &all, &split.rest, 0,
-                            all.sm.minSmPartitionSize));
+  CHECK_DRIVER(
+      driver.split(split.groups.data(), &count, &all, &split.rest, 0, all.sm.minSmPartitionSize));
   split.groups.resize(count);
   return split;
 }
 
 BoardGroups GroupsOf(const Split& split) {
-  const int rest = split.rest.type == CU_DEV_RESOURCE_TYPE_SM
-                       ? static_cast<int>(split.rest.sm.smCount) : 0;
+  const int rest =
+      split.rest.type == CU_DEV_RESOURCE_TYPE_SM ? static_cast<int>(split.rest.sm.smCount) : 0;
   if (split.groups.empty()) return {.group_size = 1, .groups = 0, .rest = rest};
   return {.group_size = static_cast<int>(split.groups[0].sm.smCount),
           .groups = static_cast<int>(split.groups.size()),

@@ -26,15 +26,15 @@ constexpr int kBlocks = 64;
 std::vector<float> Read(const float* memory, int64_t count) {
   std::vector<float> numbers(count);
   CHECK_CUDA(cudaDeviceSynchronize());
-  CHECK_CUDA(cudaMemcpy(numbers.data(), memory, numbers.size() * sizeof(float),
-                        cudaMemcpyDeviceToHost));
+  CHECK_CUDA(
+      cudaMemcpy(numbers.data(), memory, numbers.size() * sizeof(float), cudaMemcpyDeviceToHost));
   return numbers;
 }
 
 // Streams of ours do not wait for the default one.
 void Write(const std::vector<float>& numbers, float* memory) {
-  CHECK_CUDA(cudaMemcpy(memory, numbers.data(), numbers.size() * sizeof(float),
-                        cudaMemcpyHostToDevice));
+  CHECK_CUDA(
+      cudaMemcpy(memory, numbers.data(), numbers.size() * sizeof(float), cudaMemcpyHostToDevice));
   CHECK_CUDA(cudaDeviceSynchronize());
 }
 
@@ -164,12 +164,13 @@ struct Pipeline {
     const BlockId work = builder.AddBlock(products);
     const BlockId carry = builder.AddBlock({&message, 1});
     for (int m = 0; m < micro_batches; ++m) {
-      const TaskId first = builder.Add({&compute[0], 1}, {}, work, {.rank = 0, .chunk = 0, .micro_batch = m});
-      const TaskId sent = builder.Add({&send[0], 1}, {&first, 1}, carry,
-                                      {.rank = 0, .phase = Phase::kSendForward});
+      const TaskId first =
+          builder.Add({&compute[0], 1}, {}, work, {.rank = 0, .chunk = 0, .micro_batch = m});
+      const TaskId sent =
+          builder.Add({&send[0], 1}, {&first, 1}, carry, {.rank = 0, .phase = Phase::kSendForward});
       builder.SetCommunicator(sent, builder.AddCommunicator({{0, 1}}));
-      const TaskId second =
-          builder.Add({&compute[1], 1}, {&sent, 1}, work, {.rank = 1, .chunk = 0, .micro_batch = m});
+      const TaskId second = builder.Add({&compute[1], 1}, {&sent, 1}, work,
+                                        {.rank = 1, .chunk = 0, .micro_batch = m});
       passes.insert(passes.end(), {first, second});
       sends.push_back(sent);
     }

@@ -41,12 +41,12 @@ struct Nvml {
   int (*find)(const char* bus, void** device) = library["nvmlDeviceGetHandleByPciBusId_v2"];
   int (*pcie_generation)(void* device, unsigned*) = library["nvmlDeviceGetMaxPcieLinkGeneration"];
   int (*pcie_lanes)(void* device, unsigned*) = library["nvmlDeviceGetMaxPcieLinkWidth"];
-  int (*link_state)(void* device, unsigned link, unsigned* is_up) =
-      library["nvmlDeviceGetNvLinkState"];
-  int (*link_end)(void* device, unsigned link, unsigned* kind) =
-      library["nvmlDeviceGetNvLinkRemoteDeviceType"];
-  int (*link_pci)(void* device, unsigned link, NvmlPci*) =
-      library["nvmlDeviceGetNvLinkRemotePciInfo_v2"];
+  int (*link_state)(void* device, unsigned link,
+                    unsigned* is_up) = library["nvmlDeviceGetNvLinkState"];
+  int (*link_end)(void* device, unsigned link,
+                  unsigned* kind) = library["nvmlDeviceGetNvLinkRemoteDeviceType"];
+  int (*link_pci)(void* device, unsigned link,
+                  NvmlPci*) = library["nvmlDeviceGetNvLinkRemotePciInfo_v2"];
   int (*fields)(void* device, int count, NvmlFieldValue*) = library["nvmlDeviceGetFieldValues"];
 };
 
@@ -163,7 +163,8 @@ struct Streamer {
 };
 
 Streamer MakeStreamer(Stream stream, int multiprocessors, size_t bytes) {
-  Streamer made{.stream = std::move(stream), .multiprocessors = multiprocessors,
+  Streamer made{.stream = std::move(stream),
+                .multiprocessors = multiprocessors,
                 .memory = DeviceMemory(bytes)};
   CHECK_CUDA(cudaMemset(made.memory.get(), 1, made.memory.bytes()));
   CHECK_CUDA(cudaDeviceSynchronize());

@@ -1,5 +1,3 @@
-#include "runtime/cuda/nccl_timer.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -8,6 +6,7 @@
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/device_op.h"
 #include "runtime/cuda/nccl_library.h"
+#include "runtime/cuda/nccl_timer.h"
 #include "runtime/cuda/sensors.h"
 
 namespace stagecraft {
@@ -199,8 +198,8 @@ class NcclTimedOp final : public TimedOp {
     captured_ = 0;
     for (size_t rank = 0; rank < ranks_; ++rank) {
       members_[rank].MakeCurrent();
-      CHECK_CUDA(cudaStreamBeginCapture(members_[rank].stream.get(),
-                                        cudaStreamCaptureModeThreadLocal));
+      CHECK_CUDA(
+          cudaStreamBeginCapture(members_[rank].stream.get(), cudaStreamCaptureModeThreadLocal));
     }
     Meet();
     Record(&Member::begin);
@@ -268,8 +267,8 @@ class NcclOpTimer final : public OpTimer {
 
   PreparedOp Prepare(const ProfileCase& one) override {
     try {
-      return {std::make_unique<NcclTimedOp>(one.op, *nccl_,
-                                            communicators_.Of(one.op.fabric.ranks), members_),
+      return {std::make_unique<NcclTimedOp>(one.op, *nccl_, communicators_.Of(one.op.fabric.ranks),
+                                            members_),
               ""};
     } catch (const Unsupported& reason) {
       return {nullptr, reason.what()};
@@ -291,8 +290,8 @@ std::unique_ptr<OpTimer> MakeNcclOpTimer(const std::vector<int>& devices,
   try {
     nccl = std::make_unique<NcclLibrary>();
   } catch (const Unsupported& missing) {
-    throw InputError(place + ": got several devices, want NCCL, which is not found: " +
-                     missing.what());
+    throw InputError(place +
+                     ": got several devices, want NCCL, which is not found: " + missing.what());
   }
   return std::make_unique<NcclOpTimer>(std::move(nccl), devices);
 }

@@ -143,8 +143,7 @@ void NcclWorld::QueueSend(int32_t group, const std::byte* buffer, int64_t bytes,
   CHECK_NCCL(Send(buffer, static_cast<size_t>(bytes), ncclChar, 1, groups_[group].members, stream));
 }
 
-void NcclWorld::QueueReceive(int32_t group, std::byte* buffer, int64_t bytes,
-                             cudaStream_t stream) {
+void NcclWorld::QueueReceive(int32_t group, std::byte* buffer, int64_t bytes, cudaStream_t stream) {
   CHECK_NCCL(Recv(buffer, static_cast<size_t>(bytes), ncclChar, 0, groups_[group].members, stream));
 }
 

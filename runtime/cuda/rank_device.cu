@@ -49,8 +49,7 @@ int CountUsed(cudaStream_t stream, bool in_graph) {
     LaunchLook(seen, stream);
   }
   std::vector<int> used(kMostMultiprocessors);
-  CHECK_CUDA(
-      cudaMemcpyAsync(used.data(), seen, memory.bytes(), cudaMemcpyDeviceToHost, stream));
+  CHECK_CUDA(cudaMemcpyAsync(used.data(), seen, memory.bytes(), cudaMemcpyDeviceToHost, stream));
   CHECK_CUDA(cudaStreamSynchronize(stream));
   return static_cast<int>(std::count(used.begin(), used.end(), 1));
 }

@@ -80,9 +80,7 @@ void LaunchCopy(float* to, const float* from, int64_t count, int blocks, cudaStr
 
 void QueueMemberShare(OpKind kind, int phase, const MemberBuffers& members, int own,
                       int64_t numbers, int blocks, cudaStream_t stream) {
-  const auto share_of = [&](int member) {
-    return MemberShare::Of(numbers, members.count, member);
-  };
+  const auto share_of = [&](int member) { return MemberShare::Of(numbers, members.count, member); };
   const MemberShare share = share_of(own);
   if (kind == OpKind::kReduceScatter || (kind == OpKind::kAllReduce && phase == 0)) {
     return LaunchSum(members, own, share, blocks, stream);
