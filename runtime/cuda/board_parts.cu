@@ -2,6 +2,7 @@
 
 #include "costmodel/check.h"
 #include "runtime/cuda/board_parts.h"
+#include "runtime/cuda/use_device.h"
 
 namespace stagecraft {
 namespace {
@@ -23,6 +24,8 @@ Function* Driver(const char* name, const std::string& place) {
   return reinterpret_cast<Function*>(address);
 }
 
+}  // namespace
+
 struct GreenContexts {
   explicit GreenContexts(const std::string& place)
       : get_resource(Driver<decltype(::cuDeviceGetDevResource)>("cuDeviceGetDevResource", place)),
@@ -41,6 +44,8 @@ struct GreenContexts {
   decltype(&::cuGreenCtxStreamCreate) make_stream;
 };
 
+namespace {
+
 void Check(CUresult status, const char* call) {
   if (status == CUDA_SUCCESS) return;
   throw std::runtime_error(std::string(call) + ": status " + std::to_string(status) +
@@ -55,7 +60,6 @@ struct Split {
 };
 
 Split SplitBoard(const GreenContexts& driver, int board) {
-  CHECK_CUDA(cudaSetDevice(board));
   CHECK_CUDA(cudaFree(nullptr));  // makes the primary context
   CUdevResource all = {};
   CHECK_DRIVER(driver.get_resource(board, &all, CU_DEV_RESOURCE_TYPE_SM));
@@ -81,33 +85,33 @@ BoardGroups GroupsOf(const Split& split) {
 }  // namespace
 
 BoardGroups GroupsOfBoard(int board, const std::string& place) {
+  UseDevice(board, place);
   return GroupsOf(SplitBoard(GreenContexts(place), board));
 }
 
 BoardParts::BoardParts(int board, std::span<const int> multiprocessors, const std::string& place) {
-  const GreenContexts driver(place);
-  const Split split = SplitBoard(driver, board);
+  UseDevice(board, place);
+  driver_ = std::make_unique<GreenContexts>(place);
+  const Split split = SplitBoard(*driver_, board);
   for (const PartGroups& part : ShareGroups(GroupsOf(split), multiprocessors, place)) {
     std::vector<CUdevResource> own(split.groups.begin() + part.first,
                                    split.groups.begin() + part.first + part.count);
     if (part.has_rest) own.push_back(split.rest);
     CUdevResourceDesc description = nullptr;
-    CHECK_DRIVER(driver.describe(&description, own.data(), static_cast<unsigned>(own.size())));
+    CHECK_DRIVER(driver_->describe(&description, own.data(), static_cast<unsigned>(own.size())));
     CUgreenCtx context = nullptr;
-    CHECK_DRIVER(driver.create(&context, description, board, CU_GREEN_CTX_DEFAULT_STREAM));
+    CHECK_DRIVER(driver_->create(&context, description, board, CU_GREEN_CTX_DEFAULT_STREAM));
     contexts_.push_back(context);
   }
 }
 
 BoardParts::~BoardParts() {
-  const GreenContexts driver("");
-  for (const CUgreenCtx context : contexts_) driver.destroy(context);
+  for (const CUgreenCtx context : contexts_) driver_->destroy(context);
 }
 
 Stream BoardParts::MakeStream(int part) const {
-  const GreenContexts driver("");
   CUstream stream = nullptr;
-  CHECK_DRIVER(driver.make_stream(&stream, contexts_[part], CU_STREAM_NON_BLOCKING, 0));
+  CHECK_DRIVER(driver_->make_stream(&stream, contexts_[part], CU_STREAM_NON_BLOCKING, 0));
   return Stream(stream);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,8 +14,10 @@
 namespace stagecraft {
 
 // Groups that the driver makes of a board. Throws InputError, a sentence that begins with
-// `place`, where the driver is too old to split one.
+// `place`, where the board is not there or the driver too old to split one.
 BoardGroups GroupsOfBoard(int board, const std::string& place);
+
+struct GreenContexts;  // of the driver: its functions
 
 // Kernels in streams of a part run on its multiprocessors alone, those of libraries too; memory
 // and its caches are everyone's. The primary context stays the current one: events, memory and
@@ -22,7 +25,7 @@ BoardGroups GroupsOfBoard(int board, const std::string& place);
 class BoardParts {
  public:
   // Makes the board current. `multiprocessors` of each part are as ShareGroups() wants them;
-  // throws InputError where they are not, or the driver is too old.
+  // throws InputError where they are not, and as GroupsOfBoard() does.
   BoardParts(int board, std::span<const int> multiprocessors, const std::string& place);
   ~BoardParts();
   BoardParts(const BoardParts&) = delete;
@@ -33,6 +36,7 @@ class BoardParts {
   Stream MakeStream(int part) const;
 
  private:
+  std::unique_ptr<const GreenContexts> driver_;
   std::vector<CUgreenCtx> contexts_;
 };
 

@@ -237,7 +237,6 @@ std::vector<LocalBoard> FindLocalBoards(const std::string& place) {
 }
 
 BoardGroups FindBoardGroups(int board, const std::string& place) {
-  UseDevice(board, place);
   return GroupsOfBoard(board, place);
 }
 
