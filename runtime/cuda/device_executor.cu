@@ -77,7 +77,12 @@ void DeviceExecutor::Prepare() {
 Timeline DeviceExecutor::Execute(const Schedule& schedule) {
   CHECK(&schedule == &schedule_);
   BeginStep(true);
-  IssueAll();
+  try {
+    IssueAll();
+  } catch (...) {
+    OpenGate();  // what is queued already ends
+    throw;
+  }
   OpenGate();
   WaitForAll();
   return ReadTimes();
