@@ -72,6 +72,7 @@ void NcclWorld::MakeGroups(std::span<const StreamGroup> groups) {
   }
 }
 
+// Copies to the host block until they are done: what they copy is waited for before.
 void NcclWorld::Most(std::span<int64_t> values) {
   if (values.empty()) return;
   const DeviceMemory memory(values.size_bytes());
@@ -80,9 +81,8 @@ void NcclWorld::Most(std::span<int64_t> values) {
                              cudaMemcpyHostToDevice, stream));
   CHECK_NCCL(
       AllReduce(memory.get(), memory.get(), values.size(), ncclInt64, ncclMax, world_, stream));
-  CHECK_CUDA(cudaMemcpyAsync(values.data(), memory.get(), values.size_bytes(),
-                             cudaMemcpyDeviceToHost, stream));
   Wait(stream);
+  CHECK_CUDA(cudaMemcpy(values.data(), memory.get(), values.size_bytes(), cudaMemcpyDeviceToHost));
 }
 
 std::vector<std::string> NcclWorld::Gather(const std::string& own) {
@@ -93,9 +93,9 @@ std::vector<std::string> NcclWorld::Gather(const std::string& own) {
   cudaStream_t stream = stream_.get();
   CHECK_CUDA(cudaMemcpyAsync(place, text.data(), text.size(), cudaMemcpyHostToDevice, stream));
   CHECK_NCCL(AllGather(place, memory.get(), text.size(), ncclChar, world_, stream));
-  std::vector<char> all(memory.bytes());
-  CHECK_CUDA(cudaMemcpyAsync(all.data(), memory.get(), all.size(), cudaMemcpyDeviceToHost, stream));
   Wait(stream);
+  std::vector<char> all(memory.bytes());
+  CHECK_CUDA(cudaMemcpy(all.data(), memory.get(), all.size(), cudaMemcpyDeviceToHost));
   std::vector<std::string> texts;
   for (int rank = 0; rank < size_; ++rank) texts.emplace_back(all.data() + text.size() * rank);
   return texts;
