@@ -21,7 +21,7 @@
 namespace stagecraft {
 namespace {
 
-// "host 0000:1b:00.0" of the current device: what processes on one board have in common.
+// "host 0000:1b:00.0": what processes on one board have in common.
 std::string BoardId(int board) {
   std::array<char, 128> host = {};
   gethostname(host.data(), host.size() - 1);
@@ -62,19 +62,22 @@ class CudaRun {
   }
 
   CudaRunResult Run() {
-    DeviceExecutor executor(*request_.schedule, program_, devices_, world_ ? &*world_ : nullptr);
-    executor.Prepare();
+    executor_.emplace(*request_.schedule, program_, devices_, world_ ? &*world_ : nullptr);
+    executor_->Prepare();
     const auto progress = [this](int done) {
       if (request_.progress) request_.progress(done);
     };
     CudaRunResult result;
-    result.measured = MeasureSteps(executor, *request_.schedule, request_.steps, progress);
+    result.measured = MeasureSteps(*executor_, *request_.schedule, request_.steps, progress);
     result.peak_memory = PeakMemory();
     std::vector<std::string> names;
     for (const CudaPlace& place : request_.places) names.push_back(DeviceName(OwnPlace(place)));
     result.devices = is_alone() ? names : world_->Gather(names[request_.process.rank]);
     result.software = devices_[0]->ops().Software();
-    if (world_) result.software += ", " + world_->Software();
+    if (world_) {
+      result.software += ", " + world_->Software();
+      world_->Leave();
+    }
     return result;
   }
 
@@ -140,11 +143,12 @@ class CudaRun {
   const CudaRunRequest& request_;
   const int board_;
   const StreamProgram program_;
-  std::optional<NcclWorld> world_;
   std::vector<std::string> boards_;  // by rank
   std::optional<BoardParts> parts_;
   std::vector<int> part_of_;                          // by rank; -1: all of a board, or another one
   std::vector<std::unique_ptr<RankDevice>> devices_;  // of this process
+  std::optional<DeviceExecutor> executor_;
+  std::optional<NcclWorld> world_;  // none in one process
 };
 
 }  // namespace

@@ -46,12 +46,27 @@ NcclWorld::NcclWorld(const ProcessRank& process)
                    "); want a board for each process, or ranks that are said to share one");
 }
 
-// Where others are gone nothing else would end.
+// At once: what is queued on one communicator may wait for another.
 NcclWorld::~NcclWorld() {
+  nccl_->GroupStart();
+  for (const ncclComm_t one : Communicators()) nccl_->CommAbort(one);
+  nccl_->GroupEnd();
+}
+
+std::vector<ncclComm_t> NcclWorld::Communicators() const {
+  std::vector<ncclComm_t> all;
   for (const Group& group : groups_) {
-    if (group.members != nullptr) nccl_->CommAbort(group.members);
+    if (group.members != nullptr) all.push_back(group.members);
   }
-  nccl_->CommAbort(world_);
+  if (world_ != nullptr) all.push_back(world_);
+  return all;
+}
+
+void NcclWorld::Leave() {
+  const std::vector<ncclComm_t> all = Communicators();
+  groups_.clear();
+  world_ = nullptr;
+  for (const ncclComm_t one : all) CHECK_NCCL(CommDestroy(one));
 }
 
 std::string NcclWorld::Software() const { return "nccl " + nccl_->Version(); }

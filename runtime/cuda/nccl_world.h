@@ -24,6 +24,8 @@ class NcclWorld {
   // All together. Rank 0 listens at the address. Throws InputError where there is no NCCL, or it
   // cannot connect the boards, as when two processes have the same one.
   explicit NcclWorld(const ProcessRank& process);
+  // Gives up what is queued, which would not end where another process failed. Goes before memory
+  // and streams that it was queued with.
   ~NcclWorld();
   NcclWorld(const NcclWorld&) = delete;
   NcclWorld& operator=(const NcclWorld&) = delete;
@@ -50,7 +52,13 @@ class NcclWorld {
   // Waits for a stream; throws where a process is gone.
   void Wait(cudaStream_t stream) const;
 
+  // All together, when nothing is queued any more and nothing will be: what this process has for
+  // others to fetch is sent before it goes.
+  void Leave();
+
  private:
+  std::vector<ncclComm_t> Communicators() const;
+
   struct Group {
     ncclComm_t members = nullptr;  // none: of others
     int size = 0;
