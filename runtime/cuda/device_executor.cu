@@ -46,7 +46,6 @@ void DeviceExecutor::MakeEvents() {
   ends_.assign(program_.events, -1);
   for (const RankProgram& rank : program_.ranks) {
     for (size_t s = 0; s < rank.steps.size(); ++s) {
-      if (rank.steps[s].kind != StepKind::kCompute) continue;
       begins_[program_.steps[rank.rank][s].begin] = rank.steps[s].task;
       ends_[program_.steps[rank.rank][s].end] = rank.steps[s].task;
     }

@@ -53,7 +53,7 @@ class DeviceExecutor : public Executor {
   std::vector<Command> commands_;
   std::vector<Event> events_;        // by event; none of other processes
   std::vector<int32_t> event_rank_;  // that records it
-  // By event, the compute task whose begin or end it is; -1: of none.
+  // By event, the task whose begin or end it is; -1: of none.
   std::vector<TaskId> begins_, ends_;
   std::vector<Event> origins_;  // by rank: when its step began
   Stream gate_stream_;

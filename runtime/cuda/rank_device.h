@@ -38,8 +38,8 @@ class RankDevice {
   // Of what a stream exchanges, its own rank's or another's.
   std::byte* buffer(int32_t stream) const { return buffers_.at(stream); }
   RankOps& ops() { return *ops_; }
-  // Queue what is allocated, or given back, where a compute task begins or ends; return how many
-  // calls that took.
+  // Queue what is allocated, or given back, where a task begins or ends; return how many calls
+  // that took.
   int BeginTask(TaskId task, cudaStream_t stream);
   int EndTask(TaskId task, cudaStream_t stream);
   const MemoryPool& pool() const { return pool_; }
