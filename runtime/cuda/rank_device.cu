@@ -119,6 +119,7 @@ void RankDevice::Place(const Schedule& schedule, const StreamProgram& program, B
   FillRandom(memory_ + (bytes - exchanged), exchanged / ElementSize(DType::kFp32), DType::kFp32, 2,
              home_.get());
   ops_->Place(memory_, home_.get());
+  CHECK_CUDA(cudaStreamSynchronize(home_.get()));  // no other stream waits for this one
 }
 
 int RankDevice::BeginTask(TaskId task, cudaStream_t stream) {
