@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -155,8 +153,6 @@ class CudaRun {
 
 CudaRunResult RunOnCuda(const CudaRunRequest& request) {
   CheckCudaRun(request);
-  // Streams have queues of their own as far as there are any; read when CUDA begins.
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   try {
     return CudaRun(request).Run();
   } catch (const Unsupported& reason) {

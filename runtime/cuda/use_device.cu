@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include "costmodel/check.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/use_device.h"
@@ -5,6 +7,9 @@
 namespace stagecraft {
 
 int CountDevices(const std::string& place) {
+  // Streams have queues of their own as far as there are any. Read when CUDA begins, with the
+  // first call.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice) {
