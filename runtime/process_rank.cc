@@ -18,6 +18,8 @@ constexpr int64_t kMostPort = 65'535;
 // Below the ports that Linux gives away by itself (from 32768), above those of services.
 constexpr uint64_t kFirstPort = 10'000, kPorts = 20'000;
 constexpr int kUsualPort = 29'500;  // torchrun's own default
+// Slurm numbers what it runs of a job beside srun's steps from here (SLURM_MAX_NORMAL_STEP_ID).
+constexpr uint64_t kMostSteps = 0xfffffff0;
 
 // The names by which one launcher says where a process stands.
 struct Launcher {
@@ -54,6 +56,13 @@ class Variables {
       throw InputError(fmt::format("{}: got \"{}\", want {} to {}", name, text, least, most));
     }
     return static_cast<int>(number);
+  }
+
+  // sbatch and salloc set the job's variables for a shell that srun did not start, and may run it
+  // as a step of its own.
+  bool IsStepOfSrun() const {
+    return Has("SLURM_STEP_ID") &&
+           std::strtoull(environment_("SLURM_STEP_ID"), nullptr, 10) <= kMostSteps;
   }
 
   ProcessRank Of(const Launcher& launcher) const {
@@ -121,10 +130,10 @@ ProcessRank FromMpirun(const Variables& variables) {
 ProcessRank FromSrun(const Variables& variables) {
   ProcessRank process = variables.Of(kSrun);
   if (process.size == 1) return process;
-  const std::string host = variables.Has("SLURM_JOB_NODELIST")
-                               ? FirstHost(variables.Text("SLURM_JOB_NODELIST", kSrun.program))
-                               : variables.Text("SLURM_LAUNCH_NODE_IPADDR", kSrun.program);
-  process.address = Address(host, PortOf(variables.Text("SLURM_JOB_ID", kSrun.program)));
+  // A step may be on some hosts of its job, beside others.
+  process.address = Address(FirstHost(variables.Text("SLURM_STEP_NODELIST", kSrun.program)),
+                            PortOf(variables.Text("SLURM_JOB_ID", kSrun.program) + "." +
+                                   variables.Text("SLURM_STEP_ID", kSrun.program)));
   return process;
 }
 
@@ -138,8 +147,7 @@ std::optional<ProcessRank> FindProcessRank(const Environment& environment) {
   };
   if (any(kTorchrun)) return FromTorchrun(variables);
   if (any(kMpirun)) return FromMpirun(variables);
-  // sbatch and salloc set the job's variables for a shell that srun did not start.
-  if (variables.Has("SLURM_STEP_ID") && any(kSrun)) return FromSrun(variables);
+  if (variables.IsStepOfSrun() && any(kSrun)) return FromSrun(variables);
   return std::nullopt;
 }
 
@@ -159,7 +167,7 @@ std::string FirstHost(const std::string& hostlist) {
         std::string_view(hostlist).substr(at + 1, hostlist.find_first_of("-,]", at) - at - 1);
     if (end == std::string::npos || first.empty()) {
       throw InputError(
-          fmt::format("SLURM_JOB_NODELIST: got \"{}\", want a list of hosts", hostlist));
+          fmt::format("SLURM_STEP_NODELIST: got \"{}\", want a list of hosts", hostlist));
     }
     host += first;
     at = end;

@@ -23,8 +23,8 @@ using Environment = std::function<const char*(const char* name)>;
 //              torchrun keeps this one to itself (TORCHELASTIC_USE_AGENT_STORE=True)
 //   mpirun     Open MPI's OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE; MASTER_ADDR on
 //              several hosts
-//   srun       SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID in a step; the first host of
-//              SLURM_JOB_NODELIST, else SLURM_LAUNCH_NODE_IPADDR; a port by SLURM_JOB_ID
+//   srun       SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID in a step that srun made; the first host
+//              of SLURM_STEP_NODELIST; a port by SLURM_JOB_ID and SLURM_STEP_ID
 // Throws InputError that names the variable for those that are set in part, are no numbers in
 // their range, or contradict each other.
 std::optional<ProcessRank> FindProcessRank(const Environment& environment);
