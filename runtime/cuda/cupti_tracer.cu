@@ -32,14 +32,15 @@ struct Cupti {
   decltype(&::cuptiActivityGetNextRecord) NextRecord = library["cuptiActivityGetNextRecord"];
 };
 
-// CUPTI's callbacks have no argument of ours: there is one watcher in a process.
+// CUPTI's callbacks have no argument of ours, and come until the process has ended: there is one
+// watcher, which stays.
 struct Watched {
-  const Cupti* cupti = nullptr;
+  const Cupti cupti;
   std::mutex mutex;
   std::vector<KernelRun> runs;  // guarded
 };
 Watched& TheWatched() {
-  static Watched watched;
+  static Watched& watched = *new Watched;
   return watched;
 }
 
@@ -53,7 +54,7 @@ void CUPTIAPI TakeBuffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t va
   Watched& watched = TheWatched();
   const std::lock_guard lock(watched.mutex);
   CUpti_Activity* record = nullptr;
-  while (watched.cupti->NextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
+  while (watched.cupti.NextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
     if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
     const auto* const kernel = reinterpret_cast<const KernelRecord*>(record);
     watched.runs.push_back({kernel->name == nullptr ? "" : kernel->name,
@@ -71,7 +72,6 @@ void Check(CUptiResult result, const char* call) {
 class CuptiTracer final : public KernelTracer {
  public:
   CuptiTracer() {
-    TheWatched().cupti = &cupti_;
     Check(cupti_.RegisterCallbacks(GiveBuffer, TakeBuffer), "cuptiActivityRegisterCallbacks");
   }
   void Start() override {
@@ -92,7 +92,7 @@ class CuptiTracer final : public KernelTracer {
   }
 
  private:
-  Cupti cupti_;
+  const Cupti& cupti_ = TheWatched().cupti;
 };
 
 }  // namespace
