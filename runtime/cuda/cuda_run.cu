@@ -28,12 +28,14 @@ std::string BoardId(int board) {
   return std::string(host.data()) + " " + bus.data();
 }
 
-std::string DeviceName(const CudaPlace& place) {
+std::string DeviceName(const CudaPlace& place, const RankDevice& device) {
   cudaDeviceProp properties;
   CHECK_CUDA(cudaGetDeviceProperties(&properties, place.board));
   std::string name = properties.name;
-  if (place.multiprocessors == 0) return name;
-  return name + ", " + std::to_string(place.multiprocessors) + " multiprocessors";
+  if (place.multiprocessors > 0) {
+    name += ", " + std::to_string(place.multiprocessors) + " multiprocessors";
+  }
+  return device.uses_graphs() ? name : name + ", ops launched one by one";
 }
 
 // This process's part in a run.
@@ -68,9 +70,11 @@ class CudaRun {
     CudaRunResult result;
     result.measured = MeasureSteps(*executor_, *request_.schedule, request_.steps, progress);
     result.peak_memory = PeakMemory();
-    std::vector<std::string> names;
-    for (const CudaPlace& place : request_.places) names.push_back(DeviceName(OwnPlace(place)));
-    result.devices = is_alone() ? names : world_->Gather(names[request_.process.rank]);
+    std::vector<std::string> names;  // of this process
+    for (const std::unique_ptr<RankDevice>& device : devices_) {
+      names.push_back(DeviceName(request_.places[device->rank()], *device));
+    }
+    result.devices = world_ ? world_->Gather(names[0]) : names;
     result.software = devices_[0]->ops().Software();
     if (world_) {
       result.software += ", " + world_->Software();
@@ -85,8 +89,6 @@ class CudaRun {
   bool IsOwn(size_t rank) const {
     return is_alone() || static_cast<int>(rank) == request_.process.rank;
   }
-  // Boards of other hosts may have numbers that this one has not.
-  CudaPlace OwnPlace(const CudaPlace& place) const { return {board_, place.multiprocessors}; }
 
   // By rank.
   std::vector<std::string> GatherTexts(const std::string& own) {

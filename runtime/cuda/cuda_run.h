@@ -35,9 +35,11 @@ struct CudaRunRequest {
 
 struct CudaRunResult {
   MeasuredSteps measured;
-  std::vector<Bytes> peak_memory;    // by rank; its share of what libraries take is part of it
-  std::vector<std::string> devices;  // by rank: "NVIDIA H200", "NVIDIA H200, 64 multiprocessors"
-  std::string software;              // "cuda 13.0, driver for 13.0, cublasLt 13.1, nccl 2.28.9"
+  std::vector<Bytes> peak_memory;  // by rank; its share of what libraries take is part of it
+  // By rank: "NVIDIA H200", "NVIDIA H200, 64 multiprocessors"; ", ops launched one by one" where
+  // graphs do not keep to these.
+  std::vector<std::string> devices;
+  std::string software;  // "cuda 13.0, driver for 13.0, cublasLt 13.1, nccl 2.28.9"
 };
 
 // All processes together; each gets the result of all ranks. Times are those of CUDA events
