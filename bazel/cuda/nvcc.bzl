@@ -77,7 +77,7 @@ def _objects(name, srcs, deps, **kwargs):
     )
     return ":" + name + "_objects"
 
-def cuda_library(name, srcs, hdrs = [], deps = [], **kwargs):
+def cuda_library(name, srcs = [], hdrs = [], deps = [], **kwargs):
     """Compiles `srcs` (.cu and their private .h) with nvcc into one cc_library.
 
     Without a toolkit there is no such target: name it inside if_cuda.
@@ -85,7 +85,7 @@ def cuda_library(name, srcs, hdrs = [], deps = [], **kwargs):
     if HAS_CUDA:
         native.cc_library(
             name = name,
-            srcs = [_objects(name, srcs, deps, hdrs = hdrs)],
+            srcs = [_objects(name, srcs, deps, hdrs = hdrs)] if srcs else [],
             hdrs = hdrs,
             deps = deps + [_RUNTIME],
             **kwargs

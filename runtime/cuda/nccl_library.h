@@ -3,18 +3,22 @@
 
 #include <nccl.h>
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 
+#include "costmodel/check.h"
+#include "runtime/cuda/device_op.h"
 #include "runtime/cuda/shared_library.h"
 
 namespace stagecraft {
 
 #define STAGECRAFT_NCCL_FUNCTION(name) decltype(&::nccl##name) name = library["nccl" #name]
 
-// Throws Unsupported with the loader's reason where there is none.
 struct NcclLibrary {
-  SharedLibrary library{"libnccl.so.2"};
+  explicit NcclLibrary(const std::string& name) : library(name) {}
+
+  SharedLibrary library;
   STAGECRAFT_NCCL_FUNCTION(GetVersion);
   STAGECRAFT_NCCL_FUNCTION(GetUniqueId);
   STAGECRAFT_NCCL_FUNCTION(GetErrorString);
@@ -50,5 +54,16 @@ struct NcclLibrary {
 };
 
 #undef STAGECRAFT_NCCL_FUNCTION
+
+// For `users` such as "run: got 2 processes", who open the InputError that it throws where there
+// is none.
+inline std::unique_ptr<NcclLibrary> LoadNccl(const std::string& users,
+                                             const std::string& name = "libnccl.so.2") {
+  try {
+    return std::make_unique<NcclLibrary>(name);
+  } catch (const Unsupported& missing) {
+    throw InputError(users + ", want NCCL, by which they exchange: " + missing.what());
+  }
+}
 
 }  // namespace stagecraft

@@ -2,7 +2,6 @@
 #include <map>
 #include <utility>
 
-#include "costmodel/check.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/device_op.h"
 #include "runtime/cuda/nccl_library.h"
@@ -286,14 +285,7 @@ class NcclOpTimer final : public OpTimer {
 
 std::unique_ptr<OpTimer> MakeNcclOpTimer(const std::vector<int>& devices,
                                          const std::string& place) {
-  std::unique_ptr<NcclLibrary> nccl;
-  try {
-    nccl = std::make_unique<NcclLibrary>();
-  } catch (const Unsupported& missing) {
-    throw InputError(place +
-                     ": got several devices, want NCCL, which is not found: " + missing.what());
-  }
-  return std::make_unique<NcclOpTimer>(std::move(nccl), devices);
+  return std::make_unique<NcclOpTimer>(LoadNccl(place + ": got several devices"), devices);
 }
 
 }  // namespace stagecraft

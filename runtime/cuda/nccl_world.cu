@@ -2,7 +2,6 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <thread>
 
 #include "costmodel/check.h"
@@ -17,19 +16,10 @@ namespace {
 
 constexpr std::chrono::microseconds kPause(50);
 
-std::unique_ptr<NcclLibrary> LoadNccl(int processes) {
-  try {
-    return std::make_unique<NcclLibrary>();
-  } catch (const Unsupported& missing) {
-    throw InputError("run: got " + std::to_string(processes) +
-                     " processes, want NCCL, by which they exchange: " + missing.what());
-  }
-}
-
 }  // namespace
 
 NcclWorld::NcclWorld(const ProcessRank& process)
-    : nccl_(LoadNccl(process.size)),
+    : nccl_(LoadNccl("run: got " + std::to_string(process.size) + " processes")),
       rank_(process.rank),
       size_(process.size),
       stream_(MakeStream()),

@@ -1,0 +1,16 @@
+#include <gtest/gtest.h>
+
+#include "costmodel/error_of.h"
+#include "runtime/cuda/nccl_library.h"
+
+namespace stagecraft {
+namespace {
+
+TEST(NcclLibraryTest, WhereItIsMissingOneSentenceSaysSo) {
+  EXPECT_EQ(ErrorOf([] { LoadNccl("run: got 2 processes", "libno-nccl.so.2"); }),
+            "run: got 2 processes, want NCCL, by which they exchange: libno-nccl.so.2: cannot open "
+            "shared object file: No such file or directory");
+}
+
+}  // namespace
+}  // namespace stagecraft
