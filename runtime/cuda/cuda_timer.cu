@@ -2,6 +2,7 @@
 #include <chrono>
 #include <utility>
 
+#include "runtime/cuda/capture_graph.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/cuda_timer.h"
 #include "runtime/cuda/device_op.h"
@@ -125,24 +126,12 @@ class CudaTimedOp final : public TimedOp {
   void Capture(int calls) {
     if (captured_ == calls) return;
     cudaStream_t stream = context_.stream.get();
-    CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-    cudaGraph_t graph = nullptr;
-    try {
+    graph_ = CaptureGraph(stream, [&] {
       for (int call = 0; call < calls; ++call) {
         op_->Launch(BlockAt(static_cast<size_t>(call)), stream);
       }
-    } catch (...) {
-      cudaStreamEndCapture(stream, &graph);  // the stream is of use again
-      cudaGetLastError();
-      throw;
-    }
-    CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
-    cudaGraphExec_t executable = nullptr;
-    const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
-    cudaGraphDestroy(graph);
-    CheckCuda(status, "cudaGraphInstantiate");
-    graph_.reset(executable);
-    CHECK_CUDA(cudaGraphUpload(executable, stream));
+    });
+    CHECK_CUDA(cudaGraphUpload(graph_.get(), stream));
     CHECK_CUDA(cudaStreamSynchronize(stream));
     captured_ = calls;
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "runtime/cuda/capture_graph.h"
 #include "runtime/cuda/random_fill.h"
 #include "runtime/cuda/rank_device.h"
 #include "runtime/cuda/share_kernels.h"
@@ -23,18 +24,6 @@ int Multiprocessors(int board) {
   return count;
 }
 
-Graph CaptureLook(int* seen, cudaStream_t stream) {
-  CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-  LaunchLook(seen, stream);
-  cudaGraph_t graph = nullptr;
-  CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
-  cudaGraphExec_t executable = nullptr;
-  const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
-  cudaGraphDestroy(graph);
-  CheckCuda(status, "cudaGraphInstantiate");
-  return Graph(executable);
-}
-
 // Multiprocessors that a kernel in the stream runs on, queued by itself or in a graph; throws
 // where the driver captures nothing there.
 int CountUsed(cudaStream_t stream, bool in_graph) {
@@ -43,7 +32,7 @@ int CountUsed(cudaStream_t stream, bool in_graph) {
   CHECK_CUDA(cudaMemsetAsync(seen, 0, memory.bytes(), stream));
   Graph graph;
   if (in_graph) {
-    graph = CaptureLook(seen, stream);
+    graph = CaptureGraph(stream, [&] { LaunchLook(seen, stream); });
     CHECK_CUDA(cudaGraphLaunch(graph.get(), stream));
   } else {
     LaunchLook(seen, stream);

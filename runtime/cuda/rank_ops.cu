@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <utility>
 
 #include "costmodel/check.h"
+#include "runtime/cuda/capture_graph.h"
 #include "runtime/cuda/random_fill.h"
 #include "runtime/cuda/rank_ops.h"
 #include "runtime/cuda/share_kernels.h"
@@ -91,27 +93,11 @@ void RankOps::Capture(std::span<const Command> commands, cudaStream_t stream) {
     // Libraries load their kernels at the first launch, which no capture may hold.
     Launch(command, stream);
     CHECK_CUDA(cudaStreamSynchronize(stream));
-    CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-    cudaGraph_t graph = nullptr;
     int launches = 0;
-    try {
-      launches = Launch(command, stream);
-    } catch (...) {
-      cudaStreamEndCapture(stream, &graph);  // the stream is of use again
-      cudaGetLastError();
-      throw;
-    }
-    CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
-    if (launches > 0) {
-      cudaGraphExec_t executable = nullptr;
-      const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
-      cudaGraphDestroy(graph);
-      CheckCuda(status, "cudaGraphInstantiate");
-      entry->second.reset(executable);
-      CHECK_CUDA(cudaGraphUpload(executable, stream));
-    } else {
-      cudaGraphDestroy(graph);
-    }
+    Graph graph = CaptureGraph(stream, [&] { launches = Launch(command, stream); });
+    if (launches == 0) continue;
+    CHECK_CUDA(cudaGraphUpload(graph.get(), stream));
+    entry->second = std::move(graph);
   }
   CHECK_CUDA(cudaStreamSynchronize(stream));
 }

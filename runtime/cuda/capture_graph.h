@@ -1,0 +1,31 @@
+// CaptureGraph: what a stream is given, as a graph, which is launched at once.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "runtime/cuda/cuda_call.h"
+
+namespace stagecraft {
+
+// Of what `launch` queues on the stream, which is of use again also where that throws.
+template <typename Launch>
+Graph CaptureGraph(cudaStream_t stream, const Launch& launch) {
+  CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  cudaGraph_t graph = nullptr;
+  try {
+    launch();
+  } catch (...) {
+    cudaStreamEndCapture(stream, &graph);
+    if (graph != nullptr) cudaGraphDestroy(graph);
+    cudaGetLastError();
+    throw;
+  }
+  CHECK_CUDA(cudaStreamEndCapture(stream, &graph));
+  cudaGraphExec_t executable = nullptr;
+  const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+  cudaGraphDestroy(graph);
+  CheckCuda(status, "cudaGraphInstantiate");
+  return Graph(executable);
+}
+
+}  // namespace stagecraft
