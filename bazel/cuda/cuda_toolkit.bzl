@@ -2,11 +2,14 @@
 
 It looks in the environment's CUDA_HOME, else in /usr/local/cuda. Nothing of the
 toolkit is globbed or copied: its headers come by -isystem, its runtime by -L.
-Where there is none, or with --repo_env=CUDA_HOME=none, @cuda//:cudart is empty and
-HAS_CUDA is False.
+Where there is none, or one without a header that we need, which it says, or with
+--repo_env=CUDA_HOME=none, @cuda//:cudart is empty and HAS_CUDA is False.
 """
 
 _DEFAULT_HOME = "/usr/local/cuda"
+
+# Beside the toolkit's own: cuDNN's and NCCL's are packages of their own.
+_HEADERS = ["cuda_runtime.h", "cublasLt.h", "cudnn.h", "cupti.h", "nccl.h"]
 
 _RUNTIME = ["-lcudart_static", "-ldl", "-lrt", "-lpthread"]
 
@@ -15,9 +18,13 @@ _RUN_PATHS = ["-Wl,-rpath,$$ORIGIN", "-Wl,-rpath,/usr/local/cuda/lib64"]
 
 def _cuda_toolkit_impl(ctx):
     home = ctx.os.environ.get("CUDA_HOME", "") or _DEFAULT_HOME
-    has_cuda = (home.startswith("/") and
-                ctx.path(home + "/bin/nvcc").exists and
-                ctx.path(home + "/include/cuda_runtime.h").exists)
+    has_cuda = home.startswith("/") and ctx.path(home + "/bin/nvcc").exists
+    if has_cuda:
+        for header in _HEADERS:
+            if not ctx.path(home + "/include/" + header).exists:
+                # buildifier: disable=print
+                print("built without CUDA: {} has no include/{}".format(home, header))
+                has_cuda = False
     ctx.file("BUILD", """package(default_visibility = ["//visibility:public"])
 cc_library(name = "cudart", linkopts = {})
 """.format(["-L" + home + "/lib64"] + _RUN_PATHS + _RUNTIME if has_cuda else []))
