@@ -75,8 +75,8 @@ void DeviceExecutor::Prepare() {
 
 Timeline DeviceExecutor::Execute(const Schedule& schedule) {
   CHECK(&schedule == &schedule_);
-  BeginStep(true);
   try {
+    BeginStep(true);
     IssueAll();
   } catch (...) {
     OpenGate();  // what is queued already ends
