@@ -1,0 +1,16 @@
+// What a build without CUDA says.
+#pragma once
+
+#include <string>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+
+[[noreturn]] inline void RefuseCuda(const std::string& place) {
+  throw InputError(place +
+                   ": got a CUDA device, want a build that has CUDA: this one was made where no "
+                   "toolkit was found (CUDA_HOME says where one is)");
+}
+
+}  // namespace stagecraft
