@@ -128,7 +128,13 @@ int RankDevice::EndTask(TaskId task, cudaStream_t stream) {
 
 int RankDevice::Allocate(const std::vector<Allocation>& allocations, cudaStream_t stream) {
   for (const Allocation& one : allocations) {
-    blocks_held_[one.block] = pool_.Allocate(static_cast<size_t>(one.bytes.count()), stream);
+    try {
+      blocks_held_[one.block] = pool_.Allocate(static_cast<size_t>(one.bytes.count()), stream);
+    } catch (const Unsupported& reason) {
+      throw InputError("run: rank " + std::to_string(rank_) + ": got a pass that holds " +
+                       std::to_string(one.bytes.count() >> 20) +
+                       " MiB more, want a board that has them: " + reason.what());
+    }
   }
   return static_cast<int>(allocations.size());
 }
