@@ -192,6 +192,8 @@ class Children {
 
 ChildrenEnd RunProcesses(const std::vector<ChildProcess>& processes,
                          const std::function<void(const ChildLine&)>& line) {
+  // This process may have been started to ignore how its own ones end.
+  std::signal(SIGCHLD, SIG_DFL);
   Children children(line);
   for (const ChildProcess& process : processes) children.Start(process);
   return children.Wait();

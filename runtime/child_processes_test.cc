@@ -1,9 +1,9 @@
 #include "runtime/child_processes.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <chrono>
+#include <csignal>
 #include <map>
 #include <string>
 #include <vector>
@@ -59,6 +59,14 @@ TEST(ChildProcessesTest, TheFirstThatFailsIsNamedAndTheOthersAreEnded) {
   EXPECT_EQ(run.end.exit_code, 3);
   EXPECT_EQ(run.end.signal, 0);
   EXPECT_LT(run.seconds, 20);
+}
+
+// Where children are ignored nobody hears how they end, and a program inherits that.
+TEST(ChildProcessesTest, OneThatFailsIsHeardWhereThisProcessWasToIgnoreIt) {
+  std::signal(SIGCHLD, SIG_IGN);
+  const Heard run = RunAll({Shell("exit 3")});
+  EXPECT_EQ(run.end.failed, 0);
+  EXPECT_EQ(run.end.exit_code, 3);
 }
 
 TEST(ChildProcessesTest, OneThatDoesNotWantToEndIsKilled) {
