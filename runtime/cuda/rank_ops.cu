@@ -37,7 +37,11 @@ RankOps::RankOps(const Schedule& schedule, std::span<const Command> commands, in
     operands = std::max(operands, Aligned(own.op->operand_bytes()));
     if (own.kernel.family != KernelFamily::kProduct) continue;
     results = std::max(results, ResultBytes(own.kernel.one.op));
-    has_8_bits_ = has_8_bits_ || own.kernel.one.op.dtype == DType::kFp8;
+    // Their bits are numbers in every format that is as wide, or wider.
+    const DType dtype = own.kernel.one.op.dtype;
+    if (dtype == DType::kFp8 || (dtype == DType::kFp16 && filled_as_ == DType::kBf16)) {
+      filled_as_ = dtype;
+    }
   }
   const size_t cache = CacheBytes();
   if (operands > 0) operands_ = MemoryRing(operands + kCaches * cache);
@@ -77,12 +81,10 @@ void RankOps::Make(const Command& command, int index) {
   }
 }
 
-// Of the formats' random numbers those of 8 bits are numbers in all of them.
 void RankOps::Place(std::byte* memory, cudaStream_t stream) {
   memory_ = memory;
-  const DType filled_as = has_8_bits_ ? DType::kFp8 : DType::kBf16;
-  FillRandom(memory, static_cast<int64_t>(operands_.bytes()) / ElementSize(filled_as), filled_as, 1,
-             stream);
+  FillRandom(memory, static_cast<int64_t>(operands_.bytes()) / ElementSize(filled_as_), filled_as_,
+             1, stream);
 }
 
 void RankOps::Capture(std::span<const Command> commands, cudaStream_t stream) {

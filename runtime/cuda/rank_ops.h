@@ -56,7 +56,7 @@ class RankOps {
   const Schedule& schedule_;
   MemoryRing operands_{0}, results_{0};
   std::byte* memory_ = nullptr;
-  bool has_8_bits_ = false;
+  DType filled_as_ = DType::kBf16;  // of operands
   DeviceOps made_;
   std::map<OpKey, OwnOp> ops_;
   std::map<RunKey, Graph> graphs_;
