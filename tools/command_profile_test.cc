@@ -34,6 +34,8 @@ TEST_F(ProfileVerbTest, FlagsAreCheckedBeforeTheDevice) {
       Error({"--device", "cuda:0", "--kernels", "-o", Path("k.pb")}).starts_with("-o: got "));
   EXPECT_TRUE(Error({"--device", "cuda:0", "--kernels", "--resume", "-o", file})
                   .starts_with("--kernels: got "));
+  EXPECT_EQ(Error({"--device", "host:1", "-o", file}),
+            "--device: got host:1, want host: any processor will do");
   for (const char* budget : {"540", "-1s", "nans", "s", "10m", " 5s", "0x5s"}) {
     EXPECT_TRUE(
         Error({"--device", "cuda:0", "--budget", budget, "-o", file}).starts_with("--budget: got "))

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,7 +54,9 @@ class FakeOp final : public TimedOp {
 class FakeTimer final : public OpTimer {
  public:
   FakeTimer(FakeTime time, FakeClock* clock) : time_(std::move(time)), clock_(clock) {}
-  MeasuredDevice device() const override { return {name, Bytes(int64_t{140} << 30), "fake 1.0"}; }
+  MeasuredDevice device() const override {
+    return {name, Bytes(int64_t{140} << 30), "fake 1.0", board};
+  }
   PreparedOp Prepare(const ProfileCase& one) override {
     prepared.push_back(one);
     if (one.op.dtype == DType::kFp8) return {nullptr, "no 8-bit numbers"};
@@ -62,6 +65,7 @@ class FakeTimer final : public OpTimer {
     return {std::move(op), ""};
   }
   std::string name = "NVIDIA H200";
+  std::optional<Device> board;
   std::vector<ProfileCase> prepared;
   int throttled_readings = 0;  // of every op
 

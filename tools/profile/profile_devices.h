@@ -10,8 +10,8 @@
 
 namespace stagecraft {
 
-// "cuda:1" is the second CUDA device, "cuda" the first. Throws InputError for another
-// name, for a device that is not there and for a kind that this build cannot measure.
+// "cuda:1" is the second CUDA device, "cuda" the first, "host" a processor. Throws InputError
+// for another name, for a device that is not there and for a kind that this build cannot measure.
 std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device);
 
 // "cuda:0,1,3": several devices of this host, for what goes on between them.

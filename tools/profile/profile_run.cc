@@ -81,7 +81,8 @@ ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, Profil
     }
     done.insert({sample.op, sample.name});
   }
-  report.leaves_host_copies = std::none_of(suite.begin(), suite.end(), IsHostCopy);
+  const bool is_host = report.device.board.has_value();
+  report.leaves_host_copies = !is_host && std::none_of(suite.begin(), suite.end(), IsHostCopy);
   ProfilerOptions options;
   options.gpu = report.gpu;
   options.source = "stagecraft profile";

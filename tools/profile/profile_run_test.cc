@@ -100,6 +100,32 @@ TEST_F(ProfileRunTest, ABoardThatTheCatalogueLacksIsToBeNamed) {
   EXPECT_EQ(Run().gpu, "h200-sxm5-141gb");
 }
 
+// 20 GFLOP/s and 5 GB/s.
+Device Processor() {
+  Device device;
+  device.id = "host";
+  device.generation = Generation::kHost;
+  device.peak.fill(FlopRate(20e9));
+  device.memory_bandwidth = Bandwidth(5e9);
+  device.l2 = Bytes(1 << 20);
+  return device;
+}
+
+TEST_F(ProfileRunTest, AHostIsWhatItsTimerMeasured) {
+  timer_.name = "a processor";
+  timer_.board = Processor();
+  request_.gpu = "h200-sxm5-141gb";
+  EXPECT_EQ(ErrorOf([&] { Run(); }),
+            "--gpu: got \"h200-sxm5-141gb\", want none: a host was measured itself");
+  request_.gpu = "";
+  request_.budget = 100_ms;
+  const ProfileReport report = Run();
+  EXPECT_EQ(report.gpu, "host");
+  EXPECT_GT(report.outcome.measured, 0u);
+  EXPECT_EQ(ReadSamples(request_.output)[0].gpu, "host");
+  EXPECT_FALSE(report.leaves_host_copies);  // it is its own host
+}
+
 class FakeTracer final : public KernelTracer {
  public:
   void Start() override { ++started; }
