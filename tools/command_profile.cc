@@ -97,9 +97,13 @@ ProfileRequest RequestFrom(const ProfileFlags& flags) {
 }
 
 std::string Describe(const ProfileProgress& progress) {
-  return fmt::format("{} of {} ops, {:.0f} s, {:.0f} MHz, {:.0f} C, {}", progress.done,
-                     progress.all, progress.elapsed.seconds(), progress.state.clock_hz * 1e-6,
-                     progress.state.celsius, stagecraft::Describe(progress.next->op));
+  const DeviceState& state = progress.state;
+  std::string sensors;
+  if (state.clock_hz > 0) {
+    sensors = fmt::format("{:.0f} MHz, {:.0f} C, ", state.clock_hz * 1e-6, state.celsius);
+  }
+  return fmt::format("{} of {} ops, {:.0f} s, {}{}", progress.done, progress.all,
+                     progress.elapsed.seconds(), sensors, stagecraft::Describe(progress.next->op));
 }
 
 Json ToJson(const ProfileReport& report, const ProfileFlags& flags, double wall_ms) {
@@ -144,7 +148,7 @@ void Print(const ProfileReport& report, const ProfileFlags& flags, std::ostream&
 }
 
 void Register(CLI::App& app, ProfileFlags& flags) {
-  app.add_option("--device", flags.device, "cuda:N, or several as cuda:0,1");
+  app.add_option("--device", flags.device, "host, cuda:N, or several as cuda:0,1");
   app.add_option("--suite", flags.suite, "quick: 3 minutes at most, full: 15")
       ->check(OneOf({"quick", "full"}));
   app.add_flag("--resume", flags.resume, "go on with the file");
