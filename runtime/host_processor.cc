@@ -1,5 +1,6 @@
 #include "runtime/host_processor.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,6 +41,16 @@ std::string ProcessorInfo(const std::string& key) {
   return "";
 }
 
+// The highest clock; where the kernel does not govern it, as of a virtual machine, the one it
+// names.
+double BoostClockHz() {
+  double kilohertz = 0;
+  std::ifstream("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq") >> kilohertz;
+  if (kilohertz > 0) return kilohertz * 1e3;
+  const double megahertz = std::strtod(ProcessorInfo("cpu MHz").c_str(), nullptr);
+  return megahertz > 0 ? megahertz * 1e6 : 2e9;
+}
+
 }  // namespace
 
 std::string ProcessorName() {
@@ -47,7 +58,12 @@ std::string ProcessorName() {
   return name.empty() ? "cpu" : name;
 }
 
-int ProcessorCount() { return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN))); }
+int ProcessorCount() {
+  cpu_set_t usable;
+  if (sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);
+  // More than the set has room for.
+  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
 
 Device NominalProcessor() {
   Device device;
@@ -55,12 +71,11 @@ Device NominalProcessor() {
   device.name = ProcessorName();
   device.generation = Generation::kHost;
   device.multiprocessors = 1;
-  const double megahertz = std::strtod(ProcessorInfo("cpu MHz").c_str(), nullptr);
-  device.boost_clock_hz = megahertz > 0 ? megahertz * 1e6 : 2e9;
+  device.boost_clock_hz = BoostClockHz();
   device.vector_peak = FlopRate(2e10);
   device.peak.fill(device.vector_peak);
   const auto pages = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES));
-  device.memory = Bytes(pages * sysconf(_SC_PAGESIZE) / ProcessorCount());
+  device.memory = Bytes(pages * sysconf(_SC_PAGESIZE));
   device.memory_bandwidth = Bandwidth(1e10);
   const int64_t cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
   device.l2 = Bytes(cache > 0 ? cache : 1 << 20);

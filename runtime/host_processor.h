@@ -12,13 +12,13 @@ namespace stagecraft {
 // "model name" of the first processor; "cpu" where the kernel does not say.
 std::string ProcessorName();
 
-// Processors of this host that may be used.
+// Processors of this host that this thread may run on.
 int ProcessorCount();
 
-// The device "host": one processor, with its even share of the memory. Its rate is that of
-// the fastest of some products (HostOps), in every format, since each is computed in 32
-// bits; its memory's is what it reads and writes, kStreamedBlock at a time, which `ops` can
-// take. Takes about two seconds, in which all processors of the host are to do the same.
+// The device "host": one processor, and all of the memory. Its rate is that of the fastest
+// of some products (HostOps), in every format, since each is computed in 32 bits; its
+// memory's is what it reads and writes, kStreamedBlock at a time, which `ops` can take. Takes
+// about two seconds, in which all processors of the host are to do the same.
 Device MeasureProcessor(HostOps& ops);
 inline constexpr Bytes kStreamedBlock = Bytes(8 << 20);
 

@@ -1,6 +1,7 @@
 #include "tools/import/local_host.h"
 
 #include "costmodel/hardware_proto.h"
+#include "costmodel/units.h"
 
 namespace stagecraft {
 
@@ -12,7 +13,9 @@ ClusterProto LocalHostCluster(const LocalHost& host) {
   NodeTypeProto* node = group->mutable_inline_node_type();
   node->set_id("local-host");
   node->set_name(host.processor.name);
-  *node->mutable_inline_device() = ToProto(host.processor);
+  Device processor = host.processor;
+  processor.memory = Bytes(processor.memory.count() / host.processors);
+  *node->mutable_inline_device() = ToProto(processor);
   node->set_devices(host.processors);
   node->set_wiring(NodeTypeProto::SWITCHED);
   *node->mutable_intra() = ToProto(host.message);

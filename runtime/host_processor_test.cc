@@ -1,0 +1,34 @@
+#include "runtime/host_processor.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include "costmodel/device.h"
+
+namespace stagecraft {
+namespace {
+
+// As in a container that has some of a host's processors.
+TEST(HostProcessorTest, ProcessorsThatMayNotBeUsedDoNotCount) {
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  EXPECT_EQ(ProcessorCount(), CPU_COUNT(&all));
+  int first = 0;
+  while (!CPU_ISSET(first, &all)) ++first;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(ProcessorCount(), 1);
+  EXPECT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
+// A model knows a host by its row.
+TEST(HostProcessorTest, AHostWithoutAMeasurementIsAlwaysTheSameDevice) {
+  const Device host = NominalProcessor();
+  EXPECT_EQ(host.id, "host");
+  EXPECT_EQ(host.generation, Generation::kHost);
+  EXPECT_EQ(host, NominalProcessor());
+}
+
+}  // namespace
+}  // namespace stagecraft
