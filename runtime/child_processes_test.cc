@@ -98,6 +98,16 @@ TEST(RankLauncherTest, BareRanksAreToldWhatTorchrunWouldTellThem) {
   EXPECT_GT(std::stoi(said[0].substr(said[0].rfind(' '))), 1023);
 }
 
+// As MPI sees a host of one core with two threads.
+TEST(RankLauncherTest, RanksMayShareACore) {
+  setenv("HWLOC_SYNTHETIC", "core:1 pu:2", 1);
+  setenv("HWLOC_THISSYSTEM", "1", 1);
+  const LaunchEnd end = LaunchRanks(2, {"/bin/true"}, [](const std::string&) {});
+  unsetenv("HWLOC_SYNTHETIC");
+  unsetenv("HWLOC_THISSYSTEM");
+  EXPECT_EQ(end.exit_code, 0);
+}
+
 TEST(RankLauncherTest, ABareRankThatDiesIsNamed) {
   const auto death = [](const std::string& script) {
     return LaunchBareRanks(2, {"/bin/sh", "-c", "test $RANK = 0 && exec sleep 100; " + script},

@@ -54,7 +54,10 @@ LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
        // A message of so many bytes leaves at once, whatever its receiver does meanwhile.
        "OMPI_MCA_btl_vader_eager_limit=65536", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}};
   const bool fits = ranks <= static_cast<int>(std::thread::hardware_concurrency());
-  for (const char* word : {"--bind-to", fits ? "core" : "none"}) mpirun.command.emplace_back(word);
+  // Two ranks may share a core that runs two threads.
+  for (const char* word : {"--bind-to", fits ? "core:overload-allowed" : "none"}) {
+    mpirun.command.emplace_back(word);
+  }
   mpirun.command.insert(mpirun.command.end(), command.begin(), command.end());
   LaunchEnd end;
   try {
