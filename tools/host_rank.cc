@@ -24,6 +24,7 @@
 #include "sim/schedule_proto.h"
 #include "sim/timeline_record.h"
 #include "sim/timeline_record_proto.h"
+#include "tools/command.h"
 #include "tools/import/local_host.h"
 
 namespace stagecraft {
@@ -93,10 +94,10 @@ int Run(int argc, char** argv) {
     } else {
       Execute(world, argv);
     }
-    return 0;
+    return kExitOk;
   } catch (const InputError& error) {  // what is wrong is wrong for all
     if (world.rank() == 0) Say(error.what());
-    return 2;
+    return kExitBadInput;
   } catch (const std::exception& error) {
     world.Abort(RankLine(fmt::format("rank {}: {}", world.rank(), error.what())));
   }
@@ -111,7 +112,7 @@ int main(int argc, char** argv) {
         "usage: stagecraft_host_rank SCHEDULE.pb WARM_UP WARM_UP_NS STEPS STEPS_NS OUT.pb | "
         "CLUSTER.pb\n",
         stderr);
-    return 2;
+    return stagecraft::kExitBadInput;
   }
   return stagecraft::Run(argc, argv);
 }

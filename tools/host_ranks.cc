@@ -8,6 +8,7 @@
 
 #include "costmodel/check.h"
 #include "runtime/rank_launcher.h"
+#include "tools/command.h"
 
 namespace stagecraft {
 namespace {
@@ -50,6 +51,7 @@ void RunHostRanks(int ranks, std::vector<std::string> words,
     }
   });
   if (end.exit_code == 0) return;
+  if (end.exit_code == kExitBadInput && !failure.empty()) throw InputError(failure);
   std::string why = !failure.empty() ? failure : end.death;
   if (why.empty()) why = fmt::format("mpirun ended with code {}", end.exit_code);
   throw std::runtime_error(why + "; all processes were stopped");

@@ -1,0 +1,35 @@
+#include "tools/host_ranks.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "costmodel/error_of.h"
+
+namespace stagecraft {
+namespace {
+
+TEST(HostRanksTest, AFileThatCannotBeReadIsTheUsersToMend) {
+  const std::filesystem::path program = std::filesystem::absolute("tools/stagecraft_host_rank");
+  setenv("STAGECRAFT_HOST_RANK", program.c_str(), 1);
+  const ScratchFolder folder;
+  const std::string missing = folder.File("none.pb");
+  const std::string error = ErrorOf([&] {
+    RunHostRanks(2, {missing, "0", "1", folder.File("out.pb")}, {});
+  });
+  EXPECT_TRUE(error.starts_with(missing)) << error;
+}
+
+TEST(HostRanksTest, AScratchFolderGoesWithItsObject) {
+  std::string file;
+  {
+    const ScratchFolder folder;
+    file = folder.File("a");
+    EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(file).parent_path()));
+  }
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(file).parent_path()));
+}
+
+}  // namespace
+}  // namespace stagecraft
