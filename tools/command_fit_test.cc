@@ -1,9 +1,11 @@
 // The verb in process, and what the other verbs make of its models.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "tools/check_file.h"
@@ -40,6 +42,57 @@ TEST_F(FitTest, AFittedModelKnowsItsSamplesAndSaysWhatItRestsOn) {
   EXPECT_EQ(summary.kind, "cost model");
   EXPECT_TRUE(summary.detail.starts_with("1 families fitted on 2 boards, ")) << summary.detail;
   EXPECT_NE(summary.detail.find("two.csv"), std::string::npos);
+}
+
+// A node for each rate: processors of a host, all of one id.
+std::string Hosts(const std::vector<double>& rates) {
+  std::string text;
+  for (const double rate : rates) {
+    text += fmt::format(
+        "node_groups {{ count: 1 inline_node_type {{ id: 'n' devices: 2 wiring: SWITCHED nics: 1 "
+        "intra {{ kind: HOST latency_ns: 2000 bandwidth_bytes_per_s: 7e9 }} "
+        "nic {{ kind: NETWORK latency_ns: 5000 bandwidth_bytes_per_s: 1e9 }} "
+        "inline_device {{ id: 'host' generation: HOST multiprocessors: 1 boost_clock_hz: 2e9 "
+        "fp32_flop_per_s: {0} bf16_flop_per_s: {0} vector_fp32_flop_per_s: {0} "
+        "sustained_fraction: 1 memory_bytes: 8000000000 memory_bandwidth_bytes_per_s: 5e9 "
+        "l2_bytes: 1000000 }} }} }}\n",
+        rate);
+  }
+  return text;
+}
+
+TEST_F(FitTest, ABoardThatTheCatalogueLacksIsTheClusters) {
+  const std::string samples = Write("host.csv", kSampleHeader + GemmRows("host", 0.02));
+  const std::string cluster = Write("host.textproto", Hosts({3e10, 3e10}));
+  const std::string model = Path("m.pb");
+  const nlohmann::json fit =
+      Json(RunFit, {"--samples", samples, "--cluster", cluster, "-o", model});
+  ASSERT_EQ(fit["families"].size(), 1u);
+  EXPECT_EQ(fit["families"][0]["family"], "host_product");
+  EXPECT_EQ(fit["families"][0]["gpu"], "host");
+  EXPECT_EQ(fit["families"][0]["rows"], 40);
+  EXPECT_TRUE(fit["skipped"].empty());
+  const auto error = [&](const Args& more) -> double {
+    Args args = {"--samples", samples, "--cluster", cluster};
+    args.insert(args.end(), more.begin(), more.end());
+    return Json(RunEvaluate, args)["overall"]["shipped"]["mape"];
+  };
+  EXPECT_LT(error({"--cost-model", model}), 5);
+  EXPECT_GT(error({}), 5);
+  EXPECT_EQ(Json(RunFit,
+                 {"--calibrate", samples, "--cluster", cluster, "-o", model})["calibration"]["gpu"],
+            "host");
+}
+
+TEST_F(FitTest, AClusterSaysOfSamplesWhatOneDeviceIs) {
+  const std::string samples = Write("host.csv", kSampleHeader + GemmRows("host", 0.02));
+  const std::string unlike = Write("unlike.textproto", Hosts({3e10, 4e10}));
+  const std::string m = Path("m.pb");
+  EXPECT_EQ(Error({"--samples", samples, "--cluster", unlike, "-o", m}),
+            "--cluster: " + unlike + ": got two devices \"host\" that differ, want one");
+  EXPECT_TRUE(Error({"--samples", samples, "--cluster", "h100-sxm:1x8", "-o", m})
+                  .starts_with("--samples: nothing is left to fit to: host is neither in the "
+                               "device catalogue nor in a --cluster; did you mean"));
 }
 
 TEST_F(FitTest, TheSameSamplesGiveTheSameBytesInEitherFormat) {
@@ -109,7 +162,7 @@ TEST_F(FitTest, BadInputSaysWhatWasWantedAndWritesNothing) {
       {{"--samples", two_, "-o", Path("none/m.pb")}, "no such directory"},
       {{"--samples", two_, "--cost-model", no_model, "-o", m}, "--cost-model: got a model"},
       {{"--samples", empty, "-o", m}, "empty.csv"},
-      {{"--samples", unknown, "-o", m}, "nothing is left to fit to: h100-sxm9 is not in"},
+      {{"--samples", unknown, "-o", m}, "nothing is left to fit to: h100-sxm9 is neither in"},
       {{"--calibrate", two_, "-o", m}, "got samples of a100-sxm4-80gb and h100-sxm5-80gb"},
       {{"--calibrate", unknown, "-o", m}, "--calibrate: " + unknown + ": gpu"},
       {{"--calibrate", one, "--cost-model", no_model, "-o", m}, "empty.pb: got an empty file"},

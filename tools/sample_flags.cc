@@ -42,12 +42,21 @@ Args FilesOf(const Args& paths) {
 }
 
 // Samples of boards that the catalogue lacks get those of the cluster, by their ids.
-void AddBoards(const Cluster& cluster, std::vector<Sample>& samples) {
+void AddBoards(const std::string& spec, std::vector<Sample>& samples) {
+  std::set<std::string> lacking;
+  for (const Sample& sample : samples) {
+    if (MeasuredBoard(sample.gpu) == nullptr) lacking.insert(sample.gpu);
+  }
+  const Cluster cluster = ParseCluster(spec);
   std::map<std::string, std::shared_ptr<const Device>> boards;
   for (const Cluster::NodeGroup& group : cluster.groups()) {
-    const Device& device = group.type.device;
-    if (MeasuredBoard(device.id) != nullptr) continue;
-    boards[device.id] = std::make_shared<const Device>(AtBoostClock(device));
+    const Device device = AtBoostClock(group.type.device);
+    if (!lacking.contains(device.id)) continue;
+    const auto [known, is_new] =
+        boards.try_emplace(device.id, std::make_shared<const Device>(device));
+    if (is_new || *known->second == device) continue;
+    throw InputError(fmt::format("--cluster: {}: got two devices \"{}\" that differ, want one",
+                                 spec, device.id));
   }
   for (Sample& sample : samples) {
     const auto board = boards.find(sample.gpu);
@@ -77,7 +86,7 @@ SampleInput ReadSampleInput(const std::string& flag, const Args& paths,
     throw InputError(
         fmt::format("{}: got no samples in {}, want some", flag, fmt::join(input.files, ", ")));
   }
-  if (!cluster.empty()) AddBoards(ParseCluster(cluster), input.samples);
+  if (!cluster.empty()) AddBoards(cluster, input.samples);
   return input;
 }
 

@@ -89,7 +89,7 @@ TEST(ExperimentTest, BoardsThatNobodyKnowsAreSkippedAndCounted) {
   ASSERT_EQ(experiment.skipped.size(), 1u);
   const auto& [what, rows] = *experiment.skipped.begin();
   EXPECT_EQ(what.first, "abacus");
-  EXPECT_TRUE(what.second.starts_with("is not in the device catalogue; ")) << what.second;
+  EXPECT_TRUE(what.second.starts_with("is neither in the device catalogue")) << what.second;
   EXPECT_EQ(rows, 1);
   EXPECT_EQ(experiment.overall[0].rows, 1);
 }

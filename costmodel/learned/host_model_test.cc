@@ -90,7 +90,7 @@ TEST(HostModelTest, ASampleOfAnUnknownBoardIsLeftOutByName) {
   std::vector<Sample> samples = Samples(1);
   EXPECT_TRUE(CanPredict(samples[0]));
   samples[0].board = nullptr;
-  EXPECT_TRUE(WhySkipped(samples[0]).starts_with("is not in the device catalogue"));
+  EXPECT_TRUE(WhySkipped(samples[0]).starts_with("is neither in the device catalogue"));
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ std::string WhySkipped(const Sample& sample) {
   for (const DeviceEntry& other : DeviceCatalogue::Embedded().entries()) {
     known.push_back(other.device.id);
   }
-  return "is not in the device catalogue; " + NearestNames(sample.gpu, known);
+  return "is neither in the device catalogue nor in a --cluster; " +
+         NearestNames(sample.gpu, known);
 }
 
 SkippedRows CountSkipped(std::span<const Sample> samples) {

@@ -33,8 +33,8 @@ struct FamilyRows {
 std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
                                          const CallOverhead& overhead);
 
-// Why nothing can be said of a sample: its board is not in the catalogue, or has
-// no rate for its number format. Empty where something can.
+// Why nothing can be said of a sample: nobody says what its board is, or that has no
+// rate for its number format. Empty where something can.
 std::string WhySkipped(const Sample& sample);
 bool CanPredict(const Sample& sample);
 
