@@ -32,7 +32,8 @@ TEST(ClusterMemoryTest, BadSharingIsOneSentence) {
   };
   const std::string want = ", want a device of the cluster, as \"node0/gpu1\"";
   for (const std::string name :
-       {"gpu1", "node0/gpu8", "node1/gpu0", "node0/gpu1x", "node0/gpu-1"}) {
+       {"gpu1", "node0/gpu8", "node1/gpu0", "node0/gpu1x", "node0/gpu-1", "node 0/gpu1",
+        "node0/gpu01", "node+0/gpu1", "node4294967296/gpu1"}) {
     EXPECT_EQ(error("{devices: [node0/gpu0, " + name + "], bandwidth_bytes_per_s: 1e12}"),
               "c.yaml: shared_memory[0].devices[1]: got \"" + name + "\"" + want);
   }

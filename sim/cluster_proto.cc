@@ -90,16 +90,19 @@ InterconnectSpec InterconnectOf(const ClusterProto& proto,
 
 // Index of "node1/gpu0" among the devices that `groups` give in order; -1: of none.
 int FindDevice(const std::vector<Cluster::NodeGroup>& groups, const std::string& name) {
-  int node = -1, local = -1, length = -1;
-  const int found = std::sscanf(name.c_str(), "node%d/gpu%d%n", &node, &local, &length);
-  if (found != 2 || length != std::ssize(name) || node < 0 || local < 0) return -1;
-  int first = 0;  // device of the group
+  int node = -1, local = -1;
+  std::sscanf(name.c_str(), "node%7d/gpu%7d", &node, &local);
+  const std::string read = "node" + std::to_string(node) + "/gpu" + std::to_string(local);
+  if (name != read || node < 0 || local < 0) return -1;
+  int64_t left = node, first = 0;  // nodes and devices of groups; nobody has checked their counts
   for (const Cluster::NodeGroup& group : groups) {
-    if (node < group.count) {
-      return local < group.type.devices ? first + node * group.type.devices + local : -1;
+    if (left < group.count) {
+      const int64_t device = first + left * group.type.devices + local;
+      const bool is_one = local < group.type.devices && device < Cluster::kMaxDevices;
+      return is_one ? static_cast<int>(device) : -1;
     }
-    node -= group.count;
-    first += group.count * group.type.devices;
+    left -= group.count;
+    first += int64_t{group.count} * group.type.devices;
   }
   return -1;
 }
