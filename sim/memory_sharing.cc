@@ -47,7 +47,7 @@ class MemoryAccesses {
 
   // Of every access what it loses.
   std::span<const Access> Meet() {
-    std::sort(accesses_.begin(), accesses_.end(), [](const Access& a, const Access& b) {
+    std::stable_sort(accesses_.begin(), accesses_.end(), [](const Access& a, const Access& b) {
       return a.start != b.start ? a.start < b.start : a.task < b.task;
     });
     std::vector<Access*> running;
