@@ -24,7 +24,7 @@ struct DevicePlace {
   friend bool operator==(const DevicePlace&, const DevicePlace&) = default;
 };
 
-// Devices whose memory is one: parts of a board, processors of a host.
+// Devices whose memory is one: parts of a board.
 struct SharedMemory {
   std::vector<int> devices;  // of the cluster, ascending, at least two
   Bandwidth bandwidth;       // > 0; of all together. One alone has its Device's

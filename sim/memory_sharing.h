@@ -1,5 +1,6 @@
-// What devices lose to each other that share one memory: parts of a board, processors of
-// a host (Cluster::shared_memories).
+// What devices lose to each other that share one memory: parts of a board
+// (Cluster::shared_memories). Processors of a host are not given as such: their ops are
+// measured side by side.
 //
 // The cost model prices a task as if its device were alone. Of its time a share is bound
 // by memory, and then it takes the whole bandwidth of its device. Tasks side by side are
@@ -22,8 +23,7 @@ namespace stagecraft {
 
 // By task, what it takes with that; `durations` are those `timeline` ran with. Empty
 // where nothing changes. Messages within the memory read and write it once, copies to and
-// from a host pass it once. Cost: tasks
-// times lanes side by side.
+// from a host pass it once. Cost: tasks times lanes side by side.
 std::vector<Duration> ShareMemory(const Schedule& schedule, const Timeline& timeline,
                                   const BoundCosts& costs, const Cluster& cluster,
                                   std::span<const Duration> durations);
