@@ -39,8 +39,7 @@ class MemoryAccesses {
     if (lane.kind == LaneKind::kCompute) {
       SetComputing(block, costs_.device_of_rank[lane.rank], access);
     } else {
-      const bool is_with_host = lane.kind == LaneKind::kHostOut || lane.kind == LaneKind::kHostIn;
-      SetExchanging(block, is_with_host ? 1 : 2, access);
+      SetExchanging(block, access);
     }
     if (access.bound > 0) accesses_.push_back(access);
   }
@@ -81,10 +80,9 @@ class MemoryAccesses {
         std::min(1.0, numbers.memory_bandwidth.bytes_per_s() / bandwidth_.bytes_per_s());
   }
 
-  // `passes`: how often what is exchanged goes through this memory.
-  void SetExchanging(BlockId block, int passes, Access& access) const {
-    Bytes bytes;
-    for (const OpId id : schedule_.ops(block)) bytes += passes * schedule_.op(id).bytes;
+  void SetExchanging(BlockId block, Access& access) const {
+    Bytes bytes;  // that are read and written
+    for (const OpId id : schedule_.ops(block)) bytes += 2 * schedule_.op(id).bytes;
     access.bound = 1;
     access.demand =
         std::min(1.0, (bytes / bandwidth_).seconds() / (access.end - access.start).seconds());
@@ -114,9 +112,11 @@ class MemoryAccesses {
   std::vector<Access> accesses_;
 };
 
-// The memory that all of a task's ranks share on this lane; -1 where there is none.
+// The memory that all of a task's ranks share on this lane; -1 where there is none, and of
+// copies to and from a host.
 int MemoryOf(const Schedule& schedule, const Cluster& cluster, TaskId task, const LaneInfo& lane) {
-  if (lane.rank < 0) return -1;
+  const bool is_with_host = lane.kind == LaneKind::kHostOut || lane.kind == LaneKind::kHostIn;
+  if (lane.rank < 0 || is_with_host) return -1;
   const int memory = cluster.shared_memory(schedule.ranks()[lane.rank].device);
   if (lane.kind == LaneKind::kCompute || schedule.communicator(task) < 0) return memory;
   for (const std::vector<int32_t>& group : schedule.communicators()[schedule.communicator(task)]) {

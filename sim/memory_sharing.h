@@ -22,8 +22,8 @@
 namespace stagecraft {
 
 // By task, what it takes with that; `durations` are those `timeline` ran with. Empty
-// where nothing changes. Messages within the memory read and write it once, copies to and
-// from a host pass it once. Cost: tasks times lanes side by side.
+// where nothing changes. Messages within the memory read and write it once; copies to and
+// from a host are left out, as their port is narrow. Cost: tasks times lanes side by side.
 std::vector<Duration> ShareMemory(const Schedule& schedule, const Timeline& timeline,
                                   const BoundCosts& costs, const Cluster& cluster,
                                   std::span<const Duration> durations);

@@ -89,41 +89,36 @@ TEST(MemorySharingTest, TasksThatComputeTakeLessOfIt) {
   EXPECT_EQ(shared[1], 15_ms);
 }
 
-// Beside a task of 10 ms that takes the whole memory of device 0, something of as long that
-// device 0 sends so many bytes of. What both take.
-std::vector<Duration> BesideACopy(LaneKind kind, int to, int64_t bytes) {
+// A task of 10 ms that takes the whole memory of device 0, and beside it one that sends a
+// quarter of what it moves from there to device `to`. What both take.
+std::vector<Duration> BesideAMessage(int to) {
   Schedule::Builder builder;
   for (int r = 0; r < 3; ++r) builder.AddRank({.device = r});
   const Fabric pair{.ranks = 2, .nodes = 1, .ranks_per_node = 2, .intra = {}, .inter = {}};
   const OpId compute = builder.AddOp(Op::Elementwise(Bytes(kWhole)));
-  const OpId copy = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(bytes), pair));
+  const OpId message = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(kWhole / 4), pair));
   const Lane computes = builder.AddLane({0, LaneKind::kCompute});
-  const Lane sends = builder.AddLane({0, kind});
+  const Lane sends = builder.AddLane({0, LaneKind::kSendNext});
   builder.Add({&computes, 1}, {}, builder.AddBlock({&compute, 1}), Tag());
-  const TaskId sent = builder.Add({&sends, 1}, {}, builder.AddBlock({&copy, 1}), Tag());
-  if (to >= 0) builder.SetCommunicator(sent, builder.AddCommunicator({{0, to}}));
+  const TaskId sent = builder.Add({&sends, 1}, {}, builder.AddBlock({&message, 1}), Tag());
+  builder.SetCommunicator(sent, builder.AddCommunicator({{0, to}}));
   BoundCosts costs;
   costs.devices = {Switched().device};
   costs.devices[0].memory_bandwidth = Bandwidth(kDevice);
   costs.device_of_rank = {0, 0, 0};
   costs.estimates = {{{.time = 10_ms}, {.time = 10_ms}}};
   const std::vector<Duration> durations = {10_ms, 10_ms};
-  const Cluster cluster = Sharing(3, {{{0, 1}, Bandwidth(kDevice)}});
-  return ShareMemory(builder.Build(), Timeline({Duration(), Duration()}, durations), costs, cluster,
-                     durations);
+  return ShareMemory(builder.Build(), Timeline({Duration(), Duration()}, durations), costs,
+                     Sharing(3, {{{0, 1}, Bandwidth(kDevice)}}), durations);
 }
 
-// A quarter of what the memory moves meanwhile, read and written: each loses half of 10 ms.
+// It is read and written: each loses half of 10 ms.
 TEST(MemorySharingTest, AMessageWithinTheMemoryPassesItTwice) {
-  EXPECT_EQ(BesideACopy(LaneKind::kSendNext, 1, kWhole / 4), (std::vector<Duration>{15_ms, 15_ms}));
+  EXPECT_EQ(BesideAMessage(1), (std::vector<Duration>{15_ms, 15_ms}));
 }
 
 TEST(MemorySharingTest, AMessageToAnotherMemoryIsLeftOut) {
-  EXPECT_TRUE(BesideACopy(LaneKind::kSendNext, 2, kWhole / 4).empty());
-}
-
-TEST(MemorySharingTest, ACopyToTheHostPassesItOnce) {
-  EXPECT_EQ(BesideACopy(LaneKind::kHostOut, -1, kWhole / 2), (std::vector<Duration>{15_ms, 15_ms}));
+  EXPECT_TRUE(BesideAMessage(2).empty());
 }
 
 TEST(MemorySharingTest, ThreeLoseMoreThanTwo) {
