@@ -25,8 +25,7 @@ struct SuiteOptions {
 };
 
 // Distinct cases, always the same for equal options. A host's processor has cases of its
-// own. Ops of several devices
-// (collectives) are not among them.
+// own. Ops of several devices (collectives) are not among them.
 std::vector<ProfileCase> MakeSuite(const SuiteOptions& options);
 
 // An upper bound of what the suite takes: each op as slow as `share_of_peak` of
