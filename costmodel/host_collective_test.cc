@@ -36,7 +36,16 @@ TEST(HostCollectiveTest, StepsOfTheAlgorithms) {
   EXPECT_EQ(Time(On(4, OpKind::kAllReduce, 4'000'000)), 9060_us);
   EXPECT_EQ(Time(On(4, OpKind::kAllReduce, 4'000)), 36_us);
   EXPECT_EQ(Time(On(8, OpKind::kBroadcast, 1'000)), 33_us);
+  EXPECT_EQ(Time(On(8, OpKind::kBroadcast, 8'000'000)), 14100_us);
   EXPECT_EQ(Time(On(1, OpKind::kAllReduce, 4'000)), Duration());
+}
+
+// Two nodes of two ranks, 100 MB/s between them.
+TEST(HostCollectiveTest, BetweenNodesEveryStepIsAsSlowAsTheNetwork) {
+  Op op = On(4, OpKind::kAllGather, 4'000'000);
+  op.fabric.nodes = op.fabric.ranks_per_node = 2;
+  op.fabric.inter = {LinkKind::kNetwork, 50_us, Bandwidth(1e8)};
+  EXPECT_EQ(Time(op), 30150_us);
 }
 
 // No GPU launches anything: a step's host is its device.
