@@ -11,12 +11,12 @@ namespace stagecraft {
 namespace {
 
 constexpr double kElementBytes = 4;
-// How far a first guess may be off: hosts are very unlike.
+// How far a first guess may be off, as hosts are very unlike, and a site's few samples move it.
 constexpr double kSigma = 1;
-constexpr double kMoves = 0.5;  // by a site's few samples
+constexpr double kCalibration = 0.5;
 
 // Seconds.
-constexpr Constant kStart = {"start_s", 0.5e-6, true, kSigma, kMoves};
+constexpr Constant kStart = {"start_s", 0.5e-6, true, kSigma, kCalibration};
 
 // A few hundred samples, all of one processor.
 constexpr BoostingOptions kBoosting = {
@@ -51,7 +51,7 @@ class HostFamily : public TabledFamily {
 constexpr const char* kProductNames[] = {"log2 m",     "log2 n",     "log2 k",
                                          "log2 batch", "log2 m n k", "log2 operands/L2"};
 constexpr Constant kProductConstants[] = {
-    kStart, {"fraction", 0.9, true, 0.3, kMoves}, {"edge", 8, true, kSigma, kMoves}};
+    kStart, {"fraction", 0.9, true, 0.3, kCalibration}, {"edge", 8, true, kSigma, kCalibration}};
 
 class Products final : public HostFamily {
  public:
@@ -82,9 +82,9 @@ class Products final : public HostFamily {
 constexpr const char* kAttentionNames[] = {"log2 queries", "log2 keys",  "log2 head size",
                                            "log2 heads",   "log2 cells", "backward"};
 constexpr Constant kAttentionConstants[] = {kStart,
-                                            {"fraction", 0.7, true, 0.3, kMoves},
-                                            {"edge", 8, true, kSigma, kMoves},
-                                            {"element_s", 3e-9, true, kSigma, kMoves}};
+                                            {"fraction", 0.7, true, 0.3, kCalibration},
+                                            {"edge", 8, true, kSigma, kCalibration},
+                                            {"element_s", 3e-9, true, kSigma, kCalibration}};
 
 class Attentions final : public HostFamily {
  public:
@@ -110,7 +110,7 @@ class Attentions final : public HostFamily {
 };
 
 constexpr const char* kMoveNames[] = {"log2 bytes", "log2 bytes/L2"};
-constexpr Constant kMoveConstants[] = {kStart, {"fraction", 0.9, true, 0.3, kMoves}};
+constexpr Constant kMoveConstants[] = {kStart, {"fraction", 0.9, true, 0.3, kCalibration}};
 
 class Moves final : public HostFamily {
  public:
