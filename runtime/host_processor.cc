@@ -14,8 +14,8 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kProducts[] = {256, 384, 512};  // m, n and k alike
-constexpr double kSeconds = 0.5;              // that each op is run again and again
+constexpr int kProducts[] = {256, 512, 1024};  // m, n and k alike
+constexpr double kSeconds = 0.5;               // that each op is run again and again
 
 // How often an op is done in a second. The mean, not the best: what else a processor has to
 // do, in a step it does too.
