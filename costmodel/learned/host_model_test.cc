@@ -86,6 +86,17 @@ TEST(HostModelTest, ItsSamplesTeachAndTheModelSurvivesTheFile) {
   EXPECT_LT(sum / kOps, 0.05);
 }
 
+// Samples have sides of 16 to 1024.
+TEST(HostModelTest, ProductsBeyondTheSamplesKeepTheRateOfTheLargest) {
+  const LearnedModel model = LearnedModel::Fit(Samples(400));
+  for (const Op& op :
+       {Op::Gemm(DType::kBf16, 256, 51'200, 768), Op::Gemm(DType::kBf16, 51'200, 768, 256),
+        Op::Gemm(DType::kFp32, 4096, 4096, 4096)}) {
+    const double seconds = model.Predict({&op, 1}, Processor())[0].time.seconds();
+    EXPECT_NEAR(std::log(seconds / TimeOf(op).seconds()), 0, 0.1) << Describe(op);
+  }
+}
+
 TEST(HostModelTest, ASampleOfAnUnknownBoardIsLeftOutByName) {
   std::vector<Sample> samples = Samples(1);
   EXPECT_TRUE(CanPredict(samples[0]));
