@@ -53,6 +53,8 @@ TEST(HostLoopTest, AHostIsMeasuredPredictedAndCompared) {
       " --model gpt2-tiny --pp 2 --micro-batch 1 --global-batch 4 --seq 64 --cluster " + cluster;
   const nlohmann::json simulated =
       JsonOf("simulate --quiet --unfold --cost-model " + model + " --timeline " + predicted + plan);
+  // By the host's own samples: it is the same device in the cluster file and in the model.
+  EXPECT_GT(simulated["basis"]["learned"].get<double>(), 0);
   const nlohmann::json run =
       JsonOf("run --executor host --quiet --steps 5 --warm-up 1 -o " + measured + plan);
   const nlohmann::json compared = JsonOf("compare " + predicted + " " + measured);
