@@ -18,7 +18,7 @@ double Speeds::MostShare() const { return 1 / std::min({1.0, compute, intra, int
 
 Op ScaledModel::OnScaledLinks(const Op& op) const {
   Op scaled = op;
-  if (!IsCollective(op.kind) || op.fabric.intra.kind == LinkKind::kHost) return scaled;
+  if (!IsCollective(op.kind)) return scaled;
   scaled.fabric.intra.bandwidth = speeds_.intra * op.fabric.intra.bandwidth;
   scaled.fabric.inter.bandwidth = speeds_.inter * op.fabric.inter.bandwidth;
   scaled.sync.server.bandwidth = speeds_.inter * op.sync.server.bandwidth;

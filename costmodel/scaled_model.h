@@ -20,11 +20,11 @@ struct Speeds {
   double MostShare() const;
 };
 
-// Kernels take their time over Speeds::compute. A collective is what the model behind says
-// of its fabric with other bandwidths and the same latencies, but no less than
+// Kernels, and copies to hosts, take their time over Speeds::compute. A collective is what the
+// model behind says of its fabric with other bandwidths and the same latencies, but no less than
 // LeastShare() of its time and no more than MostShare(): a model's choice of algorithm
 // may jump where bandwidths do not. Times round up, so that both hold of every op to the
-// nanosecond. Links to hosts and what hosts launch stay as they are.
+// nanosecond. What hosts launch stays as it is.
 class ScaledModel : public CostModel {
  public:
   // `model` must outlive this one.

@@ -59,6 +59,13 @@ TEST(ScaledModelTest, CollectivesFollowTheirLinksAndKeepTheirLatency) {
   EXPECT_EQ(TimeOf(Reduction(100e9, 8e9), {.compute = 2}), Duration::Nanoseconds(12000));
 }
 
+// Between processors of a host, or boards that its memory joins.
+TEST(ScaledModelTest, LinksThroughAHostAreLinksToo) {
+  Op op = Reduction(8e9, 100e9);
+  op.fabric.intra.kind = LinkKind::kHost;
+  EXPECT_EQ(TimeOf(op, {.intra = 2}), Duration::Nanoseconds(7000));
+}
+
 TEST(ScaledModelTest, WhatJumpsStaysBetweenItsShares) {
   const Op near = Reduction(100e9, 15e9);
   const Duration before = TimeOf(near, {});
