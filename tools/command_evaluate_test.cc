@@ -137,7 +137,8 @@ TEST_F(EvaluateTest, TheTableNamesGroupsSizesAndWhatIsSkipped) {
             kExitOk);
   for (const char* part :
        {"81 samples in 1 files, split none, seed 1", "gemm", "overall", "over rows", "10-100 us",
-        "skipped\n  h100-sxm9-80gb  1 rows  is not in"}) {
+        "skipped\n  h100-sxm9-80gb  1 rows  is neither in the device catalogue nor in a "
+        "--cluster"}) {
     EXPECT_NE(out_.str().find(part), std::string::npos) << part << "\n" << out_.str();
   }
   const nlohmann::json report = Report({"--samples", file});
@@ -204,8 +205,8 @@ TEST_F(EvaluateTest, BadFilesAreNamed) {
   EXPECT_NE(Error({"--samples", header}).find("got no samples in"), std::string::npos);
   EXPECT_NE(Error({"--samples", Path("missing.csv")}).find("missing.csv"), std::string::npos);
   const std::string nothing = Error({"--samples", unknown});
-  EXPECT_NE(nothing.find("nothing is left to judge shipped by: h100-sxm9 is not in the device "
-                         "catalogue; did you mean"),
+  EXPECT_NE(nothing.find("nothing is left to judge shipped by: h100-sxm9 is neither in the "
+                         "device catalogue nor in a --cluster; did you mean"),
             std::string::npos)
       << nothing;
 }

@@ -25,7 +25,6 @@ LocalHost Four() {
   host.processor.l2 = Bytes(1 << 20);
   host.processors = 4;
   host.message = {LinkKind::kHost, 2_us, Bandwidth(7e9)};
-  host.together = Bandwidth(2e10);
   return host;
 }
 
@@ -39,17 +38,11 @@ TEST(LocalHostTest, AProcessorHasAnEvenPartOfTheMemory) {
   for (int i = 0; i < 4; ++i) {
     const Device& device = cluster.device(i);
     EXPECT_EQ(device.memory, Bytes(16'000'000'000));
-    EXPECT_EQ(device.memory_bandwidth, Bandwidth(5e9));
+    EXPECT_EQ(device.memory_bandwidth, Bandwidth(1e10));
     EXPECT_EQ(device.Peak(DType::kBf16), FlopRate(5e10));
   }
   EXPECT_TRUE(cluster.shared_memories().empty());
   EXPECT_EQ(cluster.DescribePair(0, 3, 1).intra, Four().message);
-}
-
-TEST(LocalHostTest, NoProcessorStreamsMoreThanOneAlone) {
-  LocalHost host = Four();
-  host.together = Bandwidth(8e10);
-  EXPECT_EQ(ClusterOf(host).device(0).memory_bandwidth, Bandwidth(1e10));
 }
 
 }  // namespace
