@@ -24,21 +24,22 @@ double Seconds(const Op& op, const Device& device) {
   const double nb = bytes / link.bandwidth.bytes_per_s();
   const double nc = kAccessesOfReduction * bytes / device.memory_bandwidth.bytes_per_s();
   const double rounds = std::ceil(std::log2(p));
-  const double gather = (p - 1) * (a + nb / p);
-  const double scatter = (p - 1) * (a + (nb + nc) / p);
+  const double parts = (p - 1) * (a + nb / p);
+  const double tree = rounds * (a + nb);
+  const double reduce = tree + rounds * nc;
   switch (op.kind) {
     case OpKind::kSendRecv:
       return a + nb;
     case OpKind::kAllGather:
     case OpKind::kAllToAll:
-      return gather;
+      return parts;
     case OpKind::kReduceScatter:
-      return scatter;
+      return reduce + parts;
     case OpKind::kBroadcast:
-      return std::min(rounds * (a + nb), (rounds + p - 1) * a + 2 * (p - 1) / p * nb);
+      return std::min(tree, (rounds + p - 1) * a + 2 * (p - 1) / p * nb);
     default:
       CHECK(op.kind == OpKind::kAllReduce);
-      return std::min(rounds * (a + nb + nc), scatter + gather);
+      return reduce + tree;
   }
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -20,7 +19,7 @@ namespace stagecraft {
 namespace {
 
 constexpr int64_t kShortMessage = 1 << 10;
-constexpr int64_t kLongMessages[] = {1 << 20, 4 << 20};
+constexpr int64_t kLongMessage = 4 << 20;
 constexpr int kMessages = 20;  // of each size, there and back
 
 // Messages there and back between ranks 0 and 1, each after the last, and one task that
@@ -38,10 +37,8 @@ struct Messages {
                              builder.AddLane({1, LaneKind::kCompute})};
     const int32_t there = builder.AddCommunicator({{0, 1}});
     const int32_t here = builder.AddCommunicator({{1, 0}});
-    std::vector<int64_t> sizes(std::begin(kLongMessages), std::end(kLongMessages));
-    sizes.push_back(kShortMessage);
     std::vector<TaskId> last;
-    for (const int64_t size : sizes) {
+    for (const int64_t size : {kLongMessage, kShortMessage}) {
       const Fabric pair{.ranks = 2, .nodes = 1, .ranks_per_node = 2, .intra = {}, .inter = {}};
       const OpId op = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(size), pair));
       const BlockId block = builder.AddBlock({&op, 1});
@@ -65,7 +62,7 @@ struct Messages {
 class MessageBuffers : public RankWork {
  public:
   explicit MessageBuffers(const Messages& messages)
-      : messages_(messages), buffer_(kLongMessages[1] / sizeof(float)) {}
+      : messages_(messages), buffer_(kLongMessage / sizeof(float)) {}
   void Run(TaskId, int) override {}
   std::span<float> Buffer(TaskId task, int) override {
     return {buffer_.data(), messages_.bytes[task] / sizeof(float)};
@@ -94,12 +91,9 @@ Link MeasureMessages(MpiWorld& world) {
     return Median(seconds);
   };
   const double latency = median(kShortMessage);
-  const auto [shorter, longer] = std::pair(median(kLongMessages[0]), median(kLongMessages[1]));
-  const auto more = static_cast<double>(kLongMessages[1] - kLongMessages[0]);
-  // Noise may make the longer ones as quick.
-  const double rate = std::max(more / std::max(longer - shorter, 1e-9),
-                               static_cast<double>(kLongMessages[1]) / longer);
-  return {LinkKind::kHost, Duration::Seconds(latency), Bandwidth(std::min(rate, 1e12))};
+  const double longer = std::max(median(kLongMessage) - latency, 1e-6);
+  const double rate = static_cast<double>(kLongMessage) / longer;
+  return {LinkKind::kHost, Duration::Seconds(latency), Bandwidth(rate)};
 }
 
 }  // namespace stagecraft

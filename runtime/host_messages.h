@@ -7,7 +7,7 @@
 namespace stagecraft {
 
 // A message between the first two ranks, as the executor sends them (HostExecutor): latency
-// by messages of 1 KiB, bandwidth by ones of 1 and 4 MiB. All ranks of the world call it
+// by messages of 1 KiB, bandwidth by what ones of 4 MiB take longer. All ranks of the world call it
 // together, two or more; the first has the answer.
 Link MeasureMessages(MpiWorld& world);
 

@@ -48,11 +48,15 @@ LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
                       const std::function<void(const std::string& line)>& line) {
   ChildProcess mpirun{
       {"mpirun", "--oversubscribe", "-n", std::to_string(ranks)},
-      // Ranks leave the processor to others by themselves (pauses.h): within MPI they would
-      // with locks held. They may be root's in containers.
-      {"OMPI_MCA_mpi_yield_when_idle=0", "OMPI_ALLOW_RUN_AS_ROOT=1",
+      {// Ranks leave the processor to others by themselves (pauses.h): within MPI they would
+       // with locks held.
+       "OMPI_MCA_mpi_yield_when_idle=0",
        // A message of so many bytes leaves at once, whatever its receiver does meanwhile.
-       "OMPI_MCA_btl_vader_eager_limit=65536", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}};
+       "OMPI_MCA_btl_vader_eager_limit=65536",
+       // What a collective takes for itself stays, and is not asked of the system each time.
+       "MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=1099511627776",
+       // In containers.
+       "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}};
   const bool fits = ranks <= static_cast<int>(std::thread::hardware_concurrency());
   // Two ranks may share a core that runs two threads.
   for (const char* word : {"--bind-to", fits ? "core:overload-allowed" : "none"}) {
