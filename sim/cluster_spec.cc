@@ -71,6 +71,10 @@ std::string Gigabytes(Bandwidth bandwidth) {
   return fmt::format("{:.4g} GB/s", bandwidth.bytes_per_s() * 1e-9);
 }
 
+const char* Noun(const Device& device) {
+  return device.generation == Generation::kHost ? "processor" : "GPU";
+}
+
 std::string DescribeGroup(const Cluster::NodeGroup& group) {
   const NodeType& type = group.type;
   const std::string idle =
@@ -78,8 +82,8 @@ std::string DescribeGroup(const Cluster::NodeGroup& group) {
   const std::string kind = Name(type.intra.kind);
   const std::string wiring = Name(type.wiring) == kind ? kind : Name(type.wiring) + (" " + kind);
   std::string text =
-      fmt::format("{} x {} with {}{} {} ({} {} a GPU", group.count, type.id, type.devices, idle,
-                  type.device.name, wiring, Gigabytes(type.intra.bandwidth));
+      fmt::format("{} x {} with {}{} {} ({} {} a {}", group.count, type.id, type.devices, idle,
+                  type.device.name, wiring, Gigabytes(type.intra.bandwidth), Noun(type.device));
   if (type.domain_nodes > 1) text += fmt::format(" across {} nodes", type.domain_nodes);
   if (type.nics > 0) {
     text += fmt::format(", network {} x {} a node", type.nics, Gigabytes(type.nic.bandwidth));
@@ -121,7 +125,7 @@ Cluster ParseCluster(const std::string& spec, const std::string& place) {
 }
 
 std::string DescribeCluster(const Cluster& cluster) {
-  std::string text = fmt::format("{} GPUs: ", cluster.device_count());
+  std::string text = fmt::format("{} {}s: ", cluster.device_count(), Noun(cluster.device(0)));
   for (size_t i = 0; i < cluster.groups().size(); ++i) {
     text += (i == 0 ? "" : " + ") + DescribeGroup(cluster.groups()[i]);
   }

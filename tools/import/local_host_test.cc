@@ -6,6 +6,7 @@
 #include "costmodel/units.h"
 #include "sim/cluster.h"
 #include "sim/cluster_proto.h"
+#include "sim/cluster_spec.h"
 
 namespace stagecraft {
 namespace {
@@ -43,6 +44,8 @@ TEST(LocalHostTest, AProcessorHasAnEvenPartOfTheMemory) {
   }
   EXPECT_TRUE(cluster.shared_memories().empty());
   EXPECT_EQ(cluster.DescribePair(0, 3, 1).intra, Four().message);
+  EXPECT_EQ(DescribeCluster(cluster),
+            "4 processors: 1 x local-host with 4 a processor (switched host 7 GB/s a processor)");
 }
 
 }  // namespace
