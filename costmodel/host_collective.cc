@@ -1,6 +1,5 @@
 #include "costmodel/host_collective.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "costmodel/check.h"
@@ -36,7 +35,7 @@ double Seconds(const Op& op, const Device& device) {
     case OpKind::kReduceScatter:
       return reduce + parts;
     case OpKind::kBroadcast:
-      return std::min(tree, (rounds + p - 1) * a + 2 * (p - 1) / p * nb);
+      return tree;
     default:
       CHECK(op.kind == OpKind::kAllReduce);
       return reduce + tree;

@@ -9,8 +9,7 @@
 //   all-gather       (p - 1) (a + n b / p), each part straight to everyone
 //   all-to-all       the same
 //   reduce           r (a + n (b + c)), a binomial tree
-//   broadcast        the least of a binomial tree, r (a + n b), and a scatter with an
-//                    all-gather, (r + p - 1) a + 2 (p - 1) n b / p
+//   broadcast        r (a + n b), a binomial tree
 //   reduce-scatter   a reduce, and each part from the root, (p - 1) (a + n b / p)
 //   all-reduce       a reduce, and a binomial tree back
 // Reducing reads two operands and writes one at the device's memory bandwidth. All ranks

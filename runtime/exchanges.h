@@ -15,7 +15,7 @@
 
 namespace stagecraft {
 
-// Nothing of it waits. Of threads that share it, one at a time calls.
+// Once it is made, nothing of it waits. Of threads that share it, one at a time calls.
 class Exchanges {
  public:
   // All outlive it. Makes the groups that the program needs: all ranks make theirs

@@ -37,10 +37,7 @@ class StepRun {
 
   void Run() {
     work_.BeginStep();
-    world_.Barrier();
-    int64_t origin[] = {world_.Now().ns()};
-    world_.Max(origin);
-    origin_ = Duration::Nanoseconds(origin[0]);
+    std::unique_lock setting_up(mutex_);
     const std::jthread looks([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
         std::this_thread::sleep_for(kLook);
@@ -48,6 +45,11 @@ class StepRun {
         if (lock) Advance();
       }
     });
+    world_.Barrier();
+    int64_t origin[] = {world_.Now().ns()};
+    world_.Max(origin);
+    origin_ = Duration::Nanoseconds(origin[0]);
+    setting_up.unlock();
     std::optional<int32_t> step;
     const auto next = [&] {
       step = board_.TakeCompute();

@@ -1,11 +1,9 @@
 #include "runtime/host_processor.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -15,7 +13,8 @@ namespace stagecraft {
 namespace {
 
 constexpr int kProducts[] = {256, 512, 1024};  // m, n and k alike
-constexpr double kSeconds = 0.5;               // that each op is run again and again
+constexpr Bytes kStreamed = Bytes(8 << 20);
+constexpr double kSeconds = 0.5;  // that each op is run again and again
 
 // How often an op is done in a second. The mean, not the best: what else a processor has to
 // do, in a step it does too.
@@ -41,14 +40,11 @@ std::string ProcessorInfo(const std::string& key) {
   return "";
 }
 
-// The highest clock; where the kernel does not govern it, as of a virtual machine, the one it
-// names.
+// The highest clock; a usual one where the kernel does not govern it, as of a virtual machine.
 double BoostClockHz() {
   double kilohertz = 0;
   std::ifstream("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq") >> kilohertz;
-  if (kilohertz > 0) return kilohertz * 1e3;
-  const double megahertz = std::strtod(ProcessorInfo("cpu MHz").c_str(), nullptr);
-  return megahertz > 0 ? megahertz * 1e6 : 2e9;
+  return kilohertz > 0 ? kilohertz * 1e3 : 2e9;
 }
 
 }  // namespace
@@ -56,13 +52,6 @@ double BoostClockHz() {
 std::string ProcessorName() {
   const std::string name = ProcessorInfo("model name");
   return name.empty() ? "cpu" : name;
-}
-
-int ProcessorCount() {
-  cpu_set_t usable;
-  if (sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);
-  // More than the set has room for.
-  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 Device NominalProcessor() {
@@ -91,8 +80,8 @@ Device MeasureProcessor(HostOps& ops) {
   }
   device.vector_peak = FlopRate(fastest);
   device.peak.fill(device.vector_peak);
-  device.memory_bandwidth = Bandwidth(static_cast<double>(kStreamedBlock.count()) *
-                                      RunsPerSecond(ops, Op::Elementwise(kStreamedBlock)));
+  device.memory_bandwidth = Bandwidth(static_cast<double>(kStreamed.count()) *
+                                      RunsPerSecond(ops, Op::Elementwise(kStreamed)));
   return device;
 }
 

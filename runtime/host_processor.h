@@ -12,15 +12,12 @@ namespace stagecraft {
 // "model name" of the first processor; "cpu" where the kernel does not say.
 std::string ProcessorName();
 
-// Processors of this host that this thread may run on.
-int ProcessorCount();
-
 // The device "host": one processor, and all of the memory. Its rate is that of the fastest
 // of some products (HostOps), in every format, since each is computed in 32 bits; its
-// memory's is what it reads and writes, kStreamedBlock at a time, which `ops` can take. Takes
-// about two seconds, in which all processors of the host are to do the same.
+// memory's is what it reads and writes, 8 MiB at a time. Takes about two seconds, in which all
+// processors of the host are to do the same. `ops` are made for kLargestRated at least.
 Device MeasureProcessor(HostOps& ops);
-inline constexpr Bytes kStreamedBlock = Bytes(8 << 20);
+inline constexpr Bytes kLargestRated = Bytes(12 << 20);
 
 // The same without a measurement: rates that any processor of these years has, for what
 // needs a device and not its times.

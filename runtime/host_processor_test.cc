@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "costmodel/device.h"
+#include "runtime/processor_count.h"
 
 namespace stagecraft {
 namespace {

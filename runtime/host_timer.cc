@@ -14,6 +14,7 @@
 #include "costmodel/check.h"
 #include "runtime/host_ops.h"
 #include "runtime/host_processor.h"
+#include "runtime/processor_count.h"
 
 namespace stagecraft {
 namespace {

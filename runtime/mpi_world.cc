@@ -46,9 +46,10 @@ int64_t ClockOffset(int rank, int size) {
 
 // As MPI_Wait(), but leaves the processor to other ranks meanwhile.
 void Wait(MPI_Request request) {
-  Pauses pauses;
-  for (int is_over = 0; is_over == 0; pauses.Pause()) {
+  for (Pauses pauses;; pauses.Pause()) {
+    int is_over = 0;
     MPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
+    if (is_over != 0) return;
   }
 }
 

@@ -7,9 +7,9 @@
 
 #include <cstring>
 #include <regex>
-#include <thread>
 
 #include "costmodel/check.h"
+#include "runtime/processor_count.h"
 
 namespace stagecraft {
 namespace {
@@ -57,7 +57,7 @@ LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
        "MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=1099511627776",
        // In containers.
        "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}};
-  const bool fits = ranks <= static_cast<int>(std::thread::hardware_concurrency());
+  const bool fits = ranks <= ProcessorCount();
   // Two ranks may share a core that runs two threads.
   for (const char* word : {"--bind-to", fits ? "core:overload-allowed" : "none"}) {
     mpirun.command.emplace_back(word);

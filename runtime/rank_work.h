@@ -9,8 +9,8 @@
 
 namespace stagecraft {
 
-// Calls for different tasks may come from two threads at once: one computes, the other
-// exchanges. What a task needs has been done before it.
+// Calls for different tasks may come from two threads at once: while one computes, the other
+// may exchange. What a task needs has been done before it.
 class RankWork {
  public:
   virtual ~RankWork() = default;

@@ -75,7 +75,7 @@ void Execute(MpiWorld& world, char** words) {
 }
 
 void MeasureHost(MpiWorld& world, const std::string& output) {
-  HostOps ops(kStreamedBlock);
+  HostOps ops(kLargestRated);
   LocalHost host;
   host.processors = world.size();
   world.Barrier();

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "costmodel/proto_file.h"
-#include "runtime/host_processor.h"
+#include "runtime/processor_count.h"
 #include "tools/host_ranks.h"
 
 namespace stagecraft {

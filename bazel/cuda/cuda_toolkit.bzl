@@ -11,6 +11,9 @@ _DEFAULT_HOME = "/usr/local/cuda"
 # Beside the toolkit's own: cuDNN's and NCCL's are packages of their own.
 _HEADERS = ["cuda_runtime.h", "cublasLt.h", "cudnn.h", "cupti.h", "nccl.h"]
 
+# Where Debian's packages of these put them; compilers look there anyway.
+_SYSTEM_INCLUDES = ["/usr/include", "/usr/include/x86_64-linux-gnu"]
+
 _RUNTIME = ["-lcudart_static", "-ldl", "-lrt", "-lpthread"]
 
 # Where a program looks for what it loads when it needs it: beside itself first.
@@ -20,10 +23,11 @@ def _cuda_toolkit_impl(ctx):
     home = ctx.os.environ.get("CUDA_HOME", "") or _DEFAULT_HOME
     has_cuda = home.startswith("/") and ctx.path(home + "/bin/nvcc").exists
     if has_cuda:
+        includes = [home + "/include"] + _SYSTEM_INCLUDES
         for header in _HEADERS:
-            if not ctx.path(home + "/include/" + header).exists:
+            if not any([ctx.path(folder + "/" + header).exists for folder in includes]):
                 # buildifier: disable=print
-                print("built without CUDA: {} has no include/{}".format(home, header))
+                print("built without CUDA: no {} in {}".format(header, ", ".join(includes)))
                 has_cuda = False
     ctx.file("BUILD", """package(default_visibility = ["//visibility:public"])
 cc_library(name = "cudart", linkopts = {})

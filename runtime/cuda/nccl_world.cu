@@ -77,30 +77,34 @@ void NcclWorld::MakeGroups(std::span<const StreamGroup> groups) {
   }
 }
 
+std::byte* NcclWorld::Scratch(size_t bytes) {
+  if (scratch_.bytes() < bytes) scratch_ = DeviceMemory(bytes);
+  return scratch_.get();
+}
+
 // Copies to the host block until they are done: what they copy is waited for before.
 void NcclWorld::Most(std::span<int64_t> values) {
   if (values.empty()) return;
-  const DeviceMemory memory(values.size_bytes());
+  std::byte* const memory = Scratch(values.size_bytes());
   cudaStream_t stream = stream_.get();
-  CHECK_CUDA(cudaMemcpyAsync(memory.get(), values.data(), values.size_bytes(),
-                             cudaMemcpyHostToDevice, stream));
-  CHECK_NCCL(
-      AllReduce(memory.get(), memory.get(), values.size(), ncclInt64, ncclMax, world_, stream));
+  CHECK_CUDA(
+      cudaMemcpyAsync(memory, values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream));
+  CHECK_NCCL(AllReduce(memory, memory, values.size(), ncclInt64, ncclMax, world_, stream));
   Wait(stream);
-  CHECK_CUDA(cudaMemcpy(values.data(), memory.get(), values.size_bytes(), cudaMemcpyDeviceToHost));
+  CHECK_CUDA(cudaMemcpy(values.data(), memory, values.size_bytes(), cudaMemcpyDeviceToHost));
 }
 
 std::vector<std::string> NcclWorld::Gather(const std::string& own) {
   std::array<char, 256> text = {};
   std::copy_n(own.data(), std::min(own.size(), text.size() - 1), text.data());
-  const DeviceMemory memory(text.size() * size_);
-  std::byte* const place = memory.get() + text.size() * rank_;
+  std::vector<char> all(text.size() * size_);
+  std::byte* const memory = Scratch(all.size());
+  std::byte* const place = memory + text.size() * rank_;
   cudaStream_t stream = stream_.get();
   CHECK_CUDA(cudaMemcpyAsync(place, text.data(), text.size(), cudaMemcpyHostToDevice, stream));
-  CHECK_NCCL(AllGather(place, memory.get(), text.size(), ncclChar, world_, stream));
+  CHECK_NCCL(AllGather(place, memory, text.size(), ncclChar, world_, stream));
   Wait(stream);
-  std::vector<char> all(memory.bytes());
-  CHECK_CUDA(cudaMemcpy(all.data(), memory.get(), all.size(), cudaMemcpyDeviceToHost));
+  CHECK_CUDA(cudaMemcpy(all.data(), memory, all.size(), cudaMemcpyDeviceToHost));
   std::vector<std::string> texts;
   for (int rank = 0; rank < size_; ++rank) texts.emplace_back(all.data() + text.size() * rank);
   return texts;
@@ -130,14 +134,21 @@ void NcclWorld::QueueCollective(OpKind kind, int32_t group, std::byte* buffer, i
     case OpKind::kBroadcast:
       CHECK_NCCL(Broadcast(numbers, numbers, count, ncclFloat, 0, members, stream));
       break;
-    case OpKind::kAllToAll:
+    case OpKind::kAllToAll: {
+      // An NCCL group is ended whatever fails in it: communicators are given up in another.
+      ncclResult_t status = ncclSuccess;
       CHECK_NCCL(GroupStart());
-      for (int peer = 0; peer < size; ++peer) {
-        CHECK_NCCL(Send(numbers + peer * share, share, ncclFloat, peer, members, stream));
-        CHECK_NCCL(Recv(numbers + count + peer * share, share, ncclFloat, peer, members, stream));
+      for (int peer = 0; peer < size && status == ncclSuccess; ++peer) {
+        status = nccl_->Send(numbers + peer * share, share, ncclFloat, peer, members, stream);
+        if (status != ncclSuccess) break;
+        status =
+            nccl_->Recv(numbers + count + peer * share, share, ncclFloat, peer, members, stream);
       }
-      CHECK_NCCL(GroupEnd());
+      const ncclResult_t ended = nccl_->GroupEnd();
+      nccl_->Check(status, "ncclSend or ncclRecv");
+      nccl_->Check(ended, "ncclGroupEnd");
       break;
+    }
     default:
       CHECK(false);
   }

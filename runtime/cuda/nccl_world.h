@@ -58,6 +58,7 @@ class NcclWorld {
 
  private:
   std::vector<ncclComm_t> Communicators() const;
+  std::byte* Scratch(size_t bytes);
 
   struct Group {
     ncclComm_t members = nullptr;  // none: of others
@@ -71,6 +72,9 @@ class NcclWorld {
   std::vector<Group> groups_;
   Stream stream_;
   DeviceMemory word_;  // of barriers
+  // Of Most() and Gather(); a piece of their own would be freed as an error leaves them, which
+  // waits for the board, and so for the process that is gone.
+  DeviceMemory scratch_;
 };
 
 }  // namespace stagecraft

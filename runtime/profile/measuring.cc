@@ -32,8 +32,8 @@ MeasuringRules RulesFor(const Device& device) {
           .least_batches = 2,
           .limit = 10_ms,
           .takes_mean = true,
-          .turns = 3,
-          .ops_in_turn = 64};
+          .ops_in_turn = 64,
+          .turns = 3};
 }
 
 Measurement Measure(TimedOp& op, const MeasuringRules& rules) {
@@ -56,7 +56,8 @@ Measurement Measure(TimedOp& op, const MeasuringRules& rules) {
     ++measured.batches;
     if (measured.batches < std::max(2, rules.least_batches)) continue;
     measured.spread = Sigma(logs);
-    const double error = kMedianOverMean * measured.spread / std::sqrt(measured.batches);
+    const double of_mean = measured.spread / std::sqrt(measured.batches);
+    const double error = rules.takes_mean ? of_mean : kMedianOverMean * of_mean;
     measured.reached_goal = error <= rules.goal;
     if (measured.reached_goal || spent >= rules.limit) break;
   }

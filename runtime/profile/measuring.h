@@ -15,7 +15,7 @@ struct MeasuringRules {
   int most_calls = 256;  // of a batch
   int least_batches = 5;
   int most_batches = 60;
-  // Enough batches: the standard error of their median is below this share of it.
+  // Enough batches: the standard error of their median, or mean, is below this share of it.
   double goal = 0.004;
   // No further batch after so much measured time, `least_batches` done.
   Duration limit = 30_ms;
@@ -24,8 +24,8 @@ struct MeasuringRules {
   bool takes_mean = false;
   // So many ops are measured in turn, each `turns` times, and each one's time is the mean
   // over its turns: where a device is quicker in one second than in the next.
-  int turns = 1;
   int ops_in_turn = 1;
+  int turns = 1;
 };
 
 // A processor is shared with whatever else its host does.

@@ -120,7 +120,7 @@ ProfileOutcome RunProfiler(std::span<const ProfileCase> suite,
         show({outcome.already + first + done_here, suite.size(), clock.Elapsed(), rest[i].one,
               state});
         profiler.TakeTurn(rest[i], outcome);
-        state = rest[i].state;
+        if (!rest[i].is_out) state = rest[i].state;
         begun = std::max(begun, i + 1);
       }
     }

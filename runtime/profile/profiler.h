@@ -54,9 +54,8 @@ struct ProfileOutcome {
   std::map<std::string, size_t> refused;  // by reason
 };
 
-// Hands each sample to `keep` as soon as it has had its turns, or those that the budget left
-// it. Cases in `done` are not
-// measured again.
+// Hands each sample to `keep` as soon as its case and those measured in turn with it have had
+// their turns, or as many as the budget left them. Cases in `done` are not measured again.
 ProfileOutcome RunProfiler(std::span<const ProfileCase> suite,
                            const std::unordered_set<ProfileCase>& done, OpTimer& timer,
                            const ProfilerOptions& options, ProfilerClock& clock,

@@ -15,6 +15,7 @@
 #include "tools/plan_memory.h"
 #include "tools/run/cuda_places.h"
 #include "tools/run/own_ranks.h"
+#include "tools/run/step_lines.h"
 
 namespace stagecraft {
 namespace {
@@ -33,9 +34,8 @@ TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const Cu
       setenv(name.c_str(), value.c_str(), 1);
     }
   }
-  if (process.rank == 0 && !request.quiet) {
-    run.progress = [&](int done) { err << fmt::format("step {}", done) << std::endl; };
-  }
+  StepLines lines(err, request.quiet || process.rank > 0);
+  run.progress = [&](int done) { lines.Show(fmt::format("step {}", done)); };
   CudaRunResult result = RunOnCuda(run);
   return {.schedule = schedule,
           .timeline = std::move(result.measured.timeline),

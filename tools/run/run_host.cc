@@ -9,11 +9,13 @@
 #include "costmodel/units.h"
 #include "proto/timeline.pb.h"
 #include "runtime/host_processor.h"
+#include "runtime/processor_count.h"
 #include "sim/cluster_proto.h"
 #include "sim/schedule_proto.h"
 #include "sim/timeline_record_proto.h"
 #include "tools/host_ranks.h"
 #include "tools/import/local_host.h"
+#include "tools/run/step_lines.h"
 
 namespace stagecraft {
 
@@ -29,14 +31,13 @@ TimelineRecord RunOnHost(const Schedule& schedule, const RunRequest& request, st
   const ScratchFolder folder;
   const std::string input = folder.File("schedule.pb"), output = folder.File("timeline.pb");
   WriteFileAtomically(input, ToProto(schedule).SerializeAsString());
+  StepLines lines(err, request.quiet);
   RunHostRanks(static_cast<int>(schedule.ranks().size()),
                {input, std::to_string(request.steps.warm_up.least),
                 std::to_string(request.steps.warm_up.time.ns()),
                 std::to_string(request.steps.measured.least),
                 std::to_string(request.steps.measured.time.ns()), output},
-               [&](const std::string& line) {
-                 if (!request.quiet) err << line << '\n';
-               });
+               [&](const std::string& line) { lines.Show(line); });
   TimelineProto timeline;
   ReadProtoFile(output, &timeline);
   return TimelineRecordFromProto(timeline, "timeline");
