@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   using namespace stagecraft;
   constexpr Command kCommands[] = {
       {"profile", "ops measured on a GPU: samples for fit and evaluate", RunProfile},
+      {"fit", "a cost model from measured samples, or adapted to a site", RunFit},
       {"import", "cluster files: this machine's GPUs (local-gpu), or what other tools print",
        RunImport},
       {"run", "a plan's step on real processors: its measured timeline", RunRun},
