@@ -37,7 +37,7 @@ class StepRun {
 
   void Run() {
     work_.BeginStep();
-    std::unique_lock setting_up(mutex_);
+    std::unique_lock setting_up(mutex_);  // one thread calls MPI
     const std::jthread looks([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
         std::this_thread::sleep_for(kLook);

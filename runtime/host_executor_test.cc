@@ -3,12 +3,10 @@
 #include "runtime/host_executor.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <span>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -17,6 +15,7 @@
 #include "costmodel/units.h"
 #include "runtime/mpi_world.h"
 #include "runtime/rank_launcher.h"
+#include "runtime/rank_testing.h"
 #include "runtime/rank_work.h"
 #include "sim/schedule.h"
 
@@ -76,9 +75,7 @@ int RunRank() {
 }
 
 TEST(HostExecutorTest, AMessageComesWhileALongOpIsComputed) {
-  char self[4096] = {};
-  ASSERT_GT(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
-  const LaunchEnd end = LaunchRanks(2, {self, "--rank"}, [](const std::string&) {});
+  const LaunchEnd end = LaunchSelf(2);
   EXPECT_EQ(end.exit_code, 0) << end.death;
 }
 
@@ -86,7 +83,5 @@ TEST(HostExecutorTest, AMessageComesWhileALongOpIsComputed) {
 }  // namespace stagecraft
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "--rank") return stagecraft::RunRank();
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
+  return stagecraft::RunRankOrTests(argc, argv, stagecraft::RunRank);
 }

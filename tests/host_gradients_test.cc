@@ -3,15 +3,15 @@
 // alone, the test starts itself again under mpirun for every number of ranks.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "runtime/host_executor.h"
 #include "runtime/mpi_world.h"
+#include "runtime/rank_launcher.h"
+#include "runtime/rank_testing.h"
 #include "sim/cluster.h"
 #include "sim/lowering.h"
 #include "sim/lowering_testing.h"
@@ -35,6 +35,8 @@ int OutOfOrder(const HostExecutor& executor) {
   return count;
 }
 
+void Say(const std::string& text) { std::fputs(RankLine(text).c_str(), stderr); }
+
 // The exit code of one rank of many.
 int RunRank() {
   MpiWorld world;
@@ -54,28 +56,23 @@ int RunRank() {
     const bool is_right = error < kMostGradientError && OutOfOrder(executor) == 0 &&
                           timeline.task_count() == schedule.task_count();
     if (!is_right) {
-      std::fprintf(stderr, "rank %d: %s: error %g, %d out of order\n", world.rank(),
-                   one.name.c_str(), error, OutOfOrder(executor));
+      Say(fmt::format("rank {}: {}: error {}, {} out of order", world.rank(), one.name, error,
+                      OutOfOrder(executor)));
       ++wrong;
     }
     ++run;
   }
   int64_t most[] = {wrong};
   world.Max(most);
-  if (world.rank() == 0) std::fprintf(stderr, "%d cases, %d wrong\n", run, wrong);
+  if (world.rank() == 0) Say(fmt::format("{} cases, {} wrong", run, wrong));
   return most[0] == 0 && run > 0 ? 0 : 1;
 }
 
 class HostGradientsTest : public testing::TestWithParam<int> {};
 
 TEST_P(HostGradientsTest, EveryOrderGivesThoseOfOneRank) {
-  char self[4096] = {};
-  ASSERT_GT(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
-  const std::string command = fmt::format(
-      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=0 "
-      "mpirun --oversubscribe -n {} {} --rank",
-      GetParam(), self);
-  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  const LaunchEnd end = LaunchSelf(GetParam());
+  EXPECT_EQ(end.exit_code, 0) << end.death;
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, HostGradientsTest, testing::Values(1, 2, 3, 4));
@@ -84,7 +81,5 @@ INSTANTIATE_TEST_SUITE_P(Ranks, HostGradientsTest, testing::Values(1, 2, 3, 4));
 }  // namespace stagecraft
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "--rank") return stagecraft::RunRank();
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
+  return stagecraft::RunRankOrTests(argc, argv, stagecraft::RunRank);
 }

@@ -17,8 +17,9 @@ if [[ $verb != measure && $verb != compare ]] || [ -z "$folder" ]; then
   exit 2
 fi
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-program=${STAGECRAFT:-$here/stagecraft_gpu}
-[ -x "$program" ] || program=$here/../stagecraft
+beside=$here/stagecraft_gpu
+[ -x "$beside" ] || beside=$here/../stagecraft
+program=${STAGECRAFT:-$beside}
 mkdir -p "$folder"
 
 parts_of() {
