@@ -8,59 +8,124 @@
 #include "search/plan_space.h"
 #include "search/space.h"
 #include "search/step_bound.h"
+#include "sim/placed_plan.h"
 
 namespace stagecraft {
 namespace {
 
-using Degrees = std::shared_ptr<const std::vector<PlanDegrees>>;
+// What is enumerated, whatever the cost model.
+struct Enumerated {
+  Enumerated(const SearchProblem& problem, std::vector<int> devices)
+      : degrees(problem, std::move(devices)) {}
+
+  const DegreeSpace degrees;
+  std::vector<DegreeChoice> choices;
+};
 
 class EqualStages : public PlanSpace {
  public:
-  EqualStages(const SearchProblem& problem, Degrees all)
-      : PlanSpace(problem), all_(std::move(all)), bound_(problem) {}
+  EqualStages(const SearchProblem& problem, std::shared_ptr<Enumerated> all)
+      : PlanSpace(problem), all_(std::move(all)), bound_(problem, all_->degrees.devices()) {
+    int rank = 0;
+    for (const int device : devices()) {
+      const int group = problem.cluster.device_group(device);
+      if (rank == 0 || group != runs_.back().group) runs_.push_back({group, 0});
+      runs_.back().end = ++rank;
+    }
+  }
 
-  size_t size() const override { return all_->size(); }
-  std::string name() const override { return "plans of equal stages"; }
+  // Puts the families in the order of their bounds.
+  void FindFamilies() {
+    for (const DegreeFamily& family : all_->degrees.Families()) {
+      const Duration least = bound_.StepTime(family);
+      rest_.push_back({LeastScore(problem(), least, Devices(family.devices)), family});
+    }
+    // The least last, and of equal ones the first.
+    std::reverse(rest_.begin(), rest_.end());
+    std::stable_sort(rest_.begin(), rest_.end(), [](const BoundFamily& a, const BoundFamily& b) {
+      return a.least_score > b.least_score;
+    });
+  }
+
+  size_t size() const override { return all_->choices.size(); }
+  std::optional<double> BoundOfRest() const override {
+    return rest_.empty() ? std::nullopt : std::optional(rest_.back().least_score);
+  }
+  void EnumerateMore() override {
+    if (rest_.empty()) return;
+    for (const DegreeChoice& choice : all_->degrees.ChoicesOf(rest_.back().family)) {
+      all_->choices.push_back(choice);
+    }
+    rest_.pop_back();
+  }
+  std::string name() const override {
+    const bool is_any = problem().choices.device_counts == DeviceCounts::kAny;
+    return is_any ? "plans of equal stages on any number of nodes" : "plans of equal stages";
+  }
   Duration LeastTime(size_t index) override { return bound_.StepTime(At(index)); }
   MemoryNeed LeastMemory(size_t index) override {
-    return {bound_.Memory(At(index)), problem().cluster.device(0).memory};
+    return {bound_.Memory(At(index)), problem().cluster.device(devices()[0]).memory};
   }
   std::vector<int> GroupDevices(size_t index) const override {
-    const PlanDegrees& d = At(index);
-    int left = d.tensor * d.context * d.pipeline * d.data;
-    std::vector<int> devices;
-    for (const Cluster::NodeGroup& group : problem().cluster.groups()) {
-      devices.push_back(std::min(left, group.count * group.type.devices));
-      left -= devices.back();
-    }
-    return devices;
+    return Devices(all_->choices[index].devices);
   }
   Plan Make(size_t index) const override {
-    return MakePlan(At(index), problem().workload, problem().cluster);
+    return MakePlanOn(devices(), At(index), problem().workload, problem().cluster);
   }
   std::string Describe(size_t index) const override {
-    const PlanDegrees& d = At(index);
+    const PlanDegrees d = At(index);
     return fmt::format("tp {}, cp {}, pp {}, dp {}, micro-batch {}, recompute {}, zero {}{}{}",
                        d.tensor, d.context, d.pipeline, d.data, d.micro_batch, Name(d.recompute),
                        d.zero, d.tensor > 1 && !d.sequence_parallel ? ", sp off" : "",
                        d.rank_order == kDefaultRankOrder ? "" : ", ranks " + d.rank_order);
   }
+  int Family(size_t index) const override { return all_->choices[index].order; }
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
     return std::make_unique<EqualStages>(other, all_);
   }
 
  private:
-  const PlanDegrees& At(size_t index) const { return (*all_)[index]; }
+  // Devices of one group of the cluster, ranks up to `end`.
+  struct Run {
+    int group = 0;
+    int end = 0;
+  };
+  struct BoundFamily {
+    double least_score = 0;
+    DegreeFamily family;
+  };
 
-  const Degrees all_;
+  const std::vector<int>& devices() const { return all_->degrees.devices(); }
+  PlanDegrees At(size_t index) const { return all_->degrees.Degrees(all_->choices[index]); }
+
+  // The first of these, by group of the cluster.
+  std::vector<int> Devices(int count) const {
+    std::vector<int> by_group(problem().cluster.groups().size());
+    int begin = 0;
+    for (const Run& run : runs_) {
+      if (begin < count) by_group[run.group] += std::min(count, run.end) - begin;
+      begin = run.end;
+    }
+    return by_group;
+  }
+
+  const std::shared_ptr<Enumerated> all_;
   StepBound bound_;
+  std::vector<Run> runs_;
+  std::vector<BoundFamily> rest_;  // by bound, the least last
 };
 
 }  // namespace
 
+std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem, std::vector<int> devices) {
+  auto space = std::make_unique<EqualStages>(
+      problem, std::make_shared<Enumerated>(problem, std::move(devices)));
+  space->FindFamilies();
+  return space;
+}
+
 std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem) {
-  return std::make_unique<EqualStages>(
-      problem, std::make_shared<const std::vector<PlanDegrees>>(EnumerateDegrees(problem)));
+  return MakeEqualStages(problem, AllDevices(problem.cluster));
 }
 
 }  // namespace stagecraft

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <queue>
 #include <utility>
+#include <vector>
 
 #include "search/candidate.h"
 #include "search/findings.h"
@@ -14,12 +16,58 @@ namespace stagecraft {
 namespace {
 
 // Evaluated side by side; the same at any number of threads.
-constexpr size_t kWave = 64;
+constexpr size_t kMostOfAWave = 64;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Candidate {
   size_t index = 0;  // in the space
   double bound = 0;
+
+  // In a heap the least bound is on top, of equal ones the first.
+  friend bool operator<(const Candidate& a, const Candidate& b) {
+    return a.bound != b.bound ? a.bound > b.bound : a.index > b.index;
+  }
+};
+
+// Candidates that wait: of each family by bound. Families take turns, so that one whose bounds
+// are loose does not keep the others from being looked at.
+class Queue {
+ public:
+  void Add(int family, const Candidate& candidate) {
+    if (by_family_.size() <= static_cast<size_t>(family)) by_family_.resize(family + 1);
+    by_family_[family].push(candidate);
+    ++size_;
+  }
+  size_t size() const { return size_; }
+
+  // The least of all; infinity where none waits.
+  double LeastBound() const {
+    double least = kInfinity;
+    for (const Heap& heap : by_family_) {
+      if (!heap.empty()) least = std::min(least, heap.top().bound);
+    }
+    return least;
+  }
+
+  // The next one whose bound is below that; nothing where none is.
+  std::optional<size_t> Take(double bound) {
+    for (size_t tried = 0; tried < by_family_.size(); ++tried) {
+      Heap& heap = by_family_[turn_];
+      turn_ = (turn_ + 1) % by_family_.size();
+      if (heap.empty() || heap.top().bound >= bound) continue;
+      const size_t index = heap.top().index;
+      heap.pop();
+      --size_;
+      return index;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using Heap = std::priority_queue<Candidate>;
+  std::vector<Heap> by_family_;
+  size_t turn_ = 0;
+  size_t size_ = 0;
 };
 
 class Search {
@@ -28,41 +76,66 @@ class Search {
       : problem_(problem), space_(space), findings_(problem, space, options) {}
 
   SearchResult Run() {
-    BoundAll();
-    size_t next = 0;
-    while (next < queue_.size() && queue_[next].bound < findings_.WorstKept() &&
-           !findings_.IsSpent()) {
-      next = EvaluateWave(next);
-      const double best = findings_.best_score();
-      const double bound = next < queue_.size() ? std::min(queue_[next].bound, best) : best;
-      findings_.Report(static_cast<int64_t>(queue_.size() - next), best, bound);
+    QueueFrom(0);
+    // The first waves are small, so that a short budget finds a plan, too.
+    for (size_t wave = 1; findings_.MayGoOn(); wave = std::min(2 * wave, kMostOfAWave)) {
+      EnumerateWhatMayBeLeast();
+      const std::vector<size_t> taken = TakeWave(findings_.Room(wave));
+      if (taken.empty()) break;
+      Evaluate(taken);
+      findings_.Report(static_cast<int64_t>(queue_.size()), findings_.best_score(),
+                       std::min(LeastUnseen(), findings_.best_score()));
     }
-    return Finish(next);
+    return Finish();
   }
 
  private:
-  void BoundAll() {
-    for (size_t i = 0; i < space_.size(); ++i) {
-      const MemoryNeed memory = space_.LeastMemory(i);
-      if (memory.Share() > 1) {
-        findings_.NoteStates(memory, i);
-        continue;
-      }
-      queue_.push_back({i, space_.Bound(i)});
-    }
-    std::sort(queue_.begin(), queue_.end(), [](const Candidate& a, const Candidate& b) {
-      return a.bound != b.bound ? a.bound < b.bound : a.index < b.index;
-    });
+  double LeastUnseen() const {
+    return std::min(queue_.LeastBound(), space_.BoundOfRest().value_or(kInfinity));
   }
 
-  size_t EvaluateWave(size_t first) {
-    size_t last = first + findings_.Room(std::min(kWave, queue_.size() - first));
-    const double worst = findings_.WorstKept();
-    while (last > first && queue_[last - 1].bound >= worst) --last;
-    std::vector<std::optional<RankedPlan>> wave(last - first);
-    tbb::parallel_for(first, last, [&](size_t i) { wave[i - first] = Evaluate(queue_[i].index); });
-    for (size_t i = first; i < last; ++i) Keep(std::move(wave[i - first]), queue_[i].index);
-    return last;
+  // Enumerates while a plan that is not enumerated yet may score less than all that wait, and
+  // be kept. A budget ends it where some wait.
+  void EnumerateWhatMayBeLeast() {
+    while (const std::optional<double> rest = space_.BoundOfRest()) {
+      if (*rest > queue_.LeastBound() || *rest >= findings_.WorstKept()) return;
+      if (queue_.size() > 0 && findings_.IsSpent()) return;
+      const size_t before = space_.size();
+      space_.EnumerateMore();
+      QueueFrom(before);
+    }
+  }
+
+  void QueueFrom(size_t from) {
+    for (size_t i = from; i < space_.size(); ++i) {
+      const double bound = space_.Bound(i);
+      if (bound < kInfinity) queue_.Add(space_.Family(i), {i, bound});
+    }
+  }
+
+  // The next plans to evaluate, at most so many: none whose states alone do not fit.
+  std::vector<size_t> TakeWave(size_t most) {
+    std::vector<size_t> wave;
+    while (wave.size() < most) {
+      const std::optional<size_t> next = queue_.Take(findings_.WorstKept());
+      if (!next) break;
+      const MemoryNeed memory = space_.LeastMemory(*next);
+      if (memory.Share() <= 1) {
+        wave.push_back(*next);
+        continue;
+      }
+      findings_.NoteStates(memory, *next);
+      if (findings_.IsSpent()) break;
+      EnumerateWhatMayBeLeast();
+    }
+    return wave;
+  }
+
+  void Evaluate(const std::vector<size_t>& indices) {
+    std::vector<std::optional<RankedPlan>> found(indices.size());
+    tbb::parallel_for(size_t{0}, indices.size(),
+                      [&](size_t i) { found[i] = Evaluate(indices[i]); });
+    for (size_t i = 0; i < indices.size(); ++i) Keep(std::move(found[i]), indices[i]);
   }
 
   // Nothing where its orders need more memory than they may use.
@@ -83,21 +156,18 @@ class Search {
     }
   }
 
-  // Plans from `next` on were not looked at.
-  SearchResult Finish(size_t next) {
+  SearchResult Finish() {
     const double best = findings_.best_score();
-    const bool is_done = next == queue_.size() || queue_[next].bound >= findings_.WorstKept();
-    const double unseen = next < queue_.size() ? queue_[next].bound : kInfinity;
+    const double unseen = LeastUnseen();
     const double bound = std::min(unseen, best);
     const bool has_plan = !findings_.result().plans.empty();
-    return findings_.Finish(bound == kInfinity ? 0 : bound,
-                            has_plan && (is_done || unseen >= best));
+    return findings_.Finish(bound == kInfinity ? 0 : bound, has_plan && unseen >= best);
   }
 
   const SearchProblem& problem_;
   PlanSpace& space_;
   Findings findings_;
-  std::vector<Candidate> queue_;
+  Queue queue_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// All plans of a space, best bound first: branch and bound whose answer is proven.
+// The plans of a space, best bound first: branch and bound whose answer is proven.
 #pragma once
 
 #include "search/plan_space.h"
@@ -7,13 +7,14 @@
 
 namespace stagecraft {
 
-// Bounds every candidate, then evaluates them from the least bound upwards until the
-// next bound is no less than the worst plan to return. A plan that the bound's memory
-// rules out is never evaluated. The problem must have no FindErrors(). Runs on all cores;
-// without a budget of seconds the answer is the same on any number of them.
+// Enumerates and evaluates plans from the least bound upwards until no other can score less
+// than the worst plan to return. Families of the space (PlanSpace::Family) take turns, each by
+// its own bounds. A plan that the bound's memory rules out is never evaluated. At least one
+// wave is evaluated, whatever the budget. The problem must have no FindErrors(). Runs on all
+// cores; without a budget of seconds the answer is the same on any number of them.
 //
-// Cost: a bound each, n log n to sort them, and an evaluation for those
-// whose bound is below the answer.
+// Cost: of n enumerated plans a bound each, n log n to order them, and an evaluation for
+// those whose bound is below the answer.
 SearchResult SearchExhaustively(const SearchProblem& problem, PlanSpace& space,
                                 const SearchOptions& options);
 

@@ -50,7 +50,7 @@ SearchExplanation ExplainSearch(const SearchProblem& problem, PlanSpace& space,
   if (problem.cluster.homogeneous()) return explanation;
   const std::optional<Budget> left = budget->Left(explanation.evaluated, watch.Seconds());
   if (left) {
-    explanation.mixing = CompareKinds(problem, space, *left);
+    explanation.mixing = CompareKinds(problem, *left);
     explanation.mixing->Offer(problem, best);
   }
   explanation.is_cut_short = explanation.is_cut_short || !left;

@@ -9,11 +9,16 @@ Findings::Findings(const SearchProblem& problem, const PlanSpace& space,
                    const SearchOptions& options)
     : space_(space), options_(options), ranker_(problem) {
   result_.space = space.name();
-  result_.candidates = static_cast<int64_t>(space.size());
 }
 
 bool Findings::IsSpent() const {
   return options_.budget.IsSpent(result_.evaluated, watch_.Seconds());
+}
+
+bool Findings::MayGoOn() const {
+  if (!IsSpent()) return true;
+  const std::atomic<bool>* stop = options_.budget.stop;
+  return result_.evaluated == 0 && (stop == nullptr || !stop->load());
 }
 
 size_t Findings::Room(size_t wanted) const {
@@ -56,6 +61,7 @@ double Findings::WorstKept() const {
 }
 
 SearchResult Findings::Finish(double bound, bool is_optimal) {
+  result_.candidates = static_cast<int64_t>(space_.size());
   result_.bound = bound;
   result_.is_optimal = is_optimal;
   if (result_.plans.empty()) result_.obstacle = obstacle_.Text(space_);

@@ -27,6 +27,9 @@ class Findings {
   const SearchResult& result() const { return result_; }  // so far
 
   bool IsSpent() const;
+  // Whether another wave may be evaluated. The first may whatever the budget, so that there is
+  // an answer, unless somebody stopped the search.
+  bool MayGoOn() const;
   // Of so many more evaluations those that the budget has room for.
   size_t Room(size_t wanted) const;
   void Report(int64_t left, double best, double bound) const;

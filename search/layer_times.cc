@@ -31,17 +31,31 @@ std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const ShardS
   }
   const Schedule schedule = builder.Build();
   const std::vector<Estimate> estimates = problem.model.Predict(schedule.distinct_ops(), device);
+  const auto compute_of = [&](BlockId block) {
+    Duration sum;
+    for (const OpId op : schedule.ops(block)) {
+      const bool computes = !IsCollective(schedule.distinct_ops()[op].kind);
+      if (computes) sum += estimates[op].time;
+    }
+    return sum;
+  };
   std::vector<LayerTimes> times;
   for (size_t kind = 0; kind < blocks.size(); ++kind) {
     const auto [forward, backward] = blocks[kind];
     const BlockTimes there = TimesOf(schedule, forward, estimates);
-    LayerTimes own{there.device, Duration(), there.host};
+    LayerTimes own{.forward = there.device,
+                   .backward = {},
+                   .launches = there.host,
+                   .forward_compute = compute_of(forward),
+                   .backward_compute = {}};
     if (!problem.given.forward_only) {
       const BlockTimes back = TimesOf(schedule, backward, estimates);
       own.backward = back.device;
+      own.backward_compute = compute_of(backward);
       own.launches += back.host;
       if (RecomputesWhole(problem.workload.kinds[kind], spec)) {
         own.backward += there.device;
+        own.backward_compute += own.forward_compute;
         own.launches += there.host;
       }
     }

@@ -16,6 +16,9 @@ struct LayerTimes {
   Duration forward;
   Duration backward;  // with what is computed again; zero where there is none
   Duration launches;  // of the host, for both
+  // Of these what computes: without collectives.
+  Duration forward_compute;
+  Duration backward_compute;
 };
 
 // By kind of layer.

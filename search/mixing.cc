@@ -1,44 +1,15 @@
 #include "search/mixing.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <map>
 #include <memory>
 #include <utility>
 
+#include "search/device_kinds.h"
 #include "search/exhaustive.h"
-#include "search/space_views.h"
+#include "search/plan_space.h"
 #include "search/stopwatch.h"
 
 namespace stagecraft {
 namespace {
-
-// By group of the cluster the index of its kind among `kinds`, which gets the first group
-// of each.
-std::vector<int> KindOfGroups(const Cluster& cluster, std::vector<int>* kinds) {
-  std::vector<int> kind_of_group;
-  const std::vector<Cluster::NodeGroup>& groups = cluster.groups();
-  for (size_t g = 0; g < groups.size(); ++g) {
-    const auto is_alike = [&](int first) {
-      return groups[first].type.device == groups[g].type.device;
-    };
-    const auto found = std::find_if(kinds->begin(), kinds->end(), is_alike);
-    kind_of_group.push_back(static_cast<int>(found - kinds->begin()));
-    if (found == kinds->end()) kinds->push_back(static_cast<int>(g));
-  }
-  return kind_of_group;
-}
-
-std::vector<int> KindsUsed(const std::vector<int>& group_devices,
-                           const std::vector<int>& kind_of_group) {
-  std::vector<int> kinds;
-  for (size_t g = 0; g < group_devices.size(); ++g) {
-    if (group_devices[g] > 0) kinds.push_back(kind_of_group[g]);
-  }
-  std::sort(kinds.begin(), kinds.end());
-  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
-  return kinds;
-}
 
 // Less is better.
 double Weight(const SearchProblem& problem, const RankedPlan& ranked) {
@@ -48,37 +19,29 @@ double Weight(const SearchProblem& problem, const RankedPlan& ranked) {
 
 }  // namespace
 
-Mixing CompareKinds(const SearchProblem& problem, PlanSpace& space, const Budget& budget) {
+Mixing CompareKinds(const SearchProblem& problem, const Budget& budget) {
   const Stopwatch watch;
-  Mixing mixing;
-  const std::vector<int> kind_of_group = KindOfGroups(problem.cluster, &mixing.kinds);
-  std::map<std::vector<int>, std::vector<size_t>> plans;
-  for (size_t i = 0; i < space.size(); ++i) {
-    plans[KindsUsed(space.GroupDevices(i), kind_of_group)].push_back(i);
-  }
+  const DeviceKinds kinds = KindsOf(problem.cluster);
+  Mixing mixing{.kinds = kinds.first_groups, .answers = {}};
   int64_t evaluated = 0;
-  for (auto& [kinds, indices] : plans) {
-    mixing.answers.emplace_back().kinds = kinds;
+  for (std::vector<int>& choice : ChoicesOfKinds(kinds.count())) {
+    const std::unique_ptr<PlanSpace> space = MakeSpaceOfKinds(problem, choice);
+    if (space->size() == 0 && !space->BoundOfRest()) continue;
+    KindsAnswer& answer = mixing.answers.emplace_back();
+    answer.kinds = std::move(choice);
     const std::optional<Budget> left = budget.Left(evaluated, watch.Seconds());
     if (!left) continue;
-    const std::unique_ptr<PlanSpace> own = SomeOf(space, std::move(indices));
-    SearchResult result = SearchExhaustively(problem, *own, {.budget = *left});
+    SearchResult result = SearchExhaustively(problem, *space, {.budget = *left});
     evaluated += result.evaluated;
-    KindsAnswer& answer = mixing.answers.back();
     // Without a plan the bound is 0 where all were looked at.
     answer.is_optimal = result.is_optimal || (result.plans.empty() && result.bound == 0);
     if (!result.plans.empty()) answer.best = std::move(result.plans[0]);
   }
-  std::stable_sort(
-      mixing.answers.begin(), mixing.answers.end(),
-      [](const KindsAnswer& a, const KindsAnswer& b) { return a.kinds.size() < b.kinds.size(); });
   return mixing;
 }
 
 void Mixing::Offer(const SearchProblem& problem, const RankedPlan& ranked) {
-  std::vector<int> all;
-  const std::vector<int> own =
-      KindsUsed(ranked.evaluation.group_devices, KindOfGroups(problem.cluster, &all));
+  const std::vector<int> own = KindsOf(problem.cluster).Used(ranked.evaluation.group_devices);
   for (KindsAnswer& answer : answers) {
     if (answer.kinds != own || (answer.best && answer.best->score <= ranked.score)) continue;
     answer.best = ranked;

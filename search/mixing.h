@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "search/plan_space.h"
 #include "search/problem.h"
 #include "search/solution.h"
 
@@ -35,9 +34,9 @@ struct Mixing {
   const KindsAnswer* WithMore() const;
 };
 
-// The best plan of each choice of kinds, as SearchExhaustively() finds it within the
-// plans of the space that use these kinds. The budget is shared out: evaluations and
-// seconds count for all together.
-Mixing CompareKinds(const SearchProblem& problem, PlanSpace& space, const Budget& budget);
+// The best plan of each choice of kinds, as SearchExhaustively() finds it in
+// MakeSpaceOfKinds(): the spaces that a search of the whole cluster joins. The budget is shared
+// out: evaluations and seconds count for all together.
+Mixing CompareKinds(const SearchProblem& problem, const Budget& budget);
 
 }  // namespace stagecraft

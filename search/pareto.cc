@@ -56,6 +56,7 @@ class Search {
 
  private:
   void BoundAll() {
+    while (space_.BoundOfRest() && !findings_.IsSpent()) space_.EnumerateMore();
     for (size_t i = 0; i < space_.size(); ++i) {
       const MemoryNeed memory = space_.LeastMemory(i);
       const Duration least = space_.LeastTime(i);
@@ -135,9 +136,12 @@ class Search {
 
   SearchResult Finish(size_t next) {
     while (next < queue_.size() && IsBeaten(queue_[next].bound)) ++next;
-    const bool is_done = next == queue_.size();
+    const std::optional<double> rest = space_.BoundOfRest();
+    const bool is_done = next == queue_.size() && !rest;
     const bool has_plan = !plans_.empty();
-    double bound = is_done ? Best() : std::min(Best(), queue_[next].bound.step);
+    double bound = Best();
+    if (next < queue_.size()) bound = std::min(bound, queue_[next].bound.step);
+    if (rest) bound = std::min(bound, *rest);
     if (is_done && !has_plan) bound = 0;
     std::sort(plans_.begin(), plans_.end(), [&](const RankedPlan& a, const RankedPlan& b) {
       if (a.score != b.score) return a.score < b.score;

@@ -1,9 +1,12 @@
 // PlanSpace: plans that a search may choose from, by number, with what is known of each
-// before it is simulated.
+// before it is simulated. There may be millions, so they are enumerated as a search comes to
+// them.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +31,13 @@ class PlanSpace {
   explicit PlanSpace(const SearchProblem& problem) : problem_(problem) {}
   virtual ~PlanSpace() = default;
 
+  // Of the plans that are enumerated so far; a plan keeps its number.
   virtual size_t size() const = 0;
+  // No plan that is not enumerated yet scores less; nothing once all are.
+  virtual std::optional<double> BoundOfRest() const { return std::nullopt; }
+  // Enumerates some more plans, those that BoundOfRest() speaks of first. Does nothing once all
+  // are. Takes some milliseconds at most.
+  virtual void EnumerateMore() {}
   // In words: "plans of equal stages".
   virtual std::string name() const = 0;
   // No more than its step takes; Duration::Max() where it cannot be made.
@@ -42,10 +51,13 @@ class PlanSpace {
   virtual Plan Make(size_t index) const = 0;
   // The choices, a few words each.
   virtual std::string Describe(size_t index) const = 0;
-  // The same plans, by the same numbers, with bounds for a problem that differs in its
-  // cost model alone. This space outlives it.
+  // Plans whose bounds are equally tight have the same number: plans of one order of passes.
+  virtual int Family(size_t index) const = 0;
+  // The plans that are enumerated so far, by the same numbers, with bounds for a problem that
+  // differs in its cost model alone. This space outlives it and is not enumerated further.
   virtual std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const = 0;
 
+  void EnumerateAll();
   // No more than CostOf() its step.
   double LeastCost(size_t index);
   // No more than the plan's Score(); infinity where it cannot be made.
@@ -56,14 +68,35 @@ class PlanSpace {
   const SearchProblem& problem_;
 };
 
-// All of EnumerateDegrees(), for clusters of one kind of node.
+// The best score that a step of at least so long on these devices may have, of a plan of
+// which nothing else is known.
+double LeastScore(const SearchProblem& problem, Duration least_time,
+                  std::span<const int> group_devices);
+
+// Equal stages and replicas (DegreeSpace) on devices of one kind, in the order given.
+std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem, std::vector<int> devices);
+// The same on all devices of the cluster.
 std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem);
 
-// For clusters of several kinds of node, each a pool: 1F1B pipelines whose stages each lie
-// in one pool, pool after pool in any order, some pools unused. All stages have equally
-// many replicas and one micro-batch size; tensor degrees and blocks are each pool's own,
-// the blocks shared out so that the slowest stage is as fast as it can be with what fits
-// (by states and saved activations). Its bound is StepBound's, stage by stage.
+// For clusters of several groups of nodes, each a pool: 1F1B pipelines whose stages each lie
+// in one pool, pool after pool in any order. All stages have equally many replicas and one
+// micro-batch size; tensor degrees and blocks are each pool's own, the blocks shared out so
+// that the slowest stage is as fast as it can be with what fits (by states and saved
+// activations). Its bound is StepBound's, stage by stage. Plans use devices of all these kinds
+// (KindsOf() the cluster) and of no other.
+std::unique_ptr<PlanSpace> MakePooledStages(const SearchProblem& problem,
+                                            const std::vector<int>& kinds);
+// The same with any kinds: some pools may stay unused.
 std::unique_ptr<PlanSpace> MakePooledStages(const SearchProblem& problem);
+
+// Everything that is tried of plans with devices of all these kinds and of no other: of one
+// kind the equal stages on all of its devices and on those in nodes of one type, and stages
+// in pools.
+std::unique_ptr<PlanSpace> MakeSpaceOfKinds(const SearchProblem& problem,
+                                            const std::vector<int>& kinds);
+// Everything that is tried on the cluster: equal stages where its nodes are alike, else what
+// MakeSpaceOfKinds() tries of every choice of kinds, so that no part of the cluster does
+// better alone.
+std::unique_ptr<PlanSpace> MakePlanSpace(const SearchProblem& problem);
 
 }  // namespace stagecraft

@@ -10,89 +10,14 @@
 namespace stagecraft {
 namespace {
 
-class Enumeration {
- public:
-  explicit Enumeration(const SearchProblem& problem)
-      : problem_(problem),
-        workload_(problem.workload),
-        blocks_(workload_.layer_count() - 2),
-        pools_(PoolsOf(problem.cluster)) {}
-
-  std::vector<PooledPlan> Run() {
-    const PlanDegrees& given = problem_.given;
-    const Choices& choices = problem_.choices;
-    int most = 0;
-    for (const Pool& pool : pools_) most = std::max(most, pool.devices);
-    for (int data = 1; data <= most; ++data) {
-      if (given.global_batch % data != 0 || (given.data != 0 && given.data != data)) continue;
-      for (int64_t size = 1; size <= kMostMicroBatch; ++size) {
-        if (given.global_batch / data % size != 0 || !Allows(choices.micro_batches, size)) continue;
-        for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
-          if (!Allows(choices.recomputes, recompute)) continue;
-          for (const std::string& rank_order : RankOrders()) {
-            AddRuns({data, size, recompute, rank_order, {}});
-          }
-        }
-      }
-    }
-    return std::move(all_);
-  }
-
- private:
-  bool TensorFits(int tensor) const {
-    return FindTensorError(workload_, tensor).empty() && Allows(problem_.choices.tensor, tensor);
-  }
-
-  std::vector<std::string> RankOrders() const {
-    const std::vector<std::string>& asked = problem_.choices.rank_orders;
-    return asked.empty() ? std::vector<std::string>{kDefaultRankOrder} : asked;
-  }
-
-  // Of two rank orders that make no difference the default is tried.
-  bool IsNew(const PooledPlan& plan) const {
-    if (plan.rank_order == kDefaultRankOrder) return true;
-    const std::string usual = kDefaultRankOrder;
-    if (!Allows(problem_.choices.rank_orders, usual)) return true;
-    return std::any_of(plan.runs.begin(), plan.runs.end(), [&](const PoolRun& run) {
-      return RankOrderMatters(problem_.cluster, {.first_device = pools_[run.pool].first,
-                                                 .devices = run.stages * run.tensor * plan.data,
-                                                 .set_devices = run.tensor,
-                                                 .stages = run.stages,
-                                                 .replicas = plan.data,
-                                                 .are_all = plan.runs.size() == 1});
-    });
-  }
-
-  // Another pool behind those of the plan so far, or none.
-  void AddRuns(const PooledPlan& so_far) {
-    int stages = 0;
-    for (const PoolRun& run : so_far.runs) stages += run.stages;
-    if (stages > 0 && Allows(problem_.choices.pipeline, stages) && IsNew(so_far)) {
-      all_.push_back(so_far);
-    }
-    for (size_t p = 0; p < pools_.size(); ++p) {
-      const auto is_used = [&](const PoolRun& run) { return run.pool == static_cast<int>(p); };
-      if (std::any_of(so_far.runs.begin(), so_far.runs.end(), is_used)) continue;
-      const Pool& pool = pools_[p];
-      for (int tensor = 1; tensor <= std::min(kMostTensor, pool.node_devices); tensor *= 2) {
-        const int room = pool.devices / (tensor * so_far.data);
-        if (room == 0 || !TensorFits(tensor)) continue;
-        for (int count = room; count > 0; count /= 2) {
-          if (stages + count > blocks_) continue;
-          PooledPlan plan = so_far;
-          plan.runs.push_back({static_cast<int>(p), tensor, count});
-          AddRuns(plan);
-        }
-      }
-    }
-  }
-
-  const SearchProblem& problem_;
-  const Workload& workload_;
-  const int blocks_;
-  const std::vector<Pool> pools_;
-  std::vector<PooledPlan> all_;
-};
+std::vector<std::string> PooledRankOrders(const SearchProblem& problem) {
+  std::vector<std::string> orders = problem.choices.rank_orders;
+  if (orders.empty()) orders.push_back(kDefaultRankOrder);
+  std::erase_if(orders, [](const std::string& order) {
+    return order != kDefaultRankOrder && order != kStagesFirstRankOrder;
+  });
+  return orders;
+}
 
 }  // namespace
 
@@ -113,8 +38,106 @@ std::vector<int> PooledPlan::GroupDevices(size_t pools) const {
   return devices;
 }
 
-std::vector<PooledPlan> EnumeratePooled(const SearchProblem& problem) {
-  return Enumeration(problem).Run();
+int PooledZero(const SearchProblem& problem, int data) {
+  const bool is_plain = problem.given.gradient_sync.method == SyncMethod::kAllReduce;
+  return data > 1 && is_plain && !problem.given.forward_only ? 1 : 0;
+}
+
+PooledEnumeration::PooledEnumeration(const SearchProblem& problem, std::vector<int> kinds)
+    : problem_(problem),
+      all_kinds_(KindsOf(problem.cluster)),
+      kinds_(std::move(kinds)),
+      blocks_(problem.workload.layer_count() - 2),
+      pools_(PoolsOf(problem.cluster)) {}
+
+bool PooledEnumeration::AllowsPools(int data) const {
+  const Choices& choices = problem_.choices;
+  return Allows(choices.context, 1) && Allows(choices.expert, 1) && Allows(choices.chunks, 1) &&
+         Allows(choices.orders, PipelineOrder::kOneForwardOneBackward) &&
+         Allows(choices.zeros, PooledZero(problem_, data));
+}
+
+std::vector<PooledPlan> PooledEnumeration::Families() const {
+  const PlanDegrees& given = problem_.given;
+  const Choices& choices = problem_.choices;
+  int most = 0;
+  for (size_t p = 0; p < pools_.size(); ++p) {
+    if (MayUse(static_cast<int>(p))) most = std::max(most, pools_[p].devices);
+  }
+  std::vector<PooledPlan> families;
+  for (int data = 1; data <= most; ++data) {
+    if (given.global_batch % data != 0 || (given.data != 0 && given.data != data)) continue;
+    if (!AllowsPools(data)) continue;
+    for (int64_t size = 1; size <= kMostMicroBatch; ++size) {
+      if (given.global_batch / data % size != 0 || !Allows(choices.micro_batches, size)) continue;
+      for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
+        if (!Allows(choices.recomputes, recompute)) continue;
+        for (const std::string& rank_order : PooledRankOrders(problem_)) {
+          families.push_back({data, size, recompute, rank_order, {}});
+        }
+      }
+    }
+  }
+  return families;
+}
+
+std::vector<PooledPlan> PooledEnumeration::PlansOf(const PooledPlan& family) const {
+  std::vector<PooledPlan> all;
+  AddRuns(family, all);
+  return all;
+}
+
+std::vector<int> PooledEnumeration::TensorDegrees(const Pool& pool) const {
+  std::vector<int> degrees;
+  for (int tensor = 1; tensor <= std::min(kMostTensor, pool.node_devices); tensor *= 2) {
+    const bool fits = FindTensorError(problem_.workload, tensor).empty();
+    if (fits && Allows(problem_.choices.tensor, tensor)) degrees.push_back(tensor);
+  }
+  return degrees;
+}
+
+bool PooledEnumeration::MayUse(int pool) const {
+  return kinds_.empty() ||
+         std::find(kinds_.begin(), kinds_.end(), all_kinds_.of_groups[pool]) != kinds_.end();
+}
+
+// Of two rank orders that make no difference the default is tried.
+bool PooledEnumeration::IsNew(const PooledPlan& plan) const {
+  if (plan.rank_order == kDefaultRankOrder) return true;
+  const std::string usual = kDefaultRankOrder;
+  if (!Allows(problem_.choices.rank_orders, usual)) return true;
+  return std::any_of(plan.runs.begin(), plan.runs.end(), [&](const PoolRun& run) {
+    return RankOrderMatters(problem_.cluster, {.first_device = pools_[run.pool].first,
+                                               .devices = run.stages * run.tensor * plan.data,
+                                               .set_devices = run.tensor,
+                                               .stages = run.stages,
+                                               .replicas = plan.data,
+                                               .are_all = plan.runs.size() == 1});
+  });
+}
+
+// Another pool behind those of the plan so far, or none.
+void PooledEnumeration::AddRuns(const PooledPlan& so_far, std::vector<PooledPlan>& all) const {
+  int stages = 0;
+  for (const PoolRun& run : so_far.runs) stages += run.stages;
+  const bool has_kinds =
+      kinds_.empty() || all_kinds_.Used(so_far.GroupDevices(pools_.size())) == kinds_;
+  if (stages > 0 && has_kinds && Allows(problem_.choices.pipeline, stages) && IsNew(so_far)) {
+    all.push_back(so_far);
+  }
+  for (int p = 0; p < static_cast<int>(pools_.size()); ++p) {
+    const auto is_used = [&](const PoolRun& run) { return run.pool == p; };
+    if (!MayUse(p) || std::any_of(so_far.runs.begin(), so_far.runs.end(), is_used)) continue;
+    const Pool& pool = pools_[p];
+    for (const int tensor : TensorDegrees(pool)) {
+      for (int count = pool.devices / (tensor * so_far.data); count > 0; count /= 2) {
+        if (stages + count > blocks_) continue;
+        PooledPlan plan = so_far;
+        plan.runs.push_back({p, tensor, count});
+        AddRuns(plan, all);
+      }
+    }
+  }
 }
 
 }  // namespace stagecraft

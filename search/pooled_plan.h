@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
+#include "search/device_kinds.h"
 #include "search/problem.h"
 #include "sim/plan.h"
 
@@ -38,9 +39,40 @@ struct PooledPlan {
   std::vector<int> GroupDevices(size_t pools) const;
 };
 
-// Those that a problem leaves to choose from, each once, sorted by the order of the
-// choices; ranks in the default order unless others are asked for. Of a pool's devices: as many
-// stages as fit, half of them, a quarter, ...
-std::vector<PooledPlan> EnumeratePooled(const SearchProblem& problem);
+// The plans over pools that a problem leaves to choose from, each once, in families that
+// differ in their runs alone. Sorted by the order of the choices; ranks in the default order
+// unless others are asked for. Of a pool's devices: as many stages as fit, half of them, a
+// quarter, ... Empty where the choices want what plans over pools do not have: several context
+// or expert ranks, several chunks, another order than 1F1B, or other sharing than
+// ResolveDegrees() chooses.
+class PooledEnumeration {
+ public:
+  // With devices of all these kinds (KindsOf()) and of no other; empty: of any. The problem
+  // outlives it.
+  PooledEnumeration(const SearchProblem& problem, std::vector<int> kinds);
+
+  const std::vector<Pool>& pools() const { return pools_; }
+  // Plans without runs.
+  std::vector<PooledPlan> Families() const;
+  // Those of a family, with their runs.
+  std::vector<PooledPlan> PlansOf(const PooledPlan& family) const;
+  // Tensor degrees of a stage in a pool.
+  std::vector<int> TensorDegrees(const Pool& pool) const;
+  bool MayUse(int pool) const;
+
+ private:
+  bool AllowsPools(int data) const;
+  bool IsNew(const PooledPlan& plan) const;
+  void AddRuns(const PooledPlan& so_far, std::vector<PooledPlan>& all) const;
+
+  const SearchProblem& problem_;
+  const DeviceKinds all_kinds_;
+  const std::vector<int> kinds_;
+  const int blocks_;
+  const std::vector<Pool> pools_;
+};
+
+// What ResolveDegrees() chooses of ZeRO's stages for so many replicas.
+int PooledZero(const SearchProblem& problem, int data);
 
 }  // namespace stagecraft

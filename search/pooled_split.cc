@@ -25,11 +25,8 @@ PooledSplit::PooledSplit(const SearchProblem& problem)
       pools_(PoolsOf(problem.cluster)) {}
 
 Plan PooledSplit::Common(const PooledPlan& choice) const {
-  // As ResolveDegrees() chooses it.
-  const bool is_plain = problem_.given.gradient_sync.method == SyncMethod::kAllReduce;
-  const bool shares_states = choice.data > 1 && is_plain && !problem_.given.forward_only;
   return PlanWithoutStages(problem_, choice.micro_batch, problem_.given.sequence_parallel != 0,
-                           shares_states ? 1 : 0);
+                           PooledZero(problem_, choice.data));
 }
 
 const PooledSplit::LayerKindCosts& PooledSplit::Kind(const PooledPlan& plan, int pool,
@@ -53,6 +50,11 @@ PooledSplit::LayerKindCosts PooledSplit::Measure(const PooledPlan& choice, int p
   stage.replicas.assign(choice.data, devices);  // one stands for all
   probe.stages = {stage};
   return {MeasureLayers(problem_, probe), MeasureLayerMemory(problem_, probe, 1)};
+}
+
+const std::vector<LayerTimes>& PooledSplit::LayersIn(PooledPlan plan, int pool, int tensor) const {
+  plan.data = 1;
+  return Kind(plan, pool, tensor).times;
 }
 
 LayerTimes PooledSplit::StageTimes(const PooledPlan& plan, const std::vector<PooledStage>& stages,

@@ -34,6 +34,9 @@ class PooledSplit {
   // with one micro-batch in flight for each stage behind and a stage's own; empty where
   // memory, or blocks, are too few.
   std::vector<PooledStage> Split(const PooledPlan& plan) const;
+  // What each kind of layer takes in a pool, of one micro-batch; the same for any number of
+  // replicas.
+  const std::vector<LayerTimes>& LayersIn(PooledPlan plan, int pool, int tensor) const;
   // Of one micro-batch.
   LayerTimes StageTimes(const PooledPlan& plan, const std::vector<PooledStage>& stages,
                         size_t s) const;

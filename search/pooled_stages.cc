@@ -2,32 +2,66 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <queue>
 #include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
 #include "search/plan_space.h"
 #include "search/pool_placement.h"
+#include "search/pooled_bound.h"
 #include "search/pooled_plan.h"
 #include "search/pooled_split.h"
 
 namespace stagecraft {
 namespace {
 
-using PooledPlans = std::shared_ptr<const std::vector<PooledPlan>>;
+// What is enumerated, whatever the cost model.
+using PooledPlans = std::shared_ptr<std::vector<PooledPlan>>;
 
 class PooledStages : public PlanSpace {
  public:
   // Blocks are shared out as `base` does it; nullptr: by the problem's own costs.
-  PooledStages(const SearchProblem& problem, PooledPlans all, const PooledSplit* base)
+  PooledStages(const SearchProblem& problem, std::vector<int> kinds, PooledPlans all,
+               const PooledSplit* base)
       : PlanSpace(problem),
+        enumeration_(problem, std::move(kinds)),
         all_(std::move(all)),
         pools_(PoolsOf(problem.cluster)),
         own_(problem),
-        split_(base != nullptr ? *base : own_) {}
+        split_(base != nullptr ? *base : own_),
+        bound_(problem, enumeration_, own_) {}
+
+  void FindFamilies() {
+    for (PooledPlan& family : enumeration_.Families()) {
+      const double least = LeastScore(problem(), bound_.OfFamily(family), {});
+      Wait(least, std::move(family));
+    }
+  }
 
   size_t size() const override { return all_->size(); }
+  std::optional<double> BoundOfRest() const override {
+    return rest_.empty() ? std::nullopt : std::optional(rest_.top().least_score);
+  }
+  void EnumerateMore() override {
+    if (rest_.empty()) return;
+    PooledPlan next = std::move(waiting_[rest_.top().index]);
+    rest_.pop();
+    if (!next.runs.empty()) {
+      all_->push_back(std::move(next));
+      return;
+    }
+    for (PooledPlan& plan : enumeration_.PlansOf(next)) {
+      const double least =
+          LeastScore(problem(), bound_.OfPlan(plan), plan.GroupDevices(pools_.size()));
+      Wait(least, std::move(plan));
+    }
+  }
   std::string name() const override { return "plans of stages in pools"; }
+  int Family(size_t) const override {
+    return static_cast<int>(PipelineOrder::kOneForwardOneBackward);
+  }
 
   Duration LeastTime(size_t index) override {
     const PooledPlan& plan = (*all_)[index];
@@ -97,21 +131,48 @@ class PooledStages : public PlanSpace {
   }
 
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
-    return std::make_unique<PooledStages>(other, all_, &split_);
+    return std::make_unique<PooledStages>(other, std::vector<int>(), all_, &split_);
   }
 
  private:
+  // A family, or a plan whose blocks are not shared out yet.
+  struct Waiting {
+    double least_score = 0;
+    size_t index = 0;  // in waiting_
+
+    // In a heap the least score is on top, of equal ones the first.
+    friend bool operator<(const Waiting& a, const Waiting& b) {
+      return a.least_score != b.least_score ? a.least_score > b.least_score : a.index > b.index;
+    }
+  };
+
+  void Wait(double least_score, PooledPlan plan) {
+    rest_.push({least_score, waiting_.size()});
+    waiting_.push_back(std::move(plan));
+  }
+
+  const PooledEnumeration enumeration_;
   const PooledPlans all_;
   const std::vector<Pool> pools_;
   const PooledSplit own_;
   const PooledSplit& split_;
+  const PooledBound bound_;
+  std::vector<PooledPlan> waiting_;
+  std::priority_queue<Waiting> rest_;
 };
 
 }  // namespace
 
+std::unique_ptr<PlanSpace> MakePooledStages(const SearchProblem& problem,
+                                            const std::vector<int>& kinds) {
+  auto space = std::make_unique<PooledStages>(problem, kinds,
+                                              std::make_shared<std::vector<PooledPlan>>(), nullptr);
+  space->FindFamilies();
+  return space;
+}
+
 std::unique_ptr<PlanSpace> MakePooledStages(const SearchProblem& problem) {
-  return std::make_unique<PooledStages>(
-      problem, std::make_shared<const std::vector<PooledPlan>>(EnumeratePooled(problem)), nullptr);
+  return MakePooledStages(problem, {});
 }
 
 }  // namespace stagecraft

@@ -1,7 +1,6 @@
 #include "search/problem.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -18,29 +17,6 @@ void CheckAtLeastOne(const char* name, const std::vector<T>& values,
                      std::vector<std::string>& errors) {
   for (const T value : values) {
     if (value < 1) errors.push_back(fmt::format("{}: got {}, want at least 1", name, value));
-  }
-}
-
-// What cannot be asked for of stages in pools.
-void CheckPooled(const SearchProblem& problem, std::vector<std::string>& errors) {
-  const Choices& choices = problem.choices;
-  std::vector<std::string> asked;
-  if (!choices.context.empty()) asked.push_back("cp");
-  if (!choices.expert.empty()) asked.push_back("ep");
-  if (!choices.chunks.empty()) asked.push_back("vpp");
-  if (!choices.orders.empty()) asked.push_back("schedule");
-  if (!choices.zeros.empty()) asked.push_back("zero");
-  if (choices.fewer_devices) asked.push_back("fewer devices");
-  if (!asked.empty()) {
-    errors.push_back(fmt::format(
-        "cluster: {} has several kinds of node, for which {} cannot be asked for: what can are "
-        "tp, pp, micro-batch, recompute, rank order and sequence parallelism",
-        problem.cluster.name(), fmt::join(asked, " and ")));
-  }
-  for (const std::string& order : choices.rank_orders) {
-    if (order == kDefaultRankOrder || order == kStagesFirstRankOrder) continue;
-    errors.push_back(fmt::format("rank order: got {}, want {} or {} on several kinds of node",
-                                 order, kDefaultRankOrder, kStagesFirstRankOrder));
   }
 }
 
@@ -105,7 +81,6 @@ std::vector<std::string> FindErrors(const SearchProblem& problem) {
           Name(order)));
     }
   }
-  if (!problem.cluster.homogeneous()) CheckPooled(problem, errors);
   if (!problem.prices.empty() && problem.prices.size() != problem.cluster.groups().size()) {
     errors.push_back(fmt::format("prices: got {}, want one for each of the {} groups of nodes",
                                  problem.prices.size(), problem.cluster.groups().size()));

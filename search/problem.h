@@ -24,6 +24,12 @@ namespace stagecraft {
 enum class Objective { kStepTime, kCost, kMemory };
 const char* Name(Objective objective);
 
+// How many of the cluster's devices a plan uses. kAll: every one. kHalves: all, the first
+// half of the nodes, a quarter of them, ... and of a single node half of its devices, a
+// quarter, ... kAny: any number of whole nodes, and of a single node any number of its
+// devices.
+enum class DeviceCounts { kAll, kHalves, kAny };
+
 // What to choose from; of a list that is empty, everything that can be lowered.
 struct Choices {
   std::vector<int> tensor, context, expert, pipeline, chunks;
@@ -33,9 +39,7 @@ struct Choices {
   std::vector<int> zeros;
   // As of ParseRankOrder(); empty: kDefaultRankOrder and kStagesFirstRankOrder.
   std::vector<std::string> rank_orders;
-  // Besides all devices: the first half of the nodes, a quarter of them, ... and of a
-  // single node half of its devices, a quarter, ...
-  bool fewer_devices = false;
+  DeviceCounts device_counts = DeviceCounts::kAll;
 };
 
 // Whether one of these lists has the value, or is empty.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "costmodel/memo_model.h"
@@ -25,30 +26,56 @@ struct Candidate {
   bool may_fit = true;
 };
 
-// Every plan that may fit, by its floor.
-std::vector<Candidate> FloorsOf(PlanSpace& space, std::span<const SeenPlan> all_seen) {
-  std::vector<bool> fits(space.size(), true);
-  std::vector<Duration> simulated(space.size());
-  for (const SeenPlan& seen : all_seen) {
-    if (!seen.is_fixed) continue;
-    fits[seen.index] = seen.fits;
-    simulated[seen.index] = seen.unshared_time;
+// Plans that may fit, by their floors, as far as they are enumerated.
+class Candidates {
+ public:
+  Candidates(PlanSpace& space, std::span<const SeenPlan> seen) : space_(space), seen_(seen) {}
+
+  size_t size() const { return by_floor_.size(); }
+  Candidate& operator[](size_t index) { return by_floor_[index]; }
+
+  // Enumerates all whose floor may be below that, while spent() says no.
+  template <typename Spent>
+  void EnumerateBelow(double score, Spent spent) {
+    for (std::optional<double> rest = space_.BoundOfRest(); rest && *rest < score && !spent();
+         rest = space_.BoundOfRest()) {
+      space_.EnumerateMore();
+    }
+    if (known_ == space_.size()) return;
+    AddFrom(std::exchange(known_, space_.size()));
+    std::sort(by_floor_.begin(), by_floor_.end(), [](const Candidate& a, const Candidate& b) {
+      return a.floor != b.floor ? a.floor < b.floor : a.index < b.index;
+    });
   }
-  const SearchProblem& problem = space.problem();
-  std::vector<Candidate> candidates;
-  for (size_t i = 0; i < space.size(); ++i) {
-    if (!fits[i] || space.LeastMemory(i).Share() > 1) continue;
-    const Duration least = std::max(space.LeastTime(i), simulated[i]);
-    if (least == Duration::Max()) continue;
+  // Whether all whose floor may be below that are enumerated.
+  bool HasAllBelow(double score) const { return space_.BoundOfRest().value_or(score) >= score; }
+
+ private:
+  void AddFrom(size_t first) {
+    const size_t count = space_.size() - first;
+    std::vector<bool> fits(count, true);
+    std::vector<Duration> simulated(count);
+    for (const SeenPlan& seen : seen_) {
+      if (!seen.is_fixed || seen.index < first) continue;
+      fits[seen.index - first] = seen.fits;
+      simulated[seen.index - first] = seen.unshared_time;
+    }
+    const SearchProblem& problem = space_.problem();
     const bool counts_cost = problem.objective == Objective::kCost;
-    const double rate = counts_cost ? CostRate(problem, space.GroupDevices(i)) : 1;
-    candidates.push_back({i, least.seconds() * rate});
+    for (size_t i = first; i < space_.size(); ++i) {
+      if (!fits[i - first]) continue;
+      const Duration least = std::max(space_.LeastTime(i), simulated[i - first]);
+      if (least == Duration::Max()) continue;
+      const double rate = counts_cost ? CostRate(problem, space_.GroupDevices(i)) : 1;
+      by_floor_.push_back({i, least.seconds() * rate});
+    }
   }
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return a.floor != b.floor ? a.floor < b.floor : a.index < b.index;
-  });
-  return candidates;
-}
+
+  PlanSpace& space_;
+  const std::span<const SeenPlan> seen_;
+  size_t known_ = 0;  // plans of the space that were looked at
+  std::vector<Candidate> by_floor_;
+};
 
 class Change {
  public:
@@ -56,7 +83,7 @@ class Change {
       : scaled_(problem.model, change.speeds),
         memo_(scaled_),
         problem_(WithModel(problem, memo_)),
-        space_(space.Under(problem_)),
+        base_(space),
         least_share_(change.speeds.LeastShare() * kRounding) {
     answer_.change = change;
   }
@@ -64,14 +91,18 @@ class Change {
   // `spent` says whether so many evaluations leave nothing of the budget.
   // Notes which candidates do not fit, whatever the change.
   template <typename Spent>
-  ChangedAnswer Run(const RankedPlan& old, std::vector<Candidate>& candidates, Spent spent) {
+  ChangedAnswer Run(const RankedPlan& old, Candidates& candidates, Spent spent) {
     answer_.old_score = ranker_.Rank(old.plan).score;
     ++answer_.evaluated;
+    const double most = answer_.old_score / least_share_;
+    candidates.EnumerateBelow(most, [&] { return spent(answer_.evaluated); });
+    const bool has_all = candidates.HasAllBelow(most);
+    space_ = base_.Under(problem_);
     size_t next = 0;
     while (next < candidates.size() && MayWin(candidates[next]) && !spent(answer_.evaluated)) {
       next = EvaluateWave(candidates, next);
     }
-    answer_.is_optimal = next == candidates.size() || !MayWin(candidates[next]);
+    answer_.is_optimal = has_all && (next == candidates.size() || !MayWin(candidates[next]));
     return std::move(answer_);
   }
 
@@ -79,11 +110,13 @@ class Change {
   double Best() const { return answer_.better ? answer_.better->score : answer_.old_score; }
   bool MayWin(const Candidate& candidate) const { return candidate.floor * least_share_ < Best(); }
 
-  size_t EvaluateWave(std::vector<Candidate>& candidates, size_t next) {
+  size_t EvaluateWave(Candidates& candidates, size_t next) {
     std::vector<Candidate*> wave;
     for (; next < candidates.size() && wave.size() < kWave && MayWin(candidates[next]); ++next) {
       Candidate& candidate = candidates[next];
-      if (candidate.may_fit && space_->Bound(candidate.index) < Best()) wave.push_back(&candidate);
+      if (!candidate.may_fit || space_->Bound(candidate.index) >= Best()) continue;
+      candidate.may_fit = space_->LeastMemory(candidate.index).Share() <= 1;
+      if (candidate.may_fit) wave.push_back(&candidate);
     }
     std::vector<std::optional<RankedPlan>> ranked(wave.size());
     tbb::parallel_for(size_t{0}, wave.size(), [&](size_t i) {
@@ -106,7 +139,8 @@ class Change {
   const ScaledModel scaled_;
   const MemoModel memo_;
   const SearchProblem problem_;
-  const std::unique_ptr<PlanSpace> space_;
+  const PlanSpace& base_;
+  std::unique_ptr<PlanSpace> space_;  // what is enumerated of `base_`, with the changed costs
   PlanRanker ranker_{problem_};
   const double least_share_;
   ChangedAnswer answer_;
@@ -138,7 +172,7 @@ std::vector<ChangedAnswer> FindSensitivity(const SearchProblem& problem, PlanSpa
                                            const std::vector<SpeedChange>& changes,
                                            const Budget& budget) {
   const Stopwatch clock;
-  std::vector<Candidate> candidates = FloorsOf(space, seen);
+  Candidates candidates(space, seen);
   std::vector<ChangedAnswer> answers;
   int64_t evaluated = 0;
   for (const SpeedChange& change : changes) {

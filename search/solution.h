@@ -75,7 +75,7 @@ struct SeenPlan {
 struct SearchResult {
   std::vector<RankedPlan> plans;  // best first; equal scores in the order of the space
   std::string space;              // its name
-  int64_t candidates = 0;         // of the space
+  int64_t candidates = 0;         // of the space, as far as they were enumerated
   int64_t evaluated = 0;          // memory looked at, and simulated where it fits
   int64_t feasible = 0;           // of those that were evaluated
   bool is_optimal = false;        // no plan of the space scores less than the first

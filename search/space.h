@@ -23,11 +23,33 @@ std::vector<PipelineOrder> OrdersToTry(const SearchProblem& problem);
 std::optional<PipelineOrder> OrderOfOneStage(const SearchProblem& problem);
 std::vector<Recompute> RecomputesToTry(const SearchProblem& problem);
 std::vector<std::string> RankOrdersToTry(const SearchProblem& problem);
+// Samples of a micro-batch; all divide the batch.
+std::vector<int64_t> MicroBatchesToTry(const SearchProblem& problem);
+std::vector<int> ExpertsToTry(const SearchProblem& problem);
 
-// Every one can be made into a plan by MakePlan(), unless its orders need more of what
-// is measured. All numbers are resolved: data and zero are what the plan will have.
-// Sorted by the order of the choices, so the same at every call.
+// Plans of equal stages and replicas that share what costs most to tell apart: so many
+// devices, the first of a list, in a pipeline of so many stages.
+struct DegreeFamily {
+  int devices = 0;
+  int tensor = 1, context = 1, pipeline = 1, data = 1;
+  bool splits_tokens = false;  // sequence parallelism
+};
+
+// What one plan of a family chooses besides; a few bytes, since there are millions.
+struct DegreeChoice {
+  int32_t devices, tensor, context, pipeline, data, expert, chunks, micro_batch;
+  uint8_t order, recompute, zero;
+  uint8_t rank_order;  // of RankOrdersToTry()
+  bool splits_tokens;
+};
+
+// The degrees that a problem leaves to choose from for plans on `devices`, in families, so
+// that a search need not list what it can rule out as a whole. Every choice can be made into
+// a plan by MakePlan(), unless its orders need more of what is measured. All numbers are
+// resolved: data and zero are what the plan will have. Families, and the choices of each, are
+// sorted by the order of the problem's choices, so the same at every call.
 //
+//   devices    as DeviceCounts says
 //   tensor     divides heads and hidden size; at most kMostTensor
 //   context    a power of two, at most 16, that leaves 256 tokens of a sequence
 //   expert     divides the experts and the data-parallel ranks
@@ -36,12 +58,36 @@ std::vector<std::string> RankOrdersToTry(const SearchProblem& problem);
 //   chunks     where virtual stages divide the blocks, or the layers with both ends; at most
 //              kMostChunks, and one where there is one stage
 //   micro-batch  divides a replica's samples, at most kMostMicroBatch, of those with one
-//              chunk and several only what fills the pipeline's groups
+//              chunk and several only what fills the pipeline's groups. Where the replicas do
+//              not divide the batch, it divides the batch, and some replicas take one
+//              micro-batch more than others
 //   sequence parallelism  with and without where tensor ranks could share tokens
 //   rank order replicas of a stage beside each other, or stages of a replica; one alone where
 //              it makes no difference (rank_places.h)
 //   recompute  none and full, and selective where it changes anything
-//   zero       0 alone where there is nothing to share
+//   zero       0 alone where there is nothing to share; 0 and 1 with unequal replicas
+class DegreeSpace {
+ public:
+  // The problem outlives it. `devices`: ranks 0, 1, ... take them in this order; those of a
+  // node stand together.
+  DegreeSpace(const SearchProblem& problem, std::vector<int> devices);
+
+  const std::vector<int>& devices() const { return devices_; }
+  std::vector<DegreeFamily> Families() const;
+  std::vector<DegreeChoice> ChoicesOf(const DegreeFamily& family) const;
+  // What problem and choice say together.
+  PlanDegrees Degrees(const DegreeChoice& choice) const;
+
+ private:
+  const SearchProblem& problem_;
+  const std::vector<int> devices_;
+  const std::vector<std::string> rank_orders_;
+};
+
+// All devices of the cluster, in order.
+std::vector<int> AllDevices(const Cluster& cluster);
+
+// All choices of all families on all devices.
 std::vector<PlanDegrees> EnumerateDegrees(const SearchProblem& problem);
 
 }  // namespace stagecraft

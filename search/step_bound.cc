@@ -1,7 +1,9 @@
 #include "search/step_bound.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "costmodel/divide.h"
 #include "sim/lowering.h"
 #include "sim/memory/model_states.h"
 
@@ -22,7 +24,8 @@ bool PairsPasses(PipelineOrder order) {
 
 }  // namespace
 
-StepBound::StepBound(const SearchProblem& problem) : problem_(problem) {}
+StepBound::StepBound(const SearchProblem& problem, std::vector<int> devices)
+    : problem_(problem), devices_(std::move(devices)) {}
 
 // As the first replica of the first stage sees it: of equal nodes its groups are the ones
 // that straddle least.
@@ -37,7 +40,8 @@ ShardSpec StepBound::ShardOf(const PlanDegrees& degrees) const {
   stage.recompute = degrees.recompute;
   const int replicas = std::max(1, degrees.expert / degrees.context);
   for (int r = 0; r < replicas; ++r) {
-    stage.replicas.push_back(PlacedDevices(degrees, 0, r));
+    std::vector<int>& replica = stage.replicas.emplace_back(PlacedDevices(degrees, 0, r));
+    for (int& rank : replica) rank = devices_[rank];
   }
   probe.stages = {stage};
   return StageShard(probe, problem_.workload, problem_.cluster, 0, 0);
@@ -58,13 +62,13 @@ const std::vector<LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
                 others};
   const auto [entry, is_new] = layer_times_.try_emplace(key);
   if (is_new) {
-    entry->second = MeasureLayers(problem_, ShardOf(degrees), problem_.cluster.device(0));
+    entry->second = MeasureLayers(problem_, ShardOf(degrees), problem_.cluster.device(devices_[0]));
   }
   return entry->second;
 }
 
 Duration StepBound::StepTime(const PlanDegrees& degrees) {
-  if (PairsPasses(degrees.order)) return Duration();
+  const bool hides_collectives = PairsPasses(degrees.order);
   const Workload& workload = problem_.workload;
   const std::vector<LayerTimes>& times = LayersOf(degrees);
   const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
@@ -73,14 +77,15 @@ Duration StepBound::StepTime(const PlanDegrees& degrees) {
   const std::vector<int> parts = PartLayers(degrees, workload);
   for (int part = 0; part < map.length(); ++part) {
     for (int end = layer + parts[part]; layer < end; ++layer) {
-      forward[part] += times[workload.layers[layer]].forward;
-      backward[part] += times[workload.layers[layer]].backward;
+      const LayerTimes& own = times[workload.layers[layer]];
+      forward[part] += hides_collectives ? own.forward_compute : own.forward;
+      backward[part] += hides_collectives ? own.backward_compute : own.backward;
     }
   }
   const std::vector<Duration> forwards_before = Before(forward);
   const std::vector<Duration> backwards_before = Before(backward);
   const auto micro_batches =
-      static_cast<int>(degrees.global_batch / degrees.data / degrees.micro_batch);
+      static_cast<int>(DivideUp(degrees.global_batch / degrees.micro_batch, int64_t{degrees.data}));
   Duration longest;
   for (int stage = 0; stage < map.stages(); ++stage) {
     Duration own, head = Duration::Max(), tail = Duration::Max();
@@ -96,6 +101,60 @@ Duration StepBound::StepTime(const PlanDegrees& degrees) {
     longest = std::max(longest, head + own + tail);
   }
   return longest;
+}
+
+Duration StepBound::LeastPass(PlanDegrees degrees) {
+  const std::vector<PipelineOrder> orders = OrdersToTry(problem_);
+  const bool may_hide = std::any_of(orders.begin(), orders.end(), PairsPasses);
+  Duration least = Duration::Max();
+  for (const Recompute recompute : RecomputesToTry(problem_)) {
+    degrees.recompute = recompute;
+    const std::vector<LayerTimes>& times = LayersOf(degrees);
+    Duration sum;
+    for (const int kind : problem_.workload.layers) {
+      const LayerTimes& own = times[kind];
+      sum += may_hide ? own.forward_compute + own.backward_compute : own.forward + own.backward;
+    }
+    least = std::min(least, sum);
+  }
+  return least;
+}
+
+const std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily& family) {
+  const auto [entry, is_new] =
+      pass_times_.try_emplace({family.tensor, family.context, family.splits_tokens});
+  if (!is_new) return entry->second;
+  PlanDegrees degrees = problem_.given;
+  degrees.tensor = family.tensor;
+  degrees.context = family.context;
+  degrees.sequence_parallel = family.splits_tokens;
+  degrees.rank_order = kDefaultRankOrder;
+  degrees.pipeline = 1;
+  for (const int64_t size : MicroBatchesToTry(problem_)) {
+    degrees.micro_batch = size;
+    Duration least = Duration::Max();
+    for (const int expert : ExpertsToTry(problem_)) {
+      const auto model = int64_t{family.tensor} * std::max(expert, family.context);
+      if (expert % family.context != 0 && family.context % expert != 0) continue;
+      if (model > static_cast<int64_t>(devices_.size())) continue;
+      degrees.expert = expert;
+      degrees.data = std::max(1, expert / family.context);
+      least = std::min(least, LeastPass(degrees));
+    }
+    entry->second.push_back({size, least == Duration::Max() ? Duration() : least});
+  }
+  return entry->second;
+}
+
+Duration StepBound::StepTime(const DegreeFamily& family) {
+  Duration least = Duration::Max();
+  for (const PassTimes& pass : PassesOf(family)) {
+    const int64_t micro_batches =
+        DivideUp(problem_.given.global_batch / pass.micro_batch, int64_t{family.data});
+    const Duration all = micro_batches * pass.time;
+    least = std::min(least, Duration::Nanoseconds(all.ns() / family.pipeline));
+  }
+  return least;
 }
 
 Bytes StepBound::Memory(const PlanDegrees& degrees) {

@@ -7,11 +7,12 @@
 
 #include "search/layer_times.h"
 #include "search/problem.h"
+#include "search/space.h"
 #include "sim/shard.h"
 
 namespace stagecraft {
 
-// For plans of equal stages on one kind of node. Remembers what layers take, so a bound
+// For plans of equal stages on devices of one kind. Remembers what layers take, so a bound
 // costs about a microsecond and a few dozen nanoseconds a stage.
 //
 // The bound of a step is the largest over the stages of
@@ -20,14 +21,20 @@ namespace stagecraft {
 //   + backwards through all parts before the first one, where orders do not split them.
 // Each is in every schedule: passes of one stage run one after another, its first waits
 // for a forward of what comes before, and backwards of what comes before wait for its
-// last. Launches, transfers, reductions and the update only add to it.
+// last. Launches, transfers, reductions and the update only add to it. Of orders whose passes
+// run beside each other (DualPipe) only what computes is counted: it may hide the rest.
+//
+// The bound of a family is what its stages take on average for the micro-batches of the
+// replica with most of them, of the size that is best.
 class StepBound {
  public:
-  // The problem outlives it.
-  explicit StepBound(const SearchProblem& problem);
+  // The problem outlives it. Rank r is on devices[r].
+  StepBound(const SearchProblem& problem, std::vector<int> devices);
 
   // Never more than SimulateStep() says of the plan's step.
   Duration StepTime(const PlanDegrees& degrees);
+  // Never more than StepTime() of any plan of the family.
+  Duration StepTime(const DegreeFamily& family);
   // Never more than the fullest device holds: states and context.
   Bytes Memory(const PlanDegrees& degrees);
 
@@ -35,9 +42,18 @@ class StepBound {
   using Key = std::array<int64_t, 6>;
   const std::vector<LayerTimes>& LayersOf(const PlanDegrees& degrees);
   ShardSpec ShardOf(const PlanDegrees& degrees) const;
+  // A micro-batch of so many samples, through all layers.
+  struct PassTimes {
+    int64_t micro_batch = 0;
+    Duration time;
+  };
+  const std::vector<PassTimes>& PassesOf(const DegreeFamily& family);
+  Duration LeastPass(PlanDegrees degrees);
 
   const SearchProblem& problem_;
-  std::map<Key, std::vector<LayerTimes>> layer_times_;  // then by kind
+  const std::vector<int> devices_;
+  std::map<Key, std::vector<LayerTimes>> layer_times_;               // then by kind
+  std::map<std::array<int, 3>, std::vector<PassTimes>> pass_times_;  // by tensor, context, split
 };
 
 }  // namespace stagecraft

@@ -29,7 +29,10 @@ namespace stagecraft {
 namespace {
 
 std::unique_ptr<PlanSpace> SpaceOf(const SearchProblem& problem) {
-  return problem.cluster.homogeneous() ? MakeEqualStages(problem) : MakePooledStages(problem);
+  std::unique_ptr<PlanSpace> space =
+      problem.cluster.homogeneous() ? MakeEqualStages(problem) : MakePooledStages(problem);
+  space->EnumerateAll();
+  return space;
 }
 
 // Half of them on unlike boards.
@@ -179,7 +182,7 @@ class EverySplit {
   EverySplit(const SearchProblem& problem, const StageTable& table)
       : table_(table), stages_(static_cast<int>(table.shape().stages.size())) {
     for (const Pool& pool : DraftPools(problem.cluster)) left_.push_back(pool.devices);
-    fills_ = problem.cluster.homogeneous() && !problem.choices.fewer_devices;
+    fills_ = problem.cluster.homogeneous() && problem.choices.device_counts == DeviceCounts::kAll;
   }
 
   Duration Least() {

@@ -75,7 +75,7 @@ TEST(SearchSpaceTest, EveryCandidateIsAPlanAndNoneComesTwice) {
     const auto small = MakeSmallProblem(Random(seed), 1);
     SearchProblem problem = small->Ask();
     problem.choices.orders.assign(std::begin(kOrders), std::end(kOrders));
-    problem.choices.fewer_devices = seed % 2 == 1;
+    if (seed % 2 == 1) problem.choices.device_counts = DeviceCounts::kHalves;
     std::map<std::string, int> seen;
     for (const PlanDegrees& degrees : EnumerateDegrees(problem)) {
       EXPECT_NO_THROW(MakePlanOf(problem, degrees)) << laws::Describe(degrees);
@@ -139,7 +139,7 @@ TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
     Choices choices;
     choices.orders.assign(std::begin(kOrders), std::end(kOrders));
     const SearchProblem asked{problem.workload, problem.cluster, memo, problem.given, choices};
-    StepBound bound(asked);
+    StepBound bound(asked, AllDevices(asked.cluster));
     const std::vector<PlanDegrees> space = EnumerateDegrees(asked);
     Random random(seed);
     for (int draw = 0; draw < 40; ++draw) {
@@ -182,7 +182,7 @@ TEST(StepBoundTest, IsTightForLargeNetworks) {
   problem.choices.pipeline = {2, 4};
   problem.choices.micro_batches = {1};
   problem.choices.zeros = {1};
-  StepBound bound(problem);
+  StepBound bound(problem, AllDevices(problem.cluster));
   const std::vector<PlanDegrees> space = EnumerateDegrees(problem);
   EXPECT_GT(space.size(), 10u);
   for (const PlanDegrees& degrees : space) {
@@ -217,7 +217,8 @@ TEST(SearchExhaustivelyTest, FindsTheBestOfAllPlansOneByOne) {
     problem.choices.context = {1};
     problem.choices.micro_batches = {1, 4};
     problem.choices.zeros = {1};
-    problem.choices.fewer_devices = problem.objective == Objective::kCost;
+    if (problem.objective == Objective::kCost)
+      problem.choices.device_counts = DeviceCounts::kHalves;
     if (seed % 2 == 1) problem.prices = {0.7 + 0.1 * static_cast<double>(seed % 7)};
     int feasible = 0;
     const double best = BestOfAll(problem, &feasible);

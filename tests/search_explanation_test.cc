@@ -61,6 +61,7 @@ void Compare(const SearchProblem& problem, PlanSpace& plans, uint64_t seed, Tall
   const std::vector<ChangedAnswer> answers =
       FindSensitivity(problem, *space, result.plans[0], result.seen, changes, {});
   ASSERT_EQ(answers.size(), changes.size());
+  space->EnumerateAll();
   for (const ChangedAnswer& answer : answers) {
     const double best = answer.better ? answer.better->score : answer.old_score;
     EXPECT_EQ(best, BestThen(problem, *space, answer.change.speeds))
@@ -85,7 +86,7 @@ TEST(FindSensitivityTest, FindsTheBestOfAllPlansThen) {
     problem.choices.micro_batches = {1, 4};
     problem.choices.zeros = {1, 3};
     problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
-    problem.choices.fewer_devices = seed % 3 == 2;
+    if (seed % 3 == 2) problem.choices.device_counts = DeviceCounts::kHalves;
     if (seed % 6 == 2) problem.prices = {3.5};
     const std::unique_ptr<PlanSpace> space = MakeEqualStages(problem);
     Compare(problem, *space, seed, &tally);
@@ -158,14 +159,24 @@ TEST(FindSensitivityTest, OnUnlikeBoardsPlansKeepTheirSplit) {
   EXPECT_GT(tally.answers, 10);
 }
 
+// Few enough plans to simulate every one.
+SearchProblem AskFew(const MixedProblem& mixed, Objective objective) {
+  SearchProblem problem = mixed.Ask(objective);
+  problem.choices.context = {1};
+  problem.choices.zeros = {0, 1};
+  problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+  return problem;
+}
+
 TEST(CompareKindsTest, TheBestOfEveryChoiceOfKindsIsFound) {
   int worth = 0, alone = 0;
   for (uint64_t seed = 0; seed < 12; ++seed) {
     const MixedProblem mixed(seed);
     const SearchProblem problem =
-        mixed.Ask(seed % 3 == 0 ? Objective::kCost : Objective::kStepTime);
-    const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
-    const Mixing mixing = CompareKinds(problem, *space, {});
+        AskFew(mixed, seed % 3 == 0 ? Objective::kCost : Objective::kStepTime);
+    const std::unique_ptr<PlanSpace> space = MakePlanSpace(problem);
+    space->EnumerateAll();
+    const Mixing mixing = CompareKinds(problem, {});
     std::map<std::set<size_t>, double> best;
     for (size_t i = 0; i < space->size(); ++i) {
       std::set<size_t> groups;

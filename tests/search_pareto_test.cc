@@ -63,6 +63,7 @@ struct Tally {
 };
 
 void Compare(const SearchProblem& problem, PlanSpace& space, uint64_t seed, Tally* tally) {
+  space.EnumerateAll();
   const std::vector<Point> want = UnbeatenOfAll(problem, space);
   const SearchResult result = SearchPareto(problem, space, {});
   EXPECT_EQ(PointsOf(problem, result), want) << seed;
@@ -87,7 +88,7 @@ TEST(SearchParetoTest, FindsWhatNoneOfAllPlansBeats) {
     problem.choices.micro_batches = {1, 4};
     problem.choices.zeros = {1};
     if (seed % 4 != 0) problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
-    problem.choices.fewer_devices = seed % 2 == 0;
+    if (seed % 2 == 0) problem.choices.device_counts = DeviceCounts::kHalves;
     if (seed % 3 == 0) problem.prices = {1.7};
     const std::unique_ptr<PlanSpace> space = MakeEqualStages(problem);
     Compare(problem, *space, seed, &tally);

@@ -56,6 +56,7 @@ TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
       problem.choices.rank_orders = {kStagesFirstRankOrder, kDefaultRankOrder};
     }
     const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
+    space->EnumerateAll();
     ASSERT_GT(space->size(), 50u);
     const std::optional<double> best = BestOfAll(problem, *space);
     const SearchResult result = SearchExhaustively(problem, *space, {});
@@ -88,6 +89,7 @@ TEST(PooledStagesTest, OfRankOrdersThatMakeNoDifferenceOneIsTried) {
     problem.choices.recomputes = {Recompute::kNone};
     problem.choices.rank_orders = {kStagesFirstRankOrder, kDefaultRankOrder};
     const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
+    space->EnumerateAll();
     std::set<std::vector<std::vector<std::vector<int>>>> seen;
     for (size_t i = 0; i < space->size(); ++i) {
       Plan plan;
@@ -116,6 +118,7 @@ TEST(PooledStagesTest, ReplicasThatAgreeInOtherWaysAreFound) {
   problem.given.gradient_sync.method = SyncMethod::kRing;
   problem.choices.micro_batches = {1};
   const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
+  space->EnumerateAll();
   int with_replicas = 0;
   for (size_t i = 0; i < space->size(); ++i) {
     try {

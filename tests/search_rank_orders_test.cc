@@ -135,7 +135,7 @@ TEST(RankOrdersTest, OneIsTriedWhereDevicesAreAlikeAndTheOtherTakesAsLong) {
     const MemoModel memo(small->model);
     for (const Cluster& cluster : AlikeClusters(*small)) {
       SearchProblem problem = AskOn(cluster, *small, memo);
-      problem.choices.fewer_devices = seed % 2 == 1;
+      if (seed % 2 == 1) problem.choices.device_counts = DeviceCounts::kHalves;
       if (seed % 2 == 0) {
         problem.choices.orders = {PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward,
                                   PipelineOrder::kZeroBubbleV, PipelineOrder::kDualPipe,

@@ -107,8 +107,7 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
   options.search.report = [&](const SearchProgress& now) { progress.Show(ProgressText(now)); };
   const InterruptCatcher catcher;
   options.search.budget.stop = InterruptCatcher::flag();
-  const std::unique_ptr<PlanSpace> plans =
-      job.cluster.homogeneous() ? MakeEqualStages(problem) : MakePooledStages(problem);
+  const std::unique_ptr<PlanSpace> plans = MakePlanSpace(problem);
   const std::unique_ptr<PlanSpace> space = RememberBounds(*plans);
   SearchAnswer answer;
   if (job.compares) {

@@ -64,8 +64,9 @@ void SearchFlags::Register(CLI::App& app) {
   AddList(app, "--zero", choices_.zeros, "0 to 3 [all]");
   AddList(app, "--rank-order", choices_.rank_orders,
           "fastest first [tp-cp-ep-dp-pp,tp-cp-ep-pp-dp]");
-  app.add_flag("--fewer-devices", choices_.fewer_devices,
-               "consider half of the nodes too, a quarter, ...");
+  app.add_flag("--fewer-devices", fewer_devices_,
+               "for cost, memory and pareto: consider half of the nodes too, a quarter, ... (the "
+               "least step time is sought on any number of nodes)");
   app.add_option("--objective", objective_, "what is to be least [step-time]")
       ->check(OneOf({"step-time", "cost", "memory", "pareto"}));
   price_.Register(app);
@@ -145,6 +146,11 @@ SearchJob SearchFlags::Build() const {
   BuildAlgorithm(job);
   for (const Objective objective : {Objective::kStepTime, Objective::kCost, Objective::kMemory}) {
     if (objective_ == Name(objective)) job.objective = objective;
+  }
+  if (job.objective == Objective::kStepTime && !job.wants_pareto) {
+    job.choices.device_counts = DeviceCounts::kAny;
+  } else if (fewer_devices_) {
+    job.choices.device_counts = DeviceCounts::kHalves;
   }
   for (const std::string& name : orders_) {
     if (name == "all" && orders_.size() == 1) {

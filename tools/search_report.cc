@@ -122,15 +122,21 @@ void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream&
   PrintPlanTable(problem, result.plans, {.cost = has_cost}, out);
   const Plan& plan = result.plans[0].plan;
   if (!IsEven(plan, problem.workload)) PrintStages(problem, plan, out);
+  const int used = plan.device_count();
+  const int idle = problem.cluster.device_count() - used;
+  if (idle > 0) fmt::print(out, "\nthe best uses {} GPUs; {} stay idle", used, idle);
   fmt::print(out, "\nthe best takes {}\n", CostText(problem, result.plans[0].evaluation));
   const double best = result.plans[0].score;
   if (result.is_optimal) {
-    fmt::print(out, "best of these by {}: proven\n", Name(problem.objective));
+    fmt::print(out, "best of all {} by {}: proven\n", result.space, Name(problem.objective));
   } else if (run.algorithm != PlanAlgorithm::kExhaustive) {
     fmt::print(out, "best that {} found; nothing is proven\n", Name(run.algorithm));
+  } else if (result.bound > 0) {
+    fmt::print(out, "best so far of all {} by {}; none is more than {:.1f} % better\n",
+               result.space, Name(problem.objective), 100 * (best / result.bound - 1));
   } else {
-    fmt::print(out, "best so far by {}; none is more than {:.1f} % better\n",
-               Name(problem.objective), 100 * (best / result.bound - 1));
+    fmt::print(out, "best so far of all {} by {}; how much better others may be is not known\n",
+               result.space, Name(problem.objective));
   }
 }
 

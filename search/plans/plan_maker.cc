@@ -133,7 +133,8 @@ void PlanMaker::CheckDevices(const PlanDraft& draft) const {
       if (left[pool] < 0) throw InputError("devices: too few of a kind");
     }
   }
-  const bool must_fill = problem_.cluster.homogeneous() && !problem_.choices.fewer_devices;
+  const bool must_fill =
+      problem_.cluster.homogeneous() && problem_.choices.device_counts == DeviceCounts::kAll;
   if (must_fill && left[0] > 0) throw InputError(fmt::format("devices: {} are left over", left[0]));
 }
 

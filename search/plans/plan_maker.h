@@ -26,7 +26,7 @@ class PlanMaker {
   explicit PlanMaker(const SearchProblem& problem);
 
   // Throws InputError where there is no such plan, or the problem's choices rule it out;
-  // without fewer_devices a homogeneous cluster is filled.
+  // a homogeneous cluster is filled where DeviceCounts wants all devices.
   Plan Make(const PlanDraft& draft) const;
   bool IsPlan(const PlanDraft& draft) const;
 

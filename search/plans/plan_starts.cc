@@ -1,7 +1,10 @@
 #include "search/plans/plan_starts.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <optional>
+#include <queue>
 #include <set>
 #include <utility>
 
@@ -42,16 +45,26 @@ Simulated SimulateFirst(const std::vector<PlanStart>& starts, PlanTrials& trials
 }  // namespace
 
 std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space, size_t most) {
-  std::vector<std::pair<double, size_t>> bounds;
-  for (size_t i = 0; i < space.size(); ++i) {
-    if (space.LeastMemory(i).Share() > 1) continue;
-    const double bound = space.Bound(i);
-    if (bound < std::numeric_limits<double>::infinity()) bounds.emplace_back(bound, i);
-  }
-  std::sort(bounds.begin(), bounds.end());
+  using Bounded = std::pair<double, size_t>;  // bound and index
+  std::priority_queue<Bounded, std::vector<Bounded>, std::greater<>> waiting;
+  size_t known = 0;
+  const auto enumerate = [&] {
+    for (;; space.EnumerateMore()) {
+      for (; known < space.size(); ++known) {
+        if (space.LeastMemory(known).Share() > 1) continue;
+        const double bound = space.Bound(known);
+        if (bound < std::numeric_limits<double>::infinity()) waiting.emplace(bound, known);
+      }
+      const std::optional<double> rest = space.BoundOfRest();
+      if (!rest || (!waiting.empty() && *rest > waiting.top().first)) return;
+    }
+  };
   std::vector<PlanStart> starts;
-  for (const auto& [bound, index] : bounds) {
-    if (starts.size() >= most) break;
+  while (starts.size() < most) {
+    enumerate();
+    if (waiting.empty()) break;
+    const auto [bound, index] = waiting.top();
+    waiting.pop();
     try {
       starts.push_back({DraftOf(space.Make(index), problem), bound});
     } catch (const InputError&) {

@@ -12,7 +12,7 @@ namespace stagecraft {
 ShapeStages::ShapeStages(const SearchProblem& problem, const PlanDraft& shape)
     : problem_(problem),
       table_(problem, shape),
-      fills_(problem.cluster.homogeneous() && !problem.choices.fewer_devices) {
+      fills_(problem.cluster.homogeneous() && problem.choices.device_counts == DeviceCounts::kAll) {
   const std::vector<StageChoice>& all = table_.choices();
   const std::vector<Pool> pools = DraftPools(problem.cluster);
   const auto fill = static_cast<int64_t>(pools[0].devices) /

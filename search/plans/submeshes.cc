@@ -97,7 +97,8 @@ class Programme {
       : table_(table),
         submeshes_(problem, table),
         stages_(static_cast<int>(table.shape().stages.size())),
-        fills_(problem.cluster.homogeneous() && !problem.choices.fewer_devices),
+        fills_(problem.cluster.homogeneous() &&
+               problem.choices.device_counts == DeviceCounts::kAll),
         tails_(stages_ + 1, std::vector<Tail>(submeshes_.states())) {
     for (int c = 0; c < static_cast<int>(table.choices().size()); ++c) {
       const int pool = table.choices()[c].pool, devices = table.devices(c);

@@ -1,0 +1,161 @@
+// DegreeSpace::ChoicesOf().
+#include <algorithm>
+#include <utility>
+
+#include "search/divisors.h"
+#include "search/rank_places.h"
+#include "search/space.h"
+#include "sim/layer_division.h"
+#include "sim/pipeline/make_orders.h"
+
+namespace stagecraft {
+namespace {
+
+// The choices of one family.
+class ChoiceEnumeration {
+ public:
+  ChoiceEnumeration(const SearchProblem& problem, const std::vector<int>& devices,
+                    const std::vector<std::string>& rank_orders, const DegreeFamily& family)
+      : problem_(problem),
+        workload_(problem.workload),
+        choices_(problem.choices),
+        devices_(devices),
+        rank_orders_(rank_orders),
+        family_(family),
+        experts_(ExpertCount(problem.workload)),
+        one_stage_(OrderOfOneStage(problem)) {}
+
+  std::vector<DegreeChoice> Run() {
+    DegreeChoice choice{};
+    choice.devices = family_.devices;
+    choice.tensor = family_.tensor;
+    choice.context = family_.context;
+    choice.pipeline = family_.pipeline;
+    choice.data = family_.data;
+    choice.splits_tokens = family_.splits_tokens;
+    for (const uint8_t rank_order : RankOrders()) {
+      choice.rank_order = rank_order;
+      AddExperts(choice);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  // Of those that make no difference one.
+  std::vector<uint8_t> RankOrders() const {
+    const PlacedSets sets{.first_device = devices_[0],
+                          .devices = family_.devices,
+                          .set_devices = family_.tensor * family_.context,
+                          .stages = family_.pipeline,
+                          .replicas = family_.data,
+                          .are_all = true};
+    const bool are_alike = family_.devices <= AlikeDevices(problem_.cluster, devices_[0]);
+    const bool is_usual_tried = Allows(rank_orders_, std::string(kDefaultRankOrder));
+    const bool drops_other = is_usual_tried && !RankOrderMatters(problem_.cluster, sets);
+    std::vector<uint8_t> orders;
+    for (size_t i = 0; i < rank_orders_.size(); ++i) {
+      if (are_alike && i > 0) break;
+      if (!are_alike && drops_other && rank_orders_[i] == kStagesFirstRankOrder) continue;
+      orders.push_back(static_cast<uint8_t>(i));
+    }
+    return orders;
+  }
+
+  void AddExperts(DegreeChoice choice) {
+    const int ranks = choice.data * choice.context;
+    const std::vector<int> usual = experts_ > 0 ? Divisors(experts_, ranks) : std::vector<int>{1};
+    for (const int expert : Or(choices_.expert, usual)) {
+      if (ranks % expert != 0 || (expert > 1 && (experts_ <= 0 || experts_ % expert != 0)))
+        continue;
+      choice.expert = expert;
+      AddMicroBatches(choice);
+    }
+  }
+
+  bool is_even() const { return problem_.given.global_batch % family_.data == 0; }
+
+  void AddMicroBatches(DegreeChoice choice) {
+    // Replicas that take unequally many micro-batches share no experts.
+    if (!is_even() && choice.expert > 1) return;
+    const int64_t batch = problem_.given.global_batch;
+    const int64_t whole = is_even() ? batch / choice.data : batch;
+    for (const int64_t size : Or(choices_.micro_batches, Divisors(whole, kMostMicroBatch))) {
+      if (whole % size != 0 || batch / size < choice.data) continue;
+      choice.micro_batch = static_cast<int32_t>(size);
+      for (const PipelineOrder order : OrdersToTry(problem_)) AddChunks(order, choice);
+    }
+  }
+
+  void AddChunks(PipelineOrder order, DegreeChoice choice) {
+    if (choice.pipeline == 1 && order != one_stage_) return;
+    if (!is_even() && IsAsynchronous(order)) return;
+    choice.order = static_cast<uint8_t>(order);
+    std::vector<int> usual(kMostChunks);
+    for (int i = 0; i < kMostChunks; ++i) usual[i] = i + 1;
+    for (const int chunks : Or(choices_.chunks, usual)) {
+      choice.chunks = chunks;
+      const bool is_needless = choice.pipeline == 1 && chunks > 1;
+      if (!is_needless && ChunksFit(order, choice)) AddRecomputes(choice);
+    }
+  }
+
+  bool ChunksFit(PipelineOrder order, const DegreeChoice& choice) const {
+    const Placement placement = PlacementOf(order);
+    if (!FindChunkError(order, placement, choice.pipeline, choice.chunks).empty()) return false;
+    const ChunkMap map(placement, choice.pipeline, choice.chunks);
+    const int layers = workload_.layer_count();
+    if (map.length() > layers) return false;
+    const bool balances_head = problem_.given.balance_head && choice.pipeline > 1;
+    if (balances_head && (choice.chunks > 1 || layers - 2 < choice.pipeline)) return false;
+    const bool divides = (layers - 2) % map.length() == 0 || layers % map.length() == 0;
+    if (choices_.chunks.empty() && choice.chunks > LeastChunks(order) && !divides) return false;
+    // A replica's, or where they differ by one the least and the most of them.
+    const int64_t all = problem_.given.global_batch / choice.micro_batch;
+    const auto least = static_cast<int>(all / choice.data);
+    const auto most = static_cast<int>((all + choice.data - 1) / choice.data);
+    return FindMicroBatchError(order, map, least).empty() &&
+           FindMicroBatchError(order, map, most).empty();
+  }
+
+  void AddRecomputes(DegreeChoice choice) {
+    for (const Recompute recompute : RecomputesToTry(problem_)) {
+      choice.recompute = static_cast<uint8_t>(recompute);
+      AddSharding(choice);
+    }
+  }
+
+  void AddSharding(DegreeChoice choice) {
+    const PlanDegrees& given = problem_.given;
+    const bool is_alone = choice.data * choice.context == 1;
+    const bool is_plain = given.gradient_sync.method == SyncMethod::kAllReduce;
+    const std::vector<int> usual = is_alone || !is_plain || given.forward_only
+                                       ? std::vector<int>{0}
+                                       : std::vector<int>{0, 1, 2, 3};
+    // Two copies of a stage's parameters are updated as one.
+    const auto order = static_cast<PipelineOrder>(choice.order);
+    const bool has_copies = PlacementOf(order) == Placement::kBidirectional;
+    for (const int zero : Or(choices_.zeros, usual)) {
+      if ((has_copies || !is_even()) && zero > 1) continue;
+      choice.zero = static_cast<uint8_t>(zero);
+      found_.push_back(choice);
+    }
+  }
+
+  const SearchProblem& problem_;
+  const Workload& workload_;
+  const Choices& choices_;
+  const std::vector<int>& devices_;
+  const std::vector<std::string>& rank_orders_;
+  const DegreeFamily& family_;
+  const int experts_;
+  const std::optional<PipelineOrder> one_stage_;
+  std::vector<DegreeChoice> found_;
+};
+
+}  // namespace
+
+std::vector<DegreeChoice> DegreeSpace::ChoicesOf(const DegreeFamily& family) const {
+  return ChoiceEnumeration(problem_, devices_, rank_orders_, family).Run();
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,118 @@
+// DegreeSpace::Families().
+#include <algorithm>
+#include <utility>
+
+#include "search/divisors.h"
+#include "search/space.h"
+#include "sim/cluster.h"
+#include "sim/layer_division.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kMostContext = 16;
+constexpr int64_t kLeastTokens = 256;  // of a sample on a rank, where nothing is asked for
+
+// How many of the first devices of a list plans may use: the most first.
+std::vector<int> CountsOf(const Cluster& cluster, const std::vector<int>& devices,
+                          DeviceCounts which) {
+  std::vector<int> ends;  // of the first node, of the first two, ...
+  for (size_t i = 1; i <= devices.size(); ++i) {
+    const bool is_end =
+        i == devices.size() || cluster.place(devices[i]).node != cluster.place(devices[i - 1]).node;
+    if (is_end) ends.push_back(static_cast<int>(i));
+  }
+  std::vector<int> counts{ends.back()};
+  if (which == DeviceCounts::kAll) return counts;
+  if (which == DeviceCounts::kAny) {
+    for (size_t nodes = ends.size() - 1; nodes > 0; --nodes) counts.push_back(ends[nodes - 1]);
+    for (int count = ends[0] - 1; count > 0; --count) counts.push_back(count);
+    return counts;
+  }
+  for (size_t nodes = ends.size() / 2; nodes > 0; nodes /= 2) counts.push_back(ends[nodes - 1]);
+  for (int count = counts.back() / 2; count > 0; count /= 2) counts.push_back(count);
+  return counts;
+}
+
+// The families of a problem on a list of devices.
+class FamilyEnumeration {
+ public:
+  FamilyEnumeration(const SearchProblem& problem, const std::vector<int>& devices)
+      : problem_(problem),
+        workload_(problem.workload),
+        choices_(problem.choices),
+        devices_(devices) {}
+
+  std::vector<DegreeFamily> Run() {
+    for (const int devices : CountsOf(problem_.cluster, devices_, choices_.device_counts)) {
+      for (const int tensor : Or(choices_.tensor, Divisors(workload_.heads, kMostTensor))) {
+        if (devices % tensor != 0 || !TensorFits(tensor)) continue;
+        for (const bool splits_tokens : TokenSplits(tensor)) {
+          for (const int context : Or(choices_.context, ContextDegrees())) {
+            if (devices / tensor % context != 0) continue;
+            if (!ContextFits(tensor, context, splits_tokens)) continue;
+            AddPipelines({.devices = devices,
+                          .tensor = tensor,
+                          .context = context,
+                          .splits_tokens = splits_tokens && tensor > 1});
+          }
+        }
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  std::vector<int> ContextDegrees() const {
+    std::vector<int> degrees{1};
+    for (int d = 2; d <= kMostContext && problem_.given.sequence / d >= kLeastTokens; d *= 2) {
+      degrees.push_back(d);
+    }
+    return degrees;
+  }
+
+  bool TensorFits(int tensor) const {
+    return FindTensorError(workload_, tensor).empty() && (tensor == 1 || !workload_.is_profile());
+  }
+
+  // With sequence parallelism, and without.
+  std::vector<bool> TokenSplits(int tensor) const {
+    const PlanDegrees& given = problem_.given;
+    if (given.sequence_parallel >= 0 || tensor == 1) return {given.sequence_parallel != 0};
+    if (given.overlap_tensor) return {true};
+    return {true, false};
+  }
+
+  bool ContextFits(int tensor, int context, bool splits_tokens) const {
+    const PlanDegrees& given = problem_.given;
+    const TokenDivision division{given.sequence, tensor, context, splits_tokens,
+                                 given.context_exchange};
+    return FindTokenErrors(workload_, division).empty() &&
+           (context == 1 || !workload_.is_profile());
+  }
+
+  void AddPipelines(DegreeFamily family) {
+    const int left = family.devices / family.tensor / family.context;
+    for (const int pipeline : Or(choices_.pipeline, Divisors(left, workload_.layer_count()))) {
+      if (left % pipeline != 0 || pipeline > workload_.layer_count()) continue;
+      family.pipeline = pipeline;
+      family.data = left / pipeline;
+      const bool is_asked = problem_.given.data == 0 || problem_.given.data == family.data;
+      if (is_asked && problem_.given.global_batch >= family.data) found_.push_back(family);
+    }
+  }
+
+  const SearchProblem& problem_;
+  const Workload& workload_;
+  const Choices& choices_;
+  const std::vector<int>& devices_;
+  std::vector<DegreeFamily> found_;
+};
+
+}  // namespace
+
+std::vector<DegreeFamily> DegreeSpace::Families() const {
+  return FamilyEnumeration(problem_, devices_).Run();
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,98 @@
+#include "search/joined_space.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace stagecraft {
+namespace {
+
+struct Member {
+  uint32_t space = 0;
+  uint32_t index = 0;  // in that space
+};
+
+class Joined : public PlanSpace {
+ public:
+  Joined(const SearchProblem& problem, std::vector<std::unique_ptr<PlanSpace>> spaces,
+         std::string name, std::vector<Member> members)
+      : PlanSpace(problem),
+        spaces_(std::move(spaces)),
+        name_(std::move(name)),
+        members_(std::move(members)) {}
+
+  // Takes the plans that the spaces have enumerated so far.
+  void TakeAll() {
+    for (size_t space = 0; space < spaces_.size(); ++space) Take(space, 0);
+  }
+
+  size_t size() const override { return members_.size(); }
+  std::optional<double> BoundOfRest() const override {
+    const std::optional<size_t> least = LeastSpace();
+    return least ? spaces_[*least]->BoundOfRest() : std::nullopt;
+  }
+  void EnumerateMore() override {
+    const std::optional<size_t> least = LeastSpace();
+    if (!least) return;
+    const size_t before = spaces_[*least]->size();
+    spaces_[*least]->EnumerateMore();
+    Take(*least, before);
+  }
+  std::string name() const override { return name_; }
+  Duration LeastTime(size_t index) override { return Of(index).LeastTime(members_[index].index); }
+  MemoryNeed LeastMemory(size_t index) override {
+    return Of(index).LeastMemory(members_[index].index);
+  }
+  std::vector<int> GroupDevices(size_t index) const override {
+    return Of(index).GroupDevices(members_[index].index);
+  }
+  Plan Make(size_t index) const override { return Of(index).Make(members_[index].index); }
+  std::string Describe(size_t index) const override {
+    return Of(index).Describe(members_[index].index);
+  }
+  int Family(size_t index) const override { return Of(index).Family(members_[index].index); }
+  std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
+    std::vector<std::unique_ptr<PlanSpace>> under;
+    for (const std::unique_ptr<PlanSpace>& space : spaces_) under.push_back(space->Under(other));
+    return std::make_unique<Joined>(other, std::move(under), name_, members_);
+  }
+
+ private:
+  PlanSpace& Of(size_t index) const { return *spaces_[members_[index].space]; }
+
+  // The first of those whose rest may have the least score; nothing where none has a rest.
+  std::optional<size_t> LeastSpace() const {
+    std::optional<size_t> least;
+    double bound = 0;
+    for (size_t space = 0; space < spaces_.size(); ++space) {
+      const std::optional<double> own = spaces_[space]->BoundOfRest();
+      if (!own || (least && *own >= bound)) continue;
+      least = space;
+      bound = *own;
+    }
+    return least;
+  }
+
+  void Take(size_t space, size_t from) {
+    for (size_t i = from; i < spaces_[space]->size(); ++i) {
+      members_.push_back({static_cast<uint32_t>(space), static_cast<uint32_t>(i)});
+    }
+  }
+
+  const std::vector<std::unique_ptr<PlanSpace>> spaces_;
+  const std::string name_;
+  std::vector<Member> members_;
+};
+
+}  // namespace
+
+std::unique_ptr<PlanSpace> JoinSpaces(std::vector<std::unique_ptr<PlanSpace>> spaces,
+                                      std::string name) {
+  const SearchProblem& problem = spaces[0]->problem();
+  auto joined =
+      std::make_unique<Joined>(problem, std::move(spaces), std::move(name), std::vector<Member>());
+  joined->TakeAll();
+  return joined;
+}
+
+}  // namespace stagecraft

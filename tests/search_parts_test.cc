@@ -1,0 +1,145 @@
+// A cluster answers no worse than any part of it alone: devices may stay idle, and replicas
+// may take unequal shares of the batch.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "costmodel/memo_model.h"
+#include "costmodel/random.h"
+#include "search/checker.h"
+#include "search/exhaustive.h"
+#include "search/plan_space.h"
+#include "sim/cluster.h"
+#include "tests/small_problems.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+SearchProblem AskOn(const Cluster& cluster, const SmallProblem& small, const CostModel& model) {
+  SearchProblem problem{small.workload, cluster, model, small.given, {}};
+  problem.choices.device_counts = DeviceCounts::kAny;
+  problem.choices.micro_batches = {1, 2};
+  problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+  problem.choices.zeros = {0, 1, 2};
+  return problem;
+}
+
+// The best step time, proven and checked; infinity where no plan fits.
+double BestOf(const SearchProblem& problem) {
+  const std::unique_ptr<PlanSpace> space = MakePlanSpace(problem);
+  const SearchResult result = SearchExhaustively(problem, *space, {});
+  if (result.plans.empty()) {
+    EXPECT_NE(result.obstacle, "");
+    return kInfinity;
+  }
+  EXPECT_TRUE(result.is_optimal);
+  EXPECT_EQ(FindErrors(problem, result.plans[0]), std::vector<std::string>());
+  return result.plans[0].score;
+}
+
+// So many nodes of the small problem's board, with so many devices each.
+Cluster::NodeGroup NodesOf(const SmallProblem& small, int nodes, int devices) {
+  Cluster::NodeGroup group{Switched(), nodes};
+  group.type.device = small.cluster.device(0);
+  group.type.devices = devices;
+  group.type.nics = devices;
+  return group;
+}
+
+TEST(SearchPartsTest, MoreNodesAreNoWorse) {
+  int idle = 0, uneven = 0;
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    const auto small = MakeSmallProblem(Random(seed), seed % 2 == 0 ? 0.3 : 2);
+    small->given.global_batch = 24;
+    const MemoModel memo(small->model);
+    double before = kInfinity;
+    for (int nodes = 1; nodes <= 7; ++nodes) {
+      const Cluster cluster("nodes", {NodesOf(*small, nodes, 2)});
+      const SearchProblem problem = AskOn(cluster, *small, memo);
+      const double best = BestOf(problem);
+      EXPECT_LE(best, before) << fmt::format("seed {}, {} nodes", seed, nodes);
+      before = best;
+      SearchProblem all = problem;
+      all.choices.device_counts = DeviceCounts::kAll;
+      const double with_all = BestOf(all);
+      EXPECT_LE(best, with_all);
+      idle += best < with_all ? 1 : 0;
+      const SearchResult result = SearchExhaustively(problem, *MakePlanSpace(problem), {});
+      if (result.plans.empty()) continue;
+      uneven += result.plans[0].plan.stages[0].replica_micro_batches.empty() ? 0 : 1;
+    }
+  }
+  // Both ways to get there are taken.
+  EXPECT_GT(idle, 0);
+  EXPECT_GT(uneven, 0);
+}
+
+TEST(SearchPartsTest, MoreDevicesOfANodeAreNoWorse) {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    const auto small = MakeSmallProblem(Random(seed), 2);
+    small->given.global_batch = 12;
+    const MemoModel memo(small->model);
+    double before = kInfinity;
+    for (int devices = 1; devices <= 8; ++devices) {
+      const Cluster cluster("node", {NodesOf(*small, 1, devices)});
+      const double best = BestOf(AskOn(cluster, *small, memo));
+      EXPECT_LE(best, before) << fmt::format("seed {}, {} devices", seed, devices);
+      before = best;
+    }
+  }
+}
+
+TEST(SearchPartsTest, SeveralKindsOfBoardAreNoWorseThanEitherAlone) {
+  int alone = 0, together = 0;
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    const auto mixed = MakeMixedProblem(Random(seed), Random(seed + 1000), 0.5);
+    const MemoModel memo(mixed->model);
+    const double best = BestOf(AskOn(mixed->cluster, *mixed, memo));
+    double best_part = kInfinity;
+    for (const Cluster::NodeGroup& group : mixed->cluster.groups()) {
+      const Cluster part("part", {group});
+      best_part = std::min(best_part, BestOf(AskOn(part, *mixed, memo)));
+    }
+    EXPECT_LE(best, best_part) << seed;
+    (best < best_part ? together : alone) += 1;
+  }
+  EXPECT_GT(alone, 0);
+  EXPECT_GT(together, 0);
+}
+
+TEST(SearchPartsTest, DegreesThatOnlyEqualStagesHaveAreFoundOnSeveralKindsOfBoard) {
+  const auto mixed = MakeMixedProblem(Random(3), Random(1003), 2);
+  const MemoModel memo(mixed->model);
+  SearchProblem problem = AskOn(mixed->cluster, *mixed, memo);
+  problem.choices.context = {2};
+  problem.choices.zeros = {2};
+  const SearchResult result = SearchExhaustively(problem, *MakePlanSpace(problem), {});
+  ASSERT_FALSE(result.plans.empty());
+  EXPECT_EQ(result.plans[0].plan.stages[0].context_parallel, 2);
+  EXPECT_EQ(result.plans[0].plan.zero, 2);
+}
+
+TEST(SearchPartsTest, WhateverTheBudgetAPlanIsFound) {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    const auto mixed = MakeMixedProblem(Random(seed), Random(seed + 1000), 4);
+    const MemoModel memo(mixed->model);
+    const SearchProblem problem = AskOn(mixed->cluster, *mixed, memo);
+    for (const Budget& budget : {Budget{.evaluations = 1}, Budget{.seconds = 1e-9}}) {
+      const SearchResult result =
+          SearchExhaustively(problem, *MakePlanSpace(problem), {.budget = budget});
+      EXPECT_EQ(result.evaluated, 1);
+      EXPECT_EQ(result.plans.size(), 1u) << seed;
+      EXPECT_GT(result.bound, 0);
+      EXPECT_FALSE(result.is_optimal);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft
