@@ -1,5 +1,6 @@
 #include "search/layer_times.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -10,6 +11,20 @@
 #include "sim/stage_order.h"
 
 namespace stagecraft {
+
+std::vector<LayerTimes> LeastOf(const std::vector<LayerTimes>& a,
+                                const std::vector<LayerTimes>& b) {
+  std::vector<LayerTimes> least;
+  for (size_t kind = 0; kind < a.size(); ++kind) {
+    least.push_back(
+        {.forward = std::min(a[kind].forward, b[kind].forward),
+         .backward = std::min(a[kind].backward, b[kind].backward),
+         .launches = std::min(a[kind].launches, b[kind].launches),
+         .forward_compute = std::min(a[kind].forward_compute, b[kind].forward_compute),
+         .backward_compute = std::min(a[kind].backward_compute, b[kind].backward_compute)});
+  }
+  return least;
+}
 
 std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const ShardSpec& spec,
                                       const Device& device) {

@@ -21,6 +21,9 @@ struct LayerTimes {
   Duration backward_compute;
 };
 
+// Kind by kind the less of two.
+std::vector<LayerTimes> LeastOf(const std::vector<LayerTimes>& a, const std::vector<LayerTimes>& b);
+
 // By kind of layer.
 std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const ShardSpec& spec,
                                       const Device& device);

@@ -11,7 +11,7 @@ namespace {
 std::vector<PooledStage> Unfilled(const PooledPlan& plan) {
   std::vector<PooledStage> stages;
   for (const PoolRun& run : plan.runs) {
-    for (int i = 0; i < run.stages; ++i) stages.push_back({run.pool, run.tensor, 0});
+    for (int i = 0; i < run.stages; ++i) stages.push_back({run.pool, run.tensor, 0, 0});
   }
   return stages;
 }
@@ -29,46 +29,100 @@ Plan PooledSplit::Common(const PooledPlan& choice) const {
                            PooledZero(problem_, choice.data));
 }
 
-const PooledSplit::LayerKindCosts& PooledSplit::Kind(const PooledPlan& plan, int pool,
-                                                     int tensor) const {
-  const std::array<int64_t, 5> key{pool, tensor, plan.data, plan.micro_batch,
-                                   static_cast<int64_t>(plan.recompute)};
-  const auto [entry, is_new] = kinds_.try_emplace(key);
-  if (is_new) entry->second = Measure(plan, pool, tensor);
-  return entry->second;
-}
-
-PooledSplit::LayerKindCosts PooledSplit::Measure(const PooledPlan& choice, int pool,
-                                                 int tensor) const {
+Plan PooledSplit::Probe(const PooledPlan& choice, int tensor, int first_device) const {
   Plan probe = Common(choice);
   Stage stage;
   stage.chunks = {{1, 1}};
   stage.tensor_parallel = tensor;
   stage.recompute = choice.recompute;
   std::vector<int> devices(tensor);
-  std::iota(devices.begin(), devices.end(), pools_[pool].first);
+  std::iota(devices.begin(), devices.end(), first_device);
   stage.replicas.assign(choice.data, devices);  // one stands for all
   probe.stages = {stage};
-  return {MeasureLayers(problem_, probe), MeasureLayerMemory(problem_, probe, 1)};
+  return probe;
 }
 
-const std::vector<LayerTimes>& PooledSplit::LayersIn(PooledPlan plan, int pool, int tensor) const {
-  plan.data = 1;
-  return Kind(plan, pool, tensor).times;
+const std::vector<int>& PooledSplit::PlacesIn(int pool, int tensor) const {
+  const auto [entry, is_new] = places_.try_emplace({pool, tensor});
+  if (!is_new) return entry->second;
+  std::vector<Fabric> seen;
+  std::vector<int> devices(tensor);
+  for (int set = 0; set < pools_[pool].devices / tensor; ++set) {
+    const int first = pools_[pool].first + set * tensor;
+    std::iota(devices.begin(), devices.end(), first);
+    const Fabric fabric = problem_.cluster.DescribeGroup(devices);
+    if (std::find(seen.begin(), seen.end(), fabric) != seen.end()) continue;
+    seen.push_back(fabric);
+    entry->second.push_back(first);
+  }
+  return entry->second;
+}
+
+const PooledSplit::LayerCosts& PooledSplit::CostsOf(const PooledPlan& plan, int pool,
+                                                    int tensor) const {
+  const auto [entry, is_new] =
+      costs_.try_emplace({pool, tensor, plan.micro_batch, static_cast<int64_t>(plan.recompute)});
+  if (is_new) entry->second = Measure(plan, pool, tensor);
+  return entry->second;
+}
+
+PooledSplit::LayerCosts PooledSplit::Measure(const PooledPlan& plan, int pool, int tensor) const {
+  PooledPlan one = plan;
+  one.data = 1;
+  LayerCosts costs;
+  for (const int first : PlacesIn(pool, tensor)) {
+    const std::vector<LayerTimes> times = MeasureLayers(problem_, Probe(one, tensor, first));
+    costs.times = costs.times.empty() ? times : LeastOf(costs.times, times);
+  }
+  const Plan probe = Probe(one, tensor, pools_[pool].first);
+  std::vector<int> layer_of_kind(workload_.kinds.size(), -1);
+  for (int block = 0; block < blocks_; ++block) {
+    layer_of_kind[workload_.layers[block + 1]] = block + 1;
+  }
+  for (const int layer : layer_of_kind) {
+    costs.saved.push_back(layer < 0 ? Bytes() : MeasureLayerMemory(problem_, probe, layer).saved);
+  }
+  return costs;
+}
+
+const PooledSplit::Sums& PooledSplit::SumsOf(const PooledPlan& plan, int pool, int tensor) const {
+  const auto [entry, is_new] = sums_.try_emplace(
+      {pool, tensor, plan.data, plan.micro_batch, static_cast<int64_t>(plan.recompute)});
+  Sums& sums = entry->second;
+  if (!is_new) return sums;
+  const LayerCosts& costs = CostsOf(plan, pool, tensor);
+  const Plan probe = Probe(plan, tensor, pools_[pool].first);
+  std::vector<Bytes> states(workload_.kinds.size(), Bytes(-1));
+  sums.time_ns = sums.states = sums.saved = {0};
+  for (int layer = 1; layer <= blocks_; ++layer) {
+    const int kind = workload_.layers[layer];
+    if (states[kind] < Bytes()) states[kind] = LayerStates(problem_, probe, layer);
+    const LayerTimes& times = costs.times[kind];
+    sums.time_ns.push_back(sums.time_ns.back() + (times.forward + times.backward).ns());
+    sums.states.push_back(sums.states.back() + states[kind].count());
+    sums.saved.push_back(sums.saved.back() + costs.saved[kind].count());
+  }
+  return sums;
+}
+
+const std::vector<LayerTimes>& PooledSplit::LayersIn(const PooledPlan& plan, int pool,
+                                                     int tensor) const {
+  return CostsOf(plan, pool, tensor).times;
 }
 
 LayerTimes PooledSplit::StageTimes(const PooledPlan& plan, const std::vector<PooledStage>& stages,
                                    size_t s) const {
-  const std::vector<LayerTimes>& times = Kind(plan, stages[s].pool, stages[s].tensor).times;
+  const PooledStage& stage = stages[s];
+  const std::vector<LayerTimes>& times = LayersIn(plan, stage.pool, stage.tensor);
   LayerTimes sum;
-  const auto add = [&](int layer, int64_t count) {
-    sum.forward += count * times[workload_.layers[layer]].forward;
-    sum.backward += count * times[workload_.layers[layer]].backward;
-    sum.launches += count * times[workload_.layers[layer]].launches;
+  const auto add = [&](int layer) {
+    sum.forward += times[workload_.layers[layer]].forward;
+    sum.backward += times[workload_.layers[layer]].backward;
+    sum.launches += times[workload_.layers[layer]].launches;
   };
-  if (s == 0) add(0, 1);
-  if (s + 1 == stages.size()) add(workload_.layer_count() - 1, 1);
-  add(1, stages[s].blocks);
+  if (s == 0) add(0);
+  for (int block = 0; block < stage.blocks; ++block) add(1 + stage.first_block + block);
+  if (s + 1 == stages.size()) add(workload_.layer_count() - 1);
   return sum;
 }
 
@@ -76,62 +130,93 @@ MemoryNeed PooledSplit::LeastMemory(const PooledPlan& plan, std::vector<PooledSt
   if (stages.empty()) {
     stages = Unfilled(plan);
     const auto count = static_cast<int>(stages.size());
-    for (PooledStage& stage : stages) stage.blocks = (blocks_ + count - 1) / count;
+    for (int s = 0; s < count; ++s) {
+      stages[s].first_block = blocks_ * s / count;
+      stages[s].blocks = blocks_ * (s + 1) / count - stages[s].first_block;
+    }
   }
   MemoryNeed most{Bytes(), Bytes(1)};
   for (const PooledStage& stage : stages) {
-    const MemoryNeed need{
-        stage.blocks * Kind(plan, stage.pool, stage.tensor).block.states + ContextMemory(),
-        pools_[stage.pool].memory};
+    const std::vector<int64_t>& states = SumsOf(plan, stage.pool, stage.tensor).states;
+    const int64_t own = states[stage.first_block + stage.blocks] - states[stage.first_block];
+    const MemoryNeed need{Bytes(own) + ContextMemory(), pools_[stage.pool].memory};
     if (need.Share() > most.Share()) most = need;
   }
   return most;
 }
 
-std::vector<PooledStage> PooledSplit::Split(const PooledPlan& plan) const {
-  struct Limits {
-    int64_t block_ns = 0, end_ns = 0;  // a block; embedding and head
-    int64_t most = 0;                  // blocks that fit
-  };
-  std::vector<PooledStage> stages = Unfilled(plan);
-  std::vector<Limits> limits(stages.size());
+std::vector<PooledSplit::Limits> PooledSplit::LimitsOf(const PooledPlan& plan,
+                                                       const std::vector<PooledStage>& stages,
+                                                       bool counts_saved) const {
   const int64_t micro_batches = problem_.given.global_batch / plan.data / plan.micro_batch;
-  int64_t high = 0;
+  std::vector<Limits> limits;
   for (size_t s = 0; s < stages.size(); ++s) {
-    const LayerKindCosts& kind = Kind(plan, stages[s].pool, stages[s].tensor);
-    const LayerTimes& block = kind.times[workload_.layers[1]];
     const LayerTimes ends = StageTimes(plan, stages, s);
     const auto in_flight =
         std::min<int64_t>(micro_batches, static_cast<int64_t>(stages.size() - s));
-    const Bytes room = pools_[stages[s].pool].memory - ContextMemory();
-    const Bytes each = kind.block.states + in_flight * kind.block.saved;
-    limits[s] = {
-        (block.forward + block.backward).ns(), (ends.forward + ends.backward).ns(),
-        std::clamp<int64_t>(room.count() / std::max<int64_t>(1, each.count()), 0, blocks_)};
-    high = std::max(high, limits[s].end_ns + blocks_ * limits[s].block_ns);
+    limits.push_back({.sums = &SumsOf(plan, stages[s].pool, stages[s].tensor),
+                      .end_ns = (ends.forward + ends.backward).ns(),
+                      .in_flight = counts_saved ? in_flight : 0,
+                      .room = (pools_[stages[s].pool].memory - ContextMemory()).count()});
   }
-  const auto fill = [&](int64_t limit) {
-    int64_t left = blocks_;
-    for (size_t s = stages.size(); s-- > 0;) {
-      const int64_t time = std::max<int64_t>(0, limit - limits[s].end_ns) / limits[s].block_ns;
-      // Stages before this one keep a block each.
-      const auto before = static_cast<int64_t>(s == 0 ? 0 : s - 1);
-      const int64_t spare = std::max<int64_t>(0, left - before);
-      stages[s].blocks = static_cast<int>(std::min({spare, time, limits[s].most}));
-      left -= stages[s].blocks;
+  return limits;
+}
+
+// From the last stage to the first, as many blocks each as it may take: whatever more a later
+// stage takes, an earlier one need not.
+bool PooledSplit::Fill(const std::vector<Limits>& limits, int64_t most_ns,
+                       std::vector<PooledStage>& stages) const {
+  int left = blocks_;
+  for (size_t s = stages.size(); s-- > 0;) {
+    const Limits& own = limits[s];
+    const Sums& sums = *own.sums;
+    const auto fits = [&](int first) {
+      const int64_t time = sums.time_ns[left] - sums.time_ns[first];
+      const int64_t bytes = sums.states[left] - sums.states[first] +
+                            own.in_flight * (sums.saved[left] - sums.saved[first]);
+      return own.end_ns + time <= most_ns && bytes <= own.room;
+    };
+    // Stages before this one, but for the first, keep a block each.
+    int low = std::min(left, static_cast<int>(s == 0 ? 0 : s - 1)), high = left;
+    if (!fits(high)) return false;
+    while (low < high) {
+      const int middle = low + (high - low) / 2;
+      if (fits(middle)) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
     }
-    return left == 0;
-  };
-  if (!fill(high)) return {};
-  for (int64_t low = 0; high - low > 1;) {
-    const int64_t middle = (low + high) / 2;
-    (fill(middle) ? high : low) = middle;
+    stages[s].first_block = high;
+    stages[s].blocks = left - high;
+    if (stages[s].blocks == 0 && s > 0 && s + 1 < stages.size()) return false;
+    left = high;
   }
-  fill(high);
-  for (size_t s = 1; s + 1 < stages.size(); ++s) {
-    if (stages[s].blocks == 0) return {};
+  return left == 0;
+}
+
+bool PooledSplit::FillBest(const std::vector<Limits>& limits,
+                           std::vector<PooledStage>& stages) const {
+  int64_t high = 0;
+  for (const Limits& own : limits) {
+    high = std::max(high, own.end_ns + own.sums->time_ns.back());
   }
-  return stages;
+  if (!Fill(limits, high, stages)) return false;
+  for (int64_t low = -1; high - low > 1;) {
+    const int64_t middle = low + (high - low) / 2;
+    (Fill(limits, middle, stages) ? high : low) = middle;
+  }
+  return Fill(limits, high, stages);
+}
+
+std::vector<PooledStage> PooledSplit::Split(const PooledPlan& plan) const {
+  std::vector<PooledStage> stages = Unfilled(plan);
+  for (const bool counts_saved : {true, false}) {
+    const std::vector<Limits> limits = LimitsOf(plan, stages, counts_saved);
+    if (FillBest(limits, stages)) return stages;
+    stages = Unfilled(plan);
+  }
+  return {};
 }
 
 }  // namespace stagecraft

@@ -25,44 +25,21 @@ bool PairsPasses(PipelineOrder order) {
 }  // namespace
 
 StepBound::StepBound(const SearchProblem& problem, std::vector<int> devices)
-    : problem_(problem), devices_(std::move(devices)) {}
-
-// As the first replica of the first stage sees it: of equal nodes its groups are the ones
-// that straddle least.
-ShardSpec StepBound::ShardOf(const PlanDegrees& degrees) const {
-  Plan probe;
-  static_cast<StepOptions&>(probe) = degrees;
-  probe.sequence_parallel = degrees.sequence_parallel != 0 && degrees.tensor > 1;
-  Stage stage;
-  stage.tensor_parallel = degrees.tensor;
-  stage.context_parallel = degrees.context;
-  stage.expert_parallel = degrees.expert;
-  stage.recompute = degrees.recompute;
-  const int replicas = std::max(1, degrees.expert / degrees.context);
-  for (int r = 0; r < replicas; ++r) {
-    std::vector<int>& replica = stage.replicas.emplace_back(PlacedDevices(degrees, 0, r));
-    for (int& rank : replica) rank = devices_[rank];
-  }
-  probe.stages = {stage};
-  return StageShard(probe, problem_.workload, problem_.cluster, 0, 0);
-}
+    : problem_(problem), places_(problem, std::move(devices)) {}
 
 const std::vector<LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
-  // In the usual rank order a replica's groups begin at device 0, however many there are; those
-  // within a replica do so, too, where its stages stand beside each other.
-  const bool is_usual =
-      degrees.rank_order == kDefaultRankOrder ||
-      (degrees.rank_order == kStagesFirstRankOrder && degrees.expert <= degrees.context);
-  const int64_t others = is_usual ? 0 : int64_t{degrees.data} << 32 | degrees.pipeline;
   const Key key{degrees.tensor,
                 degrees.context,
                 degrees.expert,
                 degrees.micro_batch,
                 static_cast<int64_t>(degrees.recompute) << 1 | (degrees.sequence_parallel != 0),
-                others};
+                places_.KeyOf(degrees)};
   const auto [entry, is_new] = layer_times_.try_emplace(key);
-  if (is_new) {
-    entry->second = MeasureLayers(problem_, ShardOf(degrees), problem_.cluster.device(devices_[0]));
+  if (!is_new) return entry->second;
+  for (const ShardSpec& shard : places_.ShardsOf(degrees)) {
+    const std::vector<LayerTimes> times =
+        MeasureLayers(problem_, shard, problem_.cluster.device(places_.devices()[0]));
+    entry->second = entry->second.empty() ? times : LeastOf(entry->second, times);
   }
   return entry->second;
 }
@@ -105,7 +82,8 @@ Duration StepBound::StepTime(const PlanDegrees& degrees) {
 
 Duration StepBound::LeastPass(PlanDegrees degrees) {
   const std::vector<PipelineOrder> orders = OrdersToTry(problem_);
-  const bool may_hide = std::any_of(orders.begin(), orders.end(), PairsPasses);
+  const bool may_hide =
+      std::any_of(orders.begin(), orders.end(), PairsPasses) || places_.MayLieElsewhere(degrees);
   Duration least = Duration::Max();
   for (const Recompute recompute : RecomputesToTry(problem_)) {
     degrees.recompute = recompute;
@@ -134,11 +112,10 @@ const std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily&
     degrees.micro_batch = size;
     Duration least = Duration::Max();
     for (const int expert : ExpertsToTry(problem_)) {
-      const auto model = int64_t{family.tensor} * std::max(expert, family.context);
-      if (expert % family.context != 0 && family.context % expert != 0) continue;
-      if (model > static_cast<int64_t>(devices_.size())) continue;
       degrees.expert = expert;
-      degrees.data = std::max(1, expert / family.context);
+      degrees.data = SharingReplicas(expert, family.context);
+      const int64_t model = int64_t{family.tensor} * family.context * degrees.data;
+      if (model > static_cast<int64_t>(places_.devices().size())) continue;
       least = std::min(least, LeastPass(degrees));
     }
     entry->second.push_back({size, least == Duration::Max() ? Duration() : least});

@@ -7,8 +7,9 @@
 
 #include "search/layer_times.h"
 #include "search/problem.h"
+#include "search/shard_places.h"
 #include "search/space.h"
-#include "sim/shard.h"
+#include "sim/plan.h"
 
 namespace stagecraft {
 
@@ -23,6 +24,10 @@ namespace stagecraft {
 // for a forward of what comes before, and backwards of what comes before wait for its
 // last. Launches, transfers, reductions and the update only add to it. Of orders whose passes
 // run beside each other (DualPipe) only what computes is counted: it may hide the rest.
+//
+// What a layer takes depends on where its groups lie: on nodes whose pairs of devices are
+// unlike, and where groups straddle nodes. It is the least that any group takes which a plan
+// of these degrees may have (ShardPlaces).
 //
 // The bound of a family is what its stages take on average for the micro-batches of the
 // replica with most of them, of the size that is best.
@@ -41,7 +46,6 @@ class StepBound {
  private:
   using Key = std::array<int64_t, 6>;
   const std::vector<LayerTimes>& LayersOf(const PlanDegrees& degrees);
-  ShardSpec ShardOf(const PlanDegrees& degrees) const;
   // A micro-batch of so many samples, through all layers.
   struct PassTimes {
     int64_t micro_batch = 0;
@@ -51,7 +55,7 @@ class StepBound {
   Duration LeastPass(PlanDegrees degrees);
 
   const SearchProblem& problem_;
-  const std::vector<int> devices_;
+  ShardPlaces places_;
   std::map<Key, std::vector<LayerTimes>> layer_times_;               // then by kind
   std::map<std::array<int, 3>, std::vector<PassTimes>> pass_times_;  // by tensor, context, split
 };
