@@ -120,23 +120,23 @@ void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> chang
 }
 
 void Engine::Start(TaskId task) {
-  int64_t end = now_ + durations_[task].ns();
   if (!start_.empty()) start_[task] = Duration::Nanoseconds(now_);
   if (traffic_ != nullptr && traffic_->Has(task)) {
     traffic_->Start(task, Duration::Nanoseconds(now_));
     return;
   }
-  if (!launches_.empty()) end += HostDelay(task);
+  const int64_t begin = now_ + (launches_.empty() ? 0 : HostDelay(task));
+  int64_t end = begin + durations_[task].ns();
   if (rates_vary_) {
     for (const Lane lane : schedule_->lanes(task)) running_[Index(lane)] = task;
-    work_left_[task] = static_cast<double>(end - now_);
-    work_seen_[task] = now_;
+    work_left_[task] = static_cast<double>(durations_[task].ns());
+    work_seen_[task] = begin;
     const double rate = Rate(task);
     if (rate == 0) {
       end_[task] = Duration::Max();
       return;
     }
-    if (rate != 1) end = now_ + std::llround(work_left_[task] / rate);
+    if (rate != 1) end = begin + std::llround(work_left_[task] / rate);
   }
   end_[task] = Duration::Nanoseconds(end);
   events_.Push(end, task);
@@ -193,13 +193,14 @@ void Engine::Apply(const RateChange& change) {
   const double old_rate = task >= 0 ? Rate(task) : 0;
   lane_rate_[lane] = change.rate;
   if (task < 0) return;
-  work_left_[task] -= old_rate * static_cast<double>(now_ - work_seen_[task]);
+  const int64_t begin = std::max(now_, work_seen_[task]);
+  work_left_[task] -= old_rate * static_cast<double>(begin - work_seen_[task]);
   work_left_[task] = std::max(work_left_[task], 0.0);
-  work_seen_[task] = now_;
+  work_seen_[task] = begin;
   const double rate = Rate(task);
   const Duration end = rate == 0
                            ? Duration::Max()
-                           : Duration::Nanoseconds(now_ + std::llround(work_left_[task] / rate));
+                           : Duration::Nanoseconds(begin + std::llround(work_left_[task] / rate));
   if (end == end_[task]) return;
   end_[task] = end;
   if (rate != 0) events_.Push(end.ns(), task);

@@ -15,7 +15,9 @@
 namespace stagecraft {
 
 // From `time` on, tasks on `lane` progress at `rate` times their nominal speed
-// (1 nominal, 0 stopped). A task on several lanes goes at the slowest of them.
+// (1 nominal, 0 stopped). A task on several lanes goes at the slowest of them. What is slow
+// is the device or the link, as a straggler is whose clock is throttled; its host launches
+// as fast as ever, and what a device waits for its host is not stretched.
 struct RateChange {
   Duration time;  // >= 0
   Lane lane;
@@ -100,7 +102,7 @@ class Engine {
   std::vector<TaskId> running_;  // by lane, -1 for none
   std::vector<double> lane_rate_;
   std::vector<double> work_left_;   // by task, nominal nanoseconds
-  std::vector<int64_t> work_seen_;  // by task, when work_left_ was true
+  std::vector<int64_t> work_seen_;  // by task, when work_left_ was true: not before its launch
 };
 
 // Why the tasks with waits >= 0 cannot run, as one readable circle.

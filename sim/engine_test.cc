@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
+#include "costmodel/random.h"
 #include "sim/schedule.h"
 
 namespace stagecraft {
@@ -169,6 +172,58 @@ TEST(EngineTest, LaunchesHideBehindEarlierTasks) {
   EXPECT_EQ(Engine().Run(schedule, durations, {.launches = launches}).end(b), 23_us);
   launches[1].waits = true;
   EXPECT_EQ(Engine().Run(schedule, durations, {.launches = launches}).end(b), 28_us);
+}
+
+// One lane at half speed: the host is done with the launch after 3 us, and the task then
+// takes twice its 2 us. At 5 us it goes at full speed, with half of it done.
+TEST(EngineTest, AThrottledDeviceWaitsNoLongerForItsHost) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const std::vector<Launch> launches = {{3_us, 4_us}};
+  std::vector<RateChange> changes = {{0_us, Lane(0), 0.5}};
+  const auto run = [&] {
+    return Engine().Run(schedule, std::vector{2_us}, {.changes = changes, .launches = launches});
+  };
+  EXPECT_EQ(run().end(a), 7_us);
+  changes.push_back({5_us, Lane(0), 1.0});
+  EXPECT_EQ(run().end(a), 6_us);
+  changes = {{1_us, Lane(0), 0.0}, {2_us, Lane(0), 1.0}};  // over before the launch is
+  EXPECT_EQ(run().end(a), 5_us);
+}
+
+// Random schedules on three lanes, each at a rate of its own from the begin: tasks take so
+// much longer, and launches as long as ever.
+TEST(EngineTest, RatesScaleTasksAndNotTheirLaunches) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    const auto draw = [&](int64_t most) { return random.Integer(0, most); };
+    const int64_t slower[] = {1 << draw(2), 1 << draw(2), 1 << draw(2)};
+    std::vector<RateChange> changes;
+    for (int lane = 0; lane < 3; ++lane) {
+      changes.push_back({0_us, Lane(lane), 1.0 / static_cast<double>(slower[lane])});
+    }
+    Schedule::Builder builder;
+    std::vector<Duration> durations, stretched;
+    std::vector<Launch> launches;
+    for (TaskId task = 0; task < 40; ++task) {
+      const auto lane = static_cast<int>(draw(2));
+      const auto other = static_cast<int>(draw(2));
+      const Lane lanes[] = {Lane(lane), Lane(other)};
+      std::vector<TaskId> after;
+      if (task > 0 && draw(1) == 0) after.push_back(static_cast<TaskId>(draw(task - 1)));
+      builder.Add({lanes, lane == other ? 1u : 2u}, after, -1, Tag());
+      durations.push_back(Duration::Nanoseconds(draw(50)));
+      stretched.push_back(std::max(slower[lane], slower[other]) * durations.back());
+      const Duration lead = Duration::Nanoseconds(draw(20));
+      launches.push_back({lead, lead + Duration::Nanoseconds(draw(20)), draw(3) == 0});
+    }
+    const Schedule schedule = builder.Build();
+    const Timeline got =
+        Engine().Run(schedule, durations, {.changes = changes, .launches = launches});
+    const Timeline want = Engine().Run(schedule, stretched, {.launches = launches});
+    ASSERT_EQ(got.Fingerprint(), want.Fingerprint()) << "seed " << seed;
+  }
 }
 
 }  // namespace
