@@ -5,38 +5,28 @@
 #include <utility>
 
 #include "sim/fold.h"
+#include "sim/holder_groups.h"
 #include "sim/lowering_memory.h"
+#include "sim/slowest_group.h"
 #include "sim/sync_lowering.h"
 
 namespace stagecraft {
 namespace {
 
-// What the group that spans most sees.
-Fabric WidestFabric(LoweringMemory& memory, const DeviceGroups& groups) {
-  Fabric widest;
-  bool is_first = true;
-  for (const std::vector<int32_t>& group : groups) {
-    const Fabric fabric = memory.DescribeGroup(group);
-    const bool is_wider =
-        fabric.nodes > widest.nodes ||
-        (fabric.nodes == widest.nodes && fabric.inter.bandwidth < widest.inter.bandwidth);
-    if (is_first || is_wider) widest = fabric;
-    is_first = false;
+// What the slowest of the groups sees.
+Fabric SlowestOf(LoweringMemory& memory, const DeviceGroups& groups) {
+  Fabric slowest = memory.DescribeGroup(groups[0]);
+  for (size_t i = 1; i < groups.size(); ++i) {
+    const Fabric& fabric = memory.DescribeGroup(groups[i]);
+    if (IsSlower(fabric, slowest)) slowest = fabric;
   }
-  return widest;
+  return slowest;
 }
 
 Communicator MakeCommunicator(LoweringMemory& memory, DeviceGroups groups,
                               Schedule::Builder& builder) {
-  const Fabric fabric = WidestFabric(memory, groups);
+  const Fabric fabric = SlowestOf(memory, groups);
   return {fabric, builder.AddCommunicator(std::move(groups))};
-}
-
-// Of ranks in a row, those that hold the same: every `stride`-th.
-DeviceGroups EveryNth(const std::vector<int>& devices, size_t stride) {
-  DeviceGroups groups(stride);
-  for (size_t i = 0; i < devices.size(); ++i) groups[i % stride].push_back(devices[i]);
-  return groups;
 }
 
 // Describes the data-parallel ranks of one stage.
@@ -69,7 +59,9 @@ class StageGroups {
   // What all groups see that synchronise side by side.
   GradientSync DescribeAll(size_t stride) const {
     std::vector<DeviceGroups> by_tensor;
-    for (const std::vector<int>& devices : devices_) by_tensor.push_back(EveryNth(devices, stride));
+    for (const std::vector<int>& devices : devices_) {
+      by_tensor.push_back(DivideHolders(devices, static_cast<int>(stride), 0).all);
+    }
     std::vector<ServedGroup> groups;
     for (size_t tensor = 0; tensor < by_tensor.size(); ++tensor) {
       for (size_t i = 0; i < stride; ++i) {
@@ -80,7 +72,7 @@ class StageGroups {
   }
 
   Communicator Synchronising(size_t tensor, DeviceGroups groups, const GradientSync& sync) {
-    Communicator communicator = {WidestFabric(memory_, groups), -1, sync};
+    Communicator communicator = {SlowestOf(memory_, groups), -1, sync};
     for (size_t i = 0; i < groups.size(); ++i) {
       const std::span<const int> own = ServersOf(tensor, i);
       groups[i].insert(groups[i].end(), own.begin(), own.end());
@@ -90,21 +82,16 @@ class StageGroups {
   }
 
   Holders Describe(size_t tensor, size_t stride, const GradientSync& sync) {
-    const std::vector<int>& devices = devices_[tensor];
+    HolderGroups groups =
+        DivideHolders(devices_[tensor], static_cast<int>(stride), plan_.zero_group);
     Holders holders;
-    holders.all = Synchronising(tensor, EveryNth(devices, stride), sync);
-    const size_t size = plan_.zero_group > 0 ? plan_.zero_group : devices.size();
-    if (size == devices.size()) {  // no one has another's share
+    holders.all = Synchronising(tensor, std::move(groups.all), sync);
+    if (groups.copies.empty()) {
       holders.sharing = {holders.all.fabric, holders.all.id};
       return holders;
     }
-    DeviceGroups sharing(devices.size() / size * stride), copies(size);
-    for (size_t i = 0; i < devices.size(); ++i) {
-      sharing[i / size * stride + i % stride].push_back(devices[i]);
-      copies[i % size].push_back(devices[i]);
-    }
-    holders.sharing = MakeCommunicator(memory_, std::move(sharing), builder_);
-    holders.copies = MakeCommunicator(memory_, std::move(copies), builder_);
+    holders.sharing = MakeCommunicator(memory_, std::move(groups.sharing), builder_);
+    holders.copies = MakeCommunicator(memory_, std::move(groups.copies), builder_);
     return holders;
   }
 

@@ -14,8 +14,8 @@
 
 namespace stagecraft {
 
-// Groups of devices that run collectives side by side, and what one of them sees
-// of the cluster: the one that spans most, all wait for it.
+// Groups of devices that run collectives side by side, and what the slowest of them sees of
+// the cluster: all wait for it.
 struct Communicator {
   Fabric fabric;
   int32_t id = -1;  // in the schedule; servers follow the ranks of their group

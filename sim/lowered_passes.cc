@@ -251,7 +251,7 @@ bool LoweredPasses::IsDivided(const LoweredWorker& worker, const Pass& pass) con
 
 // Forward sends the output of the chunk's last layer, backward the gradient of
 // what the layer before its first one had put out.
-BlockId LoweredPasses::Transfer(int from, int to, const Pass& pass) const {
+BlockId LoweredPasses::Transfer(int from, int to, const Pass& pass, int device) const {
   if (from == to) return -1;
   const size_t sender_index = instance_begin_.back() + static_cast<size_t>(from);
   const size_t receiver_index = instance_begin_.back() + static_cast<size_t>(to);
@@ -259,10 +259,11 @@ BlockId LoweredPasses::Transfer(int from, int to, const Pass& pass) const {
   const LoweredWorker& receiver = workers_[receiver_index];
   const LayerRange range = plan_.stages[sender.stage].chunks[pass.chunk];
   const int layer = pass.phase == Phase::kForward ? range.first + range.count - 1 : range.first - 1;
-  const auto [entry, is_new] = transfers_.try_emplace({sender_index, receiver_index, layer}, -1);
+  const int index = layer * static_cast<int>(sender.ranks.size()) + device;
+  const auto [entry, is_new] = transfers_.try_emplace({sender_index, receiver_index, index}, -1);
   if (!is_new) return entry->second;
-  const Fabric& fabric =
-      placed_.Transfer(plan_, sender.stage, sender.replica, receiver.stage, receiver.replica);
+  const Fabric& fabric = placed_.Messages(plan_, sender.stage, sender.replica, receiver.stage,
+                                          receiver.replica)[device];
   const Bytes bytes = BoundaryBytes(workload_.layer(layer), blocks_.shard(sender.shard));
   entry->second = blocks_.SingleOp(Op::Collective(OpKind::kSendRecv, bytes, fabric));
   return entry->second;
@@ -280,8 +281,8 @@ int32_t LoweredPasses::Channel(int from, int to, int device) const {
   if (!is_new) return entry->second;
   const LoweredWorker& sender = workers_[sender_index];
   const LoweredWorker& receiver = workers_[receiver_index];
-  const TransferEnds ends = FindTransferEnds(plan_, sender.stage, sender.replica, receiver.stage,
-                                             receiver.replica, device);
+  const MessageEnds ends =
+      FindMessages(plan_, sender.stage, sender.replica, receiver.stage, receiver.replica)[device];
   entry->second = builder_.AddCommunicator({{ends.sender, ends.receiver}});
   return entry->second;
 }

@@ -93,7 +93,7 @@ class LoweredPasses : private PassCosts {
   void MakeBlocks(const LoweredWorker& worker);
   std::vector<BlockId> BucketBlocks(const LoweredWorker& worker, int chunk, Phase phase);
   std::span<const BlockId> Parts(int worker, const Pass& pass, bool paired) const override;
-  BlockId Transfer(int from, int to, const Pass& pass) const override;
+  BlockId Transfer(int from, int to, const Pass& pass, int device) const override;
   BlockId Update(int worker) const override;
   int32_t Channel(int from, int to, int device) const override;
   int stages() const { return static_cast<int>(plan_.stages.size()); }
@@ -125,7 +125,7 @@ class LoweredPasses : private PassCosts {
              static_cast<size_t>(message.index);
     }
   };
-  // By the layer whose output, or its gradient, is sent.
+  // By the layer whose output, or its gradient, is sent, and then the index of the sending device.
   mutable std::unordered_map<Message, BlockId, MessageHash> transfers_;
   // By the index of the sending device.
   mutable std::unordered_map<Message, int32_t, MessageHash> channels_;

@@ -62,11 +62,17 @@ PlacedPlan::PlacedPlan(const Plan& plan, const Workload& workload, const Cluster
       unfold_(unfold),
       placed_(WithoutLayers(plan)),
       folding_(FoldReplicas(plan, workload, cluster, unfold)),
-      world_(cluster.DescribeGroup(AllDevices(plan))) {}
+      world_(cluster.DescribeGroup(AllDevices(plan))),
+      described_(cluster) {}
 
 bool PlacedPlan::Holds(const Plan& plan, bool unfold) const {
   if (unfold != unfold_ || plan.stages.size() != placed_.stages.size() ||
-      PlacementOf(plan) != PlacementOf(placed_) || plan.gradient_sync != placed_.gradient_sync) {
+      PlacementOf(plan) != PlacementOf(placed_) || plan.gradient_sync != placed_.gradient_sync ||
+      plan.zero_group != placed_.zero_group) {
+    return false;
+  }
+  // Elsewhere who holds the same parameters depends on the number of chunks.
+  if (PlacementOf(plan) != Placement::kLooped && plan.chunk_count() != placed_.chunk_count()) {
     return false;
   }
   for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
@@ -89,13 +95,13 @@ ShardSpec PlacedPlan::Shard(const Plan& plan, int stage, int replica) {
   return spec;
 }
 
-const Fabric& PlacedPlan::Transfer(const Plan& plan, int from_stage, int from_replica, int to_stage,
-                                   int to_replica) {
+const std::vector<Fabric>& PlacedPlan::Messages(const Plan& plan, int from_stage, int from_replica,
+                                                int to_stage, int to_replica) {
   const auto [entry, is_new] =
-      transfers_.try_emplace({from_stage, from_replica, to_stage, to_replica});
+      messages_.try_emplace({from_stage, from_replica, to_stage, to_replica});
   if (is_new) {
     entry->second =
-        TransferFabric(plan, cluster_, from_stage, from_replica, to_stage, to_replica, 0);
+        described_.Describe(FindMessages(plan, from_stage, from_replica, to_stage, to_replica));
   }
   return entry->second;
 }

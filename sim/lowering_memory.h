@@ -13,6 +13,7 @@
 
 #include "sim/cluster.h"
 #include "sim/fold.h"
+#include "sim/message_fabrics.h"
 #include "sim/plan.h"
 #include "sim/shard.h"
 #include "sim/workload.h"
@@ -33,9 +34,9 @@ class PlacedPlan {
   const Fabric& world() const { return world_; }
   // StageShard() of a plan that it holds.
   ShardSpec Shard(const Plan& plan, int stage, int replica);
-  // TransferFabric() of a replica's first device.
-  const Fabric& Transfer(const Plan& plan, int from_stage, int from_replica, int to_stage,
-                         int to_replica);
+  // What each message of FindMessages() sees while all of them are under way.
+  const std::vector<Fabric>& Messages(const Plan& plan, int from_stage, int from_replica,
+                                      int to_stage, int to_replica);
 
  private:
   struct Groups {
@@ -49,7 +50,8 @@ class PlacedPlan {
   Folding folding_;
   Fabric world_;
   std::map<std::pair<int, int>, Groups> groups_;  // by stage and replica
-  std::map<std::array<int, 4>, Fabric> transfers_;
+  MessageFabrics described_;
+  std::map<std::array<int, 4>, std::vector<Fabric>> messages_;  // by both stages and replicas
 };
 
 // Nothing that it says depends on what it was asked before. What it is made of must

@@ -1,8 +1,10 @@
 #include "sim/stage_order.h"
 
 #include <algorithm>
+#include <span>
 
 #include "costmodel/divide.h"
+#include "sim/slowest_group.h"
 
 namespace stagecraft {
 
@@ -54,15 +56,47 @@ std::vector<int> ReplicaDevices(const Stage& stage, int tensor) {
 
 namespace {
 
-// The consecutive data-parallel ranks, of tensor index 0, that share the experts
-// of a replica's first device.
-std::vector<int> ExpertDevices(const Stage& stage, int replica) {
-  if (stage.expert_parallel == 1) return {stage.replicas[replica][0]};
-  const std::vector<int> all = ReplicaDevices(stage, 0);
-  const size_t size = static_cast<size_t>(stage.expert_parallel);
-  const size_t own = static_cast<size_t>(replica) * stage.context_parallel;
-  const auto first = all.begin() + static_cast<ptrdiff_t>(own / size * size);
-  return {first, first + static_cast<ptrdiff_t>(size)};
+using Groups = std::vector<std::vector<int>>;
+
+// The groups of a replica's devices that divide each layer's operators.
+Groups TensorGroups(const Stage& stage, std::span<const int> devices) {
+  const auto size = static_cast<size_t>(stage.tensor_parallel);
+  Groups groups;
+  for (size_t first = 0; first + size <= devices.size(); first += size) {
+    groups.emplace_back(devices.begin() + first, devices.begin() + first + size);
+  }
+  return groups;
+}
+
+// Those that divide its sequences.
+Groups ContextGroups(const Stage& stage, std::span<const int> devices) {
+  const auto stride = static_cast<size_t>(stage.tensor_parallel);
+  Groups groups;
+  for (size_t tensor = 0; tensor < stride; ++tensor) {
+    std::vector<int>& group = groups.emplace_back();
+    for (size_t i = tensor; i < devices.size(); i += stride) group.push_back(devices[i]);
+  }
+  return groups;
+}
+
+// Those that share the experts of its devices: of each tensor index, consecutive
+// data-parallel ranks, counted over the replicas and the context indices of each.
+Groups ExpertGroups(const Stage& stage, int replica) {
+  const int size = stage.expert_parallel;
+  const int context = stage.context_parallel;
+  const int first = replica * context / size;
+  const int last = (replica * context + context - 1) / size;
+  Groups groups;
+  for (int tensor = 0; tensor < stage.tensor_parallel; ++tensor) {
+    for (int group = first; group <= last; ++group) {
+      std::vector<int>& devices = groups.emplace_back();
+      for (int rank = group * size; rank < (group + 1) * size; ++rank) {
+        const int index = rank % context * stage.tensor_parallel + tensor;
+        devices.push_back(stage.replicas[rank / context][index]);
+      }
+    }
+  }
+  return groups;
 }
 
 }  // namespace
@@ -92,14 +126,14 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
   const Stage& s = plan.stages[stage];
   const std::vector<int>& devices = s.replicas[replica];
   ShardSpec spec = StageDivision(plan, workload, stage);
-  spec.tensor_fabric =
-      cluster.DescribeGroup(std::span(devices).first(static_cast<size_t>(s.tensor_parallel)));
-  spec.expert_fabric = cluster.DescribeGroup(ExpertDevices(s, replica), Traffic::kAllToAll);
-  std::vector<int> context;
-  for (size_t i = 0; i < devices.size(); i += static_cast<size_t>(s.tensor_parallel)) {
-    context.push_back(devices[i]);
-  }
-  spec.context_fabric = cluster.DescribeGroup(context);
+  const std::span<const int> alone = std::span(devices).first(1);
+  spec.tensor_fabric = s.context_parallel == 1 ? cluster.DescribeGroup(devices)
+                                               : SlowestGroup(cluster, TensorGroups(s, devices));
+  spec.context_fabric = s.context_parallel == 1 ? cluster.DescribeGroup(alone)
+                                                : SlowestGroup(cluster, ContextGroups(s, devices));
+  spec.expert_fabric = s.expert_parallel == 1
+                           ? cluster.DescribeGroup(alone)
+                           : SlowestGroup(cluster, ExpertGroups(s, replica), Traffic::kAllToAll);
   return spec;
 }
 

@@ -19,7 +19,8 @@ PipelineOrders PipelineOrdersOf(const Plan& plan, int replica);
 // How the ranks of a stage divide its layers, whatever their groups see of the cluster.
 ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage);
 
-// How a replica of a stage divides its layers on this cluster.
+// How a replica of a stage divides its layers on this cluster. Of the groups that exchange
+// side by side, in lock-step, it sees what the slowest does.
 ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,
                      int replica);
 

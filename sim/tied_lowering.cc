@@ -2,6 +2,7 @@
 
 #include "costmodel/divide.h"
 #include "sim/data_groups.h"
+#include "sim/fold.h"
 #include "sim/lowering_memory.h"
 #include "sim/sharded_lowering.h"
 
@@ -22,15 +23,7 @@ std::vector<TaskId> AddTiedReduction(const Plan& plan, const TiedStages& tied,
   const auto workers = passes.workers();
   const int tensor = plan.stages.back().tensor_parallel;
   const int64_t bytes = DivideUp(tied.parameters, tensor) * plan.gradient_bytes;
-  const auto devices_of = [&](size_t rank) {
-    std::vector<int> devices;
-    for (const size_t w : members) {
-      const auto& replica = plan.stages[workers[w].stage].replicas[workers[w].replica];
-      devices.push_back(replica[rank % replica.size()]);
-    }
-    return devices;
-  };
-  const Fabric fabric = passes.memory().DescribeGroup(devices_of(0));
+  const PipelineInstance& instance = passes.folding().instances[workers[members[0]].instance];
   std::vector<TaskId> reductions;
   for (size_t rank = 0; rank < workers[members[0]].data.size(); ++rank) {
     DataGroup group;
@@ -42,7 +35,9 @@ std::vector<TaskId> AddTiedReduction(const Plan& plan, const TiedStages& tied,
     tag.rank = group.rank;
     tag.stage = 0;
     tag.phase = Phase::kGradReduce;
-    const Communicator among{fabric, builder.AddCommunicator({devices_of(rank)})};
+    const std::vector<int> devices = TiedDevices(plan, tied, instance, static_cast<int>(rank));
+    const Communicator among{passes.memory().DescribeGroup(devices),
+                             builder.AddCommunicator({devices})};
     reductions.push_back(
         AddCollective(OpKind::kAllReduce, bytes, among, group, tag, after, passes, builder));
   }

@@ -63,7 +63,7 @@ class Binder {
     for (const std::vector<int32_t>& group : groups) {
       const std::span<const int32_t> ranks(group.data(), group.size() - op.sync.servers);
       const bool by_nodes = IsNccl(op.sync.method);
-      if (ByNode(group, by_nodes).size() == 1 && HasDirectLinks(group)) continue;
+      if (ByNode(group, by_nodes).size() == 1 && StaysOnDirectLinks(op, group)) continue;
       const std::vector<std::vector<int>> by_node = ByNode(ranks, by_nodes);
       const std::span<const int32_t> servers(group.data() + ranks.size(), op.sync.servers);
       ChannelPattern channel =
@@ -104,8 +104,25 @@ class Binder {
     return nodes;
   }
 
-  bool HasDirectLinks(const std::vector<int32_t>& devices) const {
-    return cluster_.FindRoute(devices[0], devices[1]).links.size() == 1;
+  // Whether a group of one node exchanges all it has over direct links: every pair has one;
+  // or NCCL finds rings of them, which the cluster then describes, and avoids what joins the
+  // other pairs.
+  bool StaysOnDirectLinks(const Op& op, const std::vector<int32_t>& group) const {
+    bool has_direct = false, has_indirect = false;
+    LinkKind indirect = LinkKind::kPcie;
+    for (const int32_t from : group) {
+      for (const int32_t to : group) {
+        if (from == to) continue;
+        const Route route = cluster_.FindRoute(from, to);
+        const bool is_direct = route.links.size() == 1;
+        has_direct = has_direct || is_direct;
+        has_indirect = has_indirect || !is_direct;
+        if (!is_direct) indirect = route.narrowest.kind;
+      }
+    }
+    if (!has_indirect) return true;
+    if (!has_direct || !IsNccl(op.sync.method)) return false;
+    return cluster_.DescribeGroup(group).intra.kind != indirect;
   }
 
   const Schedule& schedule_;

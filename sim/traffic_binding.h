@@ -34,9 +34,10 @@ inline constexpr int64_t kMostSyncFlows = 10'000'000;
 
 // The links of the network are those of cluster.link_graph(), by their indices.
 // Tasks of the schedule whose time no link decides are not bound: of no bytes, of
-// one rank, inside a multicasting switch (NVLS) or over direct links of one node,
-// where a collective uses ways that its ranks do not know. Of groups side by side
-// only those over direct links send nothing. Gradients synchronised in
+// one rank, inside a multicasting switch (NVLS) or over direct links of one node alone,
+// where a collective uses ways that its ranks do not know: each pair of its ranks has such a
+// link, or rings of them pass all ranks. Of groups side by side only those over direct
+// links send nothing. Gradients synchronised in
 // other ways than NCCL's send the messages of network/sync_channels.h. Preconditions: `schedule`
 // was lowered unfolded for `cluster`; `costs` are its.
 std::unique_ptr<TaskTraffic> BindTraffic(const Schedule& schedule, const Cluster& cluster,

@@ -2,17 +2,23 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/gradient_sync.h"
 #include "costmodel/link.h"
 #include "costmodel/op.h"
+#include "costmodel/random.h"
 #include "costmodel/units.h"
 #include "sim/bound_costs.h"
 #include "sim/cluster.h"
 #include "sim/cluster_spec.h"
+#include "sim/cube_mesh.h"
 #include "sim/lowering_testing.h"
+#include "sim/random_plans.h"
 #include "sim/schedule.h"
 #include "sim/test_nodes.h"
 
@@ -44,6 +50,35 @@ TEST(TrafficBindingTest, OnlyGroupsOverDirectLinksSendNothing) {
   EXPECT_FALSE(IsBound({{0, 1}, {2, 3}}));
   EXPECT_TRUE(IsBound({{0, 8}}));
   EXPECT_TRUE(IsBound({{0, 1}, {2, 8}}));
+}
+
+// NCCL's rings over direct links of the cube mesh pass all of a group, or there are none and
+// it crosses PCIe, whichever pair of it is listed first.
+TEST(TrafficBindingTest, GroupsSendWhereDirectLinksMakeNoRing) {
+  EXPECT_TRUE(IsBound({{0, 1, 5}}));  // 0 and 5 have no link
+  Random random(1);
+  int bound = 0;
+  for (unsigned members = 0; members < 256; ++members) {
+    if (std::popcount(members) < 2) continue;
+    std::vector<int32_t> group;
+    for (int device = 0; device < kCubeMeshSize; ++device) {
+      if ((members >> device & 1u) != 0) group.push_back(device);
+    }
+    Shuffle(random, group);
+    const bool is_bound = CubeMeshRingLinks(stagecraft::CubeMesh::kV100, members) == 0;
+    EXPECT_EQ(IsBound({group}), is_bound) << "set " << members;
+    bound += is_bound;
+  }
+  EXPECT_GT(bound, 20);
+}
+
+// What ranks send to each other outside of NCCL goes from pair to pair.
+TEST(TrafficBindingTest, PairsWithoutALinkSendOverPcie) {
+  GradientSync sync;
+  sync.method = SyncMethod::kShardedParameterServer;
+  EXPECT_FALSE(IsBound({{0, 1, 2, 3}}, sync));
+  EXPECT_TRUE(IsBound({{0, 1, 2, 4}}, sync));
+  EXPECT_TRUE(IsBound({Range(0, 8)}, sync));
 }
 
 TEST(TrafficBindingTest, ServersOnAnotherNodeAreReachedOverTheNetwork) {

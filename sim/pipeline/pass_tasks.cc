@@ -156,8 +156,8 @@ PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, TaskId after,
                                           const PassCosts& costs, Schedule::Builder& builder) {
   const Neighbor next = Next(w, pass, 1);
   if (next.worker < 0) return {};
-  const BlockId block = costs.Transfer(w, next.worker, pass);
-  if (block < 0) return {after, 1};
+  const BlockId first = costs.Transfer(w, next.worker, pass, 0);
+  if (first < 0) return {after, 1};
   const PipelineWorker& worker = workers_[w];
   const bool forward = pass.phase == Phase::kForward;
   Tag tag;
@@ -172,8 +172,10 @@ PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, TaskId after,
   for (size_t i = 0; i < lanes.size(); ++i) {
     const Lane held[] = {lanes[i], worker.compute[i]};
     const std::span<const Lane> occupied(held, worker.sends_block ? 2 : 1);
+    const auto device = static_cast<int>(i);
+    const BlockId block = i == 0 ? first : costs.Transfer(w, next.worker, pass, device);
     const TaskId send = builder.Add(occupied, {&after, 1}, block, tag);
-    builder.SetCommunicator(send, costs.Channel(w, next.worker, static_cast<int>(i)));
+    builder.SetCommunicator(send, costs.Channel(w, next.worker, device));
     if (sends.count++ == 0) sends.first = send;
   }
   return sends;

@@ -34,9 +34,9 @@ class PassCosts {
   // The parts of a pass, one task each, run in order; at least one. `paired`: it
   // runs beside another pass.
   virtual std::span<const BlockId> Parts(int worker, const Pass& pass, bool paired) const = 0;
-  // What a pass hands to the next worker, per sending device; -1 where the two
-  // need no transfer and the receiver follows at once.
-  virtual BlockId Transfer(int from_worker, int to_worker, const Pass& pass) const = 0;
+  // The message of one device of a worker that hands a pass on to the next worker; -1, for
+  // all devices, where the two need no transfer and the receiver follows at once.
+  virtual BlockId Transfer(int from_worker, int to_worker, const Pass& pass, int device) const = 0;
   // What a change of a worker's weights runs.
   virtual BlockId Update(int /*worker*/) const { return -1; }
   // Communicator of the message of one sending device; -1: not known.

@@ -30,7 +30,7 @@ class TimedCosts : public PassCosts {
     const int place = stage * map_.chunks() + pass.chunk;
     return {&blocks_[4 * place + static_cast<int>(pass.phase)], 1};
   }
-  BlockId Transfer(int from, int to, const Pass&) const override {
+  BlockId Transfer(int from, int to, const Pass& /*pass*/, int /*device*/) const override {
     if (costs_.Transfer(from, to) == Duration()) return -1;
     const bool wraps = from - to != 1 && to - from != 1;
     const int link = wraps ? static_cast<int>(costs_.transfers.size()) - 1 : std::min(from, to);
