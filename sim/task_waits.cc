@@ -16,19 +16,45 @@ const char* Name(StartReason reason) {
 }
 
 TaskWaits::TaskWaits(const Schedule& schedule, const Timeline& timeline, const BoundCosts* costs)
+    : TaskWaits(schedule, timeline, costs,
+                std::vector<Interval>{{Duration::Nanoseconds(-1), timeline.makespan()}}) {}
+
+TaskWaits::TaskWaits(const Schedule& schedule, const Timeline& timeline, const BoundCosts* costs,
+                     std::span<const Interval> intervals)
     : schedule_(schedule),
       timeline_(timeline),
       costs_(costs),
       after_(schedule.task_count(), -1),
       reason_(schedule.task_count(), StartReason::kStepBegins) {
+  std::vector<TaskId> tasks;
+  // Tasks of one lane have neighbouring ids and end one after another.
+  auto interval = intervals.begin();
+  Duration latest, previous;
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
-    if (last_ < 0 || timeline.end(task) > timeline.end(last_)) last_ = task;
-    for (const TaskId next : schedule.successors(task)) {
+    const Duration end = timeline.end(task);
+    if (last_ < 0 || end > latest) {
+      last_ = task;
+      latest = end;
+    }
+    if (end < previous) {
+      interval = std::partition_point(intervals.begin(), intervals.end(),
+                                      [&](const Interval& other) { return other.end < end; });
+    }
+    previous = end;
+    while (interval != intervals.end() && interval->end < end) ++interval;
+    if (interval != intervals.end() && interval->begin < end) tasks.push_back(task);
+  }
+  FindReasons(tasks);
+}
+
+void TaskWaits::FindReasons(std::span<const TaskId> tasks) {
+  for (const TaskId task : tasks) {
+    for (const TaskId next : schedule_.successors(task)) {
       Take(task, next, StartReason::kDependency);
     }
   }
-  for (TaskId task = 0; task < schedule.task_count(); ++task) {
-    for (const TaskId next : schedule.next_on_lanes(task)) {
+  for (const TaskId task : tasks) {
+    for (const TaskId next : schedule_.next_on_lanes(task)) {
       if (next >= 0) Take(task, next, StartReason::kLane);
     }
   }

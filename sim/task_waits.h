@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "costmodel/units.h"
@@ -18,6 +19,12 @@ namespace stagecraft {
 enum class StartReason : uint8_t { kStepBegins, kDependency, kLane };
 const char* Name(StartReason reason);
 
+struct Interval {
+  Duration begin, end;
+
+  Duration length() const { return end - begin; }
+};
+
 // What a task does of its time.
 enum class Activity : uint8_t {
   kWork,
@@ -30,6 +37,11 @@ class TaskWaits {
  public:
   // `costs` as of the simulation; nullptr: tasks do nothing but work.
   TaskWaits(const Schedule& schedule, const Timeline& timeline, const BoundCosts* costs);
+  // The same of some intervals alone, which are disjoint and ascend: WalkBack() within one of
+  // them says what it does otherwise; reason() and after() are known of tasks that waited for
+  // another which ended in one. Cost: a look at every task, and these tasks.
+  TaskWaits(const Schedule& schedule, const Timeline& timeline, const BoundCosts* costs,
+            std::span<const Interval> intervals);
 
   // Of the tasks that end last the one with the lowest id; -1 without tasks.
   TaskId last() const { return last_; }
@@ -50,6 +62,7 @@ class TaskWaits {
   void WalkBack(TaskId task, Duration from, Duration to, Visit visit) const;
 
  private:
+  void FindReasons(std::span<const TaskId> tasks);
   void Take(TaskId before, TaskId task, StartReason reason);
   Duration Excess(TaskId task) const;
 
