@@ -122,6 +122,34 @@ TEST(CommandPartitionTest, FasterServersOfHetPipeTakeMore) {
   }
 }
 
+// One worker on a server that is so many times as fast as the other's: added up, their rates
+// are best; but the fast one waits for the slow one, and workers of one GPU of each are better.
+TEST(CommandPartitionTest, HetPipeIsJudgedByItsSlowestWorker) {
+  std::string text;
+  for (const std::string name : {"a", "b", "c", "d", "e"}) text += Node(name);
+  const GraphFile graph(text + "\ta -- b\n\tb -- c\n\tc -- d\n\td -- e\n");
+  for (const std::string speed : {"2", "3", "4", "6"}) {
+    const auto report_of = [&](const Args& policy) {
+      Args words = {"--algorithm", "hetpipe",        "--machines", "2,2",   "--bandwidth",
+                    "1e12,1e12",   "--server-speed", speed + ",1", "--json"};
+      words.insert(words.end(), policy.begin(), policy.end());
+      const Outcome outcome = Partition(graph, words);
+      EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+      return nlohmann::json::parse(outcome.out);
+    };
+    const auto best = report_of({});
+    const auto by_server = report_of({"--policy", "np"});
+    const auto mixed = report_of({"--policy", "ed"});
+    EXPECT_EQ(best["minibatches_per_s"], mixed["minibatches_per_s"]);
+    EXPECT_EQ(best["added_minibatches_per_s"], best["minibatches_per_s"]);
+    EXPECT_GT(best["minibatches_per_s"], by_server["minibatches_per_s"]);
+    EXPECT_LT(by_server["minibatches_per_s"], by_server["added_minibatches_per_s"]);
+    EXPECT_LE(
+        by_server["minibatches_per_s"].get<double>() * by_server["bottleneck_s"].get<double>(),
+        2 * (1 + 1e-9));
+  }
+}
+
 TEST(CommandPartitionTest, BadGraphsAndFlagsAreNamed) {
   EXPECT_EQ(Sentence("", kTwoMachines), "FILE: has no nodes, want at least one");
   EXPECT_EQ(Sentence(Node("a") + Node("b") + "\ta -- b\n\tb -- a\n", kTwoMachines),

@@ -96,6 +96,9 @@ Json PartitionToJson(const PartitionRequest& request, const PartitionAnswer& ans
   report["latency_s"] = OrNull(answer.latency_s);
   report["dp_time_s"] = OrNull(answer.dp_time_s);
   report["minibatches_per_s"] = OrNull(answer.minibatches_per_s);
+  if (answer.added_minibatches_per_s) {
+    report["added_minibatches_per_s"] = *answer.added_minibatches_per_s;
+  }
   report["bound_s"] = OrNull(answer.bound_s);
   report["bound_minibatches_per_s"] = OrNull(answer.bound_minibatches_per_s);
   report["interrupted"] = answer.is_interrupted;
@@ -128,6 +131,7 @@ void PrintPartition(const PartitionAnswer& answer, std::ostream& out) {
   PrintLine("data parallel", answer.dp_time_s, out);
   if (answer.states) out << fmt::format("{:<15}{}\n", "states", *answer.states);
   PrintRate("rate", answer.minibatches_per_s, out);
+  PrintRate("added up", answer.added_minibatches_per_s, out);
   PrintRate("bound", answer.bound_minibatches_per_s, out);
   for (const std::string& note : answer.notes) out << "note: " << note << '\n';
   if (!answer.saved_policy.empty()) out << "wrote " << answer.saved_policy << '\n';

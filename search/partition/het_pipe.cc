@@ -139,6 +139,20 @@ bool IsFaster(const VirtualWorker& worker, const std::optional<VirtualWorker>& b
 
 }  // namespace
 
+double WaveRate(std::span<const VirtualWorker> workers) {
+  CHECK(!workers.empty());
+  const auto slowest =
+      std::min_element(workers.begin(), workers.end(),
+                       [](const auto& a, const auto& b) { return a.rate_per_s < b.rate_per_s; });
+  return static_cast<double>(workers.size()) * slowest->rate_per_s;
+}
+
+double AddedRate(std::span<const VirtualWorker> workers) {
+  double rate = 0;
+  for (const VirtualWorker& worker : workers) rate += worker.rate_per_s;
+  return rate;
+}
+
 std::vector<std::vector<int>> VirtualWorkerGpus(const HetPipeOptions& options) {
   const std::vector<HetPipeServer>& servers = options.servers;
   const bool is_even = std::all_of(servers.begin(), servers.end(), [&](const HetPipeServer& s) {

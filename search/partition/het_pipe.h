@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "costmodel/units.h"
@@ -47,6 +48,12 @@ struct VirtualWorker {
   double bottleneck_s = 0;
   double rate_per_s = 0;  // minibatches: min(1 / bottleneck, in_flight / all stages)
 };
+
+// Minibatches per second of workers that learn together, wave after wave: a worker may be ahead
+// of the slowest by a bounded number of waves, so in the long run all go at its rate. At least one.
+double WaveRate(std::span<const VirtualWorker> workers);
+// The rates of the workers added up, as if none ever waited for another.
+double AddedRate(std::span<const VirtualWorker> workers);
 
 // The servers of each virtual worker's GPUs, one entry a GPU. Empty where the
 // policy does not apply: ED wants servers of one size, HD an even number of

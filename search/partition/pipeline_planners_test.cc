@@ -204,6 +204,32 @@ TEST(HetPipeTest, FasterGpusTakeMoreOperators) {
   }
 }
 
+// However unlike the servers are: no worker is ahead for good, and equal ones lose nothing.
+TEST(HetPipeTest, WorkersTogetherGoAtTheRateOfTheSlowest) {
+  const AntichainStates states = Chain({2, 3, 1, 2, 4, 2}, 1000, 1000);
+  int unlike = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    HetPipeOptions options = TwoServers(static_cast<double>(random.Integer(1, 10)) / 4);
+    options.policy = static_cast<VirtualWorkerPolicy>(random.Integer(0, 2));
+    std::vector<VirtualWorker> workers;
+    double slowest = std::numeric_limits<double>::infinity();
+    for (const std::vector<int>& gpus : VirtualWorkerGpus(options)) {
+      workers.push_back(*SolveVirtualWorker(states, options, gpus));
+      slowest = std::min(slowest, workers.back().rate_per_s);
+    }
+    EXPECT_DOUBLE_EQ(WaveRate(workers), 2 * slowest) << "seed " << seed;
+    EXPECT_LE(WaveRate(workers), AddedRate(workers) * (1 + 1e-12)) << "seed " << seed;
+    if (options.policy != VirtualWorkerPolicy::kNodePartition) {
+      EXPECT_DOUBLE_EQ(WaveRate(workers), AddedRate(workers)) << "seed " << seed;
+    } else if (options.servers[1].speed != 1) {
+      EXPECT_LT(WaveRate(workers), AddedRate(workers)) << "seed " << seed;
+      ++unlike;
+    }
+  }
+  EXPECT_GT(unlike, 5);
+}
+
 TEST(HetPipeTest, MemoryLimitsWhatIsInFlight) {
   const AntichainStates states = Chain({2, 2}, 0, 600'000'000);
   const VirtualWorker worker = *SolveVirtualWorker(states, TwoServers(1), {0, 1});

@@ -63,12 +63,6 @@ HetPipeOptions OptionsOf(const PartitionRequest& request) {
 
 using Workers = std::vector<VirtualWorker>;
 
-double RateOf(const Workers& workers) {
-  double rate = 0;
-  for (const VirtualWorker& worker : workers) rate += worker.rate_per_s;
-  return rate;
-}
-
 // All GPUs at work all the time.
 double MostRate(const ProfiledStates& profile, const HetPipeOptions& options) {
   double power = 0;
@@ -93,6 +87,10 @@ std::optional<Workers> SolveWorkers(const ProfiledStates& profile, const HetPipe
   return workers;
 }
 
+std::string RatesOf(const Workers& workers) {
+  return fmt::format("{:.4g}/s ({:.4g}/s added up)", WaveRate(workers), AddedRate(workers));
+}
+
 // The best policy's; noted in `tried`, how each of them does. Throws Stopped where it
 // came to none.
 std::optional<Workers> TryPolicies(const ProfiledStates& profile, const PartitionRequest& request,
@@ -105,8 +103,8 @@ std::optional<Workers> TryPolicies(const ProfiledStates& profile, const Partitio
       options.policy = policy.policy;
       std::optional<Workers> workers = SolveWorkers(profile, options, stop);
       tried += fmt::format("{}{} {}", tried.empty() ? "policies: " : ", ", policy.name,
-                           workers ? fmt::format("{:.4g}/s", RateOf(*workers)) : "not possible");
-      if (workers && (!best || RateOf(*workers) > RateOf(*best))) best = std::move(workers);
+                           workers ? RatesOf(*workers) : "not possible");
+      if (workers && (!best || WaveRate(*workers) > WaveRate(*best))) best = std::move(workers);
     }
   } catch (const Stopped&) {
     if (!best) throw;
@@ -129,7 +127,10 @@ PartitionAnswer PartitionByHetPipe(const PartitionRequest& request) {
   }
   answer.is_cut_short = stop.was_obeyed();
   answer.notes.push_back(tried);
-  answer.minibatches_per_s = RateOf(*best);
+  answer.notes.push_back(
+      "rate: all workers at that of the slowest, which the others wait for wave after wave");
+  answer.minibatches_per_s = WaveRate(*best);
+  answer.added_minibatches_per_s = AddedRate(*best);
   answer.bound_minibatches_per_s = MostRate(profile, options);
   answer.bottleneck_s = 0;
   for (size_t w = 0; w < best->size(); ++w) {

@@ -86,6 +86,7 @@ struct PartitionAnswer {
   std::optional<double> latency_s;
   std::optional<double> dp_time_s;
   std::optional<double> minibatches_per_s;
+  std::optional<double> added_minibatches_per_s;  // of workers, as if none waited for another
   // Proven of every answer to the same question: its latency_s or, where it has none, its
   // bottleneck_s is not less; its minibatches_per_s is not more.
   std::optional<double> bound_s;
