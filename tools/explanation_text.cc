@@ -138,6 +138,8 @@ void PrintExplanation(const Explanation& explanation, std::ostream& out) {
   const Duration step = evaluation.step_time;
   PrintPlan(explanation.job, out);
   fmt::print(out, "step time {} ms\n\n", Ms(step));
+  PrintBreakdown(evaluation, out);
+  fmt::print(out, "\n");
   PrintPath(explanation, step, out);
   fmt::print(out, "in all\n");
   PrintParts(PathParts(explanation), step, out);

@@ -136,6 +136,18 @@ void PrintMemory(const Evaluation& e, std::ostream& out) {
   fmt::print(out, "  {}\n", e.fits ? "fits" : "does not fit");
 }
 
+void PrintBreakdown(const Evaluation& e, std::ostream& out) {
+  fmt::print(out, "where the step goes (exposed, on the critical rank)\n");
+  for (const TimePart& part : PartsOf(e.profile.breakdown)) {
+    fmt::print(out, "  {:<10} {:>12.1f} ms {:>6.1f} %\n", part.name, part.time.ms(),
+               100 * part.time.seconds() / e.step_time.seconds());
+  }
+  if (e.profile.host_wait > Duration()) {
+    fmt::print(out, "  in {:.1f} ms of these the device waits for its host to launch\n",
+               e.profile.host_wait.ms());
+  }
+}
+
 void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& out) {
   const Evaluation& e = step.evaluation;
   const double seconds = e.step_time.seconds();
@@ -153,15 +165,7 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
              e.steady ? "in the steady state" : "between first and last pass");
   if (e.steady) PrintSteady(step, out);
   fmt::print(out, "\n");
-  fmt::print(out, "where the step goes (exposed, on the critical rank)\n");
-  for (const TimePart& part : PartsOf(e.profile.breakdown)) {
-    fmt::print(out, "  {:<10} {:>12.1f} ms {:>6.1f} %\n", part.name, part.time.ms(),
-               100 * part.time.seconds() / seconds);
-  }
-  if (e.profile.host_wait > Duration()) {
-    fmt::print(out, "  in {:.1f} ms of these the device waits for its host to launch\n",
-               e.profile.host_wait.ms());
-  }
+  PrintBreakdown(e, out);
   PrintNetwork(step, job.cluster, out);
   PrintMemory(e, out);
   for (const std::string& warning : job.warnings) fmt::print(out, "note: {}\n", warning);
