@@ -12,6 +12,7 @@
 #include "costmodel/learned/samples/gzip.h"
 #include "costmodel/network/fabric_words.h"
 #include "costmodel/network/measured_fabric.h"
+#include "costmodel/network/measured_networks.h"
 #include "costmodel/proto_file.h"
 
 namespace stagecraft {
@@ -53,9 +54,6 @@ constexpr std::pair<std::string_view, OpKind> kOps[] = {
     {"reduce_scatter", OpKind::kReduceScatter}, {"all_to_all", OpKind::kAllToAll},
     {"broadcast", OpKind::kBroadcast},          {"send_recv", OpKind::kSendRecv}};
 
-// These time a call of a framework, from the host.
-constexpr std::string_view kFrameworkSources[] = {"Aceso", "sailor-aceso", "alpa-osdi22", "vidur"};
-
 OpKind ReadOp(const CsvRows& row) {
   for (const auto& [name, kind] : kOps) {
     if (row.Text(kOp) == name) return kind;
@@ -74,22 +72,14 @@ int Small(const CsvRows& row, int column, int64_t most) {
   return static_cast<int>(row.Integer(column, 1, most));
 }
 
-// Alpa's sub-meshes are all of one kind of node, dexhunter's files of one
-// cluster with two networks, and NCCL's version matters where it is stated.
-std::string SiteOf(const NetworkSample& sample, const std::string& fabric) {
-  if (sample.source == kNcclTestsSource) return sample.system;
-  if (sample.source == "alpa-osdi22") return sample.source;
-  if (sample.source == "dexhunter") return fmt::format("{} {}", sample.source, fabric);
-  const bool has_version = sample.software.find('-') != std::string::npos;
-  return fmt::format("{} {}{}", sample.source, sample.system,
-                     has_version ? " " + sample.software : "");
-}
-
 MeasuredGroup ReadGroup(const CsvRows& row) {
   MeasuredGroup group;
   group.gpu = row.Word(kGpu);
-  group.node = row.Text(kNode);
-  group.fabric = row.Text(kFabric);
+  group.place.source = row.Word(kSource);
+  group.place.system = row.Text(kSystem);
+  group.place.fabric = row.Text(kFabric);
+  group.place.library = row.Text(kLibrary);
+  group.place.node = row.Text(kNode);
   group.nodes = Small(row, kNodes, kMostRanks);
   group.ranks_per_node = Small(row, kPerNode, kMostRanks);
   group.stride = Small(row, kStride, kMostRanks);
@@ -109,7 +99,7 @@ NetworkSample ReadSample(const CsvRows& row) {
   sample.op =
       Op::Collective(ReadOp(row), Bytes(row.Integer(kBytes, 1, kMostBytes)), measured.fabric);
   sample.gpu = group.gpu;
-  sample.node = group.node;
+  sample.node = group.place.node;
   sample.is_network_stated = measured.is_network_stated;
   sample.groups = Small(row, kGroups, kMostRanks);
   sample.stride = group.stride;
@@ -118,13 +108,12 @@ NetworkSample ReadSample(const CsvRows& row) {
   sample.time = row.Time(kTime, 1_us);
   sample.repeat = static_cast<int>(row.Integer(kRepeat, 0, kMostRepeats));
   sample.dtype = row.Text(kType);
-  sample.system = row.Text(kSystem);
-  sample.software = row.Text(kLibrary);
-  sample.source = row.Word(kSource);
-  sample.site = SiteOf(sample, group.fabric);
-  const bool is_framework = std::find(std::begin(kFrameworkSources), std::end(kFrameworkSources),
-                                      sample.source) != std::end(kFrameworkSources);
-  sample.timing = is_framework ? Timing::kFramework : Timing::kCollective;
+  sample.system = group.place.system;
+  sample.software = group.place.library;
+  sample.source = group.place.source;
+  const MeasuredNetworks& networks = MeasuredNetworks::Embedded();
+  sample.site = networks.Site(group.place);
+  sample.timing = networks.TimesFramework(sample.source) ? Timing::kFramework : Timing::kCollective;
   return sample;
 }
 

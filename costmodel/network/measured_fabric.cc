@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "costmodel/check.h"
 #include "costmodel/network/fabric_words.h"
@@ -20,28 +19,18 @@ constexpr Bandwidth kNvlink4 = Bandwidth(450 * kGiga);
 constexpr Bandwidth kRtx3090Bridge = Bandwidth(56.25 * kGiga);
 constexpr int kGh200Peers = 3;  // four boards, a third of the links to each other
 
-// Crossings between nodes.
-constexpr Duration kRdmaLatency = 2_us;
-constexpr Duration kEthernetLatency = 25_us;
-
-constexpr int kDevicesPerCubeMesh = 8;
-
-bool Has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 Link Nvlink(Bandwidth bandwidth) { return {LinkKind::kNvlink, kNvlinkLatency, bandwidth}; }
 Link Pcie(int generation) { return {LinkKind::kPcie, kPcieLatency, PcieBandwidth(generation)}; }
 // Down to memory and up again crosses one PCIe 3 link each way, also on newer
 // boards: the copies of the host are the narrow place.
 Link ThroughHost() { return {LinkKind::kHost, kPcieLatency, PcieBandwidth(3)}; }
 
-// Every node of V100 SXM is a hybrid cube mesh. A pair has one link where the table
-// names the mesh, whose first two are joined so; else two, as the best pair has,
-// and three on Google's, whose measured rate is above two.
-double LinksOfPair(const MeasuredGroup& group) {
-  if (Has(group.fabric, "hybrid cube mesh") || group.node == "aws-p3.16xlarge") return 1;
-  return Has(group.fabric, "GCP") ? 3 : 2;
+// Every node of V100 SXM is a hybrid cube mesh, whose best pair has two links: so many where
+// nothing else is known of the pair.
+int LinksOfPair(const MeasuredPlace& place) {
+  constexpr int kOfBestPair = 2;
+  const int known = MeasuredNetworks::Embedded().LinksOfPair(place);
+  return known > 0 ? known : kOfBestPair;
 }
 
 // Rings over the first n of eight V100, or over every other one: as many links
@@ -52,7 +41,7 @@ Link CubeMesh(const MeasuredGroup& group) {
   constexpr double kRingsOfEveryOther = 2;
   const int ranks = std::min(group.ranks_per_node, 8);
   double rings = kRings[ranks];
-  if (ranks == 2) rings = LinksOfPair(group);
+  if (ranks == 2) rings = LinksOfPair(group.place);
   if (ranks == 4 && group.stride > 1) rings = kRingsOfEveryOther;
   return Nvlink(rings * kOneNvlink2);
 }
@@ -78,37 +67,22 @@ Link Intra(const MeasuredGroup& group, const std::string& row) {
   throw InputError(fmt::format("{}: gpu_id: got \"{}\", want one whose links are known", row, gpu));
 }
 
-// Of one node; what is not stated is taken for 25 Gb/s.
-Link NodeInterfaces(const std::string& fabric, bool* is_stated) {
-  const auto network = [](Duration latency, double gb_per_s) {
-    return Link{LinkKind::kNetwork, latency, Bandwidth(gb_per_s * kGiga)};
-  };
-  *is_stated = true;
-  if (Has(fabric, "8x200G HDR")) return network(kRdmaLatency, 200);
-  if (Has(fabric, "IB100G")) return network(kRdmaLatency, 12.5);
-  if (Has(fabric, "2x25GbE")) return network(kEthernetLatency, 6.25);
-  if (Has(fabric, "25GbE")) return network(kEthernetLatency, 3.125);
-  if (Has(fabric, "10GbE")) return network(kEthernetLatency, 1.25);
-  *is_stated = false;
-  return network(kRdmaLatency, 3.125);
-}
-
 MeasuredFabric Stated(const MeasuredGroup& group, const std::string& row) {
   MeasuredFabric measured;
   Fabric& fabric = measured.fabric;
-  fabric = ParseFabricWords(group.fabric, row);
+  fabric = ParseFabricWords(group.place.fabric, row);
   fabric.nodes = group.nodes;
   fabric.ranks_per_node = group.ranks_per_node;
   fabric.ranks = group.nodes * group.ranks_per_node;
   if (fabric.nodes == 1 || fabric.inter.bandwidth.bytes_per_s() > 0) return measured;
   throw InputError(fmt::format("{}: fabric: got \"{}\", want a second link, between the {} nodes",
-                               row, group.fabric, group.nodes));
+                               row, group.place.fabric, group.nodes));
 }
 
 }  // namespace
 
 MeasuredFabric DescribeMeasured(const MeasuredGroup& group, const std::string& row) {
-  if (IsFabricWords(group.fabric)) return Stated(group, row);
+  if (IsFabricWords(group.place.fabric)) return Stated(group, row);
   MeasuredFabric measured;
   Fabric& fabric = measured.fabric;
   fabric.nodes = group.nodes;
@@ -117,11 +91,12 @@ MeasuredFabric DescribeMeasured(const MeasuredGroup& group, const std::string& r
   fabric.intra = Intra(group, row);
   fabric.nvls = group.gpu.starts_with("h100-sxm") && group.ranks_per_node == 8 && group.nodes == 1;
   if (group.nodes == 1) return measured;
-  fabric.inter = NodeInterfaces(group.fabric, &measured.is_network_stated);
-  if (group.node == "aws-p3.16xlarge") {
-    measured.sharing = std::max(1, kDevicesPerCubeMesh / group.ranks_per_node);
-    fabric.inter.bandwidth = (1.0 / measured.sharing) * fabric.inter.bandwidth;
-  }
+  const MeasuredNetworks& networks = MeasuredNetworks::Embedded();
+  const MeasuredNetworks::Interfaces between = networks.Between(group.place.fabric, row);
+  fabric.inter = between.link;
+  measured.is_network_stated = between.is_stated;
+  measured.sharing = std::max(1, networks.SharingDevices(group.place) / group.ranks_per_node);
+  fabric.inter.bandwidth = (1.0 / measured.sharing) * fabric.inter.bandwidth;
   return measured;
 }
 

@@ -1,0 +1,64 @@
+// MeasuredNetworks: what tables of measured collectives say in words, or not at all.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/link.h"
+
+namespace stagecraft {
+
+// The columns of a row that tell what its network was.
+struct MeasuredPlace {
+  std::string source, system, fabric, library;
+  std::string node;  // the column node_id; may be empty
+};
+
+// Immutable; safe from any thread.
+class MeasuredNetworks {
+ public:
+  // All interfaces of one node, one direction.
+  struct Interfaces {
+    Link link;
+    bool is_stated = true;  // false: nobody says what it was, the link bounds nothing
+  };
+
+  // data/measured_networks.textproto in the binary, read at the first call.
+  static const MeasuredNetworks& Embedded();
+  // Reads a MeasuredNetworksProto in text format. Throws InputError, `name` first.
+  static MeasuredNetworks Parse(const std::string& text, const std::string& name);
+
+  // What joins the nodes, by the first part of `fabric` that is known; " + " separates
+  // parts. Throws InputError, `row` first, where none is.
+  Interfaces Between(const std::string& fabric, const std::string& row) const;
+
+  // NVLinks that join the two ranks of a group; 0 where nothing is known of them.
+  int LinksOfPair(const MeasuredPlace& place) const;
+  // Devices of a node whose groups, all of one shape, fill it and share its interfaces; 0
+  // where groups run alone.
+  int SharingDevices(const MeasuredPlace& place) const;
+
+  // Whether a source times a framework's call rather than the collective alone.
+  bool TimesFramework(std::string_view source) const;
+  // Machines, network and software that are one.
+  std::string Site(const MeasuredPlace& place) const;
+
+ private:
+  struct Node {
+    std::string fabric, node;  // empty: any
+    int links_of_pair = 0, sharing_devices = 0;
+    bool Holds(const MeasuredPlace& place) const;
+  };
+  struct Source {
+    bool times_framework = false;
+    std::vector<std::string> site;  // columns
+  };
+
+  std::map<std::string, Interfaces, std::less<>> networks_;
+  std::vector<Node> nodes_;
+  std::map<std::string, Source, std::less<>> sources_;
+};
+
+}  // namespace stagecraft
