@@ -7,6 +7,7 @@
 
 #include "costmodel/device_catalogue.h"
 #include "costmodel/kernel_model.h"
+#include "costmodel/learned/attention_kernels.h"
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/learned/known_boards.h"
 #include "costmodel/nearest.h"
@@ -16,7 +17,7 @@ namespace {
 
 bool IsCommonKernel(const Sample& sample) {
   return sample.op.kind != OpKind::kAttention || sample.op.use == AttentionUse::kTraining ||
-         sample.name.find("flash") != std::string::npos;
+         AttentionKernels::Embedded().AreCommon(sample.name);
 }
 
 }  // namespace

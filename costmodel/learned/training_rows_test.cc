@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "costmodel/check.h"
+#include "costmodel/learned/attention_kernels.h"
 #include "costmodel/learned/kernel_families.h"
 
 namespace stagecraft {
@@ -57,6 +59,14 @@ TEST(TrainingRowsTest, ServingKernelsStandApart) {
   ASSERT_EQ(attention.serving.size(), 1u);
   EXPECT_EQ(attention.serving[0].op, &samples[0].op);
   EXPECT_EQ(attention.own.size(), 2u);
+}
+
+TEST(TrainingRowsTest, WhichKernelsAreCommonIsData) {
+  const AttentionKernels kernels = AttentionKernels::Parse(
+      "common { name_part: \"fused\" origin: \"a paper\" }", "t");
+  EXPECT_TRUE(kernels.AreCommon("my_fused_kernel"));
+  EXPECT_FALSE(kernels.AreCommon("flash_attention"));
+  EXPECT_THROW(AttentionKernels::Parse("common { name_part: \"fused\" }", "t"), InputError);
 }
 
 TEST(TrainingRowsTest, UnknownBoardsAreLeftOutAndCounted) {
