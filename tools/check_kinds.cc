@@ -168,7 +168,7 @@ const std::vector<FileKind>& FileKinds() {
                               NcclTuningFromProto(proto, path);
                               return S("version ") + proto.version();
                             }),
-      Kind<StackTableProto>("stack defaults", {"stacks", "sources", "gpt_vocabulary"},
+      Kind<StackTableProto>("stack defaults", {"stacks", "gpt_vocabulary"},
                             [](const StackTableProto& proto, const S& path, const C&) {
                               StackTable::Parse(proto.DebugString(), path);
                               return fmt::format("{} stacks", proto.stacks_size());

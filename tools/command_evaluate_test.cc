@@ -232,5 +232,45 @@ TEST_F(EvaluateTest, BadModelFilesAreNamed) {
             std::string::npos);
 }
 
+// Four sizes of one collective, as `source` measured it over `fabric`.
+std::string Collectives(const std::string& source, const std::string& fabric, int nodes) {
+  std::string text =
+      "source,system,gpu_id,node_id,nodes,gpus_per_node,fabric,op,library,algo,dtype,groups,stride,"
+      "n_ranks,bytes,time_us,repeat,valid,invalid_reason\n";
+  for (const int kib : {64, 256, 1024, 4096}) {
+    text += source + ",box,a100-sxm4-80gb,," + std::to_string(nodes) + ",2," + fabric +
+            ",all_reduce,nccl,auto,fp16,1,1," + std::to_string(2 * nodes) + "," +
+            std::to_string(kib * 1024) + "," + std::to_string(20 + kib / 8) + ",0,1,\n";
+  }
+  return text;
+}
+
+// A split in view of which constants were chosen says so, of the tables that were in view.
+TEST_F(EvaluateTest, SplitsInWhoseViewConstantsWereChosenSaySo) {
+  const std::string known = Write("known.csv", Collectives("vTrain", "NVLink3/NVSwitch", 1));
+  const std::string own = Write("own.csv", Collectives("my lab", "NVLink3/NVSwitch", 1));
+  for (const char* split : {"leave-out:bytes", "leave-out:bytes=65536"}) {
+    const nlohmann::json warned = Report({"--network", known, "--split", split});
+    ASSERT_EQ(warned["warnings"].size(), 1u) << split;
+    EXPECT_TRUE(warned["warnings"][0].get<std::string>().starts_with(
+        "chosen in view of this split, which therefore flatters: the lengths of the correlations"));
+    EXPECT_TRUE(Report({"--network", own, "--split", split})["warnings"].empty()) << split;
+  }
+  EXPECT_EQ(Run(RunEvaluate, {"--network", known, "--split", "leave-out:bytes"}), kExitOk);
+  EXPECT_NE(out_.str().find("\nnote: chosen in view of this split"), std::string::npos);
+}
+
+TEST_F(EvaluateTest, RowsOverUnknownNetworksAreCounted) {
+  const std::string words = "NVLink3/NVSwitch + unknown inter-node network";
+  const std::string file = Write("unknown.csv", Collectives("my lab", words, 2));
+  const nlohmann::json report = Report({"--network", file});
+  EXPECT_EQ(report["network_unknown"], 4);
+  EXPECT_EQ(report["warnings"][0],
+            "4 rows are over networks that their table calls unknown: their formula is that of a "
+            "placeholder");
+  const std::string stated = Write("stated.csv", Collectives("my lab", "NVLink3 + 10GbE", 2));
+  EXPECT_EQ(Report({"--network", stated})["network_unknown"], 0);
+}
+
 }  // namespace
 }  // namespace stagecraft

@@ -23,6 +23,7 @@
 #include "tools/validation/error_table.h"
 #include "tools/validation/measured_row.h"
 #include "tools/validation/prediction.h"
+#include "tools/validation/row_facts.h"
 #include "tools/validation/stack_table.h"
 #include "tools/validation/validation_report.h"
 
@@ -101,15 +102,15 @@ Validation ReadRows(const std::vector<std::string>& files, const std::string& so
 }
 
 // Rows are independent: threads take the next one, results keep their place.
-void PredictAll(std::vector<ValidatedRow>& rows, const CostModel& model, std::ostream* progress) {
-  const StackTable& table = StackTable::Embedded();
+void PredictAll(std::vector<ValidatedRow>& rows, const PredictionBasis& basis,
+                std::ostream* progress) {
   std::atomic<size_t> next = 0;
   std::mutex mutex;
   std::exception_ptr failure;  // out of memory, say: a thread must not throw
   const auto work = [&](bool reports) {
     try {
       for (size_t i = next++; i < rows.size(); i = next++) {
-        rows[i].prediction = PredictRow(rows[i].measured, table, model);
+        rows[i].prediction = PredictRow(rows[i].measured, basis);
         if (reports) *progress << "\rrow " << i + 1 << " of " << rows.size() << std::flush;
       }
     } catch (...) {
@@ -156,7 +157,11 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   const std::unique_ptr<CostModel> model = cost_model.Load();
   Validation validation = ReadRows(files, flags.source);
   const bool shows_progress = !flags.quiet && &err == &std::cerr && isatty(STDERR_FILENO) != 0;
-  PredictAll(validation.rows, MemoModel(*model), shows_progress ? &err : nullptr);
+  const RowFactTable& facts = RowFactTable::Embedded();
+  const std::unique_ptr<CostModel> without = cost_model.LoadWithout(facts.NetworkSites());
+  const MemoModel memo(*model);
+  PredictAll(validation.rows, {StackTable::Embedded(), facts, memo, without.get()},
+             shows_progress ? &err : nullptr);
   AddBaselines(validation.rows);
   if (flags.json) {
     if (!cost_model.file().empty()) files.push_back(cost_model.file());

@@ -63,6 +63,69 @@ TEST_F(ValidateTest, TheTableNamesErrorsReasonsAndWhatIsNotScored) {
   EXPECT_NE(out_.str().find("    1  model kind a3c is not simulated\n"), std::string::npos);
 }
 
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  text.replace(text.find(from), from.size(), to);
+  return text;
+}
+
+// A row of a source whose facts were inferred from its own rows, and one of another.
+class InferredTest : public ValidateTest {
+ protected:
+  std::string File() {
+    const std::string row = Line("a-1", 4, "step_time", "0.1");
+    return Write("rows.csv", kHeader +
+                                 Replaced(row, "\"A, B\"", "\"Zero Bubble (Qi et al., ICLR24)\"") +
+                                 Line("a-2", 4, "step_time", "0.1"));
+  }
+};
+
+TEST_F(InferredTest, BothFiguresAreInTheJson) {
+  const nlohmann::json report = Json({"--against", File()});
+  const nlohmann::json& marked = report["sources"][0];
+  EXPECT_EQ(marked["inferred_rows"], 1);
+  EXPECT_NE(marked["mape"], marked["mape_without_inferred"]);
+  ASSERT_EQ(marked["inferred"].size(), 2u);
+  for (const nlohmann::json& part : marked["inferred"]) {
+    EXPECT_TRUE(part["mape_without"].is_number());
+    EXPECT_FALSE(part["origin"].get<std::string>().empty());
+  }
+  const nlohmann::json& row = report["rows"][0];
+  EXPECT_TRUE(row["predicted_without_inferred"].is_number());
+  EXPECT_NE(row["predicted_without_inferred"], row["predicted"]);
+  ASSERT_EQ(row["inferred"].size(), 2u);
+  EXPECT_TRUE(report["rows"][1]["inferred"].empty());
+  EXPECT_TRUE(report["rows"][1]["predicted_without_inferred"].is_null());
+  EXPECT_EQ(report["sources"][1]["inferred_rows"], 0);
+  EXPECT_TRUE(report["sources"][1]["mape_without_inferred"].is_null());
+  EXPECT_EQ(report["overall"]["inferred_rows"], 1);
+  EXPECT_FALSE(report["sources"][0]["chosen_in_view"].empty());
+  EXPECT_TRUE(report["sources"][1]["chosen_in_view"].empty());
+}
+
+TEST_F(InferredTest, TheTableMarksTheRowsAndNamesTheFacts) {
+  EXPECT_EQ(Run({"--against", File()}), kExitOk);
+  const std::string table = out_.str();
+  EXPECT_NE(table.find("Zero Bubble (Qi et al., IC..*+ step_time"), std::string::npos) << table;
+  EXPECT_NE(table.find("\nA, B                           step_time"), std::string::npos) << table;
+  EXPECT_NE(table.find("  Zero Bubble (Qi et al., ICLR24): vocabulary 32000\n    step_time "),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("\n+ constants of the cost model that were chosen in view"),
+            std::string::npos);
+}
+
+TEST_F(ValidateTest, IntervalsAreInTheJsonAndCounted) {
+  const std::string file = Write("rows.csv", kHeader + Line("a-1", 4, "step_time", "100"));
+  const nlohmann::json report = Json({"--against", file});
+  const nlohmann::json& row = report["rows"][0];
+  ASSERT_EQ(row["interval80"].size(), 2u);
+  EXPECT_LE(row["interval80"][0], row["predicted"]);
+  EXPECT_GE(row["interval80"][1], row["predicted"]);
+  EXPECT_EQ(report["sources"][0]["interval_rows"], 1);
+  EXPECT_EQ(report["sources"][0]["interval80_coverage"], 0);
+  EXPECT_EQ(report["overall"]["interval80_coverage"], 0);
+}
+
 TEST_F(ValidateTest, TheSameFileGivesTheSameBytes) {
   std::string text = kHeader;
   for (int layers = 1; layers <= 40; ++layers) {

@@ -21,6 +21,18 @@ std::unique_ptr<CostModel> CostModelFlag::Load() const {
   return std::make_unique<LearnedModel>(LearnedModel::Read(name_));
 }
 
+std::unique_ptr<CostModel> CostModelFlag::LoadWithout(std::span<const std::string> sites) const {
+  if (name_ == "analytical") return nullptr;
+  const bool is_file = name_ != "learned";
+  const bool is_network = is_file && NetworkModel::IsModelFile(name_);
+  const NetworkModel network = is_network ? NetworkModel::Read(name_) : NetworkModel::Shipped();
+  NetworkModel without = network.Without(sites);
+  if (without.curves() == network.curves()) return nullptr;
+  const bool has_kernels = is_file && !is_network;
+  const LearnedModel kernels = has_kernels ? LearnedModel::Read(name_) : LearnedModel::Shipped();
+  return std::make_unique<LearnedModel>(kernels.WithNetwork(without));
+}
+
 std::string CostModelFlag::file() const {
   return name_ == "analytical" || name_ == "learned" ? "" : name_;
 }

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "costmodel/cost_model.h"
@@ -17,6 +18,9 @@ class CostModelFlag {
   // anything else a file that `fit` wrote: of a network model, with the kernels of the
   // model in the binary. Throws InputError.
   std::unique_ptr<CostModel> Load() const;
+  // The same without what its network model measured at these sites; nullptr where it has
+  // nothing of them.
+  std::unique_ptr<CostModel> LoadWithout(std::span<const std::string> sites) const;
   const std::string& name() const { return name_; }
   // The file that it names; empty for those in the binary.
   std::string file() const;

@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <ostream>
+#include <set>
 
+#include "tools/in_view.h"
 #include "tools/text_table.h"
 
 namespace stagecraft {
@@ -60,10 +62,21 @@ Json ErrorsToJson(const ErrorSummary& errors) {
 double BiasPercent(double log_ratio) { return 100 * std::expm1(log_ratio); }
 
 std::vector<std::string> Warnings(const AccuracyReport& evaluation) {
-  if (evaluation.split != "none" || evaluation.models.back() != ModelKind::kShipped) return {};
-  return {
-      "with split none the shipped model is judged as it is: it may have learned from these very "
-      "samples"};
+  std::vector<std::string> warnings;
+  const bool judges_shipped = evaluation.models.back() == ModelKind::kShipped;
+  if (evaluation.split == "none" && judges_shipped) {
+    warnings.push_back(
+        "with split none the shipped model is judged as it is: it may have learned from these "
+        "very samples");
+  }
+  if (!judges_shipped) return warnings;
+  std::set<std::string> sources;
+  for (const Sample& sample : evaluation.input.samples) sources.insert(sample.source);
+  for (const ConstantsInView& chosen :
+       InViewTable::Embedded().OfKernels(evaluation.split, sources)) {
+    warnings.push_back(InViewNote(chosen));
+  }
+  return warnings;
 }
 
 Json SkippedToJson(const SkippedRows& skipped) {

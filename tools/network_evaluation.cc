@@ -2,18 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/network/network_experiment.h"
 #include "costmodel/network/network_model.h"
+#include "costmodel/network/network_sample.h"
 #include "sim/cluster.h"
 #include "sim/cluster_spec.h"
 #include "tools/evaluation_report.h"
 #include "tools/flags.h"
+#include "tools/in_view.h"
 #include "tools/network_input.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
@@ -30,6 +36,30 @@ Json AccuracyToJson(const NetworkAccuracy& accuracy) {
   Json errors = ErrorsToJson(accuracy);
   errors["formula_mape"] = 100 * accuracy.formula_mape;
   return errors;
+}
+
+// Of all that was read: between nodes that nobody says what joins.
+int64_t CountUnstated(const NetworkInput& input) {
+  return std::count_if(input.samples.begin(), input.samples.end(),
+                       [](const NetworkSample& sample) { return !sample.is_network_stated; });
+}
+
+// What a reader must know to take the errors for what they are; a sentence each.
+std::vector<std::string> Warnings(const NetworkEvaluationFlags& flags, const NetworkInput& input) {
+  std::vector<std::string> warnings;
+  if (const int64_t unstated = CountUnstated(input); unstated > 0) {
+    warnings.push_back(fmt::format(
+        "{} rows are over networks that their table calls unknown: their formula is that of a "
+        "placeholder",
+        unstated));
+  }
+  std::set<std::string> sources;
+  for (const NetworkSample& sample : input.samples) sources.insert(sample.source);
+  for (const ConstantsInView& chosen :
+       InViewTable::Embedded().OfCollectives(flags.split, sources)) {
+    warnings.push_back(InViewNote(chosen));
+  }
+  return warnings;
 }
 
 Json ToJson(const NetworkExperiment& experiment) {
@@ -68,6 +98,7 @@ void Print(const NetworkExperiment& experiment, const NetworkEvaluationFlags& fl
   AddRow("all", "rows", experiment.overall_rows, table);
   table.Print(out);
   out << "\nformula: NCCL's own model at nominal links, not fitted\n";
+  for (const std::string& warning : Warnings(flags, input)) out << "note: " << warning << '\n';
 }
 
 }  // namespace
@@ -111,7 +142,9 @@ int RunNetworkEvaluation(const NetworkEvaluationFlags& flags, std::ostream& out,
     report["least_bytes"] = flags.least_bytes;
     report["rows"] = input.samples.size();
     report["invalid"] = input.invalid;
+    report["network_unknown"] = CountUnstated(input);
     report.update(ToJson(experiment));
+    report["warnings"] = Warnings(flags, input);
     report["wall_ms"] =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     out << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

@@ -136,6 +136,17 @@ NetworkModel NetworkModel::WithHome(const std::string& site) const {
   return model;
 }
 
+NetworkModel NetworkModel::Without(std::span<const std::string> sites) const {
+  const auto is_left = [&](const std::string& site) {
+    return std::find(sites.begin(), sites.end(), site) == sites.end();
+  };
+  std::vector<TimeCurve> left;
+  for (const TimeCurve& curve : curves_) {
+    if (is_left(curve.features.site)) left.push_back(curve);
+  }
+  return NetworkModel(std::move(left), is_left(home_) ? home_ : "");
+}
+
 CurveWeights NetworkModel::WeighAt(const CurveFeatures& target) const {
   CurveWeights weights;
   const auto n = static_cast<Eigen::Index>(curves_.size());

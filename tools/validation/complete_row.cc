@@ -8,8 +8,10 @@
 #include "sim/classics.h"
 #include "sim/decoder.h"
 #include "sim/plan.h"
-#include "tools/validation/row_memory.h"
+#include "tools/validation/completed_row.h"
+#include "tools/validation/row_facts.h"
 #include "tools/validation/row_plan.h"
+#include "tools/validation/stack_table.h"
 
 namespace stagecraft {
 namespace {
@@ -18,17 +20,11 @@ constexpr int64_t kMostDegree = 1'000'000;
 constexpr double kGibOverGb = 1.073741824;
 constexpr int64_t kMostRows = 1'000'000'000;
 
-// The sizes that a name stands for (Devlin et al. 2018).
-struct NamedBert {
-  const char* name;
-  int64_t layers, hidden, heads;
-};
-constexpr NamedBert kBerts[] = {{"BERT-base", 12, 768, 12}, {"BERT-large", 24, 1024, 16}};
-
 class Completion {
  public:
   Completion(CompletedRow& completed, const StackDefaults& stack, const StackTable& table)
       : row_(completed.row),
+        facts_(completed.facts),
         completed_(completed),
         stack_(stack),
         table_(table),
@@ -49,7 +45,6 @@ class Completion {
     word = value;
     Note(fmt::format("{} {}", name, value));
   }
-  const SourceFacts& Source() const { return table_.Source(row_.source); }
   void Note(std::string what) { completed_.defaults_used.push_back(std::move(what)); }
 
   void FillDegrees() {
@@ -80,37 +75,34 @@ class Completion {
     // Fused attention kernels exist for 8- and 16-bit operands alone.
     const bool is_32_bit = row_.dtype == "fp32" || row_.dtype == "tf32";
     if (row_.attention_backend == "local") row_.attention_backend = "unfused";
-    if (row_.attention_backend.empty() && HasLocalLayers(row_)) {
+    if (row_.attention_backend.empty() && facts_.local_layers.value_or(false)) {
       row_.attention_backend = "unfused";
       Note("attention of local layers unfused");
     }
-    const std::string& usual = Source().attention.empty() ? stack_.attention : Source().attention;
+    const std::string usual = facts_.attention.value_or(stack_.attention);
     Default(row_.attention_backend, is_32_bit ? "unfused" : usual, "attention");
   }
 
   // Megatron-LM's arguments.py: --swiglu without --ffn-hidden-size.
   void FillGatedFfn() {
-    if (!HasFlag(row_, "swiglu") || HasFlag(row_, "ffn-hidden-size")) return;
+    if (!facts_.swiglu_ffn.value_or(false)) return;
     constexpr int64_t kMultiple = 64;
     row_.ffn = 4 * row_.hidden * 2 / 3 / kMultiple * kMultiple;
     Note(fmt::format("ffn {}", row_.ffn));
   }
 
   void Default(int64_t& number, int64_t value, const char* name) {
-    if (number != 0) return;
+    if (number != 0 || value == 0) return;
     number = value;
     Note(fmt::format("{} {}", name, value));
   }
 
   void FillBert() {
-    for (const NamedBert& bert : kBerts) {
-      if (!row_.model.starts_with(bert.name)) continue;
-      Default(row_.layers, bert.layers, "layers");
-      Default(row_.hidden, bert.hidden, "hidden");
-      Default(row_.heads, bert.heads, "heads");
-    }
+    Default(row_.layers, facts_.layers.value_or(0), "layers");
+    Default(row_.hidden, facts_.hidden.value_or(0), "hidden");
+    Default(row_.heads, facts_.heads.value_or(0), "heads");
     if (row_.forward_only.empty()) row_.forward_only = "no";
-    if (RowHead(row_) == EncoderHead::kSpan) {
+    if (RowHead(completed_) == EncoderHead::kSpan) {
       Note("head of two numbers a token");
       Default(row_.seq, table_.span_tokens(), "seq");
     }
@@ -119,7 +111,7 @@ class Completion {
 
   // Images are one position each; a segment of Transformer-XL is its target.
   void FillClassic() {
-    const std::string name = ClassicName(row_.model_kind, row_.model);
+    const std::string name = ClassicName(row_.model_kind, facts_);
     Note("network " + name);
     const bool is_images = IsImages(row_.model_kind);
     if (is_images) {
@@ -135,7 +127,7 @@ class Completion {
   }
 
   void FillVocabulary() {
-    const int64_t usual = Source().vocabulary == 0 ? table_.gpt_vocabulary() : Source().vocabulary;
+    const int64_t usual = facts_.vocabulary.value_or(table_.gpt_vocabulary());
     if (row_.model_kind == "gpt") Default(row_.vocab, usual, "vocab");
     if (row_.vocab == 0) throw InputError("vocabulary is not stated");
     if (row_.vocab > kMostRows) throw InputError("vocabulary of more than a billion");
@@ -152,11 +144,8 @@ class Completion {
   void FillOrder() {
     if (row_.pp == 1 || row_.order == "none") row_.order = row_.pp == 1 ? "1f1b" : "";
     Default(row_.order, stack_.order, "order");
-    // Zero Bubble's own runs, but for those that it times with a norm of all.
-    if (row_.order.starts_with("zb-") && !row_.metric.ends_with("allreduce_sync")) {
-      completed_.post_validation = true;
-      Note("optimizer post-validation");
-    }
+    completed_.post_validation = facts_.post_validation.value_or(false);
+    if (completed_.post_validation) Note("optimizer post-validation");
     if (row_.order != "interleaved") {
       row_.interleave = 1;
       return;
@@ -185,7 +174,8 @@ class Completion {
         row_.layers > kMostDegree) {
       throw InputError("layers per stage of the redistributed placement are not stated");
     }
-    const Workload workload = BuildDecoder(RowDecoder(row_), AttentionBackend::kFlash, row_.model);
+    const Workload workload =
+        BuildDecoder(RowDecoder(completed_), AttentionBackend::kFlash, row_.model);
     for (const int blocks : BalancedBlocks(workload, row_.seq, static_cast<int>(row_.pp))) {
       row_.stage_layers += (row_.stage_layers.empty() ? "" : ",") + std::to_string(blocks);
     }
@@ -204,7 +194,7 @@ class Completion {
       Default(row_.global_batch, row_.micro_batch * data, "global_batch");
     }
     completed_.bucket_bytes = stack_.bucket_bytes;
-    completed_.gradient_bytes = Source().gradient_bytes;
+    completed_.gradient_bytes = facts_.gradient_bytes.value_or(0);
     if (completed_.gradient_bytes > 0) {
       Note(fmt::format("gradient_bytes {}", completed_.gradient_bytes));
     }
@@ -214,13 +204,13 @@ class Completion {
     if (row_.tp == 1) row_.sequence_parallel = "no";
     Default(row_.sequence_parallel, stack_.sequence_parallel ? "yes" : "no", "sequence_parallel");
     if (row_.forward_only.empty()) row_.forward_only = "no";
-    if (Source().prints_gib) {
+    if (facts_.prints_gib.value_or(false)) {
       completed_.memory_unit = kGibOverGb;
       Note("memory in GiB");
     }
-    completed_.with_optimizer = !Source().is_passes_only;
+    completed_.with_optimizer = !facts_.passes_only.value_or(false);
     if (!completed_.with_optimizer) Note("no optimizer");
-    completed_.counts_every_rank = data > 1 && Source().counts_every_rank;
+    completed_.counts_every_rank = data > 1 && facts_.counts_every_rank.value_or(false);
     if (completed_.counts_every_rank) Note("steps counted on every rank");
   }
 
@@ -243,6 +233,7 @@ class Completion {
   }
 
   MeasuredRow& row_;
+  const RowFacts& facts_;
   CompletedRow& completed_;
   const StackDefaults& stack_;
   const StackTable& table_;
@@ -251,7 +242,7 @@ class Completion {
 
 }  // namespace
 
-CompletedRow CompleteRow(const MeasuredRow& row, const StackTable& table) {
+CompletedRow CompleteRow(const MeasuredRow& row, const RowFacts& facts, const StackTable& table) {
   if (!FamilyOfKind(row.model_kind).has_value()) {
     throw InputError(row.model_kind.empty() ? "model kind is not stated"
                                             : "model kind " + row.model_kind + " is not simulated");
@@ -260,6 +251,8 @@ CompletedRow CompleteRow(const MeasuredRow& row, const StackTable& table) {
   if (stack == nullptr) throw InputError("stack \"" + row.stack + "\" is not known");
   CompletedRow completed;
   completed.row = row;
+  completed.facts = facts;
+  completed.megatron_layers = stack->megatron_layers;
   Completion(completed, *stack, table).Run();
   return completed;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/cost_model.h"
 
 namespace stagecraft {
 namespace {
@@ -75,9 +76,61 @@ void RankGroups(std::span<const ValidatedRow* const> rows, ErrorStats& stats) {
     correlations.push_back(*correlation);
     regrets.push_back(Regret(group));
   }
+  stats.groups = static_cast<int>(correlations.size());
   if (correlations.empty()) return;
   stats.spearman = Percentile(correlations, 0.5);
-  stats.regret = Mean(regrets);
+  stats.regret = Percentile(regrets, 0.5);
+  stats.mean_regret = Mean(regrets);
+}
+
+void CountIntervals(std::span<const ValidatedRow* const> rows, ErrorStats& stats) {
+  int holds = 0;
+  for (const ValidatedRow* row : rows) {
+    const std::optional<bool> is_in = row->is_in_interval();
+    if (!row->measured.is_primary || !is_in.has_value()) continue;
+    ++stats.interval_rows;
+    if (*is_in) ++holds;
+  }
+  if (stats.interval_rows > 0) stats.interval80_coverage = kPercent * holds / stats.interval_rows;
+}
+
+const InferredPart* FindPart(const ValidatedRow& row, const InferredFacts& facts) {
+  for (const InferredPart& part : row.prediction.inferred) {
+    if (part.facts == facts) return &part;
+  }
+  return nullptr;
+}
+
+std::optional<double> MapeWithout(std::span<const ValidatedRow* const> counted,
+                                  const InferredFacts& facts) {
+  std::vector<double> apes;
+  for (const ValidatedRow* row : counted) {
+    const InferredPart* const part = FindPart(*row, facts);
+    const std::optional<double>& value = part ? part->value_without : row->prediction.value;
+    if (value.has_value()) apes.push_back(std::abs(SignedError(*value, row->measured.value)));
+  }
+  return MeanOrNone(apes);
+}
+
+void LeaveOutInferred(std::span<const ValidatedRow* const> rows, ErrorStats& stats) {
+  std::vector<const ValidatedRow*> counted;
+  std::vector<double> apes;
+  for (const ValidatedRow* row : rows) {
+    if (!row->measured.is_primary || !row->ape().has_value()) continue;
+    counted.push_back(row);
+    if (const std::optional<double> ape = row->ape_without()) apes.push_back(*ape);
+    if (!row->prediction.inferred.empty()) ++stats.inferred_rows;
+    for (const InferredPart& part : row->prediction.inferred) {
+      const auto is_it = [&](const InferredError& known) { return known.facts == part.facts; };
+      if (std::none_of(stats.inferred.begin(), stats.inferred.end(), is_it)) {
+        stats.inferred.push_back({part.facts, std::nullopt});
+      }
+    }
+  }
+  if (stats.inferred_rows > 0) stats.mape_without = MeanOrNone(apes);
+  for (InferredError& known : stats.inferred) {
+    known.mape_without = MapeWithout(counted, known.facts);
+  }
 }
 
 void CompareBaselines(std::span<const ValidatedRow* const> rows, ErrorStats& stats) {
@@ -99,6 +152,18 @@ void CompareBaselines(std::span<const ValidatedRow* const> rows, ErrorStats& sta
 std::optional<double> ValidatedRow::ape() const {
   if (!prediction.value.has_value()) return std::nullopt;
   return std::abs(SignedError(*prediction.value, measured.value));
+}
+
+std::optional<double> ValidatedRow::ape_without() const {
+  if (prediction.inferred.empty()) return ape();
+  if (!prediction.value_without.has_value()) return std::nullopt;
+  return std::abs(SignedError(*prediction.value_without, measured.value));
+}
+
+std::optional<bool> ValidatedRow::is_in_interval() const {
+  if (!prediction.value.has_value() || !prediction.spread.has_value()) return std::nullopt;
+  const double off = std::abs(std::log(measured.value / *prediction.value));
+  return off <= kSigmas80 * *prediction.spread;
 }
 
 double Percentile(std::vector<double> values, double q) {
@@ -145,6 +210,8 @@ ErrorStats Summarize(std::span<const ValidatedRow* const> rows) {
     stats.p90_ape = Percentile(apes, 0.9);
     stats.bias = Mean(errors);
   }
+  CountIntervals(rows, stats);
+  LeaveOutInferred(rows, stats);
   RankGroups(rows, stats);
   CompareBaselines(rows, stats);
   return stats;

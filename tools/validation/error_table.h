@@ -9,6 +9,7 @@
 
 #include "tools/validation/measured_row.h"
 #include "tools/validation/prediction.h"
+#include "tools/validation/row_facts.h"
 
 namespace stagecraft {
 
@@ -22,6 +23,19 @@ struct ValidatedRow {
 
   // |predicted - measured| / measured in percent.
   std::optional<double> ape() const;
+  // The same of the prediction without facts that the scored rows gave away; ape() where it
+  // has none.
+  std::optional<double> ape_without() const;
+  // Whether the 80 % interval of the prediction holds what was measured; nothing where the
+  // prediction claims no interval.
+  std::optional<bool> is_in_interval() const;
+};
+
+// Facts that the scored rows gave away, and the mape of all counted rows that are simulated
+// without these facts alone.
+struct InferredError {
+  InferredFacts facts;
+  std::optional<double> mape_without;
 };
 
 // Errors in percent. A figure that its rows do not give is absent.
@@ -33,11 +47,20 @@ struct ErrorStats {
   int counted = 0;  // simulated and primary: what the errors are over
   std::optional<double> mape, median_ape, p90_ape;
   std::optional<double> bias;  // mean of (predicted - measured) / measured
-  // Rank correlation within groups of at least 4 rows, median over the groups.
+  // Of the counted rows that have an interval: how many, and in percent how many hold.
+  int interval_rows = 0;
+  std::optional<double> interval80_coverage;
+  // Of the counted rows those whose prediction rests on facts that the scored rows gave
+  // away: how many, and the mape of all counted rows that are simulated without these facts.
+  int inferred_rows = 0;
+  std::optional<double> mape_without;
+  std::vector<InferredError> inferred;  // in order of first appearance
+  int groups = 0;                       // of at least 4 counted rows, not all of one measured value
+  // Rank correlation within these, median.
   std::optional<double> spearman;
-  // How much worse than the best row of a group the one that was predicted
-  // best is; mean over the same groups.
-  std::optional<double> regret;
+  // How much worse than the best row of a group the one that was predicted best is: median,
+  // and mean, which says more where most groups have none.
+  std::optional<double> regret, mean_regret;
   // Of the counted rows that have a baseline: how many, ours, and theirs.
   int baseline_rows = 0;
   std::optional<double> baseline_own, constant_rate, ridge;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+#include <vector>
+
 #include "tools/validation/baselines.h"
 
 namespace stagecraft {
@@ -46,6 +49,81 @@ TEST(ErrorTableTest, ErrorsAreOverPrimaryRowsCoverageOverAll) {
   EXPECT_NEAR(*stats.p90_ape, 28, 1e-9);
   EXPECT_NEAR(*stats.bias, -10, 1e-9);
   EXPECT_FALSE(stats.spearman.has_value());
+}
+
+// Groups with regrets of 100, 0 and 50 %.
+TEST(ErrorTableTest, RegretIsTheMedianOverGroupsAndTheMeanBesideIt) {
+  const std::vector<ValidatedRow> rows = {
+      Row(1, 2, "a"), Row(2, 1, "a"), Row(3, 3, "a"), Row(4, 4, "a"),  // takes 2 for 1
+      Row(1, 1, "b"), Row(2, 2, "b"), Row(3, 3, "b"), Row(4, 4, "b"),  // takes the best
+      Row(1, 3, "c"), Row(2, 2, "c"), Row(3, 4, "c"), Row(4, 5, "c"),  // takes 3 for 2
+      Row(1, 9, "d"), Row(2, 1, "d"), Row(3, 1, "d")};                 // only three rows
+  const ErrorStats stats = SummarizeBy(rows, false, false).at(0);
+  EXPECT_EQ(stats.groups, 3);
+  EXPECT_NEAR(*stats.regret, 50, 1e-9);
+  EXPECT_NEAR(*stats.mean_regret, 50, 1e-9);
+  const ErrorStats two = SummarizeBy(std::span(rows).first(8), false, false).at(0);
+  EXPECT_NEAR(*two.regret, 50, 1e-9);
+  // 100, 0 and 0.
+  std::vector<ValidatedRow> uneven(rows.begin(), rows.begin() + 8);
+  for (int i = 4; i < 8; ++i) {
+    uneven.push_back(rows[i]);
+    uneven.back().measured.group = "e";
+  }
+  const ErrorStats skewed = SummarizeBy(uneven, false, false).at(0);
+  EXPECT_NEAR(*skewed.regret, 0, 1e-9);
+  EXPECT_NEAR(*skewed.mean_regret, 100.0 / 3, 1e-9);
+}
+
+ValidatedRow RowWithin(double predicted, double measured, double spread) {
+  ValidatedRow row = Row(predicted, measured);
+  row.prediction.spread = spread;
+  return row;
+}
+
+// With a spread of 0.1 the interval goes from 1 / 1.1367 to 1.1367 times the prediction.
+TEST(ErrorTableTest, IntervalsHoldWhatLiesWithinFourFifthsOfTheirDistribution) {
+  EXPECT_EQ(RowWithin(1, 1.13, 0.1).is_in_interval(), true);
+  EXPECT_EQ(RowWithin(1, 1.14, 0.1).is_in_interval(), false);
+  EXPECT_EQ(RowWithin(1, 0.88, 0.1).is_in_interval(), true);
+  EXPECT_EQ(RowWithin(1, 0.87, 0.1).is_in_interval(), false);
+  EXPECT_EQ(RowWithin(5, 5, 0).is_in_interval(), true);
+  EXPECT_FALSE(Row(1, 1).is_in_interval().has_value());
+}
+
+// Three of the four primary rows with an interval hold; one has none, one counts elsewhere.
+TEST(ErrorTableTest, CoverageIsOverPrimaryRowsThatHaveAnInterval) {
+  std::vector<ValidatedRow> rows = {RowWithin(1, 1, 0.1),
+                                    RowWithin(1, 1.1, 0.1),
+                                    RowWithin(1, 0.9, 0.1),
+                                    RowWithin(1, 2, 0.1),
+                                    Row(1, 1),
+                                    RowWithin(1, 9, 0.1)};
+  rows.back().measured.is_primary = false;
+  ErrorStats stats = SummarizeBy(rows, true, true).at(0);
+  EXPECT_EQ(stats.counted, 5);
+  EXPECT_EQ(stats.interval_rows, 4);
+  EXPECT_NEAR(*stats.interval80_coverage, 75, 1e-9);
+  rows = {Row(1, 1)};
+  stats = SummarizeBy(rows, true, true).at(0);
+  EXPECT_EQ(stats.interval_rows, 0);
+  EXPECT_FALSE(stats.interval80_coverage.has_value());
+}
+
+// 10 % off with the fact and 30 % without, and a row that needs none, 10 % off.
+TEST(ErrorTableTest, FactsThatTheRowsGaveAwayAreLeftOutInASecondFigure) {
+  std::vector<ValidatedRow> rows = {Row(1.1, 1), Row(1.1, 1)};
+  EXPECT_FALSE(SummarizeBy(rows, true, true).at(0).mape_without.has_value());
+  rows[0].prediction.inferred = {{{"vocabulary 32000", "assumption: it fits", false}, 0.7}};
+  rows[0].prediction.value_without = 0.7;
+  ErrorStats stats = SummarizeBy(rows, true, true).at(0);
+  EXPECT_EQ(stats.inferred_rows, 1);
+  EXPECT_NEAR(*stats.mape, 10, 1e-9);
+  EXPECT_NEAR(*stats.mape_without, 20, 1e-9);
+  // Where nothing can be said without, the other rows are left.
+  rows[0].prediction.value_without.reset();
+  stats = SummarizeBy(rows, true, true).at(0);
+  EXPECT_NEAR(*stats.mape_without, 10, 1e-9);
 }
 
 // The row predicted best took 2 where the best took 1: 100 % regret.

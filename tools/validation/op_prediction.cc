@@ -20,7 +20,8 @@ namespace {
 constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 
-Duration TimeOfSteps(const Steps& steps, const Device& device, const CostModel& model) {
+// Spreads weighted by time, as of a whole step (StepProfile::spread).
+PredictedPart TimeOfSteps(const Steps& steps, const Device& device, const CostModel& model) {
   Schedule::Builder builder;
   std::vector<OpId> ops;
   std::vector<uint8_t> flags;
@@ -30,7 +31,22 @@ Duration TimeOfSteps(const Steps& steps, const Device& device, const CostModel& 
   }
   const BlockId block = builder.AddBlock(ops, flags);
   const Schedule schedule = builder.Build();
-  return TimesOf(schedule, block, model.Predict(schedule.distinct_ops(), device)).FromIdle();
+  const std::vector<Estimate> estimates = model.Predict(schedule.distinct_ops(), device);
+  double seconds = 0, weighted = 0;
+  for (const OpId op : ops) {
+    const Estimate& estimate = estimates[op];
+    seconds += estimate.time.seconds();
+    weighted += estimate.spread * estimate.time.seconds();
+  }
+  return {TimesOf(schedule, block, estimates).FromIdle().seconds(),
+          seconds > 0 ? weighted / seconds : 0};
+}
+
+// One after the other, wrong alike.
+PredictedPart Both(const PredictedPart& a, const PredictedPart& b) {
+  const double value = a.value + b.value;
+  const double weighted = a.value * a.spread + b.value * b.spread;
+  return {value, value > 0 ? weighted / value : 0};
 }
 
 Fabric FabricOf(const Cluster& cluster, int devices) {
@@ -90,9 +106,9 @@ OpKind CollectiveKind(const std::string& name) {
 
 }  // namespace
 
-double PredictLayerTime(CompletedRow& completed, const CostModel& model) {
+PredictedPart PredictLayerTime(CompletedRow& completed, const CostModel& model) {
   const MeasuredRow& row = completed.row;
-  const RowNetwork network = BuildRowNetwork(row);
+  const RowNetwork network = BuildRowNetwork(completed);
   if (network.family == NetworkFamily::kClassic) {
     throw InputError("the network has no transformer layer");
   }
@@ -106,12 +122,13 @@ double PredictLayerTime(CompletedRow& completed, const CostModel& model) {
   if (RecomputesWhole(block, spec)) {
     steps.backward.insert(steps.backward.begin(), steps.forward.begin(), steps.forward.end());
   }
-  const double forward = TimeOfSteps(steps.forward, cluster.device(0), model).seconds();
-  const double backward = TimeOfSteps(steps.backward, cluster.device(0), model).seconds();
-  if (row.metric == "layer_forward_time") return forward;
-  if (row.metric == "layer_backward_time") return backward;
-  if (row.metric == "layer_fwd_bwd_time") return forward + backward;
-  throw InputError("metric " + row.metric + " does not say which pass");
+  const std::string pass = completed.facts.pass.value_or("");
+  const PredictedPart forward = TimeOfSteps(steps.forward, cluster.device(0), model);
+  const PredictedPart backward = TimeOfSteps(steps.backward, cluster.device(0), model);
+  if (pass == "forward") return forward;
+  if (pass == "backward") return backward;
+  if (pass == "both") return Both(forward, backward);
+  throw InputError("which pass of the layer it is, is not stated");
 }
 
 double PredictBubbleRate(const MeasuredRow& row) {
@@ -150,10 +167,10 @@ double PredictBubbleRate(const MeasuredRow& row) {
   return (cost - busy) / cost;
 }
 
-double PredictKernel(const MeasuredRow& row, const CostModel& model) {
+PredictedPart PredictKernel(const MeasuredRow& row, const CostModel& model) {
   constexpr int64_t kMostSize = int64_t{1} << 30;
   if (row.op != "gemm") {
-    throw InputError("the FLOP count of " + row.metric + " is the source's own");
+    throw InputError("the FLOP count of op \"" + row.op + "\" is the source's own");
   }
   if (row.m < 1 || row.n < 1 || row.k < 1 || row.m > kMostSize || row.n > kMostSize ||
       row.k > kMostSize || row.op_batch > kMostSize) {
@@ -166,12 +183,14 @@ double PredictKernel(const MeasuredRow& row, const CostModel& model) {
     throw InputError(entry->device.name + " has no " + row.dtype + " arithmetic");
   }
   const Op op = Op::Gemm(precision, row.m, row.n, row.k, std::max<int64_t>(row.op_batch, 1));
-  const double seconds = model.Predict({&op, 1}, entry->device)[0].time.seconds();
-  return row.metric_kind == "kernel_time" ? seconds : op.Flops().count() / seconds / kTera;
+  const Estimate estimate = model.Predict({&op, 1}, entry->device)[0];
+  const double seconds = estimate.time.seconds();
+  if (row.metric_kind == "kernel_time") return {seconds, estimate.spread};
+  return {op.Flops().count() / seconds / kTera, estimate.spread};
 }
 
-double PredictCollective(const MeasuredRow& row, const CostModel& model,
-                         std::vector<std::string>& defaults_used) {
+PredictedPart PredictCollective(const MeasuredRow& row, const CostModel& model,
+                                std::vector<std::string>& defaults_used) {
   const OpKind kind = CollectiveKind(row.collective);
   if (row.bytes < 1) throw InputError("bytes are not stated");
   const Cluster cluster = BuildRowCluster(row, defaults_used);
@@ -179,9 +198,11 @@ double PredictCollective(const MeasuredRow& row, const CostModel& model,
   Fabric fabric = FabricOf(cluster, cluster.device_count());
   if (row.algorithm == "ring") fabric.nvls = false;
   const Op op = Op::Collective(kind, Bytes(row.bytes), fabric);
-  const double seconds = model.Predict({&op, 1}, cluster.device(0))[0].time.seconds();
-  if (row.metric_kind == "collective_time") return seconds;
-  return BusFactor(kind, fabric.ranks) * static_cast<double>(row.bytes) / seconds / kGiga;
+  const Estimate estimate = model.Predict({&op, 1}, cluster.device(0))[0];
+  const double seconds = estimate.time.seconds();
+  if (row.metric_kind == "collective_time") return {seconds, estimate.spread};
+  return {BusFactor(kind, fabric.ranks) * static_cast<double>(row.bytes) / seconds / kGiga,
+          estimate.spread};
 }
 
 }  // namespace stagecraft

@@ -11,22 +11,27 @@
 
 namespace stagecraft {
 
-// Each returns the row's value in Unit(metric_kind), and throws InputError with
-// the reason where there is none.
+// A value in Unit(metric_kind).
+struct PredictedPart {
+  double value = 0;
+  double spread = 0;  // sigma of log(value)
+};
 
-// Seconds of one transformer layer and micro-batch, forward, backward or both
-// by the name of the metric; backward contains the recomputation.
-double PredictLayerTime(CompletedRow& completed, const CostModel& model);
+// Each throws InputError with the reason where there is no value.
+
+// Seconds of one transformer layer and micro-batch: of the pass that the facts name;
+// backward contains the recomputation.
+PredictedPart PredictLayerTime(CompletedRow& completed, const CostModel& model);
 
 // Idle share (cost - m·(F + B + W)) / cost of a pipeline of equal stages with
-// the row's stage_times_ms.
+// the row's stage_times_ms. It follows from these alone: nothing is uncertain.
 double PredictBubbleRate(const MeasuredRow& row);
 
 // Seconds or TFLOP/s of one matrix product.
-double PredictKernel(const MeasuredRow& row, const CostModel& model);
+PredictedPart PredictKernel(const MeasuredRow& row, const CostModel& model);
 
 // Seconds or GB/s (nccl-tests' bus bandwidth) of one collective.
-double PredictCollective(const MeasuredRow& row, const CostModel& model,
-                         std::vector<std::string>& defaults_used);
+PredictedPart PredictCollective(const MeasuredRow& row, const CostModel& model,
+                                std::vector<std::string>& defaults_used);
 
 }  // namespace stagecraft

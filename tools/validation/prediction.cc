@@ -66,13 +66,15 @@ StepFeatures FeaturesOf(const RowPlan& job, const MeasuredRow& row, const StepMe
 
 // nvidia-smi shows everything a board holds; the framework's own counters leave
 // out what is not its allocator's.
-bool IsNvidiaSmi(const MeasuredRow& row) { return row.rank == "first-last"; }
+bool CountsContext(const CompletedRow& completed) {
+  return completed.facts.counts_context.value_or(false);
+}
 
-double MemoryOf(const StageMemory& memory, const MeasuredRow& row) {
-  if (row.metric_kind == "peak_memory_allocated") {
+double MemoryOf(const StageMemory& memory, const CompletedRow& completed) {
+  if (completed.row.metric_kind == "peak_memory_allocated") {
     return static_cast<double>(memory.allocated.count());
   }
-  const Bytes counted = IsNvidiaSmi(row) ? memory.Peak() : memory.Peak() - memory.framework;
+  const Bytes counted = CountsContext(completed) ? memory.Peak() : memory.Peak() - memory.framework;
   return static_cast<double>(counted.count());
 }
 
@@ -80,22 +82,23 @@ double PredictMemory(CompletedRow& completed, const CostModel& model) {
   const RowPlan job = BuildRowPlan(completed);
   const MeasuredRow& row = completed.row;
   if (row.metric_kind == "peak_memory_reserved") {
-    completed.defaults_used.push_back(IsNvidiaSmi(row)
+    completed.defaults_used.push_back(CountsContext(completed)
                                           ? "reserved with buffers and CUDA context"
                                           : "reserved with buffers, without CUDA context");
   }
   const Plan plan = WithOrders(job.plan, job.network.workload, job.cluster, model);
   const std::vector<StageMemory> stages =
-      EstimateMemory(plan, job.network.workload, job.cluster, RowFramework(row));
+      EstimateMemory(plan, job.network.workload, job.cluster, RowFramework(completed));
   const double unit = completed.memory_unit;
-  const double first = MemoryOf(stages.front(), row) / unit;
-  const double last = MemoryOf(stages.back(), row) / unit;
+  const double first = MemoryOf(stages.front(), completed) / unit;
+  const double last = MemoryOf(stages.back(), completed) / unit;
   if (row.rank == "first") return first;
   if (row.rank == "last") return last;
   if (row.rank == "first-last") return std::max(first, last);
   if (row.rank != "max") throw InputError("which rank's memory it is, is not stated");
   double most = 0;
-  for (const StageMemory& memory : stages) most = std::max(most, MemoryOf(memory, row) / unit);
+  for (const StageMemory& memory : stages)
+    most = std::max(most, MemoryOf(memory, completed) / unit);
   return most;
 }
 
@@ -116,18 +119,24 @@ void PredictStep(CompletedRow& completed, const CostModel& model, Prediction& pr
                                           {.with_optimizer = completed.with_optimizer});
   prediction.step = FeaturesOf(job, row, *metric);
   prediction.value = metric->FromSeconds(step.evaluation.step_time.seconds());
+  prediction.spread = step.evaluation.profile.spread;
 }
 
-void PredictPlanned(const MeasuredRow& row, const StackTable& table, const CostModel& model,
-                    Prediction& prediction) {
+void SetPart(const PredictedPart& part, Prediction& prediction) {
+  prediction.value = part.value;
+  prediction.spread = part.spread;
+}
+
+void PredictPlanned(const MeasuredRow& row, const RowFacts& facts, const StackTable& stacks,
+                    const CostModel& model, Prediction& prediction) {
   MeasuredRow stated = row;
   const bool is_layer = row.metric_kind == "layer_time";
   // The vocabulary has no part in a layer; this one needs no padding either.
   if (is_layer) stated.vocab = kLayerVocabulary * std::clamp<int64_t>(row.tp, 1, kLayerVocabulary);
-  CompletedRow completed = CompleteRow(stated, table);
+  CompletedRow completed = CompleteRow(stated, facts, stacks);
   try {
     if (is_layer) {
-      prediction.value = PredictLayerTime(completed, model);
+      SetPart(PredictLayerTime(completed, model), prediction);
     } else if (IsMemory(row)) {
       prediction.value = PredictMemory(completed, model);
     } else {
@@ -140,24 +149,50 @@ void PredictPlanned(const MeasuredRow& row, const StackTable& table, const CostM
   prediction.defaults_used = std::move(completed.defaults_used);
 }
 
-}  // namespace
-
-Prediction PredictRow(const MeasuredRow& row, const StackTable& table, const CostModel& model) {
+Prediction PredictWith(const MeasuredRow& row, const RowFacts& facts, const StackTable& stacks,
+                       const CostModel& model) {
   Prediction prediction;
   try {
     if (row.metric_kind == "bubble_rate") {
       prediction.value = PredictBubbleRate(row);
     } else if (row.metric_kind.starts_with("kernel_")) {
-      prediction.value = PredictKernel(row, model);
+      SetPart(PredictKernel(row, model), prediction);
     } else if (row.metric_kind.starts_with("collective_")) {
-      prediction.value = PredictCollective(row, model, prediction.defaults_used);
+      SetPart(PredictCollective(row, model, prediction.defaults_used), prediction);
     } else {
-      PredictPlanned(row, table, model, prediction);
+      PredictPlanned(row, facts, stacks, model, prediction);
     }
   } catch (const InputError& error) {
     // What the row says cannot be simulated: an outcome, not a failure.
     prediction.value.reset();
+    prediction.spread.reset();
     prediction.reason = error.what();
+  }
+  return prediction;
+}
+
+}  // namespace
+
+Prediction PredictRow(const MeasuredRow& row, const PredictionBasis& basis) {
+  std::vector<InferredFacts> inferred;
+  const RowFacts facts = basis.facts.Of(row, &inferred);
+  Prediction prediction = PredictWith(row, facts, basis.stacks, basis.model);
+  const bool knows_sites = basis.model_without_sites != nullptr;
+  if (!knows_sites) {
+    std::erase_if(inferred, [](const InferredFacts& known) { return known.of_network_sites; });
+  }
+  // A bubble rate follows from the row's stage times alone, whatever else is known.
+  if (inferred.empty() || row.metric_kind == "bubble_rate") return prediction;
+  const auto value_of = [&](const RowFacts& known) {
+    const bool has_seen = known.network_sites.has_value() || !facts.network_sites.has_value();
+    const CostModel& model = has_seen || !knows_sites ? basis.model : *basis.model_without_sites;
+    return PredictWith(row, known, basis.stacks, model).value;
+  };
+  prediction.value_without = value_of(basis.facts.WithoutInferred(row));
+  for (InferredFacts& part : inferred) {
+    const std::optional<double> without =
+        inferred.size() == 1 ? prediction.value_without : value_of(basis.facts.Without(row, part));
+    prediction.inferred.push_back({std::move(part), without});
   }
   return prediction;
 }

@@ -7,6 +7,7 @@
 
 #include "costmodel/cost_model.h"
 #include "tools/validation/measured_row.h"
+#include "tools/validation/row_facts.h"
 #include "tools/validation/stack_table.h"
 #include "tools/validation/step_metric.h"
 
@@ -21,15 +22,35 @@ struct StepFeatures {
   double devices = 0, tp = 0, pp = 0;
 };
 
+// One part of what the scored rows gave away, and the value without this part alone.
+struct InferredPart {
+  InferredFacts facts;
+  std::optional<double> value_without;
+};
+
 struct Prediction {
   std::optional<double> value;  // in Unit(metric_kind)
-  std::string reason;           // why there is none
+  // Sigma of log(value); nothing where the value claims no interval: memory, idle shares.
+  std::optional<double> spread;
+  // What of the row's facts the scored rows gave away, and the value without all of it:
+  // nothing where it cannot be simulated without.
+  std::vector<InferredPart> inferred;
+  std::optional<double> value_without;
+  std::string reason;  // why there is none
   std::vector<std::string> defaults_used;
   std::optional<StepFeatures> step;  // where the metric follows from the step time
 };
 
-// Never throws for what a row says: that becomes the reason. Safe from any
-// thread.
-Prediction PredictRow(const MeasuredRow& row, const StackTable& table, const CostModel& model);
+// What predictions rest on. All of it outlives their use.
+struct PredictionBasis {
+  const StackTable& stacks;
+  const RowFactTable& facts;
+  const CostModel& model;
+  // The same model without the curves of facts.NetworkSites(); nullptr: as `model`.
+  const CostModel* model_without_sites = nullptr;
+};
+
+// Never throws for what a row says: that becomes the reason. Safe from any thread.
+Prediction PredictRow(const MeasuredRow& row, const PredictionBasis& basis);
 
 }  // namespace stagecraft

@@ -6,6 +6,7 @@
 
 #include "costmodel/analytical_model.h"
 #include "sim/cluster.h"
+#include "tools/validation/row_facts.h"
 #include "tools/validation/row_plan.h"
 #include "tools/validation/test_rows.h"
 
@@ -13,7 +14,8 @@ namespace stagecraft {
 namespace {
 
 Prediction Predict(const MeasuredRow& row) {
-  return PredictRow(row, StackTable::Embedded(), AnalyticalModel());
+  const AnalyticalModel model;
+  return PredictRow(row, {StackTable::Embedded(), RowFactTable::Embedded(), model});
 }
 
 bool Uses(const Prediction& prediction, const std::string& what) {
@@ -241,7 +243,7 @@ TEST(RowPlanTest, StagesTakeTheBoardsTheyName) {
   using Replicas = std::vector<std::vector<int>>;
   const auto replicas = [&](const char* stage_gpus) {
     row.stage_gpus = stage_gpus;
-    CompletedRow completed = CompleteRow(row, StackTable::Embedded());
+    CompletedRow completed = CompleteRow(row, RowFacts(), StackTable::Embedded());
     const Plan plan = BuildRowPlan(completed).plan;
     return std::pair(plan.stages[0].replicas, plan.stages[1].replicas);
   };
@@ -301,6 +303,26 @@ TEST(PredictionTest, BubbleOfOneForwardOneBackward) {
   EXPECT_NEAR(Predict(row).value.value(), 0, 1e-9);
   row.stage_times_ms = "1,1,1";
   EXPECT_EQ(Predict(row).reason, "stage times \"1,1,1\" are not four numbers of milliseconds");
+}
+
+TEST(PredictionTest, TimesHaveAnIntervalMemoryHasNone) {
+  MeasuredRow row = Gpt();
+  EXPECT_GE(Predict(row).spread.value(), 0);
+  row.metric_kind = "tokens_per_s";
+  EXPECT_EQ(Predict(row).spread, Predict(Gpt()).spread);
+  row.metric_kind = "peak_memory_allocated";
+  row.rank = "max";
+  EXPECT_FALSE(Predict(row).spread.has_value());
+}
+
+// nvidia-smi shows the context too.
+TEST(PredictionTest, MemoryCountsTheContextWhereItsMetricDoes) {
+  MeasuredRow row = Gpt();
+  row.metric_kind = "peak_memory_reserved";
+  row.rank = "first-last";
+  const double reserved = Predict(row).value.value();
+  row.metric = "peak_memory";
+  EXPECT_GT(Predict(row).value.value(), reserved + 1e9);
 }
 
 TEST(PredictionTest, LayerPassesAddUp) {

@@ -1,6 +1,6 @@
 #include "tools/validation/row_memory.h"
 
-#include <string_view>
+#include "tools/validation/stack_table.h"
 
 namespace stagecraft {
 namespace {
@@ -9,41 +9,31 @@ namespace {
 // torch.use_deterministic_algorithms; Megatron-LM, --deterministic-mode).
 constexpr Bytes kDeterministicBlasWorkspace(8 * 4096 << 10);
 
-}  // namespace
-
-bool HasFlag(const MeasuredRow& row, const std::string& flag) {
-  constexpr std::string_view kBegin = "flags: ";
-  const size_t begin = row.notes.find(kBegin);
-  if (begin == std::string::npos) return false;
-  const size_t end = row.notes.find(';', begin);
-  const size_t first = begin + kBegin.size() - 1;  // flags stand between blanks
-  const std::string flags = row.notes.substr(first, end - first) + ' ';
-  return flags.find(' ' + flag + ' ') != std::string::npos ||
-         flags.find(' ' + flag + '=') != std::string::npos;
-}
-
-bool HasLocalLayers(const MeasuredRow& row) { return HasFlag(row, "transformer-impl=local"); }
-
 // Megatron's activations are [sequence, batch, hidden]; its data loaders make masks.
-FrameworkMemory StackFramework(const std::string& stack) {
+FrameworkMemory FrameworkOf(bool has_megatron_layers) {
   FrameworkMemory framework;
-  const bool is_megatron = stack.starts_with("megatron") || stack == "nemo";
-  framework.copies_attention_output = framework.makes_attention_mask = is_megatron;
+  framework.copies_attention_output = framework.makes_attention_mask = has_megatron_layers;
   return framework;
 }
 
-FrameworkMemory RowFramework(const MeasuredRow& row) {
-  FrameworkMemory framework = StackFramework(row.stack);
-  if (!row.stack.starts_with("megatron")) return framework;
-  if (HasFlag(row, "no-create-attention-mask-in-dataloader")) {
-    framework.makes_attention_mask = false;
-  }
-  framework.fuses_weight_gradients = !HasFlag(row, "no-gradient-accumulation-fusion");
-  framework.has_transformer_engine = HasFlag(row, "transformer-impl=transformer_engine");
+}  // namespace
+
+FrameworkMemory StackFramework(const std::string& stack) {
+  const StackDefaults* const known = StackTable::Embedded().Find(stack);
+  return FrameworkOf(known != nullptr && known->megatron_layers);
+}
+
+FrameworkMemory RowFramework(const CompletedRow& completed) {
+  FrameworkMemory framework = FrameworkOf(completed.megatron_layers);
+  if (!completed.megatron_layers) return framework;
+  const RowFacts& facts = completed.facts;
+  framework.makes_attention_mask = facts.makes_attention_mask.value_or(true);
+  framework.fuses_weight_gradients = facts.fuses_weight_gradients.value_or(true);
+  framework.has_transformer_engine = facts.transformer_engine.value_or(false);
   framework.keeps_score_buffer =
-      !framework.has_transformer_engine && row.attention_backend == "unfused";
-  framework.fuses_softmax = !HasFlag(row, "no-masked-softmax-fusion");
-  if (HasFlag(row, "deterministic-mode")) framework.blas_workspace = kDeterministicBlasWorkspace;
+      !framework.has_transformer_engine && completed.row.attention_backend == "unfused";
+  framework.fuses_softmax = facts.fuses_softmax.value_or(true);
+  if (facts.deterministic.value_or(false)) framework.blas_workspace = kDeterministicBlasWorkspace;
   return framework;
 }
 

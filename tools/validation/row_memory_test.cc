@@ -2,50 +2,59 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/validation/completed_row.h"
+
 namespace stagecraft {
 namespace {
 
-MeasuredRow RowWith(const std::string& flags) {
-  MeasuredRow row;
-  row.stack = "megatron-core";
-  row.notes = "last rank; flags: " + flags + "; deterministic-mode";
-  return row;
-}
-
-TEST(RowMemoryTest, FlagsAreWordsOfTheirOwn) {
-  const MeasuredRow row = RowWith("swiglu bf16 ffn-hidden-size=10240 cp-comm-type=a2a");
-  EXPECT_TRUE(HasFlag(row, "swiglu"));
-  EXPECT_TRUE(HasFlag(row, "ffn-hidden-size"));
-  EXPECT_TRUE(HasFlag(row, "cp-comm-type=a2a"));
-  EXPECT_FALSE(HasFlag(row, "hidden-size"));
-  EXPECT_FALSE(HasFlag(row, "ffn-hidden-size=1"));
-  // Beyond the flags.
-  EXPECT_FALSE(HasFlag(row, "deterministic-mode"));
-  EXPECT_FALSE(HasFlag(MeasuredRow(), "swiglu"));
+CompletedRow MegatronRow() {
+  CompletedRow completed;
+  completed.megatron_layers = true;
+  completed.row.attention_backend = "unfused";
+  return completed;
 }
 
 TEST(RowMemoryTest, DeterministicProductsHaveEightWorkspacesOfFourMebibytes) {
-  EXPECT_EQ(RowFramework(RowWith("bf16")).blas_workspace, Bytes());
-  EXPECT_EQ(RowFramework(RowWith("deterministic-mode")).blas_workspace, Bytes(32 << 20));
+  CompletedRow completed = MegatronRow();
+  EXPECT_EQ(RowFramework(completed).blas_workspace, Bytes());
+  completed.facts.deterministic = true;
+  EXPECT_EQ(RowFramework(completed).blas_workspace, Bytes(32 << 20));
 }
 
 TEST(RowMemoryTest, LocalLayersKeepTheirScores) {
-  MeasuredRow row = RowWith("transformer-impl=local");
-  row.attention_backend = "unfused";
-  EXPECT_TRUE(HasLocalLayers(row));
-  EXPECT_TRUE(RowFramework(row).keeps_score_buffer);
-  row = RowWith("transformer-impl=transformer_engine");
-  row.attention_backend = "unfused";
-  EXPECT_FALSE(HasLocalLayers(row));
-  EXPECT_FALSE(RowFramework(row).keeps_score_buffer);
-  EXPECT_TRUE(RowFramework(row).has_transformer_engine);
+  CompletedRow completed = MegatronRow();
+  EXPECT_TRUE(RowFramework(completed).keeps_score_buffer);
+  completed.facts.transformer_engine = true;
+  EXPECT_FALSE(RowFramework(completed).keeps_score_buffer);
+  EXPECT_TRUE(RowFramework(completed).has_transformer_engine);
+}
+
+TEST(RowMemoryTest, FactsWinOverWhatMegatronUsuallyHolds) {
+  CompletedRow completed = MegatronRow();
+  EXPECT_TRUE(RowFramework(completed).makes_attention_mask);
+  EXPECT_TRUE(RowFramework(completed).fuses_weight_gradients);
+  EXPECT_TRUE(RowFramework(completed).fuses_softmax);
+  completed.facts.makes_attention_mask = false;
+  completed.facts.fuses_weight_gradients = false;
+  completed.facts.fuses_softmax = false;
+  EXPECT_FALSE(RowFramework(completed).makes_attention_mask);
+  EXPECT_FALSE(RowFramework(completed).fuses_weight_gradients);
+  EXPECT_FALSE(RowFramework(completed).fuses_softmax);
 }
 
 TEST(RowMemoryTest, OtherStacksArePlainPyTorch) {
-  MeasuredRow row = RowWith("deterministic-mode transformer-impl=transformer_engine");
-  row.stack = "deepspeed";
-  EXPECT_FALSE(RowFramework(row).has_transformer_engine);
-  EXPECT_FALSE(RowFramework(row).makes_attention_mask);
+  CompletedRow completed = MegatronRow();
+  completed.megatron_layers = false;
+  completed.facts.deterministic = completed.facts.transformer_engine = true;
+  EXPECT_FALSE(RowFramework(completed).has_transformer_engine);
+  EXPECT_FALSE(RowFramework(completed).makes_attention_mask);
+}
+
+TEST(RowMemoryTest, StacksAreMegatronsWhereTheTableSaysSo) {
+  EXPECT_TRUE(StackFramework("megatron-core").makes_attention_mask);
+  EXPECT_TRUE(StackFramework("nemo").makes_attention_mask);
+  EXPECT_FALSE(StackFramework("fsdp").makes_attention_mask);
+  EXPECT_FALSE(StackFramework("").makes_attention_mask);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include "costmodel/check.h"
 #include "sim/classics.h"
-#include "tools/validation/row_memory.h"
 
 namespace stagecraft {
 namespace {
@@ -21,17 +20,6 @@ constexpr std::string_view kSentences[] = {"gnmt", "transformer", "transformer-x
 template <size_t n>
 bool IsOneOf(const std::string& name, const std::string_view (&names)[n]) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-bool Says(std::string text, std::string_view word) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  return text.find(word) != std::string::npos;
-}
-
-bool IsMegatron(const MeasuredRow& row) {
-  return row.stack.starts_with("megatron") || row.stack == "nemo";
 }
 
 // The row's sizes over a family's switches.
@@ -50,17 +38,20 @@ void SetSizes(const MeasuredRow& row, DecoderConfig& config) {
   }
 }
 
-RowNetwork BuildBert(const MeasuredRow& row) {
-  EncoderConfig config = EncoderOfFamily(IsMegatron(row) ? "megatron_bert" : "bert");
+RowNetwork BuildBert(const CompletedRow& completed) {
+  const MeasuredRow& row = completed.row;
+  EncoderConfig config = EncoderOfFamily(completed.megatron_layers ? "megatron_bert" : "bert");
   SetSizes(row, config.block);
   config.block = Completed(config.block);
-  config.head = RowHead(row);
+  config.head = RowHead(completed);
   return {NetworkFamily::kEncoder, config.block,
           BuildEncoder(config, RowAttention(row), row.model_kind)};
 }
 
-RowNetwork BuildT5(const MeasuredRow& row) {
-  EncoderDecoderConfig config = EncoderDecoderOfFamily(IsMegatron(row) ? "megatron_t5" : "t5");
+RowNetwork BuildT5(const CompletedRow& completed) {
+  const MeasuredRow& row = completed.row;
+  EncoderDecoderConfig config =
+      EncoderDecoderOfFamily(completed.megatron_layers ? "megatron_t5" : "t5");
   SetSizes(row, config.block);
   if (row.encoder_layers > 0) config.block.layers = row.encoder_layers;
   config.decoder_layers = row.decoder_layers;
@@ -72,9 +63,10 @@ RowNetwork BuildT5(const MeasuredRow& row) {
   return network;
 }
 
-RowNetwork BuildClassicRow(const MeasuredRow& row) {
+RowNetwork BuildClassicRow(const CompletedRow& completed) {
+  const MeasuredRow& row = completed.row;
   std::optional<Workload> workload =
-      BuildClassic(ClassicName(row.model_kind, row.model), RowAttention(row));
+      BuildClassic(ClassicName(row.model_kind, completed.facts), RowAttention(row));
   if (!workload.has_value()) {
     throw InputError("model kind " + row.model_kind + " is not simulated");
   }
@@ -90,28 +82,26 @@ std::optional<NetworkFamily> FamilyOfKind(const std::string& model_kind) {
   if (!IsOneOf(model_kind, kImages) && !IsOneOf(model_kind, kSentences)) return std::nullopt;
   const std::vector<std::string> names = ClassicNames();
   const bool is_there =
-      std::find(names.begin(), names.end(), ClassicName(model_kind, "")) != names.end();
+      std::find(names.begin(), names.end(), ClassicName(model_kind, RowFacts())) != names.end();
   return is_there ? std::optional(NetworkFamily::kClassic) : std::nullopt;
 }
 
-std::string ClassicName(const std::string& model_kind, const std::string& model) {
-  if (model_kind == "resnet18") return Says(model, "imagenet") ? "resnet18" : "resnet18-cifar";
+std::string ClassicName(const std::string& model_kind, const RowFacts& facts) {
+  if (facts.network) return *facts.network;
+  if (model_kind == "resnet18") return "resnet18-cifar";
   if (model_kind == "amoebanet") return "amoebanet-d";
   if (model_kind == "gnmt") return "gnmt-8";  // 4 layers a side
-  if (model_kind == "transformer") {
-    return Says(model, "big") ? "transformer-big" : "transformer-base";
-  }
-  if (model_kind == "transformer-xl") {
-    return Says(model, "large") ? "transformer-xl-large" : "transformer-xl-base";
-  }
+  if (model_kind == "transformer") return "transformer-base";
+  if (model_kind == "transformer-xl") return "transformer-xl-base";
   return model_kind;
 }
 
 bool IsImages(const std::string& model_kind) { return IsOneOf(model_kind, kImages); }
 
-EncoderHead RowHead(const MeasuredRow& row) {
-  if (Says(row.model, "squad") || row.forward_only == "yes") return EncoderHead::kSpan;
-  return EncoderHead::kPretraining;
+EncoderHead RowHead(const CompletedRow& completed) {
+  const bool has_spans = completed.facts.span_head.value_or(false);
+  const bool is_span = has_spans || completed.row.forward_only == "yes";
+  return is_span ? EncoderHead::kSpan : EncoderHead::kPretraining;
 }
 
 DType RowPrecision(const MeasuredRow& row) {
@@ -129,28 +119,30 @@ AttentionBackend RowAttention(const MeasuredRow& row) {
   throw InputError("attention " + row.attention_backend + " is not simulated");
 }
 
-DecoderConfig RowDecoder(const MeasuredRow& row) {
+DecoderConfig RowDecoder(const CompletedRow& completed) {
+  const MeasuredRow& row = completed.row;
   DecoderConfig config = DecoderOfFamily(row.model_kind);
   SetSizes(row, config);
-  config.qk_norm = config.qk_norm || HasFlag(row, "qk-layernorm");
+  config.qk_norm = config.qk_norm || completed.facts.qk_norm.value_or(false);
   return Completed(config);
 }
 
-RowNetwork BuildRowNetwork(const MeasuredRow& row) {
+RowNetwork BuildRowNetwork(const CompletedRow& completed) {
+  const MeasuredRow& row = completed.row;
   switch (FamilyOfKind(row.model_kind).value()) {
     case NetworkFamily::kDecoder: {
-      const DecoderConfig config = RowDecoder(row);
+      const DecoderConfig config = RowDecoder(completed);
       return {NetworkFamily::kDecoder, config,
               BuildDecoder(config, RowAttention(row), row.model_kind)};
     }
     case NetworkFamily::kEncoder:
-      return BuildBert(row);
+      return BuildBert(completed);
     case NetworkFamily::kEncoderDecoder:
-      return BuildT5(row);
+      return BuildT5(completed);
     case NetworkFamily::kClassic:
       break;
   }
-  return BuildClassicRow(row);
+  return BuildClassicRow(completed);
 }
 
 }  // namespace stagecraft

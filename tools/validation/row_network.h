@@ -8,6 +8,7 @@
 #include "sim/decoder.h"
 #include "sim/encoder.h"
 #include "sim/workload.h"
+#include "tools/validation/completed_row.h"
 #include "tools/validation/measured_row.h"
 
 namespace stagecraft {
@@ -18,16 +19,15 @@ enum class NetworkFamily { kDecoder, kEncoder, kEncoderDecoder, kClassic };
 // Nothing for a kind that is not simulated.
 std::optional<NetworkFamily> FamilyOfKind(const std::string& model_kind);
 
-// What BuildClassic calls the network of a kind; `model` is the source's own
-// name, which tells variants apart. "" where it has none.
-std::string ClassicName(const std::string& model_kind, const std::string& model);
+// What BuildClassic calls the network of a kind; of several variants the one that is
+// usual, where the facts name none.
+std::string ClassicName(const std::string& model_kind, const RowFacts& facts);
 
 // A classifier of images: one sample is one token of the plan.
 bool IsImages(const std::string& model_kind);
 
-// Answers are spans in SQuAD; a forward pass alone is taken to classify, which
-// costs the same next to nothing.
-EncoderHead RowHead(const MeasuredRow& completed);
+// A forward pass alone is taken to classify, which costs as next to nothing as spans do.
+EncoderHead RowHead(const CompletedRow& completed);
 AttentionBackend RowAttention(const MeasuredRow& completed);
 DType RowPrecision(const MeasuredRow& completed);
 
@@ -39,9 +39,9 @@ struct RowNetwork {
 };
 
 // The decoder's, or the encoder's and decoder's common sizes.
-DecoderConfig RowDecoder(const MeasuredRow& completed);
+DecoderConfig RowDecoder(const CompletedRow& completed);
 
 // Throws InputError with the reason where sizes do not make a network.
-RowNetwork BuildRowNetwork(const MeasuredRow& completed);
+RowNetwork BuildRowNetwork(const CompletedRow& completed);
 
 }  // namespace stagecraft

@@ -161,7 +161,7 @@ RowSchedule RowOrder(const std::string& name) {
 RowPlan BuildRowPlan(CompletedRow& completed) {
   const MeasuredRow& row = completed.row;
   const PlanDegrees degrees = RowDegrees(completed);
-  RowNetwork network = BuildRowNetwork(row);
+  RowNetwork network = BuildRowNetwork(completed);
   Cluster cluster = BuildRowCluster(row, completed.defaults_used);
   if (cluster.device_count() != row.n_gpus) {
     throw InputError(fmt::format("the row's nodes hold {} GPUs, but it counts {}",

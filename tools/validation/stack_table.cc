@@ -135,26 +135,9 @@ StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& plac
   defaults.overlap_p2p = proto.overlap_p2p();
   defaults.overlap_tensor = proto.overlap_tensor();
   defaults.context_exchange = proto.context_exchange();
+  defaults.megatron_layers = proto.megatron_layers();
   defaults.values = ValuesFromProto(proto, place);
   return defaults;
-}
-
-SourceFacts FactsFromProto(const SourceProto& proto, const std::string& place) {
-  CheckOptionalWord(proto.attention(), {"unfused", "flash"}, place + ".attention");
-  if (proto.gradient_bytes() != 0) {
-    CheckElement(proto.gradient_bytes(), place + ".gradient_bytes");
-  }
-  if (proto.vocabulary() < 0) {
-    throw InputError(place + ".vocabulary: got " + std::to_string(proto.vocabulary()) +
-                     ", want >= 0");
-  }
-  return {.is_passes_only = proto.is_passes_only(),
-          .counts_every_rank = proto.counts_every_rank(),
-          .attention = proto.attention(),
-          .gradient_bytes = proto.gradient_bytes(),
-          .prints_gib = proto.prints_gib(),
-          .vocabulary = proto.vocabulary(),
-          .origin = proto.origin()};
 }
 
 }  // namespace
@@ -177,10 +160,6 @@ StackTable StackTable::Parse(const std::string& text, const std::string& name) {
       throw InputError(place + ".id: got \"" + stack.id() + "\" twice, want it once");
     }
   }
-  for (int i = 0; i < proto.sources_size(); ++i) {
-    const std::string place = name + ": sources[" + std::to_string(i) + "]";
-    table.sources_[proto.sources(i).source()] = FactsFromProto(proto.sources(i), place);
-  }
   const auto positive = [&](const char* field, int64_t value) {
     if (value < 1) {
       throw InputError(name + ": " + field + ": got " + std::to_string(value) + ", want > 0");
@@ -202,12 +181,6 @@ const StackTable& StackTable::Embedded() {
 const StackDefaults* StackTable::Find(const std::string& stack) const {
   const auto found = stacks_.find(stack);
   return found == stacks_.end() ? nullptr : &found->second;
-}
-
-const SourceFacts& StackTable::Source(const std::string& source) const {
-  static const SourceFacts kNothingSpecial;
-  const auto found = sources_.find(source);
-  return found == sources_.end() ? kNothingSpecial : found->second;
 }
 
 std::vector<std::string> StackTable::Names() const {

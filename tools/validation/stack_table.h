@@ -38,21 +38,11 @@ struct StackDefaults {
   bool overlap_p2p = false;         // of an interleaved stack: in that order alone
   bool overlap_tensor = false;
   std::string context_exchange;
+  bool megatron_layers = false;    // layers and data loaders of Megatron-LM
   std::vector<StackValue> values;  // those that the table sets, as above
 
   // nullptr where the table does not set it: the field above says nothing.
   const StackValue* Find(std::string_view key) const;
-};
-
-// What a source measured, where no column of its rows can say it.
-struct SourceFacts {
-  bool is_passes_only = false;     // forward and backward, no optimizer
-  bool counts_every_rank = false;  // a step of n ranks is n steps
-  std::string attention;           // of rows that do not say; empty: as the stack
-  int gradient_bytes = 0;          // 0: as the precision has it
-  bool prints_gib = false;         // its gigabytes of memory are 2^30 bytes, read as 10^9
-  int64_t vocabulary = 0;          // of gpt rows that do not say; 0: as gpt_vocabulary()
-  std::string origin;
 };
 
 // Immutable; safe from any thread.
@@ -66,8 +56,6 @@ class StackTable {
   std::vector<std::string> Names() const;
   // nullptr where the stack is not in the table.
   const StackDefaults* Find(const std::string& stack) const;
-  // Of a source that is not in the table: nothing special.
-  const SourceFacts& Source(const std::string& source) const;
   int64_t gpt_vocabulary() const { return gpt_vocabulary_; }
   int64_t bert_vocabulary() const { return bert_vocabulary_; }
   int64_t sentence_tokens() const { return sentence_tokens_; }
@@ -75,7 +63,6 @@ class StackTable {
 
  private:
   std::map<std::string, StackDefaults> stacks_;
-  std::map<std::string, SourceFacts> sources_;
   int64_t gpt_vocabulary_ = 0;
   int64_t bert_vocabulary_ = 0;
   int64_t sentence_tokens_ = 0;

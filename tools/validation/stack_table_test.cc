@@ -71,12 +71,6 @@ TEST(StackTableTest, BadTablesSayWhere) {
        "t: stacks[0].origins: got one for \"zero\", want a field that the stack sets"},
       {StackText("origins { field: \"order\" origin: \"a paper\" }"),
        "t: stacks[0].origins[1].field: got \"order\" twice, want it once"},
-      {"sources { source: \"a paper\" attention: \"fast\" }",
-       "t: sources[0].attention: got \"fast\", want one of unfused, flash"},
-      {"sources { source: \"a paper\" vocabulary: -1 }",
-       "t: sources[0].vocabulary: got -1, want >= 0"},
-      {"sources { source: \"a paper\" gradient_bytes: 3 }",
-       "t: sources[0].gradient_bytes: got 3, want 2 or 4"},
       {StackText("zero: 0 origins { field: \"zero\" }"),
        "t: stacks[0].origins[0].origin: got none, want a source"},
   };

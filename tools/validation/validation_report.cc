@@ -1,59 +1,20 @@
 #include "tools/validation/validation_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <ostream>
 
+#include "tools/in_view.h"
+#include "tools/validation/row_facts.h"
+
 namespace stagecraft {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr size_t kWorst = 10;
-constexpr size_t kSourceWidth = 30;
-
-Json OrNull(const std::optional<double>& value) {
-  return value.has_value() ? Json(*value) : Json();
-}
-
-void AddErrors(const ErrorStats& stats, Json& object) {
-  object["rows"] = stats.rows;
-  object["simulated"] = stats.simulated;
-  object["mape"] = OrNull(stats.mape);
-  object["median_ape"] = OrNull(stats.median_ape);
-  object["p90_ape"] = OrNull(stats.p90_ape);
-  object["bias"] = OrNull(stats.bias);
-  object["spearman"] = OrNull(stats.spearman);
-  object["regret"] = OrNull(stats.regret);
-  object["primary"] = stats.counted;
-}
-
-Json BaselineToJson(const ErrorStats& stats) {
-  Json object;
-  object["source"] = stats.source;
-  object["metric_kind"] = stats.metric_kind;
-  object["rows"] = stats.baseline_rows;
-  object["mape"] = OrNull(stats.baseline_own);
-  object["constant_rate_mape"] = OrNull(stats.constant_rate);
-  object["ridge_mape"] = OrNull(stats.ridge);
-  return object;
-}
-
-Json RowToJson(const ValidatedRow& row) {
-  Json object;
-  object["id"] = row.measured.id;
-  object["predicted"] = OrNull(row.prediction.value);
-  object["measured"] = row.measured.value;
-  object["unit"] = Unit(row.measured.metric_kind);
-  object["ape"] = OrNull(row.ape());
-  object["reason"] = row.prediction.reason;
-  object["defaults_used"] = row.prediction.defaults_used;
-  object["source"] = row.measured.source;
-  object["metric_kind"] = row.measured.metric_kind;
-  object["primary"] = row.measured.is_primary;
-  return object;
-}
+constexpr size_t kSourceWidth = 28;  // with two marks behind it
 
 std::string Cell(const std::optional<double>& value, int digits = 1) {
   return value.has_value() ? fmt::format("{:.{}f}", *value, digits) : "-";
@@ -67,19 +28,44 @@ std::string Short(const std::string& text) {
   return text.substr(0, end) + "..";
 }
 
+// "*": rests on facts that these rows gave away; "+": some constants were chosen in view.
+std::string Marks(const ErrorStats& stats) {
+  std::string marks;
+  if (stats.inferred_rows > 0) marks += '*';
+  const bool counts = stats.counted > 0 && !stats.source.empty();
+  if (counts && !InViewTable::Embedded().OfRows(stats.source, stats.metric_kind).empty()) {
+    marks += '+';
+  }
+  return marks;
+}
+
+void PrintCells(const std::string& name, const std::string& kind,
+                const std::vector<std::string>& cells, std::ostream& out) {
+  out << fmt::format("{:<30} {:<21} {:>5} {:>5}", name, kind, cells[0], cells[1]);
+  for (size_t i = 2; i < cells.size(); ++i) out << fmt::format(" {:>5}", cells[i]);
+  out << '\n';
+}
+
 void PrintLine(const ErrorStats& stats, const std::string& name, std::ostream& out) {
-  out << fmt::format("{:<30} {:<21} {:>5} {:>5} {:>6} {:>6} {:>6} {:>6} {:>5} {:>6} {:>6}\n",
-                     Short(name), stats.metric_kind, stats.rows, stats.simulated, Cell(stats.mape),
-                     Cell(stats.median_ape), Cell(stats.p90_ape), Cell(stats.bias),
-                     Cell(stats.spearman, 2), Cell(stats.constant_rate), Cell(stats.ridge));
+  PrintCells(Short(name) + Marks(stats), stats.metric_kind,
+             {fmt::format("{}", stats.rows), fmt::format("{}", stats.simulated), Cell(stats.mape),
+              Cell(stats.mape_without), Cell(stats.median_ape), Cell(stats.p90_ape),
+              Cell(stats.bias), Cell(stats.interval80_coverage), Cell(stats.spearman, 2),
+              Cell(stats.regret), Cell(stats.constant_rate), Cell(stats.ridge)},
+             out);
 }
 
 void PrintTable(const Validation& validation, std::ostream& out) {
   out << "errors in percent, over rows that count once (primary); rows: scored, sim: simulated;\n"
-         "rank: Spearman within groups of at least 4, median; const, ridge: MAPE of baselines\n\n"
-      << fmt::format("{:<30} {:<21} {:>5} {:>5} {:>6} {:>6} {:>6} {:>6} {:>5} {:>6} {:>6}\n",
-                     "source", "metric kind", "rows", "sim", "MAPE", "median", "p90", "bias",
-                     "rank", "const", "ridge");
+         "w/o: MAPE without the facts that these very rows gave away (*, below); in80: how often\n"
+         "the 80 % interval holds, in percent of the rows that have one; rank: Spearman, "
+         "regr(et):\n"
+         "how much worse than the best the row predicted best is, both within groups of at least\n"
+         "4, median; const, ridge: MAPE of baselines; +: constants chosen in view (below)\n\n";
+  PrintCells("source", "metric kind",
+             {"rows", "sim", "MAPE", "w/o", "med", "p90", "bias", "in80", "rank", "regr", "const",
+              "ridge"},
+             out);
   for (const ErrorStats& stats : SummarizeBy(validation.rows, true, true)) {
     PrintLine(stats, stats.source, out);
   }
@@ -90,6 +76,54 @@ void PrintTable(const Validation& validation, std::ostream& out) {
   for (ErrorStats& stats : SummarizeBy(validation.rows, false, false)) {
     stats.metric_kind = "all";
     PrintLine(stats, "all sources", out);
+  }
+}
+
+// Of each source what it gave away, and by metric kind the error without that alone.
+void PrintInferred(const Validation& validation, std::ostream& out) {
+  struct Line {
+    std::string source;
+    InferredFacts facts;
+    std::vector<std::string> errors;
+  };
+  std::vector<Line> lines;
+  for (const ErrorStats& stats : SummarizeBy(validation.rows, true, true)) {
+    for (const InferredError& known : stats.inferred) {
+      const auto found = std::find_if(lines.begin(), lines.end(), [&](const Line& line) {
+        return line.source == stats.source && line.facts == known.facts;
+      });
+      Line& line = found == lines.end() ? lines.emplace_back(stats.source, known.facts) : *found;
+      line.errors.push_back(fmt::format("{} {} ({} with it)", stats.metric_kind,
+                                        Cell(known.mape_without), Cell(stats.mape)));
+    }
+  }
+  if (lines.empty()) return;
+  out << "\n* facts inferred from the very rows that they are scored on; MAPE without each alone\n";
+  for (const Line& line : lines) {
+    out << fmt::format("  {}: {}\n    {}\n    {}\n", line.source, line.facts.words,
+                       fmt::join(line.errors, ", "), line.facts.origin);
+  }
+}
+
+void PrintInView(const Validation& validation, std::ostream& out) {
+  std::vector<std::pair<ConstantsInView, std::vector<std::string>>> chosen;
+  for (const ErrorStats& stats : SummarizeBy(validation.rows, true, true)) {
+    if (stats.counted == 0) continue;
+    for (const ConstantsInView& constants :
+         InViewTable::Embedded().OfRows(stats.source, stats.metric_kind)) {
+      const auto found = std::find_if(chosen.begin(), chosen.end(),
+                                      [&](const auto& known) { return known.first == constants; });
+      if (found == chosen.end()) {
+        chosen.push_back({constants, {stats.source}});
+      } else if (found->second.back() != stats.source) {
+        found->second.push_back(stats.source);
+      }
+    }
+  }
+  if (chosen.empty()) return;
+  out << "\n+ constants of the cost model that were chosen in view of some of these rows\n";
+  for (const auto& [constants, sources] : chosen) {
+    out << fmt::format("  {}\n    of {}\n", constants.InWords(), fmt::join(sources, "; "));
   }
 }
 
@@ -122,42 +156,10 @@ void PrintCounts(const std::map<std::string, int>& counts, const char* title, st
 
 }  // namespace
 
-Json ValidationToJson(const Validation& validation) {
-  Json report;
-  report["sources"] = Json::array();
-  report["baselines"] = Json::array();
-  for (const ErrorStats& stats : SummarizeBy(validation.rows, true, true)) {
-    Json object;
-    object["source"] = stats.source;
-    object["metric_kind"] = stats.metric_kind;
-    AddErrors(stats, object);
-    report["sources"].push_back(object);
-    if (stats.baseline_rows > 0) report["baselines"].push_back(BaselineToJson(stats));
-  }
-  Json overall;
-  for (const ErrorStats& stats : SummarizeBy(validation.rows, false, false)) {
-    AddErrors(stats, overall);
-    report["baselines"].push_back(BaselineToJson(stats));
-  }
-  overall["metric_kinds"] = Json::array();
-  for (const ErrorStats& stats : SummarizeBy(validation.rows, false, true)) {
-    Json object;
-    object["metric_kind"] = stats.metric_kind;
-    AddErrors(stats, object);
-    overall["metric_kinds"].push_back(object);
-  }
-  report["overall"] = overall;
-  report["rows"] = Json::array();
-  for (const ValidatedRow& row : validation.rows) report["rows"].push_back(RowToJson(row));
-  report["not_scored"] = Json::array();
-  for (const MeasuredRow& row : validation.not_scored) {
-    report["not_scored"].push_back({{"id", row.id}, {"reason", row.why_not}});
-  }
-  return report;
-}
-
 void PrintValidation(const Validation& validation, std::ostream& out) {
   PrintTable(validation, out);
+  PrintInferred(validation, out);
+  PrintInView(validation, out);
   PrintWorst(validation, out);
   std::map<std::string, int> reasons, apart;
   for (const ValidatedRow& row : validation.rows) {

@@ -1,0 +1,54 @@
+// InViewTable: constants that were chosen while the figures were looked at by which they
+// are judged. Such figures are no prediction of the unseen, and reports say so.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace stagecraft {
+
+struct ConstantsInView {
+  std::string constants;  // "the host's time per launch, 75 us"
+  std::string how;
+  std::string origin;
+
+  // "constants: how (origin)".
+  std::string InWords() const;
+  friend bool operator==(const ConstantsInView&, const ConstantsInView&) = default;
+};
+
+// Immutable; safe from any thread.
+class InViewTable {
+ public:
+  // data/in_view.textproto in the binary, read at the first call.
+  static const InViewTable& Embedded();
+  // Reads an InViewTableProto in text format. Throws InputError, `name` first.
+  static InViewTable Parse(const std::string& text, const std::string& name);
+
+  // Of measured rows.
+  std::vector<ConstantsInView> OfRows(const std::string& source,
+                                      const std::string& metric_kind) const;
+  // Of samples that `split`, as --split has it, tells apart, some of them from `sources`.
+  std::vector<ConstantsInView> OfKernels(const std::string& split,
+                                         const std::set<std::string>& sources) const;
+  std::vector<ConstantsInView> OfCollectives(const std::string& split,
+                                             const std::set<std::string>& sources) const;
+
+ private:
+  struct Entry {
+    ConstantsInView chosen;
+    std::string judged;
+    std::vector<std::string> sources, metric_kinds, splits;
+  };
+
+  std::vector<ConstantsInView> OfSplit(const std::string& judged, const std::string& split,
+                                       const std::set<std::string>& sources) const;
+
+  std::vector<Entry> entries_;
+};
+
+// "constants: how (origin)", with what it means for the figure: a sentence for a report.
+std::string InViewNote(const ConstantsInView& chosen);
+
+}  // namespace stagecraft

@@ -1,0 +1,31 @@
+// CompletedRow: a measured row with everything that its simulation needs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/plan.h"
+#include "tools/validation/measured_row.h"
+#include "tools/validation/row_facts.h"
+
+namespace stagecraft {
+
+// A row with its stack's defaults in place of what it does not state.
+struct CompletedRow {
+  MeasuredRow row;               // degrees at least 1, words never empty
+  RowFacts facts;                // of what the row's columns cannot say
+  bool megatron_layers = false;  // as StackDefaults::megatron_layers
+  bool overlap_param_gather = false;
+  bool post_validation = false;
+  bool with_optimizer = true;
+  Optimizer optimizer = Optimizer::kAdam;
+  int64_t bucket_bytes = 0;
+  int gradient_bytes = 0;                  // 0: as the precision has it
+  bool counts_every_rank = false;          // a step of n data-parallel ranks is n steps
+  double memory_unit = 1;                  // bytes that the row counts as one
+  double tokens_per_position = 1;          // 2 where source and target both count
+  std::vector<std::string> defaults_used;  // "recompute none", "vocab 50304", ...
+};
+
+}  // namespace stagecraft

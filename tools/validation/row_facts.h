@@ -1,0 +1,69 @@
+// RowFacts: what a measured row ran, where its columns do not say it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/validation/measured_row.h"
+
+namespace stagecraft {
+
+// Nothing where nothing is known. RowFactsProto says what each is.
+struct RowFacts {
+  std::optional<std::string> attention, network, pass;
+  std::optional<int64_t> vocabulary, layers, hidden, heads;
+  std::optional<int> gradient_bytes;
+  std::optional<bool> prints_gib, passes_only, counts_every_rank, span_head, swiglu_ffn;
+  std::optional<bool> local_layers, transformer_engine, qk_norm, fuses_weight_gradients;
+  std::optional<bool> fuses_softmax, makes_attention_mask, deterministic, post_validation;
+  std::optional<bool> counts_context;
+  std::optional<std::vector<std::string>> network_sites;
+};
+
+// Facts that the rows they are scored on gave away.
+struct InferredFacts {
+  std::string words;   // "vocabulary 32000"
+  std::string origin;  // "assumption: ..."
+  bool of_network_sites = false;
+  friend bool operator==(const InferredFacts&, const InferredFacts&) = default;
+};
+
+// Immutable; safe from any thread.
+class RowFactTable {
+ public:
+  // data/row_facts.textproto in the binary, read at the first call.
+  static const RowFactTable& Embedded();
+  // Reads a RowFactTableProto in text format. Throws InputError, `name` first.
+  static RowFactTable Parse(const std::string& text, const std::string& name);
+
+  // `inferred`, if any, receives what of it the scored rows gave away.
+  RowFacts Of(const MeasuredRow& row, std::vector<InferredFacts>* inferred = nullptr) const;
+  // The same without all that the scored rows gave away, and without one part of it.
+  RowFacts WithoutInferred(const MeasuredRow& row) const;
+  RowFacts Without(const MeasuredRow& row, const InferredFacts& inferred) const;
+  // Sites of the network model that some facts name.
+  std::vector<std::string> NetworkSites() const;
+  // Whether a run had a flag, with its value or without: "bf16", "cp-comm-type=a2a".
+  bool HasFlag(const MeasuredRow& row, const std::string& flag) const;
+
+ private:
+  struct Entry {
+    std::string source, metric, flag, without_flag;
+    std::vector<std::string> model_words, orders;
+    RowFacts facts;
+    bool is_inferred = false;
+    InferredFacts words;
+  };
+  struct FlagList {
+    std::string source, begin, end;
+  };
+
+  bool Holds(const Entry& entry, const MeasuredRow& row) const;
+
+  std::vector<Entry> entries_;
+  std::vector<FlagList> flag_lists_;
+};
+
+}  // namespace stagecraft
