@@ -45,6 +45,7 @@ void ReadOrder(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
   options.groups.one_more_warmup = proto.one_more_warmup();
   if (proto.two_forwards_slot()) options.slots = ChimeraSlots::kTwoForwards;
   if (proto.vertical_sync()) options.weight_sync = WeightSync::kVertical;
+  if (proto.published_search()) options.search = ZeroBubbleSearch::kPublished;
   if (proto.has_activation_limit()) options.activation_limit = proto.activation_limit();
   if (!(options.activation_limit >= 0 && options.activation_limit <= kMostActivationLimit)) {
     place.Fail("activation_limit",

@@ -324,5 +324,23 @@ TEST(PlanProtoTest, PlansThatNeverFlushKeepTheirOptions) {
   EXPECT_TRUE(again.vertical_sync());
 }
 
+TEST(PlanProtoTest, TheSearchOfAZeroBubbleOrderIsKept) {
+  PlanProto proto;
+  proto.set_micro_batch(1);
+  proto.set_global_batch(8);
+  proto.set_sequence(64);
+  proto.set_order(PlanProto::ZERO_BUBBLE_AUTO);
+  proto.mutable_degrees()->set_pp(4);
+  const Cluster cluster = ParseCluster("h100-sxm:1x4");
+  const Workload workload = LoadWorkload("gpt2-medium", AttentionBackend::kFlash);
+  for (const bool is_published : {false, true}) {
+    proto.set_published_search(is_published);
+    const Plan plan = PlanFromProto(proto, workload, cluster, "p");
+    EXPECT_EQ(plan.order_options.search,
+              is_published ? ZeroBubbleSearch::kPublished : ZeroBubbleSearch::kThorough);
+    EXPECT_EQ(ToProto(plan).published_search(), is_published);
+  }
+}
+
 }  // namespace
 }  // namespace stagecraft

@@ -41,6 +41,7 @@ TEST_F(BadOrdersTest, EveryNameRuns) {
                             "zb-h1 --post-validation",
                             "zb-auto",
                             "zb-auto --activation-limit 2",
+                            "zb-auto --published-search",
                             "zb-v",
                             "v-half",
                             "v-min",
@@ -108,6 +109,8 @@ TEST_F(BadOrdersTest, FlagsThatCannotBeAreNamed) {
       {"--schedule zb-auto --activation-limit 0.01", "memory limit of stage"},
       {"--schedule list --activation-limit 0.01", "memory limit of stage 0"},
       {"--two-forwards-slot", "--two-forwards-slot: changes nothing with order 1f1b"},
+      {"--schedule zb-h1 --published-search",
+       "--published-search: changes nothing with order zb-h1, want it with zb-auto"},
       {"--schedule chimera --zero 2", "zero: 2 with chimera, want 0 or 1"},
       {"--order-file $T/absent.csv", "absent.csv"},
       {"--order-file $T/none.csv", "none.csv: got no passes, want cells like 0F0 or 3B1"},
@@ -134,6 +137,27 @@ TEST_F(BadOrdersTest, FlagsThatCannotBeAreNamed) {
        "--global-batch 8 --seq 512 --order-file $T/few.csv",
        "order: "});
   ExpectRefused(cases);
+}
+
+// What `validate` asks of rows that the authors' own scheduler ordered, anybody can ask, by
+// flags and by a plan file alike.
+TEST_F(BadOrdersTest, TheAuthorsZeroBubbleSearchCanBeAskedFor) {
+  bool differs = false;
+  for (const std::string limit : {"0.8", "1", "1.3", "1.7", "2"}) {
+    for (const bool is_published : {false, true}) {
+      const std::string flags = kJob + "--zero 0 --schedule zb-auto --activation-limit " + limit;
+      const Json by_flags = Simulated(flags + (is_published ? " --published-search" : ""));
+      Write("plan.textproto",
+            "micro_batch: 1 global_batch: 16 sequence: 512 zero: 0 degrees { pp: 4 } "
+            "order: ZERO_BUBBLE_AUTO activation_limit: " +
+                limit + (is_published ? " published_search: true" : ""));
+      const Json by_file = Simulated(
+          Expand("simulate --model gpt2-medium --cluster h100-sxm:1x8 --plan $T/plan.textproto"));
+      EXPECT_EQ(by_flags["fingerprint"], by_file["fingerprint"]) << limit << is_published;
+      if (is_published) differs |= by_flags["fingerprint"] != Simulated(flags)["fingerprint"];
+    }
+  }
+  EXPECT_TRUE(differs);
 }
 
 TEST_F(BadOrdersTest, PlanFilesSayWhichOrderIsWrong) {

@@ -46,8 +46,11 @@ std::vector<CLI::Option*> OrderFlags::Register(CLI::App& app) {
   vertical_option_ =
       app.add_flag("--vertical-sync", vertical_sync_,
                    "pipedream: all stages use what the first one's weights held [each its newest]");
-  return {schedule_option_, file,          group_option_,   warmup_option_,
-          limit_option_,    slots_option_, vertical_option_};
+  search_option_ =
+      app.add_flag("--published-search", published_search_,
+                   "zb-auto: the best of what its authors' scheduler tries [wider rules too]");
+  return {schedule_option_, file,          group_option_,    warmup_option_,
+          limit_option_,    slots_option_, vertical_option_, search_option_};
 }
 
 void OrderFlags::Apply(PlanDegrees& degrees) const {
@@ -64,6 +67,7 @@ void OrderFlags::Apply(PlanDegrees& degrees) const {
   if (warmup_ == "b") degrees.order_options.warmup = WarmupPolicy::kB;
   if (two_forwards_) degrees.order_options.slots = ChimeraSlots::kTwoForwards;
   if (vertical_sync_) degrees.order_options.weight_sync = WeightSync::kVertical;
+  if (published_search_) degrees.order_options.search = ZeroBubbleSearch::kPublished;
   CheckNumbers(degrees);
 }
 
@@ -81,6 +85,7 @@ void OrderFlags::CheckUse(PipelineOrder order) const {
       {limit_option_, has_limit, "zb-auto or list"},
       {slots_option_, order == PipelineOrder::kChimera, "chimera"},
       {vertical_option_, order == PipelineOrder::kPipeDream, "pipedream"},
+      {search_option_, order == PipelineOrder::kZeroBubbleAuto, "zb-auto"},
   };
   for (const Use& use : uses) {
     if (!IsGiven(use.option) || use.is_used) continue;

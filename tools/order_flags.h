@@ -29,9 +29,10 @@ class OrderFlags {
 
   std::string schedule_ = "1f1b", warmup_ = "a", file_;
   OrderOptions options_;
-  bool two_forwards_ = false, vertical_sync_ = false;
+  bool two_forwards_ = false, vertical_sync_ = false, published_search_ = false;
   CLI::Option *schedule_option_ = nullptr, *group_option_ = nullptr, *warmup_option_ = nullptr,
-              *limit_option_ = nullptr, *slots_option_ = nullptr, *vertical_option_ = nullptr;
+              *limit_option_ = nullptr, *slots_option_ = nullptr, *vertical_option_ = nullptr,
+              *search_option_ = nullptr;
 };
 
 }  // namespace stagecraft
