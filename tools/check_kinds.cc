@@ -7,16 +7,22 @@
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/learned/attention_kernels.h"
 #include "costmodel/learned/learned_model.h"
 #include "costmodel/learned/samples/sample_proto.h"
 #include "costmodel/nccl_proto.h"
+#include "costmodel/network/measured_networks.h"
 #include "costmodel/network/network_model.h"
 #include "costmodel/proto_file.h"
+#include "proto/attention_kernels.pb.h"
 #include "proto/cluster.pb.h"
 #include "proto/cost_model.pb.h"
+#include "proto/in_view.pb.h"
+#include "proto/measured_networks.pb.h"
 #include "proto/nccl.pb.h"
 #include "proto/network.pb.h"
 #include "proto/plan.pb.h"
+#include "proto/row_facts.pb.h"
 #include "proto/sample.pb.h"
 #include "proto/schedule.pb.h"
 #include "proto/stack.pb.h"
@@ -31,6 +37,8 @@
 #include "sim/timeline_record_proto.h"
 #include "sim/workload_proto.h"
 #include "tools/check_samples.h"
+#include "tools/in_view.h"
+#include "tools/validation/row_facts.h"
 #include "tools/validation/stack_table.h"
 
 namespace stagecraft {
@@ -173,6 +181,27 @@ const std::vector<FileKind>& FileKinds() {
                               StackTable::Parse(proto.DebugString(), path);
                               return fmt::format("{} stacks", proto.stacks_size());
                             }),
+      Kind<RowFactTableProto>("facts of measured rows", {"rows", "flag_lists"},
+                              [](const RowFactTableProto& proto, const S& path, const C&) {
+                                RowFactTable::Parse(proto.DebugString(), path);
+                                return fmt::format("{} entries", proto.rows_size());
+                              }),
+      Kind<MeasuredNetworksProto>("measured networks", {"networks", "sources"},
+                                  [](const MeasuredNetworksProto& proto, const S& path, const C&) {
+                                    MeasuredNetworks::Parse(proto.DebugString(), path);
+                                    return fmt::format("{} networks, {} sources",
+                                                       proto.networks_size(), proto.sources_size());
+                                  }),
+      Kind<AttentionKernelsProto>("attention kernels", {"common"},
+                                  [](const AttentionKernelsProto& proto, const S& path, const C&) {
+                                    AttentionKernels::Parse(proto.DebugString(), path);
+                                    return fmt::format("{} kernels", proto.common_size());
+                                  }),
+      Kind<InViewTableProto>("constants chosen in view", {"chosen"},
+                             [](const InViewTableProto& proto, const S& path, const C&) {
+                               InViewTable::Parse(proto.DebugString(), path);
+                               return fmt::format("{} entries", proto.chosen_size());
+                             }),
       Kind<CostModelProto>("cost model", {"families", "serving", "floors"}, DescribeCostModel),
       Kind<NetworkModelProto>("network model", {"curves"},
                               [](const NetworkModelProto& proto, const S& path, const C&) {

@@ -138,6 +138,18 @@ TEST(CommandCheckTest, EveryKindOfFileIsRecognisedByItsContent) {
               "measured rows, 1 rows, 1 of them scored");
 }
 
+// Also those that only the binary reads.
+TEST(CommandCheckTest, EveryTableInTheBinaryIsSound) {
+  int tables = 0;
+  for (const std::string_view name : EmbeddedFileNames()) {
+    if (!name.ends_with(".textproto")) continue;
+    ++tables;
+    const Outcome outcome = Call({Write(std::string(name), std::string(EmbeddedFile(name)))});
+    EXPECT_EQ(outcome.code, kExitOk) << name << ": " << outcome.err;
+  }
+  EXPECT_GE(tables, 8);
+}
+
 TEST(CommandCheckTest, TheExampleClusterIsSound) {
   ExpectSound("data/clusters/two_halls.yaml", "cluster, 128 GPUs: 8 x dgx-h100");
 }

@@ -70,10 +70,13 @@ std::vector<std::string> Warnings(const AccuracyReport& evaluation) {
         "very samples");
   }
   if (!judges_shipped) return warnings;
-  std::set<std::string> sources;
-  for (const Sample& sample : evaluation.input.samples) sources.insert(sample.source);
+  std::set<std::string> sources, ops;
+  for (const Sample& sample : evaluation.input.samples) {
+    sources.insert(sample.source);
+    ops.insert(Name(sample.op.kind));
+  }
   for (const ConstantsInView& chosen :
-       InViewTable::Embedded().OfKernels(evaluation.split, sources)) {
+       InViewTable::Embedded().OfKernels(evaluation.split, sources, ops)) {
     warnings.push_back(InViewNote(chosen));
   }
   return warnings;

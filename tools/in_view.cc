@@ -22,6 +22,11 @@ bool Has(const std::vector<std::string>& values, const std::string& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
+bool HasSome(const std::vector<std::string>& values, const std::set<std::string>& some) {
+  return std::any_of(values.begin(), values.end(),
+                     [&](const std::string& value) { return some.contains(value); });
+}
+
 // "leave-out:gpu" of "leave-out:gpu=v100", "random" of "random:0.2".
 std::string KindOf(const std::string& split) {
   if (split.starts_with("leave-out:")) return split.substr(0, split.find('='));
@@ -43,6 +48,9 @@ void CheckEntry(const ConstantsInViewProto& proto, const std::string& place) {
   if (judged == kRows && !proto.splits().empty()) {
     throw InputError(place + ".splits: got some with judged rows, want none");
   }
+  if (judged != kKernels && !proto.ops().empty()) {
+    throw InputError(fmt::format("{}.ops: got some with judged {}, want none", place, judged));
+  }
   if (judged != kRows && (proto.splits().empty() || !proto.metric_kinds().empty())) {
     throw InputError(
         fmt::format("{}: got judged {}, want splits with it and no metric_kinds", place, judged));
@@ -56,7 +64,9 @@ std::string ConstantsInView::InWords() const {
 }
 
 std::string InViewNote(const ConstantsInView& chosen) {
-  return "chosen in view of this split, which therefore flatters: " + chosen.InWords();
+  return "these figures are no test of the unseen, for constants were chosen in view of this "
+         "split: " +
+         chosen.InWords();
 }
 
 InViewTable InViewTable::Parse(const std::string& text, const std::string& name) {
@@ -70,7 +80,8 @@ InViewTable InViewTable::Parse(const std::string& text, const std::string& name)
                               chosen.judged(),
                               {chosen.sources().begin(), chosen.sources().end()},
                               {chosen.metric_kinds().begin(), chosen.metric_kinds().end()},
-                              {chosen.splits().begin(), chosen.splits().end()}});
+                              {chosen.splits().begin(), chosen.splits().end()},
+                              {chosen.ops().begin(), chosen.ops().end()}});
   }
   return table;
 }
@@ -92,29 +103,26 @@ std::vector<ConstantsInView> InViewTable::OfRows(const std::string& source,
   return chosen;
 }
 
-std::vector<ConstantsInView> InViewTable::OfSplit(const std::string& judged,
-                                                  const std::string& split,
-                                                  const std::set<std::string>& sources) const {
+std::vector<ConstantsInView> InViewTable::OfKernels(const std::string& split,
+                                                    const std::set<std::string>& sources,
+                                                    const std::set<std::string>& ops) const {
   std::vector<ConstantsInView> chosen;
   for (const Entry& entry : entries_) {
-    const bool has_source =
-        std::any_of(entry.sources.begin(), entry.sources.end(),
-                    [&](const std::string& source) { return sources.contains(source); });
-    if (entry.judged == judged && has_source && Has(entry.splits, KindOf(split))) {
-      chosen.push_back(entry.chosen);
-    }
+    const bool has_op = entry.ops.empty() || HasSome(entry.ops, ops);
+    const bool is_in_view = HasSome(entry.sources, sources) && Has(entry.splits, KindOf(split));
+    if (entry.judged == kKernels && has_op && is_in_view) chosen.push_back(entry.chosen);
   }
   return chosen;
 }
 
-std::vector<ConstantsInView> InViewTable::OfKernels(const std::string& split,
-                                                    const std::set<std::string>& sources) const {
-  return OfSplit(kKernels, split, sources);
-}
-
 std::vector<ConstantsInView> InViewTable::OfCollectives(
     const std::string& split, const std::set<std::string>& sources) const {
-  return OfSplit(kCollectives, split, sources);
+  std::vector<ConstantsInView> chosen;
+  for (const Entry& entry : entries_) {
+    const bool is_in_view = HasSome(entry.sources, sources) && Has(entry.splits, KindOf(split));
+    if (entry.judged == kCollectives && is_in_view) chosen.push_back(entry.chosen);
+  }
+  return chosen;
 }
 
 }  // namespace stagecraft

@@ -29,9 +29,10 @@ class InViewTable {
   // Of measured rows.
   std::vector<ConstantsInView> OfRows(const std::string& source,
                                       const std::string& metric_kind) const;
-  // Of samples that `split`, as --split has it, tells apart, some of them from `sources`.
+  // Of samples of these sources and ops that `split`, as --split has it, tells apart.
   std::vector<ConstantsInView> OfKernels(const std::string& split,
-                                         const std::set<std::string>& sources) const;
+                                         const std::set<std::string>& sources,
+                                         const std::set<std::string>& ops) const;
   std::vector<ConstantsInView> OfCollectives(const std::string& split,
                                              const std::set<std::string>& sources) const;
 
@@ -39,16 +40,13 @@ class InViewTable {
   struct Entry {
     ConstantsInView chosen;
     std::string judged;
-    std::vector<std::string> sources, metric_kinds, splits;
+    std::vector<std::string> sources, metric_kinds, splits, ops;
   };
-
-  std::vector<ConstantsInView> OfSplit(const std::string& judged, const std::string& split,
-                                       const std::set<std::string>& sources) const;
 
   std::vector<Entry> entries_;
 };
 
-// "constants: how (origin)", with what it means for the figure: a sentence for a report.
+// A sentence for a report: what such constants mean for the figures of a split.
 std::string InViewNote(const ConstantsInView& chosen);
 
 }  // namespace stagecraft

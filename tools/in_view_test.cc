@@ -15,7 +15,7 @@ chosen { constants: "a clock" how: "by rows" judged: "rows" sources: ["lab", "pa
          metric_kinds: "step_time" origin: "a file" }
 chosen { constants: "a length" how: "by groups" judged: "collectives" sources: "lab"
          splits: ["leave-out:group", "random"] origin: "a file" }
-chosen { constants: "a form" how: "by boards" judged: "kernels" sources: "lab"
+chosen { constants: "a form" how: "by boards" judged: "kernels" sources: "lab" ops: "gemm"
          splits: "leave-out:gpu" origin: "a file" })";
 
 TEST(InViewTest, RowsAreOfTheirSourceAndMetric) {
@@ -36,8 +36,9 @@ TEST(InViewTest, SplitsAreKnownWithWhateverValue) {
   EXPECT_EQ(count("random:0.25", "lab"), 1u);
   EXPECT_EQ(count("leave-out:gpu", "lab"), 0u);
   EXPECT_EQ(count("leave-out:group", "paper"), 0u);
-  EXPECT_EQ(table.OfKernels("leave-out:gpu=v100", {"lab"}).size(), 1u);
-  EXPECT_EQ(table.OfKernels("leave-out:group", {"lab"}).size(), 0u);
+  EXPECT_EQ(table.OfKernels("leave-out:gpu=v100", {"lab"}, {"gemm", "softmax"}).size(), 1u);
+  EXPECT_EQ(table.OfKernels("leave-out:gpu", {"lab"}, {"attention"}).size(), 0u);
+  EXPECT_EQ(table.OfKernels("leave-out:group", {"lab"}, {"gemm"}).size(), 0u);
 }
 
 TEST(InViewTest, BadTablesSayWhere) {
@@ -52,6 +53,9 @@ TEST(InViewTest, BadTablesSayWhere) {
       {"chosen { constants: \"a\" how: \"b\" origin: \"c\" judged: \"rows\" sources: \"d\" "
        "splits: \"random\" }",
        "t: chosen[0].splits: got some with judged rows, want none"},
+      {"chosen { constants: \"a\" how: \"b\" origin: \"c\" judged: \"rows\" sources: \"d\" "
+       "ops: \"gemm\" }",
+       "t: chosen[0].ops: got some with judged rows, want none"},
       {"chosen { constants: \"a\" how: \"b\" origin: \"c\" judged: \"kernels\" sources: \"d\" }",
        "t: chosen[0]: got judged kernels, want splits with it and no metric_kinds"},
   };
