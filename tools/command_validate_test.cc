@@ -114,6 +114,20 @@ TEST_F(InferredTest, TheTableMarksTheRowsAndNamesTheFacts) {
             std::string::npos);
 }
 
+// Two nodes of four, and no word of what joins them.
+TEST_F(ValidateTest, WhatStandsForAnUnstatedNetworkIsNamed) {
+  const std::string row = Replaced(Line("a-1", 4, "step_time", "0.1"),
+                                   "2,1,2,4,a100-sxm4-80gb,1,4,", "2,1,4,8,a100-sxm4-80gb,2,4,");
+  EXPECT_EQ(Run({"--against", Write("rows.csv", kHeader + row + row)}), kExitOk);
+  EXPECT_NE(out_.str().find("\nrows whose network nobody states; what was taken for it\n"
+                            "      2  dgx-a100: 8 x 200 Gbit/s\n"),
+            std::string::npos)
+      << out_.str();
+  EXPECT_EQ(Run({"--against", Write("one.csv", kHeader + Line("a-1", 4, "step_time", "0.1"))}),
+            kExitOk);
+  EXPECT_EQ(out_.str().find("nobody states"), std::string::npos);
+}
+
 TEST_F(ValidateTest, IntervalsAreInTheJsonAndCounted) {
   const std::string file = Write("rows.csv", kHeader + Line("a-1", 4, "step_time", "100"));
   const nlohmann::json report = Json({"--against", file});

@@ -105,13 +105,14 @@ void AddNetwork(const Boards& boards, const std::string& gbit_text, NodeType& ty
     if (boards.reference == nullptr) {
       type.nics = 1;
       type.nic = {LinkKind::kNetwork, kNetworkLatency, kUnstatedNetwork};
-      defaults_used.push_back(fmt::format("network of {:.0f} Gbit/s", ToGbit(kUnstatedNetwork)));
+      defaults_used.push_back(
+          fmt::format("{}{:.0f} Gbit/s", kAssumedNetwork, ToGbit(kUnstatedNetwork)));
       return;
     }
     const NodeType& reference = boards.reference->type;
     type.nics = reference.nics;
     type.nic = reference.nic;
-    defaults_used.push_back(fmt::format("network of {}: {} x {:.0f} Gbit/s", reference.id,
+    defaults_used.push_back(fmt::format("{}{}: {} x {:.0f} Gbit/s", kAssumedNetwork, reference.id,
                                         reference.nics, ToGbit(reference.nic.bandwidth)));
     return;
   }

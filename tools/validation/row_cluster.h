@@ -2,12 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/cluster.h"
 #include "tools/validation/measured_row.h"
 
 namespace stagecraft {
+
+// How a default opens that stands for a network nobody states.
+inline constexpr std::string_view kAssumedNetwork = "network of ";
 
 // From `node_id` where the node catalogue has it, else from the wiring and the
 // bandwidth the row gives; `gpu_id` wins over the node's own board. What had to

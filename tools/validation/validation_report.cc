@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "tools/in_view.h"
+#include "tools/validation/row_cluster.h"
 #include "tools/validation/row_facts.h"
 
 namespace stagecraft {
@@ -161,13 +162,17 @@ void PrintValidation(const Validation& validation, std::ostream& out) {
   PrintInferred(validation, out);
   PrintInView(validation, out);
   PrintWorst(validation, out);
-  std::map<std::string, int> reasons, apart;
+  std::map<std::string, int> networks, reasons, apart;
   for (const ValidatedRow& row : validation.rows) {
     if (!row.prediction.value.has_value()) ++reasons[row.prediction.reason];
+    for (const std::string& used : row.prediction.defaults_used) {
+      if (used.starts_with(kAssumedNetwork)) ++networks[used.substr(kAssumedNetwork.size())];
+    }
   }
   for (const MeasuredRow& row : validation.not_scored) {
     ++apart[row.why_not.empty() ? "no reason given" : row.why_not];
   }
+  PrintCounts(networks, "rows whose network nobody states; what was taken for it", out);
   PrintCounts(reasons, "scored rows that cannot be simulated (they count against coverage)", out);
   PrintCounts(apart, "rows that are not scored", out);
 }
