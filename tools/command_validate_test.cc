@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "costmodel/shared_csv.h"
 #include "tools/command.h"
 #include "tools/verb_testing.h"
 
@@ -219,6 +220,34 @@ TEST_F(ValidateTest, BadFlagsSayWhatWasWanted) {
   EXPECT_EQ(ErrorOf({"--against", file, "--source", "A, C"}),
             "--source: no row of the files is from \"A, C\"; did you mean \"A, B\"?");
   EXPECT_EQ(ErrorOf({"--against", file, "--against", file}), file + ": given twice, want it once");
+}
+
+// Every row of the shared tables is either scored or listed apart, and every source whose
+// facts its own rows gave away has a second figure.
+TEST_F(ValidateTest, TheSharedTablesAreReportedWhole) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  size_t scored = 0, apart = 0;
+  for (const char* folder : {"published", "steps"}) {
+    for (const auto& file : std::filesystem::directory_iterator(SharedDataPath(folder))) {
+      if (file.path().extension() != ".csv") continue;
+      const std::string name = std::string(folder) + "/" + file.path().filename().string();
+      for (const CsvRow& row : ReadSharedTable(name)) ++(row.at("scored") == "1" ? scored : apart);
+    }
+  }
+  ASSERT_GT(scored, 0u);
+  const nlohmann::json report = Json({"--all", SharedDataPath("")});
+  EXPECT_EQ(report["overall"]["rows"], scored);
+  EXPECT_EQ(report["rows"].size(), scored);
+  EXPECT_EQ(report["not_scored"].size(), apart);
+  int marked = 0;
+  for (const nlohmann::json& source : report["sources"]) {
+    EXPECT_EQ(source["inferred_rows"] > 0, source["mape_without_inferred"].is_number()) << source;
+    EXPECT_EQ(source["inferred_rows"] > 0, !source["inferred"].empty()) << source;
+    EXPECT_EQ(source["interval_rows"] > 0, source["interval80_coverage"].is_number()) << source;
+    EXPECT_EQ(source["groups"] > 0, source["regret"].is_number()) << source;
+    marked += source["inferred_rows"] > 0 ? 1 : 0;
+  }
+  EXPECT_GT(marked, 0);
 }
 
 }  // namespace
