@@ -91,7 +91,8 @@ TEST(ProtoFileTest, ErrorsNameFileKeyValueAndWant) {
        "once"},
       {".yaml", "links: [{link: {bandwidth_bytes_per_s: .nan}}]",
        "c.yaml: links[0].link.bandwidth_bytes_per_s: got \".nan\", want a number"},
-      {".yaml", "a: 1\n---\nb: 2\n", "c.yaml: got 2 YAML documents, want one"},
+      {".yaml", "a: 1\n---\nb: 2\n",
+       "c.yaml:2:1: got more after the end of the document, want one YAML document"},
       {".textproto", "name: 'a'\nnmae: 'b'",
        "c.textproto:2:5: Message type \"stagecraft.ClusterProto\" has no field named \"nmae\", "
        "want a ClusterProto in text format"},
