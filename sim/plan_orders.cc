@@ -1,34 +1,53 @@
 #include "sim/plan_orders.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <utility>
 
+#include "costmodel/check.h"
 #include "sim/bound_costs.h"
 #include "sim/lowering.h"
 #include "sim/memory/rank_tensors.h"
+#include "sim/stage_order.h"
 
 namespace stagecraft {
 namespace {
 
+// The least number of replicas that no group of experts leaves: groups are of consecutive
+// data-parallel ranks, of which each replica has `context_parallel`. Divides the plan's.
+size_t ReplicasOfExpertGroups(const Plan& plan) {
+  int64_t replicas = 1;
+  for (const Stage& stage : plan.stages) {
+    const int shared = std::gcd(stage.expert_parallel, stage.context_parallel);
+    replicas = std::lcm(replicas, int64_t{stage.expert_parallel / shared});
+  }
+  return static_cast<size_t>(replicas);
+}
+
 // The plan with one micro-batch a chain and every kind of pass of it, whatever order
-// they are in: only their costs are looked up.
+// they are in: only their costs are looked up. Of its replicas the first are left, as
+// many as its groups of experts need.
 Plan ProbeOf(const Plan& plan) {
   Plan probe = plan;
   const ChunkMap map = MapOf(plan);
   PassOrder order;
   for (int chunk = 0; chunk < map.chunks(); ++chunk) {
     for (const Phase phase : {Phase::kForward, Phase::kBackwardInput, Phase::kBackwardWeight}) {
+      if (plan.forward_only && phase != Phase::kForward) continue;
       order.push_back({phase, static_cast<int16_t>(chunk), 0});
     }
   }
   probe.placement = PlacementOf(plan);
   probe.order = PipelineOrder::kCustom;
   probe.orders.assign(map.stages(), order);
+  const size_t replicas = ReplicasOfExpertGroups(plan);
   for (Stage& stage : probe.stages) {
-    stage.replicas.resize(1);
+    CHECK(replicas <= stage.replicas.size());
+    stage.replicas.resize(replicas);
     stage.replica_micro_batches.clear();
   }
-  probe.global_batch = probe.micro_batch * map.chains();
+  probe.global_batch = static_cast<int64_t>(replicas) * probe.micro_batch * map.chains();
   probe.zero = 0;
   probe.zero_group = 0;
   probe.gradient_sync = {};
@@ -68,6 +87,7 @@ OrderInputs MeasurePasses(const Plan& plan, const Workload& workload, const Clus
   inputs.costs = UniformCosts(map.stages(), map.chunks(), {}, Duration());
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
     const Tag& tag = schedule.tag(task);
+    if (schedule.ranks()[tag.rank].replica != 0) continue;
     const Duration time = bound.TaskTimes(schedule, task).device;
     if (IsPass(tag.phase)) {
       Duration& sum = TimeOf(tag.phase, inputs.costs.times[tag.stage][tag.chunk]);
@@ -90,8 +110,7 @@ Plan WithOrders(Plan plan, const Workload& workload, const Cluster& cluster,
                 const CostModel& model) {
   if (!NeedsCosts(plan.order) || !plan.orders.empty()) return plan;
   const OrderInputs inputs = MeasurePasses(plan, workload, cluster, model);
-  plan.orders = MakeOrders(plan.order, plan.order_options, MapOf(plan),
-                           StageShares(plan, 0).Count(0), &inputs);
+  plan.orders = MakePipelineOrders(plan, 0, &inputs);
   return plan;
 }
 

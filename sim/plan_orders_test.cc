@@ -2,11 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <map>
+#include <string>
+#include <vector>
 
+#include "sim/bound_costs.h"
+#include "sim/decoder.h"
 #include "sim/lowering_testing.h"
 #include "sim/shard.h"
+#include "sim/test_decoders.h"
 
 namespace stagecraft {
 namespace {
@@ -85,6 +91,66 @@ TEST_F(PlanOrdersTest, HalvesOfABackwardAddUpToIt) {
   EXPECT_GT(times.backward_input, times.backward_weight);  // with the collectives
   EXPECT_GE(times.Backward(), whole);
   EXPECT_GE(inputs.memory[1][0].after_forward, inputs.memory[1][0].after_input);
+}
+
+// Orders are made for passes as the plan itself runs them: experts divided over several
+// replicas exchange over the plan's own groups.
+TEST(PlanOrdersOfExpertsTest, PassesCostWhatTheyCostInThePlan) {
+  DecoderConfig config = SizedDecoder(
+      "mixtral",
+      {.layers = 14, .hidden = 256, .heads = 8, .ffn = 512, .vocab = 1024, .max_sequence = 512});
+  config.moe.experts = 8;
+  config.moe.experts_per_token = 2;
+  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "experts");
+  const Cluster cluster = MakeCluster(4, 4);
+  const PlainModel model;
+  int compared = 0;
+  for (const PipelineOrder order :
+       {PipelineOrder::kZeroBubbleAuto, PipelineOrder::kZeroBubbleV, PipelineOrder::kList}) {
+    for (const auto& [expert, context, pipeline] : std::vector<std::array<int, 3>>{{1, 1, 2},
+                                                                                   {2, 1, 2},
+                                                                                   {4, 1, 2},
+                                                                                   {8, 1, 2},
+                                                                                   {2, 2, 2},
+                                                                                   {4, 2, 2},
+                                                                                   {8, 2, 1},
+                                                                                   {4, 1, 4}}) {
+      PlanDegrees degrees = Degrees(1, pipeline);
+      degrees.order = order;
+      degrees.expert = expert;
+      degrees.context = context;
+      degrees.zero = 0;
+      const Plan plan = MakePlan(degrees, workload, cluster);
+      const OrderInputs inputs = MeasurePasses(plan, workload, cluster, model);
+      const Plan ordered = WithOrders(plan, workload, cluster, model);
+      ASSERT_TRUE(FindErrors(ordered, workload, cluster).empty());
+      const Schedule schedule = Lower(ordered, workload, cluster, {.with_optimizer = false});
+      const BoundCosts costs = BindCosts(schedule, cluster, model);
+      for (TaskId task = 0; task < schedule.task_count(); ++task) {
+        const Tag& tag = schedule.tag(task);
+        if (!IsPass(tag.phase) || schedule.ranks()[tag.rank].replica != 0) continue;
+        const PassTimes& times = inputs.costs.times[tag.stage][tag.chunk];
+        const Duration expected = tag.phase == Phase::kForward          ? times.forward
+                                  : tag.phase == Phase::kBackwardInput  ? times.backward_input
+                                  : tag.phase == Phase::kBackwardWeight ? times.backward_weight
+                                                                        : times.Backward();
+        ASSERT_EQ(costs.TaskTimes(schedule, task).device, expected)
+            << Name(order) << " ep " << expert << " cp " << context << " pp " << pipeline;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 500);
+}
+
+// A plan without backwards has none in its orders either, so that it may be written to a
+// file, read and simulated again.
+TEST_F(PlanOrdersTest, OrdersOfForwardOnlyPlansAreValid) {
+  for (const PipelineOrder order : kOrders) {
+    const Plan plan = Make(order, [](PlanDegrees& d) { d.forward_only = true; });
+    EXPECT_EQ(FindErrors(plan, workload_, cluster_), std::vector<std::string>()) << Name(order);
+    EXPECT_GT(Simulate(plan, workload_, cluster_, false).makespan(), Duration()) << Name(order);
+  }
 }
 
 // Stages s and 3 - s hold the same parameters: each is reduced once, among all of both.

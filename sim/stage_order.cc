@@ -25,14 +25,15 @@ void DropBackwards(PassOrder& order) {
 
 }  // namespace
 
-PipelineOrders PipelineOrdersOf(const Plan& plan, int replica) {
-  PipelineOrders orders = plan.orders;
-  if (orders.empty()) {
-    orders = MakeOrders(plan.order, plan.order_options, MapOf(plan),
-                        StageShares(plan, 0).Count(replica), nullptr);
-  }
+PipelineOrders MakePipelineOrders(const Plan& plan, int replica, const OrderInputs* inputs) {
+  PipelineOrders orders = MakeOrders(plan.order, plan.order_options, MapOf(plan),
+                                     StageShares(plan, 0).Count(replica), inputs);
   if (plan.forward_only) std::for_each(orders.begin(), orders.end(), DropBackwards);
   return orders;
+}
+
+PipelineOrders PipelineOrdersOf(const Plan& plan, int replica) {
+  return plan.orders.empty() ? MakePipelineOrders(plan, replica, nullptr) : plan.orders;
 }
 
 PassOrder StageOrder(const Plan& plan, int stage, int replica) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/cluster.h"
+#include "sim/pipeline/make_orders.h"
 #include "sim/pipeline/order.h"
 #include "sim/plan.h"
 #include "sim/shard.h"
@@ -15,6 +16,10 @@ namespace stagecraft {
 // PipelineOrdersOf() says so of all stages at once.
 PassOrder StageOrder(const Plan& plan, int stage, int replica);
 PipelineOrders PipelineOrdersOf(const Plan& plan, int replica);
+
+// The orders that the plan asks for by name, whether or not it spells some out; without
+// backwards where it runs none. `inputs` as MakeOrders() wants them.
+PipelineOrders MakePipelineOrders(const Plan& plan, int replica, const OrderInputs* inputs);
 
 // How the ranks of a stage divide its layers, whatever their groups see of the cluster.
 ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage);

@@ -1,0 +1,86 @@
+// Every pipeline order with every division of experts, of every mixture of experts that
+// can be named: simulated, or refused in one sentence.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/layer_division.h"
+#include "sim/pipeline/order_kind.h"
+#include "sim/workload.h"
+#include "sim/workload_catalogue.h"
+#include "tests/bad_input.h"
+
+namespace stagecraft {
+namespace {
+
+using bad_input::Result;
+using bad_input::RunLine;
+using Json = nlohmann::json;
+
+constexpr int kGpus = 32;
+
+std::vector<std::string> MixturesOfExperts() {
+  std::vector<std::string> names;
+  for (const std::string& name : WorkloadNames()) {
+    if (ExpertCount(LoadWorkload(name, AttentionBackend::kFlash)) != 0) names.push_back(name);
+  }
+  return names;
+}
+
+// Whether the run was answered.
+bool ExpectAnswerOrSentence(const std::string& line) {
+  const Result result = RunLine(line);
+  if (result.code != kExitOk) {
+    EXPECT_EQ(result.code, kExitBadInput) << line << "\n" << result.err;
+    EXPECT_EQ(result.out, "") << line;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << line << "\n"
+                                                                         << result.err;
+    return false;
+  }
+  const Json step = Json::parse(result.out);
+  const double time = step["step_time_ms"];
+  EXPECT_TRUE(std::isfinite(time) && time > 0) << line;
+  EXPECT_LE(step["mfu"].get<double>(), 1) << line;
+  EXPECT_LE(step["bubble_fraction"].get<double>(), 1) << line;
+  double parts = 0;
+  for (const auto& [name, part] : step["breakdown_ms"].items()) {
+    EXPECT_GE(part.get<double>(), 0) << line << " " << name;
+    parts += part.get<double>();
+  }
+  EXPECT_NEAR(parts, time, 1e-6 * time) << line;
+  return true;
+}
+
+TEST(ExpertSchedulesTest, EveryScheduleWithEveryDivisionOfExpertsIsSimulatedOrRefused) {
+  const std::vector<std::string> models = MixturesOfExperts();
+  ASSERT_GE(models.size(), 5u);
+  int asked = 0;
+  int answered = 0;
+  for (int index = 0; index < kPipelineOrderCount; ++index) {
+    const PipelineOrder order = static_cast<PipelineOrder>(index);
+    if (order == PipelineOrder::kCustom) continue;
+    const int chunks = LeastChunks(order);
+    for (const int pipeline : {1, 2, 4}) {
+      const int batch = 8 * kGpus / pipeline;  // 8 micro-batches of each pipeline
+      for (const int expert : {1, 2, 8}) {
+        for (const std::string& model : models) {
+          ++asked;
+          answered += ExpectAnswerOrSentence(fmt::format(
+              "simulate --model {} --cluster h100-sxm:{}x8 --seq 256 --micro-batch 1 "
+              "--global-batch {} --pp {} --ep {} --schedule {} --vpp {} --cost-model analytical "
+              "--json --quiet",
+              model, kGpus / 8, batch, pipeline, expert, Name(order), chunks));
+        }
+      }
+    }
+  }
+  EXPECT_GT(answered, asked / 2) << "of " << asked;
+}
+
+}  // namespace
+}  // namespace stagecraft
