@@ -28,6 +28,28 @@ Json Simulated(const std::string& line) {
   return Json::parse(result.out.empty() ? "{}" : result.out);
 }
 
+// What a search finds is what `simulate` says of the plan that it writes, whatever the
+// schedule and whether or not there are backwards.
+TEST_F(BadOrdersTest, APlanThatASearchWritesTakesWhatTheSearchSays) {
+  const std::string batch = "--model gpt2-medium --cluster h100-sxm:1x4 ";
+  for (const char* schedule :
+       {"gpipe", "1f1b", "interleaved", "bfs", "zb-h1", "zb-h2", "zb-auto", "zb-v", "v-half",
+        "v-min", "dualpipe", "dualpipe-v", "chimera", "list"}) {
+    for (const char* passes : {"", " --forward-only"}) {
+      const std::string file = Expand("$T/plan.yaml");
+      const std::string line = "search " + batch +
+                               "--pp 2 --global-batch 16 --seq 256 --no-explain --top 1 --quiet "
+                               "--algorithm exhaustive --cost-model analytical --json --schedule " +
+                               schedule + passes + " -o " + file;
+      const bad_input::Result result = bad_input::RunLine(line);
+      ASSERT_EQ(result.code, kExitOk) << line << "\n" << result.err;
+      const double found = Json::parse(result.out)["plans"][0]["evaluation"]["step_time_ms"];
+      const Json step = Simulated("simulate " + batch + "--cost-model analytical --plan " + file);
+      EXPECT_EQ(step["step_time_ms"], found) << line;
+    }
+  }
+}
+
 TEST_F(BadOrdersTest, EveryNameRuns) {
   const double base = Simulated(kJob)["step_time_ms"];
   for (const char* flags : {"gpipe",
