@@ -201,7 +201,7 @@ TEST(DeviceCatalogueTest, UnknownNameListsTheNearest) {
 constexpr char kOne[] =
     "devices { device { id: 'a' generation: HOPPER multiprocessors: 1 boost_clock_hz: 1e9"
     " fp16_flop_per_s: 1e12 vector_fp32_flop_per_s: 1e12 sustained_fraction: 0.8"
-    " memory_bytes: 1 memory_bandwidth_bytes_per_s: 1e9 l2_bytes: 1 } ";
+    " memory_bytes: 1000000000 memory_bandwidth_bytes_per_s: 1e10 l2_bytes: 100000 } ";
 
 TEST(DeviceCatalogueTest, RefusesANameOfTwoEntries) {
   const std::string one = std::string(kOne) + "aliases: 'A100' aliases: 'a100' }";
@@ -254,9 +254,10 @@ TEST(HardwareProtoTest, LinkErrorsNameTheField) {
     LinkFromProto(proto, "cluster.textproto: links[3].link");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "cluster.textproto: links[3].link.bandwidth_bytes_per_s: got -1.0, want from 1.0 "
-                 "to 1e+21");
+    EXPECT_STREQ(
+        error.what(),
+        "cluster.textproto: links[3].link.bandwidth_bytes_per_s: got -1 bytes/s, want from "
+        "1e6 to 1e13");
   }
   proto.set_bandwidth_bytes_per_s(5e10);
   EXPECT_EQ(LinkFromProto(proto, "x").bandwidth.bytes_per_s(), 5e10);
@@ -265,6 +266,64 @@ TEST(HardwareProtoTest, LinkErrorsNameTheField) {
   proto.set_latency_ns(0);
   proto.clear_kind();
   EXPECT_THROW(LinkFromProto(proto, "x"), InputError);
+}
+
+// What datasheets print as GB/s, TFLOP/s, MHz, GB and MB, typed without the power of ten.
+TEST(HardwareProtoTest, ANumberInAnotherUnitIsRefusedWithWhatWasMeant) {
+  const DeviceProto good = ToProto(DeviceCatalogue::Embedded().Get("h100", "test").device);
+  const auto error = [&](const std::string& field, double value) {
+    DeviceProto bad = good;
+    const auto* descriptor = DeviceProto::descriptor()->FindFieldByName(field);
+    if (descriptor->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE) {
+      bad.GetReflection()->SetDouble(&bad, descriptor, value);
+    } else {
+      bad.GetReflection()->SetInt64(&bad, descriptor, static_cast<int64_t>(value));
+    }
+    try {
+      DeviceFromProto(bad, "x.yaml: d");
+    } catch (const InputError& refused) {
+      return std::string(refused.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(error("memory_bandwidth_bytes_per_s", 3350),
+            "x.yaml: d.memory_bandwidth_bytes_per_s: got 3350 bytes/s, want from 1e9 to 1e14: did "
+            "you mean 3350e9?");
+  const std::vector<std::tuple<const char*, double, const char*>> cases = {
+      {"memory_bandwidth_bytes_per_s", 3.35, "3.35e12?"},
+      {"bf16_flop_per_s", 989, "989e12?"},
+      {"fp32_flop_per_s", 67, "67e12?"},
+      {"fp8_flop_per_s", 1979, "1979e12?"},
+      {"vector_fp32_flop_per_s", 66908, "66908e12?"},
+      {"boost_clock_hz", 1830, "1830e6?"},
+      {"boost_clock_hz", 1.83, "1.83e9?"},
+      {"memory_bytes", 80, "80e9?"},
+      {"memory_bytes", 81920, "81920e9?"},
+      {"l2_bytes", 50, "50e6?"},
+  };
+  for (const auto& [field, value, meant] : cases) {
+    const std::string text = error(field, value);
+    EXPECT_TRUE(text.ends_with(std::string(": did you mean ") + meant)) << field << ": " << text;
+  }
+  // A number far beyond any unit is refused without a guess.
+  for (const char* field : {"bf16_flop_per_s", "memory_bandwidth_bytes_per_s", "boost_clock_hz"}) {
+    for (const double value : {-1.0, 1e-300, 1e19, 1e300}) {
+      const std::string text = error(field, value);
+      EXPECT_NE(text, "") << field << " " << value;
+      EXPECT_EQ(text.find("did you mean"), std::string::npos) << text;
+    }
+  }
+}
+
+// Every board of the catalogue states its clock in long steps; a file's need not.
+TEST(HardwareProtoTest, ABoardWithoutATrainingClockKeepsWhatMeasuredBoardsKeep) {
+  for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
+    DeviceProto proto = ToProto(entry.device);
+    proto.clear_training_clock();
+    EXPECT_EQ(DeviceFromProto(proto, "x").training_clock, 0.8) << entry.device.id;
+    proto.set_generation(DeviceProto::HOST);
+    EXPECT_EQ(DeviceFromProto(proto, "x").training_clock, 1) << entry.device.id;
+  }
 }
 
 }  // namespace

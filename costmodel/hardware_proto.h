@@ -10,6 +10,9 @@
 
 namespace stagecraft {
 
+// The training_clock of a device of which none is stated.
+double UsualTrainingClock(Generation generation);
+
 // Both check every field and throw InputError; past them a value is valid.
 // `place` opens the sentence: "cluster.textproto: links[3].link".
 Device DeviceFromProto(const DeviceProto& proto, const std::string& place);

@@ -31,6 +31,10 @@ using google::protobuf::Reflection;
 using google::protobuf::TextFormat;
 
 constexpr size_t kMaxFileBytes = size_t{1} << 31;
+// Of what does not say how long it is: a pipe, a device.
+constexpr size_t kMaxStreamBytes = size_t{1} << 28;
+// A tree of JSON takes several times its text.
+constexpr size_t kMaxTreeBytes = size_t{1} << 28;
 constexpr int kMaxNesting = 100;
 constexpr std::array<std::string_view, 7> kExtensions = {".textproto", ".pbtxt", ".txtpb", ".json",
                                                          ".yaml",      ".yml",   ".pb"};
@@ -165,12 +169,20 @@ std::string ReadFile(const std::string& path) {
   if (file == nullptr) {
     throw InputError(path + ": cannot be read (" + std::strerror(errno) + "), want a file");
   }
+  const bool is_stream = !std::filesystem::is_regular_file(path, ignored);
+  const size_t most = is_stream ? kMaxStreamBytes : kMaxFileBytes;
   std::string contents;
+  if (!is_stream) {
+    const uintmax_t size = std::filesystem::file_size(path, ignored);
+    contents.reserve(ignored ? 0 : static_cast<size_t>(std::min<uintmax_t>(size, most)));
+  }
   std::vector<char> buffer(1 << 16);
   while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
     contents.append(buffer.data(), count);
-    if (contents.size() > kMaxFileBytes) {
-      throw InputError(path + ": got more than 2 GiB, want a smaller file");
+    if (contents.size() > most) {
+      throw InputError(path + ": got more than " +
+                       (is_stream ? "256 MiB from what is no regular file" : "2 GiB") +
+                       ", want a smaller file");
     }
   }
   if (std::ferror(file.get()) != 0) {
@@ -189,6 +201,11 @@ void ParseProtoText(const std::string& text, const std::string& name_for_errors,
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     throw InputError(name_for_errors + ": got an empty file, want a " +
                      message->GetDescriptor()->name());
+  }
+  const bool is_tree = extension == ".json" || extension == ".yaml" || extension == ".yml";
+  if (is_tree && text.size() > kMaxTreeBytes) {
+    throw InputError(name_for_errors + ": got " + std::to_string(text.size()) +
+                     " bytes of text, want at most 256 MiB, or the same as .pb");
   }
   if (extension == ".json") {
     JsonToProto(ParseJson(text, name_for_errors), name_for_errors, message);

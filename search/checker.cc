@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "search/evaluation_errors.h"
+
 namespace stagecraft {
 
 std::vector<std::string> FindErrors(const SearchProblem& problem, const RankedPlan& ranked) {
@@ -16,6 +20,9 @@ std::vector<std::string> FindErrors(const SearchProblem& problem, const RankedPl
   const Evaluation again = SimulateStep(plan, problem.workload, problem.cluster, problem.model,
                                         {.framework = problem.framework})
                                .evaluation;
+  for (std::string& error : FindEvaluationErrors(again, problem.workload, problem.cluster)) {
+    errors.push_back(std::move(error));
+  }
   if (!again.fits) errors.push_back("needs more memory than there is");
   if (again.step_time != ranked.evaluation.step_time) {
     errors.push_back(fmt::format("takes {} ns, the search said {}", again.step_time.ns(),

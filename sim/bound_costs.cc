@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "costmodel/check.h"
+
 namespace stagecraft {
 namespace {
 
@@ -21,6 +23,30 @@ Duration EndOfBlock(const Schedule& schedule, BlockId block, std::span<const Est
     if (!overlaps_next) free = last;
   }
   return last;
+}
+
+// Sums of times stay far within what a Duration holds.
+void CheckSum(const Schedule& schedule, const BoundCosts& costs, const Cluster& cluster) {
+  constexpr double kLongest = 100 * 365.25 * 86400;
+  double most = 0;  // of one task; what did not fit into a Duration rolled over
+  for (const std::vector<Estimate>& estimates : costs.estimates) {
+    for (const Estimate& estimate : estimates) {
+      const double own = estimate.time.seconds();
+      most = std::max(most, own < 0 ? 2 * kLongest : own);
+    }
+  }
+  for (const std::vector<BlockTimes>& blocks : costs.blocks) {
+    for (const BlockTimes& times : blocks) most = std::max(most, times.FromIdle().seconds());
+  }
+  if (most * schedule.task_count() <= kLongest) return;
+  double seconds = most;
+  for (TaskId task = 0; task < schedule.task_count() && seconds <= kLongest; ++task) {
+    seconds += costs.TaskTimes(schedule, task).FromIdle().seconds();
+  }
+  if (seconds <= kLongest) return;
+  throw InputError(cluster.name() +
+                   ": the step would take more than 100 years, want faster devices and links or "
+                   "less work");
 }
 
 }  // namespace
@@ -67,6 +93,7 @@ BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const Cos
     }
     costs.blocks.push_back(std::move(blocks));
   }
+  CheckSum(schedule, costs, cluster);
   return costs;
 }
 

@@ -266,9 +266,11 @@ TEST(ClusterFabricTest, BadFabricsAreOneSentence) {
       {"{kind: FAT_TREE, nodes_per_leaf: 2, tiers: [{}]}",
        "fabrics[0].tiers[0].up: got neither of up and oversubscription, want one"},
       {"{kind: FAT_TREE, nodes_per_leaf: 2, tiers: [{oversubscription: -1}]}",
-       "fabrics[0].tiers[0].oversubscription: got -1, want > 0, or up for the link itself"},
+       "fabrics[0].tiers[0].oversubscription: got -1, want from 0.001 to 1000, or up for the link "
+       "itself"},
       {"{kind: FAT_TREE, nodes_per_leaf: 2, tiers: [{oversubscription: 1e-9}]}",
-       "fabrics[0].tiers[0].oversubscription: got 0, want one that needs 1024 uplinks at most"},
+       "fabrics[0].tiers[0].oversubscription: got 0, want from 0.001 to 1000, or up for the link "
+       "itself"},
       {"{kind: FAT_TREE, radix: 8, tiers: [{oversubscription: 1}]}",
        "fabrics[0].radix: got 8, want ports for the 8 interfaces of a node and an uplink"},
       {"{kind: FAT_TREE, nodes_per_leaf: 2, nodes_per_pod: 3, tiers: [{oversubscription: 1}, "

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/hardware_proto.h"
+#include "costmodel/physical_range.h"
 #include "sim/link_graph.h"
 #include "sim/node_catalogue.h"
 #include "sim/node_type_proto.h"
@@ -117,12 +117,8 @@ SharedMemory SharedMemoryFromProto(const SharedMemoryProto& proto,
     throw InputError(place + ".devices[" + std::to_string(i) + "]: got \"" + proto.devices(i) +
                      "\", want a device of the cluster, as \"node0/gpu1\"");
   }
-  // NaN too.
-  if (!(proto.bandwidth_bytes_per_s() >= 1 && proto.bandwidth_bytes_per_s() <= 1e21)) {
-    throw InputError(place + ".bandwidth_bytes_per_s: got " +
-                     nlohmann::json(proto.bandwidth_bytes_per_s()).dump() +
-                     ", want from 1.0 to 1e+21");
-  }
+  CheckPhysical(place + ".bandwidth_bytes_per_s", proto.bandwidth_bytes_per_s(),
+                MemoryBandwidthRange());
   shared.bandwidth = Bandwidth(proto.bandwidth_bytes_per_s());
   return shared;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -19,6 +20,7 @@
 #include "tools/command.h"
 #include "tools/flags.h"
 #include "tools/node_links.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 #include "tools/text_table.h"
 #include "tools/validation/stack_table.h"
@@ -31,7 +33,9 @@ using Json = nlohmann::ordered_json;
 constexpr int kSchema = 1;
 constexpr const char* kNotes =
     "TFLOP/s are dense peaks by number format; GB is 10^9 bytes; \"sustained\" is the share\n"
-    "of the 16-bit peak that the best matrix products reach.\n\n"
+    "of the 16-bit peak that the best matrix products reach, \"long steps\" the share of the\n"
+    "boost clock that hours of training leave (0.8 where a cluster file states no\n"
+    "training_clock).\n\n"
     "Example: stagecraft catalogue gpus\n"
     "         stagecraft catalogue nodes dgx-h100 --topology";
 
@@ -59,6 +63,7 @@ Listing ListGpus() {
                   {"memory_bytes", "memory GB", 1e9},
                   {"memory_bandwidth_bytes_per_s", "memory GB/s", 1e9},
                   {"sustained_fraction", "sustained"},
+                  {"training_clock", "long steps"},
                   {"reference_node", "node"},
                   {"aliases", "also called"}};
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
@@ -72,6 +77,7 @@ Listing ListGpus() {
     row["memory_bytes"] = device.memory.count();
     row["memory_bandwidth_bytes_per_s"] = device.memory_bandwidth.bytes_per_s();
     row["sustained_fraction"] = device.sustained_fraction;
+    row["training_clock"] = device.training_clock;
     row["reference_node"] = entry.reference_node;
     row["aliases"] = entry.aliases;
     list.rows.push_back(std::move(row));
@@ -247,7 +253,7 @@ int RunCatalogue(const Args& args, std::istream&, std::ostream& out, std::ostrea
     Json report = ReportHeader("catalogue", kSchema, {});
     report[what] = std::move(list.rows);
     if (with_topology) report["links"] = TopologyJson(PairOf(id));
-    out << report.dump(2) << '\n';
+    PrintJson(std::move(report), out);
   } else {
     PrintTable(list, out);
     if (with_topology) PrintTopology(PairOf(id), out << '\n');

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -11,6 +12,7 @@
 #include "tools/check_file.h"
 #include "tools/command.h"
 #include "tools/flags.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 
 namespace stagecraft {
@@ -84,7 +86,7 @@ int RunCheck(const Args& args, std::istream&, std::ostream& out, std::ostream& e
       out << verdict.path << ": " << verdict.summary.kind << ", " << verdict.summary.detail << '\n';
     }
   }
-  if (as_json) out << ToJson(verdicts).dump(2) << '\n';
+  if (as_json) PrintJson(ToJson(verdicts), out);
   return all_sound ? kExitOk : kExitBadInput;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -21,6 +22,7 @@
 #include "tools/comparison_report.h"
 #include "tools/flags.h"
 #include "tools/network_comparison.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 #include "tools/trace_file.h"
 #include "tools/trace_pair.h"
@@ -72,7 +74,6 @@ void CheckFlags(const CLI::App& app, const CompareFlags& flags) {
   refuse({"--cluster", "--cost-model"}, "got it without --network, want it with --network alone");
   if (flags.trace.empty()) return;
   CheckTraceFile("--trace", flags.trace);
-  CheckFolderOf(flags.trace);
 }
 
 TimelineFile ReadTimeline(const std::string& path) {
@@ -137,7 +138,7 @@ void CompareFiles(const CompareFlags& flags, std::ostream& out, std::ostream& er
     return;
   }
   report.update(ToJson(compared, flags.top));
-  out << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  PrintJson(std::move(report), out);
 }
 
 }  // namespace

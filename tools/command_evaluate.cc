@@ -9,6 +9,7 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -22,6 +23,7 @@
 #include "tools/evaluation_report.h"
 #include "tools/flags.h"
 #include "tools/network_evaluation.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
 
@@ -245,7 +247,7 @@ int RunEvaluate(const Args& args, std::istream&, std::ostream& out, std::ostream
     report.update(EvaluationToJson(evaluation));
     report["wall_ms"] =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-    out << report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    PrintJson(std::move(report), out);
   } else {
     PrintEvaluation(evaluation, flags.by_size, out);
   }

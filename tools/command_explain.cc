@@ -10,6 +10,7 @@
 
 #include "costmodel/check.h"
 #include "search/evaluation.h"
+#include "search/evaluation_errors.h"
 #include "tools/command.h"
 #include "tools/cost_model_flag.h"
 #include "tools/explanation.h"
@@ -19,6 +20,7 @@
 #include "tools/network_flags.h"
 #include "tools/network_report.h"
 #include "tools/plan_flags.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 
 namespace stagecraft {
@@ -100,6 +102,10 @@ Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
   if (!flags.cost_model.file().empty()) job.files.push_back(flags.cost_model.file());
   SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, *model,
                                     {.unfold = flags.unfold, .network = job.network});
+  RequireSound(step.evaluation, job.workload, job.cluster);
+  for (std::string& warning : UseWarnings(step.evaluation, job.workload)) {
+    job.warnings.push_back(std::move(warning));
+  }
   for (std::string& warning : NetworkWarnings(step, job.cluster, job.network)) {
     job.warnings.push_back(std::move(warning));
   }
@@ -142,7 +148,7 @@ int RunExplain(const Args& args, std::istream&, std::ostream& out, std::ostream&
     explanations.push_back(ExplainPlan(plan, flags));
   }
   if (json) {
-    out << Report(explanations).dump(2) << '\n';
+    PrintJson(Report(explanations), out);
   } else if (explanations.size() == 1) {
     PrintExplanation(explanations[0], out);
   } else {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
@@ -20,6 +21,7 @@
 #include "tools/cost_model_flag.h"
 #include "tools/flags.h"
 #include "tools/plan_flags.h"
+#include "tools/print_json.h"
 #include "tools/proto_text.h"
 #include "tools/report_header.h"
 
@@ -144,7 +146,7 @@ int RunExport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   report["seed"] = 0;  // nothing is drawn at random
   report["format"] = format;
   report.update(contents);
-  out << report.dump(2) << '\n';
+  PrintJson(std::move(report), out);
   return kExitOk;
 }
 

@@ -28,6 +28,7 @@
 #include "tools/fit_report.h"
 #include "tools/flags.h"
 #include "tools/network_fit.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
 
@@ -282,7 +283,7 @@ int RunFit(const Args& args, std::istream&, std::ostream& out, std::ostream& err
     report["output"] = flags.output;
     report["size_bytes"] = size;
     report["wall_ms"] = wall_ms;
-    out << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    PrintJson(std::move(report), out);
   } else {
     if (fits) PrintFit(fitted.summary, out);
     if (!flags.calibrate.empty()) PrintCalibration(calibration, out);

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
@@ -24,6 +25,7 @@
 #include "tools/import/smi_topology.h"
 #include "tools/local_host_import.h"
 #include "tools/network_import.h"
+#include "tools/print_json.h"
 #include "tools/proto_text.h"
 #include "tools/report_header.h"
 
@@ -168,7 +170,7 @@ void Report(const ImportFlags& flags, const char* what, const std::string& descr
   report["output"] = flags.out;
   report[what] = description;
   report["notes"] = notes;
-  out << report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  PrintJson(std::move(report), out);
 }
 
 void WriteTable(const ImportFlags& flags, bool as_json, std::ostream& out) {

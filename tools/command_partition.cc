@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <utility>
 
 #include "costmodel/proto_file.h"
 #include "search/partition/stop_sign.h"
@@ -15,6 +16,7 @@
 #include "tools/interrupt_catcher.h"
 #include "tools/partition_flags.h"
 #include "tools/partition_report.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
 
@@ -86,7 +88,7 @@ int RunPartition(const Args& args, std::istream&, std::ostream& out, std::ostrea
     nlohmann::ordered_json report = ReportHeader("partition", kSchema, job.files);
     report.update(PartitionToJson(job.request, answer));
     report["wall_ms"] = wall_ms;
-    out << report.dump(2) << '\n';
+    PrintJson(std::move(report), out);
   }
   const bool has_failed = !answer.obstacle.empty();
   PrintFailures(answer, err);

@@ -16,6 +16,7 @@
 #include "tools/command.h"
 #include "tools/flags.h"
 #include "tools/interrupt_catcher.h"
+#include "tools/print_json.h"
 #include "tools/profile/collective_sweep.h"
 #include "tools/profile/profile_devices.h"
 #include "tools/profile/profile_run.h"
@@ -209,9 +210,7 @@ int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream&
   const ProfileReport report = Profile(flags, request, clock, show_progress);
   progress.Clear();
   if (flags.json) {
-    out << ToJson(report, flags, clock.Elapsed().ms())
-               .dump(2, ' ', false, Json::error_handler_t::replace)
-        << '\n';
+    PrintJson(ToJson(report, flags, clock.Elapsed().ms()), out);
   } else {
     Print(report, flags, out);
   }

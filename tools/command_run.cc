@@ -25,6 +25,7 @@
 #include "tools/flags.h"
 #include "tools/plan_flags.h"
 #include "tools/plan_report.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 #include "tools/run/run_cuda.h"
 #include "tools/run/run_host.h"
@@ -192,7 +193,7 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
     if (!options.request.quiet) err << "wrote " << options.output << '\n';
   }
   if (options.json) {
-    out << RunToJson(job, *record).dump(2) << '\n';
+    PrintJson(RunToJson(job, *record), out);
   } else {
     PrintRun(job, *record, out);
   }

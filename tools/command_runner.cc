@@ -1,3 +1,5 @@
+#include <google/protobuf/stubs/logging.h>
+
 #include <exception>
 #include <istream>
 #include <new>
@@ -7,6 +9,7 @@
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
 #include "tools/command.h"
+#include "tools/output_files.h"
 
 namespace stagecraft {
 namespace {
@@ -34,16 +37,21 @@ void Complain(const Command& command, const std::string& sentence, std::ostream&
   err << "stagecraft " + std::string(command.name) + ": " + OneLine(sentence) + "\n";
 }
 
+// The code where all that was printed has gone out.
+int Printed(int code, std::ostream& out, std::ostream& err) {
+  out.flush();
+  if (out) return code;
+  err << "stagecraft: the output could not be written\n";
+  return kExitInternal;
+}
+
 int RunVerb(const Command& command, const Args& args, std::istream& in, std::ostream& out,
             std::ostream& err) {
+  // Protobuf would print what our readers say in a sentence with the file's name.
+  const google::protobuf::LogSilencer silent_protobuf;
   try {
-    const int code = command.run(args, in, out, err);
-    out.flush();
-    if (!out) {
-      err << "stagecraft: the output could not be written\n";
-      return kExitInternal;
-    }
-    return code;
+    CheckOutputFiles(args);
+    return Printed(command.run(args, in, out, err), out, err);
   } catch (const InputError& error) {
     Complain(command, error.what(), err);
     return kExitBadInput;
@@ -61,11 +69,11 @@ int RunOneOf(std::span<const Command> commands, const char* example, const Args&
              std::istream& in, std::ostream& out, std::ostream& err) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     PrintHelp(commands, example, words.empty() ? err : out);
-    return words.empty() ? kExitBadInput : kExitOk;
+    return words.empty() ? kExitBadInput : Printed(kExitOk, out, err);
   }
   if (words[0] == "--version") {
     out << "stagecraft " << kToolVersion << '\n';
-    return kExitOk;
+    return Printed(kExitOk, out, err);
   }
   std::vector<std::string> names;
   for (const Command& command : commands) {

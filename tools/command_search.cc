@@ -8,12 +8,14 @@
 #include <optional>
 #include <ostream>
 #include <stdexcept>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/memo_model.h"
 #include "costmodel/proto_file.h"
 #include "proto/plan.pb.h"
 #include "search/checker.h"
+#include "search/evaluation_errors.h"
 #include "search/explanation.h"
 #include "search/pareto.h"
 #include "search/plan_space.h"
@@ -27,6 +29,7 @@
 #include "tools/flags.h"
 #include "tools/interrupt_catcher.h"
 #include "tools/pareto_report.h"
+#include "tools/print_json.h"
 #include "tools/proto_text.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
@@ -42,15 +45,6 @@ constexpr int kSchema = 1;
 constexpr const char* kExample =
     "example: stagecraft search --model llama3-70b --cluster h100-sxm:8x8 --global-batch 512 "
     "--seq 8192 --top 5 -o plan.yaml";
-
-void CheckPlanPath(const std::string& path) {
-  CheckProtoTextPath("-o", path);
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code error;
-  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
-    throw InputError("-o: the folder \"" + folder.string() + "\" does not exist");
-  }
-}
 
 std::string ProgressText(const SearchProgress& progress) {
   return fmt::format("{} evaluated, at most {} left, best {:.4g}, bound {:.4g}", progress.evaluated,
@@ -177,6 +171,16 @@ void PrintAnswer(const SearchJob& job, const SearchProblem& problem, const Searc
   }
 }
 
+// What the answer assumes, and what is odd about the best plan.
+std::vector<std::string> Warnings(const SearchJob& job, const SearchResult& result) {
+  std::vector<std::string> warnings = job.warnings;
+  if (result.plans.empty()) return warnings;
+  for (std::string& warning : UseWarnings(result.plans[0].evaluation, job.workload)) {
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
+}
+
 }  // namespace
 
 int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
@@ -193,7 +197,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   app.add_flag("--quiet", quiet, "nothing on stderr");
   if (ParseFlags(app, args, out)) return kExitOk;
 
-  if (!plan_file.empty()) CheckPlanPath(plan_file);
+  if (!plan_file.empty()) CheckProtoTextPath("-o", plan_file);
   const SearchJob job = flags.Build();
   const std::unique_ptr<CostModel> model = cost_model.Load();
   const MemoModel memo(*model);
@@ -224,9 +228,14 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
     report["cost_model"] = cost_model.name();
     report["seed"] = job.options.seed;
     report.update(AnswerToJson(job, problem, answer));
-    out << report.dump(2) << '\n';
+    report["interrupted"] = InterruptCatcher::was_interrupted();
+    report["warnings"] = Warnings(job, result);
+    PrintJson(std::move(report), out);
   } else {
     PrintAnswer(job, problem, answer, out);
+    for (const std::string& warning : Warnings(job, result)) {
+      fmt::print(out, "note: {}\n", warning);
+    }
   }
   if (InterruptCatcher::was_interrupted()) return kExitInterrupted;
   return result.plans.empty() ? kExitInfeasible : kExitOk;

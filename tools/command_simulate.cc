@@ -5,12 +5,14 @@
 #include <chrono>
 #include <memory>
 #include <ostream>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/cost_model.h"
 #include "costmodel/proto_file.h"
 #include "proto/timeline.pb.h"
 #include "search/evaluation.h"
+#include "search/evaluation_errors.h"
 #include "sim/bound_costs.h"
 #include "sim/memory/memory_curve.h"
 #include "sim/schedule.h"
@@ -22,6 +24,7 @@
 #include "tools/network_flags.h"
 #include "tools/network_report.h"
 #include "tools/plan_flags.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 #include "tools/steady_report.h"
 #include "tools/step_report.h"
@@ -49,7 +52,6 @@ void CheckOutputs(const Outputs& outputs) {
   if (!outputs.timeline.empty() && !outputs.timeline.ends_with(".pb")) {
     throw InputError("--timeline: got \"" + outputs.timeline + "\", want a .pb file");
   }
-  for (const std::string& file : {outputs.trace, outputs.timeline}) CheckFolderOf(file);
 }
 
 std::string RankName(const PlannedJob& job, const RankInfo& rank) {
@@ -163,7 +165,11 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   const SimulatedStep step = SimulateStep(
       job.plan, job.workload, job.cluster, *model,
       {.unfold = outputs.unfold, .network = job.network, .framework = StackFramework(job.stack)});
+  RequireSound(step.evaluation, job.workload, job.cluster);
   AddBasisWarning(step, job);
+  for (std::string& warning : UseWarnings(step.evaluation, job.workload)) {
+    job.warnings.push_back(std::move(warning));
+  }
   AddOffloadWarning(step, job);
   for (std::string& warning : SteadyWarnings(step)) job.warnings.push_back(std::move(warning));
   for (std::string& warning : NetworkWarnings(step, job.cluster, job.network)) {
@@ -181,7 +187,7 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
     report["cost_model"] = cost_model.name();
     report["seed"] = 0;  // nothing is drawn at random
     report.update(StepToJson(job, step, wall));
-    out << report.dump(2) << '\n';
+    PrintJson(std::move(report), out);
   } else {
     PrintStep(job, step, out);
   }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/memo_model.h"
@@ -17,6 +18,7 @@
 #include "tools/command.h"
 #include "tools/cost_model_flag.h"
 #include "tools/flags.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 #include "tools/validation/baselines.h"
 #include "tools/validation/csv_table.h"
@@ -169,7 +171,7 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
     report["cost_model"] = cost_model.name();
     report["seed"] = 0;  // nothing is drawn at random
     report.update(ValidationToJson(validation));
-    out << report.dump(2) << '\n';
+    PrintJson(std::move(report), out);
   } else {
     PrintValidation(validation, out);
   }

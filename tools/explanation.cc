@@ -33,6 +33,9 @@ Json PartsToJson(const std::vector<TimePart>& parts) {
   return json;
 }
 
+// Null where the passes are of none.
+Json RangeToJson(int first, int last) { return first < 0 ? Json(nullptr) : Json{first, last}; }
+
 Json RunsToJson(const Explanation& explanation) {
   Json runs = Json::array();
   for (const PathRun& run : FindRuns(explanation.step.schedule, explanation.path)) {
@@ -41,9 +44,9 @@ Json RunsToJson(const Explanation& explanation) {
                     {"to_ms", run.to.ms()},
                     {"starts_after", Name(run.reason)},
                     {"phase", Name(run.phase)},
-                    {"stages", {run.first_stage, run.last_stage}},
-                    {"chunks", {run.first_chunk, run.last_chunk}},
-                    {"micro_batches", {run.first_micro_batch, run.last_micro_batch}},
+                    {"stages", RangeToJson(run.first_stage, run.last_stage)},
+                    {"chunks", RangeToJson(run.first_chunk, run.last_chunk)},
+                    {"micro_batches", RangeToJson(run.first_micro_batch, run.last_micro_batch)},
                     {"segments", run.segments},
                     {"transfers_ms", run.transfers.ms()},
                     {"launch_ms", run.launches.ms()},

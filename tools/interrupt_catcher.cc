@@ -12,13 +12,19 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 
 InterruptCatcher::InterruptCatcher() {
   interrupted = false;
-  old_ = std::signal(SIGINT, [](int) {
-    interrupted = true;
-    std::signal(SIGINT, SIG_DFL);
-  });
+  for (size_t i = 0; i < kSignals.size(); ++i) {
+    old_[i] = std::signal(kSignals[i], [](int signal) {
+      interrupted = true;
+      std::signal(signal, SIG_DFL);
+    });
+    // As nohup has it.
+    if (old_[i] == SIG_IGN) std::signal(kSignals[i], SIG_IGN);
+  }
 }
 
-InterruptCatcher::~InterruptCatcher() { std::signal(SIGINT, old_); }
+InterruptCatcher::~InterruptCatcher() {
+  for (size_t i = 0; i < kSignals.size(); ++i) std::signal(kSignals[i], old_[i]);
+}
 
 const std::atomic<bool>* InterruptCatcher::flag() { return &interrupted; }
 

@@ -1,12 +1,15 @@
-// InterruptCatcher: the first Ctrl-C ends a search, not the process.
+// InterruptCatcher: the first Ctrl-C ends a search, not the process; so does a batch system that
+// asks the process to end.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <csignal>
 
 namespace stagecraft {
 
-// The signal is caught for as long as this lives; a second one ends the process
-// as usual. One at a time.
+// SIGINT, SIGTERM and SIGHUP are caught for as long as this lives, save those that the process
+// ignores; a second one of a kind ends the process as usual. One at a time.
 class InterruptCatcher {
  public:
   InterruptCatcher();
@@ -16,11 +19,12 @@ class InterruptCatcher {
 
   // For Budget::stop; outlives this.
   static const std::atomic<bool>* flag();
-  // A Ctrl-C came since the last one of these was made.
+  // One of the signals came since the last one of these was made.
   static bool was_interrupted() { return flag()->load(); }
 
  private:
-  void (*old_)(int);
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<void (*)(int), kSignals.size()> old_ = {};
 };
 
 }  // namespace stagecraft

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -15,6 +16,7 @@
 #include "costmodel/network/network_sample.h"
 #include "sim/cluster_spec.h"
 #include "tools/network_input.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 #include "tools/text_table.h"
 
@@ -130,7 +132,7 @@ void CompareNetwork(const NetworkLogs& logs, bool json, std::ostream& out) {
   }
   Json report = ReportHeader("compare", kSchema, input.files);
   report.update(ToJson(rows));
-  out << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  PrintJson(std::move(report), out);
 }
 
 }  // namespace stagecraft

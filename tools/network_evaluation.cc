@@ -9,6 +9,7 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -21,6 +22,7 @@
 #include "tools/flags.h"
 #include "tools/in_view.h"
 #include "tools/network_input.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
 #include "tools/text_table.h"
@@ -147,7 +149,7 @@ int RunNetworkEvaluation(const NetworkEvaluationFlags& flags, std::ostream& out,
     report["warnings"] = Warnings(flags, input);
     report["wall_ms"] =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-    out << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    PrintJson(std::move(report), out);
   } else {
     Print(experiment, flags, input, out);
   }

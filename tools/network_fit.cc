@@ -22,6 +22,7 @@
 #include "sim/cluster.h"
 #include "sim/cluster_spec.h"
 #include "tools/network_input.h"
+#include "tools/print_json.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
 #include "tools/text_table.h"
@@ -185,7 +186,7 @@ int RunNetworkFit(const NetworkFitFlags& flags, std::ostream& out, std::ostream&
     report["provenance"] = provenance;
     report["output"] = flags.output;
     report["size_bytes"] = size;
-    out << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    PrintJson(std::move(report), out);
   } else {
     if (is_site) Print(corrections, out);
     out << fmt::format("{} rows, {} curves; model of {} bytes\n", input.samples.size(),

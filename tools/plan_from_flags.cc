@@ -9,6 +9,7 @@
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "proto/plan.pb.h"
+#include "sim/cluster_notes.h"
 #include "sim/cluster_spec.h"
 #include "sim/decoder.h"
 #include "sim/hf_config.h"
@@ -172,7 +173,8 @@ PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
   Cluster cluster = LoadCluster();
   Workload workload = LoadNetwork(cluster);
   *given = DegreesFor(workload);
-  return {std::move(workload), std::move(cluster), {}, "", {}, InputFiles(), {}, {}};
+  return {std::move(workload), std::move(cluster),     {}, "", {},
+          InputFiles(),        ClusterNotes(cluster_), {}};
 }
 
 std::vector<std::string> PlanFlags::InputFiles() const {
@@ -208,6 +210,7 @@ PlannedJob PlanFlags::Build() const {
     plan = MakePlan(degrees, workload, cluster);
   }
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
+  for (std::string& note : ClusterNotes(cluster_)) warnings.push_back(std::move(note));
   return {std::move(workload),
           std::move(cluster),
           std::move(plan),

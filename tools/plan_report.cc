@@ -29,7 +29,7 @@ Json SyncToJson(const SyncOptions& sync) {
   Json json = {{"method", Name(sync.method)}, {"servers", sync.servers}, {"peers", sync.peers}};
   if (sync.method != SyncMethod::kRollingServer) return json;
   json["step"] = sync.step;
-  json["dead_server"] = sync.dead_server;
+  json["dead_server"] = sync.dead_server < 0 ? Json(nullptr) : Json(sync.dead_server);
   json["timeout_ms"] = sync.timeout.ms();
   return json;
 }

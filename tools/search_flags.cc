@@ -130,7 +130,8 @@ SearchJob SearchFlags::Build() const {
                 .given = std::move(given),
                 .choices = choices_,
                 .options = {},
-                .files = std::move(base.files)};
+                .files = std::move(base.files),
+                .warnings = std::move(base.warnings)};
   if (top_ < 1 || top_ > 1000) {
     throw InputError(fmt::format("--top: got {}, want 1 to 1000", top_));
   }

@@ -31,9 +31,10 @@ struct SearchJob {
   PlanSearchOptions options;
   bool wants_pareto = false;  // all plans that none beats, not the best by the objective
   bool wants_explanation = true;
-  int shown = 5;                    // plans
-  std::vector<double> prices = {};  // as of SearchProblem
-  std::vector<std::string> files;   // that were read
+  int shown = 5;                           // plans
+  std::vector<double> prices = {};         // as of SearchProblem
+  std::vector<std::string> files;          // that were read
+  std::vector<std::string> warnings = {};  // what rests on an assumption, a sentence each
 
   SearchProblem Problem(const CostModel& model) const {
     return {.workload = workload,

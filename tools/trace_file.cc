@@ -17,13 +17,6 @@ void CheckTraceFile(const std::string& flag, const std::string& file) {
   throw InputError(flag + ": got \"" + file + "\", want a .pftrace or .json file");
 }
 
-void CheckFolderOf(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  std::error_code error;
-  if (folder.empty() || std::filesystem::is_directory(folder, error)) return;
-  throw InputError(file + ": the folder \"" + folder.string() + "\" does not exist");
-}
-
 void WriteTraceFile(const std::string& file, const TraceView& view) {
   std::ostringstream bytes;
   if (file.ends_with(".json")) {

@@ -9,8 +9,6 @@ namespace stagecraft {
 
 // Throws InputError where `file` of `flag` is no .pftrace and no .json.
 void CheckTraceFile(const std::string& flag, const std::string& file);
-// Throws InputError where the folder that `file` would lie in does not exist.
-void CheckFolderOf(const std::string& file);
 
 // Perfetto's form, or Chrome's for .json.
 void WriteTraceFile(const std::string& file, const TraceView& view);

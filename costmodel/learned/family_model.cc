@@ -44,7 +44,7 @@ KnownBoard BoardFromProto(const BoardConstantsProto& proto, const KernelFamily& 
         "{}: got share {}, nearness {} and offset {}, want two numbers of 0 to 1 and a number",
         place, proto.share(), proto.nearness(), proto.offset()));
   }
-  return {DeviceFromProto(proto.device(), place + ".device"),
+  return {AtBoostClock(DeviceFromProto(proto.device(), place + ".device")),
           {proto.constants().begin(), proto.constants().end()},
           proto.share(),
           proto.offset(),

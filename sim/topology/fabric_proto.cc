@@ -8,6 +8,7 @@
 #include "costmodel/divide.h"
 #include "costmodel/hardware_proto.h"
 #include "costmodel/nearest.h"
+#include "costmodel/physical_range.h"
 
 namespace stagecraft {
 namespace {
@@ -32,8 +33,8 @@ constexpr int kMaxRadix = 1 << 16;
 }
 
 void CheckRatio(double ratio, const std::string& place) {
-  if (std::isfinite(ratio) && ratio > 0) return;
-  Fail(place + ".oversubscription", ratio, "> 0, or up for the link itself");
+  if (ratio >= 1e-3 && ratio <= 1e3) return;
+  Fail(place + ".oversubscription", ratio, "from 0.001 to 1000, or up for the link itself");
 }
 
 // The ports of a leaf that nodes take; the others lead up.
@@ -65,9 +66,7 @@ FabricTier TierFromProto(const FabricTierProto& proto, int uplinks, Bandwidth be
       tier.uplinks = static_cast<int>(wanted);
     }
     const bool has_latency = proto.has_latency_ns();
-    if (proto.latency_ns() < 0) {
-      Fail(place + ".latency_ns", static_cast<double>(proto.latency_ns()), ">= 0");
-    }
+    CheckPhysical(place + ".latency_ns", static_cast<double>(proto.latency_ns()), LatencyRange());
     tier.up = {LinkKind::kNetwork,
                has_latency ? Duration::Nanoseconds(proto.latency_ns()) : kHopLatency,
                Bandwidth(above / std::max(tier.uplinks, 1))};

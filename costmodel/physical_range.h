@@ -1,0 +1,32 @@
+// PhysicalRange: what a number of a hardware description can be.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stagecraft {
+
+struct PhysicalRange {
+  double low, high;  // both included
+  const char* unit;  // "bytes/s"
+  // Powers of ten that a unit of datasheets stands for (GB/s: 9), the most usual first, and the
+  // least number that somebody who writes such a unit means.
+  std::vector<int> powers = {};
+  double usual = 0;
+};
+
+// Wide enough for any hardware that is sold, and for a part of it; narrow enough that a number in
+// another unit falls outside.
+const PhysicalRange& FlopRateRange();         // of one device
+const PhysicalRange& MemoryBandwidthRange();  // of one device
+const PhysicalRange& LinkBandwidthRange();
+const PhysicalRange& LatencyRange();  // ns
+const PhysicalRange& ClockRange();
+const PhysicalRange& MemoryRange();  // of one device
+const PhysicalRange& CacheRange();
+
+// `value`; throws InputError that opens with `key` where it is outside of the range or no number:
+// "key: got 3350 bytes/s, want from 1e9 to 1e14: did you mean 3350e9?".
+double CheckPhysical(const std::string& key, double value, const PhysicalRange& range);
+
+}  // namespace stagecraft

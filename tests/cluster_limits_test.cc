@@ -1,0 +1,104 @@
+// Numbers of a cluster file in another unit, and boards of which a datasheet says all but the
+// clock of long steps.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/bad_input.h"
+
+namespace stagecraft {
+namespace {
+
+using bad_input::Case;
+using bad_input::Result;
+using bad_input::RunLine;
+using Json = nlohmann::json;
+
+// What differs from an H100 as its datasheet has it.
+struct Board {
+  double rate = 1;  // of all peaks and the clock
+  std::string extra = "";
+  std::string memory_bandwidth = "3.35e12", bf16 = "9.89e14", link = "4.5e11", nic = "5e10";
+};
+
+std::string NodeText(const Board& board, int count) {
+  const double r = board.rate;
+  return fmt::format(
+      "- count: {}\n  inline_node_type:\n    id: my-node\n"
+      "    inline_device: {{id: my-h100, generation: HOPPER, multiprocessors: 132, "
+      "boost_clock_hz: {}, fp32_flop_per_s: {}, tf32_flop_per_s: {}, fp16_flop_per_s: {}, "
+      "bf16_flop_per_s: {}, fp8_flop_per_s: {}, vector_fp32_flop_per_s: {}, "
+      "sustained_fraction: 0.8033, memory_bytes: 85899345920, "
+      "memory_bandwidth_bytes_per_s: {}, l2_bytes: 52428800{}}}\n"
+      "    devices: 8\n    wiring: SWITCHED\n    nvls: true\n"
+      "    intra: {{kind: NVLINK, bandwidth_bytes_per_s: {}, latency_ns: 600}}\n"
+      "    nics: 8\n    nic: {{kind: NETWORK, bandwidth_bytes_per_s: {}, latency_ns: 2700}}\n",
+      count, 1.83e9 * r, 6.7e13 * r, 4.945e14 * r, 9.89e14 * r,
+      r == 1 ? board.bf16 : fmt::format("{}", 9.89e14 * r), 1.979e15 * r, 6.7e13 * r,
+      board.memory_bandwidth, board.extra, board.link, board.nic);
+}
+
+class ClusterLimitsTest : public bad_input::FolderTest {
+ protected:
+  std::string Job(const std::string& verb, const std::string& cluster) const {
+    return verb +
+           " --model llama3-8b --global-batch 128 --micro-batch 4 --seq 4096 --tp 2 --pp 2 "
+           "--cluster " +
+           Expand(cluster);
+  }
+  Json Simulated(const std::string& cluster) const {
+    const std::string line = Job("simulate", cluster) + " --json --quiet";
+    const Result result = RunLine(line);
+    EXPECT_EQ(result.code, kExitOk) << line << "\n" << result.err;
+    return Json::parse(result.out.empty() ? "{}" : result.out);
+  }
+  void WriteCluster(const std::string& name, const std::string& nodes) const {
+    Write(name, "name: lab\nnode_groups:\n" + nodes);
+  }
+};
+
+TEST_F(ClusterLimitsTest, RatesInAnotherUnitAreRefusedByEveryVerb) {
+  const std::vector<std::pair<Board, std::string>> boards = {
+      {{.memory_bandwidth = "3350"},
+       "got 3350 bytes/s, want from 1e9 to 1e14: did you mean 3350e9?"},
+      {{.bf16 = "989"}, "got 989 FLOP/s, want from 1e10 to 1e17: did you mean 989e12?"},
+      {{.link = "450"}, "got 450 bytes/s, want from 1e6 to 1e13: did you mean 450e9?"},
+      {{.nic = "400"}, "got 400 bytes/s, want from 1e6 to 1e13: did you mean 400e9?"},
+  };
+  for (size_t i = 0; i < boards.size(); ++i) {
+    const std::string file = fmt::format("c{}.yaml", i);
+    WriteCluster(file, NodeText(boards[i].first, 2));
+    const std::string cluster = "$T/" + file;
+    ExpectRefused({{Job("simulate", cluster), boards[i].second, cluster},
+                   {Job("explain", cluster), boards[i].second, cluster},
+                   {Job("search", cluster), boards[i].second, cluster},
+                   {"check " + cluster, boards[i].second, cluster}});
+  }
+}
+
+TEST_F(ClusterLimitsTest, ABoardFromItsDatasheetIsAsFastAsTheCataloguesAndSaysWhy) {
+  WriteCluster("sheet.yaml", NodeText({}, 2));
+  const Json own = Simulated("$T/sheet.yaml");
+  const Json known = Simulated("h100-sxm:2x8");
+  EXPECT_NEAR(own["step_time_ms"].get<double>() / known["step_time_ms"].get<double>(), 1, 0.03);
+  EXPECT_NE(own["warnings"].dump().find("my-h100 has no training_clock"), std::string::npos);
+  EXPECT_EQ(known["warnings"].dump().find("training_clock"), std::string::npos);
+  WriteCluster("stated.yaml", NodeText({.extra = ", training_clock: 0.8"}, 2));
+  EXPECT_EQ(Simulated("$T/stated.yaml")["step_time_ms"], own["step_time_ms"]);
+}
+
+TEST_F(ClusterLimitsTest, ANodeWithFourFifthsOfTheRatesIsAboutAFifthSlower) {
+  WriteCluster("even.yaml", NodeText({}, 2));
+  WriteCluster("slow.yaml", NodeText({}, 1) + NodeText({.rate = 0.8}, 1));
+  const double even = Simulated("$T/even.yaml")["step_time_ms"];
+  const double slow = Simulated("$T/slow.yaml")["step_time_ms"];
+  EXPECT_GT(slow / even, 1.12);
+  EXPECT_LT(slow / even, 1.26);
+}
+
+}  // namespace
+}  // namespace stagecraft
