@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -54,8 +55,9 @@ void CheckGpus(const NetworkInput& input) {
 // Each rank's GPU against the device that it is.
 void CheckBoards(const NcclTestsLog& log, const Cluster& cluster, const std::vector<int>& devices,
                  const std::string& path) {
-  std::vector<int> next;  // place in `devices`, by host
-  for (const int count : log.RanksByHost()) next.push_back(next.empty() ? 0 : next.back() + count);
+  const std::vector<int> counts = log.RanksByHost();
+  std::vector<int> next(counts.size());  // place in `devices`, by host
+  std::exclusive_scan(counts.begin(), counts.end(), next.begin(), 0);
   std::map<std::string, size_t> hosts;
   for (size_t rank = 0; rank < log.ranks.size(); ++rank) {
     const NcclTestsLog::Rank& printed = log.ranks[rank];
