@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -192,6 +194,18 @@ class BadInputTest : public bad_input::FolderTest {
 TEST_F(BadInputTest, EveryMistakeIsOneSentenceAndExitCodeTwo) {
   ExpectRefused(Cases());
   EXPECT_GE(Cases().size(), 40u);
+}
+
+TEST_F(BadInputTest, AnUnknownVerbIsOneLineWhateverItHolds) {
+  for (const std::string verb : {"line\nbreak", "tab\t", "\r\n", "sim\x1b[1mulate", "\n\n\n"}) {
+    std::istringstream in;
+    std::ostringstream out, err;
+    EXPECT_EQ(RunCommandLine({verb}, in, out, err), kExitBadInput);
+    EXPECT_EQ(out.str(), "");
+    const std::string text = err.str();
+    const auto controls = std::count_if(text.begin(), text.end(), [](char c) { return c < ' '; });
+    EXPECT_EQ(controls, 1) << text;  // the end of the line
+  }
 }
 
 TEST_F(BadInputTest, NotFittingIntoMemoryIsAResult) {

@@ -82,7 +82,7 @@ int RunOneOf(std::span<const Command> commands, const char* example, const Args&
     }
     names.push_back(command.name);
   }
-  err << "stagecraft: unknown verb \"" << words[0] << "\"; " << NearestNames(words[0], names)
+  err << OneLine("stagecraft: unknown verb \"" + words[0] + "\"; " + NearestNames(words[0], names))
       << '\n';
   return kExitBadInput;
 }
