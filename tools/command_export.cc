@@ -14,6 +14,7 @@
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "sim/lowering.h"
+#include "sim/pipeline/order_kind.h"
 #include "sim/pipeline/pytorch_csv.h"
 #include "sim/plan_orders.h"
 #include "sim/plan_proto.h"
@@ -55,6 +56,12 @@ std::string ScheduleCsv(const Plan& plan, const std::string&) {
   if (plan.forward_only) {
     throw InputError("--forward-only: got it with schedule-csv, want forwards and backwards");
   }
+  if (IsAsynchronous(plan.order)) {
+    throw InputError(fmt::format(
+        "--schedule: got {} with schedule-csv, whose passes never end; want a schedule that "
+        "flushes, or export plan",
+        Name(plan.order)));
+  }
   return WritePytorchCsv(MapOf(plan), plan.orders, StageShares(plan, 0).Count(0));
 }
 
@@ -80,8 +87,10 @@ const std::map<std::string, Format>& Formats() {
   return formats;
 }
 
-// With its orders, as a custom one.
+// With its orders, as a custom one; as it is where they never end, so that its name alone
+// can say them.
 Plan SpelledOut(const PlannedJob& job, const CostModel& model) {
+  if (IsAsynchronous(job.plan.order)) return job.plan;
   Plan plan = WithOrders(job.plan, job.workload, job.cluster, model);
   plan.orders = OrdersToExport(plan);
   plan.placement = MapOf(plan).placement();
@@ -92,22 +101,29 @@ Plan SpelledOut(const PlannedJob& job, const CostModel& model) {
 
 // What was written, by JSON key.
 nlohmann::ordered_json Contents(const PlannedJob& job, const Plan& plan, const std::string& path) {
+  nlohmann::ordered_json contents = {{"output", path},
+                                     {"order", Name(job.plan.order)},
+                                     {"stages", plan.stages.size()},
+                                     {"chunks", plan.chunk_count()}};
+  if (IsAsynchronous(plan.order)) {
+    contents["micro_batches"] = plan.micro_batches();  // of a global batch, on all replicas
+    return contents;
+  }
   size_t passes = 0;
   for (const PassOrder& order : plan.orders) passes += order.size();
-  return {{"output", path},
-          {"order", Name(job.plan.order)},
-          {"stages", plan.stages.size()},
-          {"chunks", plan.chunk_count()},
-          {"micro_batches", StageShares(plan, 0).Count(0)},
-          {"passes", passes}};
+  contents["micro_batches"] = StageShares(plan, 0).Count(0);
+  contents["passes"] = passes;
+  return contents;
 }
 
 void Print(const nlohmann::ordered_json& contents, std::ostream& out) {
-  out << fmt::format("{}: {}, {} stages of {} chunk{}, {} micro-batches, {} passes\n",
+  out << fmt::format("{}: {}, {} stages of {} chunk{}, {} micro-batches{}\n",
                      contents["output"].get<std::string>(), contents["order"].get<std::string>(),
                      contents["stages"].get<int>(), contents["chunks"].get<int>(),
-                     contents["chunks"] == 1 ? "" : "s", contents["micro_batches"].get<int>(),
-                     contents["passes"].get<int64_t>());
+                     contents["chunks"] == 1 ? "" : "s", contents["micro_batches"].get<int64_t>(),
+                     contents.contains("passes")
+                         ? fmt::format(", {} passes", contents["passes"].get<int64_t>())
+                         : "");
 }
 
 }  // namespace

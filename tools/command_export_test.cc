@@ -86,7 +86,10 @@ TEST(CommandExportTest, AScheduleReadAgainIsTheSameStep) {
 }
 
 TEST(CommandExportTest, APlanReadAgainIsTheSameStep) {
-  for (const char* flags : {"1f1b", "zb-v", "dualpipe", "chimera --vpp 2"}) {
+  for (const char* flags :
+       {"gpipe", "1f1b", "interleaved --vpp 2", "bfs --vpp 2", "zb-h1", "zb-h2", "zb-auto", "zb-v",
+        "v-half", "v-min", "dualpipe", "dualpipe-v", "chimera --vpp 2", "list --vpp 2",
+        "pipedream-2bw", "1f1b --forward-only"}) {
     for (const char* extension : {".textproto", ".json", ".yaml"}) {
       const std::string schedule = kJob + std::string("--schedule ") + flags;
       const std::string path = TempFile(std::string("plan") + extension);
@@ -110,6 +113,11 @@ TEST(CommandExportTest, WhatCannotBeWrittenIsRefused) {
       {"export schedule-csv" + job + "-o x.txt", "-o: got \"x.txt\", want a .csv file"},
       {"export plan" + job + "-o x.pb", "-o: got \"x.pb\", want a .textproto, .json or .yaml file"},
       {"export schedule-csv --schedule chimera" + job + "-o x.csv", "two directions"},
+      {"export schedule-csv --schedule pipedream-2bw" + job + "-o x.csv",
+       "--schedule: got pipedream-2bw with schedule-csv, whose passes never end"},
+      {"export schedule-csv --schedule pipedream --model llama3-8b --cluster h100-sxm:1x4 --pp 4 "
+       "--global-batch 1 --seq 512 -o x.csv",
+       "--schedule: got pipedream with schedule-csv, whose passes never end"},
       {"export schedule-csv --schedule zb" + job + "-o x.csv", "--schedule: got \"zb\""},
       {"export schedule-csv" + job + "-o /nowhere/x.csv", "/nowhere/x.csv"},
   };
