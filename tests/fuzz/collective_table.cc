@@ -1,0 +1,21 @@
+// Tables of measured collectives, and what the shipped model says to their rows.
+#include "costmodel/network/collective_table.h"
+
+#include "costmodel/device_catalogue.h"
+#include "costmodel/network/network_model.h"
+#include "tests/fuzz/fuzzing.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace stagecraft;
+  const std::string text = fuzz::Text(data, size);
+  const auto read = [&] {
+    const CollectiveTable table = ParseCollectiveTable(text, "collectives.csv");
+    for (const NetworkSample& sample : table.samples) {
+      CHECK(sample.time > Duration());
+      DeviceCatalogue::Embedded().Get(sample.gpu, "gpu_id");
+      CHECK(NetworkModel::Shipped().Predict(sample).estimate.time > Duration());
+    }
+  };
+  if (fuzz::Accepts(read)) fuzz::CountAccepted();
+  return 0;
+}

@@ -1,0 +1,31 @@
+// Simulated steps of small problems, and what holds of every one of them, however odd the
+// input that described it.
+#pragma once
+
+#include "search/evaluation.h"
+#include "sim/cluster.h"
+#include "sim/plan.h"
+#include "sim/workload.h"
+
+namespace stagecraft::fuzz {
+
+// Whether a step takes milliseconds to simulate.
+bool IsSmall(const Workload& workload);
+bool IsSmall(const Cluster& cluster);
+bool IsSmall(const Plan& plan);
+
+// Ends the process where a time or a number of bytes is negative, a share is no number or
+// outside of 0 to 1, parts do not add up to the step, or it fits although a stage does not.
+void CheckStep(const SimulatedStep& step);
+
+// Simulates with the analytical model where all three are small, then CheckStep(). The plan
+// must have no FindErrors().
+void Simulate(const Plan& plan, const Workload& workload, const Cluster& cluster);
+
+// Plans of one, and where they can be of two stages, on a cluster of two devices. Throws
+// InputError where that has none.
+void SimulateWorkload(const Workload& workload);
+// Data-parallel plans of a small decoder of as many stages as go, 1, 2 and 4. Throws InputError.
+void SimulateCluster(const Cluster& cluster);
+
+}  // namespace stagecraft::fuzz

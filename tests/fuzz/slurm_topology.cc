@@ -1,0 +1,28 @@
+// Slurm's topology.conf or topology.yaml and gres.conf, in one input: what is behind the line
+// kDivider is gres.conf. The cluster that they describe is simulated.
+#include "tools/import/slurm_topology.h"
+
+#include "sim/cluster_proto.h"
+#include "tests/fuzz/fuzzing.h"
+#include "tests/fuzz/simulated_steps.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace stagecraft;
+  constexpr std::string_view kDivider = "# gres.conf\n";
+  const std::string text = fuzz::Text(data, size);
+  const size_t end = std::min(text.find(kDivider), text.size());
+  const std::string gres = text.substr(end);
+  bool is_accepted = false;
+  for (const char* name : {"topology.conf", "topology.yaml"}) {
+    const auto read = [&] {
+      ImportOptions options;
+      if (gres.empty()) options.node = "dgx-h100";
+      const ImportedCluster imported =
+          ImportSlurmTopology({text.substr(0, end), name}, {gres, "gres.conf"}, options);
+      fuzz::SimulateCluster(ClusterFromProto(imported.cluster, "imported"));
+    };
+    is_accepted |= fuzz::Accepts(read);
+  }
+  if (is_accepted) fuzz::CountAccepted();
+  return 0;
+}
