@@ -28,9 +28,10 @@ class RecordReader {
     if (!proto_.has_schedule()) Fail("schedule: got none, want the one that was run");
     record_.schedule = ScheduleFromProto(proto_.schedule(), file_ + ": schedule");
     CheckCircles();
-    CheckSum();
+    CheckEnds();
     ReadMemory();
     ReadOpTimes();
+    CheckOpTimes();
     if (proto_.has_measurement()) ReadMeasurement(proto_.measurement());
     return std::move(record_);
   }
@@ -63,16 +64,37 @@ class RecordReader {
     }
   }
 
-  void CheckSum() const {
+  // `what` begins the sentence where a sum over all devices, in ns, is too large.
+  void CheckSum(const std::string& what, double sum) const {
+    if (sum < kMostDeviceNs) return;
+    Fail(fmt::format("{} that add up to {} over all devices, want less than {}", what, sum,
+                     kMostDeviceNs));
+  }
+
+  void CheckEnds() const {
     const std::vector<int64_t> devices = DevicesByTask(record_.schedule);
     double sum = 0;
     for (TaskId task = 0; task < record_.schedule.task_count(); ++task) {
       sum +=
           static_cast<double>(record_.timeline.end(task).ns()) * static_cast<double>(devices[task]);
     }
-    if (sum < kMostDeviceNs) return;
-    Fail(fmt::format("end_ns: got ends that add up to {} over all devices, want less than {}", sum,
-                     kMostDeviceNs));
+    CheckSum("end_ns: got ends", sum);
+  }
+
+  // As if every device were of one kind, for each kind.
+  void CheckOpTimes() const {
+    const Schedule& schedule = record_.schedule;
+    const std::vector<int64_t> devices = DevicesByTask(schedule);
+    for (const std::vector<Duration>& by_op : record_.op_times.by_device) {
+      double sum = 0;
+      for (TaskId task = 0; task < schedule.task_count(); ++task) {
+        if (schedule.block(task) < 0) continue;  // no ops
+        for (const OpId op : schedule.ops(schedule.block(task))) {
+          sum += static_cast<double>(by_op[op].ns()) * static_cast<double>(devices[task]);
+        }
+      }
+      CheckSum("op_times: got times of ops", sum);
+    }
   }
 
   void ReadMemory() {
@@ -121,9 +143,15 @@ class RecordReader {
     CheckSize("measurement.devices", proto.devices_size(), ranks(), "rank");
     measurement.devices.assign(proto.devices().begin(), proto.devices().end());
     const int steps = proto.step_ns_size();
+    double sum = 0;
     for (int step = 0; step < steps; ++step) {
       const int64_t time = AtLeast(1, "measurement.step_ns", step, proto.step_ns(step));
       measurement.steps.push_back(Duration::Nanoseconds(time));
+      sum += static_cast<double>(time);
+    }
+    if (sum >= kMostDeviceNs) {
+      Fail(fmt::format("measurement.step_ns: got steps that add up to {}, want less than {}", sum,
+                       kMostDeviceNs));
     }
     const int sigmas = proto.task_sigma_ns_size();
     CheckSize("measurement.task_sigma_ns", sigmas, record_.schedule.task_count(), "task");

@@ -140,6 +140,19 @@ TEST(TimelineRecordProtoTest, TimesAddUpWithin64Bits) {
     proto.clear_fingerprint();
   });
   EXPECT_EQ(error.substr(0, 57), "run.pb: timeline.end_ns: got ends that add up to 1.844674");
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  for (const int64_t time : {kMost, kMost / 2, kMost / 2 - 1}) {
+    EXPECT_NE(ErrorBy([&](TimelineProto& proto) {
+                proto.mutable_op_times(1)->set_op_ns(0, time);
+              }).find("run.pb: timeline.op_times: got times of ops that add up to "),
+              std::string::npos)
+        << time;
+    EXPECT_NE(ErrorBy([&](TimelineProto& proto) {
+                proto.mutable_measurement()->set_step_ns(0, time);
+              }).find("run.pb: timeline.measurement.step_ns: got steps that add up to "),
+              std::string::npos)
+        << time;
+  }
 }
 
 }  // namespace
