@@ -44,7 +44,7 @@ std::vector<Estimate> MemoModel::Predict(std::span<const Op> ops, const Device& 
   const std::unique_lock lock(memory.mutex);
   for (size_t i = 0; i < unseen.size(); ++i) {
     estimates[unseen_at[i]] = fresh[i];
-    memory.estimates.emplace(unseen[i], fresh[i]);
+    if (memory.estimates.size() < most_) memory.estimates.emplace(unseen[i], fresh[i]);
   }
   return estimates;
 }

@@ -2,6 +2,7 @@
 // same ops over and over.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <shared_mutex>
 #include <span>
@@ -13,11 +14,16 @@
 namespace stagecraft {
 
 // The same estimates as the model behind it; under 0.1 us for an op it has seen.
-// Predict() may be called from any thread.
+// Predict() may be called from any thread. It remembers `most` estimates of each device,
+// of some 400 bytes, and asks anew for what comes after them; devices are those that its
+// callers have, a few types of a cluster.
 class MemoModel : public CostModel {
  public:
   // `model` must outlive this one.
-  explicit MemoModel(const CostModel& model) : model_(model) {}
+  explicit MemoModel(const CostModel& model, size_t most = kMostEstimates)
+      : model_(model), most_(most) {}
+
+  static constexpr size_t kMostEstimates = 1'000'000;
 
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;
 
@@ -30,6 +36,7 @@ class MemoModel : public CostModel {
   Memory& MemoryOf(const Device& device) const;
 
   const CostModel& model_;
+  const size_t most_;                // estimates of a device
   mutable std::shared_mutex mutex_;  // of the list, not of what it holds
   mutable std::vector<std::unique_ptr<Memory>> memories_;
 };

@@ -50,6 +50,18 @@ TEST(MemoModelTest, AsksOnceForEveryOpAndBoard) {
   EXPECT_TRUE(memo.Predict({}, Board(3)).empty());
 }
 
+TEST(MemoModelTest, AFullMemoryAsksAnewAndSaysTheSame) {
+  const CountingModel model;
+  const MemoModel memo(model, 10);
+  EXPECT_EQ(memo.Predict(Ops(1, 25), Board(2)), model.Predict(Ops(1, 25), Board(2)));
+  model.asked = 0;
+  EXPECT_EQ(memo.Predict(Ops(1, 25), Board(2))[24].time, Duration::Nanoseconds(50));
+  EXPECT_EQ(model.asked, 15);
+  EXPECT_EQ(memo.Predict(Ops(1, 10), Board(3))[9].time, Duration::Nanoseconds(30));
+  EXPECT_EQ(memo.Predict(Ops(1, 10), Board(3))[9].time, Duration::Nanoseconds(30));
+  EXPECT_EQ(model.asked, 25);
+}
+
 TEST(MemoModelTest, ThreadsSeeTheSameEstimates) {
   const CountingModel model;
   const MemoModel memo(model);
