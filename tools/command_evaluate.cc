@@ -169,7 +169,7 @@ bool Exceeds(const Experiment& experiment, double max_error) {
 
 // --network leaves these without meaning.
 void RefuseKernelFlags(const CLI::App& app) {
-  for (const char* const flag : {"--samples", "--models", "--calibrate", "--report", "--by-size"}) {
+  for (const char* const flag : {"--samples", "--models", "--report", "--by-size"}) {
     if (app.count(flag) == 0) continue;
     throw InputError(fmt::format("{}: got it with --network, want it with --samples alone", flag));
   }
@@ -196,7 +196,8 @@ void Register(CLI::App& app, EvaluateFlags& flags) {
                  fmt::format("all, or some of {}", fmt::join(ModelNames(), ",")))
       ->capture_default_str();
   app.add_option("--calibrate", flags.calibrate,
-                 "the shipped model gets so many rows of each op class of the left-out GPU");
+                 "the shipped model gets so many rows of each op class of the left-out GPU; with "
+                 "--network, of each left-out site");
   app.add_option("--cost-model", flags.cost_model, "what fit wrote, in place of the shipped model");
   app.add_option("--seed", flags.seed, "of all that is drawn")->capture_default_str();
   app.add_option("--max-error", flags.max_error,
@@ -221,6 +222,10 @@ int RunEvaluate(const Args& args, std::istream&, std::ostream& out, std::ostream
   if (!flags.network.files.empty()) {
     RefuseKernelFlags(app);
     NetworkEvaluationFlags network = flags.network;
+    if (flags.calibrates && flags.calibrate < 1) {
+      throw InputError(fmt::format("--calibrate: got {}, want at least 1 row", flags.calibrate));
+    }
+    network.calibrate = flags.calibrate;
     network.split = flags.split;
     network.cost_model = flags.cost_model;
     network.seed = flags.seed;

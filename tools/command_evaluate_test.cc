@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "costmodel/shared_csv.h"
 #include "tools/command.h"
 #include "tools/sample_testing.h"
 
@@ -115,6 +117,47 @@ TEST_F(EvaluateTest, ASampleCountsOnceHoweverOftenACalibrationIsDrawn) {
   EXPECT_EQ(report["calibrate_rows"], 5);
   EXPECT_EQ(report["overall_rows"]["shipped"]["rows"], 80);
   EXPECT_NE(Error({"--samples", two_, "--calibrate", "40"}).find("--calibrate"), std::string::npos);
+}
+
+TEST_F(EvaluateTest, CalibrationStandsBesideWhatItWasWithout) {
+  const nlohmann::json plain = Report({"--samples", two_});
+  const nlohmann::json report = Report({"--samples", two_, "--calibrate", "5"});
+  EXPECT_FALSE(plain["groups"][0].contains("uncalibrated"));
+  int worse = 0;
+  for (const nlohmann::json& group : report["groups"]) {
+    const double without = group["uncalibrated"]["mape"];
+    EXPECT_EQ(group["calibration_helps"], group["mape"].get<double>() < without);
+    EXPECT_EQ(group["uncalibrated"]["rows"], group["rows"]);
+    worse += group["mape"].get<double>() > without ? 1 : 0;
+  }
+  int said = 0;
+  for (const std::string sentence : report["warnings"]) {
+    said += sentence.starts_with("calibration makes ") ? 1 : 0;
+  }
+  EXPECT_EQ(said, worse);
+  // Twenty draws of five of forty rows: what is left is nearly all.
+  EXPECT_NEAR(report["overall"]["shipped"]["uncalibrated"]["mape"],
+              plain["overall"]["shipped"]["mape"].get<double>(), 1);
+}
+
+// Twenty rows of a site make its collectives worse where few of them tell of its groups.
+TEST_F(EvaluateTest, ASitesCollectivesWithAndWithoutTwentyOfItsRows) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  const std::string table =
+      std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/network/collectives_h200_b200.csv.gz";
+  const nlohmann::json report = Report({"--network", table, "--calibrate", "20"});
+  EXPECT_EQ(report["calibrate_rows"], 20);
+  EXPECT_TRUE(report["skipped"].empty());
+  size_t worse = 0;
+  for (const nlohmann::json& group : report["groups"]) {
+    worse += group["mape"] > group["uncalibrated"]["mape"] ? 1 : 0;
+    EXPECT_GT(group["measured_bus_bandwidth_gb_per_s"], 0);
+    EXPECT_FALSE(group.contains("bus_bandwidth_mape"));
+  }
+  const nlohmann::json& rows = report["overall_rows"]["shipped"];
+  worse += rows["mape"] > rows["uncalibrated"]["mape"] ? 1 : 0;
+  EXPECT_GT(worse, 0u);
+  EXPECT_EQ(report["warnings"].size(), worse);
 }
 
 TEST_F(EvaluateTest, TheSameSeedGivesTheSameBytes) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,12 +15,15 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/calibration_evidence.h"
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/learned/experiment.h"
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/learned/learned_model.h"
+#include "costmodel/learned/splits.h"
 #include "costmodel/learned/training_rows.h"
+#include "costmodel/op.h"
 #include "costmodel/proto_file.h"
 #include "data/embedded.h"
 #include "proto/cost_model.pb.h"
@@ -170,22 +174,65 @@ Fitted ReadBase(const FitFlags& flags) {
   return base;
 }
 
-// Mean of |log(predicted / measured)| and rows, by op.
-std::map<std::string, std::pair<double, int>> ErrorsByOp(const LearnedModel& model,
-                                                         std::span<const Sample> samples) {
+// |log(predicted / measured)| of each sample; no number where nothing predicts it.
+std::vector<double> ErrorsOf(const LearnedModel& model, std::span<const Sample> samples) {
   ExperimentOptions options;
   options.models = {ModelKind::kShipped};
   options.shipped = &model;
   const Experiment experiment = RunExperiment(samples, options);
+  std::vector<double> errors(samples.size(), std::numeric_limits<double>::quiet_NaN());
+  for (const SamplePrediction& p : experiment.predictions.at(ModelKind::kShipped)) {
+    errors[p.sample] = std::abs(std::log(p.seconds / samples[p.sample].time.seconds()));
+  }
+  return errors;
+}
+
+// Their mean, and rows, by op.
+std::map<std::string, std::pair<double, int>> ErrorsByOp(const LearnedModel& model,
+                                                         std::span<const Sample> samples) {
+  const std::vector<double> of_sample = ErrorsOf(model, samples);
   std::map<std::string, std::pair<double, int>> errors;
-  for (const SamplePrediction& prediction : experiment.predictions.at(ModelKind::kShipped)) {
-    const Sample& sample = samples[prediction.sample];
-    auto& [sum, rows] = errors[OpLabel(sample)];
-    sum += std::abs(std::log(prediction.seconds / sample.time.seconds()));
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (std::isnan(of_sample[i])) continue;
+    auto& [sum, rows] = errors[OpLabel(samples[i])];
+    sum += of_sample[i];
     ++rows;
   }
   for (auto& [op, error] : errors) error.first /= error.second;
   return errors;
+}
+
+// Of each op, what rows left out in turn say of the model calibrated on the others.
+std::map<std::string, CalibrationEvidence> EvidenceByOp(const LearnedModel& base,
+                                                        const std::vector<Sample>& samples) {
+  std::vector<std::string> keys;
+  for (const Sample& sample : samples) keys.push_back(Describe(sample.op));
+  const std::vector<int> parts = LeaveOutParts(keys);
+  const std::vector<double> without = ErrorsOf(base, samples);
+  std::vector<double> with = without;
+  for (int part = 0; part < kMostParts; ++part) {
+    std::vector<Sample> kept, left_out;
+    std::vector<size_t> at;
+    for (size_t i = 0; i < samples.size(); ++i) {
+      (parts[i] == part ? left_out : kept).push_back(samples[i]);
+      if (parts[i] == part) at.push_back(i);
+    }
+    if (left_out.empty()) continue;
+    const std::vector<double> errors = ErrorsOf(base.Calibrated(kept).model, left_out);
+    for (size_t i = 0; i < at.size(); ++i) with[at[i]] = errors[i];
+  }
+  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> by_op;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (std::isnan(with[i])) continue;
+    auto& [of_base, of_calibrated] = by_op[OpLabel(samples[i])];
+    of_base.push_back(without[i]);
+    of_calibrated.push_back(with[i]);
+  }
+  std::map<std::string, CalibrationEvidence> evidence;
+  for (const auto& [op, errors] : by_op) {
+    evidence[op] = WeighCalibration(errors.first, errors.second);
+  }
+  return evidence;
 }
 
 // The id of the one board that all samples are of.
@@ -212,6 +259,11 @@ CalibrationSummary CalibrateOn(const FitFlags& flags, Fitted& fitted) {
   calibration.gpu = BoardOf(path, samples);
   const auto before = ErrorsByOp(*fitted.model, samples);
   CalibratedModel calibrated = fitted.model->Calibrated(samples);
+  if (calibrated.rows > 0) calibration.evidence = EvidenceByOp(*fitted.model, samples);
+  for (const auto& [op, evidence] : calibration.evidence) {
+    const std::string warning = evidence.Warning(op);
+    if (!warning.empty()) calibration.warnings.push_back(warning);
+  }
   fitted.model = std::make_unique<LearnedModel>(std::move(calibrated.model));
   const auto after = ErrorsByOp(*fitted.model, samples);
   for (const auto& [op, error] : before) {
@@ -288,6 +340,9 @@ int RunFit(const Args& args, std::istream&, std::ostream& out, std::ostream& err
     if (fits) PrintFit(fitted.summary, out);
     if (!flags.calibrate.empty()) PrintCalibration(calibration, out);
     out << fmt::format("model of {} bytes\n", size);
+  }
+  if (!flags.quiet) {
+    for (const std::string& warning : calibration.warnings) err << "warning: " << warning << '\n';
   }
   if (!flags.quiet) err << fmt::format("wrote {} after {:.1f} s\n", flags.output, wall_ms * 1e-3);
   return kExitOk;

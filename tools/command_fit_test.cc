@@ -2,12 +2,19 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/learned/samples/gzip.h"
+#include "costmodel/proto_file.h"
+#include "costmodel/random.h"
+#include "costmodel/shared_csv.h"
 #include "tools/check_file.h"
 #include "tools/command.h"
 #include "tools/sample_testing.h"
@@ -138,6 +145,55 @@ TEST_F(FitTest, TheShippedModelCanBeCalibrated) {
   EXPECT_EQ(Run(RunFit, {"--calibrate", site, "-o", Path("site.pb"), "--quiet"}), kExitOk);
   EXPECT_NE(out_.str().find("calibrated on 40 samples of a100-sxm4-80gb"), std::string::npos);
   EXPECT_EQ(CheckFile(Path("site.pb"), CheckContext()).kind, "cost model");
+}
+
+// Of measurements that the shipped model predicts well, five rows make products worse.
+TEST_F(FitTest, RowsThatDoNotShowThatCalibrationHelpsAreSaid) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  const std::string table =
+      std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/kernels_h200_gb300/gemm_bf16.csv.gz";
+  std::istringstream lines(Gunzip(ReadFile(table), table));
+  std::string header, line;
+  std::getline(lines, header);
+  std::map<std::string, std::vector<std::string>> by_gpu;
+  while (std::getline(lines, line)) by_gpu[line.substr(0, line.find(','))].push_back(line);
+  ASSERT_GE(by_gpu.size(), 2u);
+  int said = 0, asked = 0;
+  Random random(11);
+  for (const auto& [gpu, rows] : by_gpu) {
+    for (int draw = 0; draw < 4; ++draw) {
+      std::string text = header + "\n";
+      for (int row = 0; row < 5; ++row) {
+        text += rows[random.Integer(0, static_cast<int64_t>(rows.size()) - 1)] + "\n";
+      }
+      const std::string site = Write("site.csv", text);
+      const nlohmann::json report = Json(RunFit, {"--calibrate", site, "-o", Path("s.pb")});
+      ++asked;
+      said += report["calibration"]["warnings"].empty() ? 0 : 1;
+    }
+  }
+  EXPECT_GE(said, asked - 1);
+}
+
+TEST_F(FitTest, RowsThatShowThatCalibrationHelpsSaySo) {
+  const std::string site = Write("site.csv", kSampleHeader + GemmRows("a100-sxm4-80gb", 120));
+  const nlohmann::json report = Json(RunFit, {"--calibrate", site, "-o", Path("site.pb")});
+  EXPECT_TRUE(report["calibration"]["warnings"].empty()) << report["calibration"].dump();
+  const nlohmann::json& held_out = report["calibration"]["held_out"];
+  ASSERT_EQ(held_out.size(), 1u);
+  EXPECT_TRUE(held_out[0]["shows_gain"]);
+  EXPECT_EQ(held_out[0]["rows"], 40);
+}
+
+TEST_F(FitTest, TwoRowsAreTooFewToTell) {
+  const std::string all = kSampleHeader + GemmRows("a100-sxm4-80gb", 190);
+  size_t end = 0;
+  for (int line = 0; line < 3; ++line) end = all.find('\n', end) + 1;
+  const std::string site = Write("site.csv", all.substr(0, end));
+  EXPECT_EQ(Run(RunFit, {"--calibrate", site, "-o", Path("site.pb")}), kExitOk);
+  EXPECT_NE(err_.str().find("warning: calibration: 2 rows of gemm are too few to tell"),
+            std::string::npos)
+      << err_.str();
 }
 
 TEST_F(FitTest, WhatIsLeftOutIsCounted) {

@@ -18,14 +18,17 @@ Json ByModel(const std::vector<Accuracy>& accuracies) {
   Json models = Json::object();
   for (const Accuracy& accuracy : accuracies) {
     models[Name(accuracy.model)] = ErrorsToJson(accuracy);
+    AddUncalibrated(accuracy, accuracy.uncalibrated, models[Name(accuracy.model)]);
   }
   return models;
 }
 
-void AddRow(const std::vector<std::string>& names, const Accuracy& a, TextTable& table) {
+void AddRow(const std::vector<std::string>& names, const Accuracy& a, bool calibrates,
+            TextTable& table) {
   std::vector<std::string> cells = names;
   cells.push_back(Name(a.model));
   cells.push_back(fmt::format("{}", a.rows));
+  if (calibrates) cells.push_back(a.uncalibrated ? Percent(100 * a.uncalibrated->mape) : "-");
   for (const double share : {a.mape, a.median_ape, a.p90_ape})
     cells.push_back(Percent(100 * share));
   const double bias = BiasPercent(a.bias);
@@ -69,17 +72,36 @@ std::vector<std::string> Warnings(const AccuracyReport& evaluation) {
         "with split none the shipped model is judged as it is: it may have learned from these "
         "very samples");
   }
-  if (!judges_shipped) return warnings;
+  for (const Accuracy& group : evaluation.experiment.groups) {
+    const std::string what = fmt::format("{} of {} ({})", group.op, group.gpu, group.dtype);
+    const std::string worse = WorseByCalibration(what, group, group.uncalibrated);
+    if (!worse.empty()) warnings.push_back(worse);
+  }
   std::set<std::string> sources, ops;
   for (const Sample& sample : evaluation.input.samples) {
     sources.insert(sample.source);
     ops.insert(Name(sample.op.kind));
   }
+  if (!judges_shipped) return warnings;
   for (const ConstantsInView& chosen :
        InViewTable::Embedded().OfKernels(evaluation.split, sources, ops)) {
     warnings.push_back(InViewNote(chosen));
   }
   return warnings;
+}
+
+std::string WorseByCalibration(const std::string& what, const ErrorSummary& with,
+                               const std::optional<ErrorSummary>& without) {
+  if (!without || with.mape <= without->mape) return "";
+  return fmt::format("calibration makes {} worse: {:.1f} % MAPE with it, {:.1f} % without", what,
+                     100 * with.mape, 100 * without->mape);
+}
+
+void AddUncalibrated(const ErrorSummary& with, const std::optional<ErrorSummary>& without,
+                     Json& json) {
+  if (!without) return;
+  json["uncalibrated"] = ErrorsToJson(*without);
+  json["calibration_helps"] = with.mape < without->mape;
 }
 
 Json SkippedToJson(const SkippedRows& skipped) {
@@ -104,6 +126,7 @@ Json EvaluationToJson(const AccuracyReport& evaluation) {
     Json row = {
         {"op", group.op}, {"gpu", group.gpu}, {"dtype", group.dtype}, {"model", Name(group.model)}};
     row.update(ErrorsToJson(group));
+    AddUncalibrated(group, group.uncalibrated, row);
     groups.push_back(std::move(row));
   }
   for (const SizeError& error : evaluation.by_size) {
@@ -139,14 +162,20 @@ void PrintEvaluation(const AccuracyReport& evaluation, bool shows_sizes, std::os
     out << fmt::format(", calibrated on {} rows of each op class (means over {} draws)",
                        evaluation.calibrate, kCalibrationDraws);
   }
-  out << "\nerrors in percent of the measured time; in 80 %: how often the interval holds\n\n";
-  TextTable table(
-      {"op", "gpu", "dtype", "model", "rows", "MAPE", "median", "p90", "bias", "in 80 %"}, 4);
-  for (const Accuracy& group : experiment.groups) {
-    AddRow({group.op, group.gpu, group.dtype}, group, table);
-  }
-  for (const Accuracy& all : experiment.overall) AddRow({"overall", "", ""}, all, table);
-  for (const Accuracy& all : experiment.overall_rows) AddRow({"over rows", "", ""}, all, table);
+  out << "\nerrors in percent of the measured time; in 80 %: how often the interval holds\n";
+  if (evaluation.calibrate > 0) out << "uncalibrated: MAPE of the same rows without calibration\n";
+  out << '\n';
+  const bool calibrates = evaluation.calibrate > 0;
+  std::vector<std::string> columns = {"op",   "gpu",    "dtype", "model", "rows",
+                                      "MAPE", "median", "p90",   "bias",  "in 80 %"};
+  if (calibrates) columns.insert(columns.begin() + 5, "uncalibrated");
+  TextTable table(columns, 4);
+  const auto add = [&](const std::vector<std::string>& names, const Accuracy& accuracy) {
+    AddRow(names, accuracy, calibrates, table);
+  };
+  for (const Accuracy& group : experiment.groups) add({group.op, group.gpu, group.dtype}, group);
+  for (const Accuracy& all : experiment.overall) add({"overall", "", ""}, all);
+  for (const Accuracy& all : experiment.overall_rows) add({"over rows", "", ""}, all);
   table.Print(out);
   for (const std::string& warning : Warnings(evaluation)) out << "note: " << warning << '\n';
   if (shows_sizes) PrintSizes(evaluation.by_size, out);

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <iosfwd>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "costmodel/error_summary.h"
 #include "costmodel/learned/experiment.h"
 #include "tools/error_by_size.h"
 #include "tools/sample_flags.h"
@@ -29,8 +31,15 @@ std::string Percent(double value);
 double BiasPercent(double log_ratio);
 // What a reader must know to take the errors for what they are; a sentence each.
 std::vector<std::string> Warnings(const AccuracyReport& evaluation);
+// "calibration makes all-gather worse: 21.0 % MAPE with it, 10.5 % without"; empty where
+// it does not, or where none was.
+std::string WorseByCalibration(const std::string& what, const ErrorSummary& with,
+                               const std::optional<ErrorSummary>& without);
 // In percent; what a group and an overall have in common.
 nlohmann::ordered_json ErrorsToJson(const ErrorSummary& errors);
+// Adds `uncalibrated` and `calibration_helps`, where some rows calibrated.
+void AddUncalibrated(const ErrorSummary& with, const std::optional<ErrorSummary>& without,
+                     nlohmann::ordered_json& json);
 // Rows left out, by GPU and reason.
 nlohmann::ordered_json SkippedToJson(const SkippedRows& skipped);
 void PrintSkipped(const SkippedRows& skipped, std::ostream& out);

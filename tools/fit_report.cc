@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ostream>
 #include <utility>
 
@@ -74,7 +75,23 @@ Json CalibrationToJson(const CalibrationSummary& calibration) {
           {"samples", calibration.input.samples.size()},
           {"rows_of_no_use", calibration.of_no_use},
           {"errors", std::move(errors)},
-          {"changes", calibration.changes}};
+          {"changes", calibration.changes},
+          {"held_out", EvidenceToJson(calibration.evidence)},
+          {"warnings", calibration.warnings}};
+}
+
+Json EvidenceToJson(const std::map<std::string, CalibrationEvidence>& evidence) {
+  Json rows = Json::array();
+  for (const auto& [op, found] : evidence) {
+    Json row = {{"op", op},
+                {"rows", found.rows},
+                {"mean_abs_log_ratio_without", found.without},
+                {"mean_abs_log_ratio_with", found.with},
+                {"shows_gain", found.ShowsGain()}};
+    if (std::isfinite(found.least_gain)) row["least_gain"] = found.least_gain;
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace stagecraft

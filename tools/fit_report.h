@@ -2,10 +2,12 @@
 #pragma once
 
 #include <iosfwd>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "costmodel/calibration_evidence.h"
 #include "costmodel/learned/training_rows.h"
 #include "tools/sample_flags.h"
 
@@ -37,11 +39,15 @@ struct CalibrationSummary {
   int of_no_use = 0;  // rows that no family learns from
   std::vector<OpError> errors;
   std::vector<std::string> changes;
+  std::map<std::string, CalibrationEvidence> evidence;  // by op
+  std::vector<std::string> warnings;                    // of ops without
 };
 
 void PrintFit(const FitSummary& summary, std::ostream& out);
 void PrintCalibration(const CalibrationSummary& calibration, std::ostream& out);
 
+// `held_out` of a report: by op what rows that were left out in turn say of calibration.
+nlohmann::ordered_json EvidenceToJson(const std::map<std::string, CalibrationEvidence>& evidence);
 nlohmann::ordered_json FitToJson(const FitSummary& summary);
 nlohmann::ordered_json CalibrationToJson(const CalibrationSummary& calibration);
 

@@ -61,8 +61,8 @@ std::vector<size_t> LargestOfEachFile(const std::vector<ComparedRow>& rows) {
 }
 
 void Print(const std::vector<ComparedRow>& rows, std::ostream& out) {
-  TextTable table({"op", "choice", "verdict", "nodes", "ranks", "bytes", "predicted GB/s",
-                   "measured GB/s", "measured / predicted time"},
+  TextTable table({"op", "choice", "verdict", "nodes", "ranks", "bytes", "predicted busbw GB/s",
+                   "measured busbw GB/s", "measured / predicted time"},
                   3);
   for (const ComparedRow& row : rows) {
     const Op& op = row.sample->op;

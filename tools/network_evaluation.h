@@ -15,6 +15,7 @@ struct NetworkEvaluationFlags {
   std::string split = "none";
   std::string cost_model;  // a network model in place of the shipped one
   int64_t least_bytes = 4096;
+  int calibrate = 0;  // rows of each left-out site; 0: none
   uint64_t seed = 1;
   std::string max_error;
   bool json = false, quiet = false;

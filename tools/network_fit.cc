@@ -9,18 +9,21 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <ostream>
 #include <utility>
 #include <vector>
 
+#include "costmodel/calibration_evidence.h"
 #include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
 #include "costmodel/network/network_model.h"
 #include "costmodel/proto_file.h"
 #include "proto/network.pb.h"
 #include "sim/cluster.h"
 #include "sim/cluster_spec.h"
+#include "tools/evaluation_report.h"
+#include "tools/fit_report.h"
 #include "tools/network_input.h"
 #include "tools/print_json.h"
 #include "tools/report_header.h"
@@ -84,19 +87,67 @@ Correction CorrectionOf(std::vector<JudgedRow> rows) {
 
 std::vector<Correction> Corrections(const std::vector<NetworkSample>& samples,
                                     const NetworkModel& before, const NetworkModel& after) {
-  std::vector<int> all(samples.size());
-  std::iota(all.begin(), all.end(), 0);
-  const std::vector<NetworkEstimate> shipped = before.Predict(samples, all);
-  const std::vector<NetworkEstimate> fitted = after.Predict(samples, all);
   std::map<std::array<int, 3>, std::vector<JudgedRow>> groups;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const Op& op = samples[i].op;
-    groups[{static_cast<int>(op.kind), op.fabric.nodes, op.fabric.ranks}].push_back(
-        {&samples[i], shipped[i], fitted[i]});
+  for (const NetworkSample& sample : samples) {
+    const Op ops[] = {sample.op};
+    const Device& device = DeviceCatalogue::Embedded().Get(sample.gpu, "gpu_id").device;
+    groups[{static_cast<int>(sample.op.kind), sample.op.fabric.nodes, sample.op.fabric.ranks}]
+        .push_back({&sample, before.Predict(ops, device)[0], after.Predict(ops, device)[0]});
   }
   std::vector<Correction> corrections;
   for (auto& entry : groups) corrections.push_back(CorrectionOf(std::move(entry.second)));
   return corrections;
+}
+
+// |log(predicted / measured)| of those samples.
+std::vector<double> ErrorsOf(const NetworkModel& model, std::span<const NetworkSample> samples) {
+  std::vector<double> errors;
+  for (const NetworkSample& sample : samples) {
+    const Op ops[] = {sample.op};
+    const Device& device = DeviceCatalogue::Embedded().Get(sample.gpu, "gpu_id").device;
+    const double seconds = model.Predict(ops, device)[0].estimate.time.seconds();
+    errors.push_back(std::abs(std::log(seconds / sample.time.seconds())));
+  }
+  return errors;
+}
+
+// Of each collective of the site, what rows left out in turn say of the model that has
+// the others.
+std::map<std::string, CalibrationEvidence> EvidenceByOp(const NetworkModel& base,
+                                                        std::span<const NetworkSample> samples,
+                                                        const std::string& site) {
+  std::vector<NetworkSample> here;
+  std::vector<std::string> keys;
+  for (const NetworkSample& sample : samples) {
+    if (sample.site != site) continue;
+    here.push_back(sample);
+    keys.push_back(fmt::format("{} {} {} {}", Name(sample.op.kind), sample.op.bytes.count(),
+                               sample.op.fabric.nodes, sample.op.fabric.ranks));
+  }
+  const std::vector<int> parts = LeaveOutParts(keys);
+  const std::vector<double> without = ErrorsOf(base, here);
+  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> by_op;
+  for (int part = 0; part < kMostParts; ++part) {
+    std::vector<NetworkSample> kept, left_out;
+    std::vector<double> of_base;
+    for (size_t i = 0; i < here.size(); ++i) {
+      (parts[i] == part ? left_out : kept).push_back(here[i]);
+      if (parts[i] == part) of_base.push_back(without[i]);
+    }
+    if (left_out.empty()) continue;
+    const std::vector<double> of_site =
+        ErrorsOf(kept.empty() ? base : base.With(kept).WithHome(site), left_out);
+    for (size_t i = 0; i < left_out.size(); ++i) {
+      auto& [base_errors, site_errors] = by_op[Name(left_out[i].op.kind)];
+      base_errors.push_back(of_base[i]);
+      site_errors.push_back(of_site[i]);
+    }
+  }
+  std::map<std::string, CalibrationEvidence> evidence;
+  for (const auto& [op, errors] : by_op) {
+    evidence[op] = WeighCalibration(errors.first, errors.second);
+  }
+  return evidence;
 }
 
 Json ToJson(const std::vector<Correction>& corrections) {
@@ -174,6 +225,13 @@ int RunNetworkFit(const NetworkFitFlags& flags, std::ostream& out, std::ostream&
                                      : NetworkModel::Fit(input.samples);
   std::vector<Correction> corrections;
   if (is_site) corrections = Corrections(input.samples, NetworkModel::Shipped(), model);
+  std::map<std::string, CalibrationEvidence> evidence;
+  if (is_site) evidence = EvidenceByOp(NetworkModel::Shipped(), input.samples, site);
+  std::vector<std::string> warnings;
+  for (const auto& [op, found] : evidence) {
+    const std::string warning = found.Warning(op);
+    if (!warning.empty()) warnings.push_back(warning);
+  }
   const std::string provenance = Provenance(flags, site, input.samples.size());
   const size_t size = Write(model, provenance, flags.output);
   if (flags.json) {
@@ -182,7 +240,12 @@ int RunNetworkFit(const NetworkFitFlags& flags, std::ostream& out, std::ostream&
     report["rows"] = input.samples.size();
     report["invalid"] = input.invalid;
     report["curves"] = model.curves();
-    if (is_site) report["corrections"] = ToJson(corrections);
+    report["skipped"] = SkippedToJson(input.skipped);
+    if (is_site) {
+      report["corrections"] = ToJson(corrections);
+      report["held_out"] = EvidenceToJson(evidence);
+      report["warnings"] = warnings;
+    }
     report["provenance"] = provenance;
     report["output"] = flags.output;
     report["size_bytes"] = size;
@@ -191,6 +254,10 @@ int RunNetworkFit(const NetworkFitFlags& flags, std::ostream& out, std::ostream&
     if (is_site) Print(corrections, out);
     out << fmt::format("{} rows, {} curves; model of {} bytes\n", input.samples.size(),
                        model.curves(), size);
+    PrintSkipped(input.skipped, out);
+  }
+  if (!flags.quiet) {
+    for (const std::string& warning : warnings) err << "warning: " << warning << '\n';
   }
   if (!flags.quiet) err << "wrote " << flags.output << '\n';
   return kExitOk;

@@ -43,13 +43,23 @@ std::vector<int> Place(const NcclTestsLog& log, const Cluster& cluster, const st
   return devices;
 }
 
-void CheckGpus(const NetworkInput& input) {
-  std::set<std::string> known;
-  for (const NetworkSample& sample : input.samples) {
-    if (known.insert(sample.gpu).second) {
-      DeviceCatalogue::Embedded().Get(sample.gpu, sample.system + ": gpu_id");
-    }
+void SkipUnknownGpus(NetworkInput* input) {
+  std::erase_if(input->samples, [&](const NetworkSample& sample) {
+    if (DeviceCatalogue::Embedded().Find(sample.gpu) != nullptr) return false;
+    ++input->skipped[{sample.gpu, "is not in the device catalogue"}];
+    return true;
+  });
+}
+
+void CheckSomethingIsLeft(const std::string& flag, const NetworkInput& input) {
+  if (!input.samples.empty()) return;
+  if (input.skipped.empty()) {
+    throw InputError(
+        fmt::format("{}: got no measured collective of two ranks or more, want some", flag));
   }
+  const auto& [gpu, reason] = input.skipped.begin()->first;
+  throw InputError(
+      fmt::format("{}: got no measured collective that is known: {} {}", flag, gpu, reason));
 }
 
 // Each rank's GPU against the device that it is.
@@ -132,19 +142,37 @@ NetworkInput Read(const std::string& flag, const Args& paths, const Cluster* clu
       AddLog(ParseNcclTestsLog(text, path), *cluster, path, &input);
       continue;
     }
-    CollectiveTable table = ParseCollectiveTable(text, path);
+    CollectiveTable table = ParseCollectiveTable(text, path, FabricOnCatalogueNodes);
     input.invalid += table.invalid;
+    for (const auto& [what, rows] : table.skipped) input.skipped[what] += rows;
     std::move(table.samples.begin(), table.samples.end(), std::back_inserter(input.samples));
   }
-  if (input.samples.empty()) {
-    throw InputError(
-        fmt::format("{}: got no measured collective of two ranks or more, want some", flag));
-  }
-  CheckGpus(input);
+  SkipUnknownGpus(&input);
+  CheckSomethingIsLeft(flag, input);
   return input;
 }
 
 }  // namespace
+
+std::optional<Fabric> FabricOnCatalogueNodes(const GroupOnNodes& group) {
+  const NodeEntry* const entry = NodeCatalogue::Embedded().Find(group.node);
+  if (entry == nullptr || group.nodes > Cluster::kMaxDevices / entry->type.devices) {
+    return std::nullopt;
+  }
+  const int64_t last = int64_t{group.ranks_per_node - 1} * group.stride;
+  if (last >= entry->type.devices || (group.nodes > 1 && entry->type.nics == 0)) {
+    return std::nullopt;
+  }
+  const Cluster cluster(entry->type.id, {{entry->type, group.nodes}});
+  std::vector<int> devices;
+  for (int node = 0; node < group.nodes; ++node) {
+    for (int rank = 0; rank < group.ranks_per_node; ++rank) {
+      devices.push_back(cluster.first_device(node) + rank * group.stride);
+    }
+  }
+  const bool is_pair = group.kind == OpKind::kSendRecv && devices.size() == 2;
+  return is_pair ? cluster.DescribePair(devices[0], devices[1], 1) : cluster.DescribeGroup(devices);
+}
 
 NetworkInput ReadNetworkInput(const std::string& flag, const Args& paths, const Cluster* cluster) {
   return Read(flag, paths, cluster, /*takes_tables=*/true);

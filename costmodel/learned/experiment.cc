@@ -35,13 +35,24 @@ std::vector<SamplePrediction> PredictSamples(const CostModel& model, const CallO
   return predictions;
 }
 
-Accuracy Summarise(std::span<const Sample> samples, std::span<const SamplePrediction> predictions) {
+ErrorSummary ErrorsOf(std::span<const Sample> samples,
+                      std::span<const SamplePrediction> predictions) {
   std::vector<JudgedTime> times;
   for (const SamplePrediction& p : predictions) {
     times.push_back({p.sample, p.seconds, samples[p.sample].time.seconds(), p.spread});
   }
+  return SummariseErrors(times);
+}
+
+// What models said of the same rows; without calibration too, where one was.
+struct Judged {
+  std::vector<SamplePrediction> predictions, uncalibrated;
+};
+
+Accuracy Summarise(std::span<const Sample> samples, const Judged& judged) {
   Accuracy accuracy;
-  static_cast<ErrorSummary&>(accuracy) = SummariseErrors(times);
+  static_cast<ErrorSummary&>(accuracy) = ErrorsOf(samples, judged.predictions);
+  if (!judged.uncalibrated.empty()) accuracy.uncalibrated = ErrorsOf(samples, judged.uncalibrated);
   return accuracy;
 }
 
@@ -51,7 +62,11 @@ Accuracy MeanOf(std::span<const Accuracy> groups, ModelKind model) {
   int count = 0;
   for (const Accuracy& group : groups) count += group.model == model ? 1 : 0;
   for (const Accuracy& group : groups) {
-    if (group.model == model) AddShare(group, 1.0 / count, mean);
+    if (group.model != model) continue;
+    AddShare(group, 1.0 / count, mean);
+    if (!group.uncalibrated) continue;
+    if (!mean.uncalibrated) mean.uncalibrated.emplace();
+    AddShare(*group.uncalibrated, 1.0 / count, *mean.uncalibrated);
   }
   return mean;
 }
@@ -136,6 +151,10 @@ class Runner {
       by_board[sample.gpu][FamilyOf(sample.op, *MeasuredBoard(sample))].push_back(i);
     }
     auto& all = experiment_.predictions[ModelKind::kShipped];
+    std::map<int, SamplePrediction> without;
+    for (const SamplePrediction& p : PredictSamples(model, overhead, samples_, test)) {
+      without[p.sample] = p;
+    }
     for (const auto& [gpu, families] : by_board) {
       for (int draw = 0; draw < kCalibrationDraws; ++draw) {
         Random random = Random(options_.seed).Child("calibrate " + gpu, draw);
@@ -161,20 +180,31 @@ class Runner {
         const std::vector<SamplePrediction> predictions =
             PredictSamples(calibrated, overhead, samples_, rest);
         all.insert(all.end(), predictions.begin(), predictions.end());
+        for (const SamplePrediction& p : predictions) {
+          experiment_.uncalibrated.push_back(without.at(p.sample));
+        }
       }
     }
   }
 
+  Judged JudgedBy(ModelKind kind) {
+    Judged judged = {experiment_.predictions[kind], {}};
+    if (kind == ModelKind::kShipped) judged.uncalibrated = experiment_.uncalibrated;
+    return judged;
+  }
+
   void Group() {
     for (const ModelKind kind : options_.models) {
-      std::map<std::tuple<std::string, std::string, std::string>, std::vector<SamplePrediction>>
-          groups;
-      for (const SamplePrediction& p : experiment_.predictions[kind]) {
-        const Sample& sample = samples_[p.sample];
-        groups[{OpLabel(sample), sample.gpu, Name(sample.op.dtype)}].push_back(p);
+      std::map<std::tuple<std::string, std::string, std::string>, Judged> groups;
+      const Judged all = JudgedBy(kind);
+      for (size_t i = 0; i < all.predictions.size(); ++i) {
+        const Sample& sample = samples_[all.predictions[i].sample];
+        Judged& group = groups[{OpLabel(sample), sample.gpu, Name(sample.op.dtype)}];
+        group.predictions.push_back(all.predictions[i]);
+        if (!all.uncalibrated.empty()) group.uncalibrated.push_back(all.uncalibrated[i]);
       }
-      for (const auto& [key, predictions] : groups) {
-        Accuracy accuracy = Summarise(samples_, predictions);
+      for (const auto& [key, judged] : groups) {
+        Accuracy accuracy = Summarise(samples_, judged);
         std::tie(accuracy.op, accuracy.gpu, accuracy.dtype) = key;
         accuracy.model = kind;
         experiment_.groups.push_back(accuracy);
@@ -186,7 +216,7 @@ class Runner {
                      });
     for (const ModelKind kind : options_.models) {
       experiment_.overall.push_back(MeanOf(experiment_.groups, kind));
-      experiment_.overall_rows.push_back(Summarise(samples_, experiment_.predictions[kind]));
+      experiment_.overall_rows.push_back(Summarise(samples_, JudgedBy(kind)));
       experiment_.overall_rows.back().model = kind;
     }
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,6 +45,7 @@ struct SamplePrediction {
 struct Accuracy : ErrorSummary {
   std::string op, gpu, dtype;
   ModelKind model = ModelKind::kShipped;
+  std::optional<ErrorSummary> uncalibrated;  // of the same rows without calibration
 };
 
 struct Experiment {
@@ -51,6 +53,8 @@ struct Experiment {
   std::vector<Accuracy> overall;       // means over groups, by model
   std::vector<Accuracy> overall_rows;  // over rows, by model
   std::map<ModelKind, std::vector<SamplePrediction>> predictions;
+  // As those of kShipped, of the model before it was calibrated; empty: none calibrate.
+  std::vector<SamplePrediction> uncalibrated;
   SkippedRows skipped;  // nobody can predict them, or all calibrate
 };
 

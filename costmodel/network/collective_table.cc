@@ -91,13 +91,28 @@ MeasuredGroup ReadGroup(const CsvRows& row) {
   return group;
 }
 
-NetworkSample ReadSample(const CsvRows& row) {
-  const MeasuredGroup group = ReadGroup(row);
-  const MeasuredFabric measured =
-      DescribeMeasured(group, fmt::format("{}:{}", row.name(), row.line()));
+// What joins the group: as its table says, else as its node's type has it.
+std::optional<MeasuredFabric> FindFabric(const CsvRows& row, const MeasuredGroup& group,
+                                         OpKind kind, const FabricOfNodes& of_nodes) {
+  if (auto known = DescribeMeasured(group, fmt::format("{}:{}", row.name(), row.line()))) {
+    return known;
+  }
+  if (!of_nodes || group.place.node.empty()) return std::nullopt;
+  const std::optional<Fabric> fabric =
+      of_nodes({group.place.node, kind, group.nodes, group.ranks_per_node, group.stride});
+  if (!fabric) return std::nullopt;
+  return MeasuredFabric{.fabric = *fabric};
+}
+
+// Nothing where nobody knows what joins the group.
+std::optional<NetworkSample> ReadSample(const CsvRows& row, const MeasuredGroup& group,
+                                        const FabricOfNodes& of_nodes) {
+  const OpKind kind = ReadOp(row);
+  const std::optional<MeasuredFabric> found = FindFabric(row, group, kind, of_nodes);
+  if (!found) return std::nullopt;
+  const MeasuredFabric& measured = *found;
   NetworkSample sample;
-  sample.op =
-      Op::Collective(ReadOp(row), Bytes(row.Integer(kBytes, 1, kMostBytes)), measured.fabric);
+  sample.op = Op::Collective(kind, Bytes(row.Integer(kBytes, 1, kMostBytes)), measured.fabric);
   sample.gpu = group.gpu;
   sample.node = group.place.node;
   sample.is_network_stated = measured.is_network_stated;
@@ -115,6 +130,14 @@ NetworkSample ReadSample(const CsvRows& row) {
   sample.site = networks.Site(group.place);
   sample.timing = networks.TimesFramework(sample.source) ? Timing::kFramework : Timing::kCollective;
   return sample;
+}
+
+std::string WhyUnknown(const MeasuredGroup& group) {
+  if (group.place.node.empty()) {
+    return "has links that are not known, and no node_id that would tell them";
+  }
+  return fmt::format("has links that are not known, nor as a group of {} on {}",
+                     group.ranks_per_node, group.place.node);
 }
 
 bool HasColumn(const CsvRows& row, std::string_view column) {
@@ -156,7 +179,8 @@ std::string Row(const NetworkSample& sample) {
 
 std::span<const std::pair<std::string_view, OpKind>> CollectiveNames() { return kOps; }
 
-CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& path) {
+CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& path,
+                                     const FabricOfNodes& of_nodes) {
   std::string unpacked;
   if (IsGzip(bytes)) {
     unpacked = Gunzip(bytes, path);
@@ -167,17 +191,22 @@ CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& 
   row.Select(kColumns);
   CollectiveTable table;
   while (row.Next()) {
-    if (row.Flag(kValid)) {
-      table.samples.push_back(ReadSample(row));
-    } else {
+    if (!row.Flag(kValid)) {
       ++table.invalid;
+      continue;
+    }
+    const MeasuredGroup group = ReadGroup(row);
+    if (std::optional<NetworkSample> sample = ReadSample(row, group, of_nodes)) {
+      table.samples.push_back(std::move(*sample));
+    } else {
+      ++table.skipped[{group.gpu, WhyUnknown(group)}];
     }
   }
   return table;
 }
 
-CollectiveTable ReadCollectiveTable(const std::string& path) {
-  return ParseCollectiveTable(ReadFile(path), path);
+CollectiveTable ReadCollectiveTable(const std::string& path, const FabricOfNodes& of_nodes) {
+  return ParseCollectiveTable(ReadFile(path), path, of_nodes);
 }
 
 bool IsCollectiveTable(std::string_view bytes) {

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "costmodel/link.h"
 #include "costmodel/network/network_sample.h"
 #include "costmodel/op.h"
 
@@ -17,7 +21,23 @@ namespace stagecraft {
 struct CollectiveTable {
   std::vector<NetworkSample> samples;  // rows with valid = 1, in their order
   int64_t invalid = 0;                 // rows the table itself says are no measurements
+  // Rows that cannot be taken, by GPU and reason.
+  std::map<std::pair<std::string, std::string>, int> skipped;
 };
+
+// A group of ranks on nodes of one type: on each of `nodes` nodes the first
+// `ranks_per_node` devices that are `stride` apart.
+struct GroupOnNodes {
+  std::string node;  // id of a node type
+  OpKind kind = OpKind::kAllReduce;
+  int nodes = 1;
+  int ranks_per_node = 1;
+  int stride = 1;
+};
+
+// The fabric that such a group sees; nothing where the node type is not known, or has
+// fewer devices.
+using FabricOfNodes = std::function<std::optional<Fabric>(const GroupOnNodes&)>;
 
 // The source of what import made of logs: their system is the cluster as --cluster
 // has it, and alone their site.
@@ -26,10 +46,13 @@ inline constexpr std::string_view kNcclTestsSource = "nccl-tests";
 // What the column `op` may hold: "all_reduce", ...
 std::span<const std::pair<std::string_view, OpKind>> CollectiveNames();
 
-// From the bytes of a file, gzipped or not. Throws InputError:
+// From the bytes of a file, gzipped or not. `of_nodes`, if any, says what the links are
+// of boards that the column `fabric` leaves open and that measured_fabric.h does not
+// know; rows of which nobody knows them are skipped. Throws InputError:
 // "collectives.csv:3: op: got "sum", want all_reduce, all_gather, ...".
-CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& path);
-CollectiveTable ReadCollectiveTable(const std::string& path);
+CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& path,
+                                     const FabricOfNodes& of_nodes = {});
+CollectiveTable ReadCollectiveTable(const std::string& path, const FabricOfNodes& of_nodes = {});
 
 // Whether a text that begins like this, gzipped or not, is such a table.
 bool IsCollectiveTable(std::string_view bytes);

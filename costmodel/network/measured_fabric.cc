@@ -46,7 +46,7 @@ Link CubeMesh(const MeasuredGroup& group) {
   return Nvlink(rings * kOneNvlink2);
 }
 
-Link Intra(const MeasuredGroup& group, const std::string& row) {
+std::optional<Link> Intra(const MeasuredGroup& group) {
   const std::string& gpu = group.gpu;
   const int ranks = group.ranks_per_node;
   const bool is_pair = ranks <= 2;
@@ -64,7 +64,7 @@ Link Intra(const MeasuredGroup& group, const std::string& row) {
   if (gpu.starts_with("a40") || gpu.starts_with("rtx2080") || gpu.starts_with("titanrtx")) {
     return ThroughHost();
   }
-  throw InputError(fmt::format("{}: gpu_id: got \"{}\", want one whose links are known", row, gpu));
+  return std::nullopt;
 }
 
 MeasuredFabric Stated(const MeasuredGroup& group, const std::string& row) {
@@ -81,14 +81,16 @@ MeasuredFabric Stated(const MeasuredGroup& group, const std::string& row) {
 
 }  // namespace
 
-MeasuredFabric DescribeMeasured(const MeasuredGroup& group, const std::string& row) {
+std::optional<MeasuredFabric> DescribeMeasured(const MeasuredGroup& group, const std::string& row) {
   if (IsFabricWords(group.place.fabric)) return Stated(group, row);
   MeasuredFabric measured;
   Fabric& fabric = measured.fabric;
   fabric.nodes = group.nodes;
   fabric.ranks_per_node = group.ranks_per_node;
   fabric.ranks = group.nodes * group.ranks_per_node;
-  fabric.intra = Intra(group, row);
+  const std::optional<Link> intra = Intra(group);
+  if (!intra) return std::nullopt;
+  fabric.intra = *intra;
   fabric.nvls = group.gpu.starts_with("h100-sxm") && group.ranks_per_node == 8 && group.nodes == 1;
   if (group.nodes == 1) return measured;
   const MeasuredNetworks& networks = MeasuredNetworks::Embedded();

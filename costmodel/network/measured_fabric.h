@@ -1,6 +1,7 @@
 // What the links of a measured group were, from what its table says of them.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "costmodel/link.h"
@@ -28,8 +29,9 @@ struct MeasuredFabric {
 // says. Groups of one shape fill their nodes, so a node's devices over a group's are the
 // groups that share its interfaces. Hybrid cube meshes: as many links as rings over
 // the group's ranks use. Devices whose only way is PCIe and whose boards cannot
-// reach each other go through host memory. Throws InputError, `row` first, for a
-// GPU or a network that is not known.
-MeasuredFabric DescribeMeasured(const MeasuredGroup& group, const std::string& row);
+// reach each other go through host memory. Nothing
+// where the links of the GPU are not known here. Throws InputError, `row` first, for a
+// network that is not known.
+std::optional<MeasuredFabric> DescribeMeasured(const MeasuredGroup& group, const std::string& row);
 
 }  // namespace stagecraft

@@ -43,7 +43,8 @@ class NetworkAccuracyTest : public testing::Test {
     for (int i = 0; i < static_cast<int>(samples_.size()); ++i) {
       const NetworkSample& sample = samples_[i];
       if (!is_unseen(sample)) split.train.push_back(i);
-      if (is_test(sample) && sample.op.bytes.count() >= least_bytes) split.test.push_back(i);
+      const bool judges = is_test(sample) && WhyNotSimulated(sample) == nullptr;
+      if (judges && sample.op.bytes.count() >= least_bytes) split.test.push_back(i);
     }
     return Summarise(samples_, PredictLeftOut(samples_, split)).mape;
   }

@@ -1,29 +1,69 @@
 #include "costmodel/network/network_experiment.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "costmodel/collective_model.h"
+#include "costmodel/device_catalogue.h"
+#include "costmodel/learned/learned_model.h"
+#include "costmodel/random.h"
+
 namespace stagecraft {
 namespace {
 
-std::vector<NetworkPrediction> PredictWith(const NetworkModel& model,
-                                           std::span<const NetworkSample> samples,
-                                           std::span<const int> test) {
-  const std::vector<NetworkEstimate> estimates = model.Predict(samples, test);
-  std::vector<NetworkPrediction> predictions;
-  for (size_t i = 0; i < test.size(); ++i) {
-    const NetworkEstimate& estimate = estimates[i];
-    predictions.push_back({test[i], estimate.estimate.time.seconds(),
-                           estimate.choice.time.seconds(), estimate.estimate.spread});
+using Predictions = std::vector<NetworkPrediction>;
+
+// As simulations with this model of collectives would have them.
+Predictions Simulated(const NetworkModel& network, std::span<const NetworkSample> samples,
+                      std::span<const int> test) {
+  std::map<std::string, std::vector<int>> by_gpu;
+  for (const int i : test) by_gpu[samples[i].gpu].push_back(i);
+  const LearnedModel model = LearnedModel::Shipped().WithNetwork(network);
+  Predictions predictions;
+  for (const auto& [gpu, indices] : by_gpu) {
+    const Device& device = DeviceCatalogue::Embedded().Get(gpu, "gpu_id").device;
+    std::vector<Op> ops;
+    for (const int i : indices) ops.push_back(samples[i].op);
+    const std::vector<Estimate> estimates = model.Predict(ops, device);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const Duration formula = ChooseCollective(ops[i], device, NcclTuning()).time;
+      predictions.push_back({indices[i], estimates[i].time, formula, estimates[i].spread});
+    }
   }
   return predictions;
 }
 
-const NetworkModel& Untrained(const NetworkExperimentOptions& options) {
-  return options.shipped ? *options.shipped : NetworkModel::Shipped();
+std::map<std::string, std::vector<int>> BySite(std::span<const NetworkSample> samples,
+                                               std::span<const int> test) {
+  std::map<std::string, std::vector<int>> sites;
+  for (const int i : test) sites[samples[i].site].push_back(i);
+  return sites;
+}
+
+// Of a model that some samples train: at home where a site has any.
+Predictions PredictAtHomes(const NetworkModel& model, std::span<const NetworkSample> samples,
+                           std::span<const int> test) {
+  Predictions predictions;
+  std::vector<int> elsewhere;
+  for (const auto& [site, rows] : BySite(samples, test)) {
+    if (!model.HasSite(site)) {
+      elsewhere.insert(elsewhere.end(), rows.begin(), rows.end());
+      continue;
+    }
+    const Predictions there = Simulated(model.WithHome(site), samples, rows);
+    predictions.insert(predictions.end(), there.begin(), there.end());
+  }
+  const Predictions others = Simulated(model, samples, elsewhere);
+  predictions.insert(predictions.end(), others.begin(), others.end());
+  std::sort(predictions.begin(), predictions.end(),
+            [](const auto& a, const auto& b) { return a.sample < b.sample; });
+  return predictions;
 }
 
 NetworkAccuracy MeanOf(const std::vector<NetworkAccuracy>& groups) {
@@ -33,57 +73,169 @@ NetworkAccuracy MeanOf(const std::vector<NetworkAccuracy>& groups) {
   for (const NetworkAccuracy& group : groups) {
     AddShare(group, 1 / count, mean);
     mean.formula_mape += group.formula_mape / count;
+    if (!group.uncalibrated) continue;
+    if (!mean.uncalibrated) mean.uncalibrated.emplace();
+    AddShare(*group.uncalibrated, 1 / count, *mean.uncalibrated);
   }
   return mean;
 }
 
+ErrorSummary ErrorsOf(std::span<const NetworkSample> samples, const Predictions& predictions) {
+  std::vector<JudgedTime> times;
+  for (const NetworkPrediction& p : predictions) {
+    times.push_back({p.sample, p.time.seconds(), samples[p.sample].time.seconds(), p.spread});
+  }
+  return SummariseErrors(times);
+}
+
+class Runner {
+ public:
+  Runner(std::span<const NetworkSample> samples, const NetworkExperimentOptions& options)
+      : samples_(samples), options_(options) {}
+
+  NetworkExperiment Run() {
+    for (SampleSplit& split : MakeNetworkSplits(options_.split, samples_, options_.seed)) {
+      if (options_.report) options_.report("left out: " + split.left_out);
+      split.test = Judging(split.test);
+      const bool trains = !split.train.empty();
+      const NetworkModel model = trains ? NetworkModel::Fit(samples_, split.train) : Untrained();
+      const Predictions predictions = trains ? PredictAtHomes(model, samples_, split.test)
+                                             : Simulated(model, samples_, split.test);
+      if (options_.calibrate > 0) {
+        Calibrate(model, predictions);
+      } else {
+        Append(predictions, experiment_.predictions);
+      }
+    }
+    Group();
+    return std::move(experiment_);
+  }
+
+ private:
+  static void Append(const Predictions& from, Predictions& to) {
+    to.insert(to.end(), from.begin(), from.end());
+  }
+
+  const NetworkModel& Untrained() const {
+    return options_.shipped ? *options_.shipped : NetworkModel::Shipped();
+  }
+
+  std::vector<int> Judging(std::span<const int> test) {
+    std::vector<int> judging;
+    for (const int i : test) {
+      if (samples_[i].op.bytes < options_.least_bytes) continue;
+      if (const char* reason = WhyNotSimulated(samples_[i])) {
+        ++experiment_.skipped[reason];
+      } else {
+        judging.push_back(i);
+      }
+    }
+    return judging;
+  }
+
+  // Twenty times a few rows of each site are drawn; the others are predicted by a
+  // model that has these and is at home there, and by one that has none of them.
+  void Calibrate(const NetworkModel& model, const Predictions& uncalibrated) {
+    std::map<int, const NetworkPrediction*> without;
+    std::vector<int> test;
+    for (const NetworkPrediction& p : uncalibrated) {
+      without[p.sample] = &p;
+      test.push_back(p.sample);
+    }
+    for (const auto& [site, rows] : BySite(samples_, test)) {
+      if (static_cast<int>(rows.size()) <= options_.calibrate) {
+        experiment_.skipped["are all that --calibrate takes of a site"] +=
+            static_cast<int>(rows.size());
+        continue;
+      }
+      for (int draw = 0; draw < kNetworkCalibrationDraws; ++draw) {
+        Random random = Random(options_.seed).Child("calibrate " + site, draw);
+        std::vector<int> shuffled = rows;
+        std::vector<NetworkSample> drawn;
+        for (int i = 0; i < options_.calibrate; ++i) {
+          const int64_t other = random.Integer(i, static_cast<int64_t>(shuffled.size()) - 1);
+          std::swap(shuffled[i], shuffled[static_cast<size_t>(other)]);
+          drawn.push_back(samples_[shuffled[i]]);
+        }
+        const std::span rest = std::span(shuffled).subspan(options_.calibrate);
+        const Predictions with = Simulated(model.With(drawn).WithHome(site), samples_, rest);
+        Append(with, experiment_.predictions);
+        for (const NetworkPrediction& p : with) {
+          experiment_.uncalibrated.push_back(*without.at(p.sample));
+        }
+      }
+    }
+  }
+
+  NetworkAccuracy Judge(const Predictions& predictions, const Predictions& uncalibrated) const {
+    NetworkAccuracy accuracy = Summarise(samples_, predictions);
+    if (options_.calibrate > 0) accuracy.uncalibrated = ErrorsOf(samples_, uncalibrated);
+    return accuracy;
+  }
+
+  void Group() {
+    std::map<std::array<std::string, 3>, std::array<Predictions, 2>> by_group;  // op, GPU, site
+    for (size_t i = 0; i < experiment_.predictions.size(); ++i) {
+      const NetworkSample& sample = samples_[experiment_.predictions[i].sample];
+      auto& [with, without] = by_group[{Name(sample.op.kind), sample.gpu, sample.site}];
+      with.push_back(experiment_.predictions[i]);
+      if (options_.calibrate > 0) without.push_back(experiment_.uncalibrated[i]);
+    }
+    for (const auto& [key, both] : by_group) {
+      experiment_.groups.push_back(Judge(both[0], both[1]));
+      experiment_.groups.back().op = key[0];
+      experiment_.groups.back().gpu = key[1];
+      experiment_.groups.back().site = key[2];
+    }
+    experiment_.overall = MeanOf(experiment_.groups);
+    experiment_.overall_rows = Judge(experiment_.predictions, experiment_.uncalibrated);
+  }
+
+  std::span<const NetworkSample> samples_;
+  const NetworkExperimentOptions& options_;
+  NetworkExperiment experiment_;
+};
+
 }  // namespace
+
+const char* WhyNotSimulated(const NetworkSample& sample) {
+  if (sample.forced) return "were measured with a forced algorithm, which no simulation asks for";
+  if (sample.op.fabric.nodes > 1 && !sample.is_network_stated) {
+    return "cross a network that nobody states, so that no cluster describes it";
+  }
+  return nullptr;
+}
 
 std::vector<NetworkPrediction> PredictLeftOut(std::span<const NetworkSample> samples,
                                               const SampleSplit& split) {
-  return PredictWith(NetworkModel::Fit(samples, split.train), samples, split.test);
+  return PredictAtHomes(NetworkModel::Fit(samples, split.train), samples, split.test);
 }
 
 NetworkAccuracy Summarise(std::span<const NetworkSample> samples,
                           std::span<const NetworkPrediction> predictions) {
   NetworkAccuracy accuracy;
+  static_cast<ErrorSummary&>(accuracy) =
+      ErrorsOf(samples, Predictions(predictions.begin(), predictions.end()));
   accuracy.op = "all";
-  std::vector<JudgedTime> times;
+  int most_ranks = 0;
   for (const NetworkPrediction& p : predictions) {
-    const double measured = samples[p.sample].time.seconds();
-    times.push_back({p.sample, p.seconds, measured, p.spread});
-    accuracy.formula_mape +=
-        std::abs(p.formula_seconds / measured - 1) / static_cast<double>(predictions.size());
+    const Op& op = samples[p.sample].op;
+    const Duration measured = samples[p.sample].time;
+    accuracy.formula_mape += std::abs(p.formula.seconds() / measured.seconds() - 1) /
+                             static_cast<double>(predictions.size());
+    const std::pair size(op.bytes, op.fabric.ranks);
+    if (size <= std::pair(accuracy.largest, most_ranks)) continue;
+    accuracy.largest = op.bytes;
+    most_ranks = op.fabric.ranks;
+    accuracy.bus_measured = BusBandwidth(op, measured);
+    accuracy.bus_predicted = BusBandwidth(op, p.time);
   }
-  static_cast<ErrorSummary&>(accuracy) = SummariseErrors(times);
   return accuracy;
 }
 
 NetworkExperiment RunNetworkExperiment(std::span<const NetworkSample> samples,
                                        const NetworkExperimentOptions& options) {
-  NetworkExperiment experiment;
-  std::map<std::array<std::string, 3>, std::vector<NetworkPrediction>> by_group;  // op, GPU, site
-  for (SampleSplit& split : MakeNetworkSplits(options.split, samples, options.seed)) {
-    if (options.report) options.report("left out: " + split.left_out);
-    std::erase_if(split.test, [&](int i) { return samples[i].op.bytes < options.least_bytes; });
-    const std::vector<NetworkPrediction> predictions =
-        split.train.empty() ? PredictWith(Untrained(options), samples, split.test)
-                            : PredictLeftOut(samples, split);
-    for (const NetworkPrediction& prediction : predictions) {
-      const NetworkSample& sample = samples[prediction.sample];
-      experiment.predictions.push_back(prediction);
-      by_group[{Name(sample.op.kind), sample.gpu, sample.site}].push_back(prediction);
-    }
-  }
-  for (const auto& [key, predictions] : by_group) {
-    experiment.groups.push_back(Summarise(samples, predictions));
-    experiment.groups.back().op = key[0];
-    experiment.groups.back().gpu = key[1];
-    experiment.groups.back().site = key[2];
-  }
-  experiment.overall = MeanOf(experiment.groups);
-  experiment.overall_rows = Summarise(samples, experiment.predictions);
-  return experiment;
+  return Runner(samples, options).Run();
 }
 
 }  // namespace stagecraft

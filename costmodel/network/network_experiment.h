@@ -1,9 +1,15 @@
-// Experiment on measured collectives: how well the network model predicts samples
-// that it was not fitted on.
+// Experiment on measured collectives: how well samples are predicted by models that
+// were not fitted on them.
+//
+// What judges is what simulations ask: LearnedModel::Predict() of the collective over
+// the group's fabric, with the network model that was fitted on the other samples. It is
+// at home at the sample's site where that has other samples, as `fit --cluster` has it.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,8 +34,8 @@ std::vector<SampleSplit> MakeNetworkSplits(const std::string& spec,
 
 struct NetworkPrediction {
   int sample = 0;
-  double seconds = 0;          // of the fitted model
-  double formula_seconds = 0;  // of NCCL's own model alone
+  Duration time;
+  Duration formula;  // of NCCL's own model alone
   double spread = 0;
 };
 
@@ -37,12 +43,21 @@ struct NetworkPrediction {
 struct NetworkAccuracy : ErrorSummary {
   std::string op, gpu, site;
   double formula_mape = 0;  // of NCCL's own model alone; a share
+  // Of the largest message, among these that of most ranks: measured and predicted. Its
+  // error is that of its time.
+  Bytes largest;
+  Bandwidth bus_measured, bus_predicted;
+  std::optional<ErrorSummary> uncalibrated;  // of the same rows without calibration
 };
+
+// How often the rows that calibrate are drawn anew.
+inline constexpr int kNetworkCalibrationDraws = 20;
 
 struct NetworkExperimentOptions {
   std::string split = "none";
   uint64_t seed = 1;
   Bytes least_bytes;  // smaller samples train but judge nothing
+  int calibrate = 0;  // rows of each left-out site that the model gets; 0: none
   // What predicts where nothing trains; nullptr: the model in the binary.
   const NetworkModel* shipped = nullptr;
   std::function<void(const std::string&)> report;  // progress; may be empty
@@ -53,7 +68,12 @@ struct NetworkExperiment {
   NetworkAccuracy overall;              // means over groups
   NetworkAccuracy overall_rows;         // over rows
   std::vector<NetworkPrediction> predictions;
+  std::vector<NetworkPrediction> uncalibrated;  // as `predictions`; empty: none calibrate
+  std::map<std::string, int> skipped;           // rows that judge nothing, by reason
 };
+
+// Why no simulation could ask for what was measured there; nullptr: one can.
+const char* WhyNotSimulated(const NetworkSample& sample);
 
 NetworkExperiment RunNetworkExperiment(std::span<const NetworkSample> samples,
                                        const NetworkExperimentOptions& options);

@@ -39,7 +39,6 @@ class NetworkModel::Prices {
   struct Key {
     CurveFeatures features;
     Fabric fabric;
-    bool is_bounded = false;
     bool is_anywhere = false;
   };
 
@@ -48,8 +47,15 @@ class NetworkModel::Prices {
     if (auto known = Find(key)) return known;
     auto made = std::make_shared<const PricedCurve>(make());
     const std::lock_guard lock(mutex_);
+    if (count_ == kMostPriced) return made;
+    ++count_;
     priced_[key.features].emplace_back(key, made);
     return made;
+  }
+
+  size_t count() {
+    const std::lock_guard lock(mutex_);
+    return count_;
   }
 
  private:
@@ -58,15 +64,13 @@ class NetworkModel::Prices {
     const auto found = priced_.find(key.features);
     if (found == priced_.end()) return nullptr;
     for (const auto& [known, curve] : found->second) {
-      if (known.fabric == key.fabric && known.is_bounded == key.is_bounded &&
-          known.is_anywhere == key.is_anywhere) {
-        return curve;
-      }
+      if (known.fabric == key.fabric && known.is_anywhere == key.is_anywhere) return curve;
     }
     return nullptr;
   }
 
   std::mutex mutex_;
+  size_t count_ = 0;
   std::map<CurveFeatures, std::vector<std::pair<Key, std::shared_ptr<const PricedCurve>>>> priced_;
 };
 
@@ -96,8 +100,9 @@ NetworkEstimate Nothing() { return {}; }
 
 }  // namespace
 
-NetworkModel::NetworkModel(std::vector<TimeCurve> curves, std::string home)
-    : curves_(std::move(curves)), home_(std::move(home)), prices_(std::make_shared<Prices>()) {
+NetworkModel::NetworkModel(std::vector<TimeCurve> curves, const std::string& home)
+    : curves_(std::move(curves)), prices_(std::make_shared<Prices>()) {
+  TakeHome(home);
   auto factors = std::make_shared<Factors>();
   for (size_t r = 0; r < kRegimes.size() && !curves_.empty(); ++r) {
     factors->of[r].compute(CorrelationsAmong(curves_, kRegimes[r]));
@@ -131,7 +136,7 @@ NetworkModel NetworkModel::With(std::span<const NetworkSample> samples) const {
 
 NetworkModel NetworkModel::WithHome(const std::string& site) const {
   NetworkModel model = *this;
-  model.home_ = site;
+  model.TakeHome(site);
   model.prices_ = std::make_shared<Prices>();
   return model;
 }
@@ -146,6 +151,22 @@ NetworkModel NetworkModel::Without(std::span<const std::string> sites) const {
   }
   return NetworkModel(std::move(left), is_left(home_) ? home_ : "");
 }
+
+// An op is timed as the measurements of its home are, which are all timed alike.
+void NetworkModel::TakeHome(const std::string& site) {
+  home_ = site;
+  const auto at_home = std::find_if(curves_.begin(), curves_.end(), [&](const TimeCurve& curve) {
+    return !site.empty() && curve.features.site == site;
+  });
+  timing_ = at_home == curves_.end() ? Timing::kCollective : at_home->features.timing;
+}
+
+bool NetworkModel::HasSite(const std::string& site) const {
+  return std::any_of(curves_.begin(), curves_.end(),
+                     [&](const TimeCurve& curve) { return curve.features.site == site; });
+}
+
+size_t NetworkModel::priced() const { return prices_->count(); }
 
 CurveWeights NetworkModel::WeighAt(const CurveFeatures& target) const {
   CurveWeights weights;
@@ -215,34 +236,6 @@ CurveWeights NetworkModel::WeighAnywhere(const CurveFeatures& target) const {
   return weights;
 }
 
-NetworkEstimate NetworkModel::Predict(const NetworkSample& sample) const {
-  const int first = 0;
-  return Predict(std::span(&sample, 1), std::span(&first, 1))[0];
-}
-
-std::vector<NetworkEstimate> NetworkModel::Predict(std::span<const NetworkSample> samples,
-                                                   std::span<const int> chosen) const {
-  std::map<std::string, Device> devices;
-  std::vector<NetworkEstimate> estimates;
-  estimates.reserve(chosen.size());
-  for (const int index : chosen) {
-    const NetworkSample& sample = samples[index];
-    if (sample.op.fabric.ranks <= 1) {
-      estimates.push_back(Nothing());
-      continue;
-    }
-    Device& device = devices[sample.gpu];
-    if (device.id.empty()) device = DeviceCatalogue::Embedded().Get(sample.gpu, "gpu").device;
-    const Prices::Key key = {FeaturesOf(sample, device.generation), sample.op.fabric,
-                             sample.is_network_stated, /*is_anywhere=*/false};
-    const auto curve = prices_->FindOrMake(key, [&] {
-      return PricedCurve(sample.op, device, sample.forced, key.is_bounded, WeighAt(key.features));
-    });
-    estimates.push_back(curve->At(sample.op.bytes));
-  }
-  return estimates;
-}
-
 std::vector<NetworkEstimate> NetworkModel::Predict(std::span<const Op> ops,
                                                    const Device& device) const {
   std::vector<NetworkEstimate> estimates;
@@ -253,10 +246,11 @@ std::vector<NetworkEstimate> NetworkModel::Predict(std::span<const Op> ops,
       estimates.push_back(Nothing());
       continue;
     }
-    Prices::Key key = {FeaturesOf(op, device), op.fabric, /*is_bounded=*/true, home_.empty()};
+    Prices::Key key = {FeaturesOf(op, device), op.fabric, home_.empty()};
     key.features.site = home_;
+    key.features.timing = timing_;
     const auto curve = prices_->FindOrMake(key, [&] {
-      return PricedCurve(op, device, std::nullopt, key.is_bounded,
+      return PricedCurve(op, device,
                          key.is_anywhere ? WeighAnywhere(key.features) : WeighAt(key.features));
     });
     estimates.push_back(curve->At(op.bytes));

@@ -28,7 +28,8 @@ namespace stagecraft {
 class NetworkModelProto;
 
 // Immutable; all but Fit may be called from any thread. What it has priced is kept,
-// 2 KB for each kind of collective and fabric, and shared with its copies.
+// 2 KB for each kind of collective and fabric, at most kMostPriced of them, and shared
+// with its copies. What comes after these is priced anew each time.
 class NetworkModel {
  public:
   // GPUs must be in the catalogue. No samples: the formula alone. Fit() and With()
@@ -36,12 +37,8 @@ class NetworkModel {
   static NetworkModel Fit(std::span<const NetworkSample> samples, std::span<const int> train);
   static NetworkModel Fit(std::span<const NetworkSample> samples);
 
-  // Where and as the sample was measured; its time is not looked at.
-  NetworkEstimate Predict(const NetworkSample& sample) const;
-  // Of many at once.
-  std::vector<NetworkEstimate> Predict(std::span<const NetworkSample> samples,
-                                       std::span<const int> chosen) const;
-  // Ops that are collectives, on no measured site, or on home().
+  // Ops that are collectives, on no measured site, or on home(): the one way in which
+  // simulations are priced and evaluations judge.
   std::vector<NetworkEstimate> Predict(std::span<const Op> ops, const Device& device) const;
 
   // The site whose curves count first for ops; empty: none.
@@ -54,6 +51,12 @@ class NetworkModel {
   NetworkModel Without(std::span<const std::string> sites) const;
 
   size_t curves() const { return curves_.size(); }
+  // Whether some of them were measured there.
+  bool HasSite(const std::string& site) const;
+
+  // 32 MB. A cluster has some tens of kinds of groups, a search of plans hundreds.
+  static constexpr size_t kMostPriced = 16384;
+  size_t priced() const;  // that are kept
 
   // Throws InputError, `name` first.
   static NetworkModel FromProto(const NetworkModelProto& proto, const std::string& name);
@@ -68,13 +71,15 @@ class NetworkModel {
   class Prices;
   struct Factors;
 
-  explicit NetworkModel(std::vector<TimeCurve> curves, std::string home = {});
+  explicit NetworkModel(std::vector<TimeCurve> curves, const std::string& home = {});
 
+  void TakeHome(const std::string& site);
   CurveWeights WeighAt(const CurveFeatures& target) const;
   CurveWeights WeighAnywhere(const CurveFeatures& target) const;
 
   std::vector<TimeCurve> curves_;
   std::string home_;
+  Timing timing_ = Timing::kCollective;     // of home's curves
   std::shared_ptr<const Factors> factors_;  // of the correlations among the curves
   std::shared_ptr<Prices> prices_;
 };

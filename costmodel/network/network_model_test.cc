@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,10 +56,16 @@ std::vector<NetworkSample> TwiceTheFormula(const Fabric& fabric) {
   return samples;
 }
 
+// Of an A100's.
+NetworkEstimate Predict(const NetworkModel& model, const NetworkSample& sample) {
+  const Op ops[] = {sample.op};
+  return model.Predict(ops, Board(Generation::kAmpere))[0];
+}
+
 TEST(NetworkModelTest, WithoutSamplesItIsTheFormula) {
   const NetworkModel model = NetworkModel::Fit({});
   const NetworkSample sample = Sample(1 << 20, A100s(2, 8), Duration());
-  const NetworkEstimate estimate = model.Predict(sample);
+  const NetworkEstimate estimate = Predict(model, sample);
   EXPECT_NEAR(estimate.estimate.time.seconds() / estimate.choice.time.seconds(), 1, 1e-3);
   EXPECT_EQ(estimate.estimate.basis, Basis::kAnalytical);
 }
@@ -67,7 +74,7 @@ TEST(NetworkModelTest, WithoutSamplesItIsTheFormula) {
 TEST(NetworkModelTest, ARingInsideANodeTakesPartOfAStepMore) {
   const NetworkModel model = NetworkModel::Fit({});
   for (const int ranks : {2, 4, 8}) {
-    const NetworkEstimate estimate = model.Predict(Sample(1 << 30, A100s(1, ranks), Duration()));
+    const NetworkEstimate estimate = Predict(model, Sample(1 << 30, A100s(1, ranks), Duration()));
     EXPECT_NEAR(estimate.estimate.time.seconds() / estimate.choice.time.seconds(),
                 1 + 0.1 / (ranks - 1), 1e-3);
   }
@@ -89,16 +96,16 @@ TEST(NetworkModelTest, ARankAloneOnItsNodeSaysNothingOfTheBandwidthInside) {
 }
 
 TEST(NetworkModelTest, AMeasuredGroupIsInterpolatedAndItsNeighboursFollow) {
-  const NetworkModel model = NetworkModel::Fit(TwiceTheFormula(A100s(1, 8)));
+  const NetworkModel model = NetworkModel::Fit(TwiceTheFormula(A100s(1, 8))).WithHome("here");
   const auto ratio = [&](int ranks) {
-    const NetworkEstimate estimate = model.Predict(Sample(3 << 20, A100s(1, ranks), Duration()));
+    const NetworkEstimate estimate = Predict(model, Sample(3 << 20, A100s(1, ranks), Duration()));
     return estimate.estimate.time.seconds() / estimate.choice.time.seconds();
   };
   EXPECT_NEAR(ratio(8), 2, 0.06);
   EXPECT_NEAR(ratio(4), 2, 0.2);
-  EXPECT_EQ(model.Predict(Sample(3 << 20, A100s(1, 8), Duration())).estimate.basis,
+  EXPECT_EQ(Predict(model, Sample(3 << 20, A100s(1, 8), Duration())).estimate.basis,
             Basis::kInterpolated);
-  EXPECT_EQ(model.Predict(Sample(3 << 20, A100s(1, 4), Duration())).estimate.basis,
+  EXPECT_EQ(Predict(model, Sample(3 << 20, A100s(1, 4), Duration())).estimate.basis,
             Basis::kLearned);
 }
 
@@ -122,6 +129,35 @@ TEST(NetworkModelTest, AModelAtHomePricesAnew) {
   EXPECT_EQ(model.Predict(ops, board)[0].estimate.basis, Basis::kLearned);
   EXPECT_EQ(model.WithHome("here").Predict(ops, board)[0].estimate.basis, Basis::kInterpolated);
   EXPECT_EQ(model.Predict(ops, board)[0].estimate.basis, Basis::kLearned);
+}
+
+// Whatever the source times, a group that was measured at home is interpolated over size.
+TEST(NetworkModelTest, HomesAreTimedAsTheirMeasurementsAre) {
+  std::vector<NetworkSample> samples = TwiceTheFormula(A100s(1, 8));
+  for (NetworkSample& sample : samples) sample.timing = Timing::kFramework;
+  const NetworkModel model = NetworkModel::Fit(samples).WithHome("here");
+  for (const NetworkSample& sample : samples) {
+    EXPECT_EQ(Predict(model, sample).estimate.basis, Basis::kInterpolated);
+  }
+}
+
+TEST(NetworkModelTest, WhatIsKeptOfPricesHasABoundThatChangesNoPrice) {
+  const NetworkModel model = NetworkModel::Fit({});
+  std::vector<Op> ops;
+  for (size_t i = 0; i < NetworkModel::kMostPriced + 50; ++i) {
+    Fabric fabric = A100s(1, 8);
+    fabric.intra.bandwidth = Bandwidth(1e9 + 1e6 * static_cast<double>(i));
+    ops.push_back(Op::Collective(OpKind::kAllReduce, Bytes(1 << 20), fabric));
+  }
+  const Device board = Board(Generation::kAmpere);
+  const std::vector<NetworkEstimate> first = model.Predict(ops, board);
+  EXPECT_EQ(model.priced(), NetworkModel::kMostPriced);
+  const std::span last = std::span(ops).last(100);
+  const std::vector<NetworkEstimate> again = model.Predict(last, board);
+  for (size_t i = 0; i < again.size(); ++i) {
+    EXPECT_EQ(again[i].estimate, first[first.size() - again.size() + i].estimate);
+  }
+  EXPECT_EQ(model.priced(), NetworkModel::kMostPriced);
 }
 
 TEST(NetworkModelTest, ThreadsThatPriceTheSameGetTheSame) {

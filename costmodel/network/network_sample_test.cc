@@ -97,10 +97,40 @@ TEST(CollectiveTableTest, WhatIsWrongIsNamed) {
   EXPECT_EQ(error("s,y,a100-sxm4-40gb,,1,1,NVLink3,all_reduce,nccl,auto,fp16,1,1,1,8,1,0,1,"),
             "c.csv:2: n_ranks: got \"1\", want at least 2 in a valid row: one rank alone exchanges "
             "nothing");
-  EXPECT_EQ(error("s,y,tpu,,1,2,ICI,all_reduce,nccl,auto,fp16,1,1,2,8,1,0,1,"),
-            "c.csv:2: gpu_id: got \"tpu\", want one whose links are known");
   EXPECT_EQ(ErrorOf([] { ParseCollectiveTable("source,system\n", "c.csv"); }),
             "c.csv:1: got no column \"gpu_id\", want one, as in a table of collectives");
+}
+
+TEST(CollectiveTableTest, BoardsOfUnknownLinksTakeTheirNodesOrAreSkippedAndCounted) {
+  const std::string rows =
+      "s,y,b200-sxm-180gb,dgx-b200,2,4,NVLink5,all_reduce,nccl,auto,fp16,1,2,8,1024,10,0,1,\n"
+      "s,y,b200-sxm-180gb,,1,2,NVLink5,all_reduce,nccl,auto,fp16,1,1,2,1024,10,0,1,\n"
+      "s,y,b200-sxm-180gb,box,1,2,NVLink5,all_reduce,nccl,auto,fp16,1,1,2,1024,10,0,1,\n"
+      "s,y,a100-sxm4-40gb,,1,2,NVLink3,all_reduce,nccl,auto,fp16,1,1,2,1024,10,0,1,";
+  Fabric known = {8, 2, 4, {LinkKind::kNvlink, 600_ns, Bandwidth(900e9)}, {}, true};
+  known.inter = {LinkKind::kNetwork, 2_us, Bandwidth(200e9)};
+  std::vector<GroupOnNodes> asked;
+  const CollectiveTable table = ParseCollectiveTable(
+      kHeader + rows + "\n", "c.csv", [&](const GroupOnNodes& group) -> std::optional<Fabric> {
+        asked.push_back(group);
+        if (group.node != "dgx-b200") return std::nullopt;
+        return known;
+      });
+  ASSERT_EQ(table.samples.size(), 2u);
+  EXPECT_EQ(table.samples[0].op.fabric, known);
+  EXPECT_TRUE(table.samples[0].is_network_stated);
+  EXPECT_EQ(table.samples[1].gpu, "a100-sxm4-40gb");
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_EQ(asked[0].nodes, 2);
+  EXPECT_EQ(asked[0].ranks_per_node, 4);
+  EXPECT_EQ(asked[0].stride, 2);
+  int skipped = 0;
+  for (const auto& [what, count] : table.skipped) {
+    EXPECT_EQ(what.first, "b200-sxm-180gb");
+    skipped += count;
+  }
+  EXPECT_EQ(skipped, 2);
+  EXPECT_EQ(Parse("s,y,tpu,,1,2,ICI,all_reduce,nccl,auto,fp16,1,1,2,8,1,0,1,").skipped.size(), 1u);
 }
 
 TEST(CollectiveTableTest, LinksMayBeWrittenOut) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace stagecraft {
 namespace {
@@ -67,11 +68,9 @@ double CurveWeights::Spread() const {
                    kSpreadOfGroups * kSpreadOfGroups * variance);
 }
 
-PricedCurve::PricedCurve(const Op& op, const Device& device, std::optional<Algorithm> forced,
-                         bool is_bounded, const CurveWeights& weights)
+PricedCurve::PricedCurve(const Op& op, const Device& device, const CurveWeights& weights)
     : op_(op),
-      formula_(op, device, forced),
-      is_bounded_(is_bounded),
+      formula_(op, device, std::nullopt),
       spread_(weights.Spread()),
       basis_(weights.variance < kLearnedVariance ? Basis::kLearned : Basis::kExtrapolated) {
   if (weights.shares.empty()) basis_ = Basis::kAnalytical;
@@ -97,7 +96,7 @@ NetworkEstimate PricedCurve::At(Bytes bytes) const {
   NetworkEstimate result;
   result.choice = formula_.ChoiceAt(bytes);
   if (size > kLastSize) seconds *= std::exp2(size - kLastSize);
-  if (is_bounded_) seconds = std::max(seconds, LeastSeconds(bytes, result.choice));
+  seconds = std::max(seconds, LeastSeconds(bytes, result.choice));
   result.estimate = {.time = Duration::Seconds(seconds),
                      .basis = BasisAt(size),
                      .spread = spread_,
@@ -123,7 +122,7 @@ double PricedCurve::Seconds(double size, const CurveWeights& weights) const {
   const CollectiveChoice choice = formula_.ChoiceAt(bytes);
   const double expected = formula_.SecondsOf(choice);
   const double seconds = expected * std::exp(weights.RatioAt(size, formula_.RegimeAt(expected)));
-  return is_bounded_ ? std::max(seconds, LeastSeconds(bytes, choice)) : seconds;
+  return std::max(seconds, LeastSeconds(bytes, choice));
 }
 
 }  // namespace stagecraft

@@ -1,7 +1,6 @@
 // PricedCurve: the times of one collective over one group at every size.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "costmodel/cost_model.h"
@@ -36,12 +35,10 @@ struct CurveWeights {
 };
 
 // Immutable, of about 2 KB; does not refer to the curves it was made of. More bytes
-// never take less time, and where it is bounded no time is shorter than the links
-// allow.
+// never take less time, and no time is shorter than the links allow.
 class PricedCurve {
  public:
-  PricedCurve(const Op& op, const Device& device, std::optional<Algorithm> forced, bool is_bounded,
-              const CurveWeights& weights);
+  PricedCurve(const Op& op, const Device& device, const CurveWeights& weights);
 
   NetworkEstimate At(Bytes bytes) const;
 
@@ -52,7 +49,6 @@ class PricedCurve {
 
   Op op_;
   Formula formula_;
-  bool is_bounded_;
   double spread_;
   Basis basis_;               // where no size of the group was measured
   bool is_measured_ = false;  // some of its sizes, from the first to the last:

@@ -62,6 +62,12 @@ std::vector<Bin> FarApart(std::map<int64_t, Bin>& bins) {
   return apart;
 }
 
+// What was fitted prices as it does once written and read.
+Knot AsInFiles(const Knot& knot) {
+  const auto kept = [](double value) { return static_cast<double>(static_cast<float>(value)); };
+  return {kept(knot.size), kept(knot.regime), kept(knot.ratio)};
+}
+
 std::vector<Knot> MakeKnots(std::map<int64_t, Bin>& bins, const Formula& formula) {
   std::vector<Knot> knots;
   for (Bin& bin : FarApart(bins)) {
@@ -72,7 +78,7 @@ std::vector<Knot> MakeKnots(std::map<int64_t, Bin>& bins, const Formula& formula
     // Corrections of trees by size may let the formula's time fall.
     if (!knots.empty()) knot.regime = std::max(knot.regime, knots.back().regime);
     knot.ratio = Median(bin.ratios);
-    knots.push_back(knot);
+    knots.push_back(AsInFiles(knot));
   }
   return knots;
 }
