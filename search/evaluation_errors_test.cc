@@ -19,7 +19,7 @@ class EvaluationErrorsTest : public testing::Test {
     return FindEvaluationErrors(evaluation, workload_, cluster_);
   }
 
-  const PlainModel model_;
+  const PlainModel model_{};
   const Workload workload_ = MakeWorkload();
   const Cluster cluster_ = MakeCluster(1, 4);
   const Evaluation sound_ =

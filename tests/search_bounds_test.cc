@@ -16,7 +16,6 @@
 #include "search/candidate.h"
 #include "search/exhaustive.h"
 #include "search/plan_space.h"
-#include "sim/classics.h"
 #include "sim/cluster.h"
 #include "sim/node_catalogue.h"
 #include "sim/test_decoders.h"

@@ -262,8 +262,8 @@ TEST(MeasuredNetworksTest, BadTablesSayWhere) {
        "t: sources[0].site: got \"b\", want one of source, system, fabric, library"},
       {"sources { source: \"a\" }", "t: sources[0].origin: got none, want a document or a reason"},
   };
-  for (const auto& [text, error] : cases) {
-    EXPECT_EQ(ErrorOf([&] { MeasuredNetworks::Parse(text, "t"); }), error);
+  for (const auto& one : cases) {
+    EXPECT_EQ(ErrorOf([&] { MeasuredNetworks::Parse(one.first, "t"); }), one.second);
   }
 }
 
