@@ -306,13 +306,14 @@ TEST_F(EvaluateTest, SplitsInWhoseViewConstantsWereChosenSaySo) {
 
 TEST_F(EvaluateTest, RowsOverUnknownNetworksAreCounted) {
   const std::string words = "NVLink3/NVSwitch + unknown inter-node network";
-  const std::string file = Write("unknown.csv", Collectives("my lab", words, 2));
+  const std::string known = Collectives("my lab", "NVLink3 + 10GbE", 2);
+  const std::string file =
+      Write("unknown.csv", Collectives("my lab", words, 2) + known.substr(known.find('\n') + 1));
   const nlohmann::json report = Report({"--network", file});
   EXPECT_EQ(report["network_unknown"], 4);
   EXPECT_EQ(report["warnings"][0],
-            "4 rows are over networks that their table calls unknown: their formula is that of a "
-            "placeholder");
-  const std::string stated = Write("stated.csv", Collectives("my lab", "NVLink3 + 10GbE", 2));
+            "4 rows are over networks that their table calls unknown: they judge nothing");
+  const std::string stated = Write("stated.csv", known);
   EXPECT_EQ(Report({"--network", stated})["network_unknown"], 0);
 }
 

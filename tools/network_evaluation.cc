@@ -74,9 +74,7 @@ std::vector<std::string> Warnings(const NetworkEvaluationFlags& flags, const Net
   std::vector<std::string> warnings;
   if (const int64_t unstated = CountUnstated(input); unstated > 0) {
     warnings.push_back(fmt::format(
-        "{} rows are over networks that their table calls unknown: their formula is that of a "
-        "placeholder",
-        unstated));
+        "{} rows are over networks that their table calls unknown: they judge nothing", unstated));
   }
   std::set<std::string> sources;
   for (const NetworkSample& sample : input.samples) sources.insert(sample.source);

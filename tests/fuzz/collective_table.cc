@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const CollectiveTable table = ParseCollectiveTable(text, "collectives.csv");
     for (const NetworkSample& sample : table.samples) {
       CHECK(sample.time > Duration());
-      const Device& device = DeviceCatalogue::Embedded().Get(sample.gpu, "gpu_id");
+      const Device& device = DeviceCatalogue::Embedded().Get(sample.gpu, "gpu_id").device;
       const Op ops[] = {sample.op};
       CHECK(NetworkModel::Shipped().Predict(ops, device)[0].estimate.time > Duration());
     }
