@@ -139,8 +139,9 @@ TEST(RowFactsTest, WhatTheScoredRowsGaveAwayIsMarkedInTheEmbeddedTable) {
   for (const auto& [source, words] : known) {
     std::vector<InferredFacts> inferred;
     RowFactTable::Embedded().Of(RowOf(source), &inferred);
-    const bool is_there = std::any_of(inferred.begin(), inferred.end(),
-                                      [&](const InferredFacts& f) { return f.words == words; });
+    const bool is_there =
+        std::any_of(inferred.begin(), inferred.end(),
+                    [&wanted = words](const InferredFacts& f) { return f.words == wanted; });
     EXPECT_TRUE(is_there) << source << ": " << words;
   }
 }
