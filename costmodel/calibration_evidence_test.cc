@@ -25,7 +25,7 @@ TEST(CalibrationEvidenceTest, TwoRowsAreTooFew) {
   EXPECT_NE(WeighCalibration(large, small).Warning("gemm").find("too few"), std::string::npos);
 }
 
-// Of models that calibration does not help, about one in ten looks helped.
+// About one model in ten that calibration does not help looks helped by chance.
 TEST(CalibrationEvidenceTest, ChanceShowsAGainInOneOfTen) {
   Random random(7);
   for (const int rows : {3, 5, 20}) {

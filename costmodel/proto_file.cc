@@ -31,7 +31,7 @@ using google::protobuf::Reflection;
 using google::protobuf::TextFormat;
 
 constexpr size_t kMaxFileBytes = size_t{1} << 31;
-// Of what does not say how long it is: a pipe, a device.
+// The most that is read from a pipe or a device, which do not say how long they are.
 constexpr size_t kMaxStreamBytes = size_t{1} << 28;
 // A tree of JSON takes several times its text.
 constexpr size_t kMaxTreeBytes = size_t{1} << 28;

@@ -46,7 +46,7 @@ std::map<std::string, std::vector<int>> BySite(std::span<const NetworkSample> sa
   return sites;
 }
 
-// Of a model that some samples train: at home where a site has any.
+// Predicts each sample at its own site where the model was trained on rows of that site.
 Predictions PredictAtHomes(const NetworkModel& model, std::span<const NetworkSample> samples,
                            std::span<const int> test) {
   Predictions predictions;

@@ -43,7 +43,7 @@ struct NetworkPrediction {
 struct NetworkAccuracy : ErrorSummary {
   std::string op, gpu, site;
   double formula_mape = 0;  // of NCCL's own model alone; a share
-  // Of the largest message, among these that of most ranks: measured and predicted. Its
+  // The largest message (of several, that of most ranks), measured and predicted. Its
   // error is that of its time.
   Bytes largest;
   Bandwidth bus_measured, bus_predicted;

@@ -56,7 +56,7 @@ std::vector<NetworkSample> TwiceTheFormula(const Fabric& fabric) {
   return samples;
 }
 
-// Of an A100's.
+// What the model says of the sample's op on an A100.
 NetworkEstimate Predict(const NetworkModel& model, const NetworkSample& sample) {
   const Op ops[] = {sample.op};
   return model.Predict(ops, Board(Generation::kAmpere))[0];
