@@ -90,11 +90,11 @@ void PrintInferred(const Validation& validation, std::ostream& out) {
   std::vector<Line> lines;
   for (const ErrorStats& stats : SummarizeBy(validation.rows, true, true)) {
     for (const InferredError& known : stats.inferred) {
-      const auto found = std::find_if(lines.begin(), lines.end(), [&](const Line& line) {
+      auto found = std::find_if(lines.begin(), lines.end(), [&](const Line& line) {
         return line.source == stats.source && line.facts == known.facts;
       });
-      Line& line = found == lines.end() ? lines.emplace_back(stats.source, known.facts) : *found;
-      line.errors.push_back(fmt::format("{} {} ({} with it)", stats.metric_kind,
+      if (found == lines.end()) found = lines.insert(found, {stats.source, known.facts, {}});
+      found->errors.push_back(fmt::format("{} {} ({} with it)", stats.metric_kind,
                                         Cell(known.mape_without), Cell(stats.mape)));
     }
   }
