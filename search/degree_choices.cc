@@ -82,7 +82,9 @@ class ChoiceEnumeration {
     for (const int64_t size : Or(choices_.micro_batches, Divisors(whole, kMostMicroBatch))) {
       if (whole % size != 0 || batch / size < choice.data) continue;
       choice.micro_batch = static_cast<int32_t>(size);
-      for (const PipelineOrder order : OrdersToTry(problem_)) AddChunks(order, choice);
+      for (const PipelineOrder order : OrdersToTry(problem_)) {
+        if (ClassOf(order) == family_.schedules) AddChunks(order, choice);
+      }
     }
   }
 

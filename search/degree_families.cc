@@ -1,5 +1,6 @@
 // DegreeSpace::Families().
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "search/divisors.h"
@@ -41,7 +42,8 @@ class FamilyEnumeration {
       : problem_(problem),
         workload_(problem.workload),
         choices_(problem.choices),
-        devices_(devices) {}
+        devices_(devices),
+        one_stage_(OrderOfOneStage(problem)) {}
 
   std::vector<DegreeFamily> Run() {
     for (const int devices : CountsOf(problem_.cluster, devices_, choices_.device_counts)) {
@@ -98,14 +100,29 @@ class FamilyEnumeration {
       family.pipeline = pipeline;
       family.data = left / pipeline;
       const bool is_asked = problem_.given.data == 0 || problem_.given.data == family.data;
-      if (is_asked && problem_.given.global_batch >= family.data) found_.push_back(family);
+      if (is_asked && problem_.given.global_batch >= family.data) AddSchedules(family);
     }
+  }
+
+  void AddSchedules(DegreeFamily family) {
+    for (const ScheduleClass schedules : kScheduleClasses) {
+      family.schedules = schedules;
+      if (HasSchedules(family)) found_.push_back(family);
+    }
+  }
+
+  bool HasSchedules(const DegreeFamily& family) const {
+    if (family.pipeline == 1) return one_stage_ && ClassOf(*one_stage_) == family.schedules;
+    const std::vector<PipelineOrder> orders = OrdersToTry(problem_);
+    return std::any_of(orders.begin(), orders.end(),
+                       [&](PipelineOrder order) { return ClassOf(order) == family.schedules; });
   }
 
   const SearchProblem& problem_;
   const Workload& workload_;
   const Choices& choices_;
   const std::vector<int>& devices_;
+  const std::optional<PipelineOrder> one_stage_;
   std::vector<DegreeFamily> found_;
 };
 

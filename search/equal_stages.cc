@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -38,25 +40,31 @@ class EqualStages : public PlanSpace {
   void FindFamilies() {
     for (const DegreeFamily& family : all_->degrees.Families()) {
       const Duration least = bound_.StepTime(family);
-      rest_.push_back({LeastScore(problem(), least, Devices(family.devices)), family});
+      Rest(family.schedules)
+          .push_back({LeastScore(problem(), least, Devices(family.devices)), family});
     }
-    // The least last, and of equal ones the first.
-    std::reverse(rest_.begin(), rest_.end());
-    std::stable_sort(rest_.begin(), rest_.end(), [](const BoundFamily& a, const BoundFamily& b) {
-      return a.least_score > b.least_score;
-    });
+    for (const ScheduleClass schedules : kScheduleClasses) {
+      std::vector<BoundFamily>& rest = Rest(schedules);
+      // The least last, and of equal ones the first.
+      std::reverse(rest.begin(), rest.end());
+      std::stable_sort(rest.begin(), rest.end(), [](const BoundFamily& a, const BoundFamily& b) {
+        return a.least_score > b.least_score;
+      });
+    }
   }
 
   size_t size() const override { return all_->choices.size(); }
-  std::optional<double> BoundOfRest() const override {
-    return rest_.empty() ? std::nullopt : std::optional(rest_.back().least_score);
+  std::optional<double> BoundOfRest(ScheduleClass schedules) const override {
+    const std::vector<BoundFamily>& rest = rest_[static_cast<size_t>(schedules)];
+    return rest.empty() ? std::nullopt : std::optional(rest.back().least_score);
   }
-  void EnumerateMore() override {
-    if (rest_.empty()) return;
-    for (const DegreeChoice& choice : all_->degrees.ChoicesOf(rest_.back().family)) {
+  void EnumerateMore(ScheduleClass schedules) override {
+    std::vector<BoundFamily>& rest = Rest(schedules);
+    if (rest.empty()) return;
+    for (const DegreeChoice& choice : all_->degrees.ChoicesOf(rest.back().family)) {
       all_->choices.push_back(choice);
     }
-    rest_.pop_back();
+    rest.pop_back();
   }
   std::string name() const override {
     const bool is_any = problem().choices.device_counts == DeviceCounts::kAny;
@@ -79,7 +87,9 @@ class EqualStages : public PlanSpace {
                        d.zero, d.tensor > 1 && !d.sequence_parallel ? ", sp off" : "",
                        d.rank_order == kDefaultRankOrder ? "" : ", ranks " + d.rank_order);
   }
-  int Family(size_t index) const override { return all_->choices[index].order; }
+  PipelineOrder Order(size_t index) const override {
+    return static_cast<PipelineOrder>(all_->choices[index].order);
+  }
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
     return std::make_unique<EqualStages>(other, all_);
   }
@@ -96,6 +106,9 @@ class EqualStages : public PlanSpace {
   };
 
   const std::vector<int>& devices() const { return all_->degrees.devices(); }
+  std::vector<BoundFamily>& Rest(ScheduleClass schedules) {
+    return rest_[static_cast<size_t>(schedules)];
+  }
   PlanDegrees At(size_t index) const { return all_->degrees.Degrees(all_->choices[index]); }
 
   // The first of these, by group of the cluster.
@@ -112,7 +125,8 @@ class EqualStages : public PlanSpace {
   const std::shared_ptr<Enumerated> all_;
   StepBound bound_;
   std::vector<Run> runs_;
-  std::vector<BoundFamily> rest_;  // by bound, the least last
+  // By class of their schedules, each by bound, the least last.
+  std::array<std::vector<BoundFamily>, std::size(kScheduleClasses)> rest_;
 };
 
 }  // namespace

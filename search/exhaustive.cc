@@ -17,6 +17,10 @@ namespace {
 
 // Evaluated side by side; the same at any number of threads.
 constexpr size_t kMostOfAWave = 64;
+// Plans with usual schedules are evaluated alone until so many were, and so many times as many
+// as when the best of them was found.
+constexpr int64_t kLeastEvaluations = 1024;
+constexpr int64_t kPatience = 4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Candidate {
@@ -29,32 +33,35 @@ struct Candidate {
   }
 };
 
-// Candidates that wait: of each family by bound. Families take turns, so that one whose bounds
-// are loose does not keep the others from being looked at.
+// Candidates that wait: of each schedule by bound. Schedules take turns, so that one whose
+// bounds are loose does not keep the others from being looked at.
 class Queue {
  public:
-  void Add(int family, const Candidate& candidate) {
-    if (by_family_.size() <= static_cast<size_t>(family)) by_family_.resize(family + 1);
-    by_family_[family].push(candidate);
+  void Add(PipelineOrder order, const Candidate& candidate) {
+    const auto family = static_cast<size_t>(order);
+    if (by_order_.size() <= family) by_order_.resize(family + 1);
+    by_order_[family].push(candidate);
     ++size_;
   }
   size_t size() const { return size_; }
 
-  // The least of all; infinity where none waits.
-  double LeastBound() const {
+  // The least of those with schedules up to a class; infinity where none waits.
+  double LeastBound(ScheduleClass last) const {
     double least = kInfinity;
-    for (const Heap& heap : by_family_) {
-      if (!heap.empty()) least = std::min(least, heap.top().bound);
+    for (size_t order = 0; order < by_order_.size(); ++order) {
+      const Heap& heap = by_order_[order];
+      if (!heap.empty() && IsUpTo(last, order)) least = std::min(least, heap.top().bound);
     }
     return least;
   }
 
-  // The next one whose bound is below that; nothing where none is.
-  std::optional<size_t> Take(double bound) {
-    for (size_t tried = 0; tried < by_family_.size(); ++tried) {
-      Heap& heap = by_family_[turn_];
-      turn_ = (turn_ + 1) % by_family_.size();
-      if (heap.empty() || heap.top().bound >= bound) continue;
+  // The next one with a schedule up to a class whose bound is below that; nothing where none is.
+  std::optional<size_t> Take(ScheduleClass last, double bound) {
+    for (size_t tried = 0; tried < by_order_.size(); ++tried) {
+      const size_t order = turn_;
+      turn_ = (turn_ + 1) % by_order_.size();
+      Heap& heap = by_order_[order];
+      if (!IsUpTo(last, order) || heap.empty() || heap.top().bound >= bound) continue;
       const size_t index = heap.top().index;
       heap.pop();
       --size_;
@@ -65,7 +72,12 @@ class Queue {
 
  private:
   using Heap = std::priority_queue<Candidate>;
-  std::vector<Heap> by_family_;
+
+  static bool IsUpTo(ScheduleClass last, size_t order) {
+    return ClassOf(static_cast<PipelineOrder>(order)) <= last;
+  }
+
+  std::vector<Heap> by_order_;
   size_t turn_ = 0;
   size_t size_ = 0;
 };
@@ -81,8 +93,9 @@ class Search {
     for (size_t wave = 1; findings_.MayGoOn(); wave = std::min(2 * wave, kMostOfAWave)) {
       EnumerateWhatMayBeLeast();
       const std::vector<size_t> taken = TakeWave(findings_.Room(wave));
-      if (taken.empty()) break;
+      if (taken.empty() && looks_at_ == ScheduleClass::kOther) break;
       Evaluate(taken);
+      if (taken.empty() || IsTimeForOthers()) looks_at_ = ScheduleClass::kOther;
       findings_.Report(static_cast<int64_t>(queue_.size()), findings_.best_score(),
                        std::min(LeastUnseen(), findings_.best_score()));
     }
@@ -91,17 +104,29 @@ class Search {
 
  private:
   double LeastUnseen() const {
-    return std::min(queue_.LeastBound(), space_.BoundOfRest().value_or(kInfinity));
+    return std::min(queue_.LeastBound(ScheduleClass::kOther),
+                    space_.BoundOfRest().value_or(kInfinity));
   }
 
-  // Enumerates while a plan that is not enumerated yet may score less than all that wait, and
-  // be kept. A budget ends it where some wait.
+  bool IsTimeForOthers() const {
+    const SearchResult& result = findings_.result();
+    const int64_t last = result.curve.empty() ? 0 : result.curve.back().evaluations;
+    return result.evaluated >= std::max(kLeastEvaluations, kPatience * last);
+  }
+
   void EnumerateWhatMayBeLeast() {
-    while (const std::optional<double> rest = space_.BoundOfRest()) {
-      if (*rest > queue_.LeastBound() || *rest >= findings_.WorstKept()) return;
+    EnumerateWhatMayBeLeast(ScheduleClass::kUsual);
+    if (looks_at_ == ScheduleClass::kOther) EnumerateWhatMayBeLeast(ScheduleClass::kOther);
+  }
+
+  // Enumerates while a plan of this class that is not enumerated yet may score less than all
+  // that wait, and be kept. A budget ends it where some wait.
+  void EnumerateWhatMayBeLeast(ScheduleClass schedules) {
+    while (const std::optional<double> rest = space_.BoundOfRest(schedules)) {
+      if (*rest > queue_.LeastBound(looks_at_) || *rest >= findings_.WorstKept()) return;
       if (queue_.size() > 0 && findings_.IsSpent()) return;
       const size_t before = space_.size();
-      space_.EnumerateMore();
+      space_.EnumerateMore(schedules);
       QueueFrom(before);
     }
   }
@@ -109,7 +134,7 @@ class Search {
   void QueueFrom(size_t from) {
     for (size_t i = from; i < space_.size(); ++i) {
       const double bound = space_.Bound(i);
-      if (bound < kInfinity) queue_.Add(space_.Family(i), {i, bound});
+      if (bound < kInfinity) queue_.Add(space_.Order(i), {i, bound});
     }
   }
 
@@ -117,7 +142,7 @@ class Search {
   std::vector<size_t> TakeWave(size_t most) {
     std::vector<size_t> wave;
     while (wave.size() < most) {
-      const std::optional<size_t> next = queue_.Take(findings_.WorstKept());
+      const std::optional<size_t> next = queue_.Take(looks_at_, findings_.WorstKept());
       if (!next) break;
       const MemoryNeed memory = space_.LeastMemory(*next);
       if (memory.Share() <= 1) {
@@ -168,6 +193,7 @@ class Search {
   PlanSpace& space_;
   Findings findings_;
   Queue queue_;
+  ScheduleClass looks_at_ = ScheduleClass::kUsual;  // and at those before it
 };
 
 }  // namespace

@@ -8,9 +8,11 @@
 namespace stagecraft {
 
 // Enumerates and evaluates plans from the least bound upwards until no other can score less
-// than the worst plan to return. Families of the space (PlanSpace::Family) take turns, each by
-// its own bounds. A plan that the bound's memory rules out is never evaluated. At least one
-// wave is evaluated, whatever the budget. The problem must have no FindErrors(). Runs on all
+// than the worst plan to return. Plans with usual schedules come first, alone until more of them
+// hardly help: so a search with further schedules to choose from finds, of the same budget, no
+// worse plan than one without. Then schedules take turns, each by its own bounds. A plan that
+// the bound's memory rules out is never evaluated. At least one wave is evaluated, whatever the
+// budget. The problem must have no FindErrors(). Runs on all
 // cores; without a budget of seconds the answer is the same on any number of them.
 //
 // Cost: of n enumerated plans a bound each, n log n to order them, and an evaluation for

@@ -27,15 +27,15 @@ class Joined : public PlanSpace {
   }
 
   size_t size() const override { return members_.size(); }
-  std::optional<double> BoundOfRest() const override {
-    const std::optional<size_t> least = LeastSpace();
-    return least ? spaces_[*least]->BoundOfRest() : std::nullopt;
+  std::optional<double> BoundOfRest(ScheduleClass schedules) const override {
+    const std::optional<size_t> least = LeastSpace(schedules);
+    return least ? spaces_[*least]->BoundOfRest(schedules) : std::nullopt;
   }
-  void EnumerateMore() override {
-    const std::optional<size_t> least = LeastSpace();
+  void EnumerateMore(ScheduleClass schedules) override {
+    const std::optional<size_t> least = LeastSpace(schedules);
     if (!least) return;
     const size_t before = spaces_[*least]->size();
-    spaces_[*least]->EnumerateMore();
+    spaces_[*least]->EnumerateMore(schedules);
     Take(*least, before);
   }
   std::string name() const override { return name_; }
@@ -50,7 +50,9 @@ class Joined : public PlanSpace {
   std::string Describe(size_t index) const override {
     return Of(index).Describe(members_[index].index);
   }
-  int Family(size_t index) const override { return Of(index).Family(members_[index].index); }
+  PipelineOrder Order(size_t index) const override {
+    return Of(index).Order(members_[index].index);
+  }
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
     std::vector<std::unique_ptr<PlanSpace>> under;
     for (const std::unique_ptr<PlanSpace>& space : spaces_) under.push_back(space->Under(other));
@@ -61,11 +63,11 @@ class Joined : public PlanSpace {
   PlanSpace& Of(size_t index) const { return *spaces_[members_[index].space]; }
 
   // The first of those whose rest may have the least score; nothing where none has a rest.
-  std::optional<size_t> LeastSpace() const {
+  std::optional<size_t> LeastSpace(ScheduleClass schedules) const {
     std::optional<size_t> least;
     double bound = 0;
     for (size_t space = 0; space < spaces_.size(); ++space) {
-      const std::optional<double> own = spaces_[space]->BoundOfRest();
+      const std::optional<double> own = spaces_[space]->BoundOfRest(schedules);
       if (!own || (least && *own >= bound)) continue;
       least = space;
       bound = *own;

@@ -18,6 +18,29 @@ double LeastScore(const SearchProblem& problem, Duration least_time,
   return 0;
 }
 
+namespace {
+
+// The class of which a plan that is not enumerated yet may score least; nothing once all are.
+std::optional<ScheduleClass> LeastClass(const PlanSpace& space) {
+  const std::optional<double> usual = space.BoundOfRest(ScheduleClass::kUsual);
+  const std::optional<double> other = space.BoundOfRest(ScheduleClass::kOther);
+  if (!other || (usual && *usual <= *other)) {
+    return usual ? std::optional(ScheduleClass::kUsual) : std::nullopt;
+  }
+  return ScheduleClass::kOther;
+}
+
+}  // namespace
+
+std::optional<double> PlanSpace::BoundOfRest() const {
+  const std::optional<ScheduleClass> least = LeastClass(*this);
+  return least ? BoundOfRest(*least) : std::nullopt;
+}
+
+void PlanSpace::EnumerateMore() {
+  if (const std::optional<ScheduleClass> least = LeastClass(*this)) EnumerateMore(*least);
+}
+
 void PlanSpace::EnumerateAll() {
   while (BoundOfRest()) EnumerateMore();
 }

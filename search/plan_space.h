@@ -33,11 +33,12 @@ class PlanSpace {
 
   // Of the plans that are enumerated so far; a plan keeps its number.
   virtual size_t size() const = 0;
-  // No plan that is not enumerated yet scores less; nothing once all are.
-  virtual std::optional<double> BoundOfRest() const { return std::nullopt; }
-  // Enumerates some more plans, those that BoundOfRest() speaks of first. Does nothing once all
-  // are. Takes some milliseconds at most.
-  virtual void EnumerateMore() {}
+  // No plan with schedules of this class that is not enumerated yet scores less; nothing once
+  // all are.
+  virtual std::optional<double> BoundOfRest(ScheduleClass) const { return std::nullopt; }
+  // Enumerates some more of these plans, the ones with the least bound first. Does nothing once
+  // all are enumerated. Takes some milliseconds at most.
+  virtual void EnumerateMore(ScheduleClass) {}
   // In words: "plans of equal stages".
   virtual std::string name() const = 0;
   // No more than its step takes; Duration::Max() where it cannot be made.
@@ -51,12 +52,15 @@ class PlanSpace {
   virtual Plan Make(size_t index) const = 0;
   // The choices, a few words each.
   virtual std::string Describe(size_t index) const = 0;
-  // Plans whose bounds are equally tight have the same number: plans of one order of passes.
-  virtual int Family(size_t index) const = 0;
+  // Its schedule. Bounds of plans with one schedule are about equally tight.
+  virtual PipelineOrder Order(size_t index) const = 0;
   // The plans that are enumerated so far, by the same numbers, with bounds for a problem that
   // differs in its cost model alone. This space outlives it and is not enumerated further.
   virtual std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const = 0;
 
+  // The same of plans with any schedule.
+  std::optional<double> BoundOfRest() const;
+  void EnumerateMore();
   void EnumerateAll();
   // No more than CostOf() its step.
   double LeastCost(size_t index);

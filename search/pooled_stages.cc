@@ -20,6 +20,8 @@ namespace {
 // What is enumerated, whatever the cost model.
 using PooledPlans = std::shared_ptr<std::vector<PooledPlan>>;
 
+constexpr PipelineOrder kOrder = PipelineOrder::kOneForwardOneBackward;  // of all these plans
+
 class PooledStages : public PlanSpace {
  public:
   // Blocks are shared out as `base` does it; nullptr: by the problem's own costs.
@@ -41,11 +43,12 @@ class PooledStages : public PlanSpace {
   }
 
   size_t size() const override { return all_->size(); }
-  std::optional<double> BoundOfRest() const override {
+  std::optional<double> BoundOfRest(ScheduleClass schedules) const override {
+    if (schedules != ClassOf(kOrder)) return std::nullopt;
     return rest_.empty() ? std::nullopt : std::optional(rest_.top().least_score);
   }
-  void EnumerateMore() override {
-    if (rest_.empty()) return;
+  void EnumerateMore(ScheduleClass schedules) override {
+    if (rest_.empty() || schedules != ClassOf(kOrder)) return;
     PooledPlan next = std::move(waiting_[rest_.top().index]);
     rest_.pop();
     if (!next.runs.empty()) {
@@ -59,9 +62,7 @@ class PooledStages : public PlanSpace {
     }
   }
   std::string name() const override { return "plans of stages in pools"; }
-  int Family(size_t) const override {
-    return static_cast<int>(PipelineOrder::kOneForwardOneBackward);
-  }
+  PipelineOrder Order(size_t) const override { return kOrder; }
 
   Duration LeastTime(size_t index) override {
     const PooledPlan& plan = (*all_)[index];

@@ -27,6 +27,12 @@ const char* Name(Objective objective) {
   return kNames[static_cast<int>(objective)];
 }
 
+ScheduleClass ClassOf(PipelineOrder order) {
+  const bool is_usual =
+      std::find(std::begin(kUsualOrders), std::end(kUsualOrders), order) != std::end(kUsualOrders);
+  return is_usual ? ScheduleClass::kUsual : ScheduleClass::kOther;
+}
+
 SearchProblem WithModel(const SearchProblem& problem, const CostModel& model) {
   return {.workload = problem.workload,
           .cluster = problem.cluster,

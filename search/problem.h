@@ -30,11 +30,18 @@ const char* Name(Objective objective);
 // devices.
 enum class DeviceCounts { kAll, kHalves, kAny };
 
+// Schedules that are tried where none is asked for, 1F1B and interleaved 1F1B, and all others.
+enum class ScheduleClass { kUsual, kOther };
+inline constexpr ScheduleClass kScheduleClasses[] = {ScheduleClass::kUsual, ScheduleClass::kOther};
+inline constexpr PipelineOrder kUsualOrders[] = {PipelineOrder::kOneForwardOneBackward,
+                                                 PipelineOrder::kInterleaved};
+ScheduleClass ClassOf(PipelineOrder order);
+
 // What to choose from; of a list that is empty, everything that can be lowered.
 struct Choices {
   std::vector<int> tensor, context, expert, pipeline, chunks;
   std::vector<int64_t> micro_batches;  // samples
-  std::vector<PipelineOrder> orders;   // empty: 1f1b, interleaved where there are chunks
+  std::vector<PipelineOrder> orders;   // empty: kUsualOrders
   std::vector<Recompute> recomputes;
   std::vector<int> zeros;
   // As of ParseRankOrder(); empty: kDefaultRankOrder and kStagesFirstRankOrder.

@@ -11,8 +11,11 @@
 namespace stagecraft {
 
 std::vector<PipelineOrder> OrdersToTry(const SearchProblem& problem) {
-  return Or(problem.choices.orders,
-            {PipelineOrder::kOneForwardOneBackward, PipelineOrder::kInterleaved});
+  std::vector<PipelineOrder> orders =
+      Or(problem.choices.orders, {std::begin(kUsualOrders), std::end(kUsualOrders)});
+  std::sort(orders.begin(), orders.end());
+  orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
+  return orders;
 }
 
 std::optional<PipelineOrder> OrderOfOneStage(const SearchProblem& problem) {

@@ -16,7 +16,8 @@ inline constexpr int kMostTensor = 64;
 inline constexpr int64_t kMostMicroBatch = 16;
 inline constexpr int kMostChunks = 16;
 
-// The problem's choices or, where it leaves them open, the usual ones.
+// The problem's choices or, where it leaves them open, the usual ones; schedules in the order of
+// their enumeration, each once.
 std::vector<PipelineOrder> OrdersToTry(const SearchProblem& problem);
 // The one that is tried where there is one stage: 1F1B or, where that is no choice, the first
 // that takes one chunk.
@@ -28,11 +29,12 @@ std::vector<int64_t> MicroBatchesToTry(const SearchProblem& problem);
 std::vector<int> ExpertsToTry(const SearchProblem& problem);
 
 // Plans of equal stages and replicas that share what costs most to tell apart: so many
-// devices, the first of a list, in a pipeline of so many stages.
+// devices, the first of a list, in a pipeline of so many stages, with schedules of one class.
 struct DegreeFamily {
   int devices = 0;
   int tensor = 1, context = 1, pipeline = 1, data = 1;
   bool splits_tokens = false;  // sequence parallelism
+  ScheduleClass schedules = ScheduleClass::kUsual;
 };
 
 // What one plan of a family chooses besides; a few bytes, since there are millions.

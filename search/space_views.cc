@@ -12,8 +12,10 @@ class Remembered : public PlanSpace {
   explicit Remembered(PlanSpace& space) : PlanSpace(space.problem()), space_(space) {}
 
   size_t size() const override { return space_.size(); }
-  std::optional<double> BoundOfRest() const override { return space_.BoundOfRest(); }
-  void EnumerateMore() override { space_.EnumerateMore(); }
+  std::optional<double> BoundOfRest(ScheduleClass schedules) const override {
+    return space_.BoundOfRest(schedules);
+  }
+  void EnumerateMore(ScheduleClass schedules) override { space_.EnumerateMore(schedules); }
   std::string name() const override { return space_.name(); }
   Duration LeastTime(size_t index) override {
     if (times_.size() <= index) times_.resize(size(), kUnknown);
@@ -30,7 +32,7 @@ class Remembered : public PlanSpace {
   std::vector<int> GroupDevices(size_t index) const override { return space_.GroupDevices(index); }
   Plan Make(size_t index) const override { return space_.Make(index); }
   std::string Describe(size_t index) const override { return space_.Describe(index); }
-  int Family(size_t index) const override { return space_.Family(index); }
+  PipelineOrder Order(size_t index) const override { return space_.Order(index); }
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
     return space_.Under(other);
   }

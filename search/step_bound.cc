@@ -80,10 +80,13 @@ Duration StepBound::StepTime(const PlanDegrees& degrees) {
   return longest;
 }
 
-Duration StepBound::LeastPass(PlanDegrees degrees) {
+Duration StepBound::LeastPass(PlanDegrees degrees, ScheduleClass schedules) {
   const std::vector<PipelineOrder> orders = OrdersToTry(problem_);
+  const auto pairs_passes = [&](PipelineOrder order) {
+    return ClassOf(order) == schedules && PairsPasses(order);
+  };
   const bool may_hide =
-      std::any_of(orders.begin(), orders.end(), PairsPasses) || places_.MayLieElsewhere(degrees);
+      std::any_of(orders.begin(), orders.end(), pairs_passes) || places_.MayLieElsewhere(degrees);
   Duration least = Duration::Max();
   for (const Recompute recompute : RecomputesToTry(problem_)) {
     degrees.recompute = recompute;
@@ -100,7 +103,8 @@ Duration StepBound::LeastPass(PlanDegrees degrees) {
 
 const std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily& family) {
   const auto [entry, is_new] =
-      pass_times_.try_emplace({family.tensor, family.context, family.splits_tokens});
+      pass_times_.try_emplace({family.tensor, family.context, family.splits_tokens,
+                               static_cast<int>(family.schedules)});
   if (!is_new) return entry->second;
   PlanDegrees degrees = problem_.given;
   degrees.tensor = family.tensor;
@@ -116,7 +120,7 @@ const std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily&
       degrees.data = SharingReplicas(expert, family.context);
       const int64_t model = int64_t{family.tensor} * family.context * degrees.data;
       if (model > static_cast<int64_t>(places_.devices().size())) continue;
-      least = std::min(least, LeastPass(degrees));
+      least = std::min(least, LeastPass(degrees, family.schedules));
     }
     entry->second.push_back({size, least == Duration::Max() ? Duration() : least});
   }

@@ -52,12 +52,13 @@ class StepBound {
     Duration time;
   };
   const std::vector<PassTimes>& PassesOf(const DegreeFamily& family);
-  Duration LeastPass(PlanDegrees degrees);
+  Duration LeastPass(PlanDegrees degrees, ScheduleClass schedules);
 
   const SearchProblem& problem_;
   ShardPlaces places_;
-  std::map<Key, std::vector<LayerTimes>> layer_times_;               // then by kind
-  std::map<std::array<int, 3>, std::vector<PassTimes>> pass_times_;  // by tensor, context, split
+  std::map<Key, std::vector<LayerTimes>> layer_times_;  // then by kind
+  // By tensor, context, split and schedules.
+  std::map<std::array<int, 4>, std::vector<PassTimes>> pass_times_;
 };
 
 }  // namespace stagecraft

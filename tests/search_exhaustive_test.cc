@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -260,6 +261,39 @@ TEST(SearchExhaustivelyTest, ABudgetGivesTheBestSoFarAndAnHonestBound) {
   const SearchResult none = Search(problem, options);
   EXPECT_EQ(none.evaluated, 0);
   EXPECT_FALSE(none.is_optimal);
+}
+
+// The best score of a search with so many evaluations; infinity where it finds no plan that fits.
+double BestWithin(const SearchProblem& problem, int64_t evaluations) {
+  SearchOptions options;
+  options.budget.evaluations = evaluations;
+  const SearchResult result = Search(problem, options);
+  return result.plans.empty() ? std::numeric_limits<double>::infinity() : result.plans[0].score;
+}
+
+// A search whose budget ends among the usual schedules has not looked at the others, and one
+// that goes on has found the best of the usual ones before.
+TEST(SearchExhaustivelyTest, MoreSchedulesAreNeverWorseThanTheUsualOnesOnTheSameBudget) {
+  int better = 0;
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    const auto small = MakeSmallProblem(Random(seed), 0.3 + 0.1 * static_cast<double>(seed % 4));
+    const MemoModel memo(small->model);
+    SearchProblem usual = small->Ask(memo);
+    usual.choices.context = {1};
+    usual.choices.zeros = {1};
+    SearchProblem some = usual, all = usual;
+    some.choices.orders = {PipelineOrder::kDualPipe, PipelineOrder::kInterleaved,
+                           PipelineOrder::kOneForwardOneBackward};
+    all.choices.orders.assign(std::begin(kOrders), std::end(kOrders));
+    for (const int64_t evaluations : {1, 4, 16, 64, 256, 512}) {
+      const double best = BestWithin(usual, evaluations);
+      const double best_of_all = BestWithin(all, evaluations);
+      EXPECT_LE(BestWithin(some, evaluations), best) << seed << ' ' << evaluations;
+      EXPECT_LE(best_of_all, best) << seed << ' ' << evaluations;
+      better += best_of_all < best ? 1 : 0;
+    }
+  }
+  EXPECT_GT(better, 0);  // the others come to be looked at
 }
 
 }  // namespace
