@@ -10,7 +10,7 @@
 #include "search/plan_space.h"
 #include "search/space.h"
 #include "search/step_bound.h"
-#include "sim/placed_plan.h"
+#include "sim/make_plan.h"
 
 namespace stagecraft {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "search/space.h"
 #include "sim/cluster.h"
+#include "sim/make_plan.h"
 #include "sim/stage_order.h"
 #include "sim/topology/interconnect_spec.h"
 
@@ -95,7 +96,7 @@ std::vector<ShardPlaces::Place> ShardPlaces::FindPlaces(const PlanDegrees& degre
   std::set<int> begins;  // within a domain
   for (int stage = 0; stage < all.pipeline; ++stage) {
     for (int first = 0; first < all.data; first += sharing) {
-      const int rank = PlacedDevices(all, stage, first)[0];
+      const int rank = ReplicaRanks(all, stage, first)[0];
       if (domain_devices_ > 0 && !begins.insert(rank % domain_devices_).second) continue;
       Place place{ReplicasFrom(all, stage, first), 0};
       for (; place.replica < sharing; ++place.replica) {
@@ -113,7 +114,7 @@ std::vector<std::vector<int>> ShardPlaces::ReplicasFrom(const PlanDegrees& degre
                                                         int replica) const {
   std::vector<std::vector<int>> replicas;
   for (int r = 0; r < SharingReplicas(degrees); ++r) {
-    std::vector<int>& own = replicas.emplace_back(PlacedDevices(degrees, stage, replica + r));
+    std::vector<int>& own = replicas.emplace_back(ReplicaRanks(degrees, stage, replica + r));
     for (int& rank : own) rank = devices_[rank];
   }
   return replicas;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/make_plan.h"
 #include "sim/pipeline/chunk_map.h"
 #include "sim/schedule.h"
 

@@ -5,6 +5,7 @@
 
 #include "costmodel/divide.h"
 #include "sim/lowering.h"
+#include "sim/make_plan.h"
 #include "sim/memory/model_states.h"
 
 namespace stagecraft {

@@ -5,6 +5,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/divide.h"
+#include "sim/make_plan.h"
 #include "sim/plan.h"
 
 namespace stagecraft {

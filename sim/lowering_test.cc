@@ -9,6 +9,7 @@
 
 #include "costmodel/check.h"
 #include "sim/lowering_testing.h"
+#include "sim/make_plan.h"
 #include "sim/test_decoders.h"
 
 namespace stagecraft {

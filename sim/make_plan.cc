@@ -1,8 +1,10 @@
+#include "sim/make_plan.h"
+
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "costmodel/check.h"
-#include "sim/plan.h"
 #include "sim/recomputed_layers.h"
 
 namespace stagecraft {
@@ -32,44 +34,43 @@ RankStrides StridesOf(const PlanDegrees& d) {
   return strides;
 }
 
-// Devices of (dp, pp): tensor index fastest, then context.
-std::vector<int> DevicesOf(const PlanDegrees& d, const RankStrides& strides, int data,
-                           int pipeline) {
-  std::vector<int> devices;
-  devices.reserve(static_cast<size_t>(d.context) * d.tensor);
+// Ranks of (dp, pp): tensor index fastest, then context.
+std::vector<int> RanksOf(const PlanDegrees& d, const RankStrides& strides, int data, int pipeline) {
+  std::vector<int> ranks;
+  ranks.reserve(static_cast<size_t>(d.context) * d.tensor);
   for (int cp = 0; cp < d.context; ++cp) {
     for (int tp = 0; tp < d.tensor; ++tp) {
-      devices.push_back(data * strides.data + pipeline * strides.pipeline + cp * strides.context +
-                        tp * strides.tensor);
+      ranks.push_back(data * strides.data + pipeline * strides.pipeline + cp * strides.context +
+                      tp * strides.tensor);
     }
   }
-  return devices;
+  return ranks;
 }
 
 // By replica of a stage.
-std::vector<std::vector<int>> StageDevices(const PlanDegrees& d, const RankStrides& strides,
-                                           int stage) {
+std::vector<std::vector<int>> StageRanks(const PlanDegrees& d, const RankStrides& strides,
+                                         int stage) {
   std::vector<std::vector<int>> replicas;
   if (d.stage_replicas.empty()) {
     for (int dp = 0; dp < d.data; ++dp) {
-      replicas.push_back(DevicesOf(d, strides, dp, stage));
+      replicas.push_back(RanksOf(d, strides, dp, stage));
     }
     return replicas;
   }
   const auto own = d.stage_replicas.begin() + stage;
-  int device = std::accumulate(d.stage_replicas.begin(), own, 0) * d.tensor * d.context;
+  int rank = std::accumulate(d.stage_replicas.begin(), own, 0) * d.tensor * d.context;
   for (int replica = 0; replica < *own; ++replica) {
     replicas.emplace_back(static_cast<size_t>(d.tensor) * d.context);
-    std::iota(replicas.back().begin(), replicas.back().end(), device);
-    device += d.tensor * d.context;
+    std::iota(replicas.back().begin(), replicas.back().end(), rank);
+    rank += d.tensor * d.context;
   }
   return replicas;
 }
 
 }  // namespace
 
-std::vector<int> PlacedDevices(const PlanDegrees& degrees, int stage, int replica) {
-  return DevicesOf(degrees, StridesOf(degrees), replica, stage);
+std::vector<int> ReplicaRanks(const PlanDegrees& degrees, int stage, int replica) {
+  return RanksOf(degrees, StridesOf(degrees), replica, stage);
 }
 
 void PlaceLayers(const std::vector<int>& part_layers, const ChunkMap& map, Plan& plan) {
@@ -84,7 +85,14 @@ void PlaceLayers(const std::vector<int>& part_layers, const ChunkMap& map, Plan&
   }
 }
 
-Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster& cluster) {
+Plan MakePlan(const PlanDegrees& degrees, const Workload& workload, const Cluster& cluster) {
+  std::vector<int> devices(cluster.device_count());
+  std::iota(devices.begin(), devices.end(), 0);
+  return MakePlanOn(devices, degrees, workload, cluster);
+}
+
+Plan MakePlanOn(std::span<const int> devices, const PlanDegrees& given, const Workload& workload,
+                const Cluster& cluster) {
   const PlanDegrees d = ResolveDegrees(given, cluster);
   const RankStrides strides = StridesOf(d);
   const ChunkMap map(PlacementOf(d), d.pipeline, d.chunks);
@@ -102,7 +110,13 @@ Plan MakePlan(const PlanDegrees& given, const Workload& workload, const Cluster&
     stage.context_parallel = d.context;
     stage.expert_parallel = d.expert;
     stage.replica_micro_batches = d.replica_micro_batches;
-    stage.replicas = StageDevices(d, strides, pp);
+    stage.replicas = StageRanks(d, strides, pp);
+    for (std::vector<int>& replica : stage.replicas) {
+      for (int& rank : replica) {
+        CHECK(static_cast<size_t>(rank) < devices.size());
+        rank = devices[rank];
+      }
+    }
   }
   ChooseRecomputedLayers(d, workload, plan);
   const std::vector<std::string> errors = FindErrors(plan, workload, cluster);

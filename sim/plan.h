@@ -119,22 +119,9 @@ struct PlanDegrees : StepOptions {
   std::vector<int> replica_micro_batches = {};
 };
 
-// Blocks per stage where the last one also holds the head: the stage with the
-// head gives blocks to the others until the fullest has least arithmetic; of equal
-// choices the one with most blocks beside the head; what does not divide goes to
-// later stages. At least two stages, and as many blocks.
-std::vector<int> BalancedBlocks(const Workload& workload, int64_t sequence, int stages);
-
 // Degrees with what is derived from others: data, zero and the like. Throws
 // InputError with the arithmetic where they do not go together.
 PlanDegrees ResolveDegrees(const PlanDegrees& degrees, const Cluster& cluster);
-// Layers of every part of a chain, in execution order, of resolved degrees; throws
-// InputError where some part would have none.
-std::vector<int> PartLayers(const PlanDegrees& degrees, const Workload& workload);
-// Gives the stages of a plan so many layers of each part of its chains (PartLayers()).
-void PlaceLayers(const std::vector<int>& part_layers, const ChunkMap& map, Plan& plan);
-// The devices of a replica of a stage, of resolved degrees.
-std::vector<int> PlacedDevices(const PlanDegrees& degrees, int stage, int replica);
 
 // Builds the plan that fills the whole cluster, but for devices that serve
 // (SyncOptions::servers). Throws InputError with the

@@ -12,6 +12,7 @@
 #include "costmodel/check.h"
 #include "search/layer_times.h"
 #include "search/pool_placement.h"
+#include "sim/make_plan.h"
 
 namespace stagecraft {
 namespace {
@@ -78,7 +79,7 @@ PlacedReplicas PlaceByRank(const PlanDraft& draft, const PlanDegrees& degrees) {
   PlacedReplicas placed(draft.stages.size());
   for (size_t s = 0; s < placed.size(); ++s) {
     for (int r = 0; r < degrees.data; ++r) {
-      placed[s].push_back(PlacedDevices(degrees, static_cast<int>(s), r));
+      placed[s].push_back(ReplicaRanks(degrees, static_cast<int>(s), r));
     }
   }
   return placed;

@@ -7,6 +7,7 @@
 #include "costmodel/check.h"
 #include "sim/classics.h"
 #include "sim/decoder.h"
+#include "sim/make_plan.h"
 #include "sim/plan.h"
 #include "tools/validation/completed_row.h"
 #include "tools/validation/row_facts.h"
