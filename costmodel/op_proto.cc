@@ -24,6 +24,13 @@ int64_t AtLeast(int64_t least, int64_t value, std::string_view path, const char*
   return value;
 }
 
+Duration Time(int64_t ns, std::string_view path, const char* field) {
+  if (ns < 0 || ns > kLongestTime.ns()) {
+    Fail(path, field, ns, fmt::format("from 0 to {}", kLongestTime.ns()));
+  }
+  return Duration::Nanoseconds(ns);
+}
+
 double FiniteNonnegative(double value, std::string_view path, const char* field) {
   if (!std::isfinite(value) || value < 0) Fail(path, field, value, "a finite number >= 0");
   return value;
@@ -39,8 +46,7 @@ Link ReadLink(FabricProto::LinkKind kind, int64_t latency_ns, double bytes_per_s
               std::string_view path, const char* prefix) {
   const std::string name(prefix);
   Link link;
-  link.latency =
-      Duration::Nanoseconds(AtLeast(0, latency_ns, path, (name + "_latency_ns").c_str()));
+  link.latency = Time(latency_ns, path, (name + "_latency_ns").c_str());
   link.bandwidth =
       Bandwidth(FiniteNonnegative(bytes_per_s, path, (name + "_bandwidth_bytes_per_s").c_str()));
   const bool is_specified = kind != FabricProto::LINK_KIND_UNSPECIFIED;
@@ -124,7 +130,7 @@ GradientSync SyncFromProto(const GradientSyncProto& proto, const Op& op, std::st
   sync.peers = ReadCount(is_gossip && ranks > 1, is_gossip ? std::max(0, ranks - 1) : 0,
                          proto.peers(), path, "peers");
   sync.serving = ReadCount(0, is_rolling ? ranks - 1 : 0, proto.serving(), path, "serving");
-  sync.timeout = Duration::Nanoseconds(AtLeast(0, proto.timeout_ns(), path, "timeout_ns"));
+  sync.timeout = Time(proto.timeout_ns(), path, "timeout_ns");
   if (static_cast<double>(sync.timeout.ns()) > (is_rolling ? kMaxNanoseconds : 0)) {
     Fail(path, "timeout_ns", proto.timeout_ns(),
          is_rolling ? fmt::format("at most {:g}", kMaxNanoseconds) : "0 but for rolling servers");
@@ -198,7 +204,7 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
   }
   op.use = static_cast<AttentionUse>(proto.use());
   op.bytes = Bytes(AtLeast(0, proto.bytes(), path, "bytes"));
-  op.profiled = Duration::Nanoseconds(AtLeast(0, proto.profiled_ns(), path, "profiled_ns"));
+  op.profiled = Time(proto.profiled_ns(), path, "profiled_ns");
   const double in_all = static_cast<double>(op.m) * static_cast<double>(op.profiled.ns());
   if (in_all > kMaxNanoseconds) {
     Fail(path, "profiled_ns", in_all, fmt::format("at most {:g} in all", kMaxNanoseconds));
@@ -241,14 +247,14 @@ OpProto ToProto(const Op& op) {
 
 Estimate EstimateFromProto(const EstimateProto& proto, std::string_view path) {
   Estimate estimate;
-  estimate.time = Duration::Nanoseconds(AtLeast(0, proto.time_ns(), path, "time_ns"));
+  estimate.time = Time(proto.time_ns(), path, "time_ns");
   if (!EstimateProto::Basis_IsValid(proto.basis()) ||
       proto.basis() == EstimateProto::BASIS_UNSPECIFIED) {
     Fail(path, "basis", static_cast<int>(proto.basis()), "what the estimate rests on");
   }
   estimate.basis = static_cast<Basis>(static_cast<int>(proto.basis()) - 1);
   estimate.spread = FiniteNonnegative(proto.spread(), path, "spread");
-  estimate.host = Duration::Nanoseconds(AtLeast(0, proto.host_ns(), path, "host_ns"));
+  estimate.host = Time(proto.host_ns(), path, "host_ns");
   if (!EstimateProto::Algorithm_IsValid(proto.algorithm())) {
     Fail(path, "algorithm", proto.algorithm(), "RING, TREE, NVLS or DIRECT");
   }

@@ -7,8 +7,7 @@ namespace stagecraft {
 namespace {
 
 Duration Scaled(Duration time, double share) {
-  return Duration::Nanoseconds(
-      static_cast<int64_t>(std::ceil(static_cast<double>(time.ns()) * share)));
+  return Duration::RoundedNanoseconds(std::ceil(static_cast<double>(time.ns()) * share));
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Units as types: a number never travels without what it counts.
 //
 // Times are whole nanoseconds, sizes whole bytes, so sums are exact and equal
-// on every machine. Only Duration::Seconds() and the quotients below round.
+// on every machine. Only Duration::Seconds(), RoundedNanoseconds() and the quotients below
+// round.
 // GB is 10^9 bytes, GiB is 2^30.
 #pragma once
 
@@ -12,36 +13,58 @@
 
 namespace stagecraft {
 
-// A span of time, in whole nanoseconds (up to 292 years).
+// A span of time, in whole nanoseconds. What would lie beyond Max() or Min(), 292 years either
+// way, is that limit: sums, differences and products never wrap around, whatever they are of.
+// A result at a limit says that the time is not known; what may be shown to anybody ends at
+// kLongestTime.
 class Duration {
  public:
   constexpr Duration() = default;
   static constexpr Duration Nanoseconds(int64_t ns) { return Duration(ns); }
-  // Rounds to the nearest nanosecond.
-  static Duration Seconds(double seconds) { return Duration(std::llround(seconds * 1e9)); }
+  // Both round to the nearest nanosecond; of NaN they make Max().
+  static Duration Seconds(double seconds) { return RoundedNanoseconds(seconds * 1e9); }
+  static Duration RoundedNanoseconds(double ns) {
+    constexpr double kBeyond = 9223372036854775808.0;  // 2^63, the first that does not fit
+    if (!(ns < kBeyond)) return Max();
+    return ns > -kBeyond ? Duration(std::llround(ns)) : Min();
+  }
   static constexpr Duration Max() { return Duration(std::numeric_limits<int64_t>::max()); }
+  static constexpr Duration Min() { return Duration(std::numeric_limits<int64_t>::min()); }
   constexpr int64_t ns() const { return ns_; }
   constexpr double seconds() const { return static_cast<double>(ns_) * 1e-9; }
   constexpr double ms() const { return static_cast<double>(ns_) * 1e-6; }
   constexpr double us() const { return static_cast<double>(ns_) * 1e-3; }
 
   friend constexpr auto operator<=>(Duration, Duration) = default;
-  friend constexpr Duration operator+(Duration a, Duration b) { return Duration(a.ns_ + b.ns_); }
-  friend constexpr Duration operator-(Duration a, Duration b) { return Duration(a.ns_ - b.ns_); }
-  friend constexpr Duration operator*(int64_t n, Duration d) { return Duration(n * d.ns_); }
-  constexpr Duration& operator+=(Duration d) {
-    ns_ += d.ns_;
-    return *this;
+  friend constexpr Duration operator+(Duration a, Duration b) {
+    Duration sum;
+    if (!__builtin_add_overflow(a.ns_, b.ns_, &sum.ns_)) [[likely]]
+      return sum;
+    return b.ns_ > 0 ? Max() : Min();
   }
-  constexpr Duration& operator-=(Duration d) {
-    ns_ -= d.ns_;
-    return *this;
+  friend constexpr Duration operator-(Duration a, Duration b) {
+    Duration difference;
+    if (!__builtin_sub_overflow(a.ns_, b.ns_, &difference.ns_)) [[likely]]
+      return difference;
+    return b.ns_ < 0 ? Max() : Min();
   }
+  friend constexpr Duration operator*(int64_t n, Duration d) {
+    Duration product;
+    if (!__builtin_mul_overflow(n, d.ns_, &product.ns_)) [[likely]]
+      return product;
+    return (n > 0) == (d.ns_ > 0) ? Max() : Min();
+  }
+  constexpr Duration& operator+=(Duration d) { return *this = *this + d; }
+  constexpr Duration& operator-=(Duration d) { return *this = *this - d; }
 
  private:
   explicit constexpr Duration(int64_t ns) : ns_(ns) {}
   int64_t ns_ = 0;
 };
+
+// 100 years: readers of files, the costs that a step is bound to and whoever shows a result
+// refuse what is longer, far below where a Duration ends.
+inline constexpr Duration kLongestTime = Duration::Nanoseconds(3'155'760'000'000'000'000);
 
 // A size or an amount of traffic, in whole bytes.
 class Bytes {

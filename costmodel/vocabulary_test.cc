@@ -10,16 +10,6 @@
 namespace stagecraft {
 namespace {
 
-TEST(UnitsTest, BytesOverBandwidthIsADuration) {
-  EXPECT_EQ(Bytes(50'000'000'000) / Bandwidth(50e9), Duration::Seconds(1));
-  EXPECT_EQ(FlopCount(2e12) / FlopRate(1e15), 2_ms);
-}
-
-TEST(UnitsTest, SecondsRoundsToTheNearestNanosecond) {
-  EXPECT_EQ(Duration::Seconds(1.4e-9), 1_ns);
-  EXPECT_EQ(Duration::Seconds(1.6e-9), 2_ns);
-}
-
 TEST(OpTest, GemmCountsAMultiplyAddAsTwo) {
   const Op op = Op::Gemm(DType::kBf16, 2, 3, 5);
   EXPECT_EQ(op.Flops().count(), 60);

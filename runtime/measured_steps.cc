@@ -21,7 +21,7 @@ Duration SigmaOf(const std::vector<Timeline>& timelines, TaskId task) {
     mean += delta / ++count;
     squares += delta * (own - mean);
   }
-  return Duration::Nanoseconds(std::llround(std::sqrt(squares / (count - 1))));
+  return Duration::RoundedNanoseconds(std::sqrt(squares / (count - 1)));
 }
 
 }  // namespace

@@ -16,15 +16,21 @@ namespace {
 
 // Of shares that are sums of rounded numbers.
 constexpr double kRounding = 1e-9;
-constexpr double kLongestStep = 100 * 365.25 * 86400;  // seconds
 
 using Errors = std::vector<std::string>;
 
 void FindTimeErrors(const Evaluation& e, Errors& errors) {
   const double step = e.step_time.seconds();
-  if (!(step > 0 && step <= kLongestStep)) {
+  if (e.step_time <= Duration() || e.step_time > kLongestTime) {
     errors.push_back(fmt::format("the step takes {:.3g} s", step));
     return;
+  }
+  for (const auto& [name, time] : std::vector<std::pair<const char*, Duration>>{
+           {"four steps of five may take up to", e.step_time_high},
+           {"without messages that meet the step takes", e.unshared_time},
+           {"devices wait for hosts", e.profile.host_wait}}) {
+    if (time >= Duration() && time <= kLongestTime) continue;
+    errors.push_back(fmt::format("{} {:.3g} s", name, time.seconds()));
   }
   const double slack = step * kRounding;  // the three are rounded each for itself
   if (e.step_time_low < Duration() || e.step_time_low.seconds() > step + slack ||

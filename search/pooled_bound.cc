@@ -1,6 +1,7 @@
 #include "search/pooled_bound.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -48,8 +49,8 @@ Duration PooledBound::StepTime(const PooledPlan& plan, const Reference& referenc
   const auto micro_batches =
       static_cast<double>(problem_.given.global_batch / plan.data / plan.micro_batch);
   if (!(speed > 0)) return Duration::Max();
-  return Duration::Nanoseconds(
-      static_cast<int64_t>(kRounding * micro_batches * reference.all_ns / speed));
+  return Duration::RoundedNanoseconds(
+      std::floor(kRounding * micro_batches * reference.all_ns / speed));
 }
 
 Duration PooledBound::OfFamily(const PooledPlan& family) const {

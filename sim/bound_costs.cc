@@ -27,29 +27,26 @@ Duration EndOfBlock(const Schedule& schedule, BlockId block, std::span<const Est
 
 // Sums of times stay far within what a Duration holds.
 void CheckSum(const Schedule& schedule, const BoundCosts& costs, const Cluster& cluster) {
-  constexpr double kLongest = 100 * 365.25 * 86400;
-  double most = 0;  // of one task; what did not fit into a Duration rolled over
-  for (const std::vector<Estimate>& estimates : costs.estimates) {
-    for (const Estimate& estimate : estimates) {
-      const double own = estimate.time.seconds();
-      most = std::max(most, own < 0 ? 2 * kLongest : own);
-    }
-  }
+  Duration most;  // of one task
   for (const std::vector<BlockTimes>& blocks : costs.blocks) {
-    for (const BlockTimes& times : blocks) most = std::max(most, times.FromIdle().seconds());
+    for (const BlockTimes& times : blocks) most = std::max(most, times.FromIdle());
   }
-  if (most * schedule.task_count() <= kLongest) return;
-  double seconds = most;
-  for (TaskId task = 0; task < schedule.task_count() && seconds <= kLongest; ++task) {
-    seconds += costs.TaskTimes(schedule, task).FromIdle().seconds();
+  if (schedule.task_count() * most <= kLongestTime) return;
+  Duration sum;
+  for (TaskId task = 0; task < schedule.task_count() && sum <= kLongestTime; ++task) {
+    sum += costs.TaskTimes(schedule, task).FromIdle();
   }
-  if (seconds <= kLongest) return;
+  CheckStepTime(sum, cluster);
+}
+
+}  // namespace
+
+void CheckStepTime(Duration time, const Cluster& cluster) {
+  if (time <= kLongestTime) return;
   throw InputError(cluster.name() +
                    ": the step would take more than 100 years, want faster devices and links or "
                    "less work");
 }
-
-}  // namespace
 
 BlockTimes TimesOf(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates) {
   BlockTimes times;

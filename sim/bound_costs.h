@@ -39,7 +39,11 @@ struct BoundCosts {
   const CollectiveMethod& MethodOf(const Schedule& schedule, TaskId task) const;
 };
 
-// One batched Predict() per kind of device.
+// One batched Predict() per kind of device. Throws InputError where the tasks would take more
+// than kLongestTime, one after another.
 BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const CostModel& model);
+
+// Throws InputError where a step of that length is longer than kLongestTime.
+void CheckStepTime(Duration time, const Cluster& cluster);
 
 }  // namespace stagecraft

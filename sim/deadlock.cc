@@ -51,7 +51,8 @@ std::string ExplainDeadlock(const Schedule& schedule, std::span<const int32_t> w
     task = FindBlocker(schedule, task, waits, predecessors);
   }
   if (task < 0) {
-    return "stopped: " + TaskName(schedule, path.back()) + " is on a lane whose rate stays 0";
+    return "stopped: " + TaskName(schedule, path.back()) +
+           " never ends: the rate of a lane that it is on stays 0, or next to it";
   }
   constexpr size_t kLongestShown = 12;
   std::string text = "deadlock: " + TaskName(schedule, task);

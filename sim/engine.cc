@@ -1,14 +1,13 @@
 #include "sim/engine.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace stagecraft {
 namespace {
 
-constexpr int32_t kDone = -1;  // in waits_
-constexpr int64_t kNever = Duration::Max().ns();
+constexpr int32_t kDone = -1;                     // in waits_
+constexpr int64_t kNever = Duration::Max().ns();  // also of what takes 292 years
 
 }  // namespace
 
@@ -46,8 +45,8 @@ void Engine::RunFixed() {
     ready_.pop_back();
     now_ = end_[task].ns();
     if (!start_.empty()) start_[task] = end_[task];
-    const int64_t delay = launches_.empty() ? 0 : HostDelay(task);
-    end_[task] = Duration::Nanoseconds(now_ + delay) + durations_[task];
+    const Duration delay = launches_.empty() ? Duration() : HostDelay(task);
+    end_[task] = Duration::Nanoseconds(now_) + delay + durations_[task];
     const auto release = [&](TaskId next) {
       end_[next] = std::max(end_[next], end_[task]);
       Release(next);
@@ -106,7 +105,7 @@ void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> chang
   start_.clear();
   if (rates_vary_ || !launches_.empty() || traffic_ != nullptr) start_.resize(tasks);
   launched_.assign(launches_.size(), Duration());
-  if (!launches_.empty()) host_free_.assign(schedule.lane_count(), 0);
+  if (!launches_.empty()) host_free_.assign(schedule.lane_count(), Duration());
   if (rates_vary_) {
     running_.assign(schedule.lane_count(), -1);
     lane_rate_.assign(schedule.lane_count(), 1.0);
@@ -125,32 +124,30 @@ void Engine::Start(TaskId task) {
     traffic_->Start(task, Duration::Nanoseconds(now_));
     return;
   }
-  const int64_t begin = now_ + (launches_.empty() ? 0 : HostDelay(task));
-  int64_t end = begin + durations_[task].ns();
+  const Duration begin =
+      Duration::Nanoseconds(now_) + (launches_.empty() ? Duration() : HostDelay(task));
+  Duration end = begin + durations_[task];
   if (rates_vary_) {
     for (const Lane lane : schedule_->lanes(task)) running_[Index(lane)] = task;
     work_left_[task] = static_cast<double>(durations_[task].ns());
-    work_seen_[task] = begin;
+    work_seen_[task] = begin.ns();
     const double rate = Rate(task);
-    if (rate == 0) {
-      end_[task] = Duration::Max();
-      return;
-    }
-    if (rate != 1) end = begin + std::llround(work_left_[task] / rate);
+    if (rate != 1) end = begin + Duration::RoundedNanoseconds(work_left_[task] / rate);
   }
-  end_[task] = Duration::Nanoseconds(end);
-  events_.Push(end, task);
+  end_[task] = end;
+  if (end.ns() < kNever) events_.Push(end.ns(), task);
 }
 
 // How long the device waits for the launches of a task that starts now.
-int64_t Engine::HostDelay(TaskId task) {
+Duration Engine::HostDelay(TaskId task) {
   const Launch& launch = launches_[task];
-  if (launch.total == Duration()) return 0;
-  int64_t host = launch.waits ? now_ : 0;
+  if (launch.total == Duration()) return {};
+  const Duration now = Duration::Nanoseconds(now_);
+  Duration host = launch.waits ? now : Duration();
   for (const Lane lane : schedule_->lanes(task)) host = std::max(host, host_free_[Index(lane)]);
-  launched_[task] = Duration::Nanoseconds(host) + launch.total;
-  for (const Lane lane : schedule_->lanes(task)) host_free_[Index(lane)] = launched_[task].ns();
-  return std::max<int64_t>(0, host + launch.lead.ns() - now_);
+  launched_[task] = host + launch.total;
+  for (const Lane lane : schedule_->lanes(task)) host_free_[Index(lane)] = launched_[task];
+  return std::max(Duration(), host + launch.lead - now);
 }
 
 // Runs the traffic to the first instant that ends a task, no later than `limit`.
@@ -197,13 +194,11 @@ void Engine::Apply(const RateChange& change) {
   work_left_[task] -= old_rate * static_cast<double>(begin - work_seen_[task]);
   work_left_[task] = std::max(work_left_[task], 0.0);
   work_seen_[task] = begin;
-  const double rate = Rate(task);
-  const Duration end = rate == 0
-                           ? Duration::Max()
-                           : Duration::Nanoseconds(begin + std::llround(work_left_[task] / rate));
+  const Duration end =
+      Duration::Nanoseconds(begin) + Duration::RoundedNanoseconds(work_left_[task] / Rate(task));
   if (end == end_[task]) return;
   end_[task] = end;
-  if (rate != 0) events_.Push(end.ns(), task);
+  if (end.ns() < kNever) events_.Push(end.ns(), task);
 }
 
 }  // namespace stagecraft

@@ -77,7 +77,7 @@ class Engine {
   void Release(TaskId task) {
     if (--waits_[task] == 0) ready_.push_back(task);
   }
-  int64_t HostDelay(TaskId task);
+  Duration HostDelay(TaskId task);
   void Apply(const RateChange& change);
   double Rate(TaskId task) const;
 
@@ -94,7 +94,7 @@ class Engine {
   std::vector<int32_t> waits_;  // by task: what still holds it back
   std::vector<Duration> end_;   // of fixed durations: until a task starts, when it may
   // Only where there are launches:
-  std::vector<int64_t> host_free_;  // by lane, nanoseconds
+  std::vector<Duration> host_free_;  // by lane
   std::vector<Duration> launched_;
   // Only where tasks may take longer than their duration:
   std::vector<Duration> start_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -98,6 +99,50 @@ TEST(EngineTest, LaneStoppedForGoodIsExplained) {
   const Schedule schedule = s.Build();
   const RateChange outage[] = {{1_us, Lane(0), 0.0}};
   EXPECT_THROW(Engine().Run(schedule, std::vector{4_us}, {.changes = outage}), DeadlockError);
+}
+
+// At every rate a task ends no earlier than at the nominal one, or never.
+TEST(EngineTest, RatesNextToZeroNeverEndATaskBeforeItBegins) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(0), {a});
+  const Schedule schedule = s.Build();
+  for (int exponent = 0; exponent <= 323; ++exponent) {
+    for (const Duration change : {0_us, 1_us}) {
+      const RateChange slow[] = {{change, Lane(0), std::pow(10, -exponent)}};
+      const auto run = [&] {
+        return Engine().Run(schedule, std::vector{4_us, 1_us}, {.changes = slow});
+      };
+      if (exponent > 17) {
+        EXPECT_THROW(run(), DeadlockError) << exponent;
+        continue;
+      }
+      try {
+        const Timeline t = run();
+        EXPECT_GE(t.end(a), 4_us) << exponent;
+        EXPECT_GE(t.end(b) - t.start(b), 1_us) << exponent;
+        EXPECT_GE(t.start(b), t.end(a)) << exponent;
+      } catch (const DeadlockError&) {
+        EXPECT_GE(exponent, 14);
+      }
+    }
+  }
+}
+
+TEST(EngineTest, TimesThatAddUpToMoreThanThereIsEndAtTheLimit) {
+  Schedule::Builder s;
+  for (int i = 0; i < 4; ++i) s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const std::vector<Duration> durations(4, kLongestTime);
+  const std::vector<Launch> launches(4, {kLongestTime, kLongestTime});
+  for (const ReplayOptions& options : {ReplayOptions(), ReplayOptions{.launches = launches}}) {
+    const Timeline t = Engine().Run(schedule, durations, options);
+    EXPECT_EQ(t.makespan(), Duration::Max());
+    for (TaskId task = 0; task < 4; ++task) {
+      EXPECT_LE(Duration(), t.start(task));
+      EXPECT_LE(t.start(task), t.end(task));
+    }
+  }
 }
 
 // Rank 0 sends forward before it receives, rank 1 wants it the other way.

@@ -1,6 +1,5 @@
 #include "sim/lane_time.h"
 
-#include <cmath>
 #include <map>
 #include <utility>
 
@@ -168,7 +167,7 @@ Breakdown Portion(const Breakdown& breakdown, int64_t share, int64_t of) {
                          &portion.context, &portion.expert, &portion.optimizer, &portion.bubble}) {
     before += *part;
     const double ns = static_cast<double>(before.ns()) * static_cast<double>(share);
-    const Duration scaled = Duration::Nanoseconds(std::llround(ns / static_cast<double>(of)));
+    const Duration scaled = Duration::RoundedNanoseconds(ns / static_cast<double>(of));
     *part = scaled - scaled_before;
     scaled_before = scaled;
   }

@@ -59,6 +59,18 @@ Duration& TimeOf(Phase phase, PassTimes& times) {
   return phase == Phase::kBackwardInput ? times.backward_input : times.backward_weight;
 }
 
+// Orders are made by adding up what every micro-batch takes.
+void CheckSum(const Plan& plan, const PipelineCosts& costs, const Cluster& cluster) {
+  Duration sum;
+  for (const std::vector<PassTimes>& chunks : costs.times) {
+    for (const PassTimes& times : chunks) {
+      sum += times.forward + times.backward_input + times.backward_weight;
+    }
+  }
+  for (const Duration transfer : costs.transfers) sum += 2 * MapOf(plan).chunks() * transfer;
+  CheckStepTime(plan.micro_batches() * sum, cluster);
+}
+
 // Of the link that a message crosses, the longest counts.
 void NoteTransfer(const Tag& tag, const ChunkMap& map, Duration time, PipelineCosts& costs) {
   const bool onward = (tag.phase == Phase::kSendForward) != map.RunsBack(tag.chunk);
@@ -96,6 +108,7 @@ OrderInputs MeasurePasses(const Plan& plan, const Workload& workload, const Clus
       NoteTransfer(tag, map, time, inputs.costs);
     }
   }
+  CheckSum(plan, inputs.costs, cluster);
   RankTensorsMaker maker(workload, cluster, {});
   for (int stage = 0; stage < map.stages(); ++stage) {
     inputs.memory.emplace_back();

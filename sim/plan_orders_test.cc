@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/error_of.h"
 #include "sim/bound_costs.h"
 #include "sim/decoder.h"
 #include "sim/lowering_testing.h"
@@ -207,6 +208,31 @@ TEST_F(PlanOrdersTest, SplitBackwardsWorkWithEveryKindOfSharding) {
     EXPECT_EQ(Simulate(plan, workload_, cluster_, false).makespan(),
               Simulate(plan, workload_, cluster_, true).makespan())
         << zero;
+  }
+}
+
+// A micro-batch takes years, all of them centuries.
+TEST_F(PlanOrdersTest, OrdersOfStepsOfMoreThanAHundredYearsAreRefused) {
+  class SlowModel : public PlainModel {
+   public:
+    std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {
+      std::vector<Estimate> estimates = PlainModel::Predict(ops, device);
+      for (Estimate& estimate : estimates)
+        estimate.time = Duration::Nanoseconds(kLongestTime.ns() / 2000);
+      return estimates;
+    }
+  };
+  for (const PipelineOrder order : kOrders) {
+    if (!NeedsCosts(order)) continue;
+    PlanDegrees degrees = Degrees(2, 4);
+    degrees.order = order;
+    degrees.global_batch = 512;
+    const Plan plan = MakePlan(degrees, workload_, cluster_);
+    EXPECT_EQ(ErrorOf([&] { WithOrders(plan, workload_, cluster_, SlowModel()); }),
+              cluster_.name() +
+                  ": the step would take more than 100 years, want faster devices and links or "
+                  "less work")
+        << Name(order);
   }
 }
 

@@ -160,8 +160,13 @@ class RecordReader {
                        steps));
     }
     for (int task = 0; task < sigmas; ++task) {
-      measurement.task_sigma.push_back(Duration::Nanoseconds(
-          AtLeast(0, "measurement.task_sigma_ns", task, proto.task_sigma_ns(task))));
+      const int64_t sigma =
+          AtLeast(0, "measurement.task_sigma_ns", task, proto.task_sigma_ns(task));
+      if (sigma > kLongestTime.ns()) {
+        Fail(fmt::format("measurement.task_sigma_ns[{}]: got {}, want at most {}", task, sigma,
+                         kLongestTime.ns()));
+      }
+      measurement.task_sigma.push_back(Duration::Nanoseconds(sigma));
     }
   }
 

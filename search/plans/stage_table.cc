@@ -137,7 +137,7 @@ Duration StageTable::Time(int choice, int first, int count) const {
   const LayerRange layers = LayersOf(first, count, blocks_);
   const std::vector<Duration>& time = sums_[choice].time;
   const Duration own = time[layers.first + layers.count] - time[layers.first];
-  return Duration::Nanoseconds(own.ns() * replicas_ / choices_[choice].replicas);
+  return Duration::Nanoseconds((replicas_ * own).ns() / choices_[choice].replicas);
 }
 
 double StageTable::MemoryShare(int choice, int first, int count, double in_flight) const {

@@ -118,7 +118,7 @@ class Programme {
     if (table_.choices().empty() || !Fill(most)) return found;
     Duration low, high = SlowestOf(BestDraft(most).draft);
     while ((high - low).ns() > high.ns() / 10'000) {
-      const Duration middle = Duration::Nanoseconds((low.ns() + high.ns()) / 2);
+      const Duration middle = low + Duration::Nanoseconds((high - low).ns() / 2);
       (Fill(middle) ? high : low) = middle;
     }
     constexpr double kStep = 1.03;

@@ -1,7 +1,6 @@
 #include "sim/network/flow_network.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "costmodel/check.h"
 
@@ -9,8 +8,6 @@ namespace stagecraft {
 namespace {
 
 constexpr double kNanosecondsPerSecond = 1e9;
-// A flow that would need longer (146 years) is stalled.
-constexpr double kLongestNs = 4.6e18;
 
 }  // namespace
 
@@ -44,7 +41,7 @@ void FlowNetwork::Start(RouteId route, double bytes, int64_t tag, const FlowLimi
   flow.tag = tag;
   flow.queued_ns = queued_ns;
   flow.route = route;
-  SetDue(id, now_ns_ + limits.delay.ns() + route_latencies_ns_[route]);
+  SetDue(id, (now() + limits.delay + Duration::Nanoseconds(route_latencies_ns_[route])).ns());
 }
 
 void FlowNetwork::SetCapacity(LinkId link, Bandwidth capacity) {
@@ -115,8 +112,9 @@ void FlowNetwork::Settle() {
     flow.left = flow.bytes - SentBytes(flow);
     flow.seen_ns = now_ns_;
     flow.rate = shares_.rate(id);
+    // What would end beyond a Duration is stalled.
     const double ns = flow.left > 0 ? flow.left / flow.rate : 0;
-    SetDue(id, ns < kLongestNs ? now_ns_ + std::llround(ns) : kNever);
+    SetDue(id, (now() + Duration::RoundedNanoseconds(ns)).ns());
   }
   for (const LinkId link : shares_.changed_links()) Record(link);
 }

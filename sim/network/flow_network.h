@@ -64,7 +64,7 @@ class FlowNetwork {
   int link_count() const { return shares_.link_count(); }
 
  private:
-  static constexpr int64_t kNever = INT64_MAX;
+  static constexpr int64_t kNever = Duration::Max().ns();
 
   struct Flow {
     double bytes = 0;

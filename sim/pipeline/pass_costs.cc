@@ -1,7 +1,6 @@
 #include "sim/pipeline/pass_costs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
 namespace stagecraft {
@@ -13,7 +12,7 @@ Duration PipelineCosts::Transfer(int from, int to) const {
 }
 
 Duration PipelineCosts::Beside(Duration sum) const {
-  return Duration::Nanoseconds(std::llround(beside_share * static_cast<double>(sum.ns())));
+  return Duration::RoundedNanoseconds(beside_share * static_cast<double>(sum.ns()));
 }
 
 PipelineCosts UniformCosts(int stages, int chunks, const PassTimes& times, Duration transfer) {
