@@ -59,6 +59,20 @@ void CheckUses(const Plan& plan, Errors& errors) {
   }
 }
 
+// Replicas that exchange rows with each other's experts in the middle of a pass wait for one
+// another, and with fewer micro-batches under way than whole rounds they would wait for ever.
+void CheckExpertGroups(const Plan& plan, Errors& errors) {
+  if (HasSeparatePipelines(plan)) return;
+  for (size_t s = 0; s < plan.stages.size(); ++s) {
+    if (!ReplicasKeepStep(plan, static_cast<int>(s))) continue;
+    errors.push_back(
+        fmt::format("stages[{}].expert_parallel: {}, over several replicas, with {} and stages of "
+                    "unlike numbers of replicas; want the experts within each replica",
+                    s, plan.stages[s].expert_parallel, Name(plan.order)));
+    return;
+  }
+}
+
 // Copies of one tensor would change at different times.
 void CheckTies(const Plan& plan, const Workload& workload, Errors& errors) {
   if (plan.order != PipelineOrder::kPipeDream || !FindTiedStages(plan, workload)) return;
@@ -109,6 +123,7 @@ void FindAsynchronousErrors(const Plan& plan, const Workload& workload, Errors& 
   CheckUses(plan, errors);
   CheckTies(plan, workload, errors);
   CheckBatches(plan, errors);
+  CheckExpertGroups(plan, errors);
   if (errors.empty()) CheckStretch(plan, errors);
 }
 

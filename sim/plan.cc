@@ -52,4 +52,10 @@ bool HasSeparatePipelines(const Plan& plan) {
   });
 }
 
+bool ReplicasKeepStep(const Plan& plan, int stage) {
+  const Stage& s = plan.stages[stage];
+  if (s.replicas.size() == 1) return false;
+  return plan.zero >= 3 || s.context_parallel % s.expert_parallel != 0;
+}
+
 }  // namespace stagecraft

@@ -81,6 +81,11 @@ MicroBatchShares StageShares(const Plan& plan, int stage);
 // there are as many pipelines as replicas.
 bool HasSeparatePipelines(const Plan& plan);
 
+// Whether the replicas of a stage run every pass together, because they exchange something in
+// the middle of it: parameters that they share out (ZeRO-3), or rows of experts that do not
+// all lie within one replica. They take equally many micro-batches.
+bool ReplicasKeepStep(const Plan& plan, int stage);
+
 // Which blocks recompute whole, said of all stages at once; at most one of the two.
 // With Recompute::kFull these alone do, and the others keep everything.
 struct RecomputeChoice {

@@ -126,8 +126,17 @@ void CheckShares(const Plan& plan, Errors& errors) {
   }
 }
 
-// Sharding groups divide the data-parallel ranks of every stage, and ranks that
-// share gradients or parameters keep step.
+// Whether the replicas of a stage take equally many micro-batches.
+bool HasEvenShares(const Plan& plan, const Stage& stage) {
+  const std::vector<int>& counts = stage.replica_micro_batches;
+  if (counts.empty()) {
+    return plan.micro_batches() % static_cast<int64_t>(stage.replicas.size()) == 0;
+  }
+  return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+}
+
+// Sharding groups divide the data-parallel ranks of every stage, and ranks that share
+// gradients, parameters or experts keep step.
 void CheckSharding(const Plan& plan, Errors& errors) {
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
@@ -139,16 +148,17 @@ void CheckSharding(const Plan& plan, Errors& errors) {
                       plan.zero_group, ranks, s));
       return;
     }
-    const int64_t replicas = static_cast<int64_t>(stage.replicas.size());
-    const auto& counts = stage.replica_micro_batches;
-    const bool is_even = counts.empty() ? plan.micro_batches() % replicas == 0
-                                        : std::adjacent_find(counts.begin(), counts.end(),
-                                                             std::not_equal_to<>()) == counts.end();
-    if (plan.zero >= 2 && !is_even) {
-      errors.push_back(
-          fmt::format("zero: {} wants all {} replicas of stages[{}] to take equally many of the {} "
-                      "micro-batches",
-                      plan.zero, replicas, s, plan.micro_batches()));
+    if (HasEvenShares(plan, stage)) continue;
+    const std::string wanted = fmt::format(
+        "wants all {} replicas of stages[{}] to take equally many of the {} micro-batches",
+        stage.replicas.size(), s, plan.micro_batches());
+    if (plan.zero >= 2) {
+      errors.push_back(fmt::format("zero: {} {}", plan.zero, wanted));
+      return;
+    }
+    if (ReplicasKeepStep(plan, static_cast<int>(s))) {
+      errors.push_back(fmt::format("stages[{}].expert_parallel: {}, over several replicas, {}", s,
+                                   stage.expert_parallel, wanted));
       return;
     }
   }
@@ -268,8 +278,8 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   if (!errors.empty()) return errors;
   FindRecomputeErrors(plan, workload, errors);
   FindOrderErrors(plan, workload, errors);
-  CheckSharding(plan, errors);
   CheckExperts(plan, workload, errors);
+  if (errors.empty()) CheckSharding(plan, errors);
   FindOffloadErrors(plan, cluster, errors);
   if (errors.empty()) FindSyncErrors(plan, cluster, errors);
   return errors;

@@ -12,7 +12,26 @@ namespace {
 
 using Errors = std::vector<std::string>;
 
-// Two directions hold every parameter twice.
+// Two directions hold every parameter twice, on stages that reduce its gradients together.
+void CheckPeers(const Plan& plan, Errors& errors) {
+  const ChunkMap map = MapOf(plan);
+  for (int s = 0; s < map.stages(); ++s) {
+    const int first = map.Peers(s)[0];
+    const Stage& stage = plan.stages[s];
+    const Stage& peer = plan.stages[first];
+    if (stage.tensor_parallel == peer.tensor_parallel &&
+        stage.context_parallel == peer.context_parallel &&
+        stage.expert_parallel == peer.expert_parallel) {
+      continue;
+    }
+    errors.push_back(
+        fmt::format("stages[{}]: with {} it holds the same layers as stages[{}], want the same "
+                    "tensor_parallel, context_parallel and expert_parallel",
+                    s, Name(plan.order), first));
+    return;
+  }
+}
+
 void CheckBidirectional(const Plan& plan, Errors& errors) {
   if (plan.zero > 1) {
     errors.push_back(fmt::format("zero: {} with {}, want 0 or 1", plan.zero, Name(plan.order)));
@@ -25,6 +44,7 @@ void CheckBidirectional(const Plan& plan, Errors& errors) {
     errors.push_back(fmt::format("gradient_sync: {} with {}, want all-reduce",
                                  Name(plan.gradient_sync.method), Name(plan.order)));
   }
+  CheckPeers(plan, errors);
 }
 
 // Orders that a plan spells out run the same micro-batches on every replica.

@@ -12,7 +12,10 @@
 #include "costmodel/check.h"
 #include "costmodel/random.h"
 #include "sim/cluster.h"
+#include "sim/decoder.h"
+#include "sim/layer_division.h"
 #include "sim/plan.h"
+#include "sim/test_decoders.h"
 #include "sim/workload.h"
 
 namespace stagecraft {
@@ -41,6 +44,19 @@ inline Plan Renumber(Plan plan, const std::vector<int>& number) {
   return plan;
 }
 
+// Eight experts in each block, two for a token.
+inline Workload MakeMixtureOfExperts(int layers) {
+  DecoderConfig config = SizedDecoder("mixtral", {.layers = layers,
+                                                  .hidden = 256,
+                                                  .heads = 8,
+                                                  .ffn = 512,
+                                                  .vocab = 1024,
+                                                  .max_sequence = 512});
+  config.moe.experts = 8;
+  config.moe.experts_per_token = 2;
+  return BuildDecoder(config, AttentionBackend::kFlash, "tiny-experts");
+}
+
 // How the ranks of data parallelism work together.
 inline void DrawSharing(Random& random, PlanDegrees& degrees) {
   const auto draw = [&](int64_t most) { return static_cast<int>(random.Integer(0, most)); };
@@ -58,8 +74,22 @@ inline void DrawSharing(Random& random, PlanDegrees& degrees) {
   if (degrees.gradient_sync.method == SyncMethod::kGossip) degrees.gradient_sync.peers = 1;
 }
 
-// Of a network of at least eight layers, for a cluster of at least eight devices.
-inline PlanDegrees DrawDegrees(Random& random) {
+// One, two or eight ranks that share out eight experts; the other degrees so that plans fit
+// on 16 devices.
+inline void DrawExperts(Random& random, PlanDegrees& degrees) {
+  constexpr std::array kDegrees = {1, 2, 8};
+  degrees.expert = kDegrees[random.Integer(0, 2)];
+  degrees.tensor = 1 << random.Integer(0, 1);
+  if (degrees.expert == 8) degrees.pipeline = std::min(degrees.pipeline, 2);
+  const int64_t data_ranks = degrees.expert * random.Integer(1, 2);
+  degrees.data = static_cast<int>(std::max<int64_t>(1, data_ranks / degrees.context));
+  if (degrees.zero_group > 0) degrees.zero_group = std::max(2, degrees.expert);
+  if (random.Integer(0, 3) == 0) degrees.expert_imbalance = std::min(1.5, 1.0 * degrees.expert);
+}
+
+// Of a network of at least eight layers, for a cluster of at least eight devices; `experts`: of
+// one with eight experts, on at least 16 devices.
+inline PlanDegrees DrawDegrees(Random& random, bool experts = false) {
   const auto draw = [&](int64_t most) { return static_cast<int>(random.Integer(0, most)); };
   PlanDegrees degrees;
   degrees.sequence = 512;
@@ -74,6 +104,7 @@ inline PlanDegrees DrawDegrees(Random& random) {
   degrees.overlap_tensor = draw(3) == 0;
   degrees.post_validation = draw(7) == 0;
   DrawSharing(random, degrees);
+  if (experts) DrawExperts(random, degrees);
   if (degrees.pipeline > 1) {
     constexpr std::array kOrders = {PipelineOrder::kOneForwardOneBackward,
                                     PipelineOrder::kOneForwardOneBackward,
@@ -115,6 +146,7 @@ inline void DrawUnequalStages(Random& random, const Cluster& cluster, Plan& plan
     const int left = (cluster.device_count() - used) / stage.tensor_parallel;
     const int64_t most = std::clamp(left, 1, 3);
     stage.replicas.assign(static_cast<size_t>(random.Integer(1, most)), {});
+    if (stage.replicas.size() % stage.expert_parallel != 0) stage.expert_parallel = 1;
     stage.replica_micro_batches.clear();
     for (std::vector<int>& replica : stage.replicas) {
       for (int i = 0; i < stage.tensor_parallel; ++i) replica.push_back(used++);
@@ -126,7 +158,8 @@ inline void DrawUnequalStages(Random& random, const Cluster& cluster, Plan& plan
 inline std::optional<Plan> DrawPlan(Random& random, const Workload& workload,
                                     const Cluster& cluster) {
   try {
-    Plan plan = MakePlan(DrawDegrees(random), workload, cluster);
+    const bool has_experts = ExpertCount(workload) > 0;
+    Plan plan = MakePlan(DrawDegrees(random, has_experts), workload, cluster);
     if (plan.stages.size() > 1 && random.Integer(0, 2) == 0) {
       DrawUnequalStages(random, cluster, plan);
       if (plan.device_count() > cluster.device_count()) return std::nullopt;

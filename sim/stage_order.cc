@@ -10,11 +10,17 @@ namespace stagecraft {
 
 namespace {
 
-// As many micro-batches under way as this and later stages have replicas:
-// PipeDream's 1F1B-RR.
+// As many micro-batches under way as this and later stages have replicas: PipeDream's
+// 1F1B-RR. Replicas that keep step run a backward only when all of their round's gradients
+// have come back, for which the next stage may want whole rounds of its own: they have whole
+// rounds under way, at least as many micro-batches as the next stage and one round more.
 PassOrder ReplicatedOrder(const Plan& plan, int stage, int replica) {
-  size_t window = 0;
-  for (size_t s = stage; s < plan.stages.size(); ++s) window += plan.stages[s].replicas.size();
+  int64_t window = 0;
+  for (int s = static_cast<int>(plan.stages.size()) - 1; s >= stage; --s) {
+    const auto replicas = static_cast<int64_t>(plan.stages[s].replicas.size());
+    window += replicas;
+    if (ReplicasKeepStep(plan, s)) window = DivideUp(window, replicas) * replicas;
+  }
   return OneForwardOneBackwardOrder(static_cast<int>(window), StageShares(plan, stage), replica);
 }
 
