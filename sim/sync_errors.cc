@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "sim/plan_limits.h"
 
@@ -67,27 +70,39 @@ void CheckRanks(const SyncOptions& sync, size_t stage, int64_t ranks, Errors& er
   }
 }
 
-// Hierarchical: as many ranks on every node that has any.
-void CheckEven(const Stage& stage, size_t index, const Cluster& cluster, Errors& errors) {
-  for (int expert = 0; expert < stage.expert_parallel; ++expert) {
-    std::map<int, int> ranks;  // by scale-up domain
-    size_t place = 0;
-    for (const std::vector<int>& replica : stage.replicas) {
-      for (size_t i = 0; i < replica.size(); i += static_cast<size_t>(stage.tensor_parallel)) {
-        if (place++ % stage.expert_parallel != static_cast<size_t>(expert)) continue;
-        ++ranks[cluster.domain(cluster.place(replica[i]).node)];
+// Where ranks are unequally many on the nodes that have any: the least and the most.
+using Uneven = std::optional<std::pair<int, int>>;
+
+// Of every group of a stage that reduces together: all data-parallel ranks of each tensor index
+// and, of their experts' gradients, those that hold the same experts.
+Uneven FindUnevenGroup(const Stage& stage, const Cluster& cluster) {
+  for (const int stride : {1, stage.expert_parallel}) {
+    for (int tensor = 0; tensor < stage.tensor_parallel; ++tensor) {
+      std::vector<std::map<int, int>> ranks(stride);  // by group, then scale-up domain
+      size_t rank = 0;
+      for (const std::vector<int>& replica : stage.replicas) {
+        for (size_t i = tensor; i < replica.size(); i += static_cast<size_t>(stage.tensor_parallel))
+          ++ranks[rank++ % stride][cluster.domain(cluster.place(replica[i]).node)];
+      }
+      for (const std::map<int, int>& group : ranks) {
+        const auto [least, most] =
+            std::minmax_element(group.begin(), group.end(),
+                                [](const auto& a, const auto& b) { return a.second < b.second; });
+        if (least->second != most->second) return std::pair(least->second, most->second);
       }
     }
-    const auto [least, most] =
-        std::minmax_element(ranks.begin(), ranks.end(),
-                            [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (least->second == most->second) continue;
-    errors.push_back(
-        fmt::format("gradient_sync: hierarchical wants equally many ranks of a group on every "
-                    "node, but stages[{}] has {} on one and {} on another",
-                    index, least->second, most->second));
-    return;
   }
+  return std::nullopt;
+}
+
+// Hierarchical: as many ranks on every node that has any.
+void CheckEven(const Stage& stage, size_t index, const Cluster& cluster, Errors& errors) {
+  const Uneven uneven = FindUnevenGroup(stage, cluster);
+  if (!uneven) return;
+  errors.push_back(
+      fmt::format("gradient_sync: hierarchical wants equally many ranks of a group on every "
+                  "node, but stages[{}] has {} on one and {} on another",
+                  index, uneven->first, uneven->second));
 }
 
 void CheckServers(const Plan& plan, const Cluster& cluster, Errors& errors) {

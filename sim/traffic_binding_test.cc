@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -17,10 +18,14 @@
 #include "sim/cluster.h"
 #include "sim/cluster_spec.h"
 #include "sim/cube_mesh.h"
+#include "sim/lowering.h"
 #include "sim/lowering_testing.h"
+#include "sim/plan.h"
+#include "sim/random_nodes.h"
 #include "sim/random_plans.h"
 #include "sim/schedule.h"
 #include "sim/test_nodes.h"
+#include "sim/workload.h"
 
 namespace stagecraft {
 namespace {
@@ -88,6 +93,41 @@ TEST(TrafficBindingTest, ServersOnAnotherNodeAreReachedOverTheNetwork) {
   sync.worker = sync.server = {LinkKind::kNetwork, 1_us, Bandwidth(3.125e9)};
   EXPECT_TRUE(IsBound({{0, 1, 8}}, sync));
   EXPECT_FALSE(IsBound({{0, 1, 2}}, sync));
+}
+
+// Reducing inside each node and then among the nodes wants as many ranks on every node of every
+// group: of each tensor index, all ranks, and those that hold the same experts.
+TEST(TrafficBindingTest, WhatIsAcceptedAsHierarchicalHasEvenGroups) {
+  const Workload workload = MakeMixtureOfExperts(6);
+  const Cluster cluster("switched", {{WithBoard(Switched()), 2}});
+  const PlainModel model;
+  int accepted = 0, refused = 0;
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
+    Random random(seed);
+    PlanDegrees degrees = Degrees(1 << random.Integer(0, 1), 1);
+    degrees.expert = 1 << random.Integer(0, 2);
+    degrees.data = 4;
+    degrees.devices = degrees.data * degrees.tensor;
+    degrees.zero = 0;
+    degrees.gradient_sync.method = SyncMethod::kHierarchical;
+    degrees.global_batch = 16;
+    Plan plan;
+    try {
+      plan = MakePlan(degrees, workload, cluster);
+    } catch (const InputError&) {
+      continue;
+    }
+    plan = Renumber(std::move(plan), Permutation(random, cluster.device_count()));
+    if (!FindErrors(plan, workload, cluster).empty()) {
+      ++refused;
+      continue;
+    }
+    ++accepted;
+    const Schedule schedule = Lower(plan, workload, cluster, {.unfold = true});
+    BindTraffic(schedule, cluster, BindCosts(schedule, cluster, model));
+  }
+  EXPECT_GT(accepted, 50);
+  EXPECT_GT(refused, 50);
 }
 
 // 2,400 x 2,399 pairs, both ways.
