@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -11,12 +12,14 @@
 #include "sim/plan_orders.h"
 #include "sim/random_nodes.h"
 #include "sim/random_plans.h"
+#include "sim/test_nodes.h"
 
 namespace stagecraft {
 namespace {
 
 struct Counts {
   int drawn = 0, folded = 0, unfolded = 0;
+  std::map<int, int> by_experts;  // by the ranks that share them out
 };
 
 void ExpectSameTimes(const Plan& drawn, const Workload& workload, const Cluster& cluster,
@@ -26,17 +29,9 @@ void ExpectSameTimes(const Plan& drawn, const Workload& workload, const Cluster&
   SimExecutor executor(cluster, model);
   const Schedule folded = Lower(plan, workload, cluster);
   const Schedule unfolded = Lower(plan, workload, cluster, {.unfold = true});
-  const auto run = [&](const Schedule& schedule) -> std::optional<Duration> {
-    try {
-      return executor.Execute(schedule).makespan();
-    } catch (const DeadlockError&) {
-      return std::nullopt;
-    }
-  };
-  const std::optional<Duration> got = run(folded);
-  EXPECT_EQ(got, run(unfolded)) << text;
-  if (!got) return;
+  EXPECT_EQ(executor.Execute(folded).makespan(), executor.Execute(unfolded).makespan()) << text;
   ++counts.drawn;
+  ++counts.by_experts[plan.stages[0].expert_parallel];
   if (folded.ranks().size() < unfolded.ranks().size()) {
     ++counts.folded;
   } else if (plan.stages[0].tensor_parallel > 1) {
@@ -45,8 +40,7 @@ void ExpectSameTimes(const Plan& drawn, const Workload& workload, const Cluster&
 }
 
 template <typename Draw>
-Counts ExpectFoldingChangesNothing(Draw draw) {
-  const Workload workload = MakeWorkload(10);
+Counts ExpectFoldingChangesNothing(Draw draw, const Workload& workload = MakeWorkload(10)) {
   Counts counts;
   for (uint64_t seed = 0; seed < 1000; ++seed) {
     Random random(seed);
@@ -80,6 +74,29 @@ TEST(FoldingTest, FoldingChangesNoTimeOnUnlikeBoards) {
                              {MakeNode(MakeDevice("slow", 50e12), 4), 2}});
   });
   EXPECT_GT(counts.folded, 20);
+}
+
+void ExpectEveryDivisionOfExperts(Counts counts) {
+  EXPECT_GT(counts.folded, 10);
+  for (const int ranks : {1, 2, 8}) EXPECT_GT(counts.by_experts[ranks], 50) << ranks;
+}
+
+TEST(FoldingTest, FoldingChangesNoTimeOfExpertsOnACubeMesh) {
+  ExpectEveryDivisionOfExperts(ExpectFoldingChangesNothing(
+      [](Random& random) { return RenumberedCubeMesh(random).first; }, MakeMixtureOfExperts(10)));
+}
+
+TEST(FoldingTest, FoldingChangesNoTimeOfExpertsBelowSwitches) {
+  ExpectEveryDivisionOfExperts(ExpectFoldingChangesNothing(
+      [](Random&) {
+        return Cluster("switched", {{WithBoard(Switched()), 2}});
+      },
+      MakeMixtureOfExperts(10)));
+}
+
+TEST(FoldingTest, FoldingChangesNoTimeOfExpertsBelowPcieSwitches) {
+  ExpectFoldingChangesNothing([](Random& random) { return RenumberedTree(random).first; },
+                              MakeMixtureOfExperts(10));
 }
 
 }  // namespace

@@ -67,10 +67,10 @@ void ExpectSameTimes(const Renumbered& clusters, const Workload& workload, const
 }
 
 template <typename Draw>
-void ExpectNumbersDoNotMatter(Draw draw) {
-  const Workload workload = MakeWorkload(10);
+void ExpectNumbersDoNotMatter(Draw draw, const Workload& workload = MakeWorkload(10),
+                              int seeds = 400) {
   int drawn = 0;
-  for (uint64_t seed = 0; seed < 400; ++seed) {
+  for (int seed = 0; seed < seeds; ++seed) {
     Random random(seed);
     const Renumbered clusters = draw(random);
     const std::optional<Plan> plan = DrawPlan(random, workload, clusters.first);
@@ -78,7 +78,7 @@ void ExpectNumbersDoNotMatter(Draw draw) {
     ++drawn;
     ExpectSameTimes(clusters, workload, *plan, "seed " + std::to_string(seed));
   }
-  EXPECT_GT(drawn, 100);
+  EXPECT_GT(drawn, seeds / 4);
 }
 
 TEST(RenumberingTest, NumbersOfDevicesOnACubeMeshDoNotMatter) {
@@ -91,6 +91,12 @@ TEST(RenumberingTest, NumbersOfDevicesBelowPcieSwitchesDoNotMatter) {
 
 TEST(RenumberingTest, NumbersOfDevicesWithLinksOfTheirOwnDoNotMatter) {
   ExpectNumbersDoNotMatter(RenumberedLinks);
+}
+
+TEST(RenumberingTest, NumbersOfDevicesThatShareExpertsDoNotMatter) {
+  const Workload workload = MakeMixtureOfExperts(10);
+  ExpectNumbersDoNotMatter(RenumberedCubeMesh, workload, 60);
+  ExpectNumbersDoNotMatter(RenumberedTree, workload, 60);
 }
 
 // Tensor and context indices are dealt out anew, in all replicas and stages alike: every
