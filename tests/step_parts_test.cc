@@ -2,8 +2,10 @@
 // `explain` by what every task of the whole step waited for. They agree class by class.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -18,6 +20,7 @@
 #include "sim/bubble.h"
 #include "sim/cluster_spec.h"
 #include "sim/critical_path.h"
+#include "sim/layer_division.h"
 #include "sim/lowering_testing.h"
 #include "sim/plan.h"
 #include "sim/random_plans.h"
@@ -74,12 +77,12 @@ void ExpectClasses(const Breakdown& parts, const RankTime& rank, Duration slack,
 
 struct Counts {
   int compared = 0, apart = 0, short_steps = 0;
+  std::map<int, int> by_experts;  // by the ranks that share them out
 };
 
-void ExpectAgreement(const std::string& spec, const CostModel& model, uint64_t first_seed,
-                     bool has_hosts, Counts& counts) {
+void ExpectAgreement(const Workload& workload, const std::string& spec, const CostModel& model,
+                     uint64_t first_seed, bool has_hosts, Counts& counts) {
   const MemoModel memo(model);
-  const Workload workload = MakeWorkload(12);
   const Cluster cluster = ParseCluster(spec);
   Evaluator evaluator(workload, cluster, memo);
   for (uint64_t seed = first_seed; seed < first_seed + 500; ++seed) {
@@ -93,6 +96,7 @@ void ExpectAgreement(const std::string& spec, const CostModel& model, uint64_t f
     EXPECT_EQ(simulated.profile, step.evaluation.profile) << text;
     const Breakdown& parts = simulated.profile.breakdown;
     ++counts.compared;
+    ++counts.by_experts[step.plan.stages[0].expert_parallel];
     if (StepEndsOf(step.plan) == StepEnds::kApart) {
       EXPECT_LE(parts.Total(), step.timeline.makespan()) << text;
       ++counts.apart;
@@ -113,31 +117,42 @@ TEST(StepPartsTest, SimulateAndExplainAgreeClassByClass) {
   uint64_t seed = 0;
   for (const char* const spec :
        {"a100-sxm4-80gb:2x8", "aws-p3.16xlarge:2", "h100-sxm:1x8+a100-sxm4-80gb:1x8"}) {
-    ExpectAgreement(spec, model, seed += 1000, /*has_hosts=*/false, counts);
+    ExpectAgreement(MakeWorkload(12), spec, model, seed += 1000, /*has_hosts=*/false, counts);
   }
   EXPECT_GT(counts.compared, 500);
   EXPECT_GT(counts.apart, 10);
   EXPECT_GT(counts.short_steps, 20);
 }
 
+TEST(StepPartsTest, TheyAgreeOfMixturesOfExperts) {
+  const AnalyticalModel model = WithoutHosts();
+  Counts counts;
+  uint64_t seed = 6000;
+  for (const char* const spec : {"h100-sxm:2x8", "aws-p3.16xlarge:2"}) {
+    ExpectAgreement(MakeMixtureOfExperts(12), spec, model, seed += 1000, /*has_hosts=*/false,
+                    counts);
+  }
+  for (const int ranks : {1, 2, 8}) EXPECT_GT(counts.by_experts[ranks], 50) << ranks;
+}
+
 // What the host launches late counts as what it launches; `explain` shows it as launches.
 TEST(StepPartsTest, TheyAgreeButForLaunchesWhereDevicesWaitForTheirHosts) {
   Counts counts;
-  ExpectAgreement("a100-sxm4-80gb:2x8", AnalyticalModel(), 5000, /*has_hosts=*/true, counts);
+  ExpectAgreement(MakeWorkload(12), "a100-sxm4-80gb:2x8", AnalyticalModel(), 5000,
+                  /*has_hosts=*/true, counts);
   EXPECT_GT(counts.compared, 100);
 }
 
 // One stage on equal boards: nobody waits for another's passes, however they synchronise.
 // Where nothing runs beside anything else, the critical path has the same parts.
-TEST(StepPartsTest, OneStageHasNoBubble) {
+void ExpectNoBubble(const Workload& workload, const std::array<std::string, 2>& specs) {
   const AnalyticalModel model = WithoutHosts();
-  const Workload workload = MakeWorkload(12);
+  const bool has_experts = ExpertCount(workload) > 0;
   int compared = 0, with_path = 0;
   for (uint64_t seed = 0; seed < 600; ++seed) {
     Random random(seed);
-    const Cluster cluster =
-        ParseCluster(seed % 2 == 0 ? "a100-sxm4-80gb:2x8" : "aws-p3.16xlarge:2");
-    PlanDegrees degrees = DrawDegrees(random);
+    const Cluster cluster = ParseCluster(specs[seed % 2]);
+    PlanDegrees degrees = DrawDegrees(random, has_experts);
     degrees.pipeline = degrees.chunks = 1;
     degrees.order = PipelineOrder::kOneForwardOneBackward;
     degrees.devices = degrees.tensor * degrees.context * degrees.data;
@@ -163,11 +178,20 @@ TEST(StepPartsTest, OneStageHasNoBubble) {
               of(PathPart::kGradReduce) + of(PathPart::kGradNorm) + of(PathPart::kParamGather))
         << "seed " << seed;
     EXPECT_EQ(parts.tensor, of(PathPart::kTensor)) << "seed " << seed;
+    EXPECT_EQ(parts.expert, of(PathPart::kExpert)) << "seed " << seed;
     EXPECT_EQ(parts.optimizer, of(PathPart::kOptimizer)) << "seed " << seed;
     ++with_path;
   }
   EXPECT_GT(compared, 200);
   EXPECT_GT(with_path, 30);
+}
+
+TEST(StepPartsTest, OneStageHasNoBubble) {
+  ExpectNoBubble(MakeWorkload(12), {"a100-sxm4-80gb:2x8", "aws-p3.16xlarge:2"});
+}
+
+TEST(StepPartsTest, OneStageOfExpertsHasNoBubble) {
+  ExpectNoBubble(MakeMixtureOfExperts(12), {"h100-sxm:2x8", "aws-p3.16xlarge:2"});
 }
 
 }  // namespace
