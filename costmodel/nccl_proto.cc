@@ -13,22 +13,38 @@ namespace stagecraft {
 namespace {
 
 constexpr char kEmbeddedName[] = "nccl_2.28.textproto";
-// Far above any latency in us and any rate in GB/s.
-constexpr double kLargest = 1e9;
+// Of a step, or of all that is done once: a nanosecond to a second.
+constexpr double kLeastMicroseconds = 1e-3;
+constexpr double kMostMicroseconds = 1e6;
+// As LinkBandwidthRange() has it.
+constexpr double kLeastRate = 1e-3;
+constexpr double kMostRate = 1e4;
+constexpr double kLeastShare = 1e-3;  // of a rate that is reached
 
-double Positive(double value, const std::string& place, double most = kLargest) {
-  if (value > 0 && value <= most) return value;
-  throw InputError(fmt::format("{}: got {}, want > 0 and at most {}", place, value, most));
+// Written so that NaN fails.
+double Within(double low, double high, double value, const std::string& place) {
+  if (value >= low && value <= high) return value;
+  throw InputError(fmt::format("{}: got {}, want from {:g} to {:g}", place, value, low, high));
+}
+
+double Microseconds(double value, const std::string& place) {
+  return Within(kLeastMicroseconds, kMostMicroseconds, value, place);
+}
+double Rate(double value, const std::string& place) {
+  return Within(kLeastRate, kMostRate, value, place);
+}
+double Share(double value, const std::string& place) {
+  return Within(kLeastShare, 1, value, place);
 }
 
 PerProtocol FromProto(const NcclProtocolsProto& proto, const std::string& place) {
-  return {Positive(proto.ll(), place + ".ll"), Positive(proto.ll128(), place + ".ll128"),
-          Positive(proto.simple(), place + ".simple")};
+  return {Microseconds(proto.ll(), place + ".ll"), Microseconds(proto.ll128(), place + ".ll128"),
+          Microseconds(proto.simple(), place + ".simple")};
 }
 
 PerNodes FromProto(const NcclByNodesProto& proto, const std::string& place) {
-  return {Positive(proto.one(), place + ".one"), Positive(proto.two(), place + ".two"),
-          Positive(proto.more(), place + ".more")};
+  return {Rate(proto.one(), place + ".one"), Rate(proto.two(), place + ".two"),
+          Rate(proto.more(), place + ".more")};
 }
 
 NcclLatency FromProto(const NcclLatencyProto& proto, const std::string& place) {
@@ -42,19 +58,15 @@ NcclGeneration FromProto(const NcclGenerationProto& proto, const std::string& pl
   NcclGeneration generation;
   generation.ll_max_gb_per_s = FromProto(proto.ll_max_gb_per_s(), place + ".ll_max_gb_per_s");
   generation.ring_ll128_channel_gb_per_s =
-      Positive(proto.ring_ll128_channel_gb_per_s(), place + ".ring_ll128_channel_gb_per_s");
+      Rate(proto.ring_ll128_channel_gb_per_s(), place + ".ring_ll128_channel_gb_per_s");
   generation.tree_ll128_channel_gb_per_s =
       FromProto(proto.tree_ll128_channel_gb_per_s(), place + ".tree_ll128_channel_gb_per_s");
   generation.tree_channel_gb_per_s =
       FromProto(proto.tree_channel_gb_per_s(), place + ".tree_channel_gb_per_s");
-  generation.nvlink_efficiency =
-      Positive(proto.nvlink_efficiency(), place + ".nvlink_efficiency", 1);
-  generation.link_gb_per_s = Positive(proto.link_gb_per_s(), place + ".link_gb_per_s");
-  generation.nvls_efficiency = proto.nvls_efficiency();
-  if (!(generation.nvls_efficiency >= 0 && generation.nvls_efficiency <= 1)) {
-    throw InputError(fmt::format("{}.nvls_efficiency: got {}, want from 0 to 1", place,
-                                 generation.nvls_efficiency));
-  }
+  generation.nvlink_efficiency = Share(proto.nvlink_efficiency(), place + ".nvlink_efficiency");
+  generation.link_gb_per_s = Rate(proto.link_gb_per_s(), place + ".link_gb_per_s");
+  const double nvls = proto.nvls_efficiency();  // zero where the generation has none
+  generation.nvls_efficiency = nvls == 0 ? 0 : Share(nvls, place + ".nvls_efficiency");
   return generation;
 }
 
@@ -90,7 +102,7 @@ std::array<double, kTreeCorrections> Corrections(const Repeated& values, const s
   }
   std::array<double, kTreeCorrections> result;
   for (int i = 0; i < kTreeCorrections; ++i) {
-    result[i] = Positive(values[i], fmt::format("{}[{}]", place, i), 1);
+    result[i] = Share(values[i], fmt::format("{}[{}]", place, i));
   }
   return result;
 }
@@ -104,12 +116,12 @@ NcclTuning NcclTuningFromProto(const NcclTuningProto& proto, const std::string& 
   tuning.version = proto.version();
   tuning.ring = FromProto(proto.ring(), place + "ring");
   tuning.tree = FromProto(proto.tree(), place + "tree");
-  tuning.nvls_hop_us = Positive(proto.nvls_hop_us(), place + "nvls_hop_us");
+  tuning.nvls_hop_us = Microseconds(proto.nvls_hop_us(), place + "nvls_hop_us");
   tuning.network_overhead_us =
       FromProto(proto.network_overhead_us(), place + "network_overhead_us");
   ReadGenerations(proto, place, tuning);
-  tuning.pcie_efficiency = Positive(proto.pcie_efficiency(), place + "pcie_efficiency", 1);
-  tuning.network_efficiency = Positive(proto.network_efficiency(), place + "network_efficiency", 1);
+  tuning.pcie_efficiency = Share(proto.pcie_efficiency(), place + "pcie_efficiency");
+  tuning.network_efficiency = Share(proto.network_efficiency(), place + "network_efficiency");
   tuning.tree_correction = {
       Corrections(proto.tree_correction_ll(), place + "tree_correction_ll"),
       Corrections(proto.tree_correction_ll128(), place + "tree_correction_ll128"),

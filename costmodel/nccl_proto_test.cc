@@ -34,7 +34,7 @@ TEST(NcclProtoTest, EveryGenerationHasARow) {
 
 TEST(NcclProtoTest, AMissingFieldIsNamed) {
   EXPECT_EQ(ErrorOf("version: \"x\""),
-            "nccl.textproto: ring.base_us.ll: got 0, want > 0 and at most 1000000000");
+            "nccl.textproto: ring.base_us.ll: got 0, want from 0.001 to 1e+06");
 }
 
 TEST(NcclProtoTest, AGenerationTwiceIsRefused) {

@@ -16,6 +16,9 @@ namespace {
 
 using Json = nlohmann::json;
 
+// Leaves add to logarithms: what adds up to more, either way, was not learned from any times.
+constexpr double kMostSum = 100;
+
 void Call(int status) {
   if (status != 0) throw InputError(fmt::format("xgboost: {}", XGBGetLastError()));
 }
@@ -232,7 +235,26 @@ BoostedTrees BoostedTrees::FromProto(const BoostedTreesProto& proto, const std::
     trees.roots_.push_back(root);
   }
   trees.MakeSteps();
+  const double sum = trees.LargestSum();
+  if (!(sum <= kMostSum)) {
+    throw InputError(
+        fmt::format("{}.values: got leaves whose largest add up to {:g}, want at most {}", name,
+                    sum, kMostSum));
+  }
   return trees;
+}
+
+// Children come after their parents, which may share them.
+double BoostedTrees::LargestSum() const {
+  std::vector<double> largest(nodes_.size());
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    const int32_t left = nodes_[i].left;
+    largest[i] = left == 0 ? std::abs(static_cast<double>(nodes_[i].value))
+                           : std::max(largest[left], largest[left + 1]);
+  }
+  double sum = 0;
+  for (const int32_t root : roots_) sum += largest[root];
+  return sum;
 }
 
 BoostedTreesProto BoostedTrees::ToProto() const {

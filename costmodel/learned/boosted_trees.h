@@ -32,7 +32,8 @@ class BoostedTrees {
   int columns() const { return columns_; }
   bool empty() const { return roots_.empty(); }
 
-  // FromProto throws InputError, `name` first, for trees that are none.
+  // FromProto throws InputError, `name` first, for trees that are none, and for leaves that
+  // could add up to more than 100.
   static BoostedTrees FromProto(const BoostedTreesProto& proto, const std::string& name);
   BoostedTreesProto ToProto() const;
 
@@ -52,6 +53,8 @@ class BoostedTrees {
   // Of a model as XGBoost saves it.
   static BoostedTrees ReadTrees(std::string_view json, int columns);
   void MakeSteps();
+  // Of the largest leaf of each tree, by size: no prediction is further from 0.
+  double LargestSum() const;
 
   std::vector<int32_t> roots_;
   std::vector<Node> nodes_;

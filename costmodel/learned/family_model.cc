@@ -10,6 +10,7 @@
 #include "costmodel/check.h"
 #include "costmodel/hardware_proto.h"
 #include "costmodel/kernel_model.h"
+#include "costmodel/learned/board_range.h"
 #include "costmodel/learned/calibration.h"
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/random.h"
@@ -34,21 +35,13 @@ KnownBoard BoardFromProto(const BoardConstantsProto& proto, const KernelFamily& 
     throw InputError(fmt::format("{}.constants: got {}, want {}", place, proto.constants_size(),
                                  family.constants().size()));
   }
-  for (const double constant : proto.constants()) {
-    if (std::isfinite(constant) && constant > 0) continue;
-    throw InputError(fmt::format("{}.constants: got {}, want a number above 0", place, constant));
-  }
-  const auto is_share = [](double value) { return value >= 0 && value <= 1; };
-  if (!std::isfinite(proto.offset()) || !is_share(proto.share()) || !is_share(proto.nearness())) {
-    throw InputError(fmt::format(
-        "{}: got share {}, nearness {} and offset {}, want two numbers of 0 to 1 and a number",
-        place, proto.share(), proto.nearness(), proto.offset()));
-  }
-  return {AtBoostClock(DeviceFromProto(proto.device(), place + ".device")),
-          {proto.constants().begin(), proto.constants().end()},
-          proto.share(),
-          proto.offset(),
-          proto.nearness()};
+  KnownBoard board{AtBoostClock(DeviceFromProto(proto.device(), place + ".device")),
+                   {proto.constants().begin(), proto.constants().end()},
+                   proto.share(),
+                   proto.offset(),
+                   proto.nearness()};
+  CheckBoard(board, family, place);
+  return board;
 }
 
 BoardConstantsProto BoardToProto(const KnownBoard& board) {
@@ -185,6 +178,7 @@ std::vector<LogTime> FamilyModel::Predict(std::span<const Op> ops, const Device&
 CalibratedFamily FamilyModel::Calibrated(std::span<const FitRow> rows) const {
   CHECK(!rows.empty());
   Calibration calibration = Calibrate(*family_, trees_, known_.SettingOf(*rows[0].device), rows);
+  CheckBoard(calibration.board, *family_, "calibration");
   CalibratedFamily calibrated{*this, std::move(calibration.changes)};
   calibrated.model.known_.Put(std::move(calibration.board));
   return calibrated;

@@ -38,7 +38,8 @@ class FamilyModel {
   // Without any samples: the family's own constants, wide spread.
   explicit FamilyModel(const KernelFamily& family) : family_(&family), known_(family) {}
 
-  // A copy that knows a few rows of a site, all of one board (calibration.h).
+  // A copy that knows a few rows of a site, all of one board (calibration.h). Throws InputError
+  // where they are so far from what is predicted that no file could hold it (board_range.h).
   CalibratedFamily Calibrated(std::span<const FitRow> rows) const;
 
   // One for each op, all of the family; never below 0.98 of the roofline.

@@ -447,17 +447,16 @@ TEST(FamilyModelTest, WhatIsNoModelIsRefused) {
       ErrorOf([](auto& proto) { proto.mutable_boards(1)->mutable_constants()->RemoveLast(); }),
       "m.pb.boards[1].constants: got 15, want 16");
   EXPECT_EQ(ErrorOf([](auto& proto) { proto.mutable_boards(0)->set_constants(3, -1); }),
-            "m.pb.boards[0].constants: got -1, want a number above 0");
+            "m.pb.boards[0].constants[3]: got -1, want from 0.00097 to 970 (rate of tensor_gemm)");
   EXPECT_EQ(ErrorOf([](auto& proto) { proto.mutable_boards(0)->set_share(1.5); }),
-            "m.pb.boards[0]: got share 1.5, nearness 1 and offset 0, want two numbers of 0 to 1 "
-            "and a number");
+            "m.pb.boards[0].share: got 1.5, want from 0 to 1");
   const std::string columns = " columns, want the 47 features of tensor_gemm";
   EXPECT_EQ(ErrorOf([](auto& proto) { proto.mutable_trees()->set_columns(48); }),
             "m.pb.trees: got 48" + columns);
   EXPECT_EQ(ErrorOf([](auto& proto) { proto.mutable_spread_trees()->set_columns(48); }),
             "m.pb.spread_trees: got 48" + columns);
   EXPECT_EQ(ErrorOf([](auto& proto) { proto.set_unknown_half(-1); }),
-            "m.pb: got a width of -1, want at least 0");
+            "m.pb.unknown_half: got -1, want from 0 to 5");
   EXPECT_NE(ErrorOf([](auto& proto) { proto.mutable_boards(0)->clear_device(); }), "");
 }
 

@@ -15,6 +15,8 @@ namespace {
 constexpr double kHeld = 0.8;  // share of rows that an interval is to hold
 constexpr double kLeastResidual = 0.005;
 constexpr double kWidening = 1.2;  // boards differ more than we saw
+// Half of any interval, of a logarithm: a factor of 148 either way says that nothing is known.
+constexpr double kWidest = 5;
 
 double Quantile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
@@ -47,11 +49,11 @@ void Spread::LearnKnown(std::span<const float> features, int columns,
   trees_.AddTo(features, logs);
   std::vector<double> ratios;
   for (size_t i = 0; i < residuals.size(); ++i) ratios.push_back(residuals[i] / std::exp(logs[i]));
-  known_factor_ = Quantile(ratios, kHeld);
+  known_factor_ = std::min(kWidest, Quantile(ratios, kHeld));
 }
 
 void Spread::LearnUnknown(std::vector<double> residuals) {
-  unknown_half_ = kWidening * Quantile(std::move(residuals), kHeld);
+  unknown_half_ = std::min(kWidest, kWidening * Quantile(std::move(residuals), kHeld));
 }
 
 std::vector<double> Spread::Of(std::span<const float> features, size_t rows,
@@ -60,7 +62,8 @@ std::vector<double> Spread::Of(std::span<const float> features, size_t rows,
   if (!trees_.empty() && nearness > 0) trees_.AddTo(features, sigmas);
   for (double& sigma : sigmas) {
     const double known = nearness * known_factor_ * std::exp(sigma);
-    sigma = std::hypot(known, (1 - nearness) * unknown_half_) / kSigmas80;
+    const double half = std::hypot(known, (1 - nearness) * unknown_half_);
+    sigma = std::min(kWidest, half) / kSigmas80;
   }
   return sigmas;
 }
@@ -68,10 +71,12 @@ std::vector<double> Spread::Of(std::span<const float> features, size_t rows,
 Spread Spread::FromProto(const FamilyModelProto& proto, const std::string& name) {
   Spread spread;
   spread.trees_ = BoostedTrees::FromProto(proto.spread_trees(), name + ".spread_trees");
-  for (const double half : {proto.known_factor(), proto.unknown_half()}) {
-    if (std::isfinite(half) && half >= 0) continue;
-    throw InputError(fmt::format("{}: got a width of {}, want at least 0", name, half));
-  }
+  const auto check = [&](const char* field, double half) {
+    if (half >= 0 && half <= kWidest) return;
+    throw InputError(fmt::format("{}.{}: got {}, want from 0 to {}", name, field, half, kWidest));
+  };
+  check("known_factor", proto.known_factor());
+  check("unknown_half", proto.unknown_half());
   spread.known_factor_ = proto.known_factor();
   spread.unknown_half_ = proto.unknown_half();
   return spread;

@@ -24,7 +24,7 @@ class Spread {
   // From what a model was off on boards it had not seen.
   void LearnUnknown(std::vector<double> residuals);
 
-  // Sigmas of the logarithm of seconds, one for each row. `nearness` as in
+  // Sigmas of the logarithm of seconds, one for each row, 3.9 at most. `nearness` as in
   // BoardSetting.
   std::vector<double> Of(std::span<const float> features, size_t rows, double nearness) const;
 

@@ -17,6 +17,9 @@ namespace {
 
 constexpr int kSchema = 2;
 constexpr int kMostRanks = 1 << 24;
+// Of a knot: 2^63 bytes; doublings of a time, of which nanoseconds have no more.
+constexpr double kMostSize = 63;
+constexpr double kMostRegime = 64;
 
 // How the fields `schema` and `curves` begin; no other model has their numbers.
 constexpr std::string_view kBinarySchema = "\x90\x03";
@@ -71,6 +74,14 @@ CurveFeatures ReadFeatures(const TimeCurveProto& proto, const std::string& path)
   return features;
 }
 
+// Written so that NaN fails.
+void CheckKnot(const std::string& path, const char* field, int index, double value, double low,
+               double high) {
+  if (value >= low && value <= high) return;
+  throw InputError(
+      fmt::format("{}.{}[{}]: got {}, want from {} to {}", path, field, index, value, low, high));
+}
+
 TimeCurve ReadCurve(const TimeCurveProto& proto, const std::string& path) {
   TimeCurve curve;
   curve.features = ReadFeatures(proto, path);
@@ -84,12 +95,13 @@ TimeCurve ReadCurve(const TimeCurveProto& proto, const std::string& path) {
     const TimeCurve::Knot knot = {proto.sizes(i), proto.regimes(i), proto.ratios(i)};
     const bool ascends =
         i == 0 || (knot.size > curve.knots.back().size && knot.regime >= curve.knots.back().regime);
-    if (!ascends || !std::isfinite(knot.size) || !std::isfinite(knot.regime) ||
-        !(std::abs(knot.ratio) <= kMostLogRatio)) {
-      throw InputError(fmt::format(
-          "{}.sizes[{}]: got {} at regime {} with ratio {}, want ascending, finite numbers", path,
-          i, knot.size, knot.regime, knot.ratio));
+    if (!ascends) {
+      throw InputError(fmt::format("{}.sizes[{}]: got {} at regime {}, want both to ascend", path,
+                                   i, knot.size, knot.regime));
     }
+    CheckKnot(path, "sizes", i, knot.size, 0, kMostSize);
+    CheckKnot(path, "regimes", i, knot.regime, 0, kMostRegime);
+    CheckKnot(path, "ratios", i, knot.ratio, -kMostLogRatio, kMostLogRatio);
     curve.knots.push_back(knot);
   }
   return curve;
