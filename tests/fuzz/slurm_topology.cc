@@ -2,9 +2,7 @@
 // kDivider is gres.conf. The cluster that they describe is simulated.
 #include "tools/import/slurm_topology.h"
 
-#include "sim/cluster_proto.h"
-#include "tests/fuzz/fuzzing.h"
-#include "tests/fuzz/simulated_steps.h"
+#include "tests/fuzz/imported_steps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stagecraft;
@@ -14,14 +12,12 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string gres = text.substr(end);
   bool is_accepted = false;
   for (const char* name : {"topology.conf", "topology.yaml"}) {
-    const auto read = [&] {
+    const auto import = [&] {
       ImportOptions options;
       if (gres.empty()) options.node = "dgx-h100";
-      const ImportedCluster imported =
-          ImportSlurmTopology({text.substr(0, end), name}, {gres, "gres.conf"}, options);
-      fuzz::SimulateCluster(ClusterFromProto(imported.cluster, "imported"));
+      return ImportSlurmTopology({text.substr(0, end), name}, {gres, "gres.conf"}, options);
     };
-    is_accepted |= fuzz::Accepts(read);
+    is_accepted |= fuzz::AcceptsImport(import);
   }
   if (is_accepted) fuzz::CountAccepted();
   return 0;
