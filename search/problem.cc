@@ -73,6 +73,12 @@ std::vector<std::string> FindErrors(const SearchProblem& problem) {
     errors.push_back(fmt::format("global batch {} and sequence {}: want both to be at least 1",
                                  problem.given.global_batch, problem.given.sequence));
   }
+  if (problem.given.gradient_sync.servers > 0) {
+    errors.push_back(
+        fmt::format("sync_servers: got {}, want 0: a search gives every device that it uses to "
+                    "replicas of stages; ask simulate",
+                    problem.given.gradient_sync.servers));
+  }
   for (const Cluster::NodeGroup& group : problem.cluster.groups()) {
     const std::string error = FindBoardError(problem.given, group.type.device);
     if (!error.empty()) errors.push_back(error);

@@ -6,9 +6,21 @@
 namespace stagecraft {
 namespace {
 
+// What is beside a device on its memory makes it unlike others, unless they all have the same
+// beside them: `count` devices from `first` on have a memory each, or one together.
+bool ShareMemoryAlike(const Cluster& cluster, int first, int count) {
+  const int memory = cluster.shared_memory(first);
+  for (int device = first; device < first + count; ++device) {
+    if (cluster.shared_memory(device) != memory) return false;
+  }
+  return true;
+}
+
 // Of so many neighbours any set is as far from any other.
 bool FillDomains(const Cluster& cluster, const PlacedSets& sets) {
   if (cluster.has_explicit_links() || !IsSingleSwitch(cluster.interconnect())) return false;
+  // Some domains may share memory within, or with others, and some not.
+  if (!cluster.shared_memories().empty()) return false;
   const int first = cluster.place(sets.first_device).node;
   int devices = 0;  // of a scale-up domain
   for (int node = first;
@@ -22,7 +34,9 @@ bool FillDomains(const Cluster& cluster, const PlacedSets& sets) {
 
 int AlikeDevices(const Cluster& cluster, int first_device) {
   const NodeType& type = cluster.node(cluster.place(first_device).node);
-  return !cluster.has_explicit_links() && JoinsAlike(type) ? type.devices : 1;
+  const bool are_alike = !cluster.has_explicit_links() && JoinsAlike(type) &&
+                         ShareMemoryAlike(cluster, first_device, type.devices);
+  return are_alike ? type.devices : 1;
 }
 
 bool RankOrderMatters(const Cluster& cluster, const PlacedSets& sets) {

@@ -18,7 +18,7 @@ struct PlacedSets {
 };
 
 // So many devices from the first one of a node on can change places: all of a node that joins
-// any two alike. Else 1.
+// any two alike, where all have the same devices beside them on their memory. Else 1.
 int AlikeDevices(const Cluster& cluster, int first_device);
 
 // Whether kStagesFirstRankOrder makes another plan of it than kDefaultRankOrder. It does not
