@@ -20,7 +20,7 @@ std::vector<std::string> FindErrors(const SearchProblem& problem, const RankedPl
   const Evaluation again = SimulateStep(plan, problem.workload, problem.cluster, problem.model,
                                         {.framework = problem.framework})
                                .evaluation;
-  for (std::string& error : FindEvaluationErrors(again, problem.workload, problem.cluster)) {
+  for (std::string& error : FindEvaluationErrors(again, plan, problem.workload, problem.cluster)) {
     errors.push_back(std::move(error));
   }
   if (!again.fits) errors.push_back("needs more memory than there is");

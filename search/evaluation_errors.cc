@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
 
-#include "costmodel/device.h"
 #include "costmodel/units.h"
+#include "search/peak_share.h"
 #include "sim/breakdown.h"
+#include "sim/memory/stage_memory.h"
 
 namespace stagecraft {
 namespace {
@@ -25,12 +25,9 @@ void FindTimeErrors(const Evaluation& e, Errors& errors) {
     errors.push_back(fmt::format("the step takes {:.3g} s", step));
     return;
   }
-  for (const auto& [name, time] : std::vector<std::pair<const char*, Duration>>{
-           {"four steps of five may take up to", e.step_time_high},
-           {"without messages that meet the step takes", e.unshared_time},
-           {"devices wait for hosts", e.profile.host_wait}}) {
-    if (time >= Duration() && time <= kLongestTime) continue;
-    errors.push_back(fmt::format("{} {:.3g} s", name, time.seconds()));
+  if (e.step_time_high > kLongestTime) {
+    errors.push_back(
+        fmt::format("four steps of five may take up to {:.3g} s", e.step_time_high.seconds()));
   }
   const double slack = step * kRounding;  // the three are rounded each for itself
   if (e.step_time_low < Duration() || e.step_time_low.seconds() > step + slack ||
@@ -61,43 +58,76 @@ void FindTimeErrors(const Evaluation& e, Errors& errors) {
   }
 }
 
-// FLOP/s of the fastest units of all devices that the plan uses, whatever format they take.
-double FastestPeak(const Evaluation& e, const Cluster& cluster) {
-  double peak = 0;
-  for (size_t group = 0; group < e.group_devices.size(); ++group) {
-    const Device& device = cluster.groups()[group].type.device;
-    double fastest = device.vector_peak.flop_per_s();
-    for (const FlopRate rate : device.peak) fastest = std::max(fastest, rate.flop_per_s());
-    peak += e.group_devices[group] * fastest;
+void FindWaitErrors(const Evaluation& e, Errors& errors) {
+  for (const auto& [what, time] : std::vector<std::pair<const char*, Duration>>{
+           {"the device waits for its host", e.profile.host_wait},
+           {"what no shared interface delays takes", e.unshared_time}}) {
+    if (time >= Duration() && time <= e.step_time) continue;
+    errors.push_back(fmt::format("{} {:.3g} of {:.3g} s of the step", what, time.seconds(),
+                                 e.step_time.seconds()));
   }
-  return peak;
+}
+
+void FindShareErrors(const StepProfile& profile, Errors& errors) {
+  if (!(profile.bubble_fraction >= 0 && profile.bubble_fraction <= 1 + kRounding)) {
+    errors.push_back(
+        fmt::format("{:.3g} % of the compute lanes are idle", 100 * profile.bubble_fraction));
+  }
+  if (!(profile.spread >= 0 && std::isfinite(profile.spread))) {
+    errors.push_back(fmt::format("the logarithm of its time varies by {:.3g}", profile.spread));
+  }
+  double sum = 0;
+  for (const double share : profile.basis_share) {
+    sum += share;
+    if (share >= 0 && share <= 1 + kRounding) continue;
+    errors.push_back(fmt::format("{:.3g} % of the time rests on one basis", 100 * share));
+  }
+  if (!(std::abs(sum - 1) <= kRounding)) {
+    errors.push_back(fmt::format("{:.6g} % of the time rests on all bases together", 100 * sum));
+  }
+}
+
+void FindMemoryErrors(const Evaluation& e, Errors& errors) {
+  bool fits = true;
+  for (const StageMemory& stage : e.memory) {
+    fits = fits && stage.fits();
+    for (const Bytes part :
+         {stage.weights, stage.gradients, stage.optimizer, stage.activations, stage.workspace,
+          stage.communication, stage.framework, stage.fragmentation, stage.allocated, stage.host}) {
+      if (part >= Bytes()) continue;
+      errors.push_back(fmt::format("stage {} holds {} bytes", stage.stage, part.count()));
+    }
+  }
+  if (fits != e.fits) errors.push_back("the plan is said to fit where a stage does not, or not to");
+}
+
+void FindArithmeticErrors(const Evaluation& e, const PeakShare& share, Errors& errors) {
+  const bool is_counted = e.model_flops.count() >= 0 && e.hardware_flops >= e.model_flops;
+  const bool is_possible = share.model >= 0 && share.hardware <= 1 + kRounding;
+  if (is_counted && is_possible && std::isfinite(e.mfu()) && std::isfinite(e.hfu())) return;
+  errors.push_back(fmt::format(
+      "{:.3g} FLOPs, {:.3g} of them the model's, in {:.3g} s are {:.3g} times what its "
+      "devices do at the peak of the formats that they multiply in",
+      e.hardware_flops.count(), e.model_flops.count(), e.step_time.seconds(), share.hardware));
 }
 
 }  // namespace
 
-Errors FindEvaluationErrors(const Evaluation& e, const Workload& workload, const Cluster& cluster) {
+Errors FindEvaluationErrors(const Evaluation& e, const Plan& plan, const Workload& workload,
+                            const Cluster& cluster) {
   Errors errors;
   FindTimeErrors(e, errors);
-  if (!(e.profile.bubble_fraction >= 0 && e.profile.bubble_fraction <= 1 + kRounding)) {
-    errors.push_back(
-        fmt::format("{:.3g} % of the compute lanes are idle", 100 * e.profile.bubble_fraction));
-  }
-  for (const double share : e.profile.basis_share) {
-    if (share >= 0 && share <= 1 + kRounding) continue;
-    errors.push_back(fmt::format("{:.3g} % of the time rests on one basis", 100 * share));
-  }
+  FindWaitErrors(e, errors);
+  FindShareErrors(e.profile, errors);
+  FindMemoryErrors(e, errors);
   if (!errors.empty() || workload.is_profile()) return errors;
-  const double use = e.model_flops.count() / (FastestPeak(e, cluster) * e.step_time.seconds());
-  if (!(use >= 0 && use <= 1 + kRounding && std::isfinite(e.mfu()))) {
-    errors.push_back(
-        fmt::format("{:.3g} FLOPs in {:.3g} s are {:.3g} times what the devices' fastest units do",
-                    e.model_flops.count(), e.step_time.seconds(), use));
-  }
+  FindArithmeticErrors(e, PeakShareOf(e, plan, workload, cluster), errors);
   return errors;
 }
 
-void RequireSound(const Evaluation& evaluation, const Workload& workload, const Cluster& cluster) {
-  const Errors errors = FindEvaluationErrors(evaluation, workload, cluster);
+void RequireSound(const Evaluation& evaluation, const Plan& plan, const Workload& workload,
+                  const Cluster& cluster) {
+  const Errors errors = FindEvaluationErrors(evaluation, plan, workload, cluster);
   if (errors.empty()) return;
   throw std::runtime_error(fmt::format(
       "{} on {} comes out as no step can be, and nothing is printed: {}; look at the rates of its "
@@ -109,8 +139,9 @@ std::vector<std::string> UseWarnings(const Evaluation& e, const Workload& worklo
   if (workload.is_profile()) return {};
   const double mfu = e.mfu();
   if (mfu > 1) {
-    return {fmt::format("MFU is {:.0f} %: more than the dense peak that it is measured against",
-                        100 * mfu)};
+    return {fmt::format(
+        "MFU is {:.0f} %: products run in 8 bits, and MFU is measured against the 16-bit peak",
+        100 * mfu)};
   }
   if (mfu < 0.01) {
     return {

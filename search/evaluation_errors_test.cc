@@ -4,8 +4,19 @@
 
 #include <functional>
 #include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "costmodel/cost_model.h"
+#include "costmodel/device.h"
+#include "costmodel/op.h"
+#include "costmodel/units.h"
+#include "sim/cluster.h"
 #include "sim/lowering_testing.h"
+#include "sim/plan.h"
+#include "sim/workload.h"
 
 namespace stagecraft {
 namespace {
@@ -16,19 +27,19 @@ class EvaluationErrorsTest : public testing::Test {
   std::vector<std::string> After(const std::function<void(Evaluation&)>& change) const {
     Evaluation evaluation = sound_;
     change(evaluation);
-    return FindEvaluationErrors(evaluation, workload_, cluster_);
+    return FindEvaluationErrors(evaluation, plan_, workload_, cluster_);
   }
 
   const PlainModel model_{};
   const Workload workload_ = MakeWorkload();
   const Cluster cluster_ = MakeCluster(1, 4);
-  const Evaluation sound_ =
-      EvaluatePlan(MakePlan(Degrees(2, 2), workload_, cluster_), workload_, cluster_, model_);
+  const Plan plan_ = MakePlan(Degrees(2, 2), workload_, cluster_);
+  const Evaluation sound_ = EvaluatePlan(plan_, workload_, cluster_, model_);
 };
 
 TEST_F(EvaluationErrorsTest, NothingIsWrongWithAStepThatWasSimulated) {
   EXPECT_EQ(After([](Evaluation&) {}), std::vector<std::string>());
-  EXPECT_NO_THROW(RequireSound(sound_, workload_, cluster_));
+  EXPECT_NO_THROW(RequireSound(sound_, plan_, workload_, cluster_));
 }
 
 // Each of these was once printed with exit code 0.
@@ -54,14 +65,76 @@ TEST_F(EvaluationErrorsTest, WhatNoStepCanBeIsFound) {
       [](Evaluation& e) { e.profile.bubble_fraction = 1.287; },
       [](Evaluation& e) { e.profile.bubble_fraction = std::numeric_limits<double>::quiet_NaN(); },
       [](Evaluation& e) { e.profile.basis_share[0] = std::numeric_limits<double>::quiet_NaN(); },
+      [](Evaluation& e) {
+        for (double& share : e.profile.basis_share) share *= 0.5;
+      },
+      [](Evaluation& e) { e.profile.spread = -1; },
+      [](Evaluation& e) { e.profile.host_wait = e.step_time + 1_ns; },
+      [](Evaluation& e) { e.profile.host_wait = Duration() - 1_ns; },
+      [](Evaluation& e) { e.unshared_time = e.step_time + 1_ns; },
+      [](Evaluation& e) { e.memory[1].activations = Bytes(-1); },
+      [](Evaluation& e) { e.fits = !e.fits; },
       [](Evaluation& e) { e.model_flops = 1e6 * e.model_flops; },
+      [](Evaluation& e) { e.hardware_flops = 1e6 * e.hardware_flops; },
+      [](Evaluation& e) { e.hardware_flops = 0.5 * e.model_flops; },
       [](Evaluation& e) { e.peak = FlopRate(); },
   };
   for (size_t i = 0; i < changes.size(); ++i) {
     EXPECT_FALSE(After(changes[i]).empty()) << i;
     Evaluation evaluation = sound_;
     changes[i](evaluation);
-    EXPECT_THROW(RequireSound(evaluation, workload_, cluster_), std::runtime_error) << i;
+    EXPECT_THROW(RequireSound(evaluation, plan_, workload_, cluster_), std::runtime_error) << i;
+  }
+}
+
+// Multiplies at so many times the peak of the format of each op, and does all else in no time.
+class PeakModel : public CostModel {
+ public:
+  explicit PeakModel(double factor) : factor_(factor) {}
+  std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {
+    std::vector<Estimate> estimates(ops.size());
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if (ops[i].Flops().count() <= 0) continue;
+      estimates[i].time = ops[i].Flops() / (factor_ * device.Peak(ops[i].dtype));
+    }
+    return estimates;
+  }
+
+ private:
+  double factor_;
+};
+
+Device DeviceWithFp8(double times_16_bits) {
+  Device device = MakeDevice("board", 100e12);
+  device.peak[static_cast<int>(DType::kFp32)] = FlopRate(10e12);
+  device.peak[static_cast<int>(DType::kTf32)] = FlopRate(50e12);
+  device.peak[static_cast<int>(DType::kFp8)] = FlopRate(times_16_bits * 100e12);
+  return device;
+}
+
+std::vector<std::string> ErrorsAtPeak(double factor, DType precision, const Cluster& cluster) {
+  const PeakModel model(factor);
+  const Workload workload = MakeWorkload();
+  PlanDegrees degrees = Degrees(1, cluster.device_count());
+  degrees.precision = precision;
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  return FindEvaluationErrors(SimulateStep(plan, workload, cluster, model).evaluation, plan,
+                              workload, cluster);
+}
+
+TEST(PeakShareTest, ProductsAreJudgedByThePeakOfTheFormatThatTheyRunIn) {
+  for (const DType precision :
+       {DType::kFp32, DType::kTf32, DType::kFp16, DType::kBf16, DType::kFp8}) {
+    for (const double ratio : {1.0, 2.0, 4.0}) {
+      for (const int devices : {1, 2}) {
+        const Cluster cluster("test", {{MakeNode(DeviceWithFp8(ratio), devices), 1}});
+        EXPECT_TRUE(ErrorsAtPeak(1, precision, cluster).empty()) << Name(precision) << ratio;
+        EXPECT_FALSE(ErrorsAtPeak(1.9, precision, cluster).empty()) << Name(precision) << ratio;
+      }
+      const Cluster unlike(
+          "test", {{MakeNode(DeviceWithFp8(ratio), 1), 1}, {MakeNode(DeviceWithFp8(1), 1), 1}});
+      EXPECT_TRUE(ErrorsAtPeak(1, precision, unlike).empty()) << Name(precision) << ratio;
+    }
   }
 }
 

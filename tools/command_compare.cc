@@ -17,6 +17,7 @@
 #include "proto/timeline.pb.h"
 #include "sim/schedule.h"
 #include "sim/schedule_difference.h"
+#include "sim/timeline_errors.h"
 #include "sim/timeline_record_proto.h"
 #include "tools/command.h"
 #include "tools/comparison_report.h"
@@ -128,6 +129,7 @@ void CompareFiles(const CompareFlags& flags, std::ostream& out, std::ostream& er
   ComparedTimelines compared{ReadTimeline(flags.predicted), ReadTimeline(flags.measured), {}};
   CheckSchedules(compared.predicted, compared.measured);
   compared.comparison = CompareTimelines(compared.predicted.record, compared.measured.record);
+  RequireSound(compared.comparison, flags.predicted + " and " + flags.measured);
   Json report = ReportHeader("compare", kSchema, {flags.predicted, flags.measured});
   if (!flags.trace.empty()) {
     WriteTrace(compared, report, flags.trace);

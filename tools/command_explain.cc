@@ -102,7 +102,7 @@ Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
   if (!flags.cost_model.file().empty()) job.files.push_back(flags.cost_model.file());
   SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, *model,
                                     {.unfold = flags.unfold, .network = job.network});
-  RequireSound(step.evaluation, job.workload, job.cluster);
+  RequireSound(step.evaluation, step.plan, job.workload, job.cluster);
   for (std::string& warning : UseWarnings(step.evaluation, job.workload)) {
     job.warnings.push_back(std::move(warning));
   }

@@ -14,6 +14,7 @@
 #include "tools/command.h"
 #include "tools/flags.h"
 #include "tools/interrupt_catcher.h"
+#include "tools/partition/answer_errors.h"
 #include "tools/partition_flags.h"
 #include "tools/partition_report.h"
 #include "tools/print_json.h"
@@ -80,6 +81,7 @@ int RunPartition(const Args& args, std::istream&, std::ostream& out, std::ostrea
   const Stopwatch watch;
   const PartitionAnswer answer = Run(job, err, quiet);
   const double wall_ms = 1e3 * watch.Seconds();
+  RequireSound(answer);
   if (!job.page.empty() && answer.comparison) {
     WriteFileAtomically(job.page, ComparisonToHtml(*answer.comparison, "stagecraft partition"));
     if (!quiet) err << "wrote " << job.page << '\n';

@@ -108,6 +108,29 @@ TEST(CommandPartitionTest, EveryPlannerOfProfilesAnswers) {
   }
 }
 
+// A rate of minibatches was once inf where nothing took any time.
+TEST(CommandPartitionTest, GraphsOfNextToNoTimeHaveFiniteFiguresOrAreRefused) {
+  const auto node = [](const std::string& id, const std::string& ms) {
+    return id + " -- Op -- forward_compute_time=" + ms + ", backward_compute_time=" + ms +
+           ", activation_size=0, parameter_size=0\n";
+  };
+  for (const std::string ms : {"0", "1e-300", "1e-9", "1e-6"}) {
+    const GraphFile graph(node("a", ms) + node("b", ms) + "\ta -- b\n");
+    for (const char* name : {"pipedream", "dapple", "2bw", "hetpipe", "exhaustive", "mcmc"}) {
+      const Args words = {"--algorithm", name, "--machines", "4,4", "--bandwidth", "1e9,1e9"};
+      try {
+        const Outcome outcome = Partition(graph, words);
+        for (const char* odd : {"inf", "nan"}) {
+          EXPECT_EQ(outcome.out.find(odd), std::string::npos) << name << ms << outcome.out;
+        }
+      } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("take no time"), std::string::npos)
+            << error.what();
+      }
+    }
+  }
+}
+
 TEST(CommandPartitionTest, FasterServersOfHetPipeTakeMore) {
   const GraphFile graph(Node("a") + Node("b") + Node("c") + "\ta -- b\n\tb -- c\n");
   const Outcome outcome =

@@ -18,6 +18,7 @@
 #include "sim/cluster.h"
 #include "sim/lowering.h"
 #include "sim/plan_orders.h"
+#include "sim/timeline_errors.h"
 #include "sim/timeline_record.h"
 #include "sim/timeline_record_proto.h"
 #include "tools/command.h"
@@ -188,6 +189,7 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
       options.executor == "cuda" ? RunOnGpus(job, schedule, options.request, args, out, err)
                                  : RunOnHost(schedule, options.request, err);
   if (!record) return kExitOk;
+  RequireSound(*record, "the step that ran");
   if (!options.output.empty()) {
     WriteFileAtomically(options.output, ToProto(*record).SerializeAsString());
     if (!options.request.quiet) err << "wrote " << options.output << '\n';

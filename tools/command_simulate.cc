@@ -165,7 +165,7 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   const SimulatedStep step = SimulateStep(
       job.plan, job.workload, job.cluster, *model,
       {.unfold = outputs.unfold, .network = job.network, .framework = StackFramework(job.stack)});
-  RequireSound(step.evaluation, job.workload, job.cluster);
+  RequireSound(step.evaluation, step.plan, job.workload, job.cluster);
   AddBasisWarning(step, job);
   for (std::string& warning : UseWarnings(step.evaluation, job.workload)) {
     job.warnings.push_back(std::move(warning));

@@ -175,6 +175,7 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   } else {
     PrintValidation(validation, out);
   }
+  RequireSound(validation);
   const bool exceeds = max_error && ExceedsThreshold(validation.rows, *max_error);
   return exceeds ? kExitThreshold : kExitOk;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,23 @@ struct ComparedRow {
   NetworkEstimate predicted;
 };
 
+double GbPerS(const Op& op, Duration time) { return BusBandwidth(op, time).bytes_per_s() * 1e-9; }
+
+// Throws where a prediction cannot be.
+void RequireSound(const std::vector<ComparedRow>& rows) {
+  for (const ComparedRow& row : rows) {
+    const Estimate& estimate = row.predicted.estimate;
+    const bool is_sound = estimate.time > Duration() && estimate.spread >= 0 &&
+                          std::isfinite(estimate.spread) &&
+                          std::isfinite(GbPerS(row.sample->op, estimate.time));
+    if (is_sound) continue;
+    throw std::runtime_error(fmt::format(
+        "{}: {} of {} bytes is predicted to take {} ns, which cannot be, and nothing is printed",
+        row.sample->system, Name(row.sample->op.kind), row.sample->op.bytes.count(),
+        estimate.time.ns()));
+  }
+}
+
 const char* Verdict(const ComparedRow& row) {
   const double ratio = row.sample->time.seconds() / row.predicted.estimate.time.seconds();
   const double tolerance =
@@ -41,8 +59,6 @@ const char* Verdict(const ComparedRow& row) {
   if (std::abs(std::log(ratio)) <= tolerance) return "as predicted";
   return ratio > 1 ? "slower" : "faster";
 }
-
-double GbPerS(const Op& op, Duration time) { return BusBandwidth(op, time).bytes_per_s() * 1e-9; }
 
 std::string Describe(const CollectiveChoice& choice) {
   return fmt::format("{} {} x{}", Name(choice.method.algorithm), Name(choice.method.protocol),
@@ -126,6 +142,7 @@ void CompareNetwork(const NetworkLogs& logs, bool json, std::ostream& out) {
         {&sample,
          model.Predict(ops, DeviceCatalogue::Embedded().Get(sample.gpu, "gpu").device)[0]});
   }
+  RequireSound(rows);
   if (!json) {
     Print(rows, out);
     return;

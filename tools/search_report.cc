@@ -77,11 +77,11 @@ nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun&
   Json plans = Json::array();
   for (size_t i = 0; i < result.plans.size(); ++i) {
     const RankedPlan& ranked = result.plans[i];
-    plans.push_back(
-        {{"rank", i + 1},
-         {"plan", PlanToJson(ranked.plan, problem.workload)},
-         {"cost", CostToJson(problem, ranked.evaluation)},
-         {"evaluation", EvaluationToJson(ranked.evaluation, problem.workload, problem.cluster)}});
+    plans.push_back({{"rank", i + 1},
+                     {"plan", PlanToJson(ranked.plan, problem.workload)},
+                     {"cost", CostToJson(problem, ranked.evaluation)},
+                     {"evaluation", EvaluationToJson(ranked.evaluation, ranked.plan,
+                                                     problem.workload, problem.cluster)}});
   }
   Json json = {{"model", problem.workload.name},
                {"cluster", DescribeCluster(problem.cluster)},

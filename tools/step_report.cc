@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "search/peak_share.h"
 #include "sim/cluster_spec.h"
 #include "tools/network_report.h"
 #include "tools/plan_report.h"
@@ -47,8 +48,8 @@ Json MemoryToJson(const StageMemory& m, const Cluster& cluster) {
 
 }  // namespace
 
-nlohmann::ordered_json EvaluationToJson(const Evaluation& e, const Workload& workload,
-                                        const Cluster& cluster) {
+nlohmann::ordered_json EvaluationToJson(const Evaluation& e, const Plan& plan,
+                                        const Workload& workload, const Cluster& cluster) {
   const double seconds = e.step_time.seconds();
   Json breakdown;
   for (const TimePart& part : PartsOf(e.profile.breakdown)) breakdown[part.name] = part.time.ms();
@@ -72,6 +73,7 @@ nlohmann::ordered_json EvaluationToJson(const Evaluation& e, const Workload& wor
       {"model_tflops_per_s_per_gpu", known(e.model_flops.count() / seconds / e.devices * 1e-12)},
       {"mfu", known(e.mfu())},
       {"hfu", known(e.hfu())},
+      {"peak_share", known(PeakShareOf(e, plan, workload, cluster).model)},
       {"bubble_fraction", e.profile.bubble_fraction},
       {"breakdown_ms", std::move(breakdown)},
       {"host_wait_ms", e.profile.host_wait.ms()},
@@ -92,7 +94,7 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
   Json report = {{"model", job.workload.name},
                  {"parameters", job.workload.Parameters()},
                  {"cluster", DescribeCluster(job.cluster)}};
-  report.update(EvaluationToJson(step.evaluation, job.workload, job.cluster));
+  report.update(EvaluationToJson(step.evaluation, step.plan, job.workload, job.cluster));
   report.update(
       {{"critical_rank", step.schedule.ranks()[step.evaluation.profile.critical_rank].device},
        {"plan", PlanToJson(job)},

@@ -26,8 +26,8 @@ struct TimePart {
 std::vector<TimePart> PartsOf(const Breakdown& breakdown);
 
 // What came of a plan. Keys carry their units.
-nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation, const Workload& workload,
-                                        const Cluster& cluster);
+nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation, const Plan& plan,
+                                        const Workload& workload, const Cluster& cluster);
 
 // The keys of README, "simulate --json"; each carries its unit.
 nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& step,

@@ -14,9 +14,9 @@ bool IsSmall(const Workload& workload);
 bool IsSmall(const Cluster& cluster);
 bool IsSmall(const Plan& plan);
 
-// Ends the process where a time or a number of bytes is negative, a share is no number or
-// outside of 0 to 1, parts do not add up to the step, or it fits although a stage does not.
-void CheckStep(const SimulatedStep& step);
+// Throws std::logic_error where the step takes time and is one that FindEvaluationErrors() says
+// cannot be.
+void CheckStep(const SimulatedStep& step, const Workload& workload, const Cluster& cluster);
 
 // Simulates with the analytical model where all three are small, then CheckStep(). The plan
 // must have no FindErrors().

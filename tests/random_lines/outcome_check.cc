@@ -77,13 +77,23 @@ class ReportCheck {
             "parts that add up to " + std::to_string(time));
       }
     }
-    const bool is_8_bit = step.contains("plan") && step.at("plan").value("precision", "") == "fp8";
-    for (const char* key : {"mfu", "hfu"}) {
-      if (!step.contains(key) || step.at(key).is_null() || is_8_bit) continue;
-      const double share = step.at(key).get<double>();
-      if (!(share >= 0 && (share <= 1 + kRounding))) Say(path + "." + key, step.at(key), "0 to 1");
-    }
+    CheckUse(step, path);
     if (step.contains("memory") && step.contains("fits")) CheckMemory(step, path);
+  }
+
+  // MFU and HFU of training in 8 bits are measured against the 16-bit peak, that of all other
+  // training against the peak of its format, which nothing exceeds.
+  void CheckUse(const json& step, const std::string& path) {
+    if (!step.contains("mfu") || step.at("mfu").is_null()) return;
+    if (!step.contains("peak_share")) return Say(path, step.at("mfu"), "peak_share beside mfu");
+    const double mfu = step.at("mfu").get<double>();
+    const double share = step.at("peak_share").get<double>();
+    if (!(share <= mfu * (1 + kRounding))) Say(path, step.at("peak_share"), "no more than mfu");
+    if (!step.contains("plan") || step.at("plan").value("precision", "") == "fp8") return;
+    for (const char* key : {"mfu", "hfu"}) {
+      const double use = step.at(key).get<double>();
+      if (!(use >= 0 && use <= 1 + kRounding)) Say(path + "." + key, step.at(key), "0 to 1");
+    }
   }
 
   void CheckMemory(const json& step, const std::string& path) {

@@ -119,6 +119,7 @@ PartitionAnswer PartitionByHetPipe(const PartitionRequest& request) {
   const StopSign stop(request.budget);
   PartitionAnswer answer;
   const ProfiledStates profile = ReadProfiledStates(request, stop, answer);
+  RequireTime(profile, request.graph);
   std::string tried;
   const std::optional<Workers> best = TryPolicies(profile, request, options, stop, tried);
   if (!best) {

@@ -33,6 +33,7 @@ PartitionAnswer PartitionByTwoBuffer(const PartitionRequest& request) {
   const StopSign stop(request.budget);
   PartitionAnswer answer;
   const ProfiledStates profile = ReadProfiledStates(request, stop, answer);
+  RequireTime(profile, request.graph);
   const auto plan = SolveTwoBuffer(profile.states, options, stop);
   if (!plan) {
     answer.obstacle = fmt::format(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "costmodel/check.h"
+#include "costmodel/units.h"
 #include "tools/partition/read_graph.h"
 
 namespace stagecraft {
@@ -23,6 +24,13 @@ ProfiledStates ReadProfiledStates(const PartitionRequest& request, const StopSig
   }
   answer.states = read.states.size();
   return read;
+}
+
+void RequireTime(const ProfiledStates& profile, const PartitionGraph& graph) {
+  if (profile.states.states.back().compute > Duration()) return;
+  throw InputError(graph.path +
+                   ": got operators that take no time, want some that do: without any, minibatches "
+                   "pass at no finite rate");
 }
 
 std::vector<std::string> NamesOf(const TimedGraph& graph, const NodeSet& nodes) {

@@ -23,6 +23,9 @@ struct ProfiledStates {
 ProfiledStates ReadProfiledStates(const PartitionRequest& request, const StopSign& stop,
                                   PartitionAnswer& answer);
 
+// For planners whose answer is a rate: throws InputError where no operator takes any time.
+void RequireTime(const ProfiledStates& profile, const PartitionGraph& graph);
+
 std::vector<std::string> NamesOf(const TimedGraph& graph, const NodeSet& nodes);
 
 }  // namespace stagecraft

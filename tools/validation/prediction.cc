@@ -1,10 +1,15 @@
 #include "tools/validation/prediction.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "costmodel/check.h"
 #include "search/evaluation.h"
+#include "search/evaluation_errors.h"
 #include "sim/plan_orders.h"
 #include "tools/validation/op_prediction.h"
 #include "tools/validation/row_memory.h"
@@ -14,6 +19,13 @@ namespace stagecraft {
 namespace {
 
 constexpr int64_t kLayerVocabulary = 128;
+
+// What was simulated cannot be: no fault of the row.
+class UnsoundStep : public std::runtime_error {
+ public:
+  explicit UnsoundStep(const std::string& why)
+      : std::runtime_error("what is predicted cannot be: " + why) {}
+};
 
 // Boards before Pascal have no 16-bit rate; vectors multiply what nothing else does.
 FlopRate PeakOf(const Device& device, DType precision) {
@@ -117,6 +129,9 @@ void PredictStep(CompletedRow& completed, const CostModel& model, Prediction& pr
   }
   const SimulatedStep step = SimulateStep(job.plan, job.network.workload, job.cluster, model,
                                           {.with_optimizer = completed.with_optimizer});
+  const std::vector<std::string> errors =
+      FindEvaluationErrors(step.evaluation, step.plan, job.network.workload, job.cluster);
+  if (!errors.empty()) throw UnsoundStep(errors[0]);
   prediction.step = FeaturesOf(job, row, *metric);
   prediction.value = metric->FromSeconds(step.evaluation.step_time.seconds());
   prediction.spread = step.evaluation.profile.spread;
@@ -149,6 +164,24 @@ void PredictPlanned(const MeasuredRow& row, const RowFacts& facts, const StackTa
   prediction.defaults_used = std::move(completed.defaults_used);
 }
 
+// Of any metric: all but a bubble are times, rates and sizes.
+void CheckValue(const MeasuredRow& row, const Prediction& prediction) {
+  const double value = prediction.value.value();
+  const double spread = prediction.spread.value_or(0);
+  const bool is_possible = row.metric_kind == "bubble_rate" ? value >= 0 && value <= 1 : value > 0;
+  if (is_possible && std::isfinite(value) && std::isfinite(spread) && spread >= 0) return;
+  throw UnsoundStep(
+      fmt::format("{} of {:.3g}, its logarithm varying by {:.3g}", row.metric_kind, value, spread));
+}
+
+// Without a value.
+void Refuse(const std::string& reason, Prediction& prediction) {
+  prediction.value.reset();
+  prediction.spread.reset();
+  prediction.step.reset();
+  prediction.reason = reason;
+}
+
 Prediction PredictWith(const MeasuredRow& row, const RowFacts& facts, const StackTable& stacks,
                        const CostModel& model) {
   Prediction prediction;
@@ -162,11 +195,13 @@ Prediction PredictWith(const MeasuredRow& row, const RowFacts& facts, const Stac
     } else {
       PredictPlanned(row, facts, stacks, model, prediction);
     }
+    CheckValue(row, prediction);
   } catch (const InputError& error) {
     // What the row says cannot be simulated: an outcome, not a failure.
-    prediction.value.reset();
-    prediction.spread.reset();
-    prediction.reason = error.what();
+    Refuse(error.what(), prediction);
+  } catch (const UnsoundStep& error) {
+    Refuse(error.what(), prediction);
+    prediction.is_unsound = true;
   }
   return prediction;
 }
@@ -186,7 +221,12 @@ Prediction PredictRow(const MeasuredRow& row, const PredictionBasis& basis) {
   const auto value_of = [&](const RowFacts& known) {
     const bool has_seen = known.network_sites.has_value() || !facts.network_sites.has_value();
     const CostModel& model = has_seen || !knows_sites ? basis.model : *basis.model_without_sites;
-    return PredictWith(row, known, basis.stacks, model).value;
+    const Prediction without = PredictWith(row, known, basis.stacks, model);
+    if (without.is_unsound && !prediction.is_unsound) {
+      prediction.is_unsound = true;
+      Refuse(without.reason, prediction);
+    }
+    return without.value;
   };
   prediction.value_without = value_of(basis.facts.WithoutInferred(row));
   for (InferredFacts& part : inferred) {

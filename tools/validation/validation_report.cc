@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
+#include <stdexcept>
 
 #include "tools/in_view.h"
 #include "tools/validation/row_cluster.h"
@@ -95,7 +96,7 @@ void PrintInferred(const Validation& validation, std::ostream& out) {
       });
       if (found == lines.end()) found = lines.insert(found, {stats.source, known.facts, {}});
       found->errors.push_back(fmt::format("{} {} ({} with it)", stats.metric_kind,
-                                        Cell(known.mape_without), Cell(stats.mape)));
+                                          Cell(known.mape_without), Cell(stats.mape)));
     }
   }
   if (lines.empty()) return;
@@ -175,6 +176,17 @@ void PrintValidation(const Validation& validation, std::ostream& out) {
   PrintCounts(networks, "rows whose network nobody states; what was taken for it", out);
   PrintCounts(reasons, "scored rows that cannot be simulated (they count against coverage)", out);
   PrintCounts(apart, "rows that are not scored", out);
+}
+
+void RequireSound(const Validation& validation) {
+  const auto is_unsound = [](const ValidatedRow& row) { return row.prediction.is_unsound; };
+  const auto first = std::find_if(validation.rows.begin(), validation.rows.end(), is_unsound);
+  if (first == validation.rows.end()) return;
+  const auto count = std::count_if(first, validation.rows.end(), is_unsound);
+  throw std::runtime_error(fmt::format(
+      "{} row{} not simulated, which is an error in stagecraft or in the cost model, "
+      "not in the file; the first is {}: {}",
+      count, count == 1 ? " is" : "s are", first->measured.id, first->prediction.reason));
 }
 
 }  // namespace stagecraft

@@ -19,4 +19,8 @@ nlohmann::ordered_json ValidationToJson(const Validation& validation);
 
 void PrintValidation(const Validation& validation, std::ostream& out);
 
+// Throws std::runtime_error where what was predicted for a row cannot be: with how many there
+// are and the first of them. They are not simulated, and have a reason, in both reports.
+void RequireSound(const Validation& validation);
+
 }  // namespace stagecraft

@@ -1,0 +1,23 @@
+// PeakShare: how much of the dense peak of its devices the arithmetic of a step takes.
+#pragma once
+
+#include "search/evaluation.h"
+#include "sim/cluster.h"
+#include "sim/plan.h"
+#include "sim/workload.h"
+
+namespace stagecraft {
+
+// Of all devices that the plan uses, at the peak of the format that each product runs in:
+// training in 8 bits runs attention in 16. No step takes more than 1. As Evaluation::mfu()
+// and hfu(), but for training in 8 bits, which these measure against the 16-bit peak.
+struct PeakShare {
+  double model = 0;     // of model_flops
+  double hardware = 0;  // of hardware_flops; what is recomputed counts at the fastest format
+};
+
+// `evaluation` is of `plan` and has a step time.
+PeakShare PeakShareOf(const Evaluation& evaluation, const Plan& plan, const Workload& workload,
+                      const Cluster& cluster);
+
+}  // namespace stagecraft
