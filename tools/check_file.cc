@@ -13,12 +13,14 @@
 
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
+#include "costmodel/learned/samples/gzip.h"
 #include "costmodel/learned/samples/sample_file.h"
 #include "costmodel/proto_file.h"
 #include "sim/decoder.h"
 #include "sim/hf_config.h"
 #include "tools/check_foreign.h"
 #include "tools/check_kinds.h"
+#include "tools/check_networks.h"
 #include "tools/check_samples.h"
 #include "tools/check_trace.h"
 #include "tools/validation/csv_table.h"
@@ -29,10 +31,27 @@ namespace {
 
 using Keys = std::set<std::string>;
 
-constexpr const char* kWanted =
-    "a cluster, workload, plan, schedule, timeline, device or node catalogue, NCCL tuning, "
-    "stack defaults, cost or network model, Hugging Face config.json, trace, samples, table of "
-    "measured rows, or what import reads";
+// Beside FileKinds().
+constexpr const char* kOtherKinds[] = {"Hugging Face config.json",
+                                       "ONNX model",
+                                       "PipeDream profile",
+                                       "dnn-partitioning graph",
+                                       "Piper graph",
+                                       "policy",
+                                       "PyTorch pipeline schedule",
+                                       "measured rows",
+                                       "measured collectives",
+                                       "nccl-tests log",
+                                       "NCCL topology XML",
+                                       "nvidia-smi topology",
+                                       "Slurm topology",
+                                       "Slurm GPUs",
+                                       "Kubernetes nodes",
+                                       "Perfetto trace",
+                                       "Chrome trace",
+                                       "HTML report"};
+
+constexpr const char* kWanted = "one of the kinds of file that check --help lists";
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -136,6 +155,7 @@ FileSummary CheckStructured(const std::string& text, const std::string& path,
   if (extension == ".json" && keys.contains("traceEvents")) {
     return {"Chrome trace", CheckChromeTrace(text, path)};
   }
+  if (extension == ".json" && IsGraphJson(text)) return CheckGraphJson(text, path);
   if (extension == ".json" &&
       HasAny(keys, {"model_type", "architectures", "text_config", "num_hidden_layers"})) {
     return CheckHuggingFace(text, path);
@@ -180,7 +200,8 @@ FileSummary CheckBinary(const std::string& bytes, const std::string& path,
                   path, bytes.size()));
 }
 
-FileSummary CheckRows(const std::string& text, const std::string& path) {
+FileSummary CheckTable(const std::string& text, const std::string& path) {
+  if (IsSampleTable(text)) return {"samples", DescribeSamples(ParseSamples(text, path), path)};
   const std::string stem = std::filesystem::path(path).stem().string();
   const auto rows = ReadMeasuredRows(CsvTable::Parse(text, path), stem);
   const auto scored =
@@ -188,7 +209,24 @@ FileSummary CheckRows(const std::string& text, const std::string& path) {
   return {"measured rows", fmt::format("{} rows, {} of them scored", rows.size(), scored)};
 }
 
+// What commands unzip: tables of collectives, operator graphs and samples.
+FileSummary CheckZipped(const std::string& bytes, const std::string& path) {
+  if (const auto collectives = CheckForeignText(bytes, path, ".gz")) return *collectives;
+  if (const auto graph = CheckUnzippedGraph(Gunzip(bytes, path), path)) return *graph;
+  return {"samples", DescribeSamples(ParseSamples(bytes, path), path)};
+}
+
 }  // namespace
+
+std::span<const std::string> KindNames() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const FileKind& kind : FileKinds()) all.emplace_back(kind.name);
+    all.insert(all.end(), std::begin(kOtherKinds), std::end(kOtherKinds));
+    return all;
+  }();
+  return names;
+}
 
 FileSummary CheckFile(const std::string& path, const CheckContext& context) {
   // Bytes tried as a message that they are not: no one need read of it.
@@ -198,18 +236,15 @@ FileSummary CheckFile(const std::string& path, const CheckContext& context) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     throw InputError(fmt::format("{}: got an empty file, want {}", path, kWanted));
   }
+  if (IsGzip(text)) return CheckZipped(text, path);
   if (const auto foreign = CheckForeignText(text, path, extension)) return *foreign;
   if (extension == ".pftrace") return {"Perfetto trace", CheckPerfettoTrace(text, path)};
-  if (extension == ".gz" || (extension == ".csv" && IsSampleTable(text))) {
-    return {"samples", DescribeSamples(ParseSamples(text, path), path)};
-  }
-  if (extension == ".csv") return CheckRows(text, path);
+  if (extension == ".csv") return CheckTable(text, path);
   if (extension == ".pb") return CheckBinary(text, path, context);
   if (IsProtoExtension(extension)) return CheckStructured(text, path, extension, context);
-  throw InputError(
-      fmt::format("{}: got extension \"{}\", want .textproto, .json, .yaml, .pb, "
-                  ".pftrace, .csv or .gz, or text that import reads",
-                  path, extension));
+  if (const auto network = CheckNetworkFile(text, path, extension)) return *network;
+  throw InputError(fmt::format("{}: got a file of no kind that stagecraft knows{}, want {}", path,
+                               extension.empty() ? "" : ", a " + extension, kWanted));
 }
 
 }  // namespace stagecraft

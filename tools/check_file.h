@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "sim/cluster.h"
@@ -16,9 +17,12 @@ struct CheckContext {
 };
 
 struct FileSummary {
-  std::string kind;    // "plan", "Perfetto trace", "Hugging Face config.json", ...
+  std::string kind;    // one of KindNames()
   std::string detail;  // "2 stages on 16 devices"
 };
+
+// Every kind of file that a command reads or writes: "plan", "Perfetto trace", ...
+std::span<const std::string> KindNames();
 
 // Structured files are recognised by their top-level keys, binary ones by what
 // parses, traces and tables by their extension, what other tools print by its first

@@ -22,6 +22,25 @@ constexpr int kSchema = 1;
 constexpr const char* kExample =
     "Example: stagecraft check plan.yaml --model llama3-70b --cluster h100-sxm:8x8\n\n"
     "Ends with exit code 2 where any file is unsound.";
+constexpr size_t kWidth = 98;
+
+// The kinds of file that it tells, in lines of the width of the help.
+std::string KindLines() {
+  std::string lines = "It tells these kinds of file:";
+  size_t begin = 0;
+  for (const std::string& kind : KindNames()) {
+    const bool is_last = &kind == &KindNames().back();
+    const std::string words = " " + kind + (is_last ? "." : ",");
+    if (lines.size() + words.size() - begin > kWidth) {
+      lines += "\n";
+      begin = lines.size();
+      lines += words.substr(1);
+    } else {
+      lines += words;
+    }
+  }
+  return lines;
+}
 
 struct Verdict {
   std::string path;
@@ -60,12 +79,12 @@ nlohmann::ordered_json ToJson(const std::vector<Verdict>& verdicts) {
 
 int RunCheck(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
   CLI::App app("Says what files are and whether they are sound.", "stagecraft check");
-  app.footer(kExample);
+  app.footer(KindLines() + "\n\n" + kExample);
   Args files;
   std::string model;
   std::string cluster;
   bool as_json = false;
-  app.add_option("FILE", files, "files of any kind that a command reads or writes")->required();
+  app.add_option("FILE", files, "files that commands read or write")->required();
   app.add_option("--model", model, "the workload that plans are checked against");
   app.add_option("--cluster", cluster, "the cluster that plans are checked against");
   app.add_flag("--json", as_json, "one JSON object");

@@ -177,10 +177,10 @@ TEST(CommandCheckTest, UnsoundFilesAreOneSentenceEach) {
   ExpectUnsound(Write("x.yaml", "degrees: {tp: 0}\nmicro_batch: 1\nglobal_batch: 1\nsequence: 1\n"),
                 "degrees.tp: got 0");
   ExpectUnsound(Write("x.textproto", "stages { chunks { first: 0"), "want a PlanProto");
-  ExpectUnsound(Write("x.json", "{\"hello\": 1}"), "got the key \"hello\", want a cluster,");
+  ExpectUnsound(Write("x.json", "{\"hello\": 1}"), "got the key \"hello\", want one of the kinds of file");
   ExpectUnsound(Write("y.json", "{\"traceEvents\": "), "x");
   ExpectUnsound(Write("empty.yaml", " \n"), "got an empty file");
-  ExpectUnsound(Write("x.txt", "hello"), "got extension \".txt\"");
+  ExpectUnsound(Write("x.txt", "hello"), "got a file of no kind");
   ExpectUnsound(Write("x.pb",
                       "\x7f"
                       "ELF\x01\x02"),

@@ -1,0 +1,262 @@
+// `check` knows every kind of file that a verb reads or writes, and lists them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/learned/samples/gzip.h"
+#include "costmodel/proto_file.h"
+#include "data/embedded.h"
+#include "proto/onnx_subset.pb.h"
+#include "tests/bad_input.h"
+#include "tools/check_file.h"
+#include "tools/command.h"
+
+namespace stagecraft::bad_input {
+namespace {
+
+namespace fs = std::filesystem;
+using Kinds = std::set<std::string>;
+
+// What the seeds of each fuzz target are: there is one for every reader of files.
+const std::map<std::string, std::string>& KindOfSeeds() {
+  static const std::map<std::string, std::string> kinds = {
+      {"cluster", "cluster"},
+      {"collective_table", "measured collectives"},
+      {"cost_model", "cost model"},
+      {"device_catalogue", "device catalogue"},
+      {"graph_txt", "PipeDream profile"},
+      {"hf_config", "Hugging Face config.json"},
+      {"kubernetes_nodes", "Kubernetes nodes"},
+      {"measured_rows", "measured rows"},
+      {"nccl_tests_log", "nccl-tests log"},
+      {"nccl_topology", "NCCL topology XML"},
+      {"nccl_tuning", "NCCL tuning"},
+      {"network_model", "network model"},
+      {"node_catalogue", "node catalogue"},
+      {"onnx_model", "ONNX model"},
+      {"piper_problem", "Piper graph"},
+      {"placement_problem", "dnn-partitioning graph"},
+      {"plan", "plan"},
+      {"samples", "samples"},
+      {"schedule", "schedule"},
+      {"schedule_csv", "PyTorch pipeline schedule"},
+      {"slurm_topology", "Slurm topology"},
+      {"smi_topology", "nvidia-smi topology"},
+      {"stack_table", "stack defaults"},
+      {"stage_policy", "policy"},
+      {"structured_text", ""},  // any JSON or YAML, of no kind
+      {"timeline", "timeline"},
+      {"trace", "trace"},  // of either kind
+      {"workload", "workload"},
+  };
+  return kinds;
+}
+
+// No kind by themselves: a model without a curve, and two files for a target that splits them.
+const Kinds kOddSeeds = {"none.json", "with_gres.conf"};
+
+// Flags and positional words that hold text and name files; none where they never do.
+const std::map<std::string, Kinds>& KindsOfFlags() {
+  const Kinds networks = {"workload", "Hugging Face config.json", "ONNX model",
+                          "PipeDream profile"};
+  const Kinds graphs = {"PipeDream profile", "dnn-partitioning graph", "Piper graph"};
+  const Kinds models = {"cost model", "network model"};
+  const Kinds traces = {"Perfetto trace", "Chrome trace"};
+  static const std::map<std::string, Kinds> kinds = {
+      {"--model", networks},
+      {"--train-models", networks},
+      {"--cluster", {"cluster"}},
+      {"--plan", {"plan"}},
+      {"--order-file", {"PyTorch pipeline schedule"}},
+      {"--cost-model", models},
+      {"--trace", traces},
+      {"--timeline", {"timeline"}},
+      {"--graph", graphs},
+      {"--train-graphs", graphs},
+      {"--report", {"HTML report"}},
+      {"--policy", {"policy"}},
+      {"--save-policy", {"policy"}},
+      {"--samples", {"samples"}},
+      {"--calibrate", {"samples"}},
+      {"--network", {"measured collectives", "nccl-tests log"}},  // of simulate: model or flow
+      {"--against", {"measured rows"}},
+      {"--all", {"measured rows"}},
+      {"--gres", {"Slurm GPUs"}},
+      {"PREDICTED", {"timeline"}},
+      {"MEASURED", {"timeline"}},
+      {"IN",
+       {"NCCL topology XML", "nvidia-smi topology", "Slurm topology", "Slurm GPUs",
+        "Kubernetes nodes", "nccl-tests log"}},
+      {"-o",
+       {"plan", "samples", "cost model", "network model", "timeline", "cluster",
+        "measured collectives", "PyTorch pipeline schedule"}},
+  };
+  return kinds;
+}
+
+const Kinds kFlagsWithoutFiles = {"--algorithm",
+                                  "--attention",
+                                  "--bandwidth",
+                                  "--budget",
+                                  "--collective",
+                                  "--cp-exchange",
+                                  "--device",
+                                  "--device-memory",
+                                  "--device-speeds",
+                                  "--embedding-placement",
+                                  "--executor",
+                                  "--format",
+                                  "--fp8-recipe",
+                                  "--gpu",
+                                  "--gradient-sync",
+                                  "--link-rate",
+                                  "--machines",
+                                  "--max-error",
+                                  "--models",
+                                  "--node",
+                                  "--objective",
+                                  "--optimizer",
+                                  "--parts",
+                                  "--precision",
+                                  "--price",
+                                  "--rank-order",
+                                  "--recompute",
+                                  "--recompute-layers",
+                                  "--recompute-method",
+                                  "--schedule",
+                                  "--server-memory",
+                                  "--server-speed",
+                                  "--source",
+                                  "--split",
+                                  "--stack",
+                                  "--suite",
+                                  "--topology",
+                                  "--train-devices",
+                                  "--warmup",
+                                  "FILE",  // of check itself
+                                  "FORMAT",
+                                  "ID",
+                                  "LIST"};
+
+Kinds AllKinds() { return {KindNames().begin(), KindNames().end()}; }
+
+std::string Bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class CheckKindsTest : public FolderTest {
+ protected:
+  // The kind that `check` says, or what it complains of.
+  std::string KindOf(const std::string& name) const {
+    const Result result = RunLine(Expand("check $T/" + name));
+    const size_t begin = result.out.find(": "), end = result.out.find(", ");
+    if (result.code != kExitOk || end == std::string::npos) return result.err;
+    return result.out.substr(begin + 2, end - begin - 2);
+  }
+
+  // Under its own name; ONNX's text as ONNX itself.
+  std::string Copy(const fs::path& seed) const {
+    const std::string name = seed.filename().string();
+    if (seed.parent_path().filename() != "onnx_model") {
+      Write(name, Bytes(seed));
+      return name;
+    }
+    onnx::ModelProto model;
+    ParseProtoText(Bytes(seed), name, ".textproto", &model);
+    Write(name + ".onnx", model.SerializeAsString());
+    return name + ".onnx";
+  }
+};
+
+TEST_F(CheckKindsTest, EveryFileThatSomeReaderTakesIsOfAKindThatHelpLists) {
+  Kinds seen;
+  for (const auto& folder : fs::directory_iterator("tests/fuzz/corpus")) {
+    const std::string target = folder.path().filename().string();
+    ASSERT_TRUE(KindOfSeeds().contains(target)) << target << ": of which kind are its files?";
+    const std::string& want = KindOfSeeds().at(target);
+    for (const auto& seed : fs::directory_iterator(folder)) {
+      if (want.empty() || kOddSeeds.contains(seed.path().filename().string())) continue;
+      const std::string kind = KindOf(Copy(seed.path()));
+      EXPECT_TRUE(kind == want || (want == "trace" && kind.ends_with(" trace")))
+          << seed.path() << ": " << kind;
+      seen.insert(kind);
+    }
+  }
+  for (const std::string_view name : EmbeddedFileNames()) {
+    if (!name.ends_with(".textproto")) continue;
+    const std::string copy = fs::path(name).filename().string();
+    Write(copy, std::string(EmbeddedFile(std::string(name))));
+    seen.insert(KindOf(copy));
+  }
+  Write("gres.conf", "NodeName=n[1-2] Name=gpu Type=h100 File=/dev/nvidia[0-7]\n");
+  seen.insert(KindOf("gres.conf"));
+  const Result report =
+      RunLine(Expand("partition --graph tests/fuzz/corpus/graph_txt/diamond.txt "
+                     "--devices 2 --bandwidth 1e9 --machines 2 --budget 50evals "
+                     "--compare-algorithms --report $T/page.html"));
+  EXPECT_EQ(report.code, kExitOk) << report.err;
+  seen.insert(KindOf("page.html"));
+  EXPECT_EQ(seen, AllKinds());
+  const std::string help = RunLine("check --help").out;
+  for (const std::string& kind : AllKinds()) EXPECT_NE(help.find(kind), std::string::npos) << kind;
+}
+
+// "  --trace TEXT   write a ..." of all verbs: the first word where a text follows.
+TEST_F(CheckKindsTest, EveryFlagThatHoldsTextIsKnownToNameFilesOrNot) {
+  const Kinds known = AllKinds();
+  for (const Command& verb : Commands()) {
+    std::istringstream help(RunLine(std::string(verb.name) + " --help").out);
+    for (std::string line; std::getline(help, line);) {
+      std::istringstream words(line);
+      std::string flag, type;
+      words >> flag >> type;
+      if (!line.starts_with("  ") || line.starts_with("   ") || !type.starts_with("TEXT")) continue;
+      flag = flag.substr(0, flag.find(','));
+      const auto found = KindsOfFlags().find(flag);
+      EXPECT_NE(found != KindsOfFlags().end(), kFlagsWithoutFiles.contains(flag))
+          << verb.name << " " << flag << ": which kinds of file does it name?";
+      if (found == KindsOfFlags().end()) continue;
+      EXPECT_TRUE(
+          std::includes(known.begin(), known.end(), found->second.begin(), found->second.end()))
+          << flag;
+    }
+  }
+}
+
+TEST_F(CheckKindsTest, GraphsThatPartitionUnzipsAreReadZippedToo) {
+  for (const char* seed :
+       {"graph_txt/diamond.txt", "piper_problem/two.json", "placement_problem/two.json"}) {
+    const fs::path path = fs::path("tests/fuzz/corpus") / seed;
+    Write("graph.gz", Gzip(Bytes(path)));
+    EXPECT_EQ(KindOf("graph.gz"), KindOfSeeds().at(path.parent_path().filename().string()));
+  }
+}
+
+TEST_F(CheckKindsTest, AFileOfNoKindIsRefusedInOneSentenceThatSaysWhereTheKindsAre) {
+  Write("notes.md", "# notes\n");
+  Write("page.html", "<!DOCTYPE html>\n<html><head><title>news</title></head></html>\n");
+  Write("words", "once upon a time\n");
+  Write("a.onnx", "no model");
+  Write("a.policy", "stage-policy-1 width 1 directed\n");
+  Write("graph.txt", "a -- b\n");
+  for (const char* name : {"notes.md", "page.html", "words", "a.onnx", "a.policy", "graph.txt"}) {
+    const Result result = RunLine(Expand(std::string("check $T/") + name));
+    EXPECT_EQ(result.code, kExitBadInput) << name;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_NE(result.err.find(std::string(name) + ":"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("want"), std::string::npos) << result.err;
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft::bad_input
