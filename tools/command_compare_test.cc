@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
@@ -114,6 +115,39 @@ TEST_F(CollectiveVerbTest, ASiteHasNoFolder) {
   Run(RunFit, {"--network", log_, "--cluster", cluster, "-o", Path("m.textproto")});
   EXPECT_EQ(NetworkModel::Read(Path("m.textproto")).home(), "lab.textproto");
   EXPECT_EQ(Read(Path("m.textproto")).find(folder_.string()), std::string::npos);
+}
+
+// As many sizes as the log has rows, each so many times as long as the first.
+std::string LogOf(int rows, double times) {
+  std::string log = kLog;
+  const std::string row = log.substr(log.rfind("     1048576"));
+  log.resize(log.size() - row.size());
+  for (int i = 0; i < rows; ++i) {
+    const double bytes = 1048576.0 * (1 << i), us = times * (12 + bytes / 150e3);
+    log += fmt::format("{} {} float sum -1 {:.2f} {:.2f} {:.2f} 0\n", bytes, bytes / 4, us,
+                       bytes / us * 1e-3, bytes / us * 1e-3);
+  }
+  return log;
+}
+
+// Rows that are far from all that the shipped model knows show that those of the site help.
+TEST_F(CollectiveVerbTest, FewRowsOfASiteAreWeighedAgainstTheShippedModel) {
+  for (const int rows : {1, 2}) {
+    const std::string few = Write("few.log", LogOf(rows, 1));
+    Run(RunFit, {"--network", few, "--cluster", "dgx-h100:1", "-o", Path("m.pb")});
+    EXPECT_NE(err_.str().find(fmt::format("warning: calibration: {} rows of all-reduce are too few "
+                                          "to tell whether calibration helps",
+                                          rows)),
+              std::string::npos)
+        << err_.str();
+  }
+  for (const double times : {5, 20}) {
+    const std::string slow = Write("slow.log", LogOf(8, times));
+    const nlohmann::json report =
+        Json(RunFit, {"--network", slow, "--cluster", "dgx-h100:1", "-o", Path("m.pb")});
+    EXPECT_TRUE(report["warnings"].empty()) << report["warnings"].dump();
+    EXPECT_TRUE(report["held_out"][0]["shows_gain"]);
+  }
 }
 
 TEST_F(CollectiveVerbTest, FlagsThatChangeNothingAreRefused) {

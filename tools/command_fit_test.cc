@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -194,6 +197,51 @@ TEST_F(FitTest, TwoRowsAreTooFewToTell) {
   EXPECT_NE(err_.str().find("warning: calibration: 2 rows of gemm are too few to tell"),
             std::string::npos)
       << err_.str();
+}
+
+TEST_F(FitTest, OneOrTwoRowsAreTooFewToFitTo) {
+  const std::string all = GemmRows("a100-sxm4-80gb", 190);
+  const size_t first = all.find('\n') + 1, second = all.find('\n', first) + 1;
+  for (const auto& [rows, end] : {std::pair(1, first), std::pair(2, second)}) {
+    const std::string samples = Write("few.csv", kSampleHeader + all.substr(0, end));
+    EXPECT_EQ(Run(RunFit, {"--samples", samples, "-o", Path("few.pb")}), kExitOk);
+    EXPECT_NE(err_.str().find(fmt::format("warning: fit: {} rows of gemm are too few to tell "
+                                          "whether a model fitted to them predicts better",
+                                          rows)),
+              std::string::npos)
+        << err_.str();
+  }
+}
+
+// Times that scatter by a factor of two say nothing: chance looks like a gain one time in ten.
+TEST_F(FitTest, AModelFittedToAFewRowsIsWeighedAgainstTheShippedOne) {
+  constexpr int kDraws = 12;
+  int said = 0;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    Random random = Random(7).Child("rows", static_cast<uint64_t>(draw));
+    std::string text = kSampleHeader;
+    for (int row = 0; row < 6; ++row) {
+      const int64_t m = 256 * random.Integer(1, 16), n = 256 * random.Integer(1, 16);
+      const double factor = std::exp2(2 * random.Uniform() - 1);
+      const double us = factor * (4 + 2e-6 * static_cast<double>(m * n * 4096) / 240);
+      text += fmt::format("gemm,a100-sxm4-80gb,{:.3f},bf16,{},{},4096,,lab\n", us, m, n);
+    }
+    const std::string samples = Write("few.csv", text);
+    const nlohmann::json report = Json(RunFit, {"--samples", samples, "-o", Path("few.pb")});
+    ASSERT_EQ(report["held_out"].size(), 1u);
+    EXPECT_EQ(report["held_out"][0]["shows_gain"], report["warnings"].empty());
+    said += report["warnings"].empty() ? 0 : 1;
+  }
+  EXPECT_GE(said, kDraws - 3);
+}
+
+TEST_F(FitTest, RowsThatTheShippedModelIsFarFromShowThatAFitHelps) {
+  const std::string samples = Write("slow.csv", kSampleHeader + GemmRows("a100-sxm4-80gb", 40));
+  const nlohmann::json report = Json(RunFit, {"--samples", samples, "-o", Path("slow.pb")});
+  EXPECT_TRUE(report["warnings"].empty()) << report["warnings"].dump();
+  ASSERT_EQ(report["held_out"].size(), 1u);
+  EXPECT_TRUE(report["held_out"][0]["shows_gain"]);
+  EXPECT_EQ(report["held_out"][0]["rows"], 40);
 }
 
 TEST_F(FitTest, WhatIsLeftOutIsCounted) {

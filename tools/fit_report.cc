@@ -57,10 +57,10 @@ Json FitToJson(const FitSummary& summary) {
                         {"gpu", rows.gpu},
                         {"rows", rows.rows}});
   }
-  return {{"samples", summary.input.samples.size()},
-          {"families", std::move(families)},
-          {"rows_of_no_use", summary.of_no_use},
-          {"skipped", SkippedToJson(summary.skipped)}};
+  return {
+      {"samples", summary.input.samples.size()},      {"families", std::move(families)},
+      {"rows_of_no_use", summary.of_no_use},          {"skipped", SkippedToJson(summary.skipped)},
+      {"held_out", EvidenceToJson(summary.evidence)}, {"warnings", summary.warnings}};
 }
 
 Json CalibrationToJson(const CalibrationSummary& calibration) {

@@ -25,6 +25,8 @@ struct FitSummary {
   std::vector<FittedRows> rows;
   SkippedRows skipped;
   int of_no_use = 0;  // rows of known boards that no family learns from
+  std::map<std::string, CalibrationEvidence> evidence;  // by op; of few samples alone
+  std::vector<std::string> warnings;                    // of ops without
 };
 
 struct OpError {

@@ -113,7 +113,7 @@ std::vector<double> ErrorsOf(const NetworkModel& model, std::span<const NetworkS
 
 // Of each collective of the site, what rows left out in turn say of the model that has
 // the others.
-std::map<std::string, CalibrationEvidence> EvidenceByOp(const NetworkModel& base,
+std::map<std::string, CalibrationEvidence> SiteEvidence(const NetworkModel& base,
                                                         std::span<const NetworkSample> samples,
                                                         const std::string& site) {
   std::vector<NetworkSample> here;
@@ -124,30 +124,17 @@ std::map<std::string, CalibrationEvidence> EvidenceByOp(const NetworkModel& base
     keys.push_back(fmt::format("{} {} {} {}", Name(sample.op.kind), sample.op.bytes.count(),
                                sample.op.fabric.nodes, sample.op.fabric.ranks));
   }
-  const std::vector<int> parts = LeaveOutParts(keys);
-  const std::vector<double> without = ErrorsOf(base, here);
-  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> by_op;
-  for (int part = 0; part < kMostParts; ++part) {
-    std::vector<NetworkSample> kept, left_out;
-    std::vector<double> of_base;
-    for (size_t i = 0; i < here.size(); ++i) {
-      (parts[i] == part ? left_out : kept).push_back(here[i]);
-      if (parts[i] == part) of_base.push_back(without[i]);
-    }
-    if (left_out.empty()) continue;
-    const std::vector<double> of_site =
-        ErrorsOf(kept.empty() ? base : base.With(kept).WithHome(site), left_out);
-    for (size_t i = 0; i < left_out.size(); ++i) {
-      auto& [base_errors, site_errors] = by_op[Name(left_out[i].op.kind)];
-      base_errors.push_back(of_base[i]);
-      site_errors.push_back(of_site[i]);
-    }
-  }
-  std::map<std::string, CalibrationEvidence> evidence;
-  for (const auto& [op, errors] : by_op) {
-    evidence[op] = WeighCalibration(errors.first, errors.second);
-  }
-  return evidence;
+  LeftOutRows rows{std::move(keys), {}, ErrorsOf(base, here)};
+  for (const NetworkSample& sample : here) rows.labels.emplace_back(Name(sample.op.kind));
+  const auto chosen = [&](const std::vector<size_t>& indices) {
+    std::vector<NetworkSample> samples_of;
+    for (const size_t i : indices) samples_of.push_back(here[i]);
+    return samples_of;
+  };
+  return WeighLeftOutRows(rows, [&](const std::vector<size_t>& kept,
+                                    const std::vector<size_t>& left_out) {
+    return ErrorsOf(kept.empty() ? base : base.With(chosen(kept)).WithHome(site), chosen(left_out));
+  });
 }
 
 Json ToJson(const std::vector<Correction>& corrections) {
@@ -226,7 +213,7 @@ int RunNetworkFit(const NetworkFitFlags& flags, std::ostream& out, std::ostream&
   std::vector<Correction> corrections;
   if (is_site) corrections = Corrections(input.samples, NetworkModel::Shipped(), model);
   std::map<std::string, CalibrationEvidence> evidence;
-  if (is_site) evidence = EvidenceByOp(NetworkModel::Shipped(), input.samples, site);
+  if (is_site) evidence = SiteEvidence(NetworkModel::Shipped(), input.samples, site);
   std::vector<std::string> warnings;
   for (const auto& [op, found] : evidence) {
     const std::string warning = found.Warning(op);
