@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/analytical_model.h"
 #include "costmodel/check.h"
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
@@ -23,6 +24,10 @@
 #include "search/plans/plan_starts.h"
 #include "search/plans/stage_table.h"
 #include "search/plans/submeshes.h"
+#include "sim/cluster.h"
+#include "sim/cluster_spec.h"
+#include "sim/decoder.h"
+#include "sim/test_decoders.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {
@@ -261,6 +266,77 @@ TEST(SubmeshesTest, NoSplitHasAFasterSlowestStage) {
     }
   }
   EXPECT_GT(solved, 60);
+}
+
+// Two nodes whose pairs of devices have two links, one or none.
+std::unique_ptr<SmallProblem> OnCubeMeshes(uint64_t seed) {
+  auto small = MakeSmallProblem(Random(seed), 1);
+  Cluster::NodeGroup group = ParseCluster("aws-p3.16xlarge:2").groups()[0];
+  group.type.device.memory = small->cluster.device(0).memory;
+  small->cluster = Cluster("cube meshes", {group});
+  small->given.precision = DType::kFp16;
+  return small;
+}
+
+// A stage computes its part of every micro-batch, one after another, wherever it lies. The one
+// with the head takes longest, on devices that are not the first.
+TEST(StageTableTest, NoPlanOfEqualStagesTakesLessThanItsSlowestStage) {
+  const DecoderConfig config = SizedDecoder("llama", {.layers = 4,
+                                                      .hidden = 2048,
+                                                      .heads = 16,
+                                                      .kv_heads = 16,
+                                                      .ffn = 5504,
+                                                      .vocab = 16384,
+                                                      .max_sequence = 1024});
+  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "wide head");
+  const AnalyticalModel model;
+  int compared = 0;
+  for (const char* const spec : {"aws-p3.16xlarge:1", "aws-p3.16xlarge:2"}) {
+    const Cluster cluster = ParseCluster(spec);
+    const MemoModel memo(model);
+    SearchProblem problem{workload, cluster, memo, {}, {}};
+    problem.given.global_batch = 192;
+    problem.given.sequence = 1024;
+    problem.given.precision = DType::kFp16;
+    problem.choices.tensor = {2, 4};
+    problem.choices.pipeline = {1, 2, 4};
+    problem.choices.chunks = {1};
+    problem.choices.micro_batches = {1};
+    const auto space = SpaceOf(problem);
+    for (size_t i = 0; i < space->size(); ++i) {
+      const Plan plan = space->Make(i);
+      const PlanDraft draft = DraftOf(plan, problem);
+      const StageTable table(problem, draft);
+      const Duration slowest = SlowestStage(table, draft);
+      const Duration step = SimulateStep(plan, workload, cluster, memo).evaluation.step_time;
+      EXPECT_LE((table.micro_batches() * slowest).seconds(), step.seconds())
+          << spec << " " << draft.Describe();
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 60);
+}
+
+// What is returned was simulated where it lies, whatever the tables said.
+TEST(PlanSearchTest, WhatIsFoundOnUnlikePairsIsSimulatedWhereItLies) {
+  const auto small = OnCubeMeshes(3);
+  const MemoModel memo(small->model);
+  SearchProblem problem = small->Ask(memo);
+  problem.choices.tensor = {2, 4};
+  const auto space = SpaceOf(problem);
+  PlanSearchOptions options;
+  options.search.top = 3;
+  options.search.budget.evaluations = 100;
+  for (int i = 0; i < kPlanAlgorithmCount; ++i) {
+    const auto algorithm = static_cast<PlanAlgorithm>(i);
+    const PlanRun run = SearchPlans(algorithm, problem, *space, options);
+    ASSERT_FALSE(run.result.plans.empty()) << Name(algorithm);
+    for (const RankedPlan& ranked : run.result.plans) {
+      const SimulatedStep step =
+          SimulateStep(ranked.plan, problem.workload, problem.cluster, memo, {.unfold = true});
+      EXPECT_EQ(ranked.evaluation.step_time, step.evaluation.step_time) << Name(algorithm);
+    }
+  }
 }
 
 TEST(PlanSearchTest, EveryAlgorithmReturnsPlansThatHoldAndRepeatsItselfOnOneThread) {

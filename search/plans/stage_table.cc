@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
-#include "search/layer_times.h"
+#include "search/shard_places.h"
 #include "search/space.h"
 #include "sim/memory/framework_memory.h"
 
 namespace stagecraft {
 namespace {
 
-// One stage on the first devices of the choice's pool.
+// Sets of devices of a pool that are looked at: what nodes repeat shows in a few of them.
+constexpr int kMostPlaces = 64;
+
+// One stage on the first devices of the choice's pool: what it holds does not depend on which
+// they are.
 Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageChoice& choice,
              const Pool& pool) {
   Plan probe = PlanWithoutStages(problem, shape.micro_batch,
@@ -29,6 +34,20 @@ Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageCh
   }
   probe.stages = {std::move(stage)};
   return probe;
+}
+
+// What decides the groups and the work of a stage.
+PlanDegrees DegreesOf(const SearchProblem& problem, const PlanDraft& shape,
+                      const StageChoice& choice) {
+  PlanDegrees degrees = problem.given;
+  degrees.tensor = choice.tensor;
+  degrees.context = shape.context;
+  degrees.expert = shape.expert;
+  degrees.micro_batch = shape.micro_batch;
+  degrees.sequence_parallel = shape.sequence_parallel && choice.tensor > 1;
+  degrees.recompute = choice.recompute;
+  degrees.rank_order = kDefaultRankOrder;
+  return degrees;
 }
 
 // Layers of a run of blocks, with the ends of the network.
@@ -79,7 +98,7 @@ void StageTable::AddChoices(int pool, int tensor, Recompute recompute) {
     if (!FindErrors(probe, problem_.workload, problem_.cluster).empty()) continue;
     // Groups of experts lie over several replicas.
     const bool is_like = first && shape_.expert == 1;
-    sums_.push_back(is_like ? WithStates(*first, probe) : Measure(probe));
+    sums_.push_back(is_like ? WithStates(*first, probe) : Measure(choice, probe));
     choices_.push_back(choice);
     if (!first) first = sums_.back();
   }
@@ -106,9 +125,24 @@ int StageTable::devices(int choice) const {
   return choices_[choice].tensor * shape_.context * choices_[choice].replicas;
 }
 
-StageTable::Sums StageTable::Measure(const Plan& probe) const {
+std::vector<LayerTimes> StageTable::LeastTimes(const StageChoice& choice) const {
+  const Pool& pool = pools_[choice.pool];
+  const int set = choice.tensor * shape_.context * SharingReplicas(shape_.expert, shape_.context);
+  std::vector<int> devices(std::min(pool.devices, kMostPlaces * set));
+  std::iota(devices.begin(), devices.end(), pool.first);
+  ShardPlaces places(problem_, std::move(devices));
+  const Device& board = problem_.cluster.device(places.devices()[0]);
+  std::vector<LayerTimes> least;
+  for (const ShardSpec& shard : places.ShardsOf(DegreesOf(problem_, shape_, choice))) {
+    std::vector<LayerTimes> times = MeasureLayers(problem_, shard, board);
+    least = least.empty() ? std::move(times) : LeastOf(least, times);
+  }
+  return least;
+}
+
+StageTable::Sums StageTable::Measure(const StageChoice& choice, const Plan& probe) const {
   const Workload& workload = problem_.workload;
-  const std::vector<LayerTimes> times = MeasureLayers(problem_, probe);
+  const std::vector<LayerTimes> times = LeastTimes(choice);
   std::vector<std::optional<LayerMemory>> memory(workload.kinds.size());
   Sums sums{.time = {Duration()}, .states = {0}, .saved = {0}, .memory = {}};
   sums.memory = problem_.cluster.device(probe.stages[0].replicas[0][0]).memory;

@@ -1,5 +1,10 @@
 // StageTable: what any run of blocks takes and holds on any devices that a stage could
 // have, for drafts that share everything but their stages.
+//
+// A stage is priced by the best groups of its places in a pool (ShardPlaces), of the first few
+// dozen places and as if all stages were as large as it is. Its groups may be worse where it
+// comes to lie, and with stages of several sizes better, so this is an estimate: it decides which
+// plans are simulated, and nothing that is called proven rests on it.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +12,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
+#include "search/layer_times.h"
 #include "search/plans/plan_draft.h"
 #include "search/problem.h"
 
@@ -60,7 +66,10 @@ class StageTable {
   };
   // Tensor ranks and recomputation in a pool, with each number of replicas.
   void AddChoices(int pool, int tensor, Recompute recompute);
-  Sums Measure(const Plan& probe) const;
+  // Of one micro-batch, kind by kind the least over the choice's places.
+  std::vector<LayerTimes> LeastTimes(const StageChoice& choice) const;
+  // `probe` is a plan of one stage that has been given the choice.
+  Sums Measure(const StageChoice& choice, const Plan& probe) const;
   // Those of the same with other states.
   Sums WithStates(Sums sums, const Plan& probe) const;
 
