@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "costmodel/divide.h"
 
@@ -19,7 +20,11 @@ class ShardedTraffic {
  public:
   ShardedTraffic(const Plan& plan, int stage, const DataGroup& group, LoweredPasses& passes,
                  Schedule::Builder& builder)
-      : plan_(plan), stage_(stage), group_(group), passes_(passes), builder_(builder) {}
+      : plan_(plan), stage_(stage), group_(group), passes_(passes), builder_(builder) {
+    for (size_t w = 0; w < passes.workers().size(); ++w) {
+      if (passes.workers()[w].stage == stage) workers_.push_back(w);
+    }
+  }
 
   TaskId Run() {
     for (const Part& part : Parts()) {
@@ -29,7 +34,7 @@ class ShardedTraffic {
                            (!is_backward || plan_.reshard_after_forward);
       if (gathers) AddGather(part);
       FlushReduction();
-      computed_.push_back(ComputeTasks(part));
+      before_last_ = std::exchange(last_, ComputeTasks(part));
       if (MakesWeightGradients(part.pass.phase) && passes_.ReducesEveryPass(stage_)) {
         pending_ = part;
       }
@@ -42,7 +47,7 @@ class ShardedTraffic {
   // The parts of all passes of the stage in the order they compute.
   std::vector<Part> Parts() const {
     std::vector<Part> parts;
-    for (const Pass& pass : FirstWorker().order) {
+    for (const Pass& pass : passes_.workers()[workers_[0]].order) {
       const auto buckets = passes_.buckets(stage_, pass.chunk);
       const bool is_forward = pass.phase == Phase::kForward;
       if (!passes_.GathersEveryPass(stage_) && !MakesWeightGradients(pass.phase)) continue;
@@ -54,18 +59,11 @@ class ShardedTraffic {
     return parts;
   }
 
-  const LoweredWorker& FirstWorker() const {
-    return *std::find_if(passes_.workers().begin(), passes_.workers().end(),
-                         [&](const LoweredWorker& worker) { return worker.stage == stage_; });
-  }
-
   // The task of a part on every worker of the stage.
   std::vector<TaskId> ComputeTasks(const Part& part) const {
     std::vector<TaskId> tasks;
-    for (size_t w = 0; w < passes_.workers().size(); ++w) {
-      if (passes_.workers()[w].stage != stage_) continue;
-      tasks.push_back(passes_.First(w, part.pass) + part.index);
-    }
+    tasks.reserve(workers_.size());
+    for (const size_t w : workers_) tasks.push_back(passes_.First(w, part.pass) + part.index);
     return tasks;
   }
 
@@ -82,19 +80,17 @@ class ShardedTraffic {
 
   // May start while the part before computes: when the one before that is done.
   void AddGather(const Part& part) {
-    std::vector<TaskId> after;
-    if (computed_.size() >= 2) after = computed_[computed_.size() - 2];
     const TaskId gather =
         AddParameterGather(plan_, part.parameters, group_, MakeTag(part, Phase::kParamGather),
-                           after, passes_, builder_);
+                           before_last_, passes_, builder_);
     for (const TaskId task : ComputeTasks(part)) builder_.AddDependency(gather, task);
   }
 
   void FlushReduction() {
     if (!pending_) return;
-    last_reduction_ = AddGradientReduction(plan_, pending_->parameters, group_,
-                                           MakeTag(*pending_, Phase::kGradReduce), computed_.back(),
-                                           passes_, builder_);
+    last_reduction_ =
+        AddGradientReduction(plan_, pending_->parameters, group_,
+                             MakeTag(*pending_, Phase::kGradReduce), last_, passes_, builder_);
     pending_.reset();
   }
 
@@ -103,8 +99,9 @@ class ShardedTraffic {
   const DataGroup& group_;
   LoweredPasses& passes_;
   Schedule::Builder& builder_;
-  std::vector<std::vector<TaskId>> computed_;  // by part so far
-  std::optional<Part> pending_;                // computed, not yet reduced
+  std::vector<size_t> workers_;             // of the stage
+  std::vector<TaskId> last_, before_last_;  // the tasks of the last two parts so far
+  std::optional<Part> pending_;             // computed, not yet reduced
   TaskId last_reduction_ = -1;
 };
 
