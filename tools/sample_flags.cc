@@ -80,7 +80,12 @@ SampleInput ReadSampleInput(const std::string& flag, const Args& paths,
   for (const std::string& file : input.files) {
     SampleFile read = ReadSampleFile(file);
     input.passed_over += read.skipped;
-    std::move(read.samples.begin(), read.samples.end(), std::back_inserter(input.samples));
+    CheckSampleCount(input.samples.size() + read.samples.size(), file);
+    if (input.samples.empty()) {
+      input.samples = std::move(read.samples);
+    } else {
+      std::move(read.samples.begin(), read.samples.end(), std::back_inserter(input.samples));
+    }
   }
   if (input.samples.empty()) {
     throw InputError(

@@ -1,9 +1,12 @@
 #include "costmodel/learned/samples/sample_file.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/text_format.h>
+#include <google/protobuf/wire_format_lite.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 
@@ -83,6 +86,18 @@ void CheckOperands(const CsvRows& row, const Op& op) {
                                row.name(), row.line(), Operands(op), Describe(op), kMostOperands));
 }
 
+size_t CountLines(std::string_view text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// Of a table with its header, which quoted fields and blank lines may have more lines than.
+size_t CountRows(std::string_view text, const std::string& path) {
+  CsvRows rows(text, path);
+  size_t count = 0;
+  while (rows.Next()) ++count;
+  return count;
+}
+
 SampleFile ReadTable(std::string_view text, const std::string& path) {
   CsvRows row(text, path);
   const TableFormat format = Recognise(row.header());
@@ -91,7 +106,9 @@ SampleFile ReadTable(std::string_view text, const std::string& path) {
   row.Select(format.columns);
   SampleFile file;
   file.format = format.name;
-  file.samples.reserve(std::count(text.begin(), text.end(), '\n'));
+  const size_t lines = CountLines(text);
+  if (lines > kMostSamples) CheckSampleCount(CountRows(text, path), path);
+  file.samples.reserve(lines);
   while (row.Next()) {
     if (format.read(row, file.samples.emplace_back())) {
       CheckOperands(row, file.samples.back().op);
@@ -101,6 +118,19 @@ SampleFile ReadTable(std::string_view text, const std::string& path) {
     }
   }
   return file;
+}
+
+// How many fields a binary message begins with, whole or not; the most that are counted.
+size_t CountFields(std::string_view bytes, size_t most) {
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                                static_cast<int>(bytes.size()));
+  size_t count = 0;
+  while (count < most) {
+    const uint32_t tag = stream.ReadTag();
+    if (tag == 0 || !google::protobuf::internal::WireFormatLite::SkipField(&stream, tag)) break;
+    ++count;
+  }
+  return count;
 }
 
 bool IsTablePath(const fs::path& path) {
@@ -115,6 +145,7 @@ SampleFile ReadFolder(const std::string& path) {
   for (const std::string& name : files) {
     SampleFile file = ReadSampleFile(name);
     all.skipped += file.skipped;
+    CheckSampleCount(all.samples.size() + file.samples.size(), path);
     std::move(file.samples.begin(), file.samples.end(), std::back_inserter(all.samples));
   }
   return all;
@@ -148,9 +179,23 @@ SampleFile ParseSamples(std::string_view bytes, const std::string& path) {
   }
   const std::string extension = inner.extension().string();
   if (!IsProtoExtension(extension)) return ReadTable(bytes, path);
+  // Every sample is a field; messages take many times their bytes, so they are counted first.
+  constexpr size_t kOtherFields = 1;  // the schema
+  if (extension == ".pb") {
+    const size_t fields = CountFields(bytes, kMostSamples + kOtherFields + 1);
+    CheckSampleCount(fields - std::min(fields, kOtherFields), path);
+  }
   SampleSetProto proto;
   ParseProtoText(std::string(bytes), path, extension, &proto);
+  CheckSampleCount(static_cast<size_t>(proto.samples_size()), path);
   return {"samples", SamplesFromProto(proto, path), 0};
+}
+
+void CheckSampleCount(size_t samples, const std::string& path) {
+  if (samples <= kMostSamples) return;
+  throw InputError(fmt::format(
+      "{}: got more than {} samples, want at most so many in all: those of fewer shapes or boards",
+      path, kMostSamples));
 }
 
 SampleFile ReadSampleFile(const std::string& path) {

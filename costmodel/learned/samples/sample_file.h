@@ -16,6 +16,9 @@
 
 namespace stagecraft {
 
+// The most that files together may hold: `fit` takes 1.3 GiB for a million of them.
+inline constexpr size_t kMostSamples = 2'000'000;
+
 struct SampleFile {
   std::string format;  // "samples", "Vidur GEMM", ...; of a folder: "5 files"
   std::vector<Sample> samples;
@@ -24,13 +27,16 @@ struct SampleFile {
 };
 
 // Throws InputError: "gemm.csv:3: latency_ms: got "-1", want a number from 1e-06
-// to 1e+09". Samples are in the order of the rows.
+// to 1e+09", and for more than kMostSamples. Samples are in the order of the rows.
 SampleFile ReadSampleFile(const std::string& path);
 std::vector<Sample> ReadSamples(const std::string& path);
 // The files that a folder stands for; at least one. Throws InputError.
 std::vector<std::string> TablesIn(const std::string& folder);
 // The same from the bytes of a file.
 SampleFile ParseSamples(std::string_view bytes, const std::string& path);
+
+// Throws InputError, `path` first, where there are more than kMostSamples.
+void CheckSampleCount(size_t samples, const std::string& path);
 
 // Whether a text that begins like this is a table that ReadSamples knows, at most
 // one column missing. Gzipped texts too.

@@ -214,6 +214,23 @@ TEST(SampleFileTest, BadValuesAreNamedByLineAndColumn) {
             "t.csv:2: spread: got \"-0.5\", want a number from 0 to 1000");
 }
 
+// 6.4 million rows in 3.6 MB once took more than 4 GiB.
+TEST(SampleFileTest, MoreSamplesThanMemoryIsMeantForAreRefusedBeforeTheyAreRead) {
+  const std::string header = "kind,gpu,time_us\n", row = "gemm,t4-16gb,1\n";
+  std::string table = header, blank = header, message = "\xF0\x01\x01";
+  for (size_t i = 0; i <= kMostSamples; ++i) {
+    table += row;
+    blank += '\n';
+    message += {'\xFA', '\x01', '\0'};
+  }
+  const std::string wants = ": got more than 2000000 samples, want at most so many";
+  EXPECT_TRUE(ErrorOf(table, "t.csv").starts_with("t.csv" + wants)) << ErrorOf(table);
+  EXPECT_TRUE(ErrorOf(Gzip(table), "t.csv.gz").starts_with("t.csv.gz" + wants));
+  EXPECT_TRUE(ErrorOf(message, "t.pb").starts_with("t.pb" + wants)) << ErrorOf(message, "t.pb");
+  // Blank lines are no rows.
+  EXPECT_EQ(ErrorOf(blank + "gemm,bf16\n").find(wants), std::string::npos) << ErrorOf(blank);
+}
+
 TEST(SampleFileTest, DamagedGzipIsRefused) {
   const std::string whole = Gzip(kShortest);
   EXPECT_EQ(ErrorOf(whole.substr(0, whole.size() - 9), "t.csv.gz"),
