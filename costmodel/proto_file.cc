@@ -171,19 +171,24 @@ std::string ReadFile(const std::string& path) {
   }
   const bool is_stream = !std::filesystem::is_regular_file(path, ignored);
   const size_t most = is_stream ? kMaxStreamBytes : kMaxFileBytes;
+  const auto check_size = [&](uintmax_t size) {
+    if (size <= most) return;
+    throw InputError(path + ": got more than " +
+                     (is_stream ? "256 MiB from what is no regular file" : "2 GiB") +
+                     ", want a smaller file");
+  };
   std::string contents;
   if (!is_stream) {
     const uintmax_t size = std::filesystem::file_size(path, ignored);
-    contents.reserve(ignored ? 0 : static_cast<size_t>(std::min<uintmax_t>(size, most)));
+    if (!ignored) {
+      check_size(size);
+      contents.reserve(static_cast<size_t>(size));
+    }
   }
   std::vector<char> buffer(1 << 16);
   while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
     contents.append(buffer.data(), count);
-    if (contents.size() > most) {
-      throw InputError(path + ": got more than " +
-                       (is_stream ? "256 MiB from what is no regular file" : "2 GiB") +
-                       ", want a smaller file");
-    }
+    check_size(contents.size());
   }
   if (std::ferror(file.get()) != 0) {
     throw InputError(path + ": cannot be read to its end, want a readable file");

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
@@ -144,6 +146,32 @@ TEST(ProtoFileTest, FilesThatCannotBeReadAreInputErrors) {
   ClusterProto proto;
   EXPECT_THROW(ReadProtoFile(TestPath("missing.json"), &proto), InputError);
   EXPECT_THROW(ReadProtoFile("no-extension", &proto), InputError);
+}
+
+// By its size alone, where that is known: 2 GiB of it were once read before.
+TEST(ProtoFileTest, FilesThatAreTooLargeAreRefusedBeforeTheyAreRead) {
+  for (const int shift : {31, 33, 36, 40}) {
+    const std::string path = TestPath("large.pb");
+    WriteFileAtomically(path, "");
+    std::error_code error;
+    std::filesystem::resize_file(path, (uintmax_t{1} << shift) + 1, error);  // no byte on the disk
+    if (error) GTEST_SKIP() << "no file system for files of 1 TiB";
+    ClusterProto proto;
+    try {
+      ReadProtoFile(path, &proto);
+      ADD_FAILURE() << "no error for 2^" << shift << " bytes";
+    } catch (const InputError& refusal) {
+      EXPECT_EQ(std::string(refusal.what()), path + ": got more than 2 GiB, want a smaller file");
+    }
+    std::filesystem::remove(path);
+  }
+  try {
+    ReadFile("/dev/zero");
+    ADD_FAILURE() << "no error";
+  } catch (const InputError& refusal) {
+    EXPECT_EQ(std::string(refusal.what()),
+              "/dev/zero: got more than 256 MiB from what is no regular file, want a smaller file");
+  }
 }
 
 TEST(ProtoFileTest, WritingReplacesTheWholeFileAndLeavesNothingElse) {
