@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/error_of.h"
 #include "costmodel/network/curve_features.h"
 #include "costmodel/random.h"
 #include "proto/network.pb.h"
@@ -194,6 +195,35 @@ TEST(NetworkModelTest, AModelSurvivesItsProto) {
   bad = proto;
   bad.set_home("nowhere");
   EXPECT_THROW(NetworkModel::FromProto(bad, "m"), InputError);
+}
+
+TEST(NetworkModelTest, EveryNumberOfAKnotHasARange) {
+  const NetworkModelProto proto = NetworkModel::Fit(TwiceTheFormula(A100s(2, 8))).ToProto();
+  const int last = proto.curves(0).sizes_size() - 1;
+  const float nan = std::nanf(""), infinity = HUGE_VALF;
+  // At the end of those that ascend, where more is no fall.
+  const auto refusal = [&](const char* field, float value) {
+    NetworkModelProto bad = proto;
+    TimeCurveProto& curve = *bad.mutable_curves(0);
+    const std::string name(field);
+    (name == "sizes"     ? curve.mutable_sizes()
+     : name == "regimes" ? curve.mutable_regimes()
+                         : curve.mutable_ratios())
+        ->Set(last, value);
+    return ErrorOf([&] { NetworkModel::FromProto(bad, "m"); });
+  };
+  for (const char* field : {"sizes", "regimes", "ratios"}) {
+    for (const float value : {1e21F, 3e38F, 65.0F, infinity}) {
+      EXPECT_EQ(refusal(field, value)
+                    .find(fmt::format("m: curves[0].{}[{}]: got {}, want from ", field, last,
+                                      static_cast<double>(value))),
+                0u)
+          << refusal(field, value);
+    }
+    for (const float value : {nan, -1e21F, -infinity})
+      EXPECT_NE(refusal(field, value), "") << value;
+  }
+  EXPECT_EQ(refusal("ratios", -20), "");
 }
 
 // 2^36.125 is the border of two quarters of an octave: sizes on either side of it are one
