@@ -277,8 +277,8 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   CheckShares(plan, errors);
   if (!errors.empty()) return errors;
   FindRecomputeErrors(plan, workload, errors);
-  FindOrderErrors(plan, workload, errors);
   CheckExperts(plan, workload, errors);
+  FindOrderErrors(plan, workload, errors);
   if (errors.empty()) CheckSharding(plan, errors);
   FindOffloadErrors(plan, cluster, errors);
   if (errors.empty()) FindSyncErrors(plan, cluster, errors);

@@ -264,6 +264,9 @@ TEST(UnequalReplicasTest, PipeDreamKeepsExpertsWithinReplicasWhereStagesAreUnlik
   EXPECT_EQ(FirstError(plan, workload, cluster),
             "stages[0].expert_parallel: 2, over several replicas, with pipedream and stages of "
             "unlike numbers of replicas; want the experts within each replica");
+  plan.stages[0].expert_parallel = 0;
+  EXPECT_EQ(FirstError(plan, workload, cluster),
+            "stages[0].expert_parallel: 0 does not divide the stage's 2 data-parallel ranks");
 }
 
 TEST(UnequalReplicasTest, StagesThatHoldTheSameLayersDivideThemAlike) {
