@@ -1,6 +1,7 @@
 // How devices are numbered, and which rank of a group is listed first, changes no time.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -8,12 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/gradient_sync.h"
+#include "costmodel/op.h"
 #include "costmodel/random.h"
 #include "sim/lowering.h"
 #include "sim/lowering_testing.h"
 #include "sim/plan_orders.h"
 #include "sim/random_nodes.h"
 #include "sim/random_plans.h"
+#include "sim/schedule.h"
 #include "sim/test_nodes.h"
 
 namespace stagecraft {
@@ -97,6 +101,36 @@ TEST(RenumberingTest, NumbersOfDevicesThatShareExpertsDoNotMatter) {
   const Workload workload = MakeMixtureOfExperts(10);
   ExpectNumbersDoNotMatter(RenumberedCubeMesh, workload, 60);
   ExpectNumbersDoNotMatter(RenumberedTree, workload, 60);
+}
+
+// What replicas see of those that serve them.
+GradientSync SyncOf(const Plan& plan, const Workload& workload, const Cluster& cluster) {
+  const Schedule schedule = Lower(plan, workload, cluster);
+  for (const Op& op : schedule.distinct_ops()) {
+    if (op.sync.servers > 0) return op.sync;
+  }
+  return {};
+}
+
+// One replica a device, and two devices that serve them; on a cube mesh some replicas have a
+// link to a server and some have none.
+TEST(RenumberingTest, TheOrderOfReplicasThatAreServedDoesNotMatter) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster("mesh", {{WithBoard(CubeMesh()), 1}});
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    Random random(seed);
+    PlanDegrees degrees = Degrees(1, 1);
+    degrees.data = 2 << random.Integer(0, 1);
+    degrees.zero = 0;
+    degrees.gradient_sync.method = SyncMethod::kParameterServer;
+    degrees.gradient_sync.servers = 2;
+    const Plan plan = Renumber(MakePlan(degrees, workload, cluster), Permutation(random, 8));
+    Plan other = plan;
+    std::reverse(other.stages[0].replicas.begin(), other.stages[0].replicas.end());
+    const GradientSync sync = SyncOf(plan, workload, cluster);
+    EXPECT_EQ(sync.servers, 2);
+    EXPECT_EQ(SyncOf(other, workload, cluster), sync) << "seed " << seed;
+  }
 }
 
 // Tensor and context indices are dealt out anew, in all replicas and stages alike: every

@@ -12,9 +12,13 @@ Link LinkBetween(const Cluster& cluster, int from, int to, int concurrent) {
   return pair.nodes > 1 ? pair.inter : pair.intra;
 }
 
+// Of equally wide ones that of longer latency, so that their order does not matter.
 void TakeNarrower(const Link& link, Link& narrowest) {
   const bool is_first = !(narrowest.bandwidth.bytes_per_s() > 0);
-  if (is_first || link.bandwidth < narrowest.bandwidth) narrowest = link;
+  const bool is_narrower =
+      link.bandwidth < narrowest.bandwidth ||
+      (link.bandwidth == narrowest.bandwidth && link.latency > narrowest.latency);
+  if (is_first || is_narrower) narrowest = link;
 }
 
 // A dead rank is passed over; alone in its group, nothing is synchronised.
@@ -64,11 +68,13 @@ GradientSync DescribeSync(const SyncOptions& options, const Cluster& cluster,
     for (const int server : group.servers) ++servers_on[cluster.place(server).node];
   }
   for (const ServedGroup& group : groups) {
-    std::set<int> seen;  // one rank stands for those of its node
+    std::set<int> seen;
     for (const int rank : group.ranks) {
       const int node = cluster.place(rank).node;
-      if (group.servers.empty() || !seen.insert(node).second) continue;
+      const bool is_first = seen.insert(node).second;
       for (const int server : group.servers) {
+        // To another node one rank stands for all of its own; on one node pairs may be unlike.
+        if (!is_first && cluster.place(server).node != node) continue;
         const int at_server = servers_on[cluster.place(server).node];
         TakeNarrower(LinkBetween(cluster, rank, server, ranks_on[node]), sync.worker);
         TakeNarrower(LinkBetween(cluster, rank, server, at_server), sync.server);
