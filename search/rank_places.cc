@@ -16,7 +16,8 @@ bool ShareMemoryAlike(const Cluster& cluster, int first, int count) {
   return true;
 }
 
-// Of so many neighbours any set is as far from any other.
+// Whether every set fills whole scale-up domains that meet at one switch, so that any set is as
+// far from any other.
 bool FillDomains(const Cluster& cluster, const PlacedSets& sets) {
   if (cluster.has_explicit_links() || !IsSingleSwitch(cluster.interconnect())) return false;
   // Some domains may share memory within, or with others, and some not.

@@ -145,7 +145,7 @@ class Folder {
   // that one rank can stand for all.
   bool RanksAreAlike() {
     if (plan_.gradient_sync.servers > 0) return false;  // each group has servers of its own
-    // What is beside a device on its memory is not told by its groups and routes.
+    // Groups and routes do not tell which devices share the memory of a device.
     if (!cluster_.shared_memories().empty()) return false;
     for (int stage = 0; stage < stages(); ++stage) {
       if (!BoardsAreAlike(stage) || !DataGroupsAreAlike(stage) || !MessagesAreAlike(stage)) {
@@ -163,7 +163,8 @@ class Folder {
     });
   }
 
-  // Of each tensor index: those that add up gradients, and that share out parameters.
+  // Whether all tensor indices have the same groups: those that add up gradients, and those
+  // that share out parameters.
   bool DataGroupsAreAlike(int stage) const {
     const Stage& s = plan_.stages[stage];
     const auto fabrics = [&](int tensor, int stride) {
@@ -222,7 +223,7 @@ class Folder {
   Fabric TiedGroup(const PipelineInstance& instance, int rank) {
     const std::vector<int> devices = TiedDevices(plan_, *tied_, instance, rank);
     if (devices.size() != 2) return cluster_.DescribeGroup(devices);
-    // Of the pairs in a large cluster few are unlike.
+    // A large cluster has few classes of pairs, so most pairs have been described before.
     const auto [entry, is_new] = pairs_.try_emplace(cluster_.PairClass(devices[0], devices[1]));
     if (is_new) entry->second = cluster_.DescribeGroup(devices);
     return entry->second;
@@ -233,7 +234,8 @@ class Folder {
     const Stage& first = plan_.stages[tied_->first];
     const Stage& last = plan_.stages[tied_->last];
     const auto ranks = static_cast<int>(first.replicas[0].size());
-    // Where one stage has fewer devices a replica, they take part in several groups.
+    // Where the replicas of one of the stages have fewer devices, each takes part in several
+    // groups.
     if (ranks != static_cast<int>(last.replicas[0].size())) return false;
     const auto are_alike = [&](const PipelineInstance& instance) {
       return AreAlike(ranks, [&](int rank) { return TiedGroup(instance, rank); });
@@ -252,8 +254,8 @@ class Folder {
   const bool is_separate_;
   std::vector<int> boards_;  // by group of nodes: the first group of the same board
   MessageFabrics messages_;
-  // Of separate pipelines whose ranks are alike, by stage and replica: what the messages see
-  // that go on to the next stage, and that come back from it.
+  // By stage and replica, where pipelines are separate and ranks alike: what the messages to
+  // the next stage see, and those that come back from it.
   std::vector<std::vector<Fabric>> onward_, back_;
   std::map<int64_t, Fabric> pairs_;  // by Cluster::PairClass()
 };

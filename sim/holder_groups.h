@@ -14,8 +14,9 @@ struct HolderGroups {
   DeviceGroups copies;   // the ranks of each hold copies of one share; empty: nobody does
 };
 
-// Of `devices`, the ranks in a row, every `stride`-th holds the same. They divide it among all
-// of them or, with `zero_group` above 0, among so many ranks in a row.
+// `devices` are ranks in a row, of which every `stride`-th holds the same parameters. These
+// ranks divide them among all of them or, with `zero_group` above 0, among so many ranks in a
+// row.
 HolderGroups DivideHolders(std::span<const int> devices, int stride, int zero_group);
 
 }  // namespace stagecraft

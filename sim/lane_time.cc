@@ -15,7 +15,7 @@ Duration& PartOf(const Op& op, uint8_t flags, Phase phase, Breakdown& parts) {
   return (flags & kExpertGroup) != 0 ? parts.expert : parts.tensor;
 }
 
-// Of a lane that waits while a task of this phase is under way.
+// What a lane's wait counts as while a task of this phase is under way.
 Duration& PartOfWait(Phase phase, Breakdown& parts) {
   switch (phase) {
     case Phase::kSendForward:
