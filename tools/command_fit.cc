@@ -30,6 +30,7 @@ constexpr const char* kNotes =
     "for simulate --cost-model and evaluate --cost-model.\n\n"
     "--network takes tables of measured collectives; with --cluster nccl-tests logs of that\n"
     "cluster, which then counts before all that the shipped model was fitted on.\n"
+    "A million samples take 1.3 GiB of memory; more than 2,000,000 at once are refused.\n"
     "Of samples --cluster says what boards are that the catalogue lacks: a host, a part of a\n"
     "GPU.\n\n"
     "Example: stagecraft fit --samples kernels/ -o model.pb\n"
