@@ -62,7 +62,7 @@ Json WaitsToJson(const Explanation& explanation) {
     waits.push_back({{"stage", wait.stage},
                      {"cause", Name(wait.cause)},
                      {"for_phase", Name(wait.for_phase)},
-                     {"for_stage", wait.for_stage},
+                     {"for_stage", wait.for_stage < 0 ? Json() : Json(wait.for_stage)},
                      {"time_ms", wait.time.ms()}});
   }
   return waits;

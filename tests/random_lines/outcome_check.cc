@@ -58,6 +58,7 @@ class ReportCheck {
   void CheckNumber(const json& value, const std::string& key, const std::string& path) {
     const double number = value.get<double>();
     if (!std::isfinite(number)) Say(path, value, "a finite number");
+    if (number == -1 && !IsSigned(path)) Say(path, value, "null where there is none");
     if (EndsWithAny(key, kAmounts) && !IsSigned(path) && number < 0) Say(path, value, "0 or more");
     if (IsShare(key) && !(number >= 0 && number <= 1 + kRounding)) Say(path, value, "0 to 1");
   }

@@ -22,7 +22,8 @@ Outcome RunLine(const Args& words);
 //   - refused (2): nothing on stdout but of `check`, and one line on stderr, a sentence;
 //   - infeasible (3): a report, or a sentence on stderr;
 //   - answered (0, 3 or 4): no "nan", "inf" or negative zero in a report; with --json one
-//     object whose times, rates and sizes are finite and not negative, shares at most 1, parts
+//     object whose times, rates and sizes are finite and not negative, where nothing is -1 in
+//     place of null, shares at most 1, parts
 //     of a step adding up to it, and a plan that fits where all its stages do.
 std::vector<std::string> FindProblems(const Args& words, const Outcome& outcome);
 
