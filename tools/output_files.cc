@@ -41,8 +41,8 @@ std::vector<Output> OutputsAmong(const Args& words) {
   return outputs;
 }
 
-// The paths that a word may name: itself, what follows "=", a folder's config.json, and the words
-// of flags in quotes.
+// The paths that a word may name: itself, what follows "=", a folder's config.json, the words of
+// flags in quotes and the items of a list.
 Args PathsIn(const std::string& word) {
   Args paths{word, (fs::path(word) / "config.json").string()};
   if (const size_t equals = word.find('='); equals != std::string::npos) {
@@ -50,6 +50,10 @@ Args PathsIn(const std::string& word) {
   }
   std::istringstream inside(word);
   for (std::string one; inside >> one;) paths.push_back(one);
+  for (const std::string& text : Args(paths)) {
+    std::istringstream list(text);
+    for (std::string one; std::getline(list, one, ',');) paths.push_back(one);
+  }
   return paths;
 }
 
