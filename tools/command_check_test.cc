@@ -138,6 +138,16 @@ TEST(CommandCheckTest, EveryKindOfFileIsRecognisedByItsContent) {
               "measured rows, 1 rows, 1 of them scored");
 }
 
+// They name NCCL's version, as logs of nccl-tests do.
+TEST(CommandCheckTest, TracesOfPytorchJobsAreTraces) {
+  const std::string job =
+      R"({"distributedInfo": {"backend": "nccl", "nccl_version": "2.21.5"}, "displayTimeUnit": "ms",
+          "traceEvents": )";
+  const std::string trace = ChromeText();
+  const size_t events = trace.find("\"traceEvents\":") + std::string("\"traceEvents\":").size();
+  ExpectSound(Write("kineto.json", job + trace.substr(events)), "Chrome trace, ");
+}
+
 // Also those that only the binary reads.
 TEST(CommandCheckTest, EveryTableInTheBinaryIsSound) {
   int tables = 0;
@@ -177,7 +187,8 @@ TEST(CommandCheckTest, UnsoundFilesAreOneSentenceEach) {
   ExpectUnsound(Write("x.yaml", "degrees: {tp: 0}\nmicro_batch: 1\nglobal_batch: 1\nsequence: 1\n"),
                 "degrees.tp: got 0");
   ExpectUnsound(Write("x.textproto", "stages { chunks { first: 0"), "want a PlanProto");
-  ExpectUnsound(Write("x.json", "{\"hello\": 1}"), "got the key \"hello\", want one of the kinds of file");
+  ExpectUnsound(Write("x.json", "{\"hello\": 1}"),
+                "got the key \"hello\", want one of the kinds of file");
   ExpectUnsound(Write("y.json", "{\"traceEvents\": "), "x");
   ExpectUnsound(Write("empty.yaml", " \n"), "got an empty file");
   ExpectUnsound(Write("x.txt", "hello"), "got a file of no kind");

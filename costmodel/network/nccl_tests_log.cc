@@ -110,6 +110,18 @@ void CheckBandwidths(const NcclTestsOutput& output) {
   }
 }
 
+// Whether the beginning of a JSON object has the key, not one of the objects in it: PyTorch's
+// traces name NCCL's version, too.
+bool HasTopLevelKey(std::string_view head, std::string_view key) {
+  int depth = 0;
+  for (size_t at = 0; at < head.size(); ++at) {
+    if (depth == 1 && head.substr(at).starts_with(key)) return true;
+    depth += head[at] == '{' || head[at] == '[' ? 1 : 0;
+    depth -= head[at] == '}' || head[at] == ']' ? 1 : 0;
+  }
+  return false;
+}
+
 bool IsJson(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   return first != text.npos && text[first] == '{';
@@ -173,7 +185,7 @@ NcclTestsLog ReadNcclTestsLog(const std::string& path, std::optional<OpKind> kin
 
 bool IsNcclTestsLog(std::string_view text) {
   const std::string_view head = text.substr(0, kHeadBytes);
-  if (IsJson(text)) return head.find("\"nccl_version\"") != std::string_view::npos;
+  if (IsJson(text)) return HasTopLevelKey(head, "\"nccl_version\"");
   return head.find("# nThread ") != std::string_view::npos ||
          head.find("# Using devices") != std::string_view::npos;
 }
