@@ -3,6 +3,7 @@
 #include "proto/timeline.pb.h"
 #include "sim/schedule_difference.h"
 #include "sim/timeline_comparison.h"
+#include "sim/timeline_errors.h"
 #include "sim/timeline_record_proto.h"
 #include "tests/fuzz/fuzzing.h"
 #include "tools/trace_view.h"
@@ -17,6 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CHECK(!FindDifference(record.schedule, record.schedule));
     const TimelineComparison comparison = CompareTimelines(record, record);
     CHECK(comparison.step.predicted == comparison.step.measured);
+    RequireSound(comparison, name);  // throws what is no InputError
     MakeTraceView(
         {.schedule = record.schedule, .timeline = record.timeline, .op_times = &record.op_times});
   };
