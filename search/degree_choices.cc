@@ -23,6 +23,7 @@ class ChoiceEnumeration {
         rank_orders_(rank_orders),
         family_(family),
         experts_(ExpertCount(problem.workload)),
+        most_micro_batch_(MostMicroBatch(problem)),
         one_stage_(OrderOfOneStage(problem)) {}
 
   std::vector<DegreeChoice> Run() {
@@ -79,7 +80,7 @@ class ChoiceEnumeration {
     if (!is_even() && choice.expert > 1) return;
     const int64_t batch = problem_.given.global_batch;
     const int64_t whole = is_even() ? batch / choice.data : batch;
-    for (const int64_t size : Or(choices_.micro_batches, Divisors(whole, kMostMicroBatch))) {
+    for (const int64_t size : Or(choices_.micro_batches, Divisors(whole, most_micro_batch_))) {
       if (whole % size != 0 || batch / size < choice.data) continue;
       choice.micro_batch = static_cast<int32_t>(size);
       for (const PipelineOrder order : OrdersToTry(problem_)) {
@@ -150,6 +151,7 @@ class ChoiceEnumeration {
   const std::vector<std::string>& rank_orders_;
   const DegreeFamily& family_;
   const int experts_;
+  const int64_t most_micro_batch_;
   const std::optional<PipelineOrder> one_stage_;
   std::vector<DegreeChoice> found_;
 };

@@ -1,5 +1,7 @@
 // DegreeSpace::Families().
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -43,28 +45,57 @@ class FamilyEnumeration {
         workload_(problem.workload),
         choices_(problem.choices),
         devices_(devices),
+        counts_(CountsOf(problem.cluster, devices, choices_.device_counts)),
+        shares_(Divisors(problem.given.global_batch, static_cast<int64_t>(devices.size()))),
         one_stage_(OrderOfOneStage(problem)) {}
 
   std::vector<DegreeFamily> Run() {
-    for (const int devices : CountsOf(problem_.cluster, devices_, choices_.device_counts)) {
-      for (const int tensor : Or(choices_.tensor, Divisors(workload_.heads, kMostTensor))) {
-        if (devices % tensor != 0 || !TensorFits(tensor)) continue;
-        for (const bool splits_tokens : TokenSplits(tensor)) {
-          for (const int context : Or(choices_.context, ContextDegrees())) {
-            if (devices / tensor % context != 0) continue;
-            if (!ContextFits(tensor, context, splits_tokens)) continue;
-            AddPipelines({.devices = devices,
-                          .tensor = tensor,
-                          .context = context,
-                          .splits_tokens = splits_tokens && tensor > 1});
-          }
-        }
-      }
+    for (const int devices : counts_) {
+      ForEachSet([&](DegreeFamily family) {
+        if (devices % (family.tensor * family.context) != 0) return;
+        family.devices = devices;
+        AddPipelines(family);
+      });
+    }
+    if (choices_.device_counts == DeviceCounts::kAny) {
+      ForEachSet([&](const DegreeFamily& family) { AddEvenShares(family); });
     }
     return std::move(found_);
   }
 
  private:
+  // Every way to divide what a stage computes.
+  template <typename Add>
+  void ForEachSet(Add add) const {
+    for (const int tensor : Or(choices_.tensor, Divisors(workload_.heads, kMostTensor))) {
+      if (!TensorFits(tensor)) continue;
+      for (const bool splits_tokens : TokenSplits(tensor)) {
+        for (const int context : Or(choices_.context, ContextDegrees())) {
+          if (!ContextFits(tensor, context, splits_tokens)) continue;
+          add({.tensor = tensor, .context = context, .splits_tokens = splits_tokens && tensor > 1});
+        }
+      }
+    }
+  }
+
+  // As many replicas as take equal shares of the batch, where that is no count of whole nodes.
+  void AddEvenShares(DegreeFamily family) {
+    const auto size = static_cast<int64_t>(devices_.size());
+    std::vector<int> usual(workload_.layer_count());
+    std::iota(usual.begin(), usual.end(), 1);
+    for (const int pipeline : Or(choices_.pipeline, std::move(usual))) {
+      family.pipeline = pipeline;
+      if (pipeline > workload_.layer_count()) continue;
+      const int64_t replica = int64_t{family.tensor} * family.context * pipeline;
+      for (const int64_t data : shares_) {
+        if (replica * data > size) break;
+        family.devices = static_cast<int>(replica * data);
+        family.data = static_cast<int>(data);
+        if (!std::binary_search(counts_.rbegin(), counts_.rend(), family.devices)) Add(family);
+      }
+    }
+  }
+
   std::vector<int> ContextDegrees() const {
     std::vector<int> degrees{1};
     for (int d = 2; d <= kMostContext && problem_.given.sequence / d >= kLeastTokens; d *= 2) {
@@ -99,12 +130,13 @@ class FamilyEnumeration {
       if (left % pipeline != 0 || pipeline > workload_.layer_count()) continue;
       family.pipeline = pipeline;
       family.data = left / pipeline;
-      const bool is_asked = problem_.given.data == 0 || problem_.given.data == family.data;
-      if (is_asked && problem_.given.global_batch >= family.data) AddSchedules(family);
+      Add(family);
     }
   }
 
-  void AddSchedules(DegreeFamily family) {
+  void Add(DegreeFamily family) {
+    const bool is_asked = problem_.given.data == 0 || problem_.given.data == family.data;
+    if (!is_asked || problem_.given.global_batch < family.data) return;
     for (const ScheduleClass schedules : kScheduleClasses) {
       family.schedules = schedules;
       if (HasSchedules(family)) found_.push_back(family);
@@ -122,6 +154,8 @@ class FamilyEnumeration {
   const Workload& workload_;
   const Choices& choices_;
   const std::vector<int>& devices_;
+  const std::vector<int> counts_;      // the most first
+  const std::vector<int64_t> shares_;  // numbers of replicas that divide the batch
   const std::optional<PipelineOrder> one_stage_;
   std::vector<DegreeFamily> found_;
 };

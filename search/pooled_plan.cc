@@ -68,7 +68,7 @@ std::vector<PooledPlan> PooledEnumeration::Families() const {
   for (int data = 1; data <= most; ++data) {
     if (given.global_batch % data != 0 || (given.data != 0 && given.data != data)) continue;
     if (!AllowsPools(data)) continue;
-    for (int64_t size = 1; size <= kMostMicroBatch; ++size) {
+    for (int64_t size = 1; size <= MostMicroBatch(problem_); ++size) {
       if (given.global_batch / data % size != 0 || !Allows(choices.micro_batches, size)) continue;
       for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {
         if (!Allows(choices.recomputes, recompute)) continue;

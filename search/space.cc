@@ -10,6 +10,11 @@
 
 namespace stagecraft {
 
+int64_t MostMicroBatch(const SearchProblem& problem) {
+  constexpr int64_t kAlways = 16, kTokens = 65'536;
+  return std::max(kAlways, kTokens / std::max<int64_t>(1, problem.given.sequence));
+}
+
 std::vector<PipelineOrder> OrdersToTry(const SearchProblem& problem) {
   std::vector<PipelineOrder> orders =
       Or(problem.choices.orders, {std::begin(kUsualOrders), std::end(kUsualOrders)});
@@ -41,7 +46,8 @@ std::vector<std::string> RankOrdersToTry(const SearchProblem& problem) {
 
 std::vector<int64_t> MicroBatchesToTry(const SearchProblem& problem) {
   const int64_t batch = problem.given.global_batch;
-  std::vector<int64_t> sizes = Or(problem.choices.micro_batches, Divisors(batch, kMostMicroBatch));
+  std::vector<int64_t> sizes =
+      Or(problem.choices.micro_batches, Divisors(batch, MostMicroBatch(problem)));
   std::erase_if(sizes, [&](int64_t size) { return batch % size != 0; });
   return sizes;
 }

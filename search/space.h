@@ -13,8 +13,11 @@ namespace stagecraft {
 
 // Of what is sought where nothing is asked for.
 inline constexpr int kMostTensor = 64;
-inline constexpr int64_t kMostMicroBatch = 16;
 inline constexpr int kMostChunks = 16;
+
+// Samples of a micro-batch, where nothing is asked for: 16, or more as long as they have at most
+// 65,536 tokens.
+int64_t MostMicroBatch(const SearchProblem& problem);
 
 // The problem's choices or, where it leaves them open, the usual ones; schedules in the order of
 // their enumeration, each once.
@@ -51,7 +54,7 @@ struct DegreeChoice {
 // resolved: data and zero are what the plan will have. Families, and the choices of each, are
 // sorted by the order of the problem's choices, so the same at every call.
 //
-//   devices    as DeviceCounts says
+//   devices    as DeviceCounts says; with kAny also as many replicas as divide the batch
 //   tensor     divides heads and hidden size; at most kMostTensor
 //   context    a power of two, at most 16, that leaves 256 tokens of a sequence
 //   expert     divides the experts and the data-parallel ranks
@@ -59,7 +62,7 @@ struct DegreeChoice {
 //   order      one where there is one stage
 //   chunks     where virtual stages divide the blocks, or the layers with both ends; at most
 //              kMostChunks, and one where there is one stage
-//   micro-batch  divides a replica's samples, at most kMostMicroBatch, of those with one
+//   micro-batch  divides a replica's samples, at most MostMicroBatch(), of those with one
 //              chunk and several only what fills the pipeline's groups. Where the replicas do
 //              not divide the batch, it divides the batch, and some replicas take one
 //              micro-batch more than others

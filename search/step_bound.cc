@@ -23,6 +23,33 @@ bool PairsPasses(PipelineOrder order) {
   return order == PipelineOrder::kDualPipe || order == PipelineOrder::kDualPipeV;
 }
 
+// How many micro-batches of each chunk a stage has under way at once, at least. With 1F1B every
+// stage runs as many forwards ahead as there are stages behind it, interleaved as Megatron-LM
+// does (InterleavedOrder() with the smallest groups). Of other schedules one pass alone is sure,
+// and zeros stand for that.
+std::vector<int64_t> LeastUnderWay(const PlanDegrees& degrees, int stage, int64_t micro_batches) {
+  const int stages = degrees.pipeline, chunks = degrees.chunks;
+  switch (degrees.order) {
+    case PipelineOrder::kGpipe:
+      return {micro_batches};
+    case PipelineOrder::kOneForwardOneBackward:
+      return {std::min<int64_t>(micro_batches, stages - stage)};
+    case PipelineOrder::kInterleaved: {
+      if (micro_batches < stages || chunks < 2) break;
+      std::vector<int64_t> counts(chunks, stages);
+      const int64_t last =
+          2 * (stages - stage - 1) + 1;  // of the last chunk, and of the next group
+      counts.back() = std::min<int64_t>(last, stages);
+      const bool has_next = micro_batches >= 2 * stages;
+      if (has_next && last > stages) counts.front() += last - stages;
+      return counts;
+    }
+    default:
+      break;
+  }
+  return std::vector<int64_t>(chunks, 0);
+}
+
 }  // namespace
 
 StepBound::StepBound(const SearchProblem& problem, std::vector<int> devices)
@@ -103,9 +130,8 @@ Duration StepBound::LeastPass(PlanDegrees degrees, ScheduleClass schedules) {
 }
 
 const std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily& family) {
-  const auto [entry, is_new] =
-      pass_times_.try_emplace({family.tensor, family.context, family.splits_tokens,
-                               static_cast<int>(family.schedules)});
+  const auto [entry, is_new] = pass_times_.try_emplace(
+      {family.tensor, family.context, family.splits_tokens, static_cast<int>(family.schedules)});
   if (!is_new) return entry->second;
   PlanDegrees degrees = problem_.given;
   degrees.tensor = family.tensor;
@@ -139,6 +165,45 @@ Duration StepBound::StepTime(const DegreeFamily& family) {
   return least;
 }
 
+const std::vector<Bytes>& StepBound::SavedOf(const PlanDegrees& degrees) {
+  const Key key{degrees.tensor,
+                degrees.context,
+                degrees.expert,
+                degrees.micro_batch,
+                static_cast<int64_t>(degrees.recompute) << 1 | (degrees.sequence_parallel != 0),
+                degrees.zero};
+  const auto [entry, is_new] = saved_.try_emplace(key);
+  std::vector<Bytes>& saved = entry->second;
+  if (!is_new) return saved;
+  const Workload& workload = problem_.workload;
+  saved.resize(workload.kinds.size());
+  const PlanDegrees& given = problem_.given;
+  const RecomputeChoice all_or_none;
+  if (given.forward_only || given.offload.activations > 0 ||
+      !(given.recompute_choice == all_or_none)) {
+    return saved;
+  }
+  Plan probe = PlanWithoutStages(problem_, degrees.micro_batch, degrees.sequence_parallel != 0,
+                                 degrees.zero);
+  Stage stage;
+  stage.tensor_parallel = degrees.tensor;
+  stage.context_parallel = degrees.context;
+  stage.expert_parallel = degrees.expert;
+  stage.recompute = degrees.recompute;
+  const int set = degrees.tensor * degrees.context;
+  const std::vector<int>& devices = places_.devices();
+  for (int replica = 0; replica < SharingReplicas(degrees.expert, degrees.context); ++replica) {
+    const auto first = devices.begin() + int64_t{replica} * set;
+    stage.replicas.emplace_back(first, first + set);
+  }
+  probe.stages = {stage};
+  for (int layer = 0; layer < workload.layer_count(); ++layer) {
+    Bytes& own = saved[workload.layers[layer]];
+    if (own == Bytes()) own = MeasureLayerMemory(problem_, probe, layer).saved;
+  }
+  return saved;
+}
+
 Bytes StepBound::Memory(const PlanDegrees& degrees) {
   // Where the most parameters are, without what is tied.
   const Workload& workload = problem_.workload;
@@ -148,13 +213,16 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
   for (const LayerKind& kind : workload.kinds) {
     by_kind.push_back(ShardParameters(kind, degrees.tensor, degrees.expert));
   }
+  const std::vector<Bytes>& saved_by_kind = SavedOf(degrees);
   std::vector<ParameterCount> by_stage(map.stages());
+  std::vector<Bytes> saved(map.length());  // by part
   int layer = 0;
   for (int index = 0; index < map.length(); ++index) {
     ParameterCount sum;
     for (int end = layer + parts[index]; layer < end; ++layer) {
       sum += by_kind[workload.layers[layer]];
       sum.dense -= DivideUp(workload.layer(layer).tied_parameters, degrees.tensor);
+      saved[index] += saved_by_kind[workload.layers[layer]];
     }
     for (int chain = 0; chain < map.chains(); ++chain) {
       by_stage[map.PlaceOf({chain, index}).stage] += sum;
@@ -171,11 +239,19 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
     stage.expert_parallel = degrees.expert;
     stage.replicas.resize(degrees.data);
   }
+  const int64_t micro_batches = degrees.global_batch / degrees.micro_batch / degrees.data;
   Bytes most;
   for (int stage = 0; stage < map.stages(); ++stage) {
     const ModelStates states = ShareOut(by_stage[stage], SharingOf(probe, workload, stage));
     const Bytes optimizer = degrees.offload.optimizer ? Bytes() : states.optimizer;
-    most = std::max(most, states.weights + states.gradients + optimizer);
+    const std::vector<int64_t> under_way = LeastUnderWay(degrees, stage, micro_batches);
+    Bytes kept, least;
+    for (int chunk = 0; chunk < map.chunks(); ++chunk) {
+      const Bytes own = saved[map.PartAt({stage, chunk}).index];
+      kept += under_way[chunk] * own;
+      least = std::max(least, own);
+    }
+    most = std::max(most, states.weights + states.gradients + optimizer + std::max(kept, least));
   }
   return most + ContextMemory();
 }

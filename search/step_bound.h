@@ -40,7 +40,9 @@ class StepBound {
   Duration StepTime(const PlanDegrees& degrees);
   // Never more than StepTime() of any plan of the family.
   Duration StepTime(const DegreeFamily& family);
-  // Never more than the fullest device holds: states and context.
+  // Never more than the fullest device holds: states, context, and what forwards keep for the
+  // micro-batches that its schedule has under way at once (1F1B, interleaved 1F1B, GPipe), or for
+  // one chunk of one micro-batch.
   Bytes Memory(const PlanDegrees& degrees);
 
  private:
@@ -52,11 +54,15 @@ class StepBound {
     Duration time;
   };
   const std::vector<PassTimes>& PassesOf(const DegreeFamily& family);
+  // What the forward of one micro-batch keeps of each kind of layer; zeros where less may be on
+  // the device.
+  const std::vector<Bytes>& SavedOf(const PlanDegrees& degrees);
   Duration LeastPass(PlanDegrees degrees, ScheduleClass schedules);
 
   const SearchProblem& problem_;
   ShardPlaces places_;
   std::map<Key, std::vector<LayerTimes>> layer_times_;  // then by kind
+  std::map<Key, std::vector<Bytes>> saved_;             // then by kind
   // By tensor, context, split and schedules.
   std::map<std::array<int, 4>, std::vector<PassTimes>> pass_times_;
 };

@@ -187,8 +187,13 @@ TEST(StepBoundTest, IsTightForLargeNetworks) {
   const std::vector<PlanDegrees> space = EnumerateDegrees(problem);
   EXPECT_GT(space.size(), 10u);
   for (const PlanDegrees& degrees : space) {
-    const Duration step = EvaluateAll(problem, degrees).step_time;
-    EXPECT_GT(bound.StepTime(degrees).seconds() / step.seconds(), 0.9) << laws::Describe(degrees);
+    const Evaluation evaluation = EvaluateAll(problem, degrees);
+    const std::string text = laws::Describe(degrees);
+    EXPECT_GT(bound.StepTime(degrees).seconds() / evaluation.step_time.seconds(), 0.9) << text;
+    Bytes most;
+    for (const StageMemory& memory : evaluation.memory) most = std::max(most, memory.Peak());
+    if (degrees.recompute != Recompute::kNone) continue;  // the head's logits may be the most
+    EXPECT_GT(bound.Memory(degrees).count(), 0.6 * static_cast<double>(most.count())) << text;
   }
 }
 
@@ -294,6 +299,55 @@ TEST(SearchExhaustivelyTest, MoreSchedulesAreNeverWorseThanTheUsualOnesOnTheSame
     }
   }
   EXPECT_GT(better, 0);  // the others come to be looked at
+}
+
+// A plan as somebody may type it in: as many replicas as take equal shares of the batch, in
+// micro-batches of any size that divides them.
+PlanDegrees DrawEvenDegrees(Random& random, const SearchProblem& problem) {
+  PlanDegrees degrees = problem.given;
+  const int devices = problem.cluster.device_count();
+  degrees.tensor = 1 << random.Integer(0, 2);
+  degrees.pipeline = 1 << random.Integer(0, 1);
+  const int64_t most = devices / (degrees.tensor * degrees.pipeline);
+  do {
+    degrees.data = static_cast<int>(random.Integer(1, most));
+  } while (degrees.global_batch % degrees.data != 0);
+  degrees.devices = degrees.tensor * degrees.pipeline * degrees.data;
+  const int64_t own = degrees.global_batch / degrees.data;
+  do {
+    degrees.micro_batch = random.Integer(1, own);
+  } while (own % degrees.micro_batch != 0);
+  degrees.zero = static_cast<int>(random.Integer(0, degrees.data > 1 ? 3 : 0));
+  degrees.recompute = random.Integer(0, 1) == 0 ? Recompute::kNone : Recompute::kFull;
+  return degrees;
+}
+
+TEST(SearchExhaustivelyTest, NoPlanTypedInByHandIsBetterThanWhatIsProven) {
+  int compared = 0, large = 0;
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    Random random(seed);
+    const auto small = MakeSmallProblem(Random(seed), 0.3 + 0.3 * static_cast<double>(seed % 4));
+    const MemoModel memo(small->model);
+    SearchProblem problem = small->Ask(memo);
+    problem.given.global_batch = 12 * random.Integer(1, 20);
+    problem.given.sequence = 128;
+    problem.choices.device_counts = DeviceCounts::kAny;
+    problem.choices.chunks = {1};
+    const SearchResult result = Search(problem, {});
+    if (result.plans.empty()) continue;
+    ASSERT_TRUE(result.is_optimal);
+    for (int draw = 0; draw < 40; ++draw) {
+      const PlanDegrees degrees = DrawEvenDegrees(random, problem);
+      const Evaluation evaluation = EvaluateAll(problem, degrees);
+      if (!evaluation.fits) continue;
+      EXPECT_GE(Score(problem, evaluation), result.plans[0].score)
+          << seed << ' ' << laws::Describe(degrees) << " dp " << degrees.data;
+      ++compared;
+      large += degrees.micro_batch > 16;
+    }
+  }
+  EXPECT_GT(compared, 100);
+  EXPECT_GT(large, 20);
 }
 
 }  // namespace

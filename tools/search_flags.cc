@@ -58,7 +58,8 @@ void SearchFlags::Register(CLI::App& app) {
   AddList(app, "--cp", choices_.context, "context-parallel degrees [powers of two to 16]");
   AddList(app, "--ep", choices_.expert, "expert-parallel degrees [all]");
   AddList(app, "--vpp", choices_.chunks, "chunks per stage [all that divide the blocks]");
-  AddList(app, "--micro-batch", choices_.micro_batches, "samples per micro-batch [1 to 16]");
+  AddList(app, "--micro-batch", choices_.micro_batches,
+          "samples per micro-batch [1 to 16, or more of up to 65,536 tokens]");
   AddList(app, "--schedule", orders_, "schedules, or all [1f1b,interleaved]");
   AddList(app, "--recompute", recomputes_, "none, selective, full [all]");
   AddList(app, "--zero", choices_.zeros, "0 to 3 [all]");

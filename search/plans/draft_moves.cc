@@ -58,7 +58,7 @@ void DraftMoves::ChangeRecompute(const PlanDraft& draft, Drafts& found) const {
 
 void DraftMoves::ChangeMicroBatch(const PlanDraft& draft, Drafts& found) const {
   const int64_t own = problem_.given.global_batch / draft.replica_count();
-  for (int64_t size = 1; size <= std::min(own, kMostMicroBatch); ++size) {
+  for (int64_t size = 1; size <= std::min(own, MostMicroBatch(problem_)); ++size) {
     if (own % size != 0 || size == draft.micro_batch) continue;
     PlanDraft changed = draft;
     changed.micro_batch = size;
