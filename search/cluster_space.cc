@@ -46,11 +46,13 @@ std::unique_ptr<PlanSpace> MakeSpaceOfKinds(const SearchProblem& problem,
     for (const std::vector<int>& part : PartsOfKind(problem.cluster, all, kinds[0])) {
       spaces.push_back(MakeEqualStages(problem, part));
     }
-    name = spaces[0]->name() + " of one kind, and ";
+    const bool is_any = problem.choices.device_counts == DeviceCounts::kAny;
+    name = spaces[0]->name() + (is_any ? " of one kind, or " : " on nodes of one kind, or ");
   }
   spaces.push_back(MakePooledStages(problem, kinds));
   name += spaces.back()->name();
-  return JoinSpaces(std::move(spaces), std::move(name));
+  const SpaceOverlap overlap = spaces.size() > 1 ? SpaceOverlap::kSome : SpaceOverlap::kNone;
+  return JoinSpaces(std::move(spaces), std::move(name), overlap);
 }
 
 std::unique_ptr<PlanSpace> MakePlanSpace(const SearchProblem& problem) {
@@ -60,7 +62,7 @@ std::unique_ptr<PlanSpace> MakePlanSpace(const SearchProblem& problem) {
     spaces.push_back(MakeSpaceOfKinds(problem, kinds));
   }
   std::string name = spaces[0]->name();
-  return JoinSpaces(std::move(spaces), std::move(name));
+  return JoinSpaces(std::move(spaces), std::move(name), SpaceOverlap::kNone);
 }
 
 }  // namespace stagecraft

@@ -33,6 +33,10 @@ class EqualStages : public PlanSpace {
       const int group = problem.cluster.device_group(device);
       if (rank == 0 || group != runs_.back().group) runs_.push_back({group, 0});
       runs_.back().end = ++rank;
+      if (rows_.empty() || rows_.back().device + rows_.back().count != device) {
+        rows_.push_back({device, 0});
+      }
+      ++rows_.back().count;
     }
   }
 
@@ -80,6 +84,17 @@ class EqualStages : public PlanSpace {
   Plan Make(size_t index) const override {
     return MakePlanOn(devices(), At(index), problem().workload, problem().cluster);
   }
+  PlanKey Key(size_t index) const override {
+    PlanKeyBuilder key;
+    int left = all_->choices[index].devices;
+    for (const DeviceRow& row : rows_) {
+      if (left == 0) break;
+      const int count = std::min(left, row.count);
+      key.AddDevices(row.device, count);
+      left -= count;
+    }
+    return key.Build(At(index), /*is_whole=*/true);
+  }
   std::string Describe(size_t index) const override {
     const PlanDegrees d = At(index);
     return fmt::format("tp {}, cp {}, pp {}, dp {}, micro-batch {}, recompute {}, zero {}{}{}",
@@ -99,6 +114,11 @@ class EqualStages : public PlanSpace {
   struct Run {
     int group = 0;
     int end = 0;
+  };
+  // Devices that stand in a row, from this one on.
+  struct DeviceRow {
+    int device = 0;
+    int count = 0;
   };
   struct BoundFamily {
     double least_score = 0;
@@ -125,6 +145,7 @@ class EqualStages : public PlanSpace {
   const std::shared_ptr<Enumerated> all_;
   StepBound bound_;
   std::vector<Run> runs_;
+  std::vector<DeviceRow> rows_;  // of all devices, in order
   // By class of their schedules, each by bound, the least last.
   std::array<std::vector<BoundFamily>, std::size(kScheduleClasses)> rest_;
 };

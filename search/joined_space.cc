@@ -1,8 +1,12 @@
 #include "search/joined_space.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <utility>
+
+#include "costmodel/check.h"
 
 namespace stagecraft {
 namespace {
@@ -12,13 +16,27 @@ struct Member {
   uint32_t index = 0;  // in that space
 };
 
+bool AreSame(const Stage& a, const Stage& b) {
+  return a.chunks == b.chunks && a.tensor_parallel == b.tensor_parallel &&
+         a.context_parallel == b.context_parallel && a.replicas == b.replicas &&
+         a.replica_micro_batches == b.replica_micro_batches && a.recompute == b.recompute &&
+         a.expert_parallel == b.expert_parallel && a.recomputed == b.recomputed;
+}
+
+// Of plans that share a key.
+bool AreSame(const Plan& a, const Plan& b) {
+  return std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(),
+                    [](const Stage& x, const Stage& y) { return AreSame(x, y); });
+}
+
 class Joined : public PlanSpace {
  public:
   Joined(const SearchProblem& problem, std::vector<std::unique_ptr<PlanSpace>> spaces,
-         std::string name, std::vector<Member> members)
+         std::string name, SpaceOverlap overlap, std::vector<Member> members)
       : PlanSpace(problem),
         spaces_(std::move(spaces)),
         name_(std::move(name)),
+        overlap_(overlap),
         members_(std::move(members)) {}
 
   // Takes the plans that the spaces have enumerated so far.
@@ -47,6 +65,7 @@ class Joined : public PlanSpace {
     return Of(index).GroupDevices(members_[index].index);
   }
   Plan Make(size_t index) const override { return Of(index).Make(members_[index].index); }
+  PlanKey Key(size_t index) const override { return Of(index).Key(members_[index].index); }
   std::string Describe(size_t index) const override {
     return Of(index).Describe(members_[index].index);
   }
@@ -56,7 +75,7 @@ class Joined : public PlanSpace {
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
     std::vector<std::unique_ptr<PlanSpace>> under;
     for (const std::unique_ptr<PlanSpace>& space : spaces_) under.push_back(space->Under(other));
-    return std::make_unique<Joined>(other, std::move(under), name_, members_);
+    return std::make_unique<Joined>(other, std::move(under), name_, overlap_, members_);
   }
 
  private:
@@ -78,21 +97,45 @@ class Joined : public PlanSpace {
   void Take(size_t space, size_t from) {
     for (size_t i = from; i < spaces_[space]->size(); ++i) {
       members_.push_back({static_cast<uint32_t>(space), static_cast<uint32_t>(i)});
+      if (overlap_ == SpaceOverlap::kSome && !IsNew(members_.size() - 1)) members_.pop_back();
+    }
+  }
+
+  // Whether no member before this one is the same plan. Remembers it if so.
+  bool IsNew(size_t index) {
+    const PlanKey key = Key(index);
+    const auto [begin, end] = known_.equal_range(key);
+    const bool is_known = std::any_of(begin, end, [&](const auto& known) {
+      return (key.is_whole && known.first.is_whole) || AreSamePlan(index, known.second);
+    });
+    if (!is_known) known_.emplace(key, static_cast<uint32_t>(index));
+    return !is_known;
+  }
+
+  // Of members that share a key. One that cannot be made is no other.
+  bool AreSamePlan(size_t a, size_t b) const {
+    try {
+      return AreSame(Make(a), Make(b));
+    } catch (const InputError&) {
+      return false;
     }
   }
 
   const std::vector<std::unique_ptr<PlanSpace>> spaces_;
   const std::string name_;
+  const SpaceOverlap overlap_;
   std::vector<Member> members_;
+  // Indices of members, where the spaces overlap.
+  std::unordered_multimap<PlanKey, uint32_t, PlanKeyHash> known_;
 };
 
 }  // namespace
 
 std::unique_ptr<PlanSpace> JoinSpaces(std::vector<std::unique_ptr<PlanSpace>> spaces,
-                                      std::string name) {
+                                      std::string name, SpaceOverlap overlap) {
   const SearchProblem& problem = spaces[0]->problem();
-  auto joined =
-      std::make_unique<Joined>(problem, std::move(spaces), std::move(name), std::vector<Member>());
+  auto joined = std::make_unique<Joined>(problem, std::move(spaces), std::move(name), overlap,
+                                         std::vector<Member>());
   joined->TakeAll();
   return joined;
 }

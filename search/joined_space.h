@@ -9,9 +9,12 @@
 
 namespace stagecraft {
 
-// All plans of the spaces, which are of one problem and of which there is at least one.
-// `name`: as PlanSpace::name().
+// Whether some plan may be in several of the spaces.
+enum class SpaceOverlap { kNone, kSome };
+
+// All plans of the spaces, each once. They are of one problem, and there is at least one of
+// them. `name`: as PlanSpace::name().
 std::unique_ptr<PlanSpace> JoinSpaces(std::vector<std::unique_ptr<PlanSpace>> spaces,
-                                      std::string name);
+                                      std::string name, SpaceOverlap overlap);
 
 }  // namespace stagecraft

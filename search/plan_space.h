@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
+#include "search/plan_key.h"
 #include "search/problem.h"
 #include "sim/plan.h"
 
@@ -39,7 +40,7 @@ class PlanSpace {
   // Enumerates some more of these plans, the ones with the least bound first. Does nothing once
   // all are enumerated. Takes some milliseconds at most.
   virtual void EnumerateMore(ScheduleClass) {}
-  // In words: "plans of equal stages".
+  // In words, as they follow "one of the": "plans of equal stages".
   virtual std::string name() const = 0;
   // No more than its step takes; Duration::Max() where it cannot be made.
   virtual Duration LeastTime(size_t index) = 0;
@@ -50,6 +51,8 @@ class PlanSpace {
   // Throws InputError where the plan cannot be made after all. May be called from any
   // thread.
   virtual Plan Make(size_t index) const = 0;
+  // Plans of the problem that are one share a key, whatever spaces they are of.
+  virtual PlanKey Key(size_t index) const = 0;
   // The choices, a few words each.
   virtual std::string Describe(size_t index) const = 0;
   // Its schedule. Bounds of plans with one schedule are about equally tight.
@@ -95,7 +98,7 @@ std::unique_ptr<PlanSpace> MakePooledStages(const SearchProblem& problem);
 
 // Everything that is tried of plans with devices of all these kinds and of no other: of one
 // kind the equal stages on all of its devices and on those in nodes of one type, and stages
-// in pools.
+// in pools; each plan once.
 std::unique_ptr<PlanSpace> MakeSpaceOfKinds(const SearchProblem& problem,
                                             const std::vector<int>& kinds);
 // Everything that is tried on the cluster: equal stages where its nodes are alike, else what

@@ -119,6 +119,28 @@ class PooledStages : public PlanSpace {
     return plan;
   }
 
+  // Where stages are alike some plan of equal stages has the same key; their blocks are shared
+  // out by other rules.
+  PlanKey Key(size_t index) const override {
+    const PooledPlan& plan = (*all_)[index];
+    PlanKeyBuilder key;
+    PlanDegrees degrees = problem().given;
+    degrees.pipeline = 0;
+    for (const PoolRun& run : plan.runs) {
+      key.AddDevices(pools_[run.pool].first, run.stages * run.tensor * plan.data);
+      degrees.pipeline += run.stages;
+      if (run.tensor != plan.runs[0].tensor) key.Add(run.pool).Add(run.stages).Add(run.tensor);
+    }
+    degrees.tensor = plan.runs[0].tensor;
+    degrees.data = plan.data;
+    degrees.micro_batch = plan.micro_batch;
+    degrees.recompute = plan.recompute;
+    degrees.rank_order = plan.rank_order;
+    degrees.zero = PooledZero(problem(), plan.data);
+    degrees.order = kOrder;
+    return key.Build(degrees, /*is_whole=*/false);
+  }
+
   std::string Describe(size_t index) const override {
     const PooledPlan& plan = (*all_)[index];
     std::string runs;

@@ -4,16 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
+#include "proto/plan.pb.h"
 #include "search/checker.h"
 #include "search/exhaustive.h"
+#include "search/plan_key.h"
 #include "search/plan_space.h"
 #include "sim/cluster.h"
+#include "sim/plan_proto.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {
@@ -123,6 +128,36 @@ TEST(SearchPartsTest, DegreesThatOnlyEqualStagesHaveAreFoundOnSeveralKindsOfBoar
   ASSERT_FALSE(result.plans.empty());
   EXPECT_EQ(result.plans[0].plan.stages[0].context_parallel, 2);
   EXPECT_EQ(result.plans[0].plan.zero, 2);
+}
+
+// Lists of devices of one kind overlap, and pools of one kind are equal stages too.
+TEST(SearchPartsTest, EachPlanOfAClusterIsMadeOnce) {
+  int made = 0, alike = 0;
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    const auto mixed = MakeMixedProblem(Random(seed), Random(seed + 1000), 2);
+    const MemoModel memo(mixed->model);
+    const Cluster of_one_kind("nodes", {NodesOf(*mixed, 2, 2), NodesOf(*mixed, 1, 4)});
+    for (const Cluster* cluster : std::vector<const Cluster*>{&mixed->cluster, &of_one_kind}) {
+      SearchProblem problem = AskOn(*cluster, *mixed, memo);
+      problem.choices.device_counts = seed % 2 == 0 ? DeviceCounts::kAny : DeviceCounts::kHalves;
+      const std::unique_ptr<PlanSpace> space = MakePlanSpace(problem);
+      space->EnumerateAll();
+      std::map<std::string, size_t> seen;
+      std::map<std::pair<uint64_t, uint64_t>, int> keys;
+      for (size_t i = 0; i < space->size(); ++i) {
+        if (space->LeastTime(i) == Duration::Max()) continue;
+        const auto [other, is_new] =
+            seen.try_emplace(ToProto(space->Make(i)).SerializeAsString(), i);
+        EXPECT_TRUE(is_new) << fmt::format("seed {}: plans {} and {}: {}", seed, other->second, i,
+                                           space->Describe(i));
+        const PlanKey key = space->Key(i);
+        alike += keys[{key.first, key.second}]++ > 0 ? 1 : 0;
+        ++made;
+      }
+    }
+  }
+  EXPECT_GT(made, 1000);
+  EXPECT_GT(alike, 0);  // some that share a key differ, and both are kept
 }
 
 TEST(SearchPartsTest, WhateverTheBudgetAPlanIsFound) {

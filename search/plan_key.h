@@ -1,0 +1,63 @@
+// PlanKey: what tells plans apart that are not made yet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "costmodel/hash.h"
+#include "sim/plan.h"
+
+namespace stagecraft {
+
+// 128 bits of a hash, so that unlike plans share a key by chance in no search that anybody runs.
+struct PlanKey {
+  uint64_t first = 0, second = 0;
+  // Whether the key says all of the plan. Plans that share a key are one where it says all of
+  // both; else they may differ in how many layers each stage has.
+  bool is_whole = false;
+
+  friend bool operator==(const PlanKey& a, const PlanKey& b) {
+    return a.first == b.first && a.second == b.second;
+  }
+};
+
+struct PlanKeyHash {
+  size_t operator()(const PlanKey& key) const { return static_cast<size_t>(key.first); }
+};
+
+// Puts together the key of a plan of equal stages and replicas.
+class PlanKeyBuilder {
+ public:
+  PlanKeyBuilder() { second_.Add(1); }
+
+  PlanKeyBuilder& Add(int64_t value) {
+    first_.Add(value);
+    second_.Add(value);
+    return *this;
+  }
+  // Ranks [next, next + count) take devices [device, device + count).
+  PlanKeyBuilder& AddDevices(int device, int count) {
+    if (device != end_) Add(count_).Add(device);
+    count_ += count;
+    end_ = device + count;
+    return *this;
+  }
+  // Resolved degrees, once all devices are added.
+  PlanKey Build(const PlanDegrees& degrees, bool is_whole) {
+    const bool splits_tokens = degrees.tensor > 1 && degrees.sequence_parallel != 0;
+    Add(count_).Add(degrees.tensor).Add(degrees.context).Add(degrees.pipeline).Add(degrees.data);
+    Add(degrees.expert).Add(degrees.chunks).Add(degrees.micro_batch).Add(degrees.zero);
+    Add(static_cast<int64_t>(degrees.order)).Add(static_cast<int64_t>(degrees.recompute));
+    Add(splits_tokens ? 1 : 0);
+    first_.Add(degrees.rank_order);
+    second_.Add(degrees.rank_order);
+    return {first_.value(), second_.value(), is_whole};
+  }
+
+ private:
+  Hash first_, second_;
+  int count_ = 0;  // of devices so far
+  int end_ = -1;   // behind the last of them
+};
+
+}  // namespace stagecraft
