@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "costmodel/collective_model.h"
@@ -86,6 +87,31 @@ ErrorSummary ErrorsOf(std::span<const NetworkSample> samples, const Predictions&
     times.push_back({p.sample, p.time.seconds(), samples[p.sample].time.seconds(), p.spread});
   }
   return SummariseErrors(times);
+}
+
+// Of at least one prediction.
+void SetLargest(std::span<const NetworkSample> samples,
+                std::span<const NetworkPrediction> predictions, NetworkAccuracy& accuracy) {
+  const auto size = [&](const NetworkPrediction& p) {
+    const Op& op = samples[p.sample].op;
+    return std::tuple(op.bytes, op.fabric.ranks, -p.sample);
+  };
+  const int largest = std::max_element(predictions.begin(), predictions.end(),
+                                       [&](const NetworkPrediction& a, const NetworkPrediction& b) {
+                                         return size(a) < size(b);
+                                       })
+                          ->sample;
+  const Op& op = samples[largest].op;
+  double predicted = 0;  // bytes/s
+  int count = 0;
+  for (const NetworkPrediction& p : predictions) {
+    if (p.sample != largest) continue;
+    predicted += BusBandwidth(op, p.time).bytes_per_s();
+    ++count;
+  }
+  accuracy.largest = op.bytes;
+  accuracy.bus_measured = BusBandwidth(op, samples[largest].time);
+  accuracy.bus_predicted = Bandwidth(predicted / count);
 }
 
 class Runner {
@@ -201,7 +227,7 @@ class Runner {
 const char* WhyNotSimulated(const NetworkSample& sample) {
   if (sample.forced) return "were measured with a forced algorithm, which no simulation asks for";
   if (sample.op.fabric.nodes > 1 && !sample.is_network_stated) {
-    return "cross a network that nobody states, so that no cluster describes it";
+    return kUnstatedNetwork;
   }
   return nullptr;
 }
@@ -217,19 +243,12 @@ NetworkAccuracy Summarise(std::span<const NetworkSample> samples,
   static_cast<ErrorSummary&>(accuracy) =
       ErrorsOf(samples, Predictions(predictions.begin(), predictions.end()));
   accuracy.op = "all";
-  int most_ranks = 0;
   for (const NetworkPrediction& p : predictions) {
-    const Op& op = samples[p.sample].op;
     const Duration measured = samples[p.sample].time;
     accuracy.formula_mape += std::abs(p.formula.seconds() / measured.seconds() - 1) /
                              static_cast<double>(predictions.size());
-    const std::pair size(op.bytes, op.fabric.ranks);
-    if (size <= std::pair(accuracy.largest, most_ranks)) continue;
-    accuracy.largest = op.bytes;
-    most_ranks = op.fabric.ranks;
-    accuracy.bus_measured = BusBandwidth(op, measured);
-    accuracy.bus_predicted = BusBandwidth(op, p.time);
   }
+  if (!predictions.empty()) SetLargest(samples, predictions, accuracy);
   return accuracy;
 }
 

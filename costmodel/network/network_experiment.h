@@ -43,8 +43,9 @@ struct NetworkPrediction {
 struct NetworkAccuracy : ErrorSummary {
   std::string op, gpu, site;
   double formula_mape = 0;  // of NCCL's own model alone; a share
-  // The largest message (of several, that of most ranks), measured and predicted. Its
-  // error is that of its time.
+  // The row with the largest message (of several, the first with most ranks), measured and
+  // predicted: the mean over its predictions where it has several. Its error is that of its
+  // time.
   Bytes largest;
   Bandwidth bus_measured, bus_predicted;
   std::optional<ErrorSummary> uncalibrated;  // of the same rows without calibration
@@ -71,6 +72,10 @@ struct NetworkExperiment {
   std::vector<NetworkPrediction> uncalibrated;  // as `predictions`; empty: none calibrate
   std::map<std::string, int> skipped;           // rows that judge nothing, by reason
 };
+
+// The reason of rows that cross a network of which nothing is known.
+inline constexpr const char* kUnstatedNetwork =
+    "cross a network that nobody states, so that no cluster describes it";
 
 // Why no simulation could ask for what was measured there; nullptr: one can.
 const char* WhyNotSimulated(const NetworkSample& sample);
