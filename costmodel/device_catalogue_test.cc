@@ -298,7 +298,7 @@ TEST(HardwareProtoTest, ANumberInAnotherUnitIsRefusedWithWhatWasMeant) {
       {"boost_clock_hz", 1830, "1830e6?"},
       {"boost_clock_hz", 1.83, "1.83e9?"},
       {"memory_bytes", 80, "80e9?"},
-      {"memory_bytes", 81920, "81920e9?"},
+      {"memory_bytes", 81920, "81920e6?"},
       {"l2_bytes", 50, "50e6?"},
   };
   for (const auto& [field, value, meant] : cases) {

@@ -9,8 +9,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kMaxMultiprocessors = 1'000'000;
-
 // What hours of products on tensor cores leave of the boost clock: fitted on boards of three
 // generations, which agree (data/README.md). Processors of hosts are rated as they run.
 constexpr double kUsualTrainingClock = 0.8;
@@ -107,8 +105,8 @@ Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
   device.id = proto.id();
   device.name = proto.name().empty() ? proto.id() : proto.name();
   device.generation = GenerationFromProto(proto.generation(), check);
-  device.multiprocessors =
-      check.Within("multiprocessors", proto.multiprocessors(), 1, kMaxMultiprocessors);
+  device.multiprocessors = static_cast<int>(
+      check.Physical("multiprocessors", proto.multiprocessors(), MultiprocessorRange()));
   device.boost_clock_hz = check.Physical("boost_clock_hz", proto.boost_clock_hz(), ClockRange());
   const auto peak = [&](DType dtype) -> FlopRate& { return device.peak[static_cast<int>(dtype)]; };
   peak(DType::kFp32) = check.Rate("fp32_flop_per_s", proto.fp32_flop_per_s());

@@ -9,11 +9,12 @@
 namespace stagecraft {
 namespace {
 
-// "1e9", "100000000", "3350".
+// "1e9", "4e12", "46000000", "3350".
 std::string Text(double number) {
-  const double power = std::log10(number);
-  if (number >= 1e6 && power == std::floor(power)) return fmt::format("1e{:.0f}", power);
-  return fmt::format("{}", number);
+  const double power = std::floor(std::log10(number));
+  const double digit = number / std::pow(10.0, power);
+  const bool is_round = number >= 1e6 && digit == std::floor(digit);
+  return is_round ? fmt::format("{:.0f}e{:.0f}", digit, power) : fmt::format("{}", number);
 }
 
 // What the value would be in the unit that it was probably written in; empty where none fits.
@@ -21,7 +22,7 @@ std::string Meant(double value, const PhysicalRange& range) {
   for (const int power : range.powers) {
     const double scaled = value * std::pow(10.0, power);
     if (value > 0 && scaled >= range.usual && scaled <= range.high) {
-      return fmt::format(": did you mean {}e{}?", Text(value), power);
+      return fmt::format(": did you mean {}e{}?", value, power);
     }
   }
   return "";
@@ -44,8 +45,10 @@ const PhysicalRange& LinkBandwidthRange() {
   return range;
 }
 
+// Light takes 0.1 s through a fibre half round the Earth, 20,000 km at 2e8 m/s. The catalogue's
+// slowest network takes 25 microseconds.
 const PhysicalRange& LatencyRange() {
-  static const PhysicalRange range{0, 1e9, "ns"};
+  static const PhysicalRange range{0, 1e8, "ns"};
   return range;
 }
 
@@ -54,13 +57,22 @@ const PhysicalRange& ClockRange() {
   return range;
 }
 
+// The catalogue's largest board has 288 GiB; hosts that stand in for a board have some TB.
 const PhysicalRange& MemoryRange() {
-  static const PhysicalRange range{1e8, 1e14, "bytes", {9, 6}, 1e9};
+  static const PhysicalRange range{1e8, 4e12, "bytes", {9, 6, 3}, 1e9};
   return range;
 }
 
+// The catalogue's boards have 1.5 to 128 MiB; last-level caches of hosts reach 1.2 GB.
 const PhysicalRange& CacheRange() {
-  static const PhysicalRange range{1e4, 1e11, "bytes", {6, 3}, 1e5};
+  static const PhysicalRange range{1e5, 4e9, "bytes", {6, 3}, 1e6};
+  return range;
+}
+
+// The catalogue's boards have 13 to 304; of arithmetic units, which datasheets count too, each has
+// some 64 or 128.
+const PhysicalRange& MultiprocessorRange() {
+  static const PhysicalRange range{1, 2000, "multiprocessors"};
   return range;
 }
 

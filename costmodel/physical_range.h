@@ -16,7 +16,8 @@ struct PhysicalRange {
 };
 
 // Wide enough for any hardware that is sold, and for a part of it; narrow enough that a number in
-// another unit falls outside.
+// another unit falls outside. Upper limits are some ten times the most that the catalogue of
+// devices has, or what hosts have that stand in for one; physical_range.cc says which.
 const PhysicalRange& FlopRateRange();         // of one device
 const PhysicalRange& MemoryBandwidthRange();  // of one device
 const PhysicalRange& LinkBandwidthRange();
@@ -24,9 +25,11 @@ const PhysicalRange& LatencyRange();  // ns
 const PhysicalRange& ClockRange();
 const PhysicalRange& MemoryRange();  // of one device
 const PhysicalRange& CacheRange();
+const PhysicalRange& MultiprocessorRange();
 
 // `value`; throws InputError that opens with `key` where it is outside of the range or no number:
-// "key: got 3350 bytes/s, want from 1e9 to 1e14: did you mean 3350e9?".
+// "key: got 3350 bytes/s, want from 1e9 to 1e14: did you mean 3350e9?". What it proposes is within
+// the range.
 double CheckPhysical(const std::string& key, double value, const PhysicalRange& range);
 
 }  // namespace stagecraft
