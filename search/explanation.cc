@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "search/device_kinds.h"
 #include "search/stopwatch.h"
 
 namespace stagecraft {
@@ -47,7 +48,7 @@ SearchExplanation ExplainSearch(const SearchProblem& problem, PlanSpace& space,
     }
     explanation.is_cut_short = explanation.sensitivity.size() < changes.size();
   }
-  if (problem.cluster.homogeneous()) return explanation;
+  if (KindsOf(problem.cluster).count() < 2) return explanation;
   const std::optional<Budget> left = budget->Left(explanation.evaluated, watch.Seconds());
   if (left) {
     explanation.mixing = CompareKinds(problem, *left);

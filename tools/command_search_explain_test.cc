@@ -137,6 +137,15 @@ TEST(SearchParetoTest, NoPlanOfTheSetBeatsAnother) {
   }
 }
 
+// Nodes of one kind of device, however many of it they have, are no mixture.
+TEST(SearchExplanationTest, NothingIsSaidOfMixingWhereThereIsOneKind) {
+  for (const char* cluster : {"h100-sxm:1x4+h100-sxm:1x2", "h100-sxm:2x1+h100-sxm:1x3"}) {
+    const Args flags = {"--cluster", cluster, "--pp", "1,2", "--micro-batch", "2"};
+    EXPECT_FALSE(Report(flags)["explanation"].contains("mixing")) << cluster;
+    EXPECT_EQ(Search(flags).out.find("is mixing worth it"), std::string::npos) << cluster;
+  }
+}
+
 TEST(SearchParetoTest, WhereNothingFitsItSaysWhatIsMissing) {
   std::istringstream in;
   std::ostringstream out, err;
