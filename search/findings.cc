@@ -1,7 +1,10 @@
 #include "search/findings.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
+
+#include "search/refusal.h"
 
 namespace stagecraft {
 
@@ -64,7 +67,12 @@ SearchResult Findings::Finish(double bound, bool is_optimal) {
   result_.candidates = static_cast<int64_t>(space_.size());
   result_.bound = bound;
   result_.is_optimal = is_optimal;
-  if (result_.plans.empty()) result_.obstacle = obstacle_.Text(space_);
+  if (!result_.plans.empty()) return std::move(result_);
+  // What is left with an infinite bound cannot be made.
+  const double rest = space_.BoundOfRest().value_or(std::numeric_limits<double>::infinity());
+  const bool is_empty = space_.size() == 0 && rest == std::numeric_limits<double>::infinity();
+  if (is_empty) result_.refusal = FindRefusal(space_.problem());
+  result_.obstacle = is_empty ? result_.refusal : obstacle_.text();
   return std::move(result_);
 }
 

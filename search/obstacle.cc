@@ -48,11 +48,6 @@ void Obstacle::NoteStage(const Evaluation& evaluation, const std::string& choice
                   choices, (is_host ? fullest.host_capacity : fullest.capacity).gib());
 }
 
-std::string Obstacle::Text(const PlanSpace& space) const {
-  if (space.size() > 0) return text_;
-  return "no degrees among those allowed divide the devices, the batch and the network at once";
-}
-
 bool Obstacle::Take(double share) {
   if (share >= least_share_) return false;
   least_share_ = share;

@@ -18,9 +18,8 @@ class Obstacle {
   bool IsNearer(const Evaluation& evaluation) const;
   void NoteStage(const Evaluation& evaluation, const std::string& choices);
 
-  // Of all that were noted the one that lacks least, a sentence; of a space without any
-  // plan that.
-  std::string Text(const PlanSpace& space) const;
+  // Of all that were noted the one that lacks least, a sentence; empty where none was.
+  const std::string& text() const { return text_; }
 
  private:
   // Over what is there; the nearest to fit is told.

@@ -75,7 +75,7 @@ struct SeenPlan {
 struct SearchResult {
   std::vector<RankedPlan> plans;  // best first; equal scores in the order of the space
   std::string space;              // its name
-  int64_t candidates = 0;         // of the space, as far as they were enumerated
+  int64_t candidates = 0;         // plans of the space that were enumerated before the search ended
   int64_t evaluated = 0;          // memory looked at, and simulated where it fits
   int64_t feasible = 0;           // of those that were evaluated
   bool is_optimal = false;        // no plan of the space scores less than the first
@@ -84,6 +84,9 @@ struct SearchResult {
   std::vector<SeenPlan> seen;  // in the order they were evaluated
   // Where no plan fits: what the nearest one lacks, a sentence.
   std::string obstacle;
+  // Where the space has no plan at all: what is wrong with the choices, a sentence
+  // (FindRefusal()). It is the obstacle, too.
+  std::string refusal;
 };
 
 }  // namespace stagecraft

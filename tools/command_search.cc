@@ -161,7 +161,7 @@ void PrintAnswer(const SearchJob& job, const SearchProblem& problem, const Searc
   const PlanRun& best = BestRun(answer.runs);
   if (job.wants_pareto) return PrintPareto(problem, best, out);
   PrintSearch(problem, best, out);
-  if (job.goes_beyond) PrintBeyond(problem, answer.runs, out);
+  if (job.goes_beyond) PrintBeyond(answer.runs, out);
   if (job.compares) {
     out << '\n';
     PrintComparison(CompareRuns(problem, answer.runs, BudgetText(job.options.search.budget)), out);
@@ -209,6 +209,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   const SearchAnswer answer = Answer(job, problem, progress);
   CheckPlans(job.Problem(*model), answer.runs);
   const SearchResult& result = BestRun(answer.runs).result;
+  if (!result.refusal.empty()) throw InputError(result.refusal);
 
   if (!plan_file.empty() && !result.plans.empty()) {
     const std::string extension = std::filesystem::path(plan_file).extension().string();

@@ -1,9 +1,12 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "tools/command.h"
@@ -102,9 +105,114 @@ TEST(CommandSearchTest, WhereNothingFitsItSaysWhatIsMissing) {
     EXPECT_NE(out.str().find("no plan fits; the nearest: "), std::string::npos) << algorithm;
     EXPECT_NE(out.str().find("40.0 GiB are there"), std::string::npos) << algorithm;
   }
-  const Ran none = Search("h100-sxm:1x8", {"--tp", "3"});
-  EXPECT_EQ(none.code, kExitInfeasible);
-  EXPECT_NE(none.out.find("no degrees among those allowed"), std::string::npos);
+}
+
+// What each verb says against flags; empty where it takes them.
+std::string Said(int (*run)(const Args&, std::istream&, std::ostream&, std::ostream&),
+                 const Args& flags) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  try {
+    run(flags, in, out, err);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// Degrees of one plan of all devices: what a simulation refuses no search answers, and in the
+// same words; what a simulation takes a search takes.
+TEST(CommandSearchTest, DegreesThatCannotBeMadeAreRefusedAsASimulationRefusesThem) {
+  int refused = 0, taken = 0;
+  for (const char* model : {"gpt2", "unet", "mixtral-8x7b"}) {
+    for (const char* schedule : {"1f1b", "dualpipe", "zb-h1"}) {
+      for (const auto& [tp, cp, pp, ep, dp] : std::vector<std::array<int, 5>>{{1, 1, 1, 1, 8},
+                                                                              {2, 1, 1, 1, 4},
+                                                                              {5, 1, 1, 1, 1},
+                                                                              {1, 2, 1, 1, 4},
+                                                                              {1, 1, 3, 1, 2},
+                                                                              {1, 1, 4, 1, 2},
+                                                                              {1, 1, 1, 2, 8},
+                                                                              {1, 1, 2, 3, 3},
+                                                                              {2, 1, 2, 4, 2}}) {
+        const Args flags = {"--model",        model,
+                            "--cluster",      "h100-sxm:1x" + std::to_string(tp * cp * pp * dp),
+                            "--global-batch", std::to_string(16 * dp),
+                            "--seq",          "512",
+                            "--micro-batch",  "1",
+                            "--schedule",     schedule,
+                            "--recompute",    "full",
+                            "--tp",           std::to_string(tp),
+                            "--cp",           std::to_string(cp),
+                            "--pp",           std::to_string(pp),
+                            "--ep",           std::to_string(ep),
+                            "--quiet"};
+        Args asked = flags;
+        asked.insert(asked.end(), {"--no-explain", "--budget", "1evals"});
+        const std::string want = Said(RunSimulate, flags);
+        EXPECT_EQ(Said(RunSearch, asked), want)
+            << model << ' ' << schedule << ' ' << tp << ' ' << cp << ' ' << pp << ' ' << ep;
+        (want.empty() ? taken : refused) += 1;
+      }
+    }
+  }
+  EXPECT_GT(refused, 20);
+  EXPECT_GT(taken, 20);
+}
+
+TEST(CommandSearchTest, OfSeveralChoicesThatCannotBeMadeTheFirstIsRefused) {
+  const std::string cluster = "h100-sxm:1x8";
+  EXPECT_EQ(
+      ErrorOf(cluster, {"--tp", "3,5"}),
+      "stages[0].tensor_parallel: 3 does not divide the 16 attention heads of megatron:8x1024x16");
+  EXPECT_NE(ErrorOf(cluster, {"--tp", "16"}).find("= 16 does not divide the 8 devices"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(cluster, {"--objective", "pareto", "--ep", "2"}).find("expert"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf("h100-sxm:1x8+a100-sxm4-80gb:1x8", {"--tp", "3"}), "no error");
+}
+
+// A proof names the plans that it is of.
+TEST(CommandSearchTest, EveryProofNamesItsPlansAndOneThingIsOne) {
+  for (const char* cluster : {"h100-sxm:1x4", "h100-sxm:1x2+a100-sxm4-80gb:1x2"}) {
+    for (const char* objective : {"step-time", "cost", "memory", "pareto"}) {
+      const Args flags = {"--algorithm",   "exhaustive", "--objective", objective,
+                          "--micro-batch", "4",          "--pp",        "1",
+                          "--no-explain"};
+      Args json = flags;
+      json.push_back("--json");
+      const auto report = nlohmann::json::parse(Search(cluster, json).out);
+      const std::string text = Search(cluster, flags).out;
+      const std::string proof = "\nproven: none of the " + report["space"].get<std::string>() + ' ';
+      EXPECT_NE(text.find(proof), std::string::npos) << text;
+      EXPECT_NE(text.find(fmt::format("the search enumerated {} plans before it ended, evaluated ",
+                                      report["candidates"].get<int>())),
+                std::string::npos)
+          << text;
+      Args cut = flags;
+      cut.insert(cut.end(), {"--budget", "1evals"});
+      const std::string unproven = Search(cluster, cut).out;
+      EXPECT_EQ(unproven.find("\nproven"), std::string::npos) << unproven;
+      EXPECT_NE(unproven.find("\nnot proven, as the search was cut short: "), std::string::npos)
+          << unproven;
+      EXPECT_NE(unproven.find(" evaluated 1 and found 1 that fits, in "), std::string::npos)
+          << unproven;
+    }
+  }
+  // A choice that is given twice is one, too.
+  const auto on_one = [](const char* one) {
+    std::istringstream in;
+    std::ostringstream out, err;
+    RunSearch({"--model", "megatron:8x1024x16", "--cluster", "h100-sxm:1x2", "--seq", "1024",
+               "--global-batch", "1", "--tp", one, "--pp", one, "--cp", one, "--micro-batch", one,
+               "--quiet", "--no-explain"},
+              in, out, err);
+    return out.str();
+  };
+  const std::string text = on_one("1"), doubled = on_one("1,1");
+  EXPECT_NE(text.find("the best uses 1 GPU; 1 stays idle\n"), std::string::npos) << text;
+  EXPECT_EQ(doubled.substr(0, doubled.find(" before it ended")),
+            text.substr(0, text.find(" before it ended")));
 }
 
 // The stage on the faster board takes more blocks.

@@ -1,7 +1,9 @@
 #include "tools/pareto_report.h"
 
+#include <fmt/format.h>
 #include <fmt/ostream.h>
 
+#include <cstddef>
 #include <ostream>
 #include <utility>
 
@@ -26,17 +28,21 @@ nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const PlanRun&
 
 void PrintPareto(const SearchProblem& problem, const PlanRun& run, std::ostream& out) {
   const SearchResult& result = run.result;
-  PrintSearchHead(problem, result, run.seconds, out);
+  PrintSearchHead(problem, run, out);
   if (result.plans.empty()) return;
   PrintPlanTable(problem, result.plans, {.cost = true, .memory_share = true}, out);
   if (!result.is_optimal) {
-    fmt::print(out, "\nso far; others may beat these, or be missing\n");
+    fmt::print(out,
+               "\nnot proven, as the search was cut short: others of the {} may beat these, or be "
+               "missing\n",
+               result.space);
     return;
   }
+  const size_t count = result.plans.size();
   fmt::print(out,
-             "\nno plan beats one of these {} in step time, cost and fullest device at once, and "
-             "none is missing: proven\n",
-             result.plans.size());
+             "\nproven: none of the {} beats {} in step time, cost and fullest device at once, and "
+             "none is missing\n",
+             result.space, count == 1 ? "this one" : fmt::format("one of these {}", count));
 }
 
 }  // namespace stagecraft

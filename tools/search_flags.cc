@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
@@ -19,6 +20,26 @@ namespace {
 template <typename T>
 void AddList(CLI::App& app, const char* name, std::vector<T>& values, const std::string& text) {
   app.add_option(name, values, text)->delimiter(',');
+}
+
+// What is given twice is asked for once.
+template <typename T>
+void KeepFirstOfEach(std::vector<T>& values) {
+  std::vector<T> kept;
+  for (const T& value : values) {
+    if (std::find(kept.begin(), kept.end(), value) == kept.end()) kept.push_back(value);
+  }
+  values = std::move(kept);
+}
+
+void KeepFirstOfEach(Choices& choices) {
+  for (std::vector<int>* degrees : {&choices.tensor, &choices.context, &choices.expert,
+                                    &choices.pipeline, &choices.chunks, &choices.zeros}) {
+    KeepFirstOfEach(*degrees);
+  }
+  KeepFirstOfEach(choices.micro_batches);
+  KeepFirstOfEach(choices.recomputes);
+  KeepFirstOfEach(choices.rank_orders);
 }
 
 [[noreturn]] void RefuseBudget(const std::string& text) {
@@ -184,6 +205,7 @@ SearchJob SearchFlags::Build() const {
       throw InputError("--recompute: got \"" + name + "\", want none, selective or full");
     }
   }
+  KeepFirstOfEach(job.choices);
   return job;
 }
 

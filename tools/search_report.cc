@@ -70,6 +70,45 @@ void PrintStages(const SearchProblem& problem, const Plan& plan, std::ostream& o
   }
 }
 
+// "1 plan", "2 plans".
+std::string Counted(int64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// What a better plan would do.
+const char* BetterText(Objective objective) {
+  switch (objective) {
+    case Objective::kStepTime:
+      return "has a shorter step";
+    case Objective::kCost:
+      return "costs less";
+    case Objective::kMemory:
+      return "leaves its fullest device more room";
+  }
+  return "";
+}
+
+// Whether the best plan is known to be the best, and of which plans.
+std::string ProofSentence(const SearchProblem& problem, const PlanRun& run) {
+  const SearchResult& result = run.result;
+  if (result.is_optimal) {
+    return fmt::format("proven: none of the {} {}", result.space, BetterText(problem.objective));
+  }
+  if (run.algorithm != PlanAlgorithm::kExhaustive) {
+    return fmt::format("not proven: this is the best plan that algorithm {} found",
+                       Name(run.algorithm));
+  }
+  if (result.bound <= 0) {
+    return fmt::format(
+        "not proven, as the search was cut short: how much better one of the {} may be is not "
+        "known",
+        result.space);
+  }
+  return fmt::format(
+      "not proven, as the search was cut short: one of the {} may be up to {:.1f} % better",
+      result.space, 100 * (result.plans[0].score / result.bound - 1));
+}
+
 }  // namespace
 
 nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun& run) {
@@ -101,11 +140,17 @@ nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun&
   return json;
 }
 
-void PrintSearchHead(const SearchProblem& problem, const SearchResult& result, double seconds,
-                     std::ostream& out) {
+void PrintSearchHead(const SearchProblem& problem, const PlanRun& run, std::ostream& out) {
+  const SearchResult& result = run.result;
   fmt::print(out, "{} on {}\n", problem.workload.name, DescribeCluster(problem.cluster));
-  fmt::print(out, "{} {}, {} evaluated, {} of them fit, {:.1f} s\n\n", result.candidates,
-             result.space, result.evaluated, result.feasible, seconds);
+  const bool is_exhaustive = run.algorithm == PlanAlgorithm::kExhaustive;
+  const std::string who = is_exhaustive ? fmt::format("the search enumerated {} before it ended,",
+                                                      Counted(result.candidates, "plan"))
+                                        : fmt::format("algorithm {}", Name(run.algorithm));
+  fmt::print(
+      out, "{} evaluated {} and found {} that {}, in {:.1f} s\n\n", who,
+      is_exhaustive ? fmt::format("{}", result.evaluated) : Counted(result.evaluated, "plan"),
+      result.feasible, result.feasible == 1 ? "fits" : "fit", run.seconds);
   if (!result.plans.empty()) return;
   // A search that ended by itself has no bound then.
   const bool is_cut_short = result.bound > 0;
@@ -116,7 +161,7 @@ void PrintSearchHead(const SearchProblem& problem, const SearchResult& result, d
 
 void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream& out) {
   const SearchResult& result = run.result;
-  PrintSearchHead(problem, result, run.seconds, out);
+  PrintSearchHead(problem, run, out);
   if (result.plans.empty()) return;
   const bool has_cost = problem.objective == Objective::kCost || !problem.prices.empty();
   PrintPlanTable(problem, result.plans, {.cost = has_cost}, out);
@@ -124,38 +169,28 @@ void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream&
   if (!IsEven(plan, problem.workload)) PrintStages(problem, plan, out);
   const int used = plan.device_count();
   const int idle = problem.cluster.device_count() - used;
-  if (idle > 0) fmt::print(out, "\nthe best uses {} GPUs; {} stay idle", used, idle);
-  fmt::print(out, "\nthe best takes {}\n", CostText(problem, result.plans[0].evaluation));
-  const double best = result.plans[0].score;
-  if (result.is_optimal) {
-    fmt::print(out, "best of all {} by {}: proven\n", result.space, Name(problem.objective));
-  } else if (run.algorithm != PlanAlgorithm::kExhaustive) {
-    fmt::print(out, "best that {} found; nothing is proven\n", Name(run.algorithm));
-  } else if (result.bound > 0) {
-    fmt::print(out, "best so far of all {} by {}; none is more than {:.1f} % better\n",
-               result.space, Name(problem.objective), 100 * (best / result.bound - 1));
-  } else {
-    fmt::print(out, "best so far of all {} by {}; how much better others may be is not known\n",
-               result.space, Name(problem.objective));
+  if (idle > 0) {
+    fmt::print(out, "\nthe best uses {}; {} {} idle", Counted(used, "GPU"), idle,
+               idle == 1 ? "stays" : "stay");
   }
+  fmt::print(out, "\nthe best takes {}\n", CostText(problem, result.plans[0].evaluation));
+  fmt::print(out, "{}\n", ProofSentence(problem, run));
 }
 
-void PrintBeyond(const SearchProblem& problem, const std::vector<PlanRun>& runs,
-                 std::ostream& out) {
+void PrintBeyond(const std::vector<PlanRun>& runs, std::ostream& out) {
   if (runs.size() < 2) return;
   const SearchResult& within = runs[0].result;
   const PlanRun& beyond = runs[1];
   const double best = BestRun(runs).result.plans[0].score;
-  const std::string looked =
-      fmt::format("{} looked at {} plans beyond {} in {:.1f} s", Name(beyond.algorithm),
-                  beyond.result.evaluated, within.space, beyond.seconds);
   if (within.plans[0].score <= best) {
-    fmt::print(out, "{} and found none better\n", looked);
-  } else {
-    fmt::print(out, "{}, whose best by {}{} is {:.1f} % worse\n", looked, Name(problem.objective),
-               within.is_optimal ? ", proven," : " so far",
-               100 * (within.plans[0].score / best - 1));
+    fmt::print(out, "algorithm {} evaluated {} beyond these in {:.1f} s and found none better\n",
+               Name(beyond.algorithm), Counted(beyond.result.evaluated, "plan"), beyond.seconds);
+    return;
   }
+  // The plan above is none of the space.
+  fmt::print(out, "the best of the {}{} is {:.1f} % worse{}\n", within.space,
+             within.is_optimal ? "" : " so far", 100 * (within.plans[0].score / best - 1),
+             within.is_optimal ? ", which is proven" : "");
 }
 
 nlohmann::ordered_json WithinToJson(const SearchProblem& problem, const SearchResult& result) {

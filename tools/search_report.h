@@ -17,15 +17,14 @@ namespace stagecraft {
 nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun& run);
 
 // What was asked and looked at and, where no plan fits, why.
-void PrintSearchHead(const SearchProblem& problem, const SearchResult& result, double seconds,
-                     std::ostream& out);
+void PrintSearchHead(const SearchProblem& problem, const PlanRun& run, std::ostream& out);
 
 // The same for people: at most 110 columns wide.
 void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream& out);
 
-// Where a second run went beyond the space of the first: what it looked at, and how much worse
+// Where a second run went beyond the space of the first: what it evaluated, and how much worse
 // the best of that space is.
-void PrintBeyond(const SearchProblem& problem, const std::vector<PlanRun>& runs, std::ostream& out);
+void PrintBeyond(const std::vector<PlanRun>& runs, std::ostream& out);
 // {"space", "candidates", "evaluated", "optimal", score and bound} of the first.
 nlohmann::ordered_json WithinToJson(const SearchProblem& problem, const SearchResult& result);
 
