@@ -63,18 +63,19 @@ Json AccuracyToJson(const NetworkAccuracy& accuracy) {
   return errors;
 }
 
-// Of all that was read: between nodes that nobody says what joins.
-int64_t CountUnstated(const NetworkInput& input) {
-  return std::count_if(input.samples.begin(), input.samples.end(),
-                       [](const NetworkSample& sample) { return !sample.is_network_stated; });
+// Rows that judge nothing because nobody says what joins their nodes.
+int UnstatedRows(const NetworkExperiment& experiment) {
+  const auto found = experiment.skipped.find(kUnstatedNetwork);
+  return found == experiment.skipped.end() ? 0 : found->second;
 }
 
 // What a reader must know to take the errors for what they are; a sentence each.
 std::vector<std::string> Warnings(const NetworkEvaluationFlags& flags, const NetworkInput& input) {
   std::vector<std::string> warnings;
-  if (const int64_t unstated = CountUnstated(input); unstated > 0) {
+  if (flags.split == "none" && flags.calibrate == 0) {
     warnings.push_back(fmt::format(
-        "{} rows are over networks that their table calls unknown: they judge nothing", unstated));
+        "with split none the {} is judged as it is: it may have learned from these very rows",
+        flags.cost_model.empty() ? "shipped model" : "model of --cost-model"));
   }
   std::set<std::string> sources;
   for (const NetworkSample& sample : input.samples) sources.insert(sample.source);
@@ -197,7 +198,7 @@ int RunNetworkEvaluation(const NetworkEvaluationFlags& flags, std::ostream& out,
     report["least_bytes"] = flags.least_bytes;
     report["rows"] = input.samples.size();
     report["invalid"] = input.invalid;
-    report["network_unknown"] = CountUnstated(input);
+    report["network_unknown"] = UnstatedRows(experiment);
     report["calibrate_rows"] = flags.calibrate;
     report.update(ToJson(experiment));
     report["skipped"] = SkippedToJson(Skipped(experiment, input));
