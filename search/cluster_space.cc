@@ -35,34 +35,44 @@ std::set<std::vector<int>> PartsOfKind(const Cluster& cluster, const DeviceKinds
   return parts;
 }
 
+// Equal stages on each of these parts of a kind.
+void AddEqualStages(const SearchProblem& problem, const DeviceKinds& all, int kind,
+                    std::vector<std::unique_ptr<PlanSpace>>& spaces) {
+  for (const std::vector<int>& part : PartsOfKind(problem.cluster, all, kind)) {
+    spaces.push_back(MakeEqualStages(problem, part));
+  }
+}
+
+// With equal stages, if any, first.
+std::unique_ptr<PlanSpace> JoinWithPools(const SearchProblem& problem,
+                                         std::vector<std::unique_ptr<PlanSpace>> spaces,
+                                         std::unique_ptr<PlanSpace> pools) {
+  std::string name;
+  if (!spaces.empty()) {
+    const bool is_any = problem.choices.device_counts == DeviceCounts::kAny;
+    name = spaces[0]->name() + (is_any ? " of one kind, or " : " on nodes of one kind, or ");
+  }
+  name += pools->name();
+  spaces.push_back(std::move(pools));
+  const SpaceOverlap overlap = spaces.size() > 1 ? SpaceOverlap::kSome : SpaceOverlap::kNone;
+  return JoinSpaces(std::move(spaces), std::move(name), overlap);
+}
+
 }  // namespace
 
 std::unique_ptr<PlanSpace> MakeSpaceOfKinds(const SearchProblem& problem,
                                             const std::vector<int>& kinds) {
   std::vector<std::unique_ptr<PlanSpace>> spaces;
-  std::string name;
-  if (kinds.size() == 1) {
-    const DeviceKinds all = KindsOf(problem.cluster);
-    for (const std::vector<int>& part : PartsOfKind(problem.cluster, all, kinds[0])) {
-      spaces.push_back(MakeEqualStages(problem, part));
-    }
-    const bool is_any = problem.choices.device_counts == DeviceCounts::kAny;
-    name = spaces[0]->name() + (is_any ? " of one kind, or " : " on nodes of one kind, or ");
-  }
-  spaces.push_back(MakePooledStages(problem, kinds));
-  name += spaces.back()->name();
-  const SpaceOverlap overlap = spaces.size() > 1 ? SpaceOverlap::kSome : SpaceOverlap::kNone;
-  return JoinSpaces(std::move(spaces), std::move(name), overlap);
+  if (kinds.size() == 1) AddEqualStages(problem, KindsOf(problem.cluster), kinds[0], spaces);
+  return JoinWithPools(problem, std::move(spaces), MakePooledStages(problem, kinds));
 }
 
 std::unique_ptr<PlanSpace> MakePlanSpace(const SearchProblem& problem) {
   if (problem.cluster.homogeneous()) return MakeEqualStages(problem);
+  const DeviceKinds all = KindsOf(problem.cluster);
   std::vector<std::unique_ptr<PlanSpace>> spaces;
-  for (const std::vector<int>& kinds : ChoicesOfKinds(KindsOf(problem.cluster).count())) {
-    spaces.push_back(MakeSpaceOfKinds(problem, kinds));
-  }
-  std::string name = spaces[0]->name();
-  return JoinSpaces(std::move(spaces), std::move(name), SpaceOverlap::kNone);
+  for (int kind = 0; kind < all.count(); ++kind) AddEqualStages(problem, all, kind, spaces);
+  return JoinWithPools(problem, std::move(spaces), MakePooledStages(problem));
 }
 
 }  // namespace stagecraft

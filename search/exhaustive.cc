@@ -17,6 +17,10 @@ namespace {
 
 // Evaluated side by side; the same at any number of threads.
 constexpr size_t kMostOfAWave = 64;
+// Between two waves a space is asked so often for more, once a plan waits that is worth its
+// evaluation, so that enumeration does not take the whole budget; such waves are small.
+constexpr int kMostSteps = 4096;
+constexpr size_t kWaveBetweenSteps = 8;
 // Plans with usual schedules are evaluated alone until so many were, and so many times as many
 // as when the best of them was found.
 constexpr int64_t kLeastEvaluations = 1024;
@@ -92,7 +96,8 @@ class Search {
     // The first waves are small, so that a short budget finds a plan, too.
     for (size_t wave = 1; findings_.MayGoOn(); wave = std::min(2 * wave, kMostOfAWave)) {
       EnumerateWhatMayBeLeast();
-      const std::vector<size_t> taken = TakeWave(findings_.Room(wave));
+      const size_t most = is_behind_ ? std::min(wave, kWaveBetweenSteps) : wave;
+      const std::vector<size_t> taken = TakeWave(findings_.Room(most));
       if (taken.empty() && looks_at_ == ScheduleClass::kOther) break;
       Evaluate(taken);
       if (taken.empty() || IsTimeForOthers()) looks_at_ = ScheduleClass::kOther;
@@ -115,16 +120,20 @@ class Search {
   }
 
   void EnumerateWhatMayBeLeast() {
+    is_behind_ = false;
     EnumerateWhatMayBeLeast(ScheduleClass::kUsual);
     if (looks_at_ == ScheduleClass::kOther) EnumerateWhatMayBeLeast(ScheduleClass::kOther);
   }
 
   // Enumerates while a plan of this class that is not enumerated yet may score less than all
-  // that wait, and be kept. A budget ends it where some wait.
+  // that wait, and be kept. A budget ends it where some wait, and so do many steps.
   void EnumerateWhatMayBeLeast(ScheduleClass schedules) {
-    while (const std::optional<double> rest = space_.BoundOfRest(schedules)) {
-      if (*rest > queue_.LeastBound(looks_at_) || *rest >= findings_.WorstKept()) return;
+    for (int step = 0; const std::optional<double> rest = space_.BoundOfRest(schedules); ++step) {
+      const double waiting = queue_.LeastBound(looks_at_);
+      if (*rest > waiting || *rest >= findings_.WorstKept()) return;
       if (queue_.size() > 0 && findings_.IsSpent()) return;
+      is_behind_ = step >= kMostSteps && waiting < findings_.WorstKept();
+      if (is_behind_) return;
       const size_t before = space_.size();
       space_.EnumerateMore(schedules);
       QueueFrom(before);
@@ -193,6 +202,7 @@ class Search {
   PlanSpace& space_;
   Findings findings_;
   Queue queue_;
+  bool is_behind_ = false;  // what waits may score more than what is not enumerated yet
   ScheduleClass looks_at_ = ScheduleClass::kUsual;  // and at those before it
 };
 

@@ -102,8 +102,7 @@ std::unique_ptr<PlanSpace> MakePooledStages(const SearchProblem& problem);
 std::unique_ptr<PlanSpace> MakeSpaceOfKinds(const SearchProblem& problem,
                                             const std::vector<int>& kinds);
 // Everything that is tried on the cluster: equal stages where its nodes are alike, else what
-// MakeSpaceOfKinds() tries of every choice of kinds, so that no part of the cluster does
-// better alone.
+// MakeSpaceOfKinds() tries of every choice of kinds.
 std::unique_ptr<PlanSpace> MakePlanSpace(const SearchProblem& problem);
 
 }  // namespace stagecraft

@@ -2,83 +2,133 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
+
+#include "sim/memory/framework_memory.h"
 
 namespace stagecraft {
 namespace {
 
-// Bounds are products of doubles.
+// Bounds are sums and quotients of doubles.
 constexpr double kRounding = 1 - 1e-9;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double NanosecondsOf(const LayerTimes& times) {
   return static_cast<double>((times.forward + times.backward).ns());
 }
 
-}  // namespace
+double BytesOf(const Bytes& states) { return static_cast<double>(states.count()); }
 
-PooledBound::Reference PooledBound::ReferenceOf(const PooledPlan& plan) const {
-  Reference reference;
-  for (int pool = 0; pool < static_cast<int>(plans_.pools().size()); ++pool) {
-    const std::vector<int> degrees = plans_.TensorDegrees(plans_.pools()[pool]);
-    if (degrees.empty()) continue;
-    reference.times = &split_.LayersIn(plan, pool, degrees[0]);
-    break;
-  }
-  if (reference.times == nullptr) return reference;
-  for (const int kind : problem_.workload.layers) {
-    reference.all_ns += NanosecondsOf((*reference.times)[kind]);
-  }
-  return reference;
-}
-
-double PooledBound::SpeedOf(const PooledPlan& plan, const Reference& reference, int pool,
-                            int tensor) const {
-  const std::vector<LayerTimes>& own = split_.LayersIn(plan, pool, tensor);
-  double least = std::numeric_limits<double>::infinity();
+// 1 / the least ratio of what a kind of layer needs here to what it needs in the reference, of
+// the kinds that need anything there.
+template <typename Need, typename Amount>
+double MostTimes(const std::vector<Need>& own, const std::vector<Need>& reference, Amount amount) {
+  double least = kInfinity;
   for (size_t kind = 0; kind < own.size(); ++kind) {
-    const double there = NanosecondsOf((*reference.times)[kind]);
-    if (there > 0) least = std::min(least, NanosecondsOf(own[kind]) / there);
+    const double there = amount(reference[kind]);
+    if (there > 0) least = std::min(least, amount(own[kind]) / there);
   }
   return 1 / least;
 }
 
-Duration PooledBound::StepTime(const PooledPlan& plan, const Reference& reference,
-                               double speed) const {
-  const auto micro_batches =
-      static_cast<double>(problem_.given.global_batch / plan.data / plan.micro_batch);
-  if (!(speed > 0)) return Duration::Max();
-  return Duration::RoundedNanoseconds(
-      std::floor(kRounding * micro_batches * reference.all_ns / speed));
+// A pool and a tensor degree to which all others are compared.
+struct Reference {
+  const std::vector<LayerTimes>* times = nullptr;
+  const std::vector<Bytes>* states = nullptr;
+};
+
+Reference ReferenceOf(const PooledEnumeration& plans, const PooledSplit& split,
+                      const PooledPlan& family) {
+  for (int pool = 0; pool < static_cast<int>(plans.pools().size()); ++pool) {
+    const std::vector<int> degrees = plans.TensorDegrees(plans.pools()[pool]);
+    if (degrees.empty()) continue;
+    return {&split.LayersIn(family, pool, degrees[0]), &split.BlockStates(family, degrees[0])};
+  }
+  return {};
 }
 
-Duration PooledBound::OfFamily(const PooledPlan& family) const {
-  const Reference reference = ReferenceOf(family);
-  if (reference.times == nullptr) return Duration::Max();
-  if (reference.all_ns == 0) return Duration();
-  double speed = 0;
-  for (int p = 0; p < static_cast<int>(plans_.pools().size()); ++p) {
-    if (!plans_.MayUse(p)) continue;
-    const Pool& pool = plans_.pools()[p];
-    double most = 0;
-    for (const int tensor : plans_.TensorDegrees(pool)) {
-      const int stages = pool.devices / (tensor * family.data);
-      most = std::max(most, stages * SpeedOf(family, reference, p, tensor));
+}  // namespace
+
+PooledBound::PooledBound(const SearchProblem& problem, const PooledEnumeration& plans,
+                         const PooledSplit& split, const PooledPlan& family)
+    : objective_(problem.objective), blocks_(plans.blocks()) {
+  AddChoices(problem, plans, split, family);
+  FindBest(problem);
+}
+
+void PooledBound::AddChoices(const SearchProblem& problem, const PooledEnumeration& plans,
+                             const PooledSplit& split, const PooledPlan& family) {
+  const Reference reference = ReferenceOf(plans, split, family);
+  const std::vector<int>& layers = problem.workload.layers;
+  for (size_t layer = 0; reference.times != nullptr && layer < layers.size(); ++layer) {
+    work_seconds_ += 1e-9 * NanosecondsOf((*reference.times)[layers[layer]]);
+    const bool is_block = layer > 0 && layer + 1 < layers.size();
+    if (is_block) states_ += BytesOf((*reference.states)[layers[layer]]);
+  }
+  work_seconds_ *=
+      static_cast<double>(problem.given.global_batch / family.data / family.micro_batch);
+  const int pools = static_cast<int>(plans.pools().size());
+  for (int pool = 0; pool < pools; ++pool) {
+    std::vector<PooledChoice>& choices = choices_.emplace_back();
+    const double room = BytesOf(std::max(Bytes(), plans.pools()[pool].memory - ContextMemory()));
+    for (const PoolRun& run : plans.RunsIn(family, pool)) {
+      PooledChoice& choice = choices.emplace_back(PooledChoice{run, {}});
+      if (run.stages == 0) continue;
+      PooledPlan alone = family;
+      alone.runs = {run};
+      const double speed =
+          MostTimes(split.LayersIn(family, pool, run.tensor), *reference.times, NanosecondsOf);
+      const double times =
+          MostTimes(split.BlockStates(family, run.tensor), *reference.states, BytesOf);
+      choice.sums = {.stages = run.stages,
+                     .speed = run.stages * speed,
+                     .capacity = std::isfinite(times) ? run.stages * room * times : kInfinity,
+                     .rate = CostRate(problem, alone.GroupDevices(pools))};
     }
-    speed += most;
   }
-  return StepTime(family, reference, speed);
 }
 
-Duration PooledBound::OfPlan(const PooledPlan& plan) const {
-  const Reference reference = ReferenceOf(plan);
-  if (reference.all_ns == 0) return Duration();
-  double speed = 0;
-  for (const PoolRun& run : plan.runs) {
-    speed += run.stages * SpeedOf(plan, reference, run.pool, run.tensor);
+void PooledBound::FindBest(const SearchProblem& problem) {
+  const int pools = static_cast<int>(choices_.size());
+  fastest_.assign(At(pools + 1, 0), -1);
+  roomiest_ = fastest_;
+  cheapest_.assign(pools + 1, kInfinity);
+  for (int stages = 1; stages <= blocks_; ++stages) {
+    if (!Allows(problem.choices.pipeline, stages)) continue;
+    fastest_[At(pools, stages)] = roomiest_[At(pools, stages)] = 0;
   }
-  return StepTime(plan, reference, speed);
+  for (int pool = pools; pool-- > 0;) {
+    cheapest_[pool] = cheapest_[pool + 1];
+    for (const PooledChoice& choice : choices_[pool]) {
+      const PooledSums& sums = choice.sums;
+      if (sums.speed > 0) cheapest_[pool] = std::min(cheapest_[pool], sums.rate / sums.speed);
+      for (int before = 0; before + sums.stages <= blocks_; ++before) {
+        const size_t after = At(pool + 1, before + sums.stages);
+        if (fastest_[after] < 0) continue;
+        double& fastest = fastest_[At(pool, before)];
+        double& roomiest = roomiest_[At(pool, before)];
+        fastest = std::max(fastest, sums.speed + fastest_[after]);
+        roomiest = std::max(roomiest, sums.capacity + roomiest_[after]);
+      }
+    }
+  }
+}
+
+double PooledBound::LeastScore(int pools, const PooledSums& sums) const {
+  if (sums.stages > blocks_) return kInfinity;
+  const double fastest = fastest_[At(pools, sums.stages)];
+  const double roomiest = roomiest_[At(pools, sums.stages)];
+  if (fastest < 0 || sums.capacity + roomiest < kRounding * states_) return kInfinity;
+  const double speed = sums.speed + fastest;
+  if (objective_ == Objective::kMemory || work_seconds_ == 0 || std::isinf(speed)) return 0;
+  const double work = kRounding * work_seconds_;
+  if (objective_ == Objective::kStepTime) return work / speed;
+  // Rate / speed changes in one direction with the speed that is added at the least rate.
+  double least = kInfinity;
+  if (sums.speed > 0) least = sums.rate / sums.speed;
+  if (fastest > 0) least = std::min(least, (sums.rate + cheapest_[pools] * fastest) / speed);
+  return work * least;
 }
 
 }  // namespace stagecraft

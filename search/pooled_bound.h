@@ -1,45 +1,69 @@
-// PooledBound: what plans over pools take at least, before their blocks are shared out.
+// PooledBound: what the plans of a family take at least, before all of their runs are known.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
-#include "costmodel/units.h"
 #include "search/pooled_plan.h"
 #include "search/pooled_split.h"
 #include "search/problem.h"
 
 namespace stagecraft {
 
+// What stages do together, in multiples of what one pool does with one tensor degree, the
+// reference.
+struct PooledSums {
+  int stages = 0;
+  double speed = 0;     // layers' time there, by time here
+  double capacity = 0;  // states of blocks there, in bytes, that fit here
+  double rate = 0;      // as of CostRate()
+
+  PooledSums operator+(const PooledSums& other) const {
+    return {stages + other.stages, speed + other.speed, capacity + other.capacity,
+            rate + other.rate};
+  }
+};
+
+// One run, or an unused pool.
+struct PooledChoice {
+  PoolRun run;
+  PooledSums sums;
+};
+
 // Some stage takes no less than all would if layers could be divided at will: with w_k the
-// time of layer k in some pool taken as reference and r_s the least ratio of a layer's time on
-// stage s to that, stage s takes at least r_s times the reference time of its layers, and so
-// the slowest at least  sum of all w_k / sum over stages of 1 / r_s.
+// time of layer k in the reference and r_s the least ratio of a layer's time on stage s to that,
+// stage s takes at least r_s times the reference time of its layers, and so the slowest at least
+// sum of all w_k / sum over stages of 1 / r_s. Bytes of states are bounded in the same way. Of the
+// pools that are not decided yet those runs are taken that together are fastest, or hold most,
+// with a number of stages that may be had.
 class PooledBound {
  public:
-  // All outlive it.
+  // `plans` and the split need not outlive it.
   PooledBound(const SearchProblem& problem, const PooledEnumeration& plans,
-              const PooledSplit& split)
-      : problem_(problem), plans_(plans), split_(split) {}
+              const PooledSplit& split, const PooledPlan& family);
 
-  // No plan of the family takes less, whatever its runs.
-  Duration OfFamily(const PooledPlan& family) const;
-  // No split of the blocks over the plan's stages takes less.
-  Duration OfPlan(const PooledPlan& plan) const;
+  const std::vector<PooledChoice>& ChoicesIn(int pool) const { return choices_[pool]; }
+  // No plan scores less of which the stages in the first `pools` pools have these sums; infinity
+  // where there is none whose blocks' states fit.
+  double LeastScore(int pools, const PooledSums& sums) const;
 
  private:
-  // What the layers of one micro-batch take in a pool, all together and kind by kind.
-  struct Reference {
-    const std::vector<LayerTimes>* times = nullptr;
-    double all_ns = 0;
-  };
-  Reference ReferenceOf(const PooledPlan& plan) const;
-  // 1 / r of a stage in a pool.
-  double SpeedOf(const PooledPlan& plan, const Reference& reference, int pool, int tensor) const;
-  Duration StepTime(const PooledPlan& plan, const Reference& reference, double speed) const;
+  void AddChoices(const SearchProblem& problem, const PooledEnumeration& plans,
+                  const PooledSplit& split, const PooledPlan& family);
+  void FindBest(const SearchProblem& problem);
+  size_t At(int pools, int stages) const {
+    return static_cast<size_t>(pools) * (blocks_ + 1) + stages;
+  }
 
-  const SearchProblem& problem_;
-  const PooledEnumeration& plans_;
-  const PooledSplit& split_;
+  const Objective objective_;
+  const int blocks_;
+  double work_seconds_ = 0;                         // of all micro-batches in the reference
+  double states_ = 0;                               // bytes of all blocks in the reference
+  std::vector<std::vector<PooledChoice>> choices_;  // by pool
+  // Of the pools from the first or a later one on, with so many stages before them; negative
+  // where no number of stages may be had.
+  std::vector<double> fastest_, roomiest_;  // At()
+  std::vector<double> cheapest_;            // rate / speed, by pool
 };
 
 }  // namespace stagecraft

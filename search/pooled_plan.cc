@@ -47,7 +47,7 @@ PooledEnumeration::PooledEnumeration(const SearchProblem& problem, std::vector<i
     : problem_(problem),
       all_kinds_(KindsOf(problem.cluster)),
       kinds_(std::move(kinds)),
-      blocks_(problem.workload.layer_count() - 2),
+      blocks_(std::max(0, problem.workload.layer_count() - 2)),
       pools_(PoolsOf(problem.cluster)) {}
 
 bool PooledEnumeration::AllowsPools(int data) const {
@@ -81,10 +81,25 @@ std::vector<PooledPlan> PooledEnumeration::Families() const {
   return families;
 }
 
-std::vector<PooledPlan> PooledEnumeration::PlansOf(const PooledPlan& family) const {
-  std::vector<PooledPlan> all;
-  AddRuns(family, all);
-  return all;
+std::vector<PoolRun> PooledEnumeration::RunsIn(const PooledPlan& family, int pool) const {
+  std::vector<PoolRun> runs;
+  if (!MustUse(pool)) runs.push_back({pool, 1, 0});
+  if (!MayUse(pool)) return runs;
+  for (const int tensor : TensorDegrees(pools_[pool])) {
+    for (int count = pools_[pool].devices / (tensor * family.data); count > 0; count /= 2) {
+      if (count <= blocks_) runs.push_back({pool, tensor, count});
+    }
+  }
+  return runs;
+}
+
+bool PooledEnumeration::Has(const PooledPlan& plan) const {
+  int stages = 0;
+  for (const PoolRun& run : plan.runs) stages += run.stages;
+  const bool has_kinds =
+      kinds_.empty() || all_kinds_.Used(plan.GroupDevices(pools_.size())) == kinds_;
+  return stages > 0 && stages <= blocks_ && has_kinds &&
+         Allows(problem_.choices.pipeline, stages) && IsNew(plan);
 }
 
 std::vector<int> PooledEnumeration::TensorDegrees(const Pool& pool) const {
@@ -101,6 +116,13 @@ bool PooledEnumeration::MayUse(int pool) const {
          std::find(kinds_.begin(), kinds_.end(), all_kinds_.of_groups[pool]) != kinds_.end();
 }
 
+// Where plans must have this kind of device, and no other pool has it.
+bool PooledEnumeration::MustUse(int pool) const {
+  const std::vector<int>& of_groups = all_kinds_.of_groups;
+  return !kinds_.empty() && MayUse(pool) &&
+         std::count(of_groups.begin(), of_groups.end(), of_groups[pool]) == 1;
+}
+
 // Of two rank orders that make no difference the default is tried.
 bool PooledEnumeration::IsNew(const PooledPlan& plan) const {
   if (plan.rank_order == kDefaultRankOrder) return true;
@@ -114,30 +136,6 @@ bool PooledEnumeration::IsNew(const PooledPlan& plan) const {
                                                .replicas = plan.data,
                                                .are_all = plan.runs.size() == 1});
   });
-}
-
-// Another pool behind those of the plan so far, or none.
-void PooledEnumeration::AddRuns(const PooledPlan& so_far, std::vector<PooledPlan>& all) const {
-  int stages = 0;
-  for (const PoolRun& run : so_far.runs) stages += run.stages;
-  const bool has_kinds =
-      kinds_.empty() || all_kinds_.Used(so_far.GroupDevices(pools_.size())) == kinds_;
-  if (stages > 0 && has_kinds && Allows(problem_.choices.pipeline, stages) && IsNew(so_far)) {
-    all.push_back(so_far);
-  }
-  for (int p = 0; p < static_cast<int>(pools_.size()); ++p) {
-    const auto is_used = [&](const PoolRun& run) { return run.pool == p; };
-    if (!MayUse(p) || std::any_of(so_far.runs.begin(), so_far.runs.end(), is_used)) continue;
-    const Pool& pool = pools_[p];
-    for (const int tensor : TensorDegrees(pool)) {
-      for (int count = pool.devices / (tensor * so_far.data); count > 0; count /= 2) {
-        if (stages + count > blocks_) continue;
-        PooledPlan plan = so_far;
-        plan.runs.push_back({p, tensor, count});
-        AddRuns(plan, all);
-      }
-    }
-  }
 }
 
 }  // namespace stagecraft

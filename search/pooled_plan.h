@@ -39,12 +39,12 @@ struct PooledPlan {
   std::vector<int> GroupDevices(size_t pools) const;
 };
 
-// The plans over pools that a problem leaves to choose from, each once, in families that
-// differ in their runs alone. Sorted by the order of the choices; ranks in the default order
-// unless others are asked for. Of a pool's devices: as many stages as fit, half of them, a
-// quarter, ... Empty where the choices want what plans over pools do not have: several context
-// or expert ranks, several chunks, another order than 1F1B, or other sharing than
-// ResolveDegrees() chooses.
+// The plans over pools that a problem leaves to choose from, each once: a family, of which the
+// plans differ in their runs alone; in each pool one run or none; and the pools in any order.
+// Ranks in the default order unless others are asked for. A pool has as many stages as its
+// devices are enough for, half as many, a quarter, ... There are no plans where the choices want
+// what plans over pools do not have: several context or expert ranks, several chunks, another
+// order than 1F1B, or other sharing than ResolveDegrees() chooses.
 class PooledEnumeration {
  public:
   // With devices of all these kinds (KindsOf()) and of no other; empty: of any. The problem
@@ -54,16 +54,20 @@ class PooledEnumeration {
   const std::vector<Pool>& pools() const { return pools_; }
   // Plans without runs.
   std::vector<PooledPlan> Families() const;
-  // Those of a family, with their runs.
-  std::vector<PooledPlan> PlansOf(const PooledPlan& family) const;
+  // What plans of a family may do with a pool; no stages: the pool stays unused.
+  std::vector<PoolRun> RunsIn(const PooledPlan& family, int pool) const;
+  // Whether a plan of such runs is one of these, whatever the order of its runs.
+  bool Has(const PooledPlan& plan) const;
   // Tensor degrees of a stage in a pool.
   std::vector<int> TensorDegrees(const Pool& pool) const;
-  bool MayUse(int pool) const;
+  // Blocks of the workload; a pipeline has at most as many stages.
+  int blocks() const { return blocks_; }
 
  private:
   bool AllowsPools(int data) const;
+  bool MayUse(int pool) const;
+  bool MustUse(int pool) const;
   bool IsNew(const PooledPlan& plan) const;
-  void AddRuns(const PooledPlan& so_far, std::vector<PooledPlan>& all) const;
 
   const SearchProblem& problem_;
   const DeviceKinds all_kinds_;

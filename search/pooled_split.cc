@@ -85,18 +85,29 @@ PooledSplit::LayerCosts PooledSplit::Measure(const PooledPlan& plan, int pool, i
   return costs;
 }
 
+const std::vector<Bytes>& PooledSplit::BlockStates(const PooledPlan& plan, int tensor) const {
+  const auto [entry, is_new] = states_.try_emplace({plan.data, tensor});
+  std::vector<Bytes>& states = entry->second;
+  if (!is_new) return states;
+  states.assign(workload_.kinds.size(), Bytes(-1));
+  const Plan probe = Probe(plan, tensor, 0);
+  for (int layer = 1; layer <= blocks_; ++layer) {
+    Bytes& own = states[workload_.layers[layer]];
+    if (own < Bytes()) own = LayerStates(problem_, probe, layer);
+  }
+  return states;
+}
+
 const PooledSplit::Sums& PooledSplit::SumsOf(const PooledPlan& plan, int pool, int tensor) const {
   const auto [entry, is_new] = sums_.try_emplace(
       {pool, tensor, plan.data, plan.micro_batch, static_cast<int64_t>(plan.recompute)});
   Sums& sums = entry->second;
   if (!is_new) return sums;
   const LayerCosts& costs = CostsOf(plan, pool, tensor);
-  const Plan probe = Probe(plan, tensor, pools_[pool].first);
-  std::vector<Bytes> states(workload_.kinds.size(), Bytes(-1));
+  const std::vector<Bytes>& states = BlockStates(plan, tensor);
   sums.time_ns = sums.states = sums.saved = {0};
   for (int layer = 1; layer <= blocks_; ++layer) {
     const int kind = workload_.layers[layer];
-    if (states[kind] < Bytes()) states[kind] = LayerStates(problem_, probe, layer);
     const LayerTimes& times = costs.times[kind];
     sums.time_ns.push_back(sums.time_ns.back() + (times.forward + times.backward).ns());
     sums.states.push_back(sums.states.back() + states[kind].count());

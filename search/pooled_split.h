@@ -41,6 +41,9 @@ class PooledSplit {
   // What each kind of layer takes in a pool, of one micro-batch; the same for any number of
   // replicas.
   const std::vector<LayerTimes>& LayersIn(const PooledPlan& plan, int pool, int tensor) const;
+  // What the weights of each kind of block take with their gradients and optimizer states, on
+  // each device of a stage with such a tensor degree; -1 where no block is of that kind.
+  const std::vector<Bytes>& BlockStates(const PooledPlan& plan, int tensor) const;
   // Of one micro-batch.
   LayerTimes StageTimes(const PooledPlan& plan, const std::vector<PooledStage>& stages,
                         size_t s) const;
@@ -86,6 +89,7 @@ class PooledSplit {
   const std::vector<Pool> pools_;
   mutable std::map<std::array<int64_t, 4>, LayerCosts> costs_;
   mutable std::map<std::array<int64_t, 5>, Sums> sums_;
+  mutable std::map<std::pair<int, int>, std::vector<Bytes>> states_;  // by data, tensor
   mutable std::map<std::pair<int, int>, std::vector<int>> places_;
 };
 

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
 #include "search/plan_space.h"
 #include "search/pool_placement.h"
-#include "search/pooled_bound.h"
 #include "search/pooled_plan.h"
+#include "search/pooled_queue.h"
 #include "search/pooled_split.h"
 
 namespace stagecraft {
@@ -33,33 +32,18 @@ class PooledStages : public PlanSpace {
         pools_(PoolsOf(problem.cluster)),
         own_(problem),
         split_(base != nullptr ? *base : own_),
-        bound_(problem, enumeration_, own_) {}
+        rest_(enumeration_) {}
 
-  void FindFamilies() {
-    for (PooledPlan& family : enumeration_.Families()) {
-      const double least = LeastScore(problem(), bound_.OfFamily(family), {});
-      Wait(least, std::move(family));
-    }
-  }
+  void FindFamilies() { rest_.AddFamilies(problem(), own_); }
 
   size_t size() const override { return all_->size(); }
   std::optional<double> BoundOfRest(ScheduleClass schedules) const override {
     if (schedules != ClassOf(kOrder)) return std::nullopt;
-    return rest_.empty() ? std::nullopt : std::optional(rest_.top().least_score);
+    return rest_.LeastScore();
   }
   void EnumerateMore(ScheduleClass schedules) override {
-    if (rest_.empty() || schedules != ClassOf(kOrder)) return;
-    PooledPlan next = std::move(waiting_[rest_.top().index]);
-    rest_.pop();
-    if (!next.runs.empty()) {
-      all_->push_back(std::move(next));
-      return;
-    }
-    for (PooledPlan& plan : enumeration_.PlansOf(next)) {
-      const double least =
-          LeastScore(problem(), bound_.OfPlan(plan), plan.GroupDevices(pools_.size()));
-      Wait(least, std::move(plan));
-    }
+    if (!rest_.LeastScore() || schedules != ClassOf(kOrder)) return;
+    if (std::optional<PooledPlan> plan = rest_.Step()) all_->push_back(*std::move(plan));
   }
   std::string name() const override { return "plans of stages in pools"; }
   PipelineOrder Order(size_t) const override { return kOrder; }
@@ -158,30 +142,12 @@ class PooledStages : public PlanSpace {
   }
 
  private:
-  // A family, or a plan whose blocks are not shared out yet.
-  struct Waiting {
-    double least_score = 0;
-    size_t index = 0;  // in waiting_
-
-    // In a heap the least score is on top, of equal ones the first.
-    friend bool operator<(const Waiting& a, const Waiting& b) {
-      return a.least_score != b.least_score ? a.least_score > b.least_score : a.index > b.index;
-    }
-  };
-
-  void Wait(double least_score, PooledPlan plan) {
-    rest_.push({least_score, waiting_.size()});
-    waiting_.push_back(std::move(plan));
-  }
-
   const PooledEnumeration enumeration_;
   const PooledPlans all_;
   const std::vector<Pool> pools_;
   const PooledSplit own_;
   const PooledSplit& split_;
-  const PooledBound bound_;
-  std::vector<PooledPlan> waiting_;
-  std::priority_queue<Waiting> rest_;
+  PooledQueue rest_;
 };
 
 }  // namespace

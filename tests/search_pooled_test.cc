@@ -1,10 +1,13 @@
 // Pipelines over unlike boards: their bounds against the simulator, and branch and bound
 // against all of them one by one.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -14,6 +17,8 @@
 #include "search/exhaustive.h"
 #include "search/plan_space.h"
 #include "sim/cluster.h"
+#include "sim/cluster_spec.h"
+#include "sim/decoder.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {
@@ -129,6 +134,57 @@ TEST(PooledStagesTest, ReplicasThatAgreeInOtherWaysAreFound) {
     }
   }
   EXPECT_GT(with_replicas, 0);
+}
+
+constexpr double kRounding = 1e-12;  // bounds are quotients of sums
+
+Bytes PeakMemory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return Bytes(int64_t{usage.ru_maxrss} << 10);
+}
+
+// There are billions of plans over so many pools; all of one family at once take gigabytes.
+TEST(PooledStagesTest, ManyKindsOfBoardTakeLittleMemoryAndASmallBudgetFindsAPlan) {
+  DecoderConfig config = DecoderOfFamily("llama");
+  config.layers = 32;
+  config.hidden = 1024;
+  config.heads = config.kv_heads = 16;
+  config.ffn = 4096;
+  config.vocab = 8192;
+  config.max_sequence = 1024;
+  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "decoder");
+  std::string boards = "a100-sxm4-80gb:4x8+v100-sxm2-32gb:4x8+h100-sxm:4x8+t4-16gb:4x8";
+  for (const char* more : {"", "+l4-24gb:4x8"}) {
+    boards += more;
+    const Cluster cluster = ParseCluster(boards);
+    const AnalyticalModel model;
+    const MemoModel memo(model);
+    SearchProblem problem{.workload = workload, .cluster = cluster, .model = memo, .given = {}};
+    problem.given.global_batch = 64;
+    problem.given.sequence = 1024;
+    problem.given.precision = DType::kFp16;
+    problem.choices.micro_batches = {1, 2};
+    const Bytes before = PeakMemory();
+    const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
+    double least = 0;
+    for (int step = 0; step < 20000 && space->BoundOfRest(); ++step) {
+      const size_t size = space->size();
+      EXPECT_GE(*space->BoundOfRest(), (1 - kRounding) * least) << boards;
+      least = *space->BoundOfRest();
+      space->EnumerateMore();
+      EXPECT_LE(space->size(), size + 1) << boards;
+    }
+    EXPECT_GT(space->size(), 0u) << boards;
+    EXPECT_TRUE(space->BoundOfRest()) << boards;
+    const SearchResult result =
+        SearchExhaustively(problem, *MakePooledStages(problem), {.budget = {.evaluations = 20}});
+    ASSERT_EQ(result.plans.size(), 1u) << boards;
+    EXPECT_LE(result.evaluated, 20) << boards;
+    EXPECT_GT(result.bound, 0) << boards;
+    EXPECT_LE(result.bound, result.plans[0].score) << boards;
+    EXPECT_LT(PeakMemory() - before, Bytes(int64_t{256} << 20)) << boards;
+  }
 }
 
 }  // namespace
