@@ -34,6 +34,7 @@ class ChoiceEnumeration {
     choice.pipeline = family_.pipeline;
     choice.data = family_.data;
     choice.splits_tokens = family_.splits_tokens;
+    choice.device_list = static_cast<uint8_t>(family_.device_list);
     for (const uint8_t rank_order : RankOrders()) {
       choice.rank_order = rank_order;
       AddExperts(choice);
@@ -159,7 +160,7 @@ class ChoiceEnumeration {
 }  // namespace
 
 std::vector<DegreeChoice> DegreeSpace::ChoicesOf(const DegreeFamily& family) const {
-  return ChoiceEnumeration(problem_, devices_, rank_orders_, family).Run();
+  return ChoiceEnumeration(problem_, devices(), rank_orders_, family).Run();
 }
 
 }  // namespace stagecraft

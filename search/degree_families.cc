@@ -16,7 +16,7 @@ namespace {
 constexpr int kMostContext = 16;
 constexpr int64_t kLeastTokens = 256;  // of a sample on a rank, where nothing is asked for
 
-// How many of the first devices of a list plans may use: the most first.
+// How many devices of a list plans may use: the most first.
 std::vector<int> CountsOf(const Cluster& cluster, const std::vector<int>& devices,
                           DeviceCounts which) {
   std::vector<int> ends;  // of the first node, of the first two, ...
@@ -40,13 +40,14 @@ std::vector<int> CountsOf(const Cluster& cluster, const std::vector<int>& device
 // The families of a problem on a list of devices.
 class FamilyEnumeration {
  public:
-  FamilyEnumeration(const SearchProblem& problem, const std::vector<int>& devices)
+  FamilyEnumeration(const SearchProblem& problem, const DeviceOrders& orders)
       : problem_(problem),
         workload_(problem.workload),
         choices_(problem.choices),
-        devices_(devices),
-        counts_(CountsOf(problem.cluster, devices, choices_.device_counts)),
-        shares_(Divisors(problem.given.global_batch, static_cast<int64_t>(devices.size()))),
+        devices_(orders.devices()),
+        orders_(orders),
+        counts_(CountsOf(problem.cluster, devices_, choices_.device_counts)),
+        shares_(Divisors(problem.given.global_batch, static_cast<int64_t>(devices_.size()))),
         one_stage_(OrderOfOneStage(problem)) {}
 
   std::vector<DegreeFamily> Run() {
@@ -139,7 +140,16 @@ class FamilyEnumeration {
     if (!is_asked || problem_.given.global_batch < family.data) return;
     for (const ScheduleClass schedules : kScheduleClasses) {
       family.schedules = schedules;
-      if (HasSchedules(family)) found_.push_back(family);
+      if (HasSchedules(family)) AddDevices(family);
+    }
+  }
+
+  void AddDevices(DegreeFamily family) {
+    const auto lists =
+        orders_.For({family.tensor, family.context, family.data, family.pipeline}).size();
+    for (size_t list = 0; list < lists; ++list) {
+      family.device_list = static_cast<int>(list);
+      found_.push_back(family);
     }
   }
 
@@ -154,6 +164,7 @@ class FamilyEnumeration {
   const Workload& workload_;
   const Choices& choices_;
   const std::vector<int>& devices_;
+  const DeviceOrders& orders_;
   const std::vector<int> counts_;      // the most first
   const std::vector<int64_t> shares_;  // numbers of replicas that divide the batch
   const std::optional<PipelineOrder> one_stage_;
@@ -163,7 +174,7 @@ class FamilyEnumeration {
 }  // namespace
 
 std::vector<DegreeFamily> DegreeSpace::Families() const {
-  return FamilyEnumeration(problem_, devices_).Run();
+  return FamilyEnumeration(problem_, orders_).Run();
 }
 
 }  // namespace stagecraft

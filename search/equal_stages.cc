@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "search/space.h"
 #include "search/step_bound.h"
 #include "sim/make_plan.h"
+#include "sim/node_type.h"
 
 namespace stagecraft {
 namespace {
@@ -27,7 +29,7 @@ struct Enumerated {
 class EqualStages : public PlanSpace {
  public:
   EqualStages(const SearchProblem& problem, std::shared_ptr<Enumerated> all)
-      : PlanSpace(problem), all_(std::move(all)), bound_(problem, all_->degrees.devices()) {
+      : PlanSpace(problem), all_(std::move(all)) {
     int rank = 0;
     for (const int device : devices()) {
       const int group = problem.cluster.device_group(device);
@@ -43,7 +45,7 @@ class EqualStages : public PlanSpace {
   // Puts the families in the order of their bounds.
   void FindFamilies() {
     for (const DegreeFamily& family : all_->degrees.Families()) {
-      const Duration least = bound_.StepTime(family);
+      const Duration least = BoundOn(all_->degrees.DevicesOf(family)).StepTime(family);
       Rest(family.schedules)
           .push_back({LeastScore(problem(), least, Devices(family.devices)), family});
     }
@@ -72,17 +74,26 @@ class EqualStages : public PlanSpace {
   }
   std::string name() const override {
     const bool is_any = problem().choices.device_counts == DeviceCounts::kAny;
-    return is_any ? "plans of equal stages on any number of nodes" : "plans of equal stages";
+    const Cluster& cluster = problem().cluster;
+    const bool is_wired =
+        cluster.has_explicit_links() || std::any_of(devices().begin(), devices().end(), [&](int d) {
+          return !JoinsAlike(cluster.node(cluster.place(d).node));
+        });
+    return fmt::format("plans of equal stages{}{}", is_any ? " on any number of nodes" : "",
+                       is_wired ? ", on devices chosen by their links" : "");
   }
-  Duration LeastTime(size_t index) override { return bound_.StepTime(At(index)); }
+  Duration LeastTime(size_t index) override {
+    return BoundOn(DevicesOf(index)).StepTime(At(index));
+  }
   MemoryNeed LeastMemory(size_t index) override {
-    return {bound_.Memory(At(index)), problem().cluster.device(devices()[0]).memory};
+    return {BoundOn(DevicesOf(index)).Memory(At(index)),
+            problem().cluster.device(devices()[0]).memory};
   }
   std::vector<int> GroupDevices(size_t index) const override {
     return Devices(all_->choices[index].devices);
   }
   Plan Make(size_t index) const override {
-    return MakePlanOn(devices(), At(index), problem().workload, problem().cluster);
+    return MakePlanOn(DevicesOf(index), At(index), problem().workload, problem().cluster);
   }
   PlanKey Key(size_t index) const override {
     PlanKeyBuilder key;
@@ -129,6 +140,13 @@ class EqualStages : public PlanSpace {
   std::vector<BoundFamily>& Rest(ScheduleClass schedules) {
     return rest_[static_cast<size_t>(schedules)];
   }
+  const std::vector<int>& DevicesOf(size_t index) const {
+    return all_->degrees.DevicesOf(all_->choices[index]);
+  }
+  // For plans whose ranks take these devices, a list of the DegreeSpace.
+  StepBound& BoundOn(const std::vector<int>& devices) {
+    return bounds_.try_emplace(&devices, problem(), devices).first->second;
+  }
   PlanDegrees At(size_t index) const { return all_->degrees.Degrees(all_->choices[index]); }
 
   // The first of these, by group of the cluster.
@@ -143,7 +161,7 @@ class EqualStages : public PlanSpace {
   }
 
   const std::shared_ptr<Enumerated> all_;
-  StepBound bound_;
+  std::map<const std::vector<int>*, StepBound> bounds_;  // by list
   std::vector<Run> runs_;
   std::vector<DeviceRow> rows_;  // of all devices, in order
   // By class of their schedules, each by bound, the least last.

@@ -58,7 +58,19 @@ std::vector<int> ExpertsToTry(const SearchProblem& problem) {
 }
 
 DegreeSpace::DegreeSpace(const SearchProblem& problem, std::vector<int> devices)
-    : problem_(problem), devices_(std::move(devices)), rank_orders_(RankOrdersToTry(problem)) {}
+    : problem_(problem),
+      orders_(problem.cluster, std::move(devices)),
+      rank_orders_(RankOrdersToTry(problem)) {}
+
+const std::vector<int>& DegreeSpace::DevicesOf(const DegreeFamily& family) const {
+  return *orders_.For(
+      {family.tensor, family.context, family.data, family.pipeline})[family.device_list];
+}
+
+const std::vector<int>& DegreeSpace::DevicesOf(const DegreeChoice& choice) const {
+  return *orders_.For(
+      {choice.tensor, choice.context, choice.data, choice.pipeline})[choice.device_list];
+}
 
 PlanDegrees DegreeSpace::Degrees(const DegreeChoice& choice) const {
   PlanDegrees degrees = problem_.given;
@@ -95,6 +107,7 @@ std::vector<PlanDegrees> EnumerateDegrees(const SearchProblem& problem) {
   const DegreeSpace space(problem, AllDevices(problem.cluster));
   std::vector<PlanDegrees> all;
   for (const DegreeFamily& family : space.Families()) {
+    if (family.device_list > 0) continue;
     for (const DegreeChoice& choice : space.ChoicesOf(family)) all.push_back(space.Degrees(choice));
   }
   return all;

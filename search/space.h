@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "search/device_orders.h"
 #include "search/problem.h"
 #include "sim/plan.h"
 
@@ -32,12 +33,13 @@ std::vector<int64_t> MicroBatchesToTry(const SearchProblem& problem);
 std::vector<int> ExpertsToTry(const SearchProblem& problem);
 
 // Plans of equal stages and replicas that share what costs most to tell apart: so many
-// devices, the first of a list, in a pipeline of so many stages, with schedules of one class.
+// devices of a list, in a pipeline of so many stages, with schedules of one class.
 struct DegreeFamily {
   int devices = 0;
   int tensor = 1, context = 1, pipeline = 1, data = 1;
   bool splits_tokens = false;  // sequence parallelism
   ScheduleClass schedules = ScheduleClass::kUsual;
+  int device_list = 0;  // of DeviceOrders::For()
 };
 
 // What one plan of a family chooses besides; a few bytes, since there are millions.
@@ -46,6 +48,7 @@ struct DegreeChoice {
   uint8_t order, recompute, zero;
   uint8_t rank_order;  // of RankOrdersToTry()
   bool splits_tokens;
+  uint8_t device_list;  // of the family
 };
 
 // The degrees that a problem leaves to choose from for plans on `devices`, in families, so
@@ -73,11 +76,14 @@ struct DegreeChoice {
 //   zero       0 alone where there is nothing to share; 0 and 1 with unequal replicas
 class DegreeSpace {
  public:
-  // The problem outlives it. `devices`: ranks 0, 1, ... take them in this order; those of a
-  // node stand together.
+  // The problem outlives it. `devices`: ranks take them as DeviceOrders says; those of a node
+  // stand together.
   DegreeSpace(const SearchProblem& problem, std::vector<int> devices);
 
-  const std::vector<int>& devices() const { return devices_; }
+  const std::vector<int>& devices() const { return orders_.devices(); }
+  // Rank r of its plans is on the r-th of these. Equal lists are the same object. From any thread.
+  const std::vector<int>& DevicesOf(const DegreeFamily& family) const;
+  const std::vector<int>& DevicesOf(const DegreeChoice& choice) const;
   std::vector<DegreeFamily> Families() const;
   std::vector<DegreeChoice> ChoicesOf(const DegreeFamily& family) const;
   // What problem and choice say together.
@@ -85,7 +91,7 @@ class DegreeSpace {
 
  private:
   const SearchProblem& problem_;
-  const std::vector<int> devices_;
+  const DeviceOrders orders_;
   const std::vector<std::string> rank_orders_;
 };
 

@@ -17,6 +17,7 @@
 #include "search/plan_space.h"
 #include "search/space.h"
 #include "search/step_bound.h"
+#include "sim/make_plan.h"
 #include "sim/test_decoders.h"
 #include "tests/laws.h"
 #include "tests/small_problems.h"
@@ -204,8 +205,19 @@ SearchResult Search(const SearchProblem& problem, const SearchOptions& options) 
 // The oracle: every candidate evaluated.
 double BestOfAll(const SearchProblem& problem, int* feasible) {
   double best = std::numeric_limits<double>::infinity();
-  for (const PlanDegrees& degrees : EnumerateDegrees(problem)) {
-    const Evaluation evaluation = EvaluateAll(problem, degrees);
+  const DegreeSpace space(problem, AllDevices(problem.cluster));
+  const auto evaluate = [&](const DegreeChoice& choice) {
+    const Plan plan = MakePlanOn(space.DevicesOf(choice), space.Degrees(choice), problem.workload,
+                                 problem.cluster);
+    return SimulateStep(plan, problem.workload, problem.cluster, problem.model).evaluation;
+  };
+  std::vector<DegreeChoice> all;
+  for (const DegreeFamily& family : space.Families()) {
+    const std::vector<DegreeChoice> choices = space.ChoicesOf(family);
+    all.insert(all.end(), choices.begin(), choices.end());
+  }
+  for (const DegreeChoice& choice : all) {
+    const Evaluation evaluation = evaluate(choice);
     if (!evaluation.fits) continue;
     ++*feasible;
     best = std::min(best, Score(problem, evaluation));

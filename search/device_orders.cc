@@ -1,0 +1,152 @@
+#include "search/device_orders.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+
+#include "sim/node_type.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr size_t kMostNodeDevices = 64;  // that LinkOrder takes
+
+// What of a plan lies on each node of so many devices.
+GroupShape OnNode(const GroupShape& all, int devices) {
+  GroupShape shape;
+  int left = devices;
+  const auto take = [&](int ranks) {
+    const int taken = std::gcd(ranks, left);
+    left /= taken;
+    return taken;
+  };
+  shape.tensor = take(all.tensor);
+  shape.context = take(all.context);
+  shape.data = take(all.data);
+  shape.pipeline = left;
+  return shape;
+}
+
+// Every order of the sorts of which the shape has groups, the others behind them.
+std::vector<SortOrder> SortOrders(const GroupShape& shape) {
+  const std::array counts{shape.tensor, shape.context, shape.data, shape.pipeline};
+  SortOrder sorts{};
+  std::iota(sorts.begin(), sorts.end(), size_t{0});
+  const auto has_groups = [&](size_t sort) { return counts[sort] > 1; };
+  const auto end = std::stable_partition(sorts.begin(), sorts.end(), has_groups);
+  std::vector<SortOrder> orders;
+  do {
+    orders.push_back(sorts);
+  } while (std::next_permutation(sorts.begin(), end));
+  return orders;
+}
+
+}  // namespace
+
+DeviceOrders::DeviceOrders(const Cluster& cluster, std::vector<int> devices)
+    : cluster_(cluster), devices_(std::move(devices)) {
+  bool are_alike = !cluster.has_explicit_links();
+  int last = -1;
+  for (const int device : devices_) {
+    const int node = cluster.place(device).node;
+    if (node != last) nodes_.emplace_back();
+    nodes_.back().devices.push_back(device);
+    are_alike = are_alike && JoinsAlike(cluster.node(node));
+    last = node;
+  }
+  if (are_alike) nodes_.clear();
+  only_ = {&devices_};
+  for (size_t node = 0; node < nodes_.size(); ++node) FindAlike(node);
+}
+
+void DeviceOrders::FindAlike(size_t node) {
+  Node& own = nodes_[node];
+  own.first_alike = node;
+  const int group = cluster_.device_group(own.devices[0]);
+  const bool is_known = !cluster_.has_explicit_links();
+  if (!is_known && own.devices.size() <= kMostNodeDevices) {
+    own.links = std::make_unique<LinkOrder>(cluster_, own.devices);
+  }
+  for (size_t other = 0; other < node; ++other) {
+    const Node& before = nodes_[other];
+    if (before.first_alike != other || before.devices.size() != own.devices.size()) continue;
+    if (cluster_.device_group(before.devices[0]) != group) continue;
+    const bool is_alike =
+        is_known || (own.links != nullptr && own.links->pairs() == before.links->pairs());
+    if (!is_alike) continue;
+    own.first_alike = other;
+    own.links = nullptr;
+    return;
+  }
+  if (is_known && own.devices.size() <= kMostNodeDevices) {
+    own.links = std::make_unique<LinkOrder>(cluster_, own.devices);
+  }
+}
+
+bool DeviceOrders::IsOneNode(const GroupShape& shape) const {
+  return shape.ranks() <= static_cast<int>(nodes_[0].devices.size());
+}
+
+void DeviceOrders::Add(std::vector<int> list, Lists& lists) const {
+  const std::vector<int>* const own = &*lists_.insert(std::move(list)).first;
+  if (std::find(lists.begin(), lists.end(), own) == lists.end()) lists.push_back(own);
+}
+
+const DeviceOrders::Lists& DeviceOrders::For(const GroupShape& shape) const {
+  if (nodes_.empty()) return only_;
+  const std::lock_guard lock(mutex_);
+  const auto [entry, is_new] = found_.try_emplace(shape);
+  if (!is_new) return entry->second;
+  for (const SortOrder& sorts : SortOrders(shape)) {
+    std::vector<int> list = Find(shape, sorts);
+    std::vector<int> reversed;
+    const int stage = shape.ranks() / shape.pipeline;
+    for (int first = shape.ranks() - stage; first >= 0; first -= stage) {
+      reversed.insert(reversed.end(), list.begin() + first, list.begin() + first + stage);
+    }
+    Add(std::move(list), entry->second);
+    if (IsOneNode(shape)) Add(std::move(reversed), entry->second);
+  }
+  return entry->second;
+}
+
+std::vector<int> DeviceOrders::Find(const GroupShape& shape, const SortOrder& sorts) const {
+  if (IsOneNode(shape)) return OnOneNode(shape, sorts);
+  std::vector<int> all;
+  for (const Node& node : nodes_) {
+    const std::vector<int> own = InOrder(node, shape, sorts);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
+std::vector<int> DeviceOrders::OnOneNode(const GroupShape& shape, const SortOrder& sorts) const {
+  const Node& first = nodes_[0];
+  std::optional<OrderedDevices> best;
+  for (const Node& node : nodes_) {
+    const bool is_same =
+        cluster_.device_group(node.devices[0]) == cluster_.device_group(first.devices[0]);
+    if (!is_same || node.links == nullptr || shape.ranks() > node.links->size()) continue;
+    OrderedDevices own = node.links->Best(shape, sorts);
+    if (!best || own.worst > best->worst) best = std::move(own);
+  }
+  return best ? best->devices : first.devices;
+}
+
+std::vector<int> DeviceOrders::InOrder(const Node& node, const GroupShape& shape,
+                                       const SortOrder& sorts) const {
+  const Node& alike = nodes_[node.first_alike];
+  if (alike.links == nullptr) return node.devices;
+  std::vector<int> ordered =
+      alike.links->Best(OnNode(shape, static_cast<int>(node.devices.size())), sorts).devices;
+  // By their places among the node's devices.
+  for (int& device : ordered) {
+    const auto found = std::find(alike.devices.begin(), alike.devices.end(), device);
+    device = node.devices[found - alike.devices.begin()];
+  }
+  return ordered;
+}
+
+}  // namespace stagecraft

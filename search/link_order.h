@@ -1,0 +1,73 @@
+// LinkOrder: which devices of a node ranks take, and in which order, by how the devices are
+// joined and not by their numbers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/cluster.h"
+
+namespace stagecraft {
+
+// How ranks are divided that lie on one node: those of a tensor group are neighbours, then
+// those of a context group, the replicas of a stage, and the stages.
+struct GroupShape {
+  int tensor = 1, context = 1, data = 1, pipeline = 1;
+
+  int ranks() const { return tensor * context * data * pipeline; }
+  friend auto operator<=>(const GroupShape&, const GroupShape&) = default;
+};
+
+// Bandwidth in bytes per second, and the negative latency in seconds: more is better.
+using LinkValue = std::pair<double, double>;
+
+// What groups do: tensor groups, context groups, groups that reduce gradients, and pairs of ranks
+// that neighbouring stages send between.
+inline constexpr size_t kGroupSorts = 4;
+// All sorts, what matters most first.
+using SortOrder = std::array<size_t, kGroupSorts>;
+// What the worst group of each sort sees, what matters most first. Compared by the first that
+// differs.
+using WorstLinks = std::array<LinkValue, kGroupSorts>;
+
+struct OrderedDevices {
+  std::vector<int> devices;  // of the cluster, by rank
+  WorstLinks worst;
+};
+
+// Of all orders of a node's devices the one whose worst group of the sort that matters most is
+// best joined, of those the one whose worst group of the next sort is, ...; of equal ones the one
+// whose groups and pairs are best joined from the first rank on. So it depends
+// on the numbers of devices only where they make no difference to any group or pair. On more
+// than eight devices not all orders may be looked at (kMostSteps): the answer is then no worse
+// than the order of numbers. Remembers what groups see. For one thread.
+class LinkOrder {
+ public:
+  static constexpr int kMostSteps = 120'000;
+
+  // The cluster outlives it. `node_devices`: of one node, at most 64.
+  LinkOrder(const Cluster& cluster, std::vector<int> node_devices);
+
+  int size() const { return static_cast<int>(devices_.size()); }
+  // Precondition: at most size() ranks.
+  OrderedDevices Best(const GroupShape& shape, const SortOrder& sorts);
+  // Of any two devices in the order of their numbers: nodes with equal ones are joined alike.
+  const std::vector<LinkValue>& pairs() const { return pairs_; }
+
+ private:
+  friend class OrderSearch;
+  const LinkValue& Pair(int a, int b) const { return pairs_[a * size() + b]; }
+  // What a collective of these devices sees; bit i is the i-th of the node's.
+  const LinkValue& Group(uint64_t members);
+
+  const Cluster& cluster_;
+  const std::vector<int> devices_;
+  std::vector<LinkValue> pairs_;  // the worse of both directions
+  std::map<uint64_t, LinkValue> groups_;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,250 @@
+// Which devices of a node a search uses, and in which order ranks take them, follows from how
+// they are joined and not from their numbers.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "costmodel/analytical_model.h"
+#include "costmodel/memo_model.h"
+#include "costmodel/random.h"
+#include "search/evaluation.h"
+#include "search/exhaustive.h"
+#include "search/plan_space.h"
+#include "search/space.h"
+#include "sim/cluster.h"
+#include "sim/cube_mesh.h"
+#include "sim/make_plan.h"
+#include "sim/random_nodes.h"
+#include "sim/random_plans.h"
+#include "sim/test_decoders.h"
+#include "sim/test_nodes.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kDevices = 8;
+
+// GB/s between any two devices of a node.
+struct Wires {
+  std::string name;
+  int speed[kDevices][kDevices] = {};
+};
+
+Wires MeshWires() {
+  Wires wires{"cube mesh"};
+  for (int a = 0; a < kDevices; ++a) {
+    for (int b = 0; b < kDevices; ++b) {
+      if (a == b) continue;
+      const int links = CubeMeshLinks(stagecraft::CubeMesh::kV100, a, b);
+      wires.speed[a][b] = links > 0 ? 25 * links : 8;
+    }
+  }
+  return wires;
+}
+
+// Some neighbours by fast links, in islands of so many, all others by slow ones.
+Wires IslandWires(const std::vector<int>& islands) {
+  Wires wires{fmt::format("islands of {}", fmt::join(islands, ", "))};
+  for (auto& row : wires.speed) std::fill(row, row + kDevices, 4);
+  int first = 0;
+  for (const int size : islands) {
+    for (int a = first; a < first + size; ++a) {
+      for (int b = first; b < first + size; ++b) wires.speed[a][b] = 300;
+    }
+    first += size;
+  }
+  return wires;
+}
+
+Wires RandomWires(Random& random) {
+  Wires wires{"random links"};
+  for (int a = 0; a < kDevices; ++a) {
+    for (int b = 0; b < a; ++b) {
+      wires.speed[a][b] = wires.speed[b][a] = static_cast<int>(random.Integer(5, 300));
+    }
+  }
+  return wires;
+}
+
+// Device a of the wires is numbers[a].
+Cluster Numbered(const Wires& wires, const std::vector<int>& numbers) {
+  NodeType type = WithBoard(Switched());
+  type.id = wires.name;
+  type.devices = kDevices;
+  type.nvls = false;
+  std::vector<Cluster::ExplicitLink> links;
+  for (int a = 0; a < kDevices; ++a) {
+    for (int b = 0; b < kDevices; ++b) {
+      if (a == b) continue;
+      links.push_back({fmt::format("node0/gpu{}", numbers[a]),
+                       fmt::format("node0/gpu{}", numbers[b]),
+                       MakeLink(LinkKind::kNvlink, 1_us, wires.speed[a][b])});
+    }
+  }
+  return Cluster(wires.name, {{type, 1}}, links);
+}
+
+Workload Network() {
+  const DecoderConfig config = SizedDecoder("llama", {.layers = 4,
+                                                      .hidden = 1024,
+                                                      .heads = 8,
+                                                      .kv_heads = 8,
+                                                      .ffn = 4096,
+                                                      .vocab = 8192,
+                                                      .max_sequence = 1024});
+  return BuildDecoder(config, AttentionBackend::kFlash, "llama");
+}
+
+SearchProblem Ask(const Workload& workload, const Cluster& cluster, const CostModel& model) {
+  SearchProblem problem{workload, cluster, model, {}, {}};
+  problem.given.global_batch = 8;
+  problem.given.sequence = 1024;
+  problem.given.precision = DType::kFp16;
+  problem.choices.device_counts = DeviceCounts::kAny;
+  problem.choices.micro_batches = {1, 2};
+  problem.choices.recomputes = {Recompute::kNone};
+  problem.choices.zeros = {0, 1};
+  problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+  problem.choices.chunks = {1};
+  return problem;
+}
+
+std::vector<Wires> AllWires(int random_ones) {
+  std::vector<Wires> all{MeshWires(), IslandWires({4}), IslandWires({4, 4}), IslandWires({2, 3}),
+                         IslandWires({2, 2, 2, 2})};
+  for (int seed = 0; seed < random_ones; ++seed) {
+    Random random(seed);
+    all.push_back(RandomWires(random));
+  }
+  return all;
+}
+
+// Degrees to which a search is held, so that not all answers use one device.
+struct Held {
+  std::vector<int> tensor, pipeline;
+};
+const std::vector<Held> kHeld = {{{2}, {1}}, {{4}, {1}}, {{1}, {4}}, {{2}, {2}}, {{}, {}}};
+
+TEST(SearchDeviceOrdersTest, NumbersOfDevicesDoNotChangeTheAnswer) {
+  const AnalyticalModel model;
+  const Workload workload = Network();
+  Random random(7);
+  for (const Wires& wires : AllWires(2)) {
+    for (const Held& held : kHeld) {
+      double first = 0;
+      for (int draw = 0; draw < 2; ++draw) {
+        const MemoModel memo(model);
+        const Cluster cluster = Numbered(wires, Permutation(random, kDevices));
+        SearchProblem problem = Ask(workload, cluster, memo);
+        problem.choices.tensor = held.tensor;
+        problem.choices.pipeline = held.pipeline;
+        const SearchResult result =
+            SearchExhaustively(problem, *MakePlanSpace(problem), {.top = 1});
+        ASSERT_FALSE(result.plans.empty());
+        EXPECT_TRUE(result.is_optimal);
+        if (draw == 0) first = result.plans[0].score;
+        EXPECT_EQ(result.plans[0].score, first) << wires.name;
+      }
+    }
+  }
+}
+
+// Simulated steps of plans on devices in some order.
+class Steps {
+ public:
+  explicit Steps(const SearchProblem& problem) : problem_(problem) {}
+
+  Duration On(const std::vector<int>& devices, const PlanDegrees& degrees) const {
+    const Plan plan = MakePlanOn(devices, degrees, problem_.workload, problem_.cluster);
+    return SimulateStep(plan, problem_.workload, problem_.cluster, problem_.model)
+        .evaluation.step_time;
+  }
+
+ private:
+  const SearchProblem& problem_;
+};
+
+struct Placed {
+  PlanDegrees degrees;
+  Duration best;  // of the lists of devices that the space has for these degrees
+};
+
+// One plan of each family of degrees on several devices.
+std::vector<Placed> BestPlaced(const SearchProblem& problem) {
+  const DegreeSpace space(problem, AllDevices(problem.cluster));
+  const Steps steps(problem);
+  std::map<std::vector<int>, Placed> best;
+  for (const DegreeFamily& family : space.Families()) {
+    const std::vector<DegreeChoice> choices = space.ChoicesOf(family);
+    if (family.devices == 1 || choices.empty()) continue;
+    const PlanDegrees degrees = space.Degrees(choices[0]);
+    const Duration own = steps.On(space.DevicesOf(choices[0]), degrees);
+    const auto [entry, is_new] =
+        best.try_emplace({degrees.tensor, degrees.context, degrees.pipeline, degrees.data,
+                          degrees.sequence_parallel},
+                         Placed{degrees, own});
+    entry->second.best = std::min(entry->second.best, own);
+  }
+  std::vector<Placed> all;
+  for (auto& [key, placed] : best) all.push_back(placed);
+  return all;
+}
+
+TEST(SearchDeviceOrdersTest, OnRegularNodesNoDrawnPlacementOfTheSameDegreesIsBetter) {
+  const AnalyticalModel model;
+  const Workload workload = Network();
+  Random random(3);
+  int drawn = 0;
+  for (const Wires& wires :
+       {MeshWires(), IslandWires({4}), IslandWires({4, 4}), IslandWires({2, 2, 2, 2})}) {
+    const MemoModel memo(model);
+    const Cluster cluster = Numbered(wires, Permutation(random, kDevices));
+    const SearchProblem problem = Ask(workload, cluster, memo);
+    const Steps steps(problem);
+    for (const Placed& placed : BestPlaced(problem)) {
+      for (int draw = 0; draw < 6; ++draw, ++drawn) {
+        EXPECT_GE(steps.On(Permutation(random, kDevices), placed.degrees), placed.best)
+            << wires.name << " tp " << placed.degrees.tensor << " cp " << placed.degrees.context
+            << " pp " << placed.degrees.pipeline << " dp " << placed.degrees.data;
+      }
+    }
+  }
+  EXPECT_GT(drawn, 500);
+}
+
+// Where no two links are alike a drawn placement of some degrees may be better than those that
+// the space has for them; none is better than the answer.
+TEST(SearchDeviceOrdersTest, OnAnyNodeNoDrawnPlacementIsBetterThanTheAnswer) {
+  const AnalyticalModel model;
+  const Workload workload = Network();
+  Random random(5);
+  int drawn = 0, better = 0;
+  for (const Wires& wires : AllWires(3)) {
+    const MemoModel memo(model);
+    const Cluster cluster = Numbered(wires, Permutation(random, kDevices));
+    const SearchProblem problem = Ask(workload, cluster, memo);
+    const Steps steps(problem);
+    const std::vector<Placed> all = BestPlaced(problem);
+    const SearchResult result = SearchExhaustively(problem, *MakePlanSpace(problem), {.top = 1});
+    ASSERT_FALSE(result.plans.empty());
+    for (const Placed& placed : all) {
+      for (int draw = 0; draw < 6; ++draw, ++drawn) {
+        const Duration other = steps.On(Permutation(random, kDevices), placed.degrees);
+        EXPECT_GE(other, result.plans[0].evaluation.step_time) << wires.name;
+        better += other < placed.best;
+      }
+    }
+  }
+  std::printf("%d of %d drawn placements are better than the space's\n", better, drawn);
+  EXPECT_LT(better, drawn / 20);
+}
+
+}  // namespace
+}  // namespace stagecraft
