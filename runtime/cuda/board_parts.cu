@@ -101,17 +101,17 @@ BoardParts::BoardParts(int board, std::span<const int> multiprocessors, const st
     CHECK_DRIVER(driver_->describe(&description, own.data(), static_cast<unsigned>(own.size())));
     CUgreenCtx context = nullptr;
     CHECK_DRIVER(driver_->create(&context, description, board, CU_GREEN_CTX_DEFAULT_STREAM));
-    contexts_.push_back(context);
+    contexts_.emplace_back(context, Destroy{driver_.get()});
   }
 }
 
-BoardParts::~BoardParts() {
-  for (const CUgreenCtx context : contexts_) driver_->destroy(context);
-}
+BoardParts::~BoardParts() = default;
+
+void BoardParts::Destroy::operator()(CUgreenCtx context) const { driver->destroy(context); }
 
 Stream BoardParts::MakeStream(int part) const {
   CUstream stream = nullptr;
-  CHECK_DRIVER(driver_->make_stream(&stream, contexts_[part], CU_STREAM_NON_BLOCKING, 0));
+  CHECK_DRIVER(driver_->make_stream(&stream, contexts_[part].get(), CU_STREAM_NON_BLOCKING, 0));
   return Stream(stream);
 }
 

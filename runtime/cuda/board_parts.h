@@ -27,7 +27,7 @@ class BoardParts {
   // Makes the board current. `multiprocessors` of each part are as ShareGroups() wants them;
   // throws InputError where they are not, and as GroupsOfBoard() does.
   BoardParts(int board, std::span<const int> multiprocessors, const std::string& place);
-  ~BoardParts();
+  ~BoardParts();  // where GreenContexts is known
   BoardParts(const BoardParts&) = delete;
   BoardParts& operator=(const BoardParts&) = delete;
 
@@ -36,8 +36,12 @@ class BoardParts {
   Stream MakeStream(int part) const;
 
  private:
+  struct Destroy {
+    const GreenContexts* driver = nullptr;
+    void operator()(CUgreenCtx context) const;
+  };
   std::unique_ptr<const GreenContexts> driver_;
-  std::vector<CUgreenCtx> contexts_;
+  std::vector<CudaHandle<CUgreenCtx, Destroy>> contexts_;
 };
 
 }  // namespace stagecraft

@@ -19,14 +19,10 @@ MemoryPool::MemoryPool(int board) {
   CHECK_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
 }
 
-std::byte* MemoryPool::Allocate(size_t bytes, cudaStream_t stream) {
+MemoryPool::Memory MemoryPool::Allocate(size_t bytes, cudaStream_t stream) {
   void* memory = nullptr;
   CHECK_CUDA(cudaMallocFromPoolAsync(&memory, bytes, pool_.get(), stream));
-  return static_cast<std::byte*>(memory);
-}
-
-void MemoryPool::Free(std::byte* memory, cudaStream_t stream) {
-  CHECK_CUDA(cudaFreeAsync(memory, stream));
+  return {static_cast<std::byte*>(memory), GiveBack{stream}};
 }
 
 Bytes MemoryPool::peak() const { return Read(cudaMemPoolAttrUsedMemHigh); }

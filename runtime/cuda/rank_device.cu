@@ -85,8 +85,8 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
 
 // A pool keeps its memory until all of it was given back.
 RankDevice::~RankDevice() {
-  for (const auto& [block, memory] : blocks_held_) cudaFreeAsync(memory, home_.get());
-  if (memory_ != nullptr) cudaFreeAsync(memory_, home_.get());
+  blocks_held_.clear();
+  memory_.reset();
   cudaStreamSynchronize(home_.get());
 }
 
@@ -103,11 +103,12 @@ void RankDevice::Place(const Schedule& schedule, const StreamProgram& program, B
   }
   const size_t all = std::max({bytes, kAlignment, static_cast<size_t>(least_bytes.count())});
   memory_ = pool_.Allocate(all, home_.get());
-  for (const auto& [stream, offset] : offsets) buffers_[stream] = memory_ + offset;
+  std::byte* const memory = memory_.get();
+  for (const auto& [stream, offset] : offsets) buffers_[stream] = memory + offset;
   const auto exchanged = static_cast<int64_t>(bytes - Aligned(ops_->needed_bytes()));
-  FillRandom(memory_ + (bytes - exchanged), exchanged / ElementSize(DType::kFp32), DType::kFp32, 2,
+  FillRandom(memory + (bytes - exchanged), exchanged / ElementSize(DType::kFp32), DType::kFp32, 2,
              home_.get());
-  ops_->Place(memory_, home_.get());
+  ops_->Place(memory, home_.get());
   CHECK_CUDA(cudaStreamSynchronize(home_.get()));  // no other stream waits for this one
 }
 
@@ -120,8 +121,9 @@ int RankDevice::EndTask(TaskId task, cudaStream_t stream) {
   const auto own = allocations_.find(task);
   if (own == allocations_.end()) return 0;
   for (const int32_t block : own->second.freed) {
-    pool_.Free(blocks_held_.at(block), stream);
-    blocks_held_.erase(block);
+    const auto held = blocks_held_.find(block);
+    held->second.get_deleter().stream = stream;
+    blocks_held_.erase(held);
   }
   return static_cast<int>(own->second.freed.size()) + Allocate(own->second.at_end, stream);
 }

@@ -57,10 +57,10 @@ class RankDevice {
   std::map<int32_t, Stream> streams_;
   Stream home_;  // of what is done before the first step
   std::unique_ptr<RankOps> ops_;
-  std::byte* memory_ = nullptr;  // operands, results and what is exchanged
+  MemoryPool::Memory memory_;  // operands, results and what is exchanged
   std::map<int32_t, std::byte*> buffers_;
   std::map<TaskId, TaskAllocations> allocations_;
-  std::map<int32_t, std::byte*> blocks_held_;
+  std::map<int32_t, MemoryPool::Memory> blocks_held_;
 };
 
 }  // namespace stagecraft
