@@ -29,17 +29,16 @@ def _cuda_objects_impl(ctx):
         if source.extension == "h":
             continue
         stem = source.basename[:-len(source.extension) - 1]
+        language = ["-x", "cu"] + _TARGETS if source.extension == "cu" else ["-x", "c++"]
         output = ctx.actions.declare_file("{}/{}.o".format(ctx.label.name, stem))
         objects.append(output)
         ctx.actions.run(
             executable = CUDA_HOME + "/bin/nvcc",
-            arguments = _OPTIONS + _TARGETS + [
+            arguments = _OPTIONS + language + [
                 "-I.",
                 "-I" + ctx.bin_dir.path,
                 "-isystem",
                 CUDA_HOME + "/include",
-                "-x",
-                "cu",
                 "-c",
                 source.path,
                 "-o",
@@ -56,7 +55,7 @@ def _cuda_objects_impl(ctx):
 _cuda_objects = rule(
     implementation = _cuda_objects_impl,
     attrs = {
-        "srcs": attr.label_list(allow_files = [".cu", ".h"]),
+        "srcs": attr.label_list(allow_files = [".cc", ".cu", ".h"]),
         "hdrs": attr.label_list(allow_files = [".h"]),
         "deps": attr.label_list(providers = [CcInfo]),
     },
@@ -80,25 +79,32 @@ def _objects(name, srcs, deps, **kwargs):
 def cuda_library(name, srcs = [], hdrs = [], deps = [], **kwargs):
     """Compiles `srcs` (.cu and their private .h) with nvcc into one cc_library.
 
+    What calls CUDA and has no kernels may be .cc: only the host's compiler sees it.
     Without a toolkit there is no such target: name it inside if_cuda.
     """
     if HAS_CUDA:
         native.cc_library(
             name = name,
-            srcs = [_objects(name, srcs, deps, hdrs = hdrs)] if srcs else [],
+            srcs = [_objects(
+                name,
+                srcs,
+                deps,
+                hdrs = hdrs,
+                testonly = kwargs.get("testonly", False),
+            )] if srcs else [],
             hdrs = hdrs,
             deps = deps + [_RUNTIME],
             **kwargs
         )
 
-def cuda_test(name, srcs, deps = [], size = "small", **kwargs):
+def cuda_test(name, srcs = [], deps = [], size = "small", env = {}, **kwargs):
     """A cc_test whose sources nvcc compiles; none without a toolkit."""
     if HAS_CUDA:
         native.cc_test(
             name = name,
             size = size,
-            srcs = [_objects(name, srcs, deps, testonly = True)],
+            srcs = [_objects(name, srcs, deps, testonly = True)] if srcs else [],
             deps = deps + [_RUNTIME],
-            env = {"CUDA_DRIVER_STUB": CUDA_HOME + "/lib64/stubs/libcuda.so"},
+            env = dict(env, CUDA_DRIVER_STUB = CUDA_HOME + "/lib64/stubs/libcuda.so"),
             **kwargs
         )

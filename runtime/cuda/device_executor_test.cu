@@ -1,5 +1,5 @@
 // Schedules on parts of one board, and what their collectives and messages leave in memory.
-// Needs a GPU.
+// On a GPU, or on the stand-in for one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "runtime/cuda/cuda_run.h"
 #include "runtime/cuda/device_executor.h"
 #include "runtime/cuda/share_kernels.h"
+#include "runtime/cuda/two_stages.h"
 #include "runtime/member_share.h"
 #include "runtime/planned_memory.h"
 
@@ -139,48 +140,8 @@ TEST(BoardPartsTest, PartsRunOnMultiprocessorsOfTheirOwn) {
   }
 }
 
-// A pipeline of two ranks: forwards of one stage, their messages, then those of the other; an
-// all-reduce of both at the end.
-struct Pipeline {
-  static constexpr int64_t kBytes = 1 << 20;
-  Schedule::Builder builder;
-  std::vector<Lane> compute, send, data;
-  std::vector<TaskId> passes, sends;
-  TaskId reduction = -1;
-
-  explicit Pipeline(int micro_batches, int64_t size) {
-    for (int32_t r = 0; r < 2; ++r) {
-      builder.AddRank({.device = r, .stage = static_cast<int16_t>(r), .replica = 0});
-      compute.push_back(builder.AddLane({r, LaneKind::kCompute}));
-      send.push_back(builder.AddLane({r, LaneKind::kSendNext}));
-      data.push_back(builder.AddLane({r, LaneKind::kData}));
-    }
-    Fabric pair;
-    pair.ranks = 2;
-    const OpId product = builder.AddOp(Op::Gemm(DType::kBf16, size, size, size));
-    const OpId message = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(kBytes), pair));
-    const OpId sum = builder.AddOp(Op::Collective(OpKind::kAllReduce, Bytes(kBytes), pair));
-    const OpId products[] = {product, product};
-    const BlockId work = builder.AddBlock(products);
-    const BlockId carry = builder.AddBlock({&message, 1});
-    for (int m = 0; m < micro_batches; ++m) {
-      const TaskId first =
-          builder.Add({&compute[0], 1}, {}, work, {.rank = 0, .chunk = 0, .micro_batch = m});
-      const TaskId sent =
-          builder.Add({&send[0], 1}, {&first, 1}, carry, {.rank = 0, .phase = Phase::kSendForward});
-      builder.SetCommunicator(sent, builder.AddCommunicator({{0, 1}}));
-      const TaskId second = builder.Add({&compute[1], 1}, {&sent, 1}, work,
-                                        {.rank = 1, .chunk = 0, .micro_batch = m});
-      passes.insert(passes.end(), {first, second});
-      sends.push_back(sent);
-    }
-    reduction = builder.Add(data, passes, builder.AddBlock({&sum, 1}),
-                            {.rank = 0, .phase = Phase::kGradReduce});
-  }
-};
-
 TEST(DeviceExecutorTest, APipelineOnTwoPartsIsMeasured) {
-  Pipeline pipeline(8, 2048);
+  TwoStages pipeline(8, 2048);
   const Schedule schedule = pipeline.builder.Build();
   const int part = EqualPart(GroupsOfBoard(0, "test"), 2, "test");
   int heard = 0;
@@ -212,7 +173,7 @@ TEST(DeviceExecutorTest, APipelineOnTwoPartsIsMeasured) {
 
 TEST(DeviceExecutorTest, LargerProductsTakeLonger) {
   const auto seconds = [](int64_t size) {
-    Pipeline pipeline(2, size);
+    TwoStages pipeline(2, size);
     const Schedule schedule = pipeline.builder.Build();
     const int part = EqualPart(GroupsOfBoard(0, "test"), 2, "test");
     return RunOnCuda({.schedule = &schedule, .places = {{0, part}, {0, part}}, .process = {}})
@@ -224,14 +185,14 @@ TEST(DeviceExecutorTest, LargerProductsTakeLonger) {
 
 // The executor itself, whose buffers can be looked at.
 TEST(DeviceExecutorTest, AMessageArrivesAndAnAllReduceAddsUp) {
-  Pipeline pipeline(2, 256);
+  TwoStages pipeline(2, 256);
   const Schedule schedule = pipeline.builder.Build();
   const StreamProgram program = MakeStreamProgram(schedule, Processes::kOne);
   std::vector<std::unique_ptr<RankDevice>> devices;
   for (int32_t rank = 0; rank < 2; ++rank) {
     devices.push_back(std::make_unique<RankDevice>(schedule, program, rank, 0, 0, MakeStream));
   }
-  const int64_t numbers = Pipeline::kBytes / sizeof(float);
+  const int64_t numbers = TwoStages::kBytes / sizeof(float);
   std::vector<float> pattern(numbers);
   std::iota(pattern.begin(), pattern.end(), 1.0f);
   std::vector<std::function<void()>> checks;
@@ -256,7 +217,7 @@ TEST(DeviceExecutorTest, AMessageArrivesAndAnAllReduceAddsUp) {
 }
 
 TEST(DeviceExecutorTest, APartOfAnOddSizeIsRefused) {
-  Pipeline pipeline(1, 256);
+  TwoStages pipeline(1, 256);
   const Schedule schedule = pipeline.builder.Build();
   EXPECT_NE(ErrorOf([&] {
               RunOnCuda({.schedule = &schedule, .places = {{0, 7}, {0, 9}}, .process = {}});

@@ -1,0 +1,60 @@
+// StandInBoard: the GPU that the stand-in plays, and what is wrong with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stagecraft {
+
+// A call that fails: the `nth` one of this function, from 1; 0: none does.
+struct FailingCall {
+  std::string function;  // "cudaMalloc", "cublasLtMatmul"
+  int nth = 0;
+};
+
+struct StandInBoard {
+  std::string name = "NVIDIA H100 80GB HBM3";
+  int boards = 1;
+  // Multiprocessors, as the driver splits them.
+  int groups = 16, group_size = 8, rest = 4;
+  size_t memory = size_t{80} << 30;
+  size_t cache = size_t{50} << 20;
+  // Copies and kernels do their work, and all that they touch is checked. Else they only take
+  // their time, which is quick for networks of any size.
+  bool has_data = true;
+  bool has_green_contexts = true;        // an older driver has none
+  bool graphs_keep_to_parts = true;      // else a graph's kernels run on the whole board
+  bool cudnn_compares_contexts = false;  // refuses a stream of a context that is not its handle's
+  std::set<std::string> missing = {};    // libraries, by the beginning of their names
+  FailingCall fails = {};
+
+  int multiprocessors() const { return groups * group_size + rest; }
+};
+
+// "groups=15 data=no missing=libcudnn fail=cudaMalloc:3": words, each of which changes one field:
+// boards, groups, rest, memory and cache in MiB, data, green-contexts, graphs-keep-to-parts and
+// cudnn-compares-contexts as yes or no, missing, fail. Throws InputError for any other.
+StandInBoard ParseStandInBoard(std::string_view words);
+
+// Begins anew with such a board: everything made before is forgotten. A program that never calls it
+// has the board that the variable STAGECRAFT_STAND_IN describes.
+void UseStandIn(const StandInBoard& board);
+
+// What was made and not destroyed, a sentence each.
+std::vector<std::string> StandInLeaks();
+// How often each function was called.
+std::map<std::string, int> StandInCalls();
+
+// What products found among their operands, of those that were looked at.
+struct OperandCount {
+  int64_t numbers = 0;
+  int64_t not_finite = 0;
+};
+OperandCount StandInOperands();
+
+}  // namespace stagecraft

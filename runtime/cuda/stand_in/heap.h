@@ -1,0 +1,51 @@
+// Heap: the memory of boards, really allocated, and what of it is alive.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/stand_in/virtual_time.h"
+
+namespace stagecraft::stand_in {
+
+// Ends the program: CUDA would do anything at all.
+[[noreturn]] void BreakContract(const std::string& sentence);
+
+// Pages are had when they are written: a board's memory may be larger than the host's.
+class Heap {
+ public:
+  enum class Kind { kDevice, kPinned, kPool };
+
+  // `is_alive` from now on, or when Revive() says so.
+  std::byte* Allocate(size_t bytes, Kind kind, bool is_alive = true);
+  void Revive(const void* memory) { Find(memory).is_alive = true; }
+  // Of a pool, in two steps: given back by the host's order, gone by the stream's.
+  void GiveBack(const void* memory);
+  void Release(const void* memory);
+
+  bool Has(const void* memory) const { return blocks_.contains(Address(memory)); }
+  bool IsPinned(const void* memory) const;
+  bool IsOfKind(const void* memory, Kind kind) const;
+  size_t BytesOf(const void* memory) const { return blocks_.at(Address(memory)).bytes; }
+  // Whether all of the range lies in one living block.
+  bool IsAlive(const Range& range) const;
+  std::vector<std::string> Leaks() const;
+
+ private:
+  struct Block {
+    size_t bytes = 0;
+    Kind kind = Kind::kDevice;
+    bool is_alive = true, is_given_back = false;
+  };
+  static const std::byte* Address(const void* memory) {
+    return static_cast<const std::byte*>(memory);
+  }
+  Block& Find(const void* memory);
+  const std::pair<const std::byte* const, Block>* Containing(const void* memory) const;
+
+  std::map<const std::byte*, Block> blocks_;
+};
+
+}  // namespace stagecraft::stand_in

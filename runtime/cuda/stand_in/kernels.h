@@ -1,0 +1,35 @@
+// KernelModel: what a kernel of ours does, and how long it takes, on a GPU that is not there.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "runtime/cuda/stand_in/virtual_time.h"
+
+namespace stagecraft::stand_in {
+
+struct Launch {
+  int64_t blocks = 1, threads = 1;
+  std::vector<int> multiprocessors;  // that it may run on
+  int of_board = 1;                  // that the board has
+};
+
+// Rates of the board that is played; a part has its multiprocessors' share of them. Nothing else
+// is modelled: a kernel's time is its start and what it moves, or calculates.
+constexpr Nanoseconds kKernelStart = 2'000;
+constexpr double kBytesPerNanosecond = 3000;  // of all multiprocessors together
+constexpr double kFlopsPerNanosecond = 700e3;
+Nanoseconds TimeToMove(double bytes, int multiprocessors, int of_board);
+Nanoseconds TimeToCalculate(double flops, int multiprocessors, int of_board);
+
+struct KernelModel {
+  std::string_view name;  // "Sum", "RunRows<Softmax>"
+  // Takes the arguments that a launch points to.
+  Work (*bind)(const Launch& launch, void** arguments);
+};
+
+// nullptr for one that has none.
+const KernelModel* FindKernel(std::string_view name);
+
+}  // namespace stagecraft::stand_in

@@ -1,0 +1,162 @@
+// CUDA's driver: green contexts, by the runtime's way to the driver's functions.
+#include <cstring>
+#include <string_view>
+
+#include "runtime/cuda/stand_in/runtime_call.h"
+
+// Multiprocessors that a green context is to have.
+struct CUdevResourceDesc_st {
+  std::vector<int> multiprocessors;
+};
+
+namespace {
+
+// Groups of a split know their first multiprocessor and how many they are.
+struct Group {
+  int first, count;
+};
+
+CUdevResource ResourceOf(Group group) {
+  CUdevResource resource = {};
+  if (group.count == 0) return resource;
+  resource.type = CU_DEV_RESOURCE_TYPE_SM;
+  resource.sm.smCount = static_cast<unsigned>(group.count);
+  resource.sm.minSmPartitionSize = static_cast<unsigned>(Gpu::Get().board.group_size);
+  std::memcpy(resource._internal_padding, &group, sizeof group);
+  return resource;
+}
+
+Group GroupOf(const CUdevResource& resource) {
+  if (resource.type != CU_DEV_RESOURCE_TYPE_SM) BreakContract("a resource of no multiprocessors");
+  Group group = {};
+  std::memcpy(&group, resource._internal_padding, sizeof group);
+  return group;
+}
+
+}  // namespace
+
+#define ENTER_DRIVER() \
+  if (!Gpu::Get().Call(__func__)) return CUDA_ERROR_UNKNOWN
+
+extern "C" {
+
+CUresult cuDeviceGetDevResource(CUdevice, CUdevResource* resource, CUdevResourceType) {
+  ENTER_DRIVER();
+  *resource = ResourceOf({0, Gpu::Get().board.multiprocessors()});
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevSmResourceSplitByCount(CUdevResource* groups, unsigned* count, const CUdevResource*,
+                                     CUdevResource* rest, unsigned, unsigned) {
+  ENTER_DRIVER();
+  const stagecraft::StandInBoard& board = Gpu::Get().board;
+  if (groups == nullptr) {
+    *count = static_cast<unsigned>(board.groups);
+    return CUDA_SUCCESS;
+  }
+  *count = std::min(*count, static_cast<unsigned>(board.groups));
+  for (unsigned i = 0; i < *count; ++i) {
+    groups[i] = ResourceOf({static_cast<int>(i) * board.group_size, board.group_size});
+  }
+  const int taken = static_cast<int>(*count) * board.group_size;
+  if (rest != nullptr) *rest = ResourceOf({taken, board.multiprocessors() - taken});
+  return CUDA_SUCCESS;
+}
+
+// Descriptions are never given back: CUDA has no function for it.
+CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* description, CUdevResource* resources,
+                                   unsigned count) {
+  ENTER_DRIVER();
+  static auto& made = *new std::vector<std::unique_ptr<CUdevResourceDesc_st>>;
+  made.push_back(std::make_unique<CUdevResourceDesc_st>());
+  std::vector<int>& all = made.back()->multiprocessors;
+  for (unsigned i = 0; i < count; ++i) {
+    const Group group = GroupOf(resources[i]);
+    for (int one = group.first; one < group.first + group.count; ++one) {
+      if (std::find(all.begin(), all.end(), one) != all.end()) {
+        return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+      }
+      all.push_back(one);
+    }
+  }
+  *description = made.back().get();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGreenCtxCreate(CUgreenCtx* part, CUdevResourceDesc description, CUdevice board,
+                          unsigned flags) {
+  ENTER_DRIVER();
+  if (flags != CU_GREEN_CTX_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;
+  *part = Gpu::Get().parts.Make({.board = board, .multiprocessors = description->multiprocessors});
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGreenCtxDestroy(CUgreenCtx part) {
+  ENTER_DRIVER();
+  Gpu::Get().parts.Destroy(part, "a green context");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGreenCtxStreamCreate(CUstream* stream, CUgreenCtx part, unsigned flags, int) {
+  ENTER_DRIVER();
+  if (flags != CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
+  const int board = Gpu::Get().parts.Get(part, "a green context").board;
+  *stream = Gpu::Get().streams.Make({.board = board, .part = part});
+  return CUDA_SUCCESS;
+}
+
+// Contexts are told apart by their parts alone.
+CUresult cuCtxFromGreenCtx(CUcontext* context, CUgreenCtx part) {
+  ENTER_DRIVER();
+  Gpu::Get().parts.Get(part, "a green context");
+  *context = reinterpret_cast<CUcontext>(part);
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxPushCurrent(CUcontext context) {
+  ENTER_DRIVER();
+  Gpu::Get().contexts.push_back(reinterpret_cast<CUgreenCtx>(context));
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxPopCurrent(CUcontext* context) {
+  ENTER_DRIVER();
+  if (Gpu::Get().contexts.empty()) BreakContract("a context is popped that was not pushed");
+  *context = reinterpret_cast<CUcontext>(Gpu::Get().contexts.back());
+  Gpu::Get().contexts.pop_back();
+  return CUDA_SUCCESS;
+}
+
+}  // extern "C"
+
+namespace {
+
+#define FUNCTION(name) \
+  { #name, reinterpret_cast < void*>(name) }
+const struct {
+  std::string_view name;
+  void* address;
+} kFunctions[] = {FUNCTION(cuDeviceGetDevResource),
+                  FUNCTION(cuDevSmResourceSplitByCount),
+                  FUNCTION(cuDevResourceGenerateDesc),
+                  FUNCTION(cuGreenCtxCreate),
+                  FUNCTION(cuGreenCtxDestroy),
+                  FUNCTION(cuGreenCtxStreamCreate),
+                  FUNCTION(cuCtxFromGreenCtx),
+                  FUNCTION(cuCtxPushCurrent),
+                  FUNCTION(cuCtxPopCurrent)};
+
+}  // namespace
+
+extern "C" cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** address, unsigned,
+                                                        unsigned long long,
+                                                        cudaDriverEntryPointQueryResult* found) {
+  ENTER(cudaErrorUnknown);
+  *address = nullptr;
+  *found = cudaDriverEntryPointSymbolNotFound;
+  if (!Gpu::Get().board.has_green_contexts) return cudaSuccess;
+  for (const auto& function : kFunctions) {
+    if (function.name != name) continue;
+    *address = function.address;
+    *found = cudaDriverEntryPointSuccess;
+  }
+  return cudaSuccess;
+}

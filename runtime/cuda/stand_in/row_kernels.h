@@ -1,0 +1,28 @@
+// What kernels on elements and rows calculate, as loops.
+#pragma once
+
+#include <cuda_bf16.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace stagecraft::stand_in {
+
+struct ElementKernel {
+  int inputs, outputs;
+  void (*apply)(const float* in, float* out);
+};
+extern const ElementKernel kAdd, kGelu, kGeluBackward, kSwiglu, kSwigluBackward, kCast, kHalve;
+
+// One row: inputs one behind another, as many weights and results as it is wide.
+struct RowKernel {
+  int inputs;
+  void (*apply)(const std::vector<float>& in, const std::vector<float>& weights,
+                std::vector<float>& out);
+};
+extern const RowKernel kRmsNorm, kRmsNormBackward, kLayerNorm, kSoftmax, kSoftmaxBackward;
+
+// As RunAdam of stream_op.cu.
+void Adam(const float* gradient, float* states, __nv_bfloat16* working, int64_t elements);
+
+}  // namespace stagecraft::stand_in

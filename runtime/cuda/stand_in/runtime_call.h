@@ -1,0 +1,32 @@
+// What every function of CUDA's runtime begins with, in the stand-in.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+#include "runtime/cuda/stand_in/gpu.h"
+
+using stagecraft::stand_in::BreakContract;
+using stagecraft::stand_in::Gpu;
+
+// Also what cudaGetLastError() says next.
+inline cudaError_t Fail(cudaError_t status) { return Gpu::Get().last_error = status; }
+
+// A call is counted, and fails where it is to fail.
+#define ENTER(status)                                    \
+  do {                                                   \
+    if (!Gpu::Get().Call(__func__)) return Fail(status); \
+  } while (false)
+
+// None is the default stream.
+inline cudaStream_t StreamOf(cudaStream_t stream) {
+  return stream == nullptr ? Gpu::Get().default_stream
+                           : &Gpu::Get().streams.Get(stream, "a stream");
+}
+
+// What a capture may not hold ends it.
+inline cudaError_t Spoil(cudaStream_t stream) {
+  stream->is_capture_spoilt = true;
+  return Fail(cudaErrorStreamCaptureUnsupported);
+}

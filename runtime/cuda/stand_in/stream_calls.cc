@@ -1,0 +1,260 @@
+// CUDA's runtime: boards, streams, events and graphs.
+#include <cstdio>
+#include <cstring>
+
+#include "runtime/cuda/stand_in/runtime_call.h"
+
+using stagecraft::stand_in::MarkPointer;
+using stagecraft::stand_in::Work;
+using stagecraft::stand_in::WorkPointer;
+
+namespace {
+
+constexpr const char* kEvent = "an event";
+constexpr const char* kGraph = "a graph";
+constexpr int kBlackDie = 9;  // compute capability 9.0
+
+bool IsBoard(int board) { return board >= 0 && board < Gpu::Get().board.boards; }
+
+// Nobody may wait for a stream that is being captured.
+cudaError_t WaitFor(cudaStream_t stream) {
+  if (stream->is_capturing) return Spoil(stream);
+  Gpu::Get().WaitFor(stream);
+  return cudaSuccess;
+}
+
+void Record(cudaEvent_t event, cudaStream_t stream) {
+  event->recorded = Gpu::Get().Give(stream, {.name = kEvent});
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaGetLastError() { return std::exchange(Gpu::Get().last_error, cudaSuccess); }
+const char* cudaGetErrorString(cudaError_t status) {
+  switch (status) {
+    case cudaSuccess:
+      return "no error";
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
+    case cudaErrorNoDevice:
+      return "no CUDA-capable device is detected";
+    default:
+      return "an error of the stand-in";
+  }
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  ENTER(cudaErrorUnknown);
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  ENTER(cudaErrorUnknown);
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  ENTER(cudaErrorUnknown);
+  *count = Gpu::Get().board.boards;
+  return *count == 0 ? Fail(cudaErrorNoDevice) : cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* board) {
+  ENTER(cudaErrorUnknown);
+  *board = Gpu::Get().current_board;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int board) {
+  ENTER(cudaErrorUnknown);
+  if (!IsBoard(board)) return Fail(cudaErrorInvalidDevice);
+  Gpu::Get().current_board = board;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int board) {
+  ENTER(cudaErrorUnknown);
+  if (!IsBoard(board)) return Fail(cudaErrorInvalidDevice);
+  const stagecraft::StandInBoard& played = Gpu::Get().board;
+  *properties = {};
+  std::snprintf(properties->name, sizeof properties->name, "%s", played.name.c_str());
+  properties->multiProcessorCount = played.multiprocessors();
+  properties->l2CacheSize = static_cast<int>(played.cache);
+  properties->totalGlobalMem = played.memory;
+  properties->pciBusID = board + 1;
+  properties->major = kBlackDie;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int board) {
+  ENTER(cudaErrorUnknown);
+  if (!IsBoard(board)) return Fail(cudaErrorInvalidDevice);
+  const stagecraft::StandInBoard& played = Gpu::Get().board;
+  if (attribute == cudaDevAttrMultiProcessorCount)
+    *value = played.multiprocessors();
+  else if (attribute == cudaDevAttrL2CacheSize)
+    *value = static_cast<int>(played.cache);
+  else
+    return Fail(cudaErrorNotSupported);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetPCIBusId(char* bus, int length, int board) {
+  ENTER(cudaErrorUnknown);
+  if (!IsBoard(board)) return Fail(cudaErrorInvalidDevice);
+  std::snprintf(bus, static_cast<size_t>(length), "0000:%02x:00.0", board + 1);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+  ENTER(cudaErrorUnknown);
+  Gpu::Get().time.WaitForAll();
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  ENTER(cudaErrorUnknown);
+  *stream = Gpu::Get().streams.Make({.board = Gpu::Get().current_board});
+  return cudaSuccess;
+}
+// What it was given is still done.
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  ENTER(cudaErrorUnknown);
+  Gpu& gpu = Gpu::Get();
+  const CUgreenCtx part = gpu.streams.Get(stream, "a stream").part;
+  if (part != nullptr) gpu.parts.Get(part, "the green context of a stream that is destroyed");
+  gpu.streams.Destroy(stream, "a stream");
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  ENTER(cudaErrorUnknown);
+  return WaitFor(StreamOf(stream));
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  ENTER(cudaErrorUnknown);
+  stream = StreamOf(stream);
+  if (stream->is_capturing) return Spoil(stream);
+  const bool is_over = stream->last == nullptr || Gpu::Get().time.IsOver(*stream->last);
+  return is_over ? cudaSuccess : cudaErrorNotReady;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  ENTER(cudaErrorUnknown);
+  const MarkPointer recorded = Gpu::Get().events.Get(event, kEvent).recorded;
+  if (recorded != nullptr) Gpu::Get().Give(StreamOf(stream), {.name = "a wait"}, recorded);
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  ENTER(cudaErrorUnknown);
+  *event = Gpu::Get().events.Make({.has_time = (flags & cudaEventDisableTiming) == 0});
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  ENTER(cudaErrorUnknown);
+  *event = Gpu::Get().events.Make({});
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  ENTER(cudaErrorUnknown);
+  Gpu::Get().events.Destroy(event, kEvent);
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  ENTER(cudaErrorUnknown);
+  stream = StreamOf(stream);
+  Gpu::Get().events.Get(event, kEvent);
+  if (stream->is_capturing) return Spoil(stream);
+  Record(event, stream);
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+  ENTER(cudaErrorUnknown);
+  stream = StreamOf(stream);
+  Gpu::Get().events.Get(event, kEvent);
+  if (!stream->is_capturing) {
+    Record(event, stream);
+    return cudaSuccess;
+  }
+  if ((flags & cudaEventRecordExternal) == 0) return Spoil(stream);
+  Gpu::Get().Give(stream, {.name = kEvent, .records = event});
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  ENTER(cudaErrorUnknown);
+  const MarkPointer recorded = Gpu::Get().events.Get(event, kEvent).recorded;
+  if (recorded != nullptr) Gpu::Get().time.WaitFor(*recorded);
+  return cudaSuccess;
+}
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end) {
+  ENTER(cudaErrorUnknown);
+  constexpr double kNanosecondsPerMillisecond = 1e6;
+  Gpu& gpu = Gpu::Get();
+  for (const cudaEvent_t event : {begin, end}) {
+    const CUevent_st& own = gpu.events.Get(event, kEvent);
+    if (!own.has_time || own.recorded == nullptr) return Fail(cudaErrorInvalidResourceHandle);
+    if (!gpu.time.IsOver(*own.recorded)) return Fail(cudaErrorNotReady);
+  }
+  *ms = static_cast<float>(static_cast<double>(end->recorded->at - begin->recorded->at) /
+                           kNanosecondsPerMillisecond);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  ENTER(cudaErrorStreamCaptureUnsupported);
+  stream = StreamOf(stream);
+  if (stream->is_capturing || stream == Gpu::Get().default_stream) {
+    return Fail(cudaErrorStreamCaptureUnsupported);
+  }
+  stream->is_capturing = true;
+  return cudaSuccess;
+}
+// Ends the capture even where it fails.
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  stream = StreamOf(stream);
+  *graph = nullptr;
+  const bool is_spoilt = std::exchange(stream->is_capture_spoilt, false);
+  if (!std::exchange(stream->is_capturing, false)) return Fail(cudaErrorIllegalState);
+  std::vector<WorkPointer> works = std::exchange(stream->captured, {});
+  ENTER(cudaErrorStreamCaptureInvalidated);
+  if (is_spoilt) return Fail(cudaErrorStreamCaptureInvalidated);
+  *graph = Gpu::Get().graphs.Make({.works = std::move(works)});
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  ENTER(cudaErrorUnknown);
+  Gpu::Get().graphs.Destroy(graph, kGraph);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                 unsigned long long) {
+  ENTER(cudaErrorMemoryAllocation);
+  *executable = Gpu::Get().executables.Make({.works = Gpu::Get().graphs.Get(graph, kGraph).works});
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  ENTER(cudaErrorUnknown);
+  Gpu::Get().executables.Destroy(executable, "an executable graph");
+  return cudaSuccess;
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream) {
+  ENTER(cudaErrorMemoryAllocation);
+  Gpu::Get().executables.Get(executable, "an executable graph");
+  if (StreamOf(stream)->is_capturing) return Spoil(stream);
+  return cudaSuccess;
+}
+// It waits for its own last launch, in whatever stream.
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  ENTER(cudaErrorUnknown);
+  Gpu& gpu = Gpu::Get();
+  CUgraphExec_st& own = gpu.executables.Get(executable, "an executable graph");
+  stream = StreamOf(stream);
+  if (stream->is_capturing) return Spoil(stream);
+  MarkPointer before = own.last;
+  for (const WorkPointer& work : own.works) {
+    if (work->records != nullptr) {
+      Record(&gpu.events.Get(work->records, kEvent), stream);
+      continue;
+    }
+    stream->last = gpu.time.Queue(work, stream->last, std::exchange(before, nullptr));
+  }
+  own.last = stream->last;
+  return cudaSuccess;
+}
+
+}  // extern "C"

@@ -1,0 +1,85 @@
+// VirtualTime: what streams were given happens in their order, each work at a time of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stagecraft::stand_in {
+
+using Nanoseconds = int64_t;
+
+struct Range {
+  const std::byte* begin = nullptr;
+  size_t bytes = 0;
+};
+
+// A kernel, a copy, or anything else that a stream does.
+struct Work {
+  std::string name;
+  Nanoseconds duration = 0;
+  std::vector<Range> touched = {};       // memory of the device that is alive meanwhile
+  std::function<void()> effect = {};     // what it leaves in memory
+  const volatile int* gate = nullptr;    // it ends when this is not zero, or after `duration`
+  struct CUevent_st* records = nullptr;  // of a graph: an event that it records
+};
+
+// When something ends; below zero while that is not known.
+struct Mark {
+  Nanoseconds at = -1;
+  bool is_known() const { return at >= 0; }
+};
+using MarkPointer = std::shared_ptr<Mark>;
+using WorkPointer = std::shared_ptr<const Work>;
+
+// The host has a clock too, which stands still but for what it spends and waits. A work begins
+// when it was queued, the one before it in its stream has ended, and the mark that it waits for is
+// reached; effects happen in the order of these times, whatever the order in which they were
+// queued: who forgets to wait reads what was there before.
+class VirtualTime {
+ public:
+  // Looks at touched memory, just before an effect.
+  using Check = std::function<void(const Work&)>;
+  explicit VirtualTime(Check check) : check_(std::move(check)) {}
+
+  Nanoseconds now() const { return now_; }
+  // Of the host, for a call; gates that it opened meanwhile are open from then on.
+  void Spend(Nanoseconds time);
+
+  // `before` is the end of what the stream was given before; nullptr: nothing.
+  MarkPointer Queue(WorkPointer work, MarkPointer before, MarkPointer waited);
+  // The host waits; a gate that only it could open runs out.
+  void WaitFor(const Mark& mark);
+  void WaitForAll();
+  bool IsOver(const Mark& mark);
+
+  int gates_run_out() const { return gates_run_out_; }
+
+ private:
+  struct Queued {
+    WorkPointer work;
+    MarkPointer before, waited, end;
+    Nanoseconds at;           // when it was queued
+    Nanoseconds opened = -1;  // its gate
+  };
+  bool FindTimes(Queued& queued);
+  void Settle();
+  void RunOutGate();
+  void Perform();
+
+  Check check_;
+  Nanoseconds now_ = 0, last_end_ = 0;
+  std::list<Queued> queued_;  // whose times are not known, in the order in which they came
+  std::list<Queued*> gates_;  // among them, still closed
+  std::map<std::pair<Nanoseconds, int64_t>, WorkPointer> timed_;  // not yet done, by their begin
+  int64_t count_ = 0;
+  int gates_run_out_ = 0;
+};
+
+}  // namespace stagecraft::stand_in
