@@ -57,7 +57,7 @@ class SteadyClock final : public ProfilerClock {
 struct ProfileFlags {
   std::string device, suite = "quick", budget, gpu, output;
   uint64_t seed = 1;
-  bool resume = false, kernels = false, json = false, quiet = false;
+  bool resume = false, kernels = false, allow_missing = false, json = false, quiet = false;
 };
 
 // "540s".
@@ -148,6 +148,19 @@ void Print(const ProfileReport& report, const ProfileFlags& flags, std::ostream&
   }
 }
 
+// What was measured is in the file all the same.
+void RefuseMissing(const ProfileReport& report, const ProfileFlags& flags) {
+  std::string kinds;
+  for (const auto& [kind, runs] : report.outcome.runs) {
+    if (!runs) kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", Name(kind));
+  }
+  if (flags.allow_missing || kinds.empty()) return;
+  throw InputError(
+      fmt::format("--device: got one that runs no {}, want one that does, with NVIDIA's libraries "
+                  "where they are looked for, or --allow-missing; what was measured is in {}",
+                  kinds, flags.output));
+}
+
 void Register(CLI::App& app, ProfileFlags& flags) {
   app.add_option("--device", flags.device, "host, cuda:N, or several as cuda:0,1");
   app.add_option("--suite", flags.suite, "quick: 3 minutes at most, full: 15")
@@ -156,6 +169,8 @@ void Register(CLI::App& app, ProfileFlags& flags) {
   app.add_option("--budget", flags.budget, "end after so long, as 540s");
   app.add_flag("--kernels", flags.kernels,
                "which kernels each op launches and the gaps between them, in place of samples");
+  app.add_flag("--allow-missing", flags.allow_missing,
+               "no failure where every op of a kind is refused, as without cuDNN");
   app.add_option("--seed", flags.seed, "of the order of ops (1)");
   app.add_option("--gpu", flags.gpu, "id of the device in the catalogue, if its name is not there");
   app.add_option("-o,--output", flags.output, "the samples, as .csv or .pb");
@@ -217,7 +232,9 @@ int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream&
   if (!flags.quiet) {
     err << fmt::format("wrote {} after {:.1f} s\n", flags.output, clock.Elapsed().seconds());
   }
-  return InterruptCatcher::was_interrupted() ? kExitInterrupted : kExitOk;
+  if (InterruptCatcher::was_interrupted()) return kExitInterrupted;
+  RefuseMissing(report, flags);
+  return kExitOk;
 }
 
 }  // namespace stagecraft

@@ -33,10 +33,11 @@ class Profiler {
   void TakeTurn(Candidate& candidate, ProfileOutcome& outcome) {
     const PreparedOp prepared = timer_.Prepare(*candidate.one);
     if (prepared.op == nullptr) {
-      ++outcome.refused[prepared.refusal];
+      outcome.Refuse(*candidate.one, prepared.refusal);
       candidate.is_out = true;
       return;
     }
+    outcome.Accept(*candidate.one);
     for (int attempt = 0; attempt < options_.most_tries; ++attempt) {
       if (attempt > 0) clock_.Sleep(options_.cooling);
       const Measurement measured = Measure(*prepared.op, options_.rules);
@@ -103,6 +104,7 @@ ProfileOutcome RunProfiler(std::span<const ProfileCase> suite,
   for (const size_t index : ShuffledOrder(suite.size(), options.seed)) {
     if (done.contains(suite[index])) {
       ++outcome.already;
+      outcome.Accept(suite[index]);
     } else {
       rest.push_back({.one = &suite[index]});
     }

@@ -52,6 +52,15 @@ struct ProfileOutcome {
   size_t left = 0;                        // budget or stop came before them
   size_t throttled = 0;                   // measured only by a hindered device: no sample
   std::map<std::string, size_t> refused;  // by reason
+  // By kind of op that had its turn, or was measured before: whether any case of it can be run.
+  // Where none can, a library is missing rather than a format.
+  std::map<OpKind, bool> runs;
+
+  void Refuse(const ProfileCase& one, const std::string& reason) {
+    ++refused[reason];
+    runs.try_emplace(one.op.kind, false);
+  }
+  void Accept(const ProfileCase& one) { runs[one.op.kind] = true; }
 };
 
 // Hands each sample to `keep` as soon as its case and those measured in turn with it have had

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -62,6 +63,19 @@ TEST_F(ProfilerTest, EveryCaseBecomesASample) {
     EXPECT_EQ(sample.clock_hz, 1.5e9);
     EXPECT_EQ(sample.repeats, 5);
   }
+}
+
+// One format that the device lacks is no reason to say that it runs no products.
+TEST_F(ProfilerTest, AKindOfOpRunsWhereAnyCaseOfItDoes) {
+  std::vector<ProfileCase> suite = Products(2);
+  suite.push_back({Op::Gemm(DType::kFp8, 8, 8, 8), "linear"});
+  suite.push_back({Op::Attention(DType::kFp8, Direction::kForward, 8, 8, 8, 8, true), "attention"});
+  const std::map<OpKind, bool> runs = {{OpKind::kGemm, true}, {OpKind::kAttention, false}};
+  EXPECT_EQ(Run(suite).runs, runs);
+  // Resumed, with what was measured before.
+  EXPECT_EQ(Run(suite).runs, runs);
+  done_.insert(suite.back());
+  EXPECT_TRUE(Run(suite).runs.at(OpKind::kAttention));
 }
 
 TEST_F(ProfilerTest, TheSeedDecidesTheOrder) {

@@ -111,9 +111,10 @@ KernelTable TabulateKernels(OpTimer& timer, KernelTracer& tracer, const ProfileR
     show({i, order.size(), clock.Elapsed(), &one, {}});
     const PreparedOp prepared = timer.Prepare(one);
     if (prepared.op == nullptr) {
-      ++report.outcome.refused[prepared.refusal];
+      report.outcome.Refuse(one, prepared.refusal);
       continue;
     }
+    report.outcome.Accept(one);
     tracer.Start();
     prepared.op->Run(kWatchedCalls);
     for (const KernelSummary& kernel : SummariseKernels(tracer.Stop())) {
