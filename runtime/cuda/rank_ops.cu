@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Of operands, in caches.
+// Of operands of products, in caches.
 constexpr size_t kCaches = 3;
 
 size_t CacheBytes() {
@@ -27,15 +27,27 @@ RankOps::RankOps(const Schedule& schedule, std::span<const Command> commands, in
       made_({.multiprocessors = multiprocessors, .results = [this](size_t bytes) {
                return memory_ + operands_.bytes() + results_.Take(bytes);
              }}) {
-  size_t operands = 0, results = 0;
   for (const Command& command : commands) {
     if (command.kind != CommandKind::kRun) continue;
     for (int i = command.first; i < command.last; ++i) Make(command, i);
   }
-  for (const auto& [key, own] : ops_) {
+  MeasureRings();
+}
+
+void RankOps::MeasureRings() {
+  const size_t cache = CacheBytes();
+  size_t operands = 0, results = 0;
+  for (auto& [key, own] : ops_) {
     if (own.op == nullptr) continue;
-    operands = std::max(operands, Aligned(own.op->operand_bytes()));
-    if (own.kernel.family != KernelFamily::kProduct) continue;
+    const size_t bytes = own.operand_bytes();
+    if (!own.is_product()) {
+      if (bytes == 0) continue;
+      own.begin = own_bytes_;
+      own.operands = MemoryRing((cache / bytes + 1) * bytes);
+      own_bytes_ += own.operands.bytes();
+      continue;
+    }
+    operands = std::max(operands, bytes);
     results = std::max(results, ResultBytes(own.kernel.one.op));
     // Their bits are numbers in every format that is as wide, or wider.
     const DType dtype = own.kernel.one.op.dtype;
@@ -43,7 +55,6 @@ RankOps::RankOps(const Schedule& schedule, std::span<const Command> commands, in
       filled_as_ = dtype;
     }
   }
-  const size_t cache = CacheBytes();
   if (operands > 0) operands_ = MemoryRing(operands + kCaches * cache);
   if (results > 0) results_ = MemoryRing(results + cache);
 }
@@ -85,6 +96,21 @@ void RankOps::Place(std::byte* memory, cudaStream_t stream) {
   memory_ = memory;
   FillRandom(memory, static_cast<int64_t>(operands_.bytes()) / ElementSize(filled_as_), filled_as_,
              1, stream);
+  for (auto& [key, own] : ops_) {
+    if (own.op == nullptr || own.is_product()) continue;
+    const size_t bytes = own.operand_bytes();
+    for (size_t filled = 0; filled < own.operands.bytes(); filled += bytes) {
+      own.op->Fill(OperandsOf(own), stream);
+    }
+  }
+}
+
+// Where the next launch finds them.
+std::byte* RankOps::OperandsOf(OwnOp& own) {
+  const size_t bytes = own.operand_bytes();
+  if (own.is_product()) return memory_ + operands_.Take(bytes);
+  const size_t begin = operands_.bytes() + results_.bytes() + own.begin;
+  return memory_ + begin + own.operands.Take(bytes);
 }
 
 void RankOps::Capture(std::span<const Command> commands, cudaStream_t stream) {
@@ -121,8 +147,7 @@ int RankOps::Launch(const Command& command, cudaStream_t stream) {
       if (own.kernel.family == KernelFamily::kSpin) {
         LaunchSpin(own.kernel.spin, stream);
       } else {
-        const size_t bytes = Aligned(own.op->operand_bytes());
-        own.op->Launch(memory_ + operands_.Take(bytes), stream);
+        own.op->Launch(OperandsOf(own), stream);
       }
       ++launches;
     }

@@ -18,9 +18,11 @@
 
 namespace stagecraft {
 
-// Operands are random numbers in memory that goes round, at least three caches of it: ops find
-// their own no more in a cache than they would behind one another. What products make goes to
-// memory of its own, which none reads: numbers neither grow nor vanish from step to step.
+// Operands are random numbers in memory that goes round, so that ops do not find them in a cache:
+// three caches of it for products together, and one for each other op, whose turns lie between
+// those of all others. They stay random and finite from step to step: nobody writes what products
+// read, and what they make goes where nobody reads; memory of any other op is its own, in which
+// each number keeps its format and only outputs, and Adam's states, are written.
 class RankOps {
  public:
   // Ops of the commands that run some, for the current device; kernels are chosen for so many
@@ -28,7 +30,7 @@ class RankOps {
   // libraries cannot run. The schedule outlives it.
   RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors);
 
-  size_t needed_bytes() const { return operands_.bytes() + results_.bytes(); }
+  size_t needed_bytes() const { return operands_.bytes() + results_.bytes() + own_bytes_; }
   // Memory of so many bytes, which is filled.
   void Place(std::byte* memory, cudaStream_t stream);
   // Once placed: from now on the ops of a command are launched at once, as a graph.
@@ -43,6 +45,12 @@ class RankOps {
   struct OwnOp {
     OpKernel kernel;
     std::unique_ptr<DeviceOp> op;  // none: spins, or does nothing
+    // Of one that is no product: places of its operands, from `begin` on.
+    size_t begin = 0;
+    MemoryRing operands{0};
+
+    bool is_product() const { return kernel.family == KernelFamily::kProduct; }
+    size_t operand_bytes() const { return Aligned(op->operand_bytes()); }
   };
   using OpKey = std::tuple<OpId, bool, bool>;                  // op, forward, gradient of weights
   using RunKey = std::tuple<BlockId, int32_t, int32_t, bool>;  // block, its ops, forward
@@ -51,12 +59,15 @@ class RankOps {
   OpKey KeyOf(const Command& command, int index) const;
   RunKey KeyOf(const Command& command) const;
   void Make(const Command& command, int index);
+  void MeasureRings();
+  std::byte* OperandsOf(OwnOp& own);
   int Launch(const Command& command, cudaStream_t stream);
 
   const Schedule& schedule_;
-  MemoryRing operands_{0}, results_{0};
+  MemoryRing operands_{0}, results_{0};  // of products
+  size_t own_bytes_ = 0;                 // of all other ops
   std::byte* memory_ = nullptr;
-  DType filled_as_ = DType::kBf16;  // of operands
+  DType filled_as_ = DType::kBf16;  // of products' operands
   DeviceOps made_;
   std::map<OpKey, OwnOp> ops_;
   std::map<RunKey, Graph> graphs_;

@@ -1,18 +1,18 @@
 // cuBLASLt: products as durations; small ones are calculated.
 #include <cublasLt.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
 
-#include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "runtime/cuda/stand_in/kernels.h"
 #include "runtime/cuda/stand_in/library_functions.h"
+#include "runtime/cuda/stand_in/numbers.h"
 #include "runtime/cuda/stand_in/runtime_call.h"
 
 using stagecraft::stand_in::LibraryFunction;
-using stagecraft::stand_in::Range;
+using stagecraft::stand_in::LookAt;
+using stagecraft::stand_in::Numbers;
+using stagecraft::stand_in::TimeToCalculate;
 using stagecraft::stand_in::Work;
 
 struct cublasLtContext {};
@@ -20,7 +20,6 @@ struct cublasLtContext {};
 namespace {
 
 constexpr int64_t kMostCalculated = int64_t{1} << 22;  // multiplications
-constexpr int64_t kMostLookedAt = 4096;                // numbers of an operand
 
 // In the headers' opaque words.
 struct Layout {
@@ -39,63 +38,21 @@ Value& In(Opaque* opaque) {
   return *reinterpret_cast<Value*>(opaque);
 }
 
-size_t SizeOf(cudaDataType type) {
-  if (type == CUDA_R_32F) return sizeof(float);
-  return type == CUDA_R_8F_E4M3 ? 1 : 2;
-}
-
-float NumberAt(const void* numbers, int64_t i, cudaDataType type) {
-  switch (type) {
-    case CUDA_R_32F:
-      return static_cast<const float*>(numbers)[i];
-    case CUDA_R_16F:
-      return static_cast<const __half*>(numbers)[i];
-    case CUDA_R_8F_E4M3:
-      return static_cast<float>(static_cast<const __nv_fp8_e4m3*>(numbers)[i]);
-    default:
-      return static_cast<const __nv_bfloat16*>(numbers)[i];
-  }
-}
-
-void SetNumber(void* numbers, int64_t i, cudaDataType type, float value) {
-  if (type == CUDA_R_32F)
-    static_cast<float*>(numbers)[i] = value;
-  else if (type == CUDA_R_16F)
-    static_cast<__half*>(numbers)[i] = __half(value);
-  else
-    static_cast<__nv_bfloat16*>(numbers)[i] = __nv_bfloat16(value);
-}
-
-int64_t CountOf(const Layout& layout) { return layout.rows * layout.columns * layout.batch; }
-Range RangeOf(const void* numbers, const Layout& layout) {
-  return {static_cast<const std::byte*>(numbers),
-          static_cast<size_t>(CountOf(layout)) * SizeOf(layout.type)};
-}
-
-// Some numbers of an operand, from all of it.
-void LookAt(const void* numbers, const Layout& layout) {
-  stagecraft::OperandCount& seen = Gpu::Get().operands;
-  const int64_t step = std::max<int64_t>(1, CountOf(layout) / kMostLookedAt);
-  for (int64_t i = 0; i < CountOf(layout); i += step) {
-    ++seen.numbers;
-    if (!std::isfinite(NumberAt(numbers, i, layout.type))) ++seen.not_finite;
-  }
-}
-
 // One operand or result, as mathematics has it.
 struct Matrix {
-  const void* numbers;
   Layout layout;
+  Numbers numbers;
   bool is_transposed = false;
 
+  Matrix(const void* memory, const Layout& own, bool transposed)
+      : layout(own),
+        numbers{const_cast<void*>(memory), own.rows * own.columns * own.batch, own.type},
+        is_transposed(transposed) {}
   int64_t rows() const { return is_transposed ? layout.columns : layout.rows; }
   int64_t columns() const { return is_transposed ? layout.rows : layout.columns; }
   int64_t Index(int64_t batch, int64_t row, int64_t column) const {
     if (is_transposed) std::swap(row, column);
     return batch * layout.batch_stride + column * layout.stride + row;
-  }
-  float At(int64_t batch, int64_t row, int64_t column) const {
-    return NumberAt(numbers, Index(batch, row, column), layout.type);
   }
 };
 
@@ -104,10 +61,10 @@ void Multiply(const Matrix& a, const Matrix& b, const Matrix& result, float scal
     for (int64_t row = 0; row < result.rows(); ++row) {
       for (int64_t column = 0; column < result.columns(); ++column) {
         float sum = 0;
-        for (int64_t k = 0; k < a.columns(); ++k)
-          sum += a.At(batch, row, k) * b.At(batch, k, column);
-        SetNumber(const_cast<void*>(result.numbers), result.Index(batch, row, column),
-                  result.layout.type, sum * scale);
+        for (int64_t k = 0; k < a.columns(); ++k) {
+          sum += a.numbers.At(a.Index(batch, row, k)) * b.numbers.At(b.Index(batch, k, column));
+        }
+        result.numbers.Set(result.Index(batch, row, column), sum * scale);
       }
     }
   }
@@ -240,9 +197,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t described, 
   ENTER_CUBLAS();
   Gpu& gpu = Gpu::Get();
   const Product product = In<Product>(described);
-  const Matrix left{a, In<Layout>(a_layout), product.transposes[0] == CUBLAS_OP_T};
-  const Matrix right{b, In<Layout>(b_layout), product.transposes[1] == CUBLAS_OP_T};
-  const Matrix result{d, In<Layout>(d_layout)};
+  const Matrix left(a, In<Layout>(a_layout), product.transposes[0] == CUBLAS_OP_T);
+  const Matrix right(b, In<Layout>(b_layout), product.transposes[1] == CUBLAS_OP_T);
+  const Matrix result(d, In<Layout>(d_layout), false);
   if (left.columns() != right.rows() || left.rows() != result.rows() ||
       right.columns() != result.columns()) {
     return CUBLAS_STATUS_INVALID_VALUE;
@@ -250,16 +207,18 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t described, 
   const int64_t multiplications =
       result.layout.batch * result.rows() * result.columns() * left.columns();
   const auto own = static_cast<int>(gpu.MultiprocessorsOf(StreamOf(stream)).size());
-  Work work{.name = "a product",
-            .duration = stagecraft::stand_in::TimeToCalculate(
-                2.0 * static_cast<double>(multiplications), own, gpu.board.multiprocessors()),
-            .touched = {RangeOf(a, left.layout),
-                        RangeOf(b, right.layout),
-                        RangeOf(d, result.layout),
-                        {static_cast<const std::byte*>(workspace), workspace_bytes}}};
+  const int all = gpu.board.multiprocessors();
+  Work work{
+      .name = "a product",
+      .duration = TimeToCalculate(2.0 * static_cast<double>(multiplications), own, all,
+                                  product.multiprocessors > 0 ? product.multiprocessors : all),
+      .touched = {left.numbers.range(),
+                  right.numbers.range(),
+                  result.numbers.range(),
+                  {static_cast<const std::byte*>(workspace), workspace_bytes}}};
   work.effect = [=] {
-    LookAt(left.numbers, left.layout);
-    LookAt(right.numbers, right.layout);
+    LookAt(left.numbers);
+    LookAt(right.numbers);
     if (multiplications > kMostCalculated) return;
     float scale = 1;
     for (const float* one : product.scales) scale *= one == nullptr ? 1 : *one;

@@ -1,18 +1,20 @@
 // cuDNN's backend interface: attention as a duration, and random numbers in what it writes.
-#include <cuda_bf16.h>
 #include <cudnn.h>
 
 #include <cstring>
 #include <map>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/stand_in/kernels.h"
 #include "runtime/cuda/stand_in/library_functions.h"
+#include "runtime/cuda/stand_in/numbers.h"
 #include "runtime/cuda/stand_in/runtime_call.h"
 
 using stagecraft::stand_in::LibraryFunction;
-using stagecraft::stand_in::Range;
+using stagecraft::stand_in::Numbers;
 using stagecraft::stand_in::Work;
 
 struct cudnnContext {
@@ -22,20 +24,25 @@ struct cudnnContext {
 
 namespace {
 
-// A descriptor is what it was told, an attribute at a time, and what its makers told others.
+// A descriptor is what it was told, an attribute at a time; it keeps the others that it was told
+// of. The program's handles point to pointers to it.
+struct Described;
+using DescribedPointer = std::shared_ptr<Described>;
 struct Described {
   cudnnBackendDescriptorType_t type;
   bool is_final = false;
   std::map<cudnnBackendAttributeName_t, std::vector<int64_t>> numbers = {};
   std::map<cudnnBackendAttributeName_t, std::vector<void*>> pointers = {};
+  std::map<cudnnBackendAttributeName_t, std::vector<DescribedPointer>> others = {};
 
-  const Described& at(cudnnBackendAttributeName_t name, size_t index = 0) const {
-    return *static_cast<const Described*>(pointers.at(name)[index]);
-  }
+  const Described& at(cudnnBackendAttributeName_t name) const { return *others.at(name)[0]; }
   int64_t number(cudnnBackendAttributeName_t name) const { return numbers.at(name)[0]; }
 };
 
-Described& Of(cudnnBackendDescriptor_t descriptor) { return *static_cast<Described*>(descriptor); }
+DescribedPointer& PointerOf(cudnnBackendDescriptor_t descriptor) {
+  return *static_cast<DescribedPointer*>(descriptor);
+}
+Described& Of(cudnnBackendDescriptor_t descriptor) { return *PointerOf(descriptor); }
 
 size_t SizeOf(cudnnBackendAttributeType_t type) {
   switch (type) {
@@ -52,16 +59,22 @@ size_t SizeOf(cudnnBackendAttributeType_t type) {
 }
 
 bool IsPointer(cudnnBackendAttributeType_t type) {
-  return type == CUDNN_TYPE_VOID_PTR || type == CUDNN_TYPE_HANDLE ||
-         type == CUDNN_TYPE_BACKEND_DESCRIPTOR;
+  return type == CUDNN_TYPE_VOID_PTR || type == CUDNN_TYPE_HANDLE;
 }
 
 bool Is(const Described& tensor, cudnnBackendAttributeName_t claim) {
   return tensor.number(claim) != 0;
 }
 
-size_t ElementBytes(const Described& tensor) {
-  return tensor.number(CUDNN_ATTR_TENSOR_DATA_TYPE) == CUDNN_DATA_FLOAT ? sizeof(float) : 2;
+cudaDataType TypeOf(const Described& tensor) {
+  switch (tensor.number(CUDNN_ATTR_TENSOR_DATA_TYPE)) {
+    case CUDNN_DATA_FLOAT:
+      return CUDA_R_32F;
+    case CUDNN_DATA_HALF:
+      return CUDA_R_16F;
+    default:
+      return CUDA_R_16BF;
+  }
 }
 
 int64_t CountOf(const Described& tensor) {
@@ -85,10 +98,10 @@ Operands OperandsOf(const Described& operation) {
       CUDNN_ATTR_OPERATION_POINTWISE_YDESC, CUDNN_ATTR_OPERATION_RESHAPE_YDESC};
   Operands operands;
   for (const auto name : kInputs) {
-    if (operation.pointers.contains(name)) operands.inputs.push_back(&operation.at(name));
+    if (operation.others.contains(name)) operands.inputs.push_back(&operation.at(name));
   }
   for (const auto name : kOutputs) {
-    if (operation.pointers.contains(name)) operands.output = &operation.at(name);
+    if (operation.others.contains(name)) operands.output = &operation.at(name);
   }
   return operands;
 }
@@ -100,17 +113,43 @@ double FlopsOf(const Described& operation) {
   return 2.0 * static_cast<double>(CountOf(*operands.output) * depth);
 }
 
-// Numbers such as attention leaves: rows' logarithms of sums in 32 bits, shares of values.
-void WriteAnything(std::byte* memory, int64_t count, size_t element) {
+// Such as attention leaves: rows' logarithms of sums in 32 bits, shares of values.
+void WriteAnything(const Numbers& output) {
+  constexpr float kMostLogarithm = 8;
   uint32_t state = 1;
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < output.count; ++i) {
     state = state * 1664525u + 1013904223u;
     const float number = static_cast<float>(state >> 8) * 0x1.0p-24f;
-    if (element == sizeof(float))
-      reinterpret_cast<float*>(memory)[i] = 8 * number;
-    else
-      reinterpret_cast<__nv_bfloat16*>(memory)[i] = __nv_bfloat16(number - 0.5f);
+    output.Set(i, output.type == CUDA_R_32F ? kMostLogarithm * number : number - 0.5f);
   }
+}
+
+// A graph with the memory of its tensors.
+struct Bound {
+  std::vector<Numbers> read, written;
+  double flops = 0;
+};
+Bound Bind(const Described& graph, const Described& pack) {
+  const std::vector<int64_t>& uids = pack.numbers.at(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
+  std::map<int64_t, void*> given;
+  for (size_t i = 0; i < uids.size(); ++i) {
+    given[uids[i]] = pack.pointers.at(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS)[i];
+  }
+  const auto add = [&](const Described& tensor, std::vector<Numbers>& to) {
+    if (Is(tensor, CUDNN_ATTR_TENSOR_IS_VIRTUAL)) return;
+    const auto place = given.find(tensor.number(CUDNN_ATTR_TENSOR_UNIQUE_ID));
+    if (place == given.end()) BreakContract("attention is not given one of its tensors");
+    if (Is(tensor, CUDNN_ATTR_TENSOR_IS_BY_VALUE)) return;
+    to.push_back({place->second, CountOf(tensor), TypeOf(tensor)});
+  };
+  Bound bound;
+  for (const DescribedPointer& operation : graph.others.at(CUDNN_ATTR_OPERATIONGRAPH_OPS)) {
+    const Operands operands = OperandsOf(*operation);
+    for (const Described* input : operands.inputs) add(*input, bound.read);
+    add(*operands.output, bound.written);
+    bound.flops += FlopsOf(*operation);
+  }
+  return bound;
 }
 
 }  // namespace
@@ -144,11 +183,11 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
 cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type,
                                            cudnnBackendDescriptor_t* made) {
   ENTER_CUDNN();
-  *made = new Described{.type = type};
+  *made = new DescribedPointer(std::make_shared<Described>(Described{.type = type}));
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor) {
-  delete static_cast<Described*>(descriptor);
+  delete &PointerOf(descriptor);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
@@ -164,6 +203,8 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
     std::memcpy(&number, from, SizeOf(type));
     if (IsPointer(type))
       own.pointers[name].push_back(reinterpret_cast<void*>(number));
+    else if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR)
+      own.others[name].push_back(PointerOf(reinterpret_cast<void*>(number)));
     else
       own.numbers[name].push_back(number);
   }
@@ -175,7 +216,7 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-// One engine, which needs no workspace.
+// One engine, which needs no workspace; for a part of a device cuDNN 9.19 knows none.
 cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor,
                                        cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t, int64_t wanted, int64_t* count,
@@ -183,14 +224,19 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor,
   ENTER_CUDNN();
   const Described& own = Of(descriptor);
   if (!own.is_final) return CUDNN_STATUS_BAD_PARAM;
-  *count = std::min<int64_t>(wanted, 1);
+  const auto target = own.numbers.find(CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET);
+  const bool is_of_part =
+      target != own.numbers.end() && target->second[0] != Gpu::Get().board.multiprocessors();
+  *count = is_of_part ? 0 : std::min<int64_t>(wanted, 1);
+  if (*count == 0) return CUDNN_STATUS_SUCCESS;
   if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) {
     *static_cast<int64_t*>(values) = 0;
     return CUDNN_STATUS_SUCCESS;
   }
   if (name != CUDNN_ATTR_ENGINEHEUR_RESULTS) return CUDNN_STATUS_NOT_SUPPORTED;
   Described& engine = Of(*static_cast<void**>(values));
-  engine.pointers = own.pointers;
+  engine.others = own.others;
+  engine.numbers = own.numbers;
   engine.is_final = true;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -199,49 +245,22 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
                                   cudnnBackendDescriptor_t pack) {
   ENTER_CUDNN();
   Gpu& gpu = Gpu::Get();
-  const Described& graph = Of(plan)
-                               .at(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
-                               .at(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
-  const std::vector<int64_t>& uids = Of(pack).numbers.at(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
-  std::map<int64_t, std::byte*> given;
-  for (size_t i = 0; i < uids.size(); ++i) {
-    given[uids[i]] =
-        static_cast<std::byte*>(Of(pack).pointers.at(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS)[i]);
-  }
-  struct Written {
-    std::byte* memory;
-    int64_t count;
-    size_t element;
-  };
-  std::vector<Written> written;
-  std::vector<Range> touched;
-  double flops = 0;
-  const auto place_of = [&](const Described& tensor) -> std::byte* {
-    if (Is(tensor, CUDNN_ATTR_TENSOR_IS_VIRTUAL)) return nullptr;
-    const auto place = given.find(tensor.number(CUDNN_ATTR_TENSOR_UNIQUE_ID));
-    if (place == given.end()) BreakContract("attention is not given one of its tensors");
-    if (Is(tensor, CUDNN_ATTR_TENSOR_IS_BY_VALUE)) return nullptr;
-    touched.push_back({place->second, static_cast<size_t>(CountOf(tensor)) * ElementBytes(tensor)});
-    return place->second;
-  };
-  for (const void* one : graph.pointers.at(CUDNN_ATTR_OPERATIONGRAPH_OPS)) {
-    const auto& operation = *static_cast<const Described*>(one);
-    const Operands operands = OperandsOf(operation);
-    for (const Described* input : operands.inputs) place_of(*input);
-    if (std::byte* const to = place_of(*operands.output); to != nullptr) {
-      written.push_back({to, CountOf(*operands.output), ElementBytes(*operands.output)});
-    }
-    flops += FlopsOf(operation);
-  }
+  const Described& engine = Of(plan).at(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
+  const Bound bound = Bind(engine.at(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH), Of(pack));
   const auto own = static_cast<int>(gpu.MultiprocessorsOf(handle->stream).size());
-  gpu.Give(handle->stream, {.name = "attention",
-                            .duration = stagecraft::stand_in::TimeToCalculate(
-                                flops, own, gpu.board.multiprocessors()),
-                            .touched = std::move(touched),
-                            .effect = [written] {
-                              for (const Written& one : written)
-                                WriteAnything(one.memory, one.count, one.element);
-                            }});
+  const int all = gpu.board.multiprocessors();
+  const auto target = engine.numbers.find(CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET);
+  const int chosen_for = target == engine.numbers.end() ? all : static_cast<int>(target->second[0]);
+  Work work{.name = "attention",
+            .duration = stagecraft::stand_in::TimeToCalculate(bound.flops, own, all, chosen_for)};
+  for (const std::vector<Numbers>* tensors : {&bound.read, &bound.written}) {
+    for (const Numbers& tensor : *tensors) work.touched.push_back(tensor.range());
+  }
+  work.effect = [bound] {
+    for (const Numbers& operand : bound.read) stagecraft::stand_in::LookAt(operand);
+    for (const Numbers& output : bound.written) WriteAnything(output);
+  };
+  gpu.Give(handle->stream, std::move(work));
   return CUDNN_STATUS_SUCCESS;
 }
 

@@ -210,9 +210,10 @@ Nanoseconds TimeToMove(double bytes, int multiprocessors, int of_board) {
          static_cast<Nanoseconds>(bytes / kBytesPerNanosecond * of_board / multiprocessors);
 }
 
-Nanoseconds TimeToCalculate(double flops, int multiprocessors, int of_board) {
+Nanoseconds TimeToCalculate(double flops, int multiprocessors, int of_board, int chosen_for) {
+  const int turns = (chosen_for + multiprocessors - 1) / multiprocessors;
   return kKernelStart +
-         static_cast<Nanoseconds>(flops / kFlopsPerNanosecond * of_board / multiprocessors);
+         static_cast<Nanoseconds>(flops / kFlopsPerNanosecond * of_board / chosen_for * turns);
 }
 
 const KernelModel* FindKernel(std::string_view name) {

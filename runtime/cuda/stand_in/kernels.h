@@ -16,12 +16,14 @@ struct Launch {
 };
 
 // Rates of the board that is played; a part has its multiprocessors' share of them. Nothing else
-// is modelled: a kernel's time is its start and what it moves, or calculates.
+// is modelled: a kernel's time is its start and what it moves, or calculates. What libraries
+// calculate is shared out to as many multiprocessors as the kernel was chosen for, which take
+// turns where there are fewer.
 constexpr Nanoseconds kKernelStart = 2'000;
 constexpr double kBytesPerNanosecond = 3000;  // of all multiprocessors together
 constexpr double kFlopsPerNanosecond = 700e3;
 Nanoseconds TimeToMove(double bytes, int multiprocessors, int of_board);
-Nanoseconds TimeToCalculate(double flops, int multiprocessors, int of_board);
+Nanoseconds TimeToCalculate(double flops, int multiprocessors, int of_board, int chosen_for);
 
 struct KernelModel {
   std::string_view name;  // "Sum", "RunRows<Softmax>"

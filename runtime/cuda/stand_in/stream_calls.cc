@@ -23,6 +23,25 @@ cudaError_t WaitFor(cudaStream_t stream) {
   return cudaSuccess;
 }
 
+// Works that only take time, as one.
+std::vector<WorkPointer> Merge(const std::vector<WorkPointer>& works) {
+  std::vector<WorkPointer> merged;
+  bool was_plain = false;
+  for (const WorkPointer& work : works) {
+    const bool is_plain =
+        !work->effect && work->touched.empty() && work->gate == nullptr && work->records == nullptr;
+    if (is_plain && was_plain) {
+      Work both = *merged.back();
+      both.duration += work->duration;
+      merged.back() = std::make_shared<const Work>(std::move(both));
+    } else {
+      merged.push_back(work);
+    }
+    was_plain = is_plain;
+  }
+  return merged;
+}
+
 void Record(cudaEvent_t event, cudaStream_t stream) {
   event->recorded = Gpu::Get().Give(stream, {.name = kEvent});
 }
@@ -224,7 +243,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                  unsigned long long) {
   ENTER(cudaErrorMemoryAllocation);
-  *executable = Gpu::Get().executables.Make({.works = Gpu::Get().graphs.Get(graph, kGraph).works});
+  *executable =
+      Gpu::Get().executables.Make({.works = Merge(Gpu::Get().graphs.Get(graph, kGraph).works)});
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {

@@ -1,0 +1,26 @@
+// Numbers of any format in memory.
+#pragma once
+
+#include <library_types.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/cuda/stand_in/virtual_time.h"
+
+namespace stagecraft::stand_in {
+
+struct Numbers {
+  void* memory = nullptr;
+  int64_t count = 0;
+  cudaDataType type = CUDA_R_16BF;
+
+  Range range() const;
+  float At(int64_t i) const;
+  void Set(int64_t i, float value) const;
+};
+
+// Counts what is not finite among some of an operand's numbers, from all of it.
+void LookAt(const Numbers& operand);
+
+}  // namespace stagecraft::stand_in
