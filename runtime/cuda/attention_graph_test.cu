@@ -55,6 +55,7 @@ TEST_F(AttentionGraphTest, FusedEnginesKnowBothDirectionsMasksAndGroupedHeads) {
           CudnnGraph graph(library_);
           BuildAttention(op, graph);
           EXPECT_FALSE(graph.FindEngines(hopper_).empty()) << Describe(op);
+          EXPECT_FALSE(graph.FindEngines(hopper_, 64).empty()) << Describe(op);
         }
       }
     }

@@ -12,17 +12,17 @@ namespace stagecraft {
 namespace {
 
 // The device that the library's handle is of.
-Descriptor DeviceOf(Cudnn& library) {
+Descriptor DeviceOf(Cudnn& library, cudaStream_t stream) {
   Descriptor device(library, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
-  device.Set(CUDNN_ATTR_DEVICEPROP_HANDLE, CUDNN_TYPE_HANDLE, library.handle()).Finalize();
+  device.Set(CUDNN_ATTR_DEVICEPROP_HANDLE, CUDNN_TYPE_HANDLE, library.HandleFor(stream)).Finalize();
   return device;
 }
 
 class AttentionOp final : public DeviceOp {
  public:
-  AttentionOp(const Op& op, std::shared_ptr<Cudnn> library)
+  AttentionOp(const Op& op, std::shared_ptr<Cudnn> library, const AttentionOptions& options)
       : op_(op), graph_(std::move(library)), arguments_(BuildAttention(op, graph_)) {
-    plan_ = graph_.MakePlan(DeviceOf(graph_.cudnn()));
+    plan_ = graph_.MakePlan(DeviceOf(graph_.cudnn(), options.stream), options.multiprocessors);
     if (!plan_) throw Unsupported("cuDNN has no fused attention of some shapes");
     const int64_t workspace = WorkspaceOf(graph_.cudnn(), *plan_);
     if (workspace > 0) workspace_ = DeviceMemory(static_cast<size_t>(workspace));
@@ -58,9 +58,7 @@ class AttentionOp final : public DeviceOp {
                   static_cast<int64_t>(pointers.size()), pointers.data())
         .Set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace)
         .Finalize();
-    cudnn.Check(cudnn.SetStream(cudnn.handle(), stream), "cudnnSetStream");
-    cudnn.Check(cudnn.BackendExecute(cudnn.handle(), plan_->get(), given.get()),
-                "cudnnBackendExecute");
+    cudnn.Execute(plan_->get(), given.get(), stream);
   }
 
  private:
@@ -91,11 +89,12 @@ std::string VersionOf(const Cudnn& library) {
          "." + std::to_string(version % 100);
 }
 
-std::unique_ptr<DeviceOp> MakeAttentionOp(const ProfileCase& one, std::shared_ptr<Cudnn> library) {
+std::unique_ptr<DeviceOp> MakeAttentionOp(const ProfileCase& one, std::shared_ptr<Cudnn> library,
+                                          const AttentionOptions& options) {
   if (one.op.dtype != DType::kBf16 && one.op.dtype != DType::kFp16) {
     throw Unsupported(std::string("no fused attention of ") + Name(one.op.dtype));
   }
-  return std::make_unique<AttentionOp>(one.op, std::move(library));
+  return std::make_unique<AttentionOp>(one.op, std::move(library), options);
 }
 
 }  // namespace stagecraft

@@ -2,26 +2,19 @@
 
 #include "costmodel/check.h"
 #include "runtime/cuda/board_parts.h"
+#include "runtime/cuda/driver_function.h"
 #include "runtime/cuda/use_device.h"
 
 namespace stagecraft {
 namespace {
 
-// A function of the driver, which the program does not link, as this toolkit's header has it.
 template <typename Function>
 Function* Driver(const char* name, const std::string& place) {
-  void* address = nullptr;
-  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-  const cudaError_t status =
-      cudaGetDriverEntryPointByVersion(name, &address, CUDART_VERSION, cudaEnableDefault, &found);
-  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess || address == nullptr) {
-    cudaGetLastError();
-    throw InputError(place +
-                     ": got parts of a board, want a driver of this CUDA or later: this "
-                     "one has no " +
-                     name);
-  }
-  return reinterpret_cast<Function*>(address);
+  if (auto* const function = FindDriverFunction<Function>(name)) return function;
+  throw InputError(place +
+                   ": got parts of a board, want a driver of this CUDA or later: this "
+                   "one has no " +
+                   name);
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ void CudnnGraph::Reshape(Tensor from, Tensor to) {
   operations_.push_back(std::move(operation));
 }
 
-std::vector<Descriptor> CudnnGraph::FindEngines(const Descriptor& device) {
+std::vector<Descriptor> CudnnGraph::FindEngines(const Descriptor& device, int multiprocessors) {
   std::vector<void*> operations;
   for (const Descriptor& operation : operations_) operations.push_back(operation.get());
   graph_ = Make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -94,10 +94,22 @@ std::vector<Descriptor> CudnnGraph::FindEngines(const Descriptor& device) {
       ->SetArray(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                  static_cast<int64_t>(operations.size()), operations.data())
       .Finalize();
+  if (multiprocessors > 0) {
+    std::vector<Descriptor> engines = AskHeuristic(device, multiprocessors);
+    if (!engines.empty()) return engines;
+  }
+  return AskHeuristic(device, 0);
+}
+
+std::vector<Descriptor> CudnnGraph::AskHeuristic(const Descriptor& device, int multiprocessors) {
   Descriptor heuristic = Make(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristic.Set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, *graph_)
       .Set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, CUDNN_HEUR_MODE_A)
       .Set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device);
+  if (multiprocessors > 0) {
+    heuristic.Set(CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET, CUDNN_TYPE_INT32,
+                  static_cast<int32_t>(multiprocessors));
+  }
   std::vector<Descriptor> engines;
   if (!heuristic.TryFinalize()) return engines;
   std::vector<void*> raw;
@@ -114,8 +126,8 @@ std::vector<Descriptor> CudnnGraph::FindEngines(const Descriptor& device) {
   return engines;
 }
 
-std::optional<Descriptor> CudnnGraph::MakePlan(const Descriptor& device) {
-  for (const Descriptor& engine : FindEngines(device)) {
+std::optional<Descriptor> CudnnGraph::MakePlan(const Descriptor& device, int multiprocessors) {
+  for (const Descriptor& engine : FindEngines(device, multiprocessors)) {
     Descriptor plan = Make(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
     plan.Set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engine)
         .Set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device);

@@ -49,11 +49,12 @@ class CudnnGraph {
   // That of the graph; lives as long.
   Cudnn& cudnn() const { return *library_; }
 
-  // Engines and their settings for a device, the heuristic's first choice first;
-  // empty where none knows the graph.
-  std::vector<Descriptor> FindEngines(const Descriptor& device);
+  // Engines and their settings for so many multiprocessors of a device, 0: all, the heuristic's
+  // first choice first; those of the whole device where it has none for fewer, as cuDNN 9.19 has
+  // none for attention. Empty where none knows the graph.
+  std::vector<Descriptor> FindEngines(const Descriptor& device, int multiprocessors = 0);
   // The first of them that compiles; nothing where none does.
-  std::optional<Descriptor> MakePlan(const Descriptor& device);
+  std::optional<Descriptor> MakePlan(const Descriptor& device, int multiprocessors = 0);
 
  private:
   struct OneTensor {
@@ -61,6 +62,7 @@ class CudnnGraph {
     Descriptor descriptor;
   };
 
+  std::vector<Descriptor> AskHeuristic(const Descriptor& device, int multiprocessors);
   Descriptor Make(cudnnBackendDescriptorType_t type) const { return Descriptor(*library_, type); }
   const Descriptor& of(Tensor tensor) const { return tensors_[tensor].descriptor; }
 

@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/device_op.h"
 #include "runtime/cuda/shared_library.h"
+#include "runtime/cuda/stream_context.h"
 
 namespace stagecraft {
 
@@ -38,10 +41,26 @@ class Cudnn {
   Cudnn(const Cudnn&) = delete;
   Cudnn& operator=(const Cudnn&) = delete;
 
-  // Of the current device, made at the first call.
-  cudnnHandle_t handle() {
-    if (handle_ == nullptr) Check(Create(&handle_), "cudnnCreate");
+  // Of the current device, made at the first call for streams of the same part of it as this one;
+  // nullptr: of the whole device. Made under the stream's own context where the library refuses
+  // streams of another than its handle's.
+  cudnnHandle_t HandleFor(cudaStream_t stream) {
+    if (handle_ != nullptr) return handle_;
+    Check(Create(&handle_), "cudnnCreate");
+    if (SetStream(handle_, stream) != CUDNN_STATUS_BAD_PARAM_STREAM_MISMATCH) return handle_;
+    Destroy(std::exchange(handle_, nullptr));
+    wants_context_ = true;
+    const StreamContext own(stream);
+    Check(Create(&handle_), "cudnnCreate");
     return handle_;
+  }
+  // Queues a plan with its arguments.
+  void Execute(void* plan, void* arguments, cudaStream_t stream) {
+    const cudnnHandle_t handle = HandleFor(stream);
+    std::optional<StreamContext> own;
+    if (wants_context_) own.emplace(stream);
+    Check(SetStream(handle, stream), "cudnnSetStream");
+    Check(BackendExecute(handle, plan, arguments), "cudnnBackendExecute");
   }
 
   // A status refuses one op: others may do.
@@ -52,6 +71,7 @@ class Cudnn {
 
  private:
   cudnnHandle_t handle_ = nullptr;
+  bool wants_context_ = false;  // of the stream's, to be current
 };
 
 #undef STAGECRAFT_CUDNN_FUNCTION

@@ -27,7 +27,7 @@ std::unique_ptr<DeviceOp> DeviceOps::Make(const ProfileCase& one) {
     case OpKind::kGemm:
       return MakeGemmOp(one, cublas_.Get(), products_);
     case OpKind::kAttention:
-      return MakeAttentionOp(one, cudnn_.Get());
+      return MakeAttentionOp(one, cudnn_.Get(), attention_);
     case OpKind::kNorm:
     case OpKind::kSoftmax:
       return MakeRowOp(one);

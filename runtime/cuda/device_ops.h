@@ -38,7 +38,8 @@ class Lazy {
 // after another.
 class DeviceOps {
  public:
-  explicit DeviceOps(const GemmOptions& products = {}) : products_(products) {}
+  explicit DeviceOps(const GemmOptions& products = {}, const AttentionOptions& attention = {})
+      : products_(products), attention_(attention) {}
 
   // Throws Unsupported.
   std::unique_ptr<DeviceOp> Make(const ProfileCase& one);
@@ -47,6 +48,7 @@ class DeviceOps {
 
  private:
   GemmOptions products_;
+  AttentionOptions attention_;
   Lazy<CublasLt, LoadCublasLt> cublas_;
   Lazy<Cudnn, LoadCudnn> cudnn_;
 };

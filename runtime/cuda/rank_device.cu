@@ -74,7 +74,7 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
   const std::vector<Command> commands = CommandsOf(program, rank);
   if (planned != nullptr) allocations_ = PassAllocations(schedule, rank, *planned);
   try {
-    ops_ = std::make_unique<RankOps>(schedule, commands, multiprocessors);
+    ops_ = std::make_unique<RankOps>(schedule, commands, multiprocessors, home_.get());
     Place(schedule, program, planned == nullptr ? Bytes() : planned->states);
     if (uses_graphs_) ops_->Capture(commands, home_.get());
   } catch (const Unsupported& reason) {

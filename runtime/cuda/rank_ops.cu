@@ -22,11 +22,14 @@ size_t CacheBytes() {
 
 }  // namespace
 
-RankOps::RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors)
+RankOps::RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors,
+                 cudaStream_t stream)
     : schedule_(schedule),
-      made_({.multiprocessors = multiprocessors, .results = [this](size_t bytes) {
-               return memory_ + operands_.bytes() + results_.Take(bytes);
-             }}) {
+      made_(
+          {.multiprocessors = multiprocessors,
+           .results =
+               [this](size_t bytes) { return memory_ + operands_.bytes() + results_.Take(bytes); }},
+          {.multiprocessors = multiprocessors, .stream = stream}) {
   for (const Command& command : commands) {
     if (command.kind != CommandKind::kRun) continue;
     for (int i = command.first; i < command.last; ++i) Make(command, i);

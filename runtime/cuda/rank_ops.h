@@ -26,9 +26,10 @@ namespace stagecraft {
 class RankOps {
  public:
   // Ops of the commands that run some, for the current device; kernels are chosen for so many
-  // `multiprocessors` (0: all). Throws InputError that names an op that this device or its
-  // libraries cannot run. The schedule outlives it.
-  RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors);
+  // `multiprocessors` (0: all), on which `stream` runs. Throws InputError that names an op that
+  // this device or its libraries cannot run. The schedule outlives it.
+  RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors,
+          cudaStream_t stream);
 
   size_t needed_bytes() const { return operands_.bytes() + results_.bytes() + own_bytes_; }
   // Memory of so many bytes, which is filled.

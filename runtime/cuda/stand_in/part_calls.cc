@@ -112,6 +112,11 @@ CUresult cuCtxFromGreenCtx(CUcontext* context, CUgreenCtx part) {
   *context = reinterpret_cast<CUcontext>(part);
   return CUDA_SUCCESS;
 }
+CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
+  ENTER_DRIVER();
+  *context = reinterpret_cast<CUcontext>(Gpu::Get().streams.Get(stream, "a stream").part);
+  return CUDA_SUCCESS;
+}
 CUresult cuCtxPushCurrent(CUcontext context) {
   ENTER_DRIVER();
   Gpu::Get().contexts.push_back(reinterpret_cast<CUgreenCtx>(context));
@@ -134,15 +139,11 @@ namespace {
 const struct {
   std::string_view name;
   void* address;
-} kFunctions[] = {FUNCTION(cuDeviceGetDevResource),
-                  FUNCTION(cuDevSmResourceSplitByCount),
-                  FUNCTION(cuDevResourceGenerateDesc),
-                  FUNCTION(cuGreenCtxCreate),
-                  FUNCTION(cuGreenCtxDestroy),
-                  FUNCTION(cuGreenCtxStreamCreate),
-                  FUNCTION(cuCtxFromGreenCtx),
-                  FUNCTION(cuCtxPushCurrent),
-                  FUNCTION(cuCtxPopCurrent)};
+} kFunctions[] = {FUNCTION(cuDeviceGetDevResource),    FUNCTION(cuDevSmResourceSplitByCount),
+                  FUNCTION(cuDevResourceGenerateDesc), FUNCTION(cuGreenCtxCreate),
+                  FUNCTION(cuGreenCtxDestroy),         FUNCTION(cuGreenCtxStreamCreate),
+                  FUNCTION(cuCtxFromGreenCtx),         FUNCTION(cuStreamGetCtx),
+                  FUNCTION(cuCtxPushCurrent),          FUNCTION(cuCtxPopCurrent)};
 
 }  // namespace
 

@@ -1,0 +1,23 @@
+// Functions of the driver, which the program does not link.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+namespace stagecraft {
+
+// As this toolkit's header has it; nullptr where the driver has none of the name.
+template <typename Function>
+Function* FindDriverFunction(const char* name) {
+  void* address = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion(name, &address, CUDART_VERSION, cudaEnableDefault, &found);
+  if (status == cudaSuccess && found == cudaDriverEntryPointSuccess) {
+    return reinterpret_cast<Function*>(address);
+  }
+  cudaGetLastError();
+  return nullptr;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,61 @@
+// Attention on parts of a board, whatever cuDNN makes of their contexts.
+#include <gtest/gtest.h>
+
+#include "costmodel/op.h"
+#include "costmodel/units.h"
+#include "runtime/cuda/cuda_run.h"
+#include "runtime/cuda/stand_in/board.h"
+#include "sim/schedule.h"
+#include "sim/timeline.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr int kHalf = 64;
+
+// Two ranks, each with one attention.
+Schedule TwoAttentions() {
+  Schedule::Builder builder;
+  const OpId op =
+      builder.AddOp(Op::Attention(DType::kBf16, Direction::kForward, 64, 1024, 1024, 64, false));
+  const BlockId block = builder.AddBlock({&op, 1});
+  for (int32_t rank = 0; rank < 2; ++rank) {
+    builder.AddRank({.device = rank, .stage = static_cast<int16_t>(rank), .replica = 0});
+    const Lane lane = builder.AddLane({rank, LaneKind::kCompute});
+    builder.Add({&lane, 1}, {}, block, {.rank = rank, .chunk = 0, .micro_batch = 0});
+  }
+  return builder.Build();
+}
+
+// Of the first rank's attention, on a board such that each has so many multiprocessors of 132.
+Duration Measure(const StandInBoard& board, int multiprocessors) {
+  UseStandIn(board);
+  const Schedule schedule = TwoAttentions();
+  const CudaPlace place{.board = 0, .multiprocessors = multiprocessors};
+  const CudaRunResult result = RunOnCuda(
+      {.schedule = &schedule, .places = {place, place}, .process = {}, .steps = {{1}, {1}}});
+  const Timeline& timeline = result.measured.timeline;
+  return timeline.end(0) - timeline.start(0);
+}
+
+StandInBoard Board(bool compares_contexts) {
+  StandInBoard board;
+  board.has_data = false;
+  board.cudnn_compares_contexts = compares_contexts;
+  return board;
+}
+
+TEST(AttentionOnPartsTest, RunsWhereCudnnRefusesStreamsOfAnotherContext) {
+  EXPECT_EQ(Measure(Board(true), kHalf), Measure(Board(false), kHalf));
+  EXPECT_TRUE(StandInLeaks().empty());
+}
+
+// Whose blocks take turns there.
+TEST(AttentionOnPartsTest, IsAKernelForTheWholeBoardWhereCudnnKnowsNoneForAPart) {
+  const double half = Measure(Board(false), kHalf).seconds();
+  const double quarter = Measure(Board(false), kHalf / 2).seconds();
+  EXPECT_NEAR(quarter / half, 5.0 / 3, 0.05);
+}
+
+}  // namespace
+}  // namespace stagecraft

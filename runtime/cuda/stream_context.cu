@@ -1,0 +1,24 @@
+#include "runtime/cuda/device_op.h"
+#include "runtime/cuda/driver_function.h"
+#include "runtime/cuda/stream_context.h"
+
+namespace stagecraft {
+
+StreamContext::StreamContext(cudaStream_t stream) {
+  auto* const find = FindDriverFunction<decltype(::cuStreamGetCtx)>("cuStreamGetCtx");
+  auto* const push = FindDriverFunction<decltype(::cuCtxPushCurrent)>("cuCtxPushCurrent");
+  auto* const pop = FindDriverFunction<decltype(::cuCtxPopCurrent)>("cuCtxPopCurrent");
+  CUcontext context = nullptr;
+  if (find == nullptr || push == nullptr || pop == nullptr ||
+      find(stream, &context) != CUDA_SUCCESS || push(context) != CUDA_SUCCESS) {
+    throw Unsupported("the driver does not tell the context of a stream");
+  }
+  pop_ = pop;
+}
+
+StreamContext::~StreamContext() {
+  CUcontext context = nullptr;
+  pop_(&context);
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,23 @@
+// StreamContext: the context that a stream was made in, as the current one.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+namespace stagecraft {
+
+// Until it goes, for the thread that made it. A part's stream has a context of its own, which some
+// libraries ask for; everything else here belongs to the primary one.
+class StreamContext {
+ public:
+  // Throws Unsupported where the driver cannot tell.
+  explicit StreamContext(cudaStream_t stream);
+  ~StreamContext();
+  StreamContext(const StreamContext&) = delete;
+  StreamContext& operator=(const StreamContext&) = delete;
+
+ private:
+  CUresult (*pop_)(CUcontext*) = nullptr;
+};
+
+}  // namespace stagecraft
