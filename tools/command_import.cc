@@ -40,7 +40,8 @@ constexpr const char* kNotes =
     "local-host this host, measured: no IN. For run --executor host, and with what\n"
     "           profile --device host measures for simulate\n"
     "local-gpu  the GPUs of this machine: no IN. With --parts one of them becomes several\n"
-    "           devices of so many multiprocessors, or so many equal ones, measured too\n\n"
+    "           devices of so many multiprocessors, or so many equal ones, or ones that are to\n"
+    "           each other as 3:5, measured too\n\n"
     "OUT is a .textproto, .json or .yaml file that --cluster takes; of nccl-tests a .csv that\n"
     "evaluate --network takes. It is written whole or not at all.\n\n"
     "Example: stagecraft import slurm topology.conf --gres gres.conf -o cluster.textproto\n"
@@ -152,7 +153,7 @@ void AddOptions(CLI::App& app, ImportFlags& flags) {
   app.add_option("--collective", flags.collective, "nccl-tests: what was run, if no log says it")
       ->check(OneOf(CollectiveWords()));
   app.add_option("--parts", flags.local.parts,
-                 "local-gpu: multiprocessors of each, as 64,68, or 2");
+                 "local-gpu: multiprocessors of each, as 64,68, or 2, or shares, as 3:5");
   app.add_option("--board", flags.local.board, "local-gpu: this one alone, from 0");
 }
 

@@ -2,11 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <numeric>
+#include <utility>
 
 #include "costmodel/check.h"
 
 namespace stagecraft {
+namespace {
+
+void CheckCount(const BoardGroups& board, int parts, const std::string& place) {
+  if (parts >= 1 && parts <= board.groups) return;
+  throw InputError(
+      fmt::format("{}: got {} parts, want 1 to {}, as the board has groups of {} multiprocessors",
+                  place, parts, board.groups, board.group_size));
+}
+
+}  // namespace
 
 std::vector<PartGroups> ShareGroups(const BoardGroups& board, std::span<const int> parts,
                                     const std::string& place) {
@@ -14,10 +26,11 @@ std::vector<PartGroups> ShareGroups(const BoardGroups& board, std::span<const in
   int next = 0;
   bool is_rest_taken = false;
   for (const int part : parts) {
-    PartGroups own{.first = next, .count = part / board.group_size};
-    const int odd = part % board.group_size;
-    own.has_rest = odd != 0 && odd == board.rest && !is_rest_taken;
-    if (part <= 0 || own.count == 0 || (odd != 0 && !own.has_rest)) {
+    PartGroups own{.first = next};
+    own.has_rest = part % board.group_size != 0 && !is_rest_taken;
+    const int whole = own.has_rest ? part - board.rest : part;
+    own.count = whole / board.group_size;
+    if (whole <= 0 || own.count == 0 || whole % board.group_size != 0) {
       const std::string rest =
           board.rest == 0 ? ""
                           : fmt::format(", one of which may have the {} left over too", board.rest);
@@ -38,13 +51,37 @@ std::vector<PartGroups> ShareGroups(const BoardGroups& board, std::span<const in
   return shared;
 }
 
-int EqualPart(const BoardGroups& board, int parts, const std::string& place) {
-  if (parts < 1 || parts > board.groups) {
-    throw InputError(
-        fmt::format("{}: got {} parts, want 1 to {}, as the board has groups of {} "
-                    "multiprocessors",
-                    place, parts, board.groups, board.group_size));
+std::vector<int> PartsByShares(const BoardGroups& board, std::span<const int> shares,
+                               const std::string& place) {
+  CheckCount(board, static_cast<int>(shares.size()), place);
+  for (const int share : shares) {
+    if (share < 1)
+      throw InputError(fmt::format("{}: got a share of {}, want 1 or more", place, share));
   }
+  std::vector<int64_t> groups(shares.size(), 1);
+  // The next group goes to the part that has least of what it is to have: by Jefferson's rule, so
+  // that a larger share never has fewer.
+  for (auto left = static_cast<size_t>(board.groups) - shares.size(); left > 0; --left) {
+    size_t next = 0;
+    for (size_t part = 1; part < shares.size(); ++part) {
+      if ((groups[part] + 1) * shares[next] < (groups[next] + 1) * shares[part]) next = part;
+    }
+    ++groups[next];
+  }
+  std::vector<int> parts;
+  for (const int64_t count : groups) parts.push_back(static_cast<int>(count) * board.group_size);
+  size_t largest = 0;
+  for (size_t part = 1; part < parts.size(); ++part) {
+    if (std::pair(parts[part], shares[part]) >= std::pair(parts[largest], shares[largest])) {
+      largest = part;
+    }
+  }
+  parts[largest] += board.rest;
+  return parts;
+}
+
+int EqualPart(const BoardGroups& board, int parts, const std::string& place) {
+  CheckCount(board, parts, place);
   return board.groups / parts * board.group_size;
 }
 

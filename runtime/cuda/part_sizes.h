@@ -7,7 +7,8 @@
 
 namespace stagecraft {
 
-// What the driver splits a board into: groups of equal size, and a rest that is smaller.
+// What the driver splits a board into: groups of equal size, and a rest, which is larger than one
+// where some of a group's multiprocessors are fused off.
 struct BoardGroups {
   int group_size = 8;  // multiprocessors; 8 on Hopper and later
   int groups = 0;
@@ -27,6 +28,12 @@ struct PartGroups {
 // other sizes and where they do not fit together.
 std::vector<PartGroups> ShareGroups(const BoardGroups& board, std::span<const int> parts,
                                     const std::string& place);
+
+// Multiprocessors of parts that are to each other as these shares, as near as groups allow: each
+// has one at least, all are shared out, and the rest goes to the last of the largest. Throws
+// InputError where there are more parts than groups, or a share is not above zero.
+std::vector<int> PartsByShares(const BoardGroups& board, std::span<const int> shares,
+                               const std::string& place);
 
 // The most that each of so many equal parts can have. Throws InputError where there are more
 // parts than groups.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,47 @@ TEST(PartSizesTest, PartsMustFitTogether) {
             "--parts: got parts of 136 multiprocessors together, want at most the 132 of the "
             "board, of which 128 in groups of 8");
   EXPECT_EQ(Share({64, 64}).size(), 2u);
+}
+
+// A board of 132 whose driver makes 15 groups.
+TEST(PartSizesTest, ARestMayBeLargerThanAGroup) {
+  const BoardGroups board = {.group_size = 8, .groups = 15, .rest = 12};
+  const std::vector<PartGroups> parts = ShareGroups(board, std::vector{48, 84}, "--parts");
+  EXPECT_EQ(parts[0].count, 6);
+  EXPECT_FALSE(parts[0].has_rest);
+  EXPECT_EQ(parts[1].count, 9);
+  EXPECT_TRUE(parts[1].has_rest);
+}
+
+TEST(PartSizesTest, SharesUseAllOfAnyBoardAndKeepToItsGroups) {
+  const std::vector<std::vector<int>> all = {{1, 1},       {3, 5},   {5, 1},
+                                             {1, 2, 3, 5}, {1, 100}, {7, 1, 7}};
+  for (const std::vector<int>& shares : all) {
+    for (int groups = static_cast<int>(shares.size()); groups <= 20; ++groups) {
+      for (const int rest : {0, 2, 4, 6, 12}) {
+        const BoardGroups board = {.group_size = 8, .groups = groups, .rest = rest};
+        const std::vector<int> parts = PartsByShares(board, shares, "--parts");
+        EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), 0), board.multiprocessors());
+        EXPECT_EQ(ShareGroups(board, parts, "--parts").size(), shares.size());
+        for (size_t one = 0; one < shares.size(); ++one) {
+          for (size_t other = 0; other < shares.size(); ++other) {
+            if (shares[one] <= shares[other]) continue;
+            EXPECT_GE(parts[one], parts[other]);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(PartsByShares(kHopper, std::vector{3, 5}, "--parts"), (std::vector{48, 84}));
+  EXPECT_EQ(PartsByShares(kHopper, std::vector{2, 3, 4, 7}, "--parts"),
+            (std::vector{16, 24, 32, 60}));
+}
+
+TEST(PartSizesTest, SharesThatNoBoardHasAreRefused) {
+  const BoardGroups small = {.group_size = 8, .groups = 2, .rest = 0};
+  for (const std::vector<int>& shares : {std::vector{1, 1, 1}, {1, 0}, {-1, 2}, {}}) {
+    EXPECT_NE(ErrorOf([&] { PartsByShares(small, shares, "--parts"); }), "");
+  }
 }
 
 TEST(PartSizesTest, EqualPartsAreAsLargeAsGroupsAllow) {

@@ -25,6 +25,20 @@ constexpr double kLeastOfNvlink = 0.9;
 // Drivers keep a few percent of the memory to themselves.
 constexpr double kLeastOfMemory = 0.9;
 
+// "3:5".
+std::vector<int> ParseShares(const std::string& text) {
+  std::string commas = text;
+  std::replace(commas.begin(), commas.end(), ':', ',');
+  if (text.find(',') == std::string::npos) {
+    try {
+      return ParseNumbers("--parts", commas, 1, kMostParts);
+    } catch (const InputError&) {
+    }
+  }
+  throw InputError(fmt::format(
+      "--parts: got '{}', want shares of 1 to {} with colons between, as 3:5", text, kMostParts));
+}
+
 double Over(Bandwidth part, Bandwidth whole) { return part.bytes_per_s() / whole.bytes_per_s(); }
 
 const DeviceEntry& EntryOf(const LocalBoard& board, const ImportOptions& options,
@@ -205,7 +219,9 @@ ImportedCluster ClusterOfParts(const LocalBoard& board, const PartsProbe& probe,
 }
 
 ImportedCluster ImportLocalGpu(const LocalGpuWish& wish, const ImportOptions& options) {
-  std::vector<int> sizes = ParseNumbers("--parts", wish.parts, 1, kMostParts);
+  const bool are_shares = wish.parts.find(':') != std::string::npos;
+  std::vector<int> sizes =
+      are_shares ? ParseShares(wish.parts) : ParseNumbers("--parts", wish.parts, 1, kMostParts);
   if (sizes == std::vector<int>{1}) throw InputError("--parts: got 1, want two or more");
   const std::vector<LocalBoard> boards = FindLocalBoards(kPlace);
   const std::vector<LocalBoard> selected =
@@ -213,7 +229,9 @@ ImportedCluster ImportLocalGpu(const LocalGpuWish& wish, const ImportOptions& op
   if (sizes.empty()) return ClusterOfBoards(selected, options, kPlace);
   EntryOf(selected[0], options, kPlace);  // before it is measured
   const int board = std::max(wish.board, 0);
-  if (sizes.size() == 1) {
+  if (are_shares) {
+    sizes = PartsByShares(FindBoardGroups(board, "--parts"), sizes, "--parts");
+  } else if (sizes.size() == 1) {
     const int own = EqualPart(FindBoardGroups(board, "--parts"), sizes[0], "--parts");
     sizes.assign(static_cast<size_t>(sizes[0]), own);
   }

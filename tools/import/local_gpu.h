@@ -11,7 +11,7 @@
 namespace stagecraft {
 
 struct LocalGpuWish {
-  std::string parts;  // "64,68": multiprocessors of each; "4": so many equal ones; empty: none
+  std::string parts;  // "64,68": multiprocessors of each; "4": so many equal ones; "3:5": shares; empty: none
   int board = -1;     // of CUDA's; -1: all, and of parts the first
 };
 

@@ -178,6 +178,11 @@ TEST(LocalGpuTest, UnlikePartsKeepTheirOrder) {
 TEST(LocalGpuTest, WhatCannotBeDividedIsRefusedBeforeTheMachineIsLookedAt) {
   EXPECT_EQ(ErrorOf([] { ImportLocalGpu({.parts = "1"}, {}); }),
             "--parts: got 1, want two or more");
+  for (const char* const shares : {"3:x", "3:", ":", "0:5", "3:5,8"}) {
+    EXPECT_EQ(ErrorOf([&] { ImportLocalGpu({.parts = shares}, {}); }),
+              std::string("--parts: got '") + shares +
+                  "', want shares of 1 to 1024 with colons between, as 3:5");
+  }
   EXPECT_EQ(ErrorOf([] { ImportLocalGpu({.parts = "64,x"}, {}); }),
             "--parts: got '64,x', want numbers of 1 to 1024 with commas between");
 }
