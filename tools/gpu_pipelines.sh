@@ -1,19 +1,21 @@
 #!/bin/bash
 # Measures a GPU, and pipelines of virtual devices on it beside their predictions.
-#   gpu_pipelines.sh measure FOLDER [SECONDS]  where the GPU is: samples of its kernels, clusters
-#                                              of its parts, a run of every case; ends after
-#                                              SECONDS (540), and goes on when called again
+#   gpu_pipelines.sh measure FOLDER [SECONDS]  where the GPU is: clusters of it and its parts, a
+#                                              run of every case, samples of its kernels; ends
+#                                              after SECONDS (540), and goes on when called again
 #   gpu_pipelines.sh compare FOLDER            anywhere: a model fitted to the samples, every
 #                                              case that was run predicted, and errors.md
-# Parts are for a board of 132 multiprocessors (H100, H200); UNEQUAL_2 and UNEQUAL_4 name others.
-# STAGECRAFT is the program, else what lies beside this script.
+# What fails has its reason in FOLDER/NAME.log, and the rest goes on; FOLDER.tar.gz has what there
+# is, after every step. UNEQUAL_2 and UNEQUAL_4 are other shares of unequal parts than 3:5 and
+# 2:3:4:7. STAGECRAFT is the program, else what lies beside this script.
 set -euo pipefail
 
 verb=${1:-}
 folder=${2:-}
+folder=${folder%/}
 seconds=${3:-540}
 if [[ $verb != measure && $verb != compare ]] || [ -z "$folder" ]; then
-  sed -n '2,9s/^# *//p' "$0" >&2
+  sed -n '2,10s/^# *//p' "$0" >&2
   exit 2
 fi
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -22,30 +24,45 @@ beside=$here/stagecraft_gpu
 program=${STAGECRAFT:-$beside}
 mkdir -p "$folder"
 
-parts_of() {
+clusters="whole halves unequal2 quarters unequal4"
+
+# What makes a cluster of the board.
+flags_of() {
   case $1 in
-    halves) echo 2 ;;
-    unequal2) echo "${UNEQUAL_2:-48,84}" ;;
-    quarters) echo 4 ;;
-    unequal4) echo "${UNEQUAL_4:-16,24,32,60}" ;;
+    whole) echo "--board 0" ;;
+    halves) echo "--parts 2" ;;
+    unequal2) echo "--parts ${UNEQUAL_2:-3:5}" ;;
+    quarters) echo "--parts 4" ;;
+    unequal4) echo "--parts ${UNEQUAL_4:-2:3:4:7}" ;;
   esac
 }
 
-# A line a case: its name, then what run and simulate take.
+stages_of() {
+  case $1 in
+    whole) echo 1 ;;
+    halves | unequal2) echo 2 ;;
+    *) echo 4 ;;
+  esac
+}
+
+# case_of CLUSTER MICRO_BATCHES ORDER MODEL: its name, then what run and simulate take.
+case_of() {
+  local seq=1024
+  [[ $4 == *llama* ]] && seq=2048
+  echo "$(basename "$4" .json)-$1-${3%% *}-$2" \
+    "--model $4 --cluster $folder/$1.json --pp $(stages_of "$1") --seq $seq" \
+    "--schedule $3 --micro-batch 1 --global-batch $2"
+}
+
+# A line a case, those first that say most: the whole board, then the usual order on all parts.
 cases() {
-  local micro_batches model seq cluster stages order
-  for micro_batches in 8 4 16; do
-    for cluster in halves unequal2 quarters unequal4; do
-      stages=2
-      [[ $cluster == quarters || $cluster == unequal4 ]] && stages=4
-      for model in gpt2-medium gpt2-xl "$folder/llama-3-8b-8-layers.json"; do
-        seq=1024
-        [[ $model == *llama* ]] && seq=2048
-        for order in gpipe 1f1b "interleaved --vpp 2" zb-h1; do
-          echo "$(basename "$model" .json)-$cluster-${order%% *}-$micro_batches" \
-            "--model $model --cluster $folder/$cluster.json --pp $stages --seq $seq" \
-            "--schedule $order --micro-batch 1 --global-batch $micro_batches"
-        done
+  local micro_batches model cluster order
+  local models=(gpt2-medium gpt2-xl "$folder/llama-3-8b-8-layers.json")
+  for model in "${models[@]}"; do case_of whole 8 1f1b "$model"; done
+  for order in 1f1b "interleaved --vpp 2" zb-h1 gpipe; do
+    for micro_batches in 8 4 16; do
+      for cluster in halves unequal2 quarters unequal4; do
+        for model in "${models[@]}"; do case_of "$cluster" "$micro_batches" "$order" "$model"; done
       done
     done
   done
@@ -61,25 +78,60 @@ write_model() {
 JSON
 }
 
+# What there is so far, for whoever fetches it before the end.
+pack() {
+  if tar -C "$(dirname "$folder")" -czf "$folder.tar.gz.new" "$(basename "$folder")"; then
+    mv "$folder.tar.gz.new" "$folder.tar.gz"
+  else
+    echo "$folder could not be packed" >&2
+  fi
+}
+
+# step NAME SECONDS WORDS...: the program with these words, ended after so many seconds.
+failed=0
+step() {
+  local name=$1 limit=$2 code=0
+  shift 2
+  timeout --signal=INT --kill-after=10 "$limit" "$program" "$@" \
+    </dev/null >"$folder/$name.log" 2>&1 || code=$?
+  if [ "$code" -ne 0 ]; then
+    echo "$name: exit code $code: $(tail -n 1 "$folder/$name.log")" >&2
+    failed=$((failed + 1))
+  fi
+  pack
+}
+
+# The time that is left to a step of at most so many seconds; fails where there is none.
+left() {
+  local rest=$((seconds - SECONDS))
+  [ "$rest" -gt 0 ] || return 1
+  echo $((rest < $1 ? rest : $1))
+}
+
 measure() {
-  local cluster name plan
-  for cluster in halves unequal2 quarters unequal4; do
+  local cluster name plan limit
+  for cluster in $clusters; do
+    # shellcheck disable=SC2046,SC2086  # flags and plans are words
     [ -f "$folder/$cluster.json" ] ||
-      "$program" import local-gpu --parts "$(parts_of "$cluster")" -o "$folder/$cluster.json"
+      step "import-$cluster" 120 import local-gpu $(flags_of "$cluster") -o "$folder/$cluster.json"
   done
-  "$program" profile --device cuda:0 --suite full --resume --budget "$((seconds / 2))s" \
-    -o "$folder/samples.csv"
+  [ -f "$folder/samples.csv" ] ||
+    step profile-quick 300 profile --device cuda:0 --suite quick --resume -o "$folder/samples.csv"
   while read -r name plan; do
     [ -f "$folder/$name.measured.pb" ] && continue
-    if [ "$SECONDS" -ge "$seconds" ]; then
-      echo "the time is up: call again" >&2
-      return
-    fi
-    # shellcheck disable=SC2086  # a plan is words
-    "$program" run --executor cuda $plan -o "$folder/$name.measured.pb" ||
-      echo "$name: not run" >&2
+    [[ $plan =~ --cluster\ ([^ ]+) && -f ${BASH_REMATCH[1]} ]] || continue  # the board has none
+    limit=$(left 120) || break
+    # shellcheck disable=SC2086
+    step "$name" "$limit" run --executor cuda $plan -o "$folder/$name.measured.pb"
   done < <(cases)
-  echo "all cases were tried" >&2
+  if limit=$(left 1200); then
+    step profile-full $((limit + 10)) profile --device cuda:0 --suite full --resume \
+      --budget "${limit}s" -o "$folder/samples.csv"
+  else
+    echo "the time is up: call again" >&2
+  fi
+  [ "$failed" -eq 0 ] || echo "$failed steps failed" >&2
+  [ "$failed" -eq 0 ]
 }
 
 compare() {
