@@ -35,11 +35,8 @@ class EqualStages : public PlanSpace {
       const int group = problem.cluster.device_group(device);
       if (rank == 0 || group != runs_.back().group) runs_.push_back({group, 0});
       runs_.back().end = ++rank;
-      if (rows_.empty() || rows_.back().device + rows_.back().count != device) {
-        rows_.push_back({device, 0});
-      }
-      ++rows_.back().count;
     }
+    rows_ = RowsOf(devices());
   }
 
   // Puts the families in the order of their bounds.
@@ -97,8 +94,11 @@ class EqualStages : public PlanSpace {
   }
   PlanKey Key(size_t index) const override {
     PlanKeyBuilder key;
+    const std::vector<int>& list = DevicesOf(index);
+    const bool is_usual = &list == &devices();
+    const std::vector<DeviceRow> own_rows = is_usual ? std::vector<DeviceRow>() : RowsOf(list);
     int left = all_->choices[index].devices;
-    for (const DeviceRow& row : rows_) {
+    for (const DeviceRow& row : is_usual ? rows_ : own_rows) {
       if (left == 0) break;
       const int count = std::min(left, row.count);
       key.AddDevices(row.device, count);
@@ -136,6 +136,16 @@ class EqualStages : public PlanSpace {
     DegreeFamily family;
   };
 
+  static std::vector<DeviceRow> RowsOf(const std::vector<int>& devices) {
+    std::vector<DeviceRow> rows;
+    for (const int device : devices) {
+      if (rows.empty() || rows.back().device + rows.back().count != device) {
+        rows.push_back({device, 0});
+      }
+      ++rows.back().count;
+    }
+    return rows;
+  }
   const std::vector<int>& devices() const { return all_->degrees.devices(); }
   std::vector<BoundFamily>& Rest(ScheduleClass schedules) {
     return rest_[static_cast<size_t>(schedules)];
