@@ -24,7 +24,8 @@ std::vector<PipelineOrder> OrdersToTry(const SearchProblem& problem) {
 }
 
 std::optional<PipelineOrder> OrderOfOneStage(const SearchProblem& problem) {
-  const std::vector<PipelineOrder> orders = OrdersToTry(problem);
+  const std::vector<PipelineOrder> orders =
+      Or(problem.choices.orders, {std::begin(kUsualOrders), std::end(kUsualOrders)});
   if (Allows(orders, PipelineOrder::kOneForwardOneBackward)) {
     return PipelineOrder::kOneForwardOneBackward;
   }

@@ -96,7 +96,8 @@ TEST(CheckForeignTest, ClusterDescriptionsAreReadWhole) {
 }
 
 TEST(CheckForeignTest, TextOfNoKindIsNone) {
-  EXPECT_NE(CheckText("noise.log", "noise\n").find("got extension \".log\""), std::string::npos);
+  EXPECT_NE(CheckText("noise.log", "noise\n").find("of no kind that stagecraft knows, a .log"),
+            std::string::npos);
   const std::string noise(std::size_t{5} << 20, '<');
   EXPECT_EQ(CheckText("noise.xml", noise),
             "noise.xml: got 5242880 bytes, want at most 4194304 of a description of this kind");
