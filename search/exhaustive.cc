@@ -147,7 +147,7 @@ class Search {
     }
   }
 
-  // The next plans to evaluate, at most so many: none whose states alone do not fit.
+  // The next plans to evaluate, at most so many: none whose least memory does not fit.
   std::vector<size_t> TakeWave(size_t most) {
     std::vector<size_t> wave;
     while (wave.size() < most) {

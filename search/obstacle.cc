@@ -30,7 +30,7 @@ const StageMemory& FullestStage(const Evaluation& evaluation) {
 
 void Obstacle::NoteStates(const MemoryNeed& need, const PlanSpace& space, size_t index) {
   if (!Take(need.Share())) return;
-  text_ = fmt::format("states alone need {:.1f} GiB at {}, {:.1f} GiB are there", need.needed.gib(),
+  text_ = fmt::format("at least {:.1f} GiB a device at {}, {:.1f} GiB are there", need.needed.gib(),
                       space.Describe(index), need.capacity.gib());
 }
 

@@ -49,6 +49,8 @@ TEST_F(OutputFilesTest, AnOutputThatIsAlsoAnInputIsRefused) {
       {"search" + kJob + "-o $T/none/x.yaml",
        "-o: got \"$T/none/x.yaml\", whose folder does not exist"},
       {"search" + kJob + "-o $T", "-o: got the directory"},
+      {"search" + kJob + "-o " + std::string(300, 'a'),
+       "-o: got a name of 300 characters, want a shorter one"},
   });
   std::ifstream file(Expand("$T/c.json"));
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), cluster);

@@ -107,6 +107,10 @@ void CheckPlace(const Output& output) {
                                  output.path));
   }
   if (const std::optional<int> reason = WhyNotWritable(target)) {
+    if (*reason == ENAMETOOLONG) {
+      throw InputError(fmt::format("{}: got a name of {} characters, want a shorter one",
+                                   output.flag, output.path.size()));
+    }
     throw std::runtime_error(fmt::format("{}: \"{}\" cannot be written: {}", output.flag,
                                          output.path, std::strerror(*reason)));
   }
