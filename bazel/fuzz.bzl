@@ -3,7 +3,7 @@
 NAME.cc defines LLVMFuzzerTestOneInput (tests/fuzz/fuzzing.h); corpus/NAME holds sound files.
 
   NAME_replay_test  a test for every compiler: the files, and `inputs` seeded mutations of them
-  NAME_fuzzer       libFuzzer's, by `bazel build --config=fuzz`; manual, needs clang
+  NAME_fuzzer       libFuzzer's, by `bazel build --config=sanitize`; manual, needs clang
 """
 
 def fuzz_target(name, deps, inputs):
