@@ -1,8 +1,11 @@
 // MakePlanSpace(): everything that is tried on a cluster.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "search/device_kinds.h"
 #include "search/joined_space.h"
@@ -11,6 +14,8 @@
 
 namespace stagecraft {
 namespace {
+
+constexpr size_t kMostTypesInEveryOrder = 3;
 
 // Devices of the groups that `is_wanted` says, in order.
 template <typename IsWanted>
@@ -22,16 +27,39 @@ std::vector<int> DevicesWhere(const Cluster& cluster, IsWanted is_wanted) {
   return devices;
 }
 
-// All devices of one kind, and where its nodes are of several types those of each type.
-std::set<std::vector<int>> PartsOfKind(const Cluster& cluster, const DeviceKinds& kinds, int kind) {
-  const auto is_of_kind = [&](int group) { return kinds.of_groups[group] == kind; };
-  std::set<std::vector<int>> parts{DevicesWhere(cluster, is_of_kind)};
+// The devices of one kind by type of node, in the order of the cluster.
+std::vector<std::vector<int>> DevicesByType(const Cluster& cluster, const DeviceKinds& kinds,
+                                            int kind) {
   const std::vector<Cluster::NodeGroup>& groups = cluster.groups();
+  std::vector<std::vector<int>> types;
+  std::set<int> known;
   for (int first = 0; first < static_cast<int>(groups.size()); ++first) {
-    if (!is_of_kind(first)) continue;
-    parts.insert(
-        DevicesWhere(cluster, [&](int group) { return groups[group].type == groups[first].type; }));
+    if (kinds.of_groups[first] != kind || known.contains(first)) continue;
+    const auto is_alike = [&](int group) { return groups[group].type == groups[first].type; };
+    for (int group = first; group < static_cast<int>(groups.size()); ++group) {
+      if (is_alike(group)) known.insert(group);
+    }
+    types.push_back(DevicesWhere(cluster, is_alike));
   }
+  return types;
+}
+
+// All devices of one kind and, where its nodes are of several types, those of each type, and
+// all of them type after type in every order: plans use the first devices of a list, so one
+// that needs whole types and part of another does not depend on the order of the cluster.
+std::set<std::vector<int>> PartsOfKind(const Cluster& cluster, const DeviceKinds& kinds, int kind) {
+  std::set<std::vector<int>> parts{
+      DevicesWhere(cluster, [&](int group) { return kinds.of_groups[group] == kind; })};
+  const std::vector<std::vector<int>> types = DevicesByType(cluster, kinds, kind);
+  parts.insert(types.begin(), types.end());
+  if (types.size() > kMostTypesInEveryOrder) return parts;
+  std::vector<size_t> order(types.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  do {
+    std::vector<int> all;
+    for (const size_t type : order) all.insert(all.end(), types[type].begin(), types[type].end());
+    parts.insert(std::move(all));
+  } while (std::next_permutation(order.begin(), order.end()));
   return parts;
 }
 

@@ -100,6 +100,34 @@ TEST(SearchPartsTest, MoreDevicesOfANodeAreNoWorse) {
   }
 }
 
+// Nodes of two types with the same board: a plan may want all nodes of either type and some of
+// the other.
+TEST(SearchPartsTest, TheOrderOfNodesWithTheSameBoardMakesNoDifference) {
+  int compared = 0;
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    const auto small = MakeSmallProblem(Random(seed), 0.5);
+    const MemoModel memo(small->model);
+    const Cluster::NodeGroup few = NodesOf(*small, 1 + static_cast<int>(seed % 3), 2);
+    const Cluster::NodeGroup many = NodesOf(*small, 1, 4);
+    const Cluster one("one", {few, many}), other("other", {many, few});
+    SearchProblem problem = AskOn(one, *small, memo);
+    problem.given.global_batch = 24;
+    const double best = BestOf(problem);
+    SearchProblem turned = AskOn(other, *small, memo);
+    turned.given.global_batch = 24;
+    EXPECT_EQ(BestOf(turned), best) << seed;
+    compared += best < kInfinity;
+    if (few.count == 1) continue;
+    Cluster::NodeGroup fewer = few;
+    --fewer.count;
+    const Cluster part("part", {fewer, many});
+    SearchProblem smaller = AskOn(part, *small, memo);
+    smaller.given.global_batch = 24;
+    EXPECT_LE(best, BestOf(smaller)) << seed;
+  }
+  EXPECT_GT(compared, 3);
+}
+
 TEST(SearchPartsTest, SeveralKindsOfBoardAreNoWorseThanEitherAlone) {
   int alone = 0, together = 0;
   for (uint64_t seed = 0; seed < 12; ++seed) {
