@@ -45,7 +45,7 @@ struct LeftOutRows {
 using ErrorsOfOthers = std::function<std::vector<double>(const std::vector<size_t>& kept,
                                                          const std::vector<size_t>& left_out)>;
 
-// By label. Asks `errors` once for each of the LeaveOutParts() of the keys.
+// The evidence for each label. Asks `errors` once for each of the LeaveOutParts() of the keys.
 std::map<std::string, CalibrationEvidence> WeighLeftOutRows(const LeftOutRows& rows,
                                                             const ErrorsOfOthers& errors);
 

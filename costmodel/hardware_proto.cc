@@ -35,7 +35,7 @@ class Checker {
   double Physical(const char* field, double value, const PhysicalRange& range) const {
     return CheckPhysical(prefix_ + field, value, range);
   }
-  // In whole bytes.
+  // The value as whole bytes.
   Bytes Size(const char* field, int64_t value, const PhysicalRange& range) const {
     Physical(field, static_cast<double>(value), range);
     return Bytes(value);

@@ -13,7 +13,8 @@ namespace stagecraft {
 namespace {
 
 constexpr char kEmbeddedName[] = "nccl_2.28.textproto";
-// Of a step, or of all that is done once: a nanosecond to a second.
+// The range of a latency, be it of one step of an algorithm or of what a call does once: from a
+// nanosecond to a second.
 constexpr double kLeastMicroseconds = 1e-3;
 constexpr double kMostMicroseconds = 1e6;
 // As LinkBandwidthRange() has it.

@@ -46,7 +46,7 @@ TEST(PhysicalRangeTest, WhatIsProposedIsTaken) {
   EXPECT_GT(proposed, 100);
 }
 
-// In GB and MB, or MB and KB of a cache: as datasheets and tools print them.
+// Datasheets and tools print memories in GB and MB, and caches in MB and KB.
 TEST(PhysicalRangeTest, SizesOfBoardsInOtherUnitsAreRecognised) {
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     const auto memory = static_cast<double>(entry.device.memory.count());

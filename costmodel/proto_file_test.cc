@@ -148,7 +148,7 @@ TEST(ProtoFileTest, FilesThatCannotBeReadAreInputErrors) {
   EXPECT_THROW(ReadProtoFile("no-extension", &proto), InputError);
 }
 
-// By its size alone, where that is known: 2 GiB of it were once read before.
+// A file whose size is known is refused by its size; once, 2 GiB of it were read first.
 TEST(ProtoFileTest, FilesThatAreTooLargeAreRefusedBeforeTheyAreRead) {
   for (const int shift : {31, 33, 36, 40}) {
     const std::string path = TestPath("large.pb");

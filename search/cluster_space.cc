@@ -71,7 +71,7 @@ void AddEqualStages(const SearchProblem& problem, const DeviceKinds& all, int ki
   }
 }
 
-// With equal stages, if any, first.
+// Joins spaces of equal stages, if there are any, with one of stages in pools.
 std::unique_ptr<PlanSpace> JoinWithPools(const SearchProblem& problem,
                                          std::vector<std::unique_ptr<PlanSpace>> spaces,
                                          std::unique_ptr<PlanSpace> pools) {

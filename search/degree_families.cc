@@ -79,7 +79,7 @@ class FamilyEnumeration {
     }
   }
 
-  // As many replicas as take equal shares of the batch, where that is no count of whole nodes.
+  // Adds families whose replicas take equal shares of the batch but do not fill whole nodes.
   void AddEvenShares(DegreeFamily family) {
     const auto size = static_cast<int64_t>(devices_.size());
     std::vector<int> usual(workload_.layer_count());

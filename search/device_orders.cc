@@ -141,7 +141,7 @@ std::vector<int> DeviceOrders::InOrder(const Node& node, const GroupShape& shape
   if (alike.links == nullptr) return node.devices;
   std::vector<int> ordered =
       alike.links->Best(OnNode(shape, static_cast<int>(node.devices.size())), sorts).devices;
-  // By their places among the node's devices.
+  // The devices found are those of the alike node: take the ones in the same places of this node.
   for (int& device : ordered) {
     const auto found = std::find(alike.devices.begin(), alike.devices.end(), device);
     device = node.devices[found - alike.devices.begin()];

@@ -43,7 +43,7 @@ class DeviceOrders {
   void FindAlike(size_t node);
   bool IsOneNode(const GroupShape& shape) const;
   void Add(std::vector<int> list, Lists& lists) const;
-  // Of the node as a whole.
+  // All devices of a node, in the order that suits.
   std::vector<int> InOrder(const Node& node, const GroupShape& shape, const SortOrder& sorts) const;
 
   const Cluster& cluster_;

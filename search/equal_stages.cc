@@ -174,7 +174,7 @@ class EqualStages : public PlanSpace {
   std::map<const std::vector<int>*, StepBound> bounds_;  // by list
   std::vector<Run> runs_;
   std::vector<DeviceRow> rows_;  // of all devices, in order
-  // By class of their schedules, each by bound, the least last.
+  // For each class of schedules, the families by bound, the least last.
   std::array<std::vector<BoundFamily>, std::size(kScheduleClasses)> rest_;
 };
 

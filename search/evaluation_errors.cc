@@ -14,7 +14,7 @@
 namespace stagecraft {
 namespace {
 
-// Of shares that are sums of rounded numbers.
+// How far rounding may bring a share, which is a sum of rounded numbers, beyond its limit.
 constexpr double kRounding = 1e-9;
 
 using Errors = std::vector<std::string>;

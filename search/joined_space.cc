@@ -23,7 +23,7 @@ bool AreSame(const Stage& a, const Stage& b) {
          a.expert_parallel == b.expert_parallel && a.recomputed == b.recomputed;
 }
 
-// Of plans that share a key.
+// Whether two plans with the same key are the same plan.
 bool AreSame(const Plan& a, const Plan& b) {
   return std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(),
                     [](const Stage& x, const Stage& y) { return AreSame(x, y); });
@@ -112,7 +112,8 @@ class Joined : public PlanSpace {
     return !is_known;
   }
 
-  // Of members that share a key. One that cannot be made is no other.
+  // Whether two members with the same key are the same plan. A plan that cannot be made is the
+  // same as no other.
   bool AreSamePlan(size_t a, size_t b) const {
     try {
       return AreSame(Make(a), Make(b));

@@ -20,7 +20,7 @@ struct RankGroup {
   std::vector<int> ranks;
 };
 
-// Those of which there are several ranks, by the last of them.
+// The groups with several ranks, listed by their last rank.
 std::vector<std::vector<RankGroup>> GroupsByLastRank(const GroupShape& shape) {
   std::vector<std::vector<RankGroup>> by_last(shape.ranks());
   const auto add = [&](size_t sort, int first, int stride, int count) {
@@ -113,7 +113,8 @@ class OrderSearch {
     }
   }
 
-  // Of the orders with these worst links finds the one that sees most, from the first rank on.
+  // Finds, among the orders with these worst links, the one whose ranks see the best links,
+  // compared from the first rank on.
   void FindFirst(int rank, const WorstLinks& so_far, std::vector<LinkValue> seen) {
     if (rank == static_cast<int>(order_.size())) {
       if (seen > best_seen_) {

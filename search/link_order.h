@@ -39,12 +39,12 @@ struct OrderedDevices {
   WorstLinks worst;
 };
 
-// Of all orders of a node's devices the one whose worst group of the sort that matters most is
-// best joined, of those the one whose worst group of the next sort is, ...; of equal ones the one
-// whose groups and pairs are best joined from the first rank on. So it depends
-// on the numbers of devices only where they make no difference to any group or pair. On more
-// than eight devices not all orders may be looked at (kMostSteps): the answer is then no worse
-// than the order of numbers. Remembers what groups see. For one thread.
+// Finds the best order of a node's devices. One order is better than another if its worst group
+// of the sort that matters most is better joined; if these are equal, the worst group of the next
+// sort decides, and so on; in the end the groups and pairs do, from the first rank on. So the
+// numbers of devices decide only between orders that no group or pair can tell apart. On more
+// than eight devices the search may stop early (kMostSteps); its answer is then no worse than the
+// order of numbers. Remembers what groups see. For one thread.
 class LinkOrder {
  public:
   static constexpr int kMostSteps = 120'000;
@@ -55,7 +55,8 @@ class LinkOrder {
   int size() const { return static_cast<int>(devices_.size()); }
   // Precondition: at most size() ranks.
   OrderedDevices Best(const GroupShape& shape, const SortOrder& sorts);
-  // Of any two devices in the order of their numbers: nodes with equal ones are joined alike.
+  // The links of every pair of devices, in the order of their numbers. Nodes for which these are
+  // equal are joined alike.
   const std::vector<LinkValue>& pairs() const { return pairs_; }
 
  private:

@@ -18,7 +18,8 @@ class Obstacle {
   bool IsNearer(const Evaluation& evaluation) const;
   void NoteStage(const Evaluation& evaluation, const std::string& choices);
 
-  // Of all that were noted the one that lacks least, a sentence; empty where none was.
+  // A sentence about the plan, among those noted, that comes closest to fitting; empty if none
+  // was noted.
   const std::string& text() const { return text_; }
 
  private:

@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// Of the FLOPs of a step the share that attention takes.
+// The share of a step's FLOPs that attention takes.
 double AttentionShare(const Workload& workload, int64_t sequence) {
   Workload attention;
   attention.layers = workload.layers;

@@ -8,9 +8,10 @@
 
 namespace stagecraft {
 
-// Of all devices that the plan uses, at the peak of the format that each product runs in:
-// training in 8 bits runs attention in 16. No step takes more than 1. As Evaluation::mfu()
-// and hfu(), but for training in 8 bits, which these measure against the 16-bit peak.
+// The share of what the plan's devices could compute at their peak rates, where each product is
+// held against the peak of the format that it runs in: training in 8 bits runs attention in 16.
+// No step reaches more than 1. Equal to Evaluation::mfu() and hfu() but for training in 8 bits,
+// where those hold everything against the 16-bit peak.
 struct PeakShare {
   double model = 0;     // of model_flops
   double hardware = 0;  // of hardware_flops; what is recomputed counts at the fastest format

@@ -40,7 +40,7 @@ class PlanSpace {
   // Enumerates some more of these plans, the ones with the least bound first. Does nothing once
   // all are enumerated. Takes some milliseconds at most.
   virtual void EnumerateMore(ScheduleClass) {}
-  // In words, as they follow "one of the": "plans of equal stages".
+  // A name in the plural that may follow "one of the", such as "plans of equal stages".
   virtual std::string name() const = 0;
   // No more than its step takes; Duration::Max() where it cannot be made.
   virtual Duration LeastTime(size_t index) = 0;
@@ -61,7 +61,7 @@ class PlanSpace {
   // differs in its cost model alone. This space outlives it and is not enumerated further.
   virtual std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const = 0;
 
-  // The same of plans with any schedule.
+  // The same two calls for plans with any schedule.
   std::optional<double> BoundOfRest() const;
   void EnumerateMore();
   void EnumerateAll();

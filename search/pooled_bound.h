@@ -60,8 +60,8 @@ class PooledBound {
   double work_seconds_ = 0;                         // of all micro-batches in the reference
   double states_ = 0;                               // bytes of all blocks in the reference
   std::vector<std::vector<PooledChoice>> choices_;  // by pool
-  // Of the pools from the first or a later one on, with so many stages before them; negative
-  // where no number of stages may be had.
+  // The best that the pools from a given one on can add, by the number of stages before them, at
+  // the index At(); negative if they cannot make up any number of stages.
   std::vector<double> fastest_, roomiest_;  // At()
   std::vector<double> cheapest_;            // rate / speed, by pool
 };

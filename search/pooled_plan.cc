@@ -116,7 +116,7 @@ bool PooledEnumeration::MayUse(int pool) const {
          std::find(kinds_.begin(), kinds_.end(), all_kinds_.of_groups[pool]) != kinds_.end();
 }
 
-// Where plans must have this kind of device, and no other pool has it.
+// Whether plans must use this pool, because no other has a kind of device that they must use.
 bool PooledEnumeration::MustUse(int pool) const {
   const std::vector<int>& of_groups = all_kinds_.of_groups;
   return !kinds_.empty() && MayUse(pool) &&

@@ -23,7 +23,7 @@ class PooledQueue {
   // The plans outlive it.
   explicit PooledQueue(const PooledEnumeration& plans) : plans_(plans) {}
 
-  // Without problem and split it is empty. They need not outlive it.
+  // Adds the families of a problem. Problem and split need not outlive the queue.
   void AddFamilies(const SearchProblem& problem, const PooledSplit& split);
   // No plan that is left scores less; nothing where none is left.
   std::optional<double> LeastScore() const;
@@ -48,8 +48,8 @@ class PooledQueue {
     size_t prefix = 0;
     int64_t next = 0;
 
-    // In a heap the least score is on top, of equal ones what is closest to a plan, and then the
-    // first.
+    // The order of a heap that has the least score on top; between equal scores the entry that is
+    // closest to a plan, and then the first.
     friend bool operator<(const Waiting& a, const Waiting& b) {
       if (a.least_score != b.least_score) return a.least_score > b.least_score;
       if (a.pools != b.pools) return a.pools < b.pools;

@@ -103,8 +103,8 @@ class PooledStages : public PlanSpace {
     return plan;
   }
 
-  // Where stages are alike some plan of equal stages has the same key; their blocks are shared
-  // out by other rules.
+  // A plan whose stages are alike has the key of a plan of equal stages, although its blocks are
+  // shared out by other rules.
   PlanKey Key(size_t index) const override {
     const PooledPlan& plan = (*all_)[index];
     PlanKeyBuilder key;

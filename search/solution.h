@@ -84,8 +84,8 @@ struct SearchResult {
   std::vector<SeenPlan> seen;  // in the order they were evaluated
   // Where no plan fits: what the nearest one lacks, a sentence.
   std::string obstacle;
-  // Where the space has no plan at all: what is wrong with the choices, a sentence
-  // (FindRefusal()). It is the obstacle, too.
+  // A sentence that says what is wrong with the choices (FindRefusal()), if the space has no plan
+  // at all; it is then the obstacle, too.
   std::string refusal;
 };
 

@@ -63,7 +63,7 @@ class StepBound {
   ShardPlaces places_;
   std::map<Key, std::vector<LayerTimes>> layer_times_;  // then by kind
   std::map<Key, std::vector<Bytes>> saved_;             // then by kind
-  // By tensor, context, split and schedules.
+  // The key is: tensor, context, whether tokens are split, and the class of schedules.
   std::map<std::array<int, 4>, std::vector<PassTimes>> pass_times_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kYear = 365.25 * 86400;
 
-// The same for every op.
+// A model that gives every op the same estimate.
 class OneEstimate : public CostModel {
  public:
   OneEstimate(double seconds, double host_seconds) {
@@ -47,7 +47,7 @@ Schedule MakeSchedule(int tasks, int ops) {
 
 class BoundCostsTest : public ::testing::Test {
  protected:
-  // Of MakeSchedule(tasks, ops); empty where it is bound.
+  // The error of binding MakeSchedule(tasks, ops) to these times; empty if there is none.
   std::string Refusal(int tasks, int ops, double seconds, double host_seconds) const {
     return ErrorOf(
         [&] { BindCosts(MakeSchedule(tasks, ops), cluster_, OneEstimate(seconds, host_seconds)); });

@@ -11,7 +11,8 @@ namespace stagecraft {
 // A sentence for each device that a default completes; `file` opens it.
 std::vector<std::string> ClusterNotes(const ClusterProto& proto, const std::string& file);
 
-// The same of a cluster as ParseCluster() takes it: none where it is no file. Throws as that does.
+// The same for a cluster as ParseCluster() takes it; one that is no file has none. Throws as
+// ParseCluster() does.
 std::vector<std::string> ClusterNotes(const std::string& spec);
 
 }  // namespace stagecraft

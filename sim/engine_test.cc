@@ -101,7 +101,7 @@ TEST(EngineTest, LaneStoppedForGoodIsExplained) {
   EXPECT_THROW(Engine().Run(schedule, std::vector{4_us}, {.changes = outage}), DeadlockError);
 }
 
-// At every rate a task ends no earlier than at the nominal one, or never.
+// However low the rate, a task ends no earlier than at its nominal rate, or never.
 TEST(EngineTest, RatesNextToZeroNeverEndATaskBeforeItBegins) {
   Schedule::Builder s;
   const TaskId a = s.Add(Lane(0));

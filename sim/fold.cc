@@ -234,8 +234,8 @@ class Folder {
     const Stage& first = plan_.stages[tied_->first];
     const Stage& last = plan_.stages[tied_->last];
     const auto ranks = static_cast<int>(first.replicas[0].size());
-    // Where the replicas of one of the stages have fewer devices, each takes part in several
-    // groups.
+    // If the replicas of one stage have fewer devices than those of the other, each of these
+    // devices takes part in several groups.
     if (ranks != static_cast<int>(last.replicas[0].size())) return false;
     const auto are_alike = [&](const PipelineInstance& instance) {
       return AreAlike(ranks, [&](int rank) { return TiedGroup(instance, rank); });
@@ -254,8 +254,8 @@ class Folder {
   const bool is_separate_;
   std::vector<int> boards_;  // by group of nodes: the first group of the same board
   MessageFabrics messages_;
-  // By stage and replica, where pipelines are separate and ranks alike: what the messages to
-  // the next stage see, and those that come back from it.
+  // What the messages to the next stage see, and those that come back, by stage and replica.
+  // Filled if pipelines are separate and ranks alike.
   std::vector<std::vector<Fabric>> onward_, back_;
   std::map<int64_t, Fabric> pairs_;  // by Cluster::PairClass()
 };

@@ -113,7 +113,7 @@ class Measurer {
     time_.host_wait += times * waits_.LaunchTime(task);
   }
 
-  // Of ops side by side compute counts first.
+  // Where ops run side by side, the time is counted as compute before anything else.
   void AddBlocks() {
     const int32_t rank = schedule_.lane_infos()[span_.lane].rank;
     const std::vector<Estimate>& estimates = costs_.estimates[costs_.device_of_rank[rank]];

@@ -60,8 +60,8 @@ struct LaneTime {
 std::vector<Interval> IdleIntervals(const Schedule& schedule, const Timeline& timeline,
                                     const LaneSpan& span);
 
-// Of what lies within the span. `waits` knows at least the lane's IdleIntervals(). With
-// `repetition`, of the longer step.
+// Measures what lies within the span. `waits` must know at least the lane's IdleIntervals().
+// With `repetition`, the times are those of the longer step.
 LaneTime MeasureLane(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
                      const TaskWaits& waits, const LaneSpan& span,
                      const Repetition& repetition = {});

@@ -125,7 +125,7 @@ class LoweredPasses : private PassCosts {
              static_cast<size_t>(message.index);
     }
   };
-  // By the layer whose output, or its gradient, is sent, and then the index of the sending device.
+  // The key is the layer whose output, or its gradient, is sent, and the index of the sender.
   mutable std::unordered_map<Message, BlockId, MessageHash> transfers_;
   // By the index of the sending device.
   mutable std::unordered_map<Message, int32_t, MessageHash> channels_;

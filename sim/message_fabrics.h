@@ -46,8 +46,8 @@ class MessageFabrics {
 
   const Cluster& cluster_;
   std::map<std::pair<int64_t, int>, Fabric> known_;  // by Cluster::PairClass() and concurrency
-  // Of the messages at hand: whether each crosses a generated network, how many do by node,
-  // and the answer.
+  // Scratch memory for the messages at hand: whether each crosses a generated network, how many
+  // of them leave and enter every node, and the answer.
   std::vector<bool> crosses_;
   std::vector<NodeCount> leaving_, entering_;
   std::vector<Fabric> fabrics_;

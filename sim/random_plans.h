@@ -20,7 +20,7 @@
 
 namespace stagecraft {
 
-// Without std::shuffle, whose result is the library's.
+// Not std::shuffle(), whose result differs between standard libraries.
 inline void Shuffle(Random& random, std::vector<int>& values) {
   for (int64_t i = std::ssize(values) - 1; i > 0; --i) {
     std::swap(values[i], values[random.Integer(0, i)]);
@@ -87,8 +87,8 @@ inline void DrawExperts(Random& random, PlanDegrees& degrees) {
   if (random.Integer(0, 3) == 0) degrees.expert_imbalance = std::min(1.5, 1.0 * degrees.expert);
 }
 
-// Of a network of at least eight layers, for a cluster of at least eight devices; `experts`: of
-// one with eight experts, on at least 16 devices.
+// Draws degrees for a network of at least eight layers on at least eight devices or, with
+// `experts`, for one with eight experts on at least 16 devices.
 inline PlanDegrees DrawDegrees(Random& random, bool experts = false) {
   const auto draw = [&](int64_t most) { return static_cast<int>(random.Integer(0, most)); };
   PlanDegrees degrees;
@@ -154,7 +154,7 @@ inline void DrawUnequalStages(Random& random, const Cluster& cluster, Plan& plan
   }
 }
 
-// Nothing where what was drawn does not go together.
+// Draws a plan. Returns nothing if the degrees that were drawn do not go together.
 inline std::optional<Plan> DrawPlan(Random& random, const Workload& workload,
                                     const Cluster& cluster) {
   try {

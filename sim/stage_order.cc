@@ -10,8 +10,8 @@ namespace stagecraft {
 
 namespace {
 
-// As many micro-batches under way as this and later stages have replicas: PipeDream's
-// 1F1B-RR. Replicas that keep step run a backward only when all of their round's gradients
+// PipeDream's 1F1B-RR: as many micro-batches are under way as this stage and those behind it have
+// replicas. Replicas that keep step run a backward only when all of their round's gradients
 // have come back, for which the next stage may want whole rounds of its own: they have whole
 // rounds under way, at least as many micro-batches as the next stage and one round more.
 PassOrder ReplicatedOrder(const Plan& plan, int stage, int replica) {
@@ -75,7 +75,7 @@ Groups TensorGroups(const Stage& stage, std::span<const int> devices) {
   return groups;
 }
 
-// Those that divide its sequences.
+// The groups of a replica's devices that divide each sequence.
 Groups ContextGroups(const Stage& stage, std::span<const int> devices) {
   const auto stride = static_cast<size_t>(stage.tensor_parallel);
   Groups groups;
@@ -86,8 +86,8 @@ Groups ContextGroups(const Stage& stage, std::span<const int> devices) {
   return groups;
 }
 
-// Those that share the experts of its devices: of each tensor index, consecutive
-// data-parallel ranks, counted over the replicas and the context indices of each.
+// The groups that share the experts of a replica's devices: for each tensor index consecutive
+// data-parallel ranks, which are counted over the replicas and the context indices of each.
 Groups ExpertGroups(const Stage& stage, int replica) {
   const int size = stage.expert_parallel;
   const int context = stage.context_parallel;

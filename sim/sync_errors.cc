@@ -70,11 +70,11 @@ void CheckRanks(const SyncOptions& sync, size_t stage, int64_t ranks, Errors& er
   }
 }
 
-// Where ranks are unequally many on the nodes that have any: the least and the most.
+// The least and the most ranks of a group on any of its nodes, if these numbers differ.
 using Uneven = std::optional<std::pair<int, int>>;
 
-// Of every group of a stage that reduces together: all data-parallel ranks of each tensor index
-// and, of their experts' gradients, those that hold the same experts.
+// Looks at every group of a stage that reduces gradients together: all data-parallel ranks of each
+// tensor index and, for the gradients of experts, the ranks that hold the same experts.
 Uneven FindUnevenGroup(const Stage& stage, const Cluster& cluster) {
   for (const int stride : {1, stage.expert_parallel}) {
     for (int tensor = 0; tensor < stage.tensor_parallel; ++tensor) {

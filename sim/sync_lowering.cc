@@ -12,7 +12,8 @@ Link LinkBetween(const Cluster& cluster, int from, int to, int concurrent) {
   return pair.nodes > 1 ? pair.inter : pair.intra;
 }
 
-// Of equally wide ones that of longer latency, so that their order does not matter.
+// Keeps the narrower link; of two equally wide ones the one with the longer latency, so that the
+// order in which links are looked at does not matter.
 void TakeNarrower(const Link& link, Link& narrowest) {
   const bool is_first = !(narrowest.bandwidth.bytes_per_s() > 0);
   const bool is_narrower =

@@ -37,9 +37,9 @@ class TaskWaits {
  public:
   // `costs` as of the simulation; nullptr: tasks do nothing but work.
   TaskWaits(const Schedule& schedule, const Timeline& timeline, const BoundCosts* costs);
-  // The same of some intervals alone, which are disjoint and ascend: WalkBack() within one of
-  // them says what it does otherwise; reason() and after() are known of tasks that waited for
-  // another which ended in one. Cost: a look at every task, and these tasks.
+  // The same for some intervals alone, which are disjoint and ascend. WalkBack() within one of
+  // them says the same as with all; reason() and after() are known only for tasks that waited for
+  // another task which ended in an interval. Cost: a look at every task, and work on these.
   TaskWaits(const Schedule& schedule, const Timeline& timeline, const BoundCosts* costs,
             std::span<const Interval> intervals);
 

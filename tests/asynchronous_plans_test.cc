@@ -58,7 +58,7 @@ TEST_F(AsynchronousPlansTest, MemoryCountsTheVersionsThatAreKept) {
     return 0.0;
   };
   const double one = weights("--global-batch 8 --zero 0");
-  // Of 12 digits in JSON.
+  // JSON prints 12 digits.
   EXPECT_NEAR(weights("--global-batch 8 --schedule pipedream-2bw"), 2 * one, 1e-9);
   EXPECT_NEAR(weights("--global-batch 2 --schedule pipedream"), 4 * one, 1e-9);
 }

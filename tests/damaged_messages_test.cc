@@ -34,7 +34,7 @@ std::string Onnx(const std::string& seed) {
   return model.SerializeAsString();
 }
 
-// With up to four letters that are no UTF-8: lengths stay right, names do not.
+// Replaces up to four letters by bytes that are no UTF-8: lengths stay right, names do not.
 std::string WithBadNames(std::string bytes, Random random) {
   std::vector<size_t> letters;
   for (size_t i = 0; i < bytes.size(); ++i) {

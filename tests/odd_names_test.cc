@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 class OddNamesTest : public FolderTest {
  protected:
-  // Of the seeds of the fuzz targets, under another name; its new path.
+  // Copies a seed of the fuzz targets under an odd name and returns its new path.
   std::string Take(const std::string& seed) {
     const fs::path from = fs::path("tests/fuzz/corpus") / seed;
     std::ifstream file(from, std::ios::binary);

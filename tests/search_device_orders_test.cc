@@ -219,8 +219,8 @@ TEST(SearchDeviceOrdersTest, OnRegularNodesNoDrawnPlacementOfTheSameDegreesIsBet
   EXPECT_GT(drawn, 500);
 }
 
-// Where no two links are alike a drawn placement of some degrees may be better than those that
-// the space has for them; none is better than the answer.
+// On nodes without two equal links, a random placement of some degrees may be better than those
+// that the space has for them, but none is better than the answer.
 TEST(SearchDeviceOrdersTest, OnAnyNodeNoDrawnPlacementIsBetterThanTheAnswer) {
   const AnalyticalModel model;
   const Workload workload = Network();

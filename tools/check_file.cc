@@ -31,7 +31,7 @@ namespace {
 
 using Keys = std::set<std::string>;
 
-// Beside FileKinds().
+// Kinds that are recognised in addition to FileKinds().
 constexpr const char* kOtherKinds[] = {"Hugging Face config.json",
                                        "ONNX model",
                                        "PipeDream profile",

@@ -19,7 +19,7 @@ constexpr std::string_view kPolicyBegins = "stage-policy-";
 constexpr std::string_view kHtmlBegins = "<!DOCTYPE html>";
 constexpr std::string_view kTitleBegins = "<title>stagecraft ";
 
-// From the first character that is no space, to the end of its line.
+// Returns the text from its first character that is no white space to the end of that line.
 std::string_view FirstLine(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return "";

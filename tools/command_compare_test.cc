@@ -117,7 +117,8 @@ TEST_F(CollectiveVerbTest, ASiteHasNoFolder) {
   EXPECT_EQ(Read(Path("m.textproto")).find(folder_.string()), std::string::npos);
 }
 
-// As many sizes as the log has rows, each so many times as long as the first.
+// A log with `rows` sizes, doubling from 1 MiB, each of which takes `times` as long as a latency
+// of 12 us and 150 GB/s make it.
 std::string LogOf(int rows, double times) {
   std::string log = kLog;
   const std::string row = log.substr(log.rfind("     1048576"));

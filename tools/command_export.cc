@@ -87,8 +87,8 @@ const std::map<std::string, Format>& Formats() {
   return formats;
 }
 
-// With its orders, as a custom one; as it is where they never end, so that its name alone
-// can say them.
+// Returns the plan with its orders spelled out, as a custom schedule. A plan whose schedule never
+// ends is returned as it is, since only its name can say such orders.
 Plan SpelledOut(const PlannedJob& job, const CostModel& model) {
   if (IsAsynchronous(job.plan.order)) return job.plan;
   Plan plan = WithOrders(job.plan, job.workload, job.cluster, model);

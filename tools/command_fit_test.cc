@@ -150,7 +150,8 @@ TEST_F(FitTest, TheShippedModelCanBeCalibrated) {
   EXPECT_EQ(CheckFile(Path("site.pb"), CheckContext()).kind, "cost model");
 }
 
-// Of measurements that the shipped model predicts well, five rows make products worse.
+// On measurements that the shipped model predicts well, calibration on five rows makes the
+// prediction of products worse.
 TEST_F(FitTest, RowsThatDoNotShowThatCalibrationHelpsAreSaid) {
   if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   const std::string table =

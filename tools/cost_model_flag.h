@@ -18,8 +18,8 @@ class CostModelFlag {
   // anything else a file that `fit` wrote: of a network model, with the kernels of the
   // model in the binary. Throws InputError.
   std::unique_ptr<CostModel> Load() const;
-  // The same without what its network model measured at these sites; nullptr where it has
-  // nothing of them.
+  // The same model without the curves that its network model has of these sites; nullptr if it
+  // has none of them.
   std::unique_ptr<CostModel> LoadWithout(std::span<const std::string> sites) const;
   const std::string& name() const { return name_; }
   // The file that it names; empty for those in the binary.

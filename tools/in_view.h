@@ -26,10 +26,11 @@ class InViewTable {
   // Reads an InViewTableProto in text format. Throws InputError, `name` first.
   static InViewTable Parse(const std::string& text, const std::string& name);
 
-  // Of measured rows.
+  // Constants that were chosen in view of measured rows of this source and metric.
   std::vector<ConstantsInView> OfRows(const std::string& source,
                                       const std::string& metric_kind) const;
-  // Of samples of these sources and ops that `split`, as --split has it, tells apart.
+  // Constants that were chosen in view of samples of these sources and ops, for a split that is
+  // written as --split takes it.
   std::vector<ConstantsInView> OfKernels(const std::string& split,
                                          const std::set<std::string>& sources,
                                          const std::set<std::string>& ops) const;

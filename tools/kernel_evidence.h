@@ -16,12 +16,13 @@ namespace stagecraft {
 // |log(predicted / measured)| of each sample; no number where nothing predicts it.
 std::vector<double> KernelErrors(const LearnedModel& model, std::span<const Sample> samples);
 
-// By op. `base` calibrated on the others, against `base`.
+// For each op: whether `base`, calibrated on the other rows, predicts rows better than `base`.
 std::map<std::string, CalibrationEvidence> CalibrationEvidenceByOp(const LearnedModel& base,
                                                                    std::span<const Sample> samples);
 
-// By op, of samples so few that chance may decide: models fitted to the others, against the
-// shipped one. Empty for more than kMostFewSamples, as fitting so often would take long.
+// For each op: whether models fitted to the other rows predict rows better than the shipped one.
+// Asked only of so few samples that chance may decide; empty for more than kMostFewSamples,
+// since fitting so often would take long.
 inline constexpr size_t kMostFewSamples = 200;
 std::map<std::string, CalibrationEvidence> FitEvidenceByOp(std::span<const Sample> samples);
 

@@ -111,8 +111,8 @@ std::vector<double> ErrorsOf(const NetworkModel& model, std::span<const NetworkS
   return errors;
 }
 
-// Of each collective of the site, what rows left out in turn say of the model that has
-// the others.
+// For each collective of the site: how well a model that has the other rows predicts rows that
+// are left out in turn.
 std::map<std::string, CalibrationEvidence> SiteEvidence(const NetworkModel& base,
                                                         std::span<const NetworkSample> samples,
                                                         const std::string& site) {

@@ -24,7 +24,7 @@ struct Output {
   size_t word;  // that holds the path
 };
 
-// Those that say where they write; a flag without a value is refused where flags are read.
+// The outputs that the words name. A flag without a value is refused later, where flags are read.
 std::vector<Output> OutputsAmong(const Args& words) {
   std::vector<Output> outputs;
   for (size_t i = 0; i < words.size(); ++i) {

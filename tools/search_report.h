@@ -22,8 +22,8 @@ void PrintSearchHead(const SearchProblem& problem, const PlanRun& run, std::ostr
 // The same for people: at most 110 columns wide.
 void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream& out);
 
-// Where a second run went beyond the space of the first: what it evaluated, and how much worse
-// the best of that space is.
+// Says, if a second run went beyond the space of the first, how many plans it evaluated and how
+// much worse the best plan of that space is.
 void PrintBeyond(const std::vector<PlanRun>& runs, std::ostream& out);
 // {"space", "candidates", "evaluated", "optimal", score and bound} of the first.
 nlohmann::ordered_json WithinToJson(const SearchProblem& problem, const SearchResult& result);

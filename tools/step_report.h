@@ -36,7 +36,7 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
 // The same for people: at most 100 columns wide.
 void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& out);
 
-// Where its time goes, class by class, seen from the critical rank.
+// Prints where the time of a step goes, class by class, seen from the critical rank.
 void PrintBreakdown(const Evaluation& evaluation, std::ostream& out);
 
 // Its memory: the items of every stage's fullest rank, worst first, and the verdict.

@@ -53,7 +53,8 @@ class BoostedTrees {
   // Of a model as XGBoost saves it.
   static BoostedTrees ReadTrees(std::string_view json, int columns);
   void MakeSteps();
-  // Of the largest leaf of each tree, by size: no prediction is further from 0.
+  // The sum, over all trees, of the largest absolute value among a tree's leaves. No prediction
+  // has a larger absolute value.
   double LargestSum() const;
 
   std::vector<int32_t> roots_;

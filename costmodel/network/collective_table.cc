@@ -78,7 +78,7 @@ MeasuredGroup ReadGroup(const CsvRows& row) {
   group.place.source = row.Word(kSource);
   group.place.system = row.Text(kSystem);
   group.place.fabric = row.Text(kFabric);
-  group.place.library = row.Text(kLibrary);
+  group.place.software = row.Text(kLibrary);
   group.place.node = row.Text(kNode);
   group.nodes = Small(row, kNodes, kMostRanks);
   group.ranks_per_node = Small(row, kPerNode, kMostRanks);
@@ -104,7 +104,7 @@ std::optional<MeasuredFabric> FindFabric(const CsvRows& row, const MeasuredGroup
   return MeasuredFabric{.fabric = *fabric};
 }
 
-// Nothing where nobody knows what joins the group.
+// Returns nothing if it is unknown which links join the group.
 std::optional<NetworkSample> ReadSample(const CsvRows& row, const MeasuredGroup& group,
                                         const FabricOfNodes& of_nodes) {
   const OpKind kind = ReadOp(row);
@@ -124,7 +124,7 @@ std::optional<NetworkSample> ReadSample(const CsvRows& row, const MeasuredGroup&
   sample.repeat = static_cast<int>(row.Integer(kRepeat, 0, kMostRepeats));
   sample.dtype = row.Text(kType);
   sample.system = group.place.system;
-  sample.software = group.place.library;
+  sample.software = group.place.software;
   sample.source = group.place.source;
   const MeasuredNetworks& networks = MeasuredNetworks::Embedded();
   sample.site = networks.Site(group.place);

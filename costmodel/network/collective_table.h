@@ -46,9 +46,9 @@ inline constexpr std::string_view kNcclTestsSource = "nccl-tests";
 // What the column `op` may hold: "all_reduce", ...
 std::span<const std::pair<std::string_view, OpKind>> CollectiveNames();
 
-// From the bytes of a file, gzipped or not. `of_nodes`, if any, says what the links are
-// of boards that the column `fabric` leaves open and that measured_fabric.h does not
-// know; rows of which nobody knows them are skipped. Throws InputError:
+// Reads the bytes of a file, gzipped or not. `of_nodes`, if given, tells the links of boards
+// whose links neither the column `fabric` nor measured_fabric.h tells; a row whose links remain
+// unknown is skipped. Throws InputError:
 // "collectives.csv:3: op: got "sum", want all_reduce, all_gather, ...".
 CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& path,
                                      const FabricOfNodes& of_nodes = {});

@@ -43,7 +43,7 @@ const std::string* Column(const MeasuredPlace& place, const std::string& name) {
   if (name == "source") return &place.source;
   if (name == "system") return &place.system;
   if (name == "fabric") return &place.fabric;
-  if (name == "library") return &place.library;
+  if (name == "library") return &place.software;
   return nullptr;
 }
 
@@ -151,9 +151,9 @@ bool MeasuredNetworks::TimesFramework(std::string_view source) const {
 std::string MeasuredNetworks::Site(const MeasuredPlace& place) const {
   const auto found = sources_.find(place.source);
   if (found == sources_.end() || found->second.site.empty()) {
-    const bool has_version = place.library.find('-') != std::string::npos;
+    const bool has_version = place.software.find('-') != std::string::npos;
     return fmt::format("{} {}{}", place.source, place.system,
-                       has_version ? " " + place.library : "");
+                       has_version ? " " + place.software : "");
   }
   std::vector<std::string> words;
   for (const std::string& column : found->second.site) words.push_back(*Column(place, column));

@@ -12,7 +12,7 @@ namespace stagecraft {
 
 // The columns of a row that tell what its network was.
 struct MeasuredPlace {
-  std::string source, system, fabric, library;
+  std::string source, system, fabric, software;
   std::string node;  // the column node_id; may be empty
 };
 

@@ -89,7 +89,7 @@ ErrorSummary ErrorsOf(std::span<const NetworkSample> samples, const Predictions&
   return SummariseErrors(times);
 }
 
-// Of at least one prediction.
+// Fills in the largest message. There must be at least one prediction.
 void SetLargest(std::span<const NetworkSample> samples,
                 std::span<const NetworkPrediction> predictions, NetworkAccuracy& accuracy) {
   const auto size = [&](const NetworkPrediction& p) {

@@ -47,7 +47,7 @@ class NetworkModel {
   // With the curves of these samples too; those of the same features are replaced.
   NetworkModel With(std::span<const NetworkSample> samples) const;
 
-  // Without the curves of these sites; no home where it was one of them.
+  // This model without the curves of these sites. It has no home site if that was one of them.
   NetworkModel Without(std::span<const std::string> sites) const;
 
   size_t curves() const { return curves_.size(); }

@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kSchema = 2;
 constexpr int kMostRanks = 1 << 24;
-// Of a knot: 2^63 bytes; doublings of a time, of which nanoseconds have no more.
+// A knot's size is a binary logarithm of bytes, at most that of 2^63 bytes. A regime is a number
+// of doublings of a time; no more than 64 fit between the shortest and the longest time.
 constexpr double kMostSize = 63;
 constexpr double kMostRegime = 64;
 

@@ -201,7 +201,7 @@ TEST(NetworkModelTest, EveryNumberOfAKnotHasARange) {
   const NetworkModelProto proto = NetworkModel::Fit(TwiceTheFormula(A100s(2, 8))).ToProto();
   const int last = proto.curves(0).sizes_size() - 1;
   const float nan = std::nanf(""), infinity = HUGE_VALF;
-  // At the end of those that ascend, where more is no fall.
+  // The value goes into the last knot: sizes must ascend, and there a large one still does.
   const auto refusal = [&](const char* field, float value) {
     NetworkModelProto bad = proto;
     TimeCurveProto& curve = *bad.mutable_curves(0);

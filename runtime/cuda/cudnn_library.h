@@ -41,9 +41,9 @@ class Cudnn {
   Cudnn(const Cudnn&) = delete;
   Cudnn& operator=(const Cudnn&) = delete;
 
-  // Of the current device, made at the first call for streams of the same part of it as this one;
-  // nullptr: of the whole device. Made under the stream's own context where the library refuses
-  // streams of another than its handle's.
+  // The handle for the part of the current device that the stream belongs to, or for the whole
+  // device if the stream is nullptr. It is made at the first call for that part, and under the
+  // stream's own context if the library refuses streams of a context other than its handle's.
   cudnnHandle_t HandleFor(cudaStream_t stream) {
     if (handle_ != nullptr) return handle_;
     Check(Create(&handle_), "cudnnCreate");

@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Of operands of products, in caches.
+// The ring of operands is larger than the operands by this many times the cache.
 constexpr size_t kCaches = 3;
 
 size_t CacheBytes() {
@@ -108,7 +108,7 @@ void RankOps::Place(std::byte* memory, cudaStream_t stream) {
   }
 }
 
-// Where the next launch finds them.
+// Returns where the next launch finds its operands.
 std::byte* RankOps::OperandsOf(OwnOp& own) {
   const size_t bytes = own.operand_bytes();
   if (own.is_product()) return memory_ + operands_.Take(bytes);

@@ -46,7 +46,7 @@ class RankOps {
   struct OwnOp {
     OpKernel kernel;
     std::unique_ptr<DeviceOp> op;  // none: spins, or does nothing
-    // Of one that is no product: places of its operands, from `begin` on.
+    // Operands of an op that is no product are in memory of its own, from `begin` on.
     size_t begin = 0;
     MemoryRing operands{0};
 

@@ -52,8 +52,8 @@ struct ProfileOutcome {
   size_t left = 0;                        // budget or stop came before them
   size_t throttled = 0;                   // measured only by a hindered device: no sample
   std::map<std::string, size_t> refused;  // by reason
-  // By kind of op that had its turn, or was measured before: whether any case of it can be run.
-  // Where none can, a library is missing rather than a format.
+  // Whether any case of a kind of op can be run, for every kind that was tried or was measured
+  // before. If none can, a library is missing rather than a format.
   std::map<OpKind, bool> runs;
 
   void Refuse(const ProfileCase& one, const std::string& reason) {

@@ -66,7 +66,7 @@ class StageTable {
   };
   // Tensor ranks and recomputation in a pool, with each number of replicas.
   void AddChoices(int pool, int tensor, Recompute recompute);
-  // Of one micro-batch, kind by kind the least over the choice's places.
+  // The times of one micro-batch: for each kind of layer the least over the choice's places.
   std::vector<LayerTimes> LeastTimes(const StageChoice& choice) const;
   // `probe` is a plan of one stage that has been given the choice.
   Sums Measure(const StageChoice& choice, const Plan& probe) const;

@@ -36,8 +36,8 @@ bool Accepts(const Read& read) {
   return true;
 }
 
-// The same, once for each format that structured files have; nobody writes down of an
-// input which one it is meant to be. `read` takes the name of a file with that extension.
+// The same, tried in every format that structured files have, since an input does not say which
+// format it is meant to be. `read` takes the name of a file with that extension.
 template <typename Read>
 bool AcceptsInSomeFormat(const Read& read) {
   bool is_accepted = false;

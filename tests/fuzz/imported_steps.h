@@ -14,7 +14,7 @@ bool AcceptsImport(const Import& import) {
   return Accepts([&] { SimulateCluster(ClusterFromProto(import().cluster, "imported")); });
 }
 
-// The same of a matrix or a tree of devices that names none: they are of one kind.
+// Options for a matrix or a tree of devices that does not name them: they are of one kind.
 inline ImportOptions OfOneKind() {
   ImportOptions options;
   options.gpu = "h100-sxm";

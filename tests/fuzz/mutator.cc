@@ -88,7 +88,7 @@ std::vector<Part> Words(std::string_view text) {
   return RunsOf(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-// With their ends.
+// The lines of a text, each with its line break.
 std::vector<Part> Lines(std::string_view text) {
   std::vector<Part> lines;
   for (size_t begin = 0; begin < text.size();) {

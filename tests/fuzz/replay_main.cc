@@ -73,7 +73,8 @@ void LimitMemory() {
 #endif
 }
 
-// Of the process, not of the clock on the wall: a loaded machine is no hang.
+// Limits the CPU time of the process, not the time on the wall, so that a slow run on a loaded
+// machine does not count as a hang.
 void StartTimer() {
   const itimerval limit = {{0, 0}, {kMostSeconds, 0}};
   setitimer(ITIMER_PROF, &limit, nullptr);
@@ -90,7 +91,7 @@ std::string Read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// In the order of their names.
+// Reads the seeds of a folder, in the order of their names.
 std::vector<std::string> ReadSeeds(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -53,7 +53,7 @@ bool IsSmall(const Plan& plan) {
 void CheckStep(const SimulatedStep& step, const Workload& workload, const Cluster& cluster) {
   const Evaluation& evaluation = step.evaluation;
   CHECK(std::isfinite(evaluation.tokens) && evaluation.tokens >= 0);
-  // Of a workload in which nothing takes time there is nothing to say.
+  // If nothing in the workload takes time, there are no rates to check.
   if (evaluation.step_time == Duration()) return;
   const std::vector<std::string> errors =
       FindEvaluationErrors(evaluation, step.plan, workload, cluster);

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 8> kAmounts = {"_ms", "_ns",  "_s",     "
                                                       "_us", "_gib", "_bytes", "_usd"};
 // These are differences, or what comes before a start.
 constexpr std::array<std::string_view, 4> kSigned = {"difference", "error", "change", "gain"};
-// Of the machine that ran it.
+// Keys whose values tell how fast the machine was, so they may be anything.
 constexpr std::array<std::string_view, 6> kSpeeds = {"wall_ms",           "tasks_per_s", "seconds",
                                                      "evaluations_per_s", "evaluations", "curves"};
 
@@ -63,7 +63,7 @@ class ReportCheck {
     if (IsShare(key) && !(number >= 0 && number <= 1 + kRounding)) Say(path, value, "0 to 1");
   }
 
-  // Of a step: its parts, and what it is of the boards' rate.
+  // Checks a step: that its parts add up, and its share of the boards' peak rate.
   void CheckStep(const json& step, const std::string& path) {
     const double time = step.at("step_time_ms").get<double>();
     if (step.contains("breakdown_ms") && !step.contains("steady_state")) {

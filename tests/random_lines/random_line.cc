@@ -190,7 +190,8 @@ void AddCatalogue(WordSource& words) {
   words.Maybe(40, "--json");
 }
 
-// Those that measure this machine: only lines that are refused, not to be mended by chance.
+// Verbs that measure this machine: draws only lines that are refused, which no change of a word
+// can make valid.
 void AddRun(WordSource& words) {
   AddPlan(AddProblem(words), words);
   words.Add("--steps", words.OneOf({"0", "-1", "x"}));

@@ -53,7 +53,7 @@ std::string Read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Of a folder, by name: how large files are and when they were written.
+// The size of every file of a folder and when it was written, by name.
 std::map<std::string, std::pair<uintmax_t, fs::file_time_type>> StampsOf(const fs::path& folder) {
   std::map<std::string, std::pair<uintmax_t, fs::file_time_type>> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {

@@ -23,8 +23,8 @@ struct ValidatedRow {
 
   // |predicted - measured| / measured in percent.
   std::optional<double> ape() const;
-  // The same of the prediction without facts that the scored rows gave away; ape() where it
-  // has none.
+  // The same for the prediction without the facts that the scored rows gave away; ape() if it
+  // rests on none of them.
   std::optional<double> ape_without() const;
   // Whether the 80 % interval of the prediction holds what was measured; nothing where the
   // prediction claims no interval.
@@ -47,11 +47,11 @@ struct ErrorStats {
   int counted = 0;  // simulated and primary: what the errors are over
   std::optional<double> mape, median_ape, p90_ape;
   std::optional<double> bias;  // mean of (predicted - measured) / measured
-  // Of the counted rows that have an interval: how many, and in percent how many hold.
+  // How many counted rows have an interval, and for how many percent of them it holds.
   int interval_rows = 0;
   std::optional<double> interval80_coverage;
-  // Of the counted rows those whose prediction rests on facts that the scored rows gave
-  // away: how many, and the mape of all counted rows that are simulated without these facts.
+  // How many counted rows have a prediction that rests on facts that the scored rows gave away,
+  // and the mape of all counted rows if they are simulated without these facts.
   int inferred_rows = 0;
   std::optional<double> mape_without;
   std::vector<InferredError> inferred;  // in order of first appearance

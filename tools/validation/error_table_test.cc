@@ -120,7 +120,7 @@ TEST(ErrorTableTest, FactsThatTheRowsGaveAwayAreLeftOutInASecondFigure) {
   EXPECT_EQ(stats.inferred_rows, 1);
   EXPECT_NEAR(*stats.mape, 10, 1e-9);
   EXPECT_NEAR(*stats.mape_without, 20, 1e-9);
-  // Where nothing can be said without, the other rows are left.
+  // A row that cannot be predicted without these facts is left out of the mean.
   rows[0].prediction.value_without.reset();
   stats = SummarizeBy(rows, true, true).at(0);
   EXPECT_NEAR(*stats.mape_without, 10, 1e-9);

@@ -164,7 +164,7 @@ void PredictPlanned(const MeasuredRow& row, const RowFacts& facts, const StackTa
   prediction.defaults_used = std::move(completed.defaults_used);
 }
 
-// Of any metric: all but a bubble are times, rates and sizes.
+// Checks a value of any metric; all but the bubble are times, rates and sizes.
 void CheckValue(const MeasuredRow& row, const Prediction& prediction) {
   const double value = prediction.value.value();
   const double spread = prediction.spread.value_or(0);
@@ -174,7 +174,7 @@ void CheckValue(const MeasuredRow& row, const Prediction& prediction) {
       fmt::format("{} of {:.3g}, its logarithm varying by {:.3g}", row.metric_kind, value, spread));
 }
 
-// Without a value.
+// Takes the prediction's value away and gives the reason.
 void Refuse(const std::string& reason, Prediction& prediction) {
   prediction.value.reset();
   prediction.spread.reset();

@@ -49,7 +49,7 @@ struct PredictionBasis {
   const StackTable& stacks;
   const RowFactTable& facts;
   const CostModel& model;
-  // The same model without the curves of facts.NetworkSites(); nullptr: as `model`.
+  // The same model without the curves of facts.NetworkSites(); nullptr if `model` has none.
   const CostModel* model_without_sites = nullptr;
 };
 

@@ -10,7 +10,8 @@
 
 namespace stagecraft {
 
-// Nothing where nothing is known. RowFactsProto says what each is.
+// What is known of a row besides its columns; empty members are unknown. RowFactsProto says what
+// each is.
 struct RowFacts {
   std::optional<std::string> attention, network, pass;
   std::optional<int64_t> vocabulary, layers, hidden, heads;
@@ -40,7 +41,7 @@ class RowFactTable {
 
   // `inferred`, if any, receives what of it the scored rows gave away.
   RowFacts Of(const MeasuredRow& row, std::vector<InferredFacts>* inferred = nullptr) const;
-  // The same without all that the scored rows gave away, and without one part of it.
+  // These facts without all that the scored rows gave away, or without one part of it.
   RowFacts WithoutInferred(const MeasuredRow& row) const;
   RowFacts Without(const MeasuredRow& row, const InferredFacts& inferred) const;
   // Sites of the network model that some facts name.

@@ -98,7 +98,7 @@ TEST(RowFactsTest, AFlagMayHoldUnlessAnotherIsGiven) {
   EXPECT_FALSE(is_wide("bf16"));
 }
 
-// Where a fact is known from, or why it is assumed: for each.
+// Every fact must say where it is known from, or why it is assumed.
 TEST(RowFactsTest, BadTablesSayWhere) {
   const std::pair<const char*, const char*> cases[] = {
       {"rows { source: \"a\" facts { layers: 1 } }",

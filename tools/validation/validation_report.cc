@@ -81,7 +81,7 @@ void PrintTable(const Validation& validation, std::ostream& out) {
   }
 }
 
-// Of each source what it gave away, and by metric kind the error without that alone.
+// Prints for each source what it gave away and, by kind of metric, the error without that alone.
 void PrintInferred(const Validation& validation, std::ostream& out) {
   struct Line {
     std::string source;

@@ -90,7 +90,8 @@ size_t CountLines(std::string_view text) {
   return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-// Of a table with its header, which quoted fields and blank lines may have more lines than.
+// Counts the rows of a table, its header not among them. The text may have more lines than rows,
+// since a quoted field may contain line breaks and lines may be blank.
 size_t CountRows(std::string_view text, const std::string& path) {
   CsvRows rows(text, path);
   size_t count = 0;

@@ -27,7 +27,8 @@ Schedule TwoAttentions() {
   return builder.Build();
 }
 
-// Of the first rank's attention, on a board such that each has so many multiprocessors of 132.
+// Measures the attention of the first rank, on a board of 132 multiprocessors of which each rank
+// has this many.
 Duration Measure(const StandInBoard& board, int multiprocessors) {
   UseStandIn(board);
   const Schedule schedule = TwoAttentions();
@@ -50,7 +51,7 @@ TEST(AttentionOnPartsTest, RunsWhereCudnnRefusesStreamsOfAnotherContext) {
   EXPECT_TRUE(StandInLeaks().empty());
 }
 
-// Whose blocks take turns there.
+// The part runs the kernel's blocks in turns.
 TEST(AttentionOnPartsTest, IsAKernelForTheWholeBoardWhereCudnnKnowsNoneForAPart) {
   const double half = Measure(Board(false), kHalf).seconds();
   const double quarter = Measure(Board(false), kHalf / 2).seconds();

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kMostCalculated = int64_t{1} << 22;  // multiplications
 
-// In the headers' opaque words.
+// What the opaque structs of cuBLASLt's headers hold here.
 struct Layout {
   cudaDataType type;
   int64_t rows, columns, stride, batch = 1, batch_stride = 0;

@@ -9,7 +9,7 @@ namespace stagecraft {
 namespace stand_in {
 namespace {
 
-// Of the host, for any call: a launch takes it about so long.
+// The host time of any call; a launch takes about this long on real hosts.
 constexpr Nanoseconds kCall = 1'500;
 
 // A program that leaves something behind has failed, whatever it says.

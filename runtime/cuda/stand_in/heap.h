@@ -21,7 +21,8 @@ class Heap {
   // `is_alive` from now on, or when Revive() says so.
   std::byte* Allocate(size_t bytes, Kind kind, bool is_alive = true);
   void Revive(const void* memory) { Find(memory).is_alive = true; }
-  // Of a pool, in two steps: given back by the host's order, gone by the stream's.
+  // Memory of a pool goes in two steps: the host gives it back when it queues the call, and it is
+  // released when the stream comes to that call.
   void GiveBack(const void* memory);
   void Release(const void* memory);
 

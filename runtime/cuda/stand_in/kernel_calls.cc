@@ -21,7 +21,8 @@ struct Configuration {
 };
 thread_local Configuration the_configuration;
 
-// By the address of what the host calls; filled before main() begins.
+// The names of kernels, by the address of the function that the host calls to launch them.
+// Filled before main() begins.
 std::map<const void*, std::string>& NamesOfKernels() {
   static auto& names = *new std::map<const void*, std::string>;
   return names;

@@ -9,7 +9,7 @@ using stagecraft::stand_in::Work;
 
 namespace {
 
-// Of a copy: what starting it takes, and bytes in a nanosecond.
+// A copy takes a latency, in nanoseconds, and its bytes over a rate, in bytes per nanosecond.
 constexpr int64_t kCopyLatency = 2'000, kHostLatency = 8'000;
 constexpr double kDeviceRate = 1400, kHostRate = 50;
 

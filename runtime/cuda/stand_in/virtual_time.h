@@ -49,7 +49,7 @@ class VirtualTime {
   explicit VirtualTime(Check check) : check_(std::move(check)) {}
 
   Nanoseconds now() const { return now_; }
-  // Of the host, for a call; gates that it opened meanwhile are open from then on.
+  // The host spends this time on a call. Gates that it opened during the call are open after it.
   void Spend(Nanoseconds time);
 
   // `before` is the end of what the stream was given before; nullptr: nothing.
