@@ -23,10 +23,10 @@ bool PairsPasses(PipelineOrder order) {
   return order == PipelineOrder::kDualPipe || order == PipelineOrder::kDualPipeV;
 }
 
-// How many micro-batches of each chunk a stage has under way at once, at least. With 1F1B every
-// stage runs as many forwards ahead as there are stages behind it, interleaved as Megatron-LM
-// does (InterleavedOrder() with the smallest groups). Of other schedules one pass alone is sure,
-// and zeros stand for that.
+// The least number of micro-batches of each chunk that a stage has under way at once. With 1F1B a
+// stage runs as many forwards ahead as there are stages behind it; interleaved 1F1B does what
+// InterleavedOrder() says, with the smallest groups. For other schedules, of which only one pass
+// at a time is certain, all numbers are 0.
 std::vector<int64_t> LeastUnderWay(const PlanDegrees& degrees, int stage, int64_t micro_batches) {
   const int stages = degrees.pipeline, chunks = degrees.chunks;
   switch (degrees.order) {
@@ -37,8 +37,8 @@ std::vector<int64_t> LeastUnderWay(const PlanDegrees& degrees, int stage, int64_
     case PipelineOrder::kInterleaved: {
       if (micro_batches < stages || chunks < 2) break;
       std::vector<int64_t> counts(chunks, stages);
-      const int64_t last =
-          2 * (stages - stage - 1) + 1;  // of the last chunk, and of the next group
+      // Passes of the last chunk; those beyond the first group are the next group's first chunk.
+      const int64_t last = 2 * (stages - stage - 1) + 1;
       counts.back() = std::min<int64_t>(last, stages);
       const bool has_next = micro_batches >= 2 * stages;
       if (has_next && last > stages) counts.front() += last - stages;
@@ -178,13 +178,22 @@ const std::vector<Bytes>& StepBound::SavedOf(const PlanDegrees& degrees) {
   const Workload& workload = problem_.workload;
   saved.resize(workload.kinds.size());
   const PlanDegrees& given = problem_.given;
-  const RecomputeChoice all_or_none;
-  if (given.forward_only || given.offload.activations > 0 ||
-      !(given.recompute_choice == all_or_none)) {
-    return saved;
+  const bool recomputes_some = !(given.recompute_choice == RecomputeChoice());
+  if (given.forward_only || given.offload.activations > 0 || recomputes_some) return saved;
+  const Plan probe = OneStage(degrees);
+  std::vector<bool> is_measured(saved.size());  // what is kept may be nothing
+  for (int layer = 0; layer < workload.layer_count(); ++layer) {
+    const int kind = workload.layers[layer];
+    if (is_measured[kind]) continue;
+    saved[kind] = MeasureLayerMemory(problem_, probe, layer).saved;
+    is_measured[kind] = true;
   }
-  Plan probe = PlanWithoutStages(problem_, degrees.micro_batch, degrees.sequence_parallel != 0,
-                                 degrees.zero);
+  return saved;
+}
+
+Plan StepBound::OneStage(const PlanDegrees& degrees) const {
+  Plan plan = PlanWithoutStages(problem_, degrees.micro_batch, degrees.sequence_parallel != 0,
+                                degrees.zero);
   Stage stage;
   stage.tensor_parallel = degrees.tensor;
   stage.context_parallel = degrees.context;
@@ -196,12 +205,8 @@ const std::vector<Bytes>& StepBound::SavedOf(const PlanDegrees& degrees) {
     const auto first = devices.begin() + int64_t{replica} * set;
     stage.replicas.emplace_back(first, first + set);
   }
-  probe.stages = {stage};
-  for (int layer = 0; layer < workload.layer_count(); ++layer) {
-    Bytes& own = saved[workload.layers[layer]];
-    if (own == Bytes()) own = MeasureLayerMemory(problem_, probe, layer).saved;
-  }
-  return saved;
+  plan.stages = {stage};
+  return plan;
 }
 
 Bytes StepBound::Memory(const PlanDegrees& degrees) {

@@ -40,9 +40,9 @@ class StepBound {
   Duration StepTime(const PlanDegrees& degrees);
   // Never more than StepTime() of any plan of the family.
   Duration StepTime(const DegreeFamily& family);
-  // Never more than the fullest device holds: states, context, and what forwards keep for the
-  // micro-batches that its schedule has under way at once (1F1B, interleaved 1F1B, GPipe), or for
-  // one chunk of one micro-batch.
+  // Never more than the fullest device holds. Counts the CUDA context, states, and what forwards
+  // keep for the micro-batches that 1F1B, interleaved 1F1B or GPipe have under way at once; with
+  // other schedules what one forward keeps.
   Bytes Memory(const PlanDegrees& degrees);
 
  private:
@@ -54,9 +54,11 @@ class StepBound {
     Duration time;
   };
   const std::vector<PassTimes>& PassesOf(const DegreeFamily& family);
-  // What the forward of one micro-batch keeps of each kind of layer; zeros where less may be on
-  // the device.
+  // What the forward of one micro-batch keeps for its backward in each kind of layer. Zeros if it
+  // keeps nothing, or if the device may hold less: copies with the host, layers that recompute.
   const std::vector<Bytes>& SavedOf(const PlanDegrees& degrees);
+  // A plan of one stage that is divided so, without layers, on the first devices.
+  Plan OneStage(const PlanDegrees& degrees) const;
   Duration LeastPass(PlanDegrees degrees, ScheduleClass schedules);
 
   const SearchProblem& problem_;
