@@ -14,7 +14,7 @@ LinkValue ValueOf(const Link& link) {
   return {link.bandwidth.bytes_per_s(), -link.latency.seconds()};
 }
 
-// Ranks that do something together. Sorts: 0 tensor, 1 context, 2 data, 3 messages.
+// Ranks that do something together.
 struct RankGroup {
   size_t sort = 0;
   std::vector<int> ranks;
@@ -32,12 +32,12 @@ std::vector<std::vector<RankGroup>> GroupsByLastRank(const GroupShape& shape) {
   const int set = shape.tensor * shape.context;
   const int stage = set * shape.data;
   for (int rank = 0; rank < shape.ranks(); ++rank) {
-    if (rank % shape.tensor == 0) add(0, rank, 1, shape.tensor);
-    if (rank % set < shape.tensor) add(1, rank, shape.tensor, shape.context);
+    if (rank % shape.tensor == 0) add(kTensorSort, rank, 1, shape.tensor);
+    if (rank % set < shape.tensor) add(kContextSort, rank, shape.tensor, shape.context);
     // Ranks that share a sample hold the same parameters, too.
     const bool has_replicas = shape.data > 1 && rank % stage < shape.tensor;
-    if (has_replicas) add(2, rank, shape.tensor, shape.context * shape.data);
-    if (rank + stage < shape.ranks()) add(3, rank, stage, 2);
+    if (has_replicas) add(kDataSort, rank, shape.tensor, shape.context * shape.data);
+    if (rank + stage < shape.ranks()) add(kMessageSort, rank, stage, 2);
   }
   return by_last;
 }
@@ -88,7 +88,8 @@ class OrderSearch {
   }
 
   LinkValue ValueOfGroup(const RankGroup& group) {
-    if (group.sort == 3) return links_.Pair(order_[group.ranks[0]], order_[group.ranks[1]]);
+    if (group.sort == kMessageSort)
+      return links_.Pair(order_[group.ranks[0]], order_[group.ranks[1]]);
     uint64_t members = 0;
     for (const int rank : group.ranks) members |= uint64_t{1} << order_[rank];
     return links_.Group(members);
@@ -139,7 +140,7 @@ class OrderSearch {
     }
   }
 
-  // Than the beginning of what the best order saw.
+  // Whether this is less than the beginning of what the best order saw.
   bool IsLess(const std::vector<LinkValue>& seen) const {
     return std::lexicographical_compare(seen.begin(), seen.end(), best_seen_.begin(),
                                         best_seen_.begin() + static_cast<ptrdiff_t>(seen.size()));

@@ -25,8 +25,9 @@ struct GroupShape {
 // Bandwidth in bytes per second, and the negative latency in seconds: more is better.
 using LinkValue = std::pair<double, double>;
 
-// What groups do: tensor groups, context groups, groups that reduce gradients, and pairs of ranks
-// that neighbouring stages send between.
+// Sorts of groups by what they do: tensor groups, context groups, groups that reduce gradients,
+// and pairs of ranks between which neighbouring stages send messages.
+inline constexpr size_t kTensorSort = 0, kContextSort = 1, kDataSort = 2, kMessageSort = 3;
 inline constexpr size_t kGroupSorts = 4;
 // All sorts, what matters most first.
 using SortOrder = std::array<size_t, kGroupSorts>;
