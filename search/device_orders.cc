@@ -29,12 +29,17 @@ GroupShape OnNode(const GroupShape& all, int devices) {
   return shape;
 }
 
-// Every order of the sorts of which the shape has groups, the others behind them.
-std::vector<SortOrder> SortOrders(const GroupShape& shape) {
-  const std::array counts{shape.tensor, shape.context, shape.data, shape.pipeline};
+// Every order of the sorts of which any of these shapes has groups, the others behind them.
+std::vector<SortOrder> SortOrders(const std::vector<GroupShape>& shapes) {
+  std::array<int, kGroupSorts> most{};
+  for (const GroupShape& shape : shapes) {
+    const std::array counts{shape.tensor, shape.context, shape.data, shape.pipeline};
+    for (size_t sort = 0; sort < most.size(); ++sort)
+      most[sort] = std::max(most[sort], counts[sort]);
+  }
   SortOrder sorts{};
   std::iota(sorts.begin(), sorts.end(), size_t{0});
-  const auto has_groups = [&](size_t sort) { return counts[sort] > 1; };
+  const auto has_groups = [&](size_t sort) { return most[sort] > 1; };
   const auto end = std::stable_partition(sorts.begin(), sorts.end(), has_groups);
   std::vector<SortOrder> orders;
   do {
@@ -58,7 +63,12 @@ DeviceOrders::DeviceOrders(const Cluster& cluster, std::vector<int> devices)
   }
   if (are_alike) nodes_.clear();
   only_ = {&devices_};
-  for (size_t node = 0; node < nodes_.size(); ++node) FindAlike(node);
+  std::set<size_t> sizes;
+  for (size_t node = 0; node < nodes_.size(); ++node) {
+    FindAlike(node);
+    sizes.insert(nodes_[node].devices.size());
+  }
+  sizes_.assign(sizes.begin(), sizes.end());
 }
 
 void DeviceOrders::FindAlike(size_t node) {
@@ -85,10 +95,6 @@ void DeviceOrders::FindAlike(size_t node) {
   }
 }
 
-bool DeviceOrders::IsOneNode(const GroupShape& shape) const {
-  return shape.ranks() <= static_cast<int>(nodes_[0].devices.size());
-}
-
 void DeviceOrders::Add(std::vector<int> list, Lists& lists) const {
   const std::vector<int>* const own = &*lists_.insert(std::move(list)).first;
   if (std::find(lists.begin(), lists.end(), own) == lists.end()) lists.push_back(own);
@@ -97,32 +103,46 @@ void DeviceOrders::Add(std::vector<int> list, Lists& lists) const {
 const DeviceOrders::Lists& DeviceOrders::For(const GroupShape& shape) const {
   if (nodes_.empty()) return only_;
   const std::lock_guard lock(mutex_);
-  const auto [entry, is_new] = found_.try_emplace(shape);
+  if (shape.ranks() <= static_cast<int>(nodes_[0].devices.size())) return OnOneNode(shape);
+  std::vector<GroupShape> by_size;
+  for (const size_t size : sizes_) {
+    by_size.push_back(OnNode(shape, static_cast<int>(size)));
+  }
+  return OnNodes(by_size);
+}
+
+const DeviceOrders::Lists& DeviceOrders::OnNodes(const std::vector<GroupShape>& by_size) const {
+  const auto [entry, is_new] = on_nodes_.try_emplace(by_size);
   if (!is_new) return entry->second;
-  for (const SortOrder& sorts : SortOrders(shape)) {
-    std::vector<int> list = Find(shape, sorts);
+  for (const SortOrder& sorts : SortOrders(by_size)) {
+    std::vector<int> list;
+    for (const Node& node : nodes_) {
+      const auto size = std::lower_bound(sizes_.begin(), sizes_.end(), node.devices.size());
+      const std::vector<int> own = InOrder(node, by_size[size - sizes_.begin()], sorts);
+      list.insert(list.end(), own.begin(), own.end());
+    }
+    Add(std::move(list), entry->second);
+  }
+  return entry->second;
+}
+
+const DeviceOrders::Lists& DeviceOrders::OnOneNode(const GroupShape& shape) const {
+  const auto [entry, is_new] = on_one_node_.try_emplace(shape);
+  if (!is_new) return entry->second;
+  for (const SortOrder& sorts : SortOrders({shape})) {
+    std::vector<int> list = OnBestNode(shape, sorts);
     std::vector<int> reversed;
     const int stage = shape.ranks() / shape.pipeline;
     for (int first = shape.ranks() - stage; first >= 0; first -= stage) {
       reversed.insert(reversed.end(), list.begin() + first, list.begin() + first + stage);
     }
     Add(std::move(list), entry->second);
-    if (IsOneNode(shape)) Add(std::move(reversed), entry->second);
+    Add(std::move(reversed), entry->second);
   }
   return entry->second;
 }
 
-std::vector<int> DeviceOrders::Find(const GroupShape& shape, const SortOrder& sorts) const {
-  if (IsOneNode(shape)) return OnOneNode(shape, sorts);
-  std::vector<int> all;
-  for (const Node& node : nodes_) {
-    const std::vector<int> own = InOrder(node, shape, sorts);
-    all.insert(all.end(), own.begin(), own.end());
-  }
-  return all;
-}
-
-std::vector<int> DeviceOrders::OnOneNode(const GroupShape& shape, const SortOrder& sorts) const {
+std::vector<int> DeviceOrders::OnBestNode(const GroupShape& shape, const SortOrder& sorts) const {
   const Node& first = nodes_[0];
   std::optional<OrderedDevices> best;
   for (const Node& node : nodes_) {
@@ -139,8 +159,7 @@ std::vector<int> DeviceOrders::InOrder(const Node& node, const GroupShape& shape
                                        const SortOrder& sorts) const {
   const Node& alike = nodes_[node.first_alike];
   if (alike.links == nullptr) return node.devices;
-  std::vector<int> ordered =
-      alike.links->Best(OnNode(shape, static_cast<int>(node.devices.size())), sorts).devices;
+  std::vector<int> ordered = alike.links->Best(shape, sorts).devices;
   // The devices found are those of the alike node: take the ones in the same places of this node.
   for (int& device : ordered) {
     const auto found = std::find(alike.devices.begin(), alike.devices.end(), device);

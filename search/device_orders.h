@@ -38,20 +38,23 @@ class DeviceOrders {
     size_t first_alike = 0;            // the first of the nodes that are joined as this one is
     std::unique_ptr<LinkOrder> links;  // of that one; nullptr where it has too many devices
   };
-  std::vector<int> Find(const GroupShape& shape, const SortOrder& sorts) const;
-  std::vector<int> OnOneNode(const GroupShape& shape, const SortOrder& sorts) const;
+  const Lists& OnOneNode(const GroupShape& shape) const;
+  // `by_size`: what of a plan lies on a node, for each of sizes_. Many plans have these in common.
+  const Lists& OnNodes(const std::vector<GroupShape>& by_size) const;
+  std::vector<int> OnBestNode(const GroupShape& shape, const SortOrder& sorts) const;
   void FindAlike(size_t node);
-  bool IsOneNode(const GroupShape& shape) const;
   void Add(std::vector<int> list, Lists& lists) const;
-  // All devices of a node, in the order that suits.
+  // All devices of a node, in the order that suits such ranks on it.
   std::vector<int> InOrder(const Node& node, const GroupShape& shape, const SortOrder& sorts) const;
 
   const Cluster& cluster_;
   const std::vector<int> devices_;
-  std::vector<Node> nodes_;  // of devices_; empty where the order of the list does
+  std::vector<Node> nodes_;    // of devices_; empty where the order of the list does
+  std::vector<size_t> sizes_;  // numbers of devices that nodes_ have, the least first
   mutable std::mutex mutex_;
   mutable std::set<std::vector<int>> lists_;
-  mutable std::map<GroupShape, Lists> found_;
+  mutable std::map<GroupShape, Lists> on_one_node_;
+  mutable std::map<std::vector<GroupShape>, Lists> on_nodes_;
   Lists only_;  // devices_
 };
 

@@ -180,9 +180,11 @@ const LinkValue& LinkOrder::Group(uint64_t members) {
   return entry->second;
 }
 
-OrderedDevices LinkOrder::Best(const GroupShape& shape, const SortOrder& sorts) {
+const OrderedDevices& LinkOrder::Best(const GroupShape& shape, const SortOrder& sorts) {
   CHECK(shape.ranks() <= size());
-  OrderedDevices best;
+  const auto [entry, is_new] = best_.try_emplace({shape, sorts});
+  OrderedDevices& best = entry->second;
+  if (!is_new) return best;
   for (const int index : OrderSearch(*this, shape, sorts).Run(&best.worst)) {
     best.devices.push_back(devices_[index]);
   }

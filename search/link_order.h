@@ -45,7 +45,7 @@ struct OrderedDevices {
 // sort decides, and so on; in the end the groups and pairs do, from the first rank on. So the
 // numbers of devices decide only between orders that no group or pair can tell apart. On more
 // than eight devices the search may stop early (kMostSteps); its answer is then no worse than the
-// order of numbers. Remembers what groups see. For one thread.
+// order of numbers. Remembers its answers and what groups see. For one thread.
 class LinkOrder {
  public:
   static constexpr int kMostSteps = 120'000;
@@ -55,7 +55,7 @@ class LinkOrder {
 
   int size() const { return static_cast<int>(devices_.size()); }
   // Precondition: at most size() ranks.
-  OrderedDevices Best(const GroupShape& shape, const SortOrder& sorts);
+  const OrderedDevices& Best(const GroupShape& shape, const SortOrder& sorts);
   // The links of every pair of devices, in the order of their numbers. Nodes for which these are
   // equal are joined alike.
   const std::vector<LinkValue>& pairs() const { return pairs_; }
@@ -70,6 +70,7 @@ class LinkOrder {
   const std::vector<int> devices_;
   std::vector<LinkValue> pairs_;  // the worse of both directions
   std::map<uint64_t, LinkValue> groups_;
+  std::map<std::pair<GroupShape, SortOrder>, OrderedDevices> best_;
 };
 
 }  // namespace stagecraft

@@ -1,6 +1,8 @@
 #include "search/pooled_plan.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 #include <utility>
 
 #include "search/rank_places.h"
@@ -86,11 +88,23 @@ std::vector<PoolRun> PooledEnumeration::RunsIn(const PooledPlan& family, int poo
   if (!MustUse(pool)) runs.push_back({pool, 1, 0});
   if (!MayUse(pool)) return runs;
   for (const int tensor : TensorDegrees(pools_[pool])) {
-    for (int count = pools_[pool].devices / (tensor * family.data); count > 0; count /= 2) {
-      if (count <= blocks_) runs.push_back({pool, tensor, count});
+    for (const int count : StagesIn(pools_[pool], tensor * family.data)) {
+      runs.push_back({pool, tensor, count});
     }
   }
   return runs;
+}
+
+// What any number of the pool's nodes has devices enough for, the most first.
+std::set<int, std::greater<>> PooledEnumeration::StagesIn(const Pool& pool,
+                                                          int stage_devices) const {
+  std::set<int, std::greater<>> counts;
+  for (int devices = pool.node_devices; devices <= pool.devices; devices += pool.node_devices) {
+    for (int count = devices / stage_devices; count > 0; count /= 2) {
+      if (count <= blocks_) counts.insert(count);
+    }
+  }
+  return counts;
 }
 
 bool PooledEnumeration::Has(const PooledPlan& plan) const {

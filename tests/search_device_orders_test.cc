@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +15,10 @@
 #include "costmodel/analytical_model.h"
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
+#include "search/device_orders.h"
 #include "search/evaluation.h"
 #include "search/exhaustive.h"
+#include "search/link_order.h"
 #include "search/plan_space.h"
 #include "search/space.h"
 #include "sim/cluster.h"
@@ -244,6 +247,27 @@ TEST(SearchDeviceOrdersTest, OnAnyNodeNoDrawnPlacementIsBetterThanTheAnswer) {
   }
   std::printf("%d of %d drawn placements are better than the space's\n", better, drawn);
   EXPECT_LT(better, drawn / 20);
+}
+
+// On many nodes only what lies on a node matters, so that large clusters of cube meshes have no
+// more lists than small ones.
+TEST(SearchDeviceOrdersTest, PlansThatLieAlikeOnNodesShareTheirLists) {
+  const Cluster cluster("mesh", {{CubeMesh(), 100}});
+  const DeviceOrders orders(cluster, AllDevices(cluster));
+  std::set<const std::vector<int>*> lists;
+  for (const int tensor : {1, 2, 4, 8}) {
+    for (int stages = 1; stages <= 96; ++stages) {
+      for (const int data : {8, 16, 24, 40}) {
+        const GroupShape shape{tensor, 1, data, stages};
+        if (shape.ranks() > cluster.device_count()) continue;
+        const DeviceOrders::Lists& found = orders.For(shape);
+        ASSERT_FALSE(found.empty());
+        lists.insert(found.begin(), found.end());
+      }
+    }
+  }
+  EXPECT_EQ(&orders.For({1, 1, 8, 2}), &orders.For({1, 1, 8, 50}));
+  EXPECT_LT(lists.size(), 100u);
 }
 
 }  // namespace

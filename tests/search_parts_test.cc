@@ -146,6 +146,40 @@ TEST(SearchPartsTest, SeveralKindsOfBoardAreNoWorseThanEitherAlone) {
   EXPECT_GT(together, 0);
 }
 
+// A part has fewer nodes of some groups, and so pools of other sizes.
+TEST(SearchPartsTest, NoPartOfSeveralKindsOfBoardIsBetter) {
+  int parts = 0, idle = 0;
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    const auto mixed = MakeMixedProblem(Random(seed), Random(seed + 1000), seed % 2 == 0 ? 0.5 : 4);
+    mixed->given.global_batch = 16;
+    mixed->given.data = 1;
+    const MemoModel memo(mixed->model);
+    std::vector<Cluster::NodeGroup> groups = mixed->cluster.groups();
+    groups.resize(2);
+    groups[0].count = 3;
+    groups[0].type.devices = groups[0].type.nics = 1;
+    groups[1].count = 2;
+    groups[1].type.devices = groups[1].type.nics = 1;
+    const Cluster whole("whole", groups);
+    const double best = BestOf(AskOn(whole, *mixed, memo));
+    for (int first = 1; first <= 3; ++first) {
+      for (int second = 1; second <= 2; ++second) {
+        std::vector<Cluster::NodeGroup> fewer = groups;
+        fewer[0].count = first;
+        fewer[1].count = second;
+        const Cluster part("part", fewer);
+        const double best_part = BestOf(AskOn(part, *mixed, memo));
+        EXPECT_LE(best, best_part) << fmt::format("seed {}, {} + {} nodes", seed, first, second);
+        const bool is_whole = first == 3 && second == 2;
+        parts += best_part < kInfinity && !is_whole;
+        idle += best == best_part && best < kInfinity && !is_whole;
+      }
+    }
+  }
+  EXPECT_GT(parts, 10);
+  EXPECT_GT(idle, 0);
+}
+
 TEST(SearchPartsTest, DegreesThatOnlyEqualStagesHaveAreFoundOnSeveralKindsOfBoard) {
   const auto mixed = MakeMixedProblem(Random(3), Random(1003), 2);
   const MemoModel memo(mixed->model);

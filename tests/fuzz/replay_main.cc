@@ -65,12 +65,20 @@ void CatchEnds() {
   }
 }
 
-// Sanitizers reserve more addresses than there are.
+// AddressSanitizer reserves more addresses than there is memory. gcc and clang say in different
+// ways that it is there.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kReservesAddresses = true;
+#elif defined(__has_feature)
+constexpr bool kReservesAddresses = __has_feature(address_sanitizer);
+#else
+constexpr bool kReservesAddresses = false;
+#endif
+
 void LimitMemory() {
-#if !defined(__SANITIZE_ADDRESS__)
+  if (kReservesAddresses) return;
   const rlimit limit = {kMostMemory, kMostMemory};
   setrlimit(RLIMIT_AS, &limit);
-#endif
 }
 
 // Limits the CPU time of the process, not the time on the wall, so that a slow run on a loaded
