@@ -59,6 +59,10 @@ TEST(ForeignGraphsTest, WhatIsNoChainOfStagesIsRefused) {
                                   DnnNode(3, 2, 7, false),
                               Edge(1, 2, 0) + "," + Edge(2, 3, 0))),
             "g: node 1 is on a cycle, want a graph without");
+  // The sum of both is a number of devices.
+  EXPECT_EQ(Sentence(R"({"maxFPGAs": 1, "maxCPUs": 2147483647, "maxSizePerFPGA": 9, "edges": [],
+                         "nodes": []})"),
+            "g: maxCPUs: got 2147483647, want at most 1000000");
   EXPECT_EQ(Sentence(R"({"maxFPGAs": 1, "maxCPUs": 1, "maxSizePerFPGA": 9, "edges": [], "nodes": [
           {"id": 1, "cpuLatency": 9, "fpgaLatency": 1, "size": 9, "supportedOnFpga": 0}]})"),
             "g: node 1 runs on no accelerator, want a graph whose nodes all do, or --algorithm "

@@ -21,8 +21,8 @@ class PlacementReader {
   PlacementProblem Read() {
     if (!file_.value.is_object()) throw InputError(name_ + ": want one JSON object");
     problem_.name = name_;
-    problem_.accelerators = file_.Whole("maxFPGAs");
-    problem_.cpus = file_.Whole("maxCPUs");
+    problem_.accelerators = DevicesOf("maxFPGAs");
+    problem_.cpus = DevicesOf("maxCPUs");
     problem_.memory_bytes = AmountUpTo(file_, "maxSizePerFPGA", kMostPlacementBytes);
     if (problem_.devices() == 0) {
       throw InputError(name_ + ": maxFPGAs and maxCPUs: got 0, want a device");
@@ -37,6 +37,13 @@ class PlacementReader {
     const double amount = object.Amount(key);
     if (amount > most) object.Fail(key, fmt::format("at most {:g}", most));
     return amount;
+  }
+  int DevicesOf(const char* key) const {
+    const int devices = file_.Whole(key);
+    if (devices > kMostPlacementDevices) {
+      file_.Fail(key, fmt::format("at most {}", kMostPlacementDevices));
+    }
+    return devices;
   }
   static double Milliseconds(const JsonObject& object, const std::string& key) {
     return AmountUpTo(object, key, kMostPlacementMs);

@@ -14,6 +14,7 @@ namespace stagecraft {
 // bits in picoseconds and bytes.
 inline constexpr double kMostPlacementMs = 9e4;
 inline constexpr double kMostPlacementBytes = 9e13;
+inline constexpr int kMostPlacementDevices = 1'000'000;  // of a kind
 
 struct PlacementNode {
   std::string name;
