@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <regex>
 
 #include "costmodel/check.h"
 #include "runtime/processor_count.h"
+#include "runtime/scratch_folder.h"
 
 namespace stagecraft {
 namespace {
@@ -26,6 +28,12 @@ std::string DeathIn(const std::string& text) {
   std::smatch match;
   if (!std::regex_search(text, match, kSignal)) return "";
   return KilledBy(match[1].str(), match[2].str());
+}
+
+// Where files are memory.
+std::filesystem::path SharedMemoryFolder() {
+  const std::filesystem::path memory = "/dev/shm";
+  return access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
 }
 
 // One that nobody listens at, and that Linux gives to nobody else for a while.
@@ -46,6 +54,7 @@ int FreePort() {
 
 LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
                       const std::function<void(const std::string& line)>& line) {
+  const ScratchFolder shared(SharedMemoryFolder());
   ChildProcess mpirun{
       {"mpirun", "--oversubscribe", "-n", std::to_string(ranks)},
       {// Ranks leave the processor to others by themselves (pauses.h): within MPI they would
@@ -53,6 +62,10 @@ LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
        "OMPI_MCA_mpi_yield_when_idle=0",
        // A message of so many bytes leaves at once, whatever its receiver does meanwhile.
        "OMPI_MCA_btl_vader_eager_limit=65536",
+       // mpirun names these files after the number of its own process, which another one has, too,
+       // in a container that shares them.
+       "OMPI_MCA_btl_vader_backing_directory=" + shared.path(),
+       "OMPI_MCA_orte_tmpdir_base=" + shared.path(),
        // What a collective takes for itself stays, and is not asked of the system each time.
        "MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=1099511627776",
        // In containers.

@@ -1,9 +1,9 @@
 #include "tools/host_ranks.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 
 #include "costmodel/check.h"
@@ -25,19 +25,6 @@ std::string RankProgramFile() {
 }
 
 }  // namespace
-
-ScratchFolder::ScratchFolder() {
-  // Six characters that mkdtemp() replaces.
-  std::string name =
-      (std::filesystem::temp_directory_path() / "stagecraft-").string() + std::string(6, 'X');
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made: " + name);
-  path_ = name;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code error;
-  std::filesystem::remove_all(path_, error);
-}
 
 void RunHostRanks(int ranks, std::vector<std::string> words,
                   const std::function<void(const std::string& line)>& step) {

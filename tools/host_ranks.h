@@ -1,24 +1,11 @@
 // The processes of `run --executor host` and `import local-host`, started under mpirun.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace stagecraft {
-
-// A folder that goes with the object.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  std::string File(const char* name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Runs stagecraft_host_rank, which lies beside this program, with these words in so many
 // processes. `step` hears of each step that is done. Throws InputError where mpirun or the

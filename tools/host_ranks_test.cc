@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "costmodel/error_of.h"
+#include "runtime/scratch_folder.h"
 
 namespace stagecraft {
 namespace {
@@ -19,16 +20,6 @@ TEST(HostRanksTest, AFileThatCannotBeReadIsTheUsersToMend) {
     RunHostRanks(2, {missing, "0", "0", "1", "0", folder.File("out.pb")}, {});
   });
   EXPECT_TRUE(error.starts_with(missing)) << error;
-}
-
-TEST(HostRanksTest, AScratchFolderGoesWithItsObject) {
-  std::string file;
-  {
-    const ScratchFolder folder;
-    file = folder.File("a");
-    EXPECT_TRUE(std::filesystem::is_directory(std::filesystem::path(file).parent_path()));
-  }
-  EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(file).parent_path()));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "costmodel/proto_file.h"
 #include "runtime/processor_count.h"
+#include "runtime/scratch_folder.h"
 #include "tools/host_ranks.h"
 
 namespace stagecraft {

@@ -10,6 +10,7 @@
 #include "proto/timeline.pb.h"
 #include "runtime/host_processor.h"
 #include "runtime/processor_count.h"
+#include "runtime/scratch_folder.h"
 #include "sim/cluster_proto.h"
 #include "sim/schedule_proto.h"
 #include "sim/timeline_record_proto.h"
