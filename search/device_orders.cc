@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <numeric>
-#include <optional>
 
 #include "sim/node_type.h"
 
@@ -34,8 +33,9 @@ std::vector<SortOrder> SortOrders(const std::vector<GroupShape>& shapes) {
   std::array<int, kGroupSorts> most{};
   for (const GroupShape& shape : shapes) {
     const std::array counts{shape.tensor, shape.context, shape.data, shape.pipeline};
-    for (size_t sort = 0; sort < most.size(); ++sort)
+    for (size_t sort = 0; sort < most.size(); ++sort) {
       most[sort] = std::max(most[sort], counts[sort]);
+    }
   }
   SortOrder sorts{};
   std::iota(sorts.begin(), sorts.end(), size_t{0});
@@ -144,15 +144,15 @@ const DeviceOrders::Lists& DeviceOrders::OnOneNode(const GroupShape& shape) cons
 
 std::vector<int> DeviceOrders::OnBestNode(const GroupShape& shape, const SortOrder& sorts) const {
   const Node& first = nodes_[0];
-  std::optional<OrderedDevices> best;
+  const OrderedDevices* best = nullptr;
   for (const Node& node : nodes_) {
     const bool is_same =
         cluster_.device_group(node.devices[0]) == cluster_.device_group(first.devices[0]);
     if (!is_same || node.links == nullptr || shape.ranks() > node.links->size()) continue;
-    OrderedDevices own = node.links->Best(shape, sorts);
-    if (!best || own.worst > best->worst) best = std::move(own);
+    const OrderedDevices& own = node.links->Best(shape, sorts);
+    if (best == nullptr || own.worst > best->worst) best = &own;
   }
-  return best ? best->devices : first.devices;
+  return best == nullptr ? first.devices : best->devices;
 }
 
 std::vector<int> DeviceOrders::InOrder(const Node& node, const GroupShape& shape,

@@ -88,10 +88,10 @@ class OrderSearch {
   }
 
   LinkValue ValueOfGroup(const RankGroup& group) {
-    if (group.sort == kMessageSort)
-      return links_.Pair(order_[group.ranks[0]], order_[group.ranks[1]]);
+    const std::vector<int>& ranks = group.ranks;
+    if (group.sort == kMessageSort) return links_.Pair(order_[ranks[0]], order_[ranks[1]]);
     uint64_t members = 0;
-    for (const int rank : group.ranks) members |= uint64_t{1} << order_[rank];
+    for (const int rank : ranks) members |= uint64_t{1} << order_[rank];
     return links_.Group(members);
   }
 

@@ -54,7 +54,7 @@ class LinkOrder {
   LinkOrder(const Cluster& cluster, std::vector<int> node_devices);
 
   int size() const { return static_cast<int>(devices_.size()); }
-  // Precondition: at most size() ranks.
+  // Lives as long as this object. Precondition: at most size() ranks.
   const OrderedDevices& Best(const GroupShape& shape, const SortOrder& sorts);
   // The links of every pair of devices, in the order of their numbers. Nodes for which these are
   // equal are joined alike.

@@ -1,8 +1,6 @@
 #include "search/pooled_plan.h"
 
 #include <algorithm>
-#include <functional>
-#include <set>
 #include <utility>
 
 #include "search/rank_places.h"
@@ -95,14 +93,16 @@ std::vector<PoolRun> PooledEnumeration::RunsIn(const PooledPlan& family, int poo
   return runs;
 }
 
-// What any number of the pool's nodes has devices enough for, the most first.
-std::set<int, std::greater<>> PooledEnumeration::StagesIn(const Pool& pool,
-                                                          int stage_devices) const {
-  std::set<int, std::greater<>> counts;
+std::vector<int> PooledEnumeration::StagesIn(const Pool& pool, int stage_devices) const {
+  std::vector<bool> is_tried(blocks_ + 1);
   for (int devices = pool.node_devices; devices <= pool.devices; devices += pool.node_devices) {
-    for (int count = devices / stage_devices; count > 0; count /= 2) {
-      if (count <= blocks_) counts.insert(count);
-    }
+    int count = devices / stage_devices;
+    while (count > blocks_) count /= 2;
+    for (; !is_tried[count] && count > 0; count /= 2) is_tried[count] = true;
+  }
+  std::vector<int> counts;
+  for (int count = blocks_; count > 0; --count) {
+    if (is_tried[count]) counts.push_back(count);
   }
   return counts;
 }

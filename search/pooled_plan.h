@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -44,8 +42,8 @@ struct PooledPlan {
 // The plans over pools that a problem leaves to choose from, each once: a family, of which the
 // plans differ in their runs alone; in each pool one run or none; and the pools in any order.
 // Ranks in the default order unless others are asked for. A pool has as many stages as the
-// devices of some of its nodes are enough for, half as many, a quarter, ... There are no plans
-// where the choices want what plans over pools do not have: several context or expert ranks,
+// devices of any number of its nodes are enough for, half as many, a quarter, ... There are no
+// plans where the choices want what plans over pools do not have: several context or expert ranks,
 // several chunks, another order than 1F1B, or other sharing than ResolveDegrees() chooses.
 class PooledEnumeration {
  public:
@@ -67,7 +65,8 @@ class PooledEnumeration {
 
  private:
   bool AllowsPools(int data) const;
-  std::set<int, std::greater<>> StagesIn(const Pool& pool, int stage_devices) const;
+  // Numbers of stages of so many devices each, the most first.
+  std::vector<int> StagesIn(const Pool& pool, int stage_devices) const;
   bool MayUse(int pool) const;
   bool MustUse(int pool) const;
   bool IsNew(const PooledPlan& plan) const;
