@@ -66,8 +66,9 @@ std::set<std::vector<int>> PartsOfKind(const Cluster& cluster, const DeviceKinds
 // Equal stages on each of these parts of a kind.
 void AddEqualStages(const SearchProblem& problem, const DeviceKinds& all, int kind,
                     std::vector<std::unique_ptr<PlanSpace>>& spaces) {
+  const auto memo = std::make_shared<LayerTimesMemo>(problem);
   for (const std::vector<int>& part : PartsOfKind(problem.cluster, all, kind)) {
-    spaces.push_back(MakeEqualStages(problem, part));
+    spaces.push_back(MakeEqualStages(problem, part, memo));
   }
 }
 

@@ -1,5 +1,6 @@
 // DegreeSpace::ChoicesOf().
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "search/divisors.h"
@@ -28,13 +29,14 @@ class ChoiceEnumeration {
 
   std::vector<DegreeChoice> Run() {
     DegreeChoice choice{};
+    choice.part = family_.part.devices;
     choice.devices = family_.devices;
     choice.tensor = family_.tensor;
     choice.context = family_.context;
     choice.pipeline = family_.pipeline;
     choice.data = family_.data;
     choice.splits_tokens = family_.splits_tokens;
-    choice.device_list = static_cast<uint8_t>(family_.device_list);
+    choice.device_list = static_cast<uint8_t>(*family_.device_list);
     for (const uint8_t rank_order : RankOrders()) {
       choice.rank_order = rank_order;
       AddExperts(choice);
@@ -43,8 +45,13 @@ class ChoiceEnumeration {
   }
 
  private:
-  // Of those that make no difference one.
+  // Of those that make no difference one, where the first devices of all are taken.
   std::vector<uint8_t> RankOrders() const {
+    if (!family_.part.devices.is_whole()) {
+      std::vector<uint8_t> all(rank_orders_.size());
+      std::iota(all.begin(), all.end(), uint8_t{0});
+      return all;
+    }
     const PlacedSets sets{.first_device = devices_[0],
                           .devices = family_.devices,
                           .set_devices = family_.tensor * family_.context,
@@ -85,7 +92,7 @@ class ChoiceEnumeration {
       if (whole % size != 0 || batch / size < choice.data) continue;
       choice.micro_batch = static_cast<int32_t>(size);
       for (const PipelineOrder order : OrdersToTry(problem_)) {
-        if (ClassOf(order) == family_.schedules) AddChunks(order, choice);
+        if (ClassOf(order) == family_.part.schedules) AddChunks(order, choice);
       }
     }
   }

@@ -52,17 +52,17 @@ std::vector<SortOrder> SortOrders(const std::vector<GroupShape>& shapes) {
 
 DeviceOrders::DeviceOrders(const Cluster& cluster, std::vector<int> devices)
     : cluster_(cluster), devices_(std::move(devices)) {
-  bool are_alike = !cluster.has_explicit_links();
+  are_alike_ = !cluster.has_explicit_links();
   int last = -1;
   for (const int device : devices_) {
     const int node = cluster.place(device).node;
     if (node != last) nodes_.emplace_back();
     nodes_.back().devices.push_back(device);
-    are_alike = are_alike && JoinsAlike(cluster.node(node));
+    are_alike_ = are_alike_ && JoinsAlike(cluster.node(node));
     last = node;
   }
-  if (are_alike) nodes_.clear();
   only_ = {&devices_};
+  if (are_alike_) return;
   std::set<size_t> sizes;
   for (size_t node = 0; node < nodes_.size(); ++node) {
     FindAlike(node);
@@ -100,23 +100,71 @@ void DeviceOrders::Add(std::vector<int> list, Lists& lists) const {
   if (std::find(lists.begin(), lists.end(), own) == lists.end()) lists.push_back(own);
 }
 
-const DeviceOrders::Lists& DeviceOrders::For(const GroupShape& shape) const {
-  if (nodes_.empty()) return only_;
-  const std::lock_guard lock(mutex_);
-  if (shape.ranks() <= static_cast<int>(nodes_[0].devices.size())) return OnOneNode(shape);
-  std::vector<GroupShape> by_size;
-  for (const size_t size : sizes_) {
-    by_size.push_back(OnNode(shape, static_cast<int>(size)));
-  }
-  return OnNodes(by_size);
+size_t DeviceOrders::Taken(const DevicePart& part, size_t devices) {
+  if (part.node_devices == 0) return devices;
+  return std::min(devices, static_cast<size_t>(part.node_devices));
 }
 
-const DeviceOrders::Lists& DeviceOrders::OnNodes(const std::vector<GroupShape>& by_size) const {
-  const auto [entry, is_new] = on_nodes_.try_emplace(by_size);
+std::vector<int> DeviceOrders::NodeDevices(const DevicePart& part) const {
+  std::vector<int> counts;
+  for (size_t node = part.first_node; node < nodes_.size(); ++node) {
+    counts.push_back(static_cast<int>(Taken(part, nodes_[node].devices.size())));
+  }
+  return counts;
+}
+
+int DeviceOrders::FirstNodesOfAType() const {
+  const std::vector<Cluster::NodeGroup>& groups = cluster_.groups();
+  const auto type_of = [&](const Node& node) -> const NodeType& {
+    return groups[cluster_.device_group(node.devices[0])].type;
+  };
+  const auto is_other = [&](const Node& node) { return type_of(node) != type_of(nodes_[0]); };
+  const auto end = std::find_if(nodes_.begin(), nodes_.end(), is_other);
+  return std::all_of(end, nodes_.end(), is_other) ? static_cast<int>(end - nodes_.begin()) : 0;
+}
+
+const std::vector<int>& DeviceOrders::In(const DevicePart& part) const {
+  if (part.is_whole()) return devices_;
+  const std::lock_guard lock(mutex_);
+  return *ByNumber(part)[0];
+}
+
+const DeviceOrders::Lists& DeviceOrders::ByNumber(const DevicePart& part) const {
+  const auto [entry, is_new] = parts_.try_emplace(part);
+  if (is_new) {
+    std::vector<int> list;
+    for (size_t node = part.first_node; node < nodes_.size(); ++node) {
+      const std::vector<int>& own = nodes_[node].devices;
+      list.insert(list.end(), own.begin(),
+                  own.begin() + static_cast<ptrdiff_t>(Taken(part, own.size())));
+    }
+    Add(std::move(list), entry->second);
+  }
+  return entry->second;
+}
+
+const DeviceOrders::Lists& DeviceOrders::For(const GroupShape& shape,
+                                             const DevicePart& part) const {
+  if (are_alike_ && part.is_whole()) return only_;
+  const std::lock_guard lock(mutex_);
+  if (are_alike_) return ByNumber(part);
+  const bool is_on_one = shape.ranks() <= static_cast<int>(nodes_[0].devices.size());
+  if (part.is_whole() && is_on_one) return OnOneNode(shape);
+  std::vector<GroupShape> by_size;
+  for (const size_t size : sizes_) {
+    by_size.push_back(OnNode(shape, static_cast<int>(Taken(part, size))));
+  }
+  return OnNodes(by_size, part);
+}
+
+const DeviceOrders::Lists& DeviceOrders::OnNodes(const std::vector<GroupShape>& by_size,
+                                                 const DevicePart& part) const {
+  const auto [entry, is_new] = on_nodes_.try_emplace({part, by_size});
   if (!is_new) return entry->second;
   for (const SortOrder& sorts : SortOrders(by_size)) {
     std::vector<int> list;
-    for (const Node& node : nodes_) {
+    for (size_t i = part.first_node; i < nodes_.size(); ++i) {
+      const Node& node = nodes_[i];
       const auto size = std::lower_bound(sizes_.begin(), sizes_.end(), node.devices.size());
       const std::vector<int> own = InOrder(node, by_size[size - sizes_.begin()], sorts);
       list.insert(list.end(), own.begin(), own.end());
@@ -158,7 +206,9 @@ std::vector<int> DeviceOrders::OnBestNode(const GroupShape& shape, const SortOrd
 std::vector<int> DeviceOrders::InOrder(const Node& node, const GroupShape& shape,
                                        const SortOrder& sorts) const {
   const Node& alike = nodes_[node.first_alike];
-  if (alike.links == nullptr) return node.devices;
+  if (alike.links == nullptr) {
+    return {node.devices.begin(), node.devices.begin() + shape.ranks()};
+  }
   std::vector<int> ordered = alike.links->Best(shape, sorts).devices;
   // The devices found are those of the alike node: take the ones in the same places of this node.
   for (int& device : ordered) {

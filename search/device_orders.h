@@ -14,6 +14,15 @@
 
 namespace stagecraft {
 
+// Devices of some nodes of a list.
+struct DevicePart {
+  int first_node = 0;    // of the list: this one and those behind it
+  int node_devices = 0;  // of each of these nodes at most; 0: all
+
+  bool is_whole() const { return first_node == 0 && node_devices == 0; }
+  friend auto operator<=>(const DevicePart&, const DevicePart&) = default;
+};
+
 // Where any two devices of a node see each other alike, ranks take devices in the order of the
 // list. On other nodes they take them by their links (LinkOrder), so that it makes no difference
 // how the devices of a node are numbered: plans on part of the first node take the devices that
@@ -25,12 +34,22 @@ class DeviceOrders {
   DeviceOrders(const Cluster& cluster, std::vector<int> devices);
 
   const std::vector<int>& devices() const { return devices_; }
+  // The devices of a part, in the order of the list. Lives as long as this object.
+  const std::vector<int>& In(const DevicePart& part) const;
+  // Of each node of a part, how many devices.
+  std::vector<int> NodeDevices(const DevicePart& part) const;
+  // How many nodes at the beginning of the list are of one type that no other node of the list
+  // has; 0 where some other node has it.
+  int FirstNodesOfAType() const;
+  // Whether ranks take the devices of each part in the order of the list, whatever their shape.
+  bool are_by_number() const { return are_alike_; }
   using Lists = std::vector<const std::vector<int>*>;
   // Lists of at least shape.ranks() devices, of which ranks take the first: at least one, each
   // once. One for each order in which the sorts of groups may matter, and the same with the
-  // stages the other way round. Equal lists are the same object. Precondition: at most as many
-  // ranks as devices.
-  const Lists& For(const GroupShape& shape) const;
+  // stages the other way round. On nodes of which a part takes some devices alone, those that suit
+  // best. Equal lists are the same object. Precondition: at most as many ranks as the part has
+  // devices.
+  const Lists& For(const GroupShape& shape, const DevicePart& part = {}) const;
 
  private:
   struct Node {
@@ -38,24 +57,29 @@ class DeviceOrders {
     size_t first_alike = 0;            // the first of the nodes that are joined as this one is
     std::unique_ptr<LinkOrder> links;  // of that one; nullptr where it has too many devices
   };
+  // The devices that a part takes of a node with so many.
+  static size_t Taken(const DevicePart& part, size_t devices);
+  const Lists& ByNumber(const DevicePart& part) const;
   const Lists& OnOneNode(const GroupShape& shape) const;
   // `by_size`: what of a plan lies on a node, for each of sizes_. Many plans have these in common.
-  const Lists& OnNodes(const std::vector<GroupShape>& by_size) const;
+  const Lists& OnNodes(const std::vector<GroupShape>& by_size, const DevicePart& part) const;
   std::vector<int> OnBestNode(const GroupShape& shape, const SortOrder& sorts) const;
   void FindAlike(size_t node);
   void Add(std::vector<int> list, Lists& lists) const;
-  // All devices of a node, in the order that suits such ranks on it.
+  // As many devices of a node as such ranks, in the order that suits them.
   std::vector<int> InOrder(const Node& node, const GroupShape& shape, const SortOrder& sorts) const;
 
   const Cluster& cluster_;
   const std::vector<int> devices_;
-  std::vector<Node> nodes_;    // of devices_; empty where the order of the list does
+  std::vector<Node> nodes_;    // of devices_
+  bool are_alike_ = true;      // the order of the list does
   std::vector<size_t> sizes_;  // numbers of devices that nodes_ have, the least first
   mutable std::mutex mutex_;
   mutable std::set<std::vector<int>> lists_;
   mutable std::map<GroupShape, Lists> on_one_node_;
-  mutable std::map<std::vector<GroupShape>, Lists> on_nodes_;
-  Lists only_;  // devices_
+  mutable std::map<std::pair<DevicePart, std::vector<GroupShape>>, Lists> on_nodes_;
+  mutable std::map<DevicePart, Lists> parts_;  // one list each, in the order of devices_
+  Lists only_;                                 // devices_
 };
 
 }  // namespace stagecraft

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
+#include <queue>
 #include <utility>
 #include <vector>
 
@@ -20,54 +24,86 @@ namespace {
 // What is enumerated, whatever the cost model.
 struct Enumerated {
   Enumerated(const SearchProblem& problem, std::vector<int> devices)
-      : degrees(problem, std::move(devices)) {}
+      : degrees(problem, std::move(devices)), group_count(problem.cluster.groups().size()) {
+    for (const DegreePart& part : degrees.Parts()) {
+      runs.try_emplace(part.devices, RunsOf(degrees.DevicesOf(part.devices), problem.cluster));
+    }
+  }
+
+  // The first devices of a part, by group of the cluster.
+  std::vector<int> GroupDevices(const DevicePart& part, int count) const {
+    std::vector<int> by_group(group_count);
+    int begin = 0;
+    for (const Run& run : runs.at(part)) {
+      if (begin < count) by_group[run.group] += std::min(count, run.end) - begin;
+      begin = run.end;
+    }
+    return by_group;
+  }
+
+  // Devices of one group of the cluster, ranks up to `end`.
+  struct Run {
+    int group = 0;
+    int end = 0;
+  };
+  static std::vector<Run> RunsOf(const std::vector<int>& devices, const Cluster& cluster) {
+    std::vector<Run> found;
+    int rank = 0;
+    for (const int device : devices) {
+      const int group = cluster.device_group(device);
+      if (rank == 0 || group != found.back().group) found.push_back({group, 0});
+      found.back().end = ++rank;
+    }
+    return found;
+  }
 
   const DegreeSpace degrees;
+  const size_t group_count;
+  std::map<DevicePart, std::vector<Run>> runs;  // of each part, in the order of ranks
   std::vector<DegreeChoice> choices;
 };
 
 class EqualStages : public PlanSpace {
  public:
-  EqualStages(const SearchProblem& problem, std::shared_ptr<Enumerated> all)
-      : PlanSpace(problem), all_(std::move(all)) {
-    int rank = 0;
-    for (const int device : devices()) {
-      const int group = problem.cluster.device_group(device);
-      if (rank == 0 || group != runs_.back().group) runs_.push_back({group, 0});
-      runs_.back().end = ++rank;
-    }
-    rows_ = RowsOf(devices());
-  }
+  EqualStages(const SearchProblem& problem, std::shared_ptr<Enumerated> all,
+              std::shared_ptr<LayerTimesMemo> memo)
+      : PlanSpace(problem),
+        all_(std::move(all)),
+        memo_(std::move(memo)),
+        rows_(RowsOf(all_->degrees.devices())) {}
 
-  // Puts the families in the order of their bounds.
-  void FindFamilies() {
-    for (const DegreeFamily& family : all_->degrees.Families()) {
-      const Duration least = BoundOn(all_->degrees.DevicesOf(family)).StepTime(family);
-      Rest(family.schedules)
-          .push_back({LeastScore(problem(), least, Devices(family.devices)), family});
-    }
-    for (const ScheduleClass schedules : kScheduleClasses) {
-      std::vector<BoundFamily>& rest = Rest(schedules);
-      // The least last, and of equal ones the first.
-      std::reverse(rest.begin(), rest.end());
-      std::stable_sort(rest.begin(), rest.end(), [](const BoundFamily& a, const BoundFamily& b) {
-        return a.least_score > b.least_score;
-      });
+  // Begins with all plans, undivided.
+  void AddParts() {
+    for (const DegreePart& part : all_->degrees.Parts()) {
+      double least = std::numeric_limits<double>::infinity();
+      for (const DegreeFamily& division : all_->degrees.StageDegrees()) {
+        least = std::min(least, BoundOf(part, division));
+      }
+      Push({.least_score = least, .part = part, .family = {}});
     }
   }
 
   size_t size() const override { return all_->choices.size(); }
   std::optional<double> BoundOfRest(ScheduleClass schedules) const override {
-    const std::vector<BoundFamily>& rest = rest_[static_cast<size_t>(schedules)];
-    return rest.empty() ? std::nullopt : std::optional(rest.back().least_score);
+    const std::priority_queue<Branch>& rest = rest_[static_cast<size_t>(schedules)];
+    return rest.empty() ? std::nullopt : std::optional(rest.top().least_score);
   }
   void EnumerateMore(ScheduleClass schedules) override {
-    std::vector<BoundFamily>& rest = Rest(schedules);
+    std::priority_queue<Branch>& rest = rest_[static_cast<size_t>(schedules)];
     if (rest.empty()) return;
-    for (const DegreeChoice& choice : all_->degrees.ChoicesOf(rest.back().family)) {
-      all_->choices.push_back(choice);
+    const Branch branch = rest.top();
+    rest.pop();
+    if (!branch.family) {
+      for (DegreeFamily& family : all_->degrees.FamiliesOf(branch.part)) {
+        if (all_->degrees.has_one_list()) family.device_list = 0;
+        Push(branch, family);
+      }
+    } else if (!branch.family->device_list) {
+      for (const DegreeFamily& family : all_->degrees.OnLists(*branch.family)) Push(branch, family);
+    } else {
+      const std::vector<DegreeChoice> choices = all_->degrees.ChoicesOf(*branch.family);
+      all_->choices.insert(all_->choices.end(), choices.begin(), choices.end());
     }
-    rest.pop_back();
   }
   std::string name() const override {
     const bool is_any = problem().choices.device_counts == DeviceCounts::kAny;
@@ -87,7 +123,7 @@ class EqualStages : public PlanSpace {
             problem().cluster.device(devices()[0]).memory};
   }
   std::vector<int> GroupDevices(size_t index) const override {
-    return Devices(all_->choices[index].devices);
+    return all_->GroupDevices(all_->choices[index].part, all_->choices[index].devices);
   }
   Plan Make(size_t index) const override {
     return MakePlanOn(DevicesOf(index), At(index), problem().workload, problem().cluster);
@@ -117,23 +153,26 @@ class EqualStages : public PlanSpace {
     return static_cast<PipelineOrder>(all_->choices[index].order);
   }
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
-    return std::make_unique<EqualStages>(other, all_);
+    return std::make_unique<EqualStages>(other, all_, std::make_shared<LayerTimesMemo>(other));
   }
 
  private:
-  // Devices of one group of the cluster, ranks up to `end`.
-  struct Run {
-    int group = 0;
-    int end = 0;
-  };
   // Devices that stand in a row, from this one on.
   struct DeviceRow {
     int device = 0;
     int count = 0;
   };
-  struct BoundFamily {
+  // Plans that are not enumerated yet: those of a part or, where there is one, of a family.
+  struct Branch {
     double least_score = 0;
-    DegreeFamily family;
+    DegreePart part;
+    std::optional<DegreeFamily> family;
+    int64_t number = 0;  // in the order in which branches are found
+
+    // In a heap the least score is on top, of equal ones the first.
+    friend bool operator<(const Branch& a, const Branch& b) {
+      return a.least_score != b.least_score ? a.least_score > b.least_score : a.number > b.number;
+    }
   };
 
   static std::vector<DeviceRow> RowsOf(const std::vector<int>& devices) {
@@ -147,48 +186,66 @@ class EqualStages : public PlanSpace {
     return rows;
   }
   const std::vector<int>& devices() const { return all_->degrees.devices(); }
-  std::vector<BoundFamily>& Rest(ScheduleClass schedules) {
-    return rest_[static_cast<size_t>(schedules)];
-  }
   const std::vector<int>& DevicesOf(size_t index) const {
     return all_->degrees.DevicesOf(all_->choices[index]);
   }
+  void Push(Branch branch) {
+    branch.number = branches_++;
+    rest_[static_cast<size_t>(branch.part.schedules)].push(std::move(branch));
+  }
+  // A family of the branch's plans.
+  void Push(const Branch& branch, const DegreeFamily& family) {
+    const std::vector<int>& list =
+        family.device_list ? all_->degrees.DevicesOf(family) : devices();
+    const Duration least = BoundOn(list).StepTime(family);
+    const double own = LeastScore(problem(), least,
+                                  all_->GroupDevices(family.part.devices, family.devices));
+    Push({.least_score = std::max(own, branch.least_score), .part = branch.part, .family = family});
+  }
+  // Of all plans of a part with such a division of their stages. The more devices a plan uses, the
+  // less its step takes at least; its cost may be the least on any number of them.
+  double BoundOf(const DegreePart& part, const DegreeFamily& division) {
+    std::vector<int> counts = all_->degrees.CountsOf(part.devices);
+    if (problem().objective == Objective::kStepTime) {
+      counts.resize(1);
+    } else if (problem().choices.device_counts == DeviceCounts::kAny) {
+      return 0;
+    }
+    double bound = std::numeric_limits<double>::infinity();
+    for (const int count : counts) {
+      const Duration least = BoundOn(devices()).StepTime(division, part.schedules, count);
+      bound = std::min(bound,
+                       LeastScore(problem(), least, all_->GroupDevices(part.devices, count)));
+    }
+    return bound;
+  }
   // For plans whose ranks take these devices, a list of the DegreeSpace.
   StepBound& BoundOn(const std::vector<int>& devices) {
-    return bounds_.try_emplace(&devices, problem(), devices).first->second;
+    return bounds_.try_emplace(&devices, problem(), devices, *memo_).first->second;
   }
   PlanDegrees At(size_t index) const { return all_->degrees.Degrees(all_->choices[index]); }
 
-  // The first of these, by group of the cluster.
-  std::vector<int> Devices(int count) const {
-    std::vector<int> by_group(problem().cluster.groups().size());
-    int begin = 0;
-    for (const Run& run : runs_) {
-      if (begin < count) by_group[run.group] += std::min(count, run.end) - begin;
-      begin = run.end;
-    }
-    return by_group;
-  }
-
   const std::shared_ptr<Enumerated> all_;
+  const std::shared_ptr<LayerTimesMemo> memo_;
+  const std::vector<DeviceRow> rows_;                    // of all devices, in order
   std::map<const std::vector<int>*, StepBound> bounds_;  // by list
-  std::vector<Run> runs_;
-  std::vector<DeviceRow> rows_;  // of all devices, in order
-  // For each class of schedules, the families by bound, the least last.
-  std::array<std::vector<BoundFamily>, std::size(kScheduleClasses)> rest_;
+  int64_t branches_ = 0;                                 // so far
+  std::array<std::priority_queue<Branch>, std::size(kScheduleClasses)> rest_;  // by class
 };
 
 }  // namespace
 
-std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem, std::vector<int> devices) {
+std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem, std::vector<int> devices,
+                                           std::shared_ptr<LayerTimesMemo> memo) {
   auto space = std::make_unique<EqualStages>(
-      problem, std::make_shared<Enumerated>(problem, std::move(devices)));
-  space->FindFamilies();
+      problem, std::make_shared<Enumerated>(problem, std::move(devices)), std::move(memo));
+  space->AddParts();
   return space;
 }
 
 std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem) {
-  return MakeEqualStages(problem, AllDevices(problem.cluster));
+  return MakeEqualStages(problem, AllDevices(problem.cluster),
+                         std::make_shared<LayerTimesMemo>(problem));
 }
 
 }  // namespace stagecraft

@@ -37,6 +37,11 @@ struct Candidate {
   }
 };
 
+struct Evaluated {
+  bool is_done = false;
+  std::optional<RankedPlan> plan;  // nothing where its orders need more memory than they may use
+};
+
 // Candidates that wait: of each schedule by bound. Schedules take turns, so that one whose
 // bounds are loose does not keep the others from being looked at.
 class Queue {
@@ -126,12 +131,13 @@ class Search {
   }
 
   // Enumerates while a plan of this class that is not enumerated yet may score less than all
-  // that wait, and be kept. A budget ends it where some wait, and so do many steps.
+  // that wait, and be kept. A budget ends it where some wait, and so do many steps; who stops the
+  // search ends it at once.
   void EnumerateWhatMayBeLeast(ScheduleClass schedules) {
     for (int step = 0; const std::optional<double> rest = space_.BoundOfRest(schedules); ++step) {
       const double waiting = queue_.LeastBound(looks_at_);
       if (*rest > waiting || *rest >= findings_.WorstKept()) return;
-      if (queue_.size() > 0 && findings_.IsSpent()) return;
+      if (queue_.size() > 0 ? findings_.IsSpent() : findings_.IsStopped()) return;
       is_behind_ = step >= kMostSteps && waiting < findings_.WorstKept();
       if (is_behind_) return;
       const size_t before = space_.size();
@@ -165,11 +171,19 @@ class Search {
     return wave;
   }
 
+  // Those for which no time is left wait again.
   void Evaluate(const std::vector<size_t>& indices) {
-    std::vector<std::optional<RankedPlan>> found(indices.size());
-    tbb::parallel_for(size_t{0}, indices.size(),
-                      [&](size_t i) { found[i] = Evaluate(indices[i]); });
-    for (size_t i = 0; i < indices.size(); ++i) Keep(std::move(found[i]), indices[i]);
+    std::vector<Evaluated> found(indices.size());
+    tbb::parallel_for(size_t{0}, indices.size(), [&](size_t i) {
+      if (findings_.MayGoOn()) found[i] = {true, Evaluate(indices[i])};
+    });
+    for (size_t i = 0; i < indices.size(); ++i) {
+      if (found[i].is_done) {
+        Keep(std::move(found[i].plan), indices[i]);
+      } else {
+        queue_.Add(space_.Order(indices[i]), {indices[i], space_.Bound(indices[i])});
+      }
+    }
   }
 
   // Nothing where its orders need more memory than they may use.

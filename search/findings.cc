@@ -18,10 +18,13 @@ bool Findings::IsSpent() const {
   return options_.budget.IsSpent(result_.evaluated, watch_.Seconds());
 }
 
-bool Findings::MayGoOn() const {
-  if (!IsSpent()) return true;
+bool Findings::IsStopped() const {
   const std::atomic<bool>* stop = options_.budget.stop;
-  return result_.evaluated == 0 && (stop == nullptr || !stop->load());
+  return stop != nullptr && stop->load();
+}
+
+bool Findings::MayGoOn() const {
+  return !IsSpent() || (result_.evaluated == 0 && !IsStopped());
 }
 
 size_t Findings::Room(size_t wanted) const {

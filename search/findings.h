@@ -27,6 +27,8 @@ class Findings {
   const SearchResult& result() const { return result_; }  // so far
 
   bool IsSpent() const;
+  // Whether somebody stopped the search.
+  bool IsStopped() const;
   // Whether another wave may be evaluated. The first may whatever the budget, so that there is
   // an answer, unless somebody stopped the search.
   bool MayGoOn() const;

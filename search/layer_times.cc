@@ -79,6 +79,18 @@ std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const ShardS
   return times;
 }
 
+const std::vector<LayerTimes>& LayerTimesMemo::Of(const ShardSpec& spec, int device) {
+  const int kind = kinds_.of_groups[problem_.cluster.device_group(device)];
+  std::deque<Known>& known =
+      known_[{kind, spec.tensor, spec.context, spec.expert, spec.micro_batch,
+              static_cast<int64_t>(spec.recompute), spec.sequence_parallel ? 1 : 0}];
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const Known& own) { return own.first == spec; });
+  if (found != known.end()) return found->second;
+  known.emplace_back(spec, MeasureLayers(problem_, spec, problem_.cluster.device(device)));
+  return known.back().second;
+}
+
 std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const Plan& probe) {
   return MeasureLayers(problem, StageShard(probe, problem.workload, problem.cluster, 0, 0),
                        problem.cluster.device(probe.stages[0].replicas[0][0]));

@@ -1,10 +1,16 @@
 // What the layers of a workload take and hold, one micro-batch at a time.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "costmodel/device.h"
 #include "costmodel/units.h"
+#include "search/device_kinds.h"
 #include "search/problem.h"
 #include "sim/plan.h"
 #include "sim/shard.h"
@@ -27,6 +33,26 @@ std::vector<LayerTimes> LeastOf(const std::vector<LayerTimes>& a, const std::vec
 // By kind of layer.
 std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const ShardSpec& spec,
                                       const Device& device);
+// Remembers what layers take on devices of each kind. For one thread.
+class LayerTimesMemo {
+ public:
+  // The problem outlives it.
+  explicit LayerTimesMemo(const SearchProblem& problem)
+      : problem_(problem), kinds_(KindsOf(problem.cluster)) {}
+
+  // As MeasureLayers(). Lives as long as this object.
+  const std::vector<LayerTimes>& Of(const ShardSpec& spec, int device);
+
+ private:
+  // What tells most specifications apart: the rest of them is compared.
+  using Key = std::array<int64_t, 7>;
+  using Known = std::pair<ShardSpec, std::vector<LayerTimes>>;
+
+  const SearchProblem& problem_;
+  const DeviceKinds kinds_;
+  std::map<Key, std::deque<Known>> known_;
+};
+
 // The same as the first replica of a plan's only stage sees it.
 std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const Plan& probe);
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
+#include "search/layer_times.h"
 #include "search/plan_key.h"
 #include "search/problem.h"
 #include "sim/plan.h"
@@ -80,8 +81,10 @@ class PlanSpace {
 double LeastScore(const SearchProblem& problem, Duration least_time,
                   std::span<const int> group_devices);
 
-// Equal stages and replicas (DegreeSpace) on devices of one kind, in the order given.
-std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem, std::vector<int> devices);
+// Equal stages and replicas (DegreeSpace) on devices of one kind, in the order given. Spaces of a
+// problem may share a memo.
+std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem, std::vector<int> devices,
+                                           std::shared_ptr<LayerTimesMemo> memo);
 // The same on all devices of the cluster.
 std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem);
 

@@ -64,13 +64,13 @@ DegreeSpace::DegreeSpace(const SearchProblem& problem, std::vector<int> devices)
       rank_orders_(RankOrdersToTry(problem)) {}
 
 const std::vector<int>& DegreeSpace::DevicesOf(const DegreeFamily& family) const {
-  return *orders_.For(
-      {family.tensor, family.context, family.data, family.pipeline})[family.device_list];
+  const GroupShape shape{family.tensor, family.context, family.data, family.pipeline};
+  return *orders_.For(shape, family.part.devices)[*family.device_list];
 }
 
 const std::vector<int>& DegreeSpace::DevicesOf(const DegreeChoice& choice) const {
-  return *orders_.For(
-      {choice.tensor, choice.context, choice.data, choice.pipeline})[choice.device_list];
+  const GroupShape shape{choice.tensor, choice.context, choice.data, choice.pipeline};
+  return *orders_.For(shape, choice.part)[choice.device_list];
 }
 
 PlanDegrees DegreeSpace::Degrees(const DegreeChoice& choice) const {
@@ -107,9 +107,14 @@ std::vector<int> AllDevices(const Cluster& cluster) {
 std::vector<PlanDegrees> EnumerateDegrees(const SearchProblem& problem) {
   const DegreeSpace space(problem, AllDevices(problem.cluster));
   std::vector<PlanDegrees> all;
-  for (const DegreeFamily& family : space.Families()) {
-    if (family.device_list > 0) continue;
-    for (const DegreeChoice& choice : space.ChoicesOf(family)) all.push_back(space.Degrees(choice));
+  for (const DegreePart& part : space.Parts()) {
+    if (!part.devices.is_whole()) continue;
+    for (DegreeFamily& family : space.FamiliesOf(part)) {
+      family.device_list = 0;
+      for (const DegreeChoice& choice : space.ChoicesOf(family)) {
+        all.push_back(space.Degrees(choice));
+      }
+    }
   }
   return all;
 }

@@ -32,18 +32,27 @@ std::vector<std::string> RankOrdersToTry(const SearchProblem& problem);
 std::vector<int64_t> MicroBatchesToTry(const SearchProblem& problem);
 std::vector<int> ExpertsToTry(const SearchProblem& problem);
 
-// Plans of equal stages and replicas that share what costs most to tell apart: so many
-// devices of a list, in a pipeline of so many stages, with schedules of one class.
-struct DegreeFamily {
-  int devices = 0;
-  int tensor = 1, context = 1, pipeline = 1, data = 1;
-  bool splits_tokens = false;  // sequence parallelism
+// Plans of equal stages and replicas that use only some of a list's devices, with schedules of
+// one class.
+struct DegreePart {
+  DevicePart devices;
   ScheduleClass schedules = ScheduleClass::kUsual;
-  int device_list = 0;  // of DeviceOrders::For()
 };
 
-// What one plan of a family chooses besides; a few bytes, since there are millions.
+// Plans of a part that share what costs most to tell apart: so many of its devices, in a pipeline
+// of so many stages.
+struct DegreeFamily {
+  DegreePart part;
+  int devices = 0;
+  int tensor = 1, context = 1, pipeline = 1, data = 1;
+  bool splits_tokens = false;               // sequence parallelism
+  std::optional<int> device_list = {};  // of DeviceOrders::For(); nullopt: any
+};
+
+// What one plan of a family on a list of devices chooses besides; a few bytes, since there are
+// millions.
 struct DegreeChoice {
+  DevicePart part;
   int32_t devices, tensor, context, pipeline, data, expert, chunks, micro_batch;
   uint8_t order, recompute, zero;
   uint8_t rank_order;  // of RankOrdersToTry()
@@ -51,11 +60,12 @@ struct DegreeChoice {
   uint8_t device_list;  // of the family
 };
 
-// The degrees that a problem leaves to choose from for plans on `devices`, in families, so
-// that a search need not list what it can rule out as a whole. Every choice can be made into
+// The degrees that a problem leaves to choose from for plans on `devices`, in parts and families,
+// so that a search need not list what it can rule out as a whole. Every choice can be made into
 // a plan by MakePlan(), unless its orders need more of what is measured. All numbers are
-// resolved: data and zero are what the plan will have. Families, and the choices of each, are
-// sorted by the order of the problem's choices, so the same at every call.
+// resolved: data and zero are what the plan will have. Parts, families, and the choices of each,
+// are sorted by the order of the problem's choices, so the same at every call. No plan is in two
+// parts.
 //
 //   devices    as DeviceCounts says; with kAny also as many replicas as divide the batch
 //   tensor     divides heads and hidden size; at most kMostTensor
@@ -82,9 +92,24 @@ class DegreeSpace {
 
   const std::vector<int>& devices() const { return orders_.devices(); }
   // Rank r of its plans is on the r-th of these. Equal lists are the same object. From any thread.
+  // Precondition: the family is on a list.
   const std::vector<int>& DevicesOf(const DegreeFamily& family) const;
   const std::vector<int>& DevicesOf(const DegreeChoice& choice) const;
-  std::vector<DegreeFamily> Families() const;
+  // The devices of a part, by number of the list.
+  const std::vector<int>& DevicesOf(const DevicePart& part) const { return orders_.In(part); }
+  std::vector<DegreePart> Parts() const;
+  // How many devices of a part plans may use, the most first, but for replicas that divide the
+  // batch.
+  std::vector<int> CountsOf(const DevicePart& part) const;
+  // Each on any list of devices.
+  std::vector<DegreeFamily> FamiliesOf(const DegreePart& part) const;
+  // Every way to divide what a stage computes; nothing else is said of these families.
+  std::vector<DegreeFamily> StageDegrees() const;
+  // Whether families of each part are all on one list of devices.
+  bool has_one_list() const { return orders_.are_by_number(); }
+  // The family on each list of devices that suits its degrees.
+  std::vector<DegreeFamily> OnLists(const DegreeFamily& family) const;
+  // Of a family on a list.
   std::vector<DegreeChoice> ChoicesOf(const DegreeFamily& family) const;
   // What problem and choice say together.
   PlanDegrees Degrees(const DegreeChoice& choice) const;
@@ -98,7 +123,7 @@ class DegreeSpace {
 // All devices of the cluster, in order.
 std::vector<int> AllDevices(const Cluster& cluster);
 
-// All choices of all families on all devices.
+// All choices of all families on the first devices of the cluster, in order.
 std::vector<PlanDegrees> EnumerateDegrees(const SearchProblem& problem);
 
 }  // namespace stagecraft

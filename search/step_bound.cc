@@ -52,8 +52,8 @@ std::vector<int64_t> LeastUnderWay(const PlanDegrees& degrees, int stage, int64_
 
 }  // namespace
 
-StepBound::StepBound(const SearchProblem& problem, std::vector<int> devices)
-    : problem_(problem), places_(problem, std::move(devices)) {}
+StepBound::StepBound(const SearchProblem& problem, std::vector<int> devices, LayerTimesMemo& memo)
+    : problem_(problem), memo_(memo), places_(problem, std::move(devices)) {}
 
 const std::vector<LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
   const Key key{degrees.tensor,
@@ -65,8 +65,7 @@ const std::vector<LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
   const auto [entry, is_new] = layer_times_.try_emplace(key);
   if (!is_new) return entry->second;
   for (const ShardSpec& shard : places_.ShardsOf(degrees)) {
-    const std::vector<LayerTimes> times =
-        MeasureLayers(problem_, shard, problem_.cluster.device(places_.devices()[0]));
+    const std::vector<LayerTimes>& times = memo_.Of(shard, places_.devices()[0]);
     entry->second = entry->second.empty() ? times : LeastOf(entry->second, times);
   }
   return entry->second;
@@ -108,13 +107,13 @@ Duration StepBound::StepTime(const PlanDegrees& degrees) {
   return longest;
 }
 
-Duration StepBound::LeastPass(PlanDegrees degrees, ScheduleClass schedules) {
+Duration StepBound::LeastPass(PlanDegrees degrees, ScheduleClass schedules, bool computes_alone) {
   const std::vector<PipelineOrder> orders = OrdersToTry(problem_);
   const auto pairs_passes = [&](PipelineOrder order) {
     return ClassOf(order) == schedules && PairsPasses(order);
   };
-  const bool may_hide =
-      std::any_of(orders.begin(), orders.end(), pairs_passes) || places_.MayLieElsewhere(degrees);
+  const bool may_hide = computes_alone || std::any_of(orders.begin(), orders.end(), pairs_passes) ||
+                        places_.MayLieElsewhere(degrees);
   Duration least = Duration::Max();
   for (const Recompute recompute : RecomputesToTry(problem_)) {
     degrees.recompute = recompute;
@@ -129,9 +128,12 @@ Duration StepBound::LeastPass(PlanDegrees degrees, ScheduleClass schedules) {
   return least;
 }
 
-const std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily& family) {
-  const auto [entry, is_new] = pass_times_.try_emplace(
-      {family.tensor, family.context, family.splits_tokens, static_cast<int>(family.schedules)});
+const std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily& family,
+                                                            ScheduleClass schedules) {
+  const bool is_anywhere = !family.device_list;
+  const auto [entry, is_new] =
+      pass_times_.try_emplace({family.tensor, family.context, family.splits_tokens,
+                               static_cast<int>(schedules), is_anywhere});
   if (!is_new) return entry->second;
   PlanDegrees degrees = problem_.given;
   degrees.tensor = family.tensor;
@@ -147,7 +149,7 @@ const std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily&
       degrees.data = SharingReplicas(expert, family.context);
       const int64_t model = int64_t{family.tensor} * family.context * degrees.data;
       if (model > static_cast<int64_t>(places_.devices().size())) continue;
-      least = std::min(least, LeastPass(degrees, family.schedules));
+      least = std::min(least, LeastPass(degrees, schedules, is_anywhere));
     }
     entry->second.push_back({size, least == Duration::Max() ? Duration() : least});
   }
@@ -156,11 +158,22 @@ const std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily&
 
 Duration StepBound::StepTime(const DegreeFamily& family) {
   Duration least = Duration::Max();
-  for (const PassTimes& pass : PassesOf(family)) {
+  for (const PassTimes& pass : PassesOf(family, family.part.schedules)) {
     const int64_t micro_batches =
         DivideUp(problem_.given.global_batch / pass.micro_batch, int64_t{family.data});
     const Duration all = micro_batches * pass.time;
     least = std::min(least, Duration::Nanoseconds(all.ns() / family.pipeline));
+  }
+  return least;
+}
+
+Duration StepBound::StepTime(const DegreeFamily& division, ScheduleClass schedules, int devices) {
+  Duration least = Duration::Max();
+  const int64_t set = int64_t{division.tensor} * division.context;
+  if (set > devices) return least;
+  for (const PassTimes& pass : PassesOf(division, schedules)) {
+    const int64_t micro_batches = problem_.given.global_batch / pass.micro_batch;
+    least = std::min(least, Duration::Nanoseconds((micro_batches * set * pass.time).ns() / devices));
   }
   return least;
 }

@@ -30,16 +30,21 @@ namespace stagecraft {
 // of these degrees may have (ShardPlaces).
 //
 // The bound of a family is what its stages take on average for the micro-batches of the
-// replica with most of them, of the size that is best.
+// replica with most of them, of the size that is best. Where nothing is said of the devices that
+// its ranks take, only what computes is counted.
 class StepBound {
  public:
-  // The problem outlives it. Rank r is on devices[r].
-  StepBound(const SearchProblem& problem, std::vector<int> devices);
+  // Problem and memo outlive it. Rank r is on devices[r].
+  StepBound(const SearchProblem& problem, std::vector<int> devices, LayerTimesMemo& memo);
 
   // Never more than SimulateStep() says of the plan's step.
   Duration StepTime(const PlanDegrees& degrees);
-  // Never more than StepTime() of any plan of the family.
+  // Never more than StepTime() of any plan of the family on these devices or, where the family is
+  // on no list of devices, on any devices of their kind.
   Duration StepTime(const DegreeFamily& family);
+  // Never more than StepTime() of any plan with such a division of its stages and schedules of
+  // such a class, on so many devices of their kind or fewer; Duration::Max() if there is none.
+  Duration StepTime(const DegreeFamily& division, ScheduleClass schedules, int devices);
   // Never more than the fullest device holds. Counts the CUDA context, states, and what forwards
   // keep for the micro-batches that 1F1B, interleaved 1F1B or GPipe have under way at once; with
   // other schedules what one forward keeps.
@@ -53,20 +58,22 @@ class StepBound {
     int64_t micro_batch = 0;
     Duration time;
   };
-  const std::vector<PassTimes>& PassesOf(const DegreeFamily& family);
+  const std::vector<PassTimes>& PassesOf(const DegreeFamily& family, ScheduleClass schedules);
   // What the forward of one micro-batch keeps for its backward in each kind of layer. Zeros if it
   // keeps nothing, or if the device may hold less: copies with the host, layers that recompute.
   const std::vector<Bytes>& SavedOf(const PlanDegrees& degrees);
   // A plan of one stage that is divided so, without layers, on the first devices.
   Plan OneStage(const PlanDegrees& degrees) const;
-  Duration LeastPass(PlanDegrees degrees, ScheduleClass schedules);
+  Duration LeastPass(PlanDegrees degrees, ScheduleClass schedules, bool computes_alone);
 
   const SearchProblem& problem_;
+  LayerTimesMemo& memo_;
   ShardPlaces places_;
   std::map<Key, std::vector<LayerTimes>> layer_times_;  // then by kind
   std::map<Key, std::vector<Bytes>> saved_;             // then by kind
-  // The key is: tensor, context, whether tokens are split, and the class of schedules.
-  std::map<std::array<int, 4>, std::vector<PassTimes>> pass_times_;
+  // The key is: tensor, context, whether tokens are split, the class of schedules, and whether
+  // ranks take these devices.
+  std::map<std::array<int, 5>, std::vector<PassTimes>> pass_times_;
 };
 
 }  // namespace stagecraft

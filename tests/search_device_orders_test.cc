@@ -28,6 +28,7 @@
 #include "sim/random_plans.h"
 #include "sim/test_decoders.h"
 #include "sim/test_nodes.h"
+#include "tests/all_families.h"
 
 namespace stagecraft {
 namespace {
@@ -184,7 +185,7 @@ std::vector<Placed> BestPlaced(const SearchProblem& problem) {
   const DegreeSpace space(problem, AllDevices(problem.cluster));
   const Steps steps(problem);
   std::map<std::vector<int>, Placed> best;
-  for (const DegreeFamily& family : space.Families()) {
+  for (const DegreeFamily& family : AllFamilies(space)) {
     const std::vector<DegreeChoice> choices = space.ChoicesOf(family);
     if (family.devices == 1 || choices.empty()) continue;
     const PlanDegrees degrees = space.Degrees(choices[0]);

@@ -14,11 +14,13 @@
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
 #include "search/exhaustive.h"
+#include "search/layer_times.h"
 #include "search/plan_space.h"
 #include "search/space.h"
 #include "search/step_bound.h"
 #include "sim/make_plan.h"
 #include "sim/test_decoders.h"
+#include "tests/all_families.h"
 #include "tests/laws.h"
 #include "tests/small_problems.h"
 
@@ -141,7 +143,8 @@ TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
     Choices choices;
     choices.orders.assign(std::begin(kOrders), std::end(kOrders));
     const SearchProblem asked{problem.workload, problem.cluster, memo, problem.given, choices};
-    StepBound bound(asked, AllDevices(asked.cluster));
+    LayerTimesMemo layers(asked);
+    StepBound bound(asked, AllDevices(asked.cluster), layers);
     const std::vector<PlanDegrees> space = EnumerateDegrees(asked);
     Random random(seed);
     for (int draw = 0; draw < 40; ++draw) {
@@ -184,7 +187,8 @@ TEST(StepBoundTest, IsTightForLargeNetworks) {
   problem.choices.pipeline = {2, 4};
   problem.choices.micro_batches = {1};
   problem.choices.zeros = {1};
-  StepBound bound(problem, AllDevices(problem.cluster));
+  LayerTimesMemo layers(problem);
+  StepBound bound(problem, AllDevices(problem.cluster), layers);
   const std::vector<PlanDegrees> space = EnumerateDegrees(problem);
   EXPECT_GT(space.size(), 10u);
   for (const PlanDegrees& degrees : space) {
@@ -212,7 +216,7 @@ double BestOfAll(const SearchProblem& problem, int* feasible) {
     return SimulateStep(plan, problem.workload, problem.cluster, problem.model).evaluation;
   };
   std::vector<DegreeChoice> all;
-  for (const DegreeFamily& family : space.Families()) {
+  for (const DegreeFamily& family : AllFamilies(space)) {
     const std::vector<DegreeChoice> choices = space.ChoicesOf(family);
     all.insert(all.end(), choices.begin(), choices.end());
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -98,6 +99,53 @@ TEST(SearchPartsTest, MoreDevicesOfANodeAreNoWorse) {
       before = best;
     }
   }
+}
+
+// A plan may want fewer devices of each node: of 3 nodes with 4 devices 3 each.
+TEST(SearchPartsTest, FewerDevicesOfEachNodeAreNoBetter) {
+  int compared = 0;
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    const auto small = MakeSmallProblem(Random(seed), seed % 2 == 0 ? 0.5 : 2);
+    small->given.global_batch = seed % 3 == 0 ? 9 : 12;
+    const MemoModel memo(small->model);
+    const Cluster whole("whole", {NodesOf(*small, 3, 4)});
+    const double best = BestOf(AskOn(whole, *small, memo));
+    for (int nodes = 1; nodes <= 3; ++nodes) {
+      for (int devices = 1; devices <= 4; ++devices) {
+        const Cluster part("part", {NodesOf(*small, nodes, devices)});
+        EXPECT_LE(best, BestOf(AskOn(part, *small, memo)))
+            << fmt::format("seed {}, {} nodes with {} devices", seed, nodes, devices);
+        compared += best < kInfinity;
+      }
+    }
+  }
+  EXPECT_GT(compared, 30);
+}
+
+// Nodes of two types with the same board: a plan may want some nodes of each, of all sizes and
+// with one interface or several.
+TEST(SearchPartsTest, SomeNodesOfEachOfTwoTypesAreNoBetter) {
+  constexpr int kBatches[] = {7, 8, 10, 14, 15, 20, 25};
+  int compared = 0;
+  for (const uint64_t seed : {2, 3, 14, 19, 38}) {
+    const auto small = MakeSmallProblem(Random(seed), 0.5);
+    small->given.global_batch = kBatches[seed % std::size(kBatches)];
+    const MemoModel memo(small->model);
+    Cluster::NodeGroup one = NodesOf(*small, 3, 2 + static_cast<int>(seed % 3));
+    Cluster::NodeGroup other = NodesOf(*small, 3, 5 - static_cast<int>(seed % 4));
+    if (seed % 2 == 1) other.type.nics = 1;
+    const Cluster whole("whole", {one, other});
+    const double best = BestOf(AskOn(whole, *small, memo));
+    for (one.count = 1; one.count <= 3; ++one.count) {
+      for (other.count = 1; other.count <= 3; ++other.count) {
+        const Cluster part("part", {one, other});
+        EXPECT_LE(best, BestOf(AskOn(part, *small, memo)))
+            << fmt::format("seed {}, {} and {} nodes", seed, one.count, other.count);
+        compared += best < kInfinity;
+      }
+    }
+  }
+  EXPECT_GT(compared, 20);
 }
 
 // Nodes of two types with the same board: a plan may want all nodes of either type and some of

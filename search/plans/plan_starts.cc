@@ -51,7 +51,6 @@ std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space
   const auto enumerate = [&] {
     for (;; space.EnumerateMore()) {
       for (; known < space.size(); ++known) {
-        if (space.LeastMemory(known).Share() > 1) continue;
         const double bound = space.Bound(known);
         if (bound < std::numeric_limits<double>::infinity()) waiting.emplace(bound, known);
       }
@@ -65,6 +64,7 @@ std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space
     if (waiting.empty()) break;
     const auto [bound, index] = waiting.top();
     waiting.pop();
+    if (space.LeastMemory(index).Share() > 1) continue;
     try {
       starts.push_back({DraftOf(space.Make(index), problem), bound});
     } catch (const InputError&) {
