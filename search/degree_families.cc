@@ -26,7 +26,7 @@ int LeastDevices(const DeviceOrders& orders, const DevicePart& part) {
   const auto first_taken_in_part = std::mismatch(all.begin(), all.end(), taken.begin()).first;
   const auto enough = part.node_devices > 0
                           ? first_taken_in_part - all.begin() + 1
-                          : ptrdiff_t{orders.FirstNodesOfAType()} - part.first_node;
+                          : ptrdiff_t{orders.first_nodes_of_a_type()} - part.first_node;
   return std::accumulate(taken.begin(), taken.begin() + enough, 1);
 }
 
@@ -202,7 +202,7 @@ std::vector<DegreePart> DegreeSpace::Parts() const {
     int most = 0;
     for (size_t node = 0; node + 1 < nodes.size(); ++node) most = std::max(most, nodes[node]);
     for (int some = most - 1; some > 0; --some) devices.push_back({0, some});
-    const int first_nodes = orders_.FirstNodesOfAType();
+    const int first_nodes = orders_.first_nodes_of_a_type();
     const bool has_others = first_nodes < static_cast<int>(nodes.size());
     for (int node = 1; has_others && node < first_nodes; ++node) devices.push_back({node, 0});
   }

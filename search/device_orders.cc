@@ -62,6 +62,7 @@ DeviceOrders::DeviceOrders(const Cluster& cluster, std::vector<int> devices)
     last = node;
   }
   only_ = {&devices_};
+  first_nodes_of_a_type_ = FirstNodesOfAType();
   if (are_alike_) return;
   std::set<size_t> sizes;
   for (size_t node = 0; node < nodes_.size(); ++node) {
@@ -115,10 +116,14 @@ std::vector<int> DeviceOrders::NodeDevices(const DevicePart& part) const {
 
 int DeviceOrders::FirstNodesOfAType() const {
   const std::vector<Cluster::NodeGroup>& groups = cluster_.groups();
-  const auto type_of = [&](const Node& node) -> const NodeType& {
-    return groups[cluster_.device_group(node.devices[0])].type;
+  const int first = cluster_.device_group(nodes_[0].devices[0]);
+  std::vector<bool> is_same;  // by group of the cluster
+  for (const Cluster::NodeGroup& group : groups) {
+    is_same.push_back(group.type == groups[first].type);
+  }
+  const auto is_other = [&](const Node& node) {
+    return !is_same[cluster_.device_group(node.devices[0])];
   };
-  const auto is_other = [&](const Node& node) { return type_of(node) != type_of(nodes_[0]); };
   const auto end = std::find_if(nodes_.begin(), nodes_.end(), is_other);
   return std::all_of(end, nodes_.end(), is_other) ? static_cast<int>(end - nodes_.begin()) : 0;
 }

@@ -40,7 +40,7 @@ class DeviceOrders {
   std::vector<int> NodeDevices(const DevicePart& part) const;
   // How many nodes at the beginning of the list are of one type that no other node of the list
   // has; 0 where some other node has it.
-  int FirstNodesOfAType() const;
+  int first_nodes_of_a_type() const { return first_nodes_of_a_type_; }
   // Whether ranks take the devices of each part in the order of the list, whatever their shape.
   bool are_by_number() const { return are_alike_; }
   using Lists = std::vector<const std::vector<int>*>;
@@ -65,6 +65,7 @@ class DeviceOrders {
   const Lists& OnNodes(const std::vector<GroupShape>& by_size, const DevicePart& part) const;
   std::vector<int> OnBestNode(const GroupShape& shape, const SortOrder& sorts) const;
   void FindAlike(size_t node);
+  int FirstNodesOfAType() const;
   void Add(std::vector<int> list, Lists& lists) const;
   // As many devices of a node as such ranks, in the order that suits them.
   std::vector<int> InOrder(const Node& node, const GroupShape& shape, const SortOrder& sorts) const;
@@ -72,6 +73,7 @@ class DeviceOrders {
   const Cluster& cluster_;
   const std::vector<int> devices_;
   std::vector<Node> nodes_;    // of devices_
+  int first_nodes_of_a_type_ = 0;
   bool are_alike_ = true;      // the order of the list does
   std::vector<size_t> sizes_;  // numbers of devices that nodes_ have, the least first
   mutable std::mutex mutex_;

@@ -70,16 +70,13 @@ class EqualStages : public PlanSpace {
       : PlanSpace(problem),
         all_(std::move(all)),
         memo_(std::move(memo)),
+        divisions_(all_->degrees.StageDegrees()),
         rows_(RowsOf(all_->degrees.devices())) {}
 
   // Begins with all plans, undivided.
   void AddParts() {
     for (const DegreePart& part : all_->degrees.Parts()) {
-      double least = std::numeric_limits<double>::infinity();
-      for (const DegreeFamily& division : all_->degrees.StageDegrees()) {
-        least = std::min(least, BoundOf(part, division));
-      }
-      Push({.least_score = least, .part = part, .family = {}});
+      Push({.least_score = BoundOf(part), .part = part, .family = {}});
     }
   }
 
@@ -202,9 +199,9 @@ class EqualStages : public PlanSpace {
                                   all_->GroupDevices(family.part.devices, family.devices));
     Push({.least_score = std::max(own, branch.least_score), .part = branch.part, .family = family});
   }
-  // Of all plans of a part with such a division of their stages. The more devices a plan uses, the
-  // less its step takes at least; its cost may be the least on any number of them.
-  double BoundOf(const DegreePart& part, const DegreeFamily& division) {
+  // Of all plans of a part. The more devices a plan uses, the less its step takes at least; its cost
+  // may be the least on any number of them.
+  double BoundOf(const DegreePart& part) {
     std::vector<int> counts = all_->degrees.CountsOf(part.devices);
     if (problem().objective == Objective::kStepTime) {
       counts.resize(1);
@@ -213,9 +210,11 @@ class EqualStages : public PlanSpace {
     }
     double bound = std::numeric_limits<double>::infinity();
     for (const int count : counts) {
-      const Duration least = BoundOn(devices()).StepTime(division, part.schedules, count);
-      bound = std::min(bound,
-                       LeastScore(problem(), least, all_->GroupDevices(part.devices, count)));
+      const std::vector<int> devices_of_groups = all_->GroupDevices(part.devices, count);
+      for (const DegreeFamily& division : divisions_) {
+        const Duration least = BoundOn(devices()).StepTime(division, part.schedules, count);
+        bound = std::min(bound, LeastScore(problem(), least, devices_of_groups));
+      }
     }
     return bound;
   }
@@ -227,6 +226,7 @@ class EqualStages : public PlanSpace {
 
   const std::shared_ptr<Enumerated> all_;
   const std::shared_ptr<LayerTimesMemo> memo_;
+  const std::vector<DegreeFamily> divisions_;
   const std::vector<DeviceRow> rows_;                    // of all devices, in order
   std::map<const std::vector<int>*, StepBound> bounds_;  // by list
   int64_t branches_ = 0;                                 // so far
