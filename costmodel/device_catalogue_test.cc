@@ -287,7 +287,7 @@ TEST(HardwareProtoTest, ANumberInAnotherUnitIsRefusedWithWhatWasMeant) {
     return std::string();
   };
   EXPECT_EQ(error("memory_bandwidth_bytes_per_s", 3350),
-            "x.yaml: d.memory_bandwidth_bytes_per_s: got 3350 bytes/s, want from 1e9 to 1e14: did "
+            "x.yaml: d.memory_bandwidth_bytes_per_s: got 3350 bytes/s, want from 1e8 to 1e14: did "
             "you mean 3350e9?");
   const std::vector<std::tuple<const char*, double, const char*>> cases = {
       {"memory_bandwidth_bytes_per_s", 3.35, "3.35e12?"},

@@ -28,7 +28,7 @@ const PhysicalRange& CacheRange();
 const PhysicalRange& MultiprocessorRange();
 
 // `value`; throws InputError that opens with `key` where it is outside of the range or no number:
-// "key: got 3350 bytes/s, want from 1e9 to 1e14: did you mean 3350e9?". What it proposes is within
+// "key: got 3350 bytes/s, want from 1e8 to 1e14: did you mean 3350e9?". What it proposes is within
 // the range.
 double CheckPhysical(const std::string& key, double value, const PhysicalRange& range);
 

@@ -64,7 +64,7 @@ class ClusterLimitsTest : public bad_input::FolderTest {
 TEST_F(ClusterLimitsTest, RatesInAnotherUnitAreRefusedByEveryVerb) {
   const std::vector<std::pair<Board, std::string>> boards = {
       {{.memory_bandwidth = "3350"},
-       "got 3350 bytes/s, want from 1e9 to 1e14: did you mean 3350e9?"},
+       "got 3350 bytes/s, want from 1e8 to 1e14: did you mean 3350e9?"},
       {{.bf16 = "989"}, "got 989 FLOP/s, want from 1e9 to 1e17: did you mean 989e12?"},
       {{.link = "450"}, "got 450 bytes/s, want from 1e6 to 1e13: did you mean 450e9?"},
       {{.nic = "400"}, "got 400 bytes/s, want from 1e6 to 1e13: did you mean 400e9?"},
