@@ -20,9 +20,11 @@ Sensors::Sensors(const std::string& bus_id) {
     library_ = std::make_unique<SharedLibrary>("libnvidia-ml.so.1");
     int (*const begin)() = (*library_)["nvmlInit_v2"];
     int (*const find)(const char*, void**) = (*library_)["nvmlDeviceGetHandleByPciBusId_v2"];
-    clock_ = (*library_)["nvmlDeviceGetClockInfo"];
-    temperature_ = (*library_)["nvmlDeviceGetTemperature"];
-    reasons_ = (*library_)["nvmlDeviceGetCurrentClocksThrottleReasons"];
+    clock_ = library_->Find("nvmlDeviceGetClockInfo");
+    temperature_ = library_->Find("nvmlDeviceGetTemperature");
+    reasons_ = library_->Find("nvmlDeviceGetCurrentClocksEventReasons");
+    // The name until driver 535, which newer ones may drop.
+    if (reasons_ == nullptr) reasons_ = library_->Find("nvmlDeviceGetCurrentClocksThrottleReasons");
     if (begin() != 0 || find(bus_id.c_str(), &device_) != 0) device_ = nullptr;
   } catch (const Unsupported&) {
     device_ = nullptr;
@@ -33,12 +35,14 @@ DeviceState Sensors::Read() const {
   DeviceState state;
   if (device_ == nullptr) return state;
   unsigned value = 0;
-  if (clock_(device_, kMultiprocessorClock, &value) == 0) {
+  if (clock_ != nullptr && clock_(device_, kMultiprocessorClock, &value) == 0) {
     state.clock_hz = value * kHertzPerMegahertz;
   }
-  if (temperature_(device_, kTemperatureOfGpu, &value) == 0) state.celsius = value;
+  if (temperature_ != nullptr && temperature_(device_, kTemperatureOfGpu, &value) == 0) {
+    state.celsius = value;
+  }
   unsigned long long mask = 0;
-  if (reasons_(device_, &mask) == 0) {
+  if (reasons_ != nullptr && reasons_(device_, &mask) == 0) {
     state.is_throttled =
         (mask & (kHardwareSlowdown | kSoftwareThermal | kHardwareThermal | kPowerBrake)) != 0;
   }

@@ -13,7 +13,8 @@ namespace stagecraft {
 class Sensors {
  public:
   // Without the library, or where it does not know the device, all readings are
-  // zero. `bus_id` as CUDA names it: "0000:1b:00.0".
+  // zero; without one of its functions, what that tells. `bus_id` as CUDA names it:
+  // "0000:1b:00.0".
   explicit Sensors(const std::string& bus_id);
 
   DeviceState Read() const;

@@ -7,7 +7,7 @@
 namespace stagecraft {
 
 // Found as the program's own libraries are: by its run path and LD_LIBRARY_PATH, in
-// the system's folders.
+// the system's folders; then in Python environments (PythonLibraries()).
 class SharedLibrary {
  public:
   // Throws Unsupported with the loader's reason.
@@ -30,6 +30,8 @@ class SharedLibrary {
   };
   // Throws Unsupported where there is none.
   Symbol operator[](const char* name) const;
+  // A null pointer where there is none.
+  Symbol Find(const char* name) const;
 
  private:
   std::string name_;

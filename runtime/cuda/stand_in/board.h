@@ -30,7 +30,8 @@ struct StandInBoard {
   bool has_green_contexts = true;        // an older driver has none
   bool graphs_keep_to_parts = true;      // else a graph's kernels run on the whole board
   bool cudnn_compares_contexts = false;  // refuses a stream of a context that is not its handle's
-  std::set<std::string> missing = {};    // libraries, by the beginning of their names
+  // Libraries, by the beginning of their names, and functions of libraries.
+  std::set<std::string> missing = {};
   FailingCall fails = {};
 
   int multiprocessors() const { return groups * group_size + rest; }

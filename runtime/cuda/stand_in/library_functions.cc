@@ -41,11 +41,19 @@ SharedLibrary::SharedLibrary(const std::string& name) : name_(name) {
   handle_ = const_cast<stand_in::Library*>(library);
 }
 
-SharedLibrary::Symbol SharedLibrary::operator[](const char* name) const {
+SharedLibrary::Symbol SharedLibrary::Find(const char* name) const {
+  const bool is_missing = stand_in::Gpu::Get().board.missing.contains(name);
   for (const auto& function : static_cast<const stand_in::Library*>(handle_)->functions()) {
-    if (function.name == name) return Symbol(function.address);
+    if (function.name == name && !is_missing) return Symbol(function.address);
   }
-  throw Unsupported(name_ + " has no " + name);
+  return Symbol(nullptr);
+}
+
+SharedLibrary::Symbol SharedLibrary::operator[](const char* name) const {
+  const Symbol found = Find(name);
+  void (*const function)() = found;
+  if (function == nullptr) throw Unsupported(name_ + " has no " + name);
+  return found;
 }
 
 }  // namespace stagecraft
