@@ -156,7 +156,8 @@ void CheckSentence(const Outcome& outcome, bool may_be_several,
 void CheckRefused(const Args& words, const Outcome& outcome, std::vector<std::string>& problems) {
   const bool is_check = !words.empty() && words[0] == "check";
   if (!outcome.out.empty() && !is_check) problems.push_back("refused, but it wrote to stdout");
-  CheckSentence(outcome, /*may_be_several=*/is_check, problems);
+  // Without a verb the program says which there are.
+  CheckSentence(outcome, /*may_be_several=*/is_check || words.empty(), problems);
 }
 
 void CheckAnswered(const Args& words, const Outcome& outcome, std::vector<std::string>& problems) {
