@@ -9,6 +9,7 @@
 
 #include "search/device_kinds.h"
 #include "search/joined_space.h"
+#include "search/layer_times.h"
 #include "search/plan_space.h"
 #include "search/space.h"
 

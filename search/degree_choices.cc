@@ -45,7 +45,8 @@ class ChoiceEnumeration {
   }
 
  private:
-  // Of those that make no difference one, where the first devices of all are taken.
+  // Plans on the first devices of the list need one alone of the orders that make no difference.
+  // Of other devices it is not known which ones do.
   std::vector<uint8_t> RankOrders() const {
     if (!family_.part.devices.is_whole()) {
       std::vector<uint8_t> all(rank_orders_.size());

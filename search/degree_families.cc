@@ -17,8 +17,9 @@ namespace {
 constexpr int kMostContext = 16;
 constexpr int64_t kLeastTokens = 256;  // of a sample on a rank, where nothing is asked for
 
-// The fewest devices of a part that are not the first ones of a larger part, too: more than those
-// of the first node that it takes in part, or than those of the first type.
+// Plans on fewer devices of a part than this are plans of another part, too. A part that takes some
+// devices of each node begins like the whole list up to the first node that it does not take
+// entirely; a part that begins at a later node is new only where it reaches nodes of a second type.
 int LeastDevices(const DeviceOrders& orders, const DevicePart& part) {
   if (part.is_whole()) return 1;
   const std::vector<int> all = orders.NodeDevices({part.first_node, 0});
@@ -198,7 +199,8 @@ std::vector<DegreePart> DegreeSpace::Parts() const {
   std::vector<DevicePart> devices{{}};
   if (problem_.choices.device_counts == DeviceCounts::kAny) {
     const std::vector<int> nodes = orders_.NodeDevices({});
-    // Of the last node alone a part has no other devices than the first ones of all.
+    // A part that leaves devices out of the last node alone has the first devices of the list, as
+    // the whole has.
     int most = 0;
     for (size_t node = 0; node + 1 < nodes.size(); ++node) most = std::max(most, nodes[node]);
     for (int some = most - 1; some > 0; --some) devices.push_back({0, some});

@@ -36,7 +36,7 @@ class DeviceOrders {
   const std::vector<int>& devices() const { return devices_; }
   // The devices of a part, in the order of the list. Lives as long as this object.
   const std::vector<int>& In(const DevicePart& part) const;
-  // Of each node of a part, how many devices.
+  // How many devices a part has in each of its nodes.
   std::vector<int> NodeDevices(const DevicePart& part) const;
   // How many nodes at the beginning of the list are of one type that no other node of the list
   // has; 0 where some other node has it.
@@ -67,7 +67,7 @@ class DeviceOrders {
   void FindAlike(size_t node);
   int FirstNodesOfAType() const;
   void Add(std::vector<int> list, Lists& lists) const;
-  // As many devices of a node as such ranks, in the order that suits them.
+  // A device of the node for each rank of the shape, in the order that suits these ranks best.
   std::vector<int> InOrder(const Node& node, const GroupShape& shape, const SortOrder& sorts) const;
 
   const Cluster& cluster_;

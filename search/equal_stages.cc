@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "search/layer_times.h"
 #include "search/plan_space.h"
 #include "search/space.h"
 #include "search/step_bound.h"
@@ -199,8 +200,8 @@ class EqualStages : public PlanSpace {
                                   all_->GroupDevices(family.part.devices, family.devices));
     Push({.least_score = std::max(own, branch.least_score), .part = branch.part, .family = family});
   }
-  // Of all plans of a part. The more devices a plan uses, the less its step takes at least; its cost
-  // may be the least on any number of them.
+  // No plan of a part scores less. A bound of the step falls with the number of devices, so that of
+  // the most devices holds for all; a bound of the cost may be the least for any number of them.
   double BoundOf(const DegreePart& part) {
     std::vector<int> counts = all_->degrees.CountsOf(part.devices);
     if (problem().objective == Objective::kStepTime) {

@@ -33,18 +33,20 @@ std::vector<LayerTimes> LeastOf(const std::vector<LayerTimes>& a, const std::vec
 // By kind of layer.
 std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const ShardSpec& spec,
                                       const Device& device);
-// Remembers what layers take on devices of each kind. For one thread.
+// LayerTimesMemo: measures what layers take once for each kind of device and each ShardSpec, however
+// many spaces and lists of devices ask. For one thread.
 class LayerTimesMemo {
  public:
   // The problem outlives it.
   explicit LayerTimesMemo(const SearchProblem& problem)
       : problem_(problem), kinds_(KindsOf(problem.cluster)) {}
 
-  // As MeasureLayers(). Lives as long as this object.
+  // By kind of layer, what MeasureLayers() says for a device of the cluster. Lives as long as this
+  // object.
   const std::vector<LayerTimes>& Of(const ShardSpec& spec, int device);
 
  private:
-  // What tells most specifications apart: the rest of them is compared.
+  // What tells most specifications apart; those that share a key are compared one by one.
   using Key = std::array<int64_t, 7>;
   using Known = std::pair<ShardSpec, std::vector<LayerTimes>>;
 

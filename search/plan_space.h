@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "search/layer_times.h"
 #include "search/plan_key.h"
 #include "search/problem.h"
 #include "sim/plan.h"
 
 namespace stagecraft {
+
+class LayerTimesMemo;
 
 struct MemoryNeed {
   Bytes needed;
@@ -81,8 +82,8 @@ class PlanSpace {
 double LeastScore(const SearchProblem& problem, Duration least_time,
                   std::span<const int> group_devices);
 
-// Equal stages and replicas (DegreeSpace) on devices of one kind, in the order given. Spaces of a
-// problem may share a memo.
+// Equal stages and replicas (DegreeSpace) on devices of one kind, in the order given. The memo is
+// of this problem; its spaces may share one.
 std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem, std::vector<int> devices,
                                            std::shared_ptr<LayerTimesMemo> memo);
 // The same on all devices of the cluster.

@@ -26,8 +26,8 @@ const char* Name(Objective objective);
 
 // How many of the cluster's devices a plan uses. kAll: every one. kHalves: all, the first
 // half of the nodes, a quarter of them, ... and of a single node half of its devices, a
-// quarter, ... kAny: any number of whole nodes, and of a single node any number of its
-// devices.
+// quarter, ... kAny: any number of nodes, and of each of them all devices or any one number of
+// them.
 enum class DeviceCounts { kAll, kHalves, kAny };
 
 // Schedules that are tried where none is asked for, 1F1B and interleaved 1F1B, and all others.

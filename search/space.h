@@ -45,8 +45,8 @@ struct DegreeFamily {
   DegreePart part;
   int devices = 0;
   int tensor = 1, context = 1, pipeline = 1, data = 1;
-  bool splits_tokens = false;               // sequence parallelism
-  std::optional<int> device_list = {};  // of DeviceOrders::For(); nullopt: any
+  bool splits_tokens = false;           // sequence parallelism
+  std::optional<int> device_list = {};  // index into DeviceOrders::For(); nullopt: any
 };
 
 // What one plan of a family on a list of devices chooses besides; a few bytes, since there are
@@ -97,11 +97,12 @@ class DegreeSpace {
   const std::vector<int>& DevicesOf(const DegreeChoice& choice) const;
   // The devices of a part, by number of the list.
   const std::vector<int>& DevicesOf(const DevicePart& part) const { return orders_.In(part); }
+  // All plans, divided by the devices that they may use and by the class of their schedules.
   std::vector<DegreePart> Parts() const;
   // How many devices of a part plans may use, the most first, but for replicas that divide the
   // batch.
   std::vector<int> CountsOf(const DevicePart& part) const;
-  // Each on any list of devices.
+  // The families of a part, none of them on a list of devices yet.
   std::vector<DegreeFamily> FamiliesOf(const DegreePart& part) const;
   // Every way to divide what a stage computes; nothing else is said of these families.
   std::vector<DegreeFamily> StageDegrees() const;
@@ -109,7 +110,7 @@ class DegreeSpace {
   bool has_one_list() const { return orders_.are_by_number(); }
   // The family on each list of devices that suits its degrees.
   std::vector<DegreeFamily> OnLists(const DegreeFamily& family) const;
-  // Of a family on a list.
+  // The plans of a family. Precondition: the family is on a list.
   std::vector<DegreeChoice> ChoicesOf(const DegreeFamily& family) const;
   // What problem and choice say together.
   PlanDegrees Degrees(const DegreeChoice& choice) const;
