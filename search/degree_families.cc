@@ -212,9 +212,8 @@ std::vector<DegreePart> DegreeSpace::Parts() const {
   std::vector<DegreePart> parts;
   for (const DevicePart& part : devices) {
     for (const ScheduleClass schedules : kScheduleClasses) {
-      const bool has_schedules = std::any_of(orders.begin(), orders.end(), [&](PipelineOrder order) {
-        return ClassOf(order) == schedules;
-      });
+      const auto is_of_class = [&](PipelineOrder order) { return ClassOf(order) == schedules; };
+      const bool has_schedules = std::any_of(orders.begin(), orders.end(), is_of_class);
       if (has_schedules) parts.push_back({part, schedules});
     }
   }

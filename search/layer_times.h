@@ -33,8 +33,8 @@ std::vector<LayerTimes> LeastOf(const std::vector<LayerTimes>& a, const std::vec
 // By kind of layer.
 std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const ShardSpec& spec,
                                       const Device& device);
-// LayerTimesMemo: measures what layers take once for each kind of device and each ShardSpec, however
-// many spaces and lists of devices ask. For one thread.
+// LayerTimesMemo: measures what layers take once for each kind of device and each ShardSpec,
+// however many spaces and lists of devices ask. For one thread.
 class LayerTimesMemo {
  public:
   // The problem outlives it.

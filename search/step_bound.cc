@@ -173,7 +173,8 @@ Duration StepBound::StepTime(const DegreeFamily& division, ScheduleClass schedul
   if (set > devices) return least;
   for (const PassTimes& pass : PassesOf(division, schedules)) {
     const int64_t micro_batches = problem_.given.global_batch / pass.micro_batch;
-    least = std::min(least, Duration::Nanoseconds((micro_batches * set * pass.time).ns() / devices));
+    const Duration all = micro_batches * set * pass.time;
+    least = std::min(least, Duration::Nanoseconds(all.ns() / devices));
   }
   return least;
 }
