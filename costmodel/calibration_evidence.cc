@@ -1,6 +1,6 @@
 #include "costmodel/calibration_evidence.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <limits>

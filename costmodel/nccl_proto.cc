@@ -1,6 +1,6 @@
 #include "costmodel/nccl_proto.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "costmodel/op.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace stagecraft {
 

@@ -1,6 +1,6 @@
 #include "costmodel/physical_range.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

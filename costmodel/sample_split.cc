@@ -1,6 +1,6 @@
 #include "costmodel/sample_split.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "runtime/host_executor.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "runtime/process_rank.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <cstdint>

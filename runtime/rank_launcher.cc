@@ -1,7 +1,7 @@
 #include "runtime/rank_launcher.h"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 #include "runtime/rank_program.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 #include "runtime/stream_program.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <deque>
 #include <map>

@@ -1,6 +1,6 @@
 #include "search/checker.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

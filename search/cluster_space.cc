@@ -1,5 +1,5 @@
 // MakePlanSpace(): everything that is tried on a cluster.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include "sim/classics_builder.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "sim/cluster_notes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>

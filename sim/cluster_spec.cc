@@ -1,6 +1,6 @@
 #include "sim/cluster_spec.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // ToWorkload: a profiled graph as a workload.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

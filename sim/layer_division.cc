@@ -1,6 +1,6 @@
 #include "sim/layer_division.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace stagecraft {
 

@@ -1,5 +1,5 @@
 // PartLayers, BalancedBlocks: which stage has how many layers.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Clusters of unequal boards, and stages of unequal replicas.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,6 +1,6 @@
 #include "sim/plan_device_errors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

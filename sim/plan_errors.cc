@@ -1,5 +1,5 @@
 // FindErrors: what makes a plan impossible to lower.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "sim/plan_proto.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <set>

@@ -1,7 +1,7 @@
 // Where a value of a PlanProto stands, for complaints about it.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <google/protobuf/generated_enum_reflection.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "sim/plan_proto_shared.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #include "sim/rank_order.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "sim/recomputed_layers.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // ResolveDegrees: what of a plan's degrees follows from the others.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

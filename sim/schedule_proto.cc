@@ -1,6 +1,6 @@
 #include "sim/schedule_proto.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

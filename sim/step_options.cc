@@ -1,6 +1,6 @@
 #include "sim/step_options.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "costmodel/divide.h"
 

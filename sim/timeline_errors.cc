@@ -1,6 +1,6 @@
 #include "sim/timeline_errors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "sim/traffic_binding.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

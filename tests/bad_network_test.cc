@@ -1,6 +1,6 @@
 // Networks that cannot be: config.json files that contradict themselves, and
 // networks that do not divide as a plan wants.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <map>

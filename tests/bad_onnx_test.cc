@@ -1,5 +1,5 @@
 // ONNX files that are broken, unknown or contradict themselves.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <string>

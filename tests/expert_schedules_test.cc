@@ -1,6 +1,6 @@
 // Every pipeline order with every division of experts, of every mixture of experts that
 // can be named: simulated, or refused in one sentence.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // of four characters per microsecond: a task's label where it starts, "=" while it runs,
 // "|" where it ends, "." where the lane is idle. tests/README.md says how to renew
 // them.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>

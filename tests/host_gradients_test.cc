@@ -1,7 +1,7 @@
 // Gradients of a network that is computed by a pipeline are those of the network computed by
 // one rank: every synchronous order, replicas too, by real processes over real MPI. Started
 // alone, the test starts itself again under mpirun for every number of ranks.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // What laws measure of a plan and of its schedule, for tests.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <vector>

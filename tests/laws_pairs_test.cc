@@ -1,6 +1,6 @@
 // The same laws for every parallelism alone and for every two together, on a
 // dense network and a mixture of experts, on equal devices and on two kinds.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>

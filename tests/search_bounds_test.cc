@@ -1,6 +1,6 @@
 // What a search proves rests on its bounds: no plan of a space, on any nodes, with any order
 // of ranks and of any network, is simulated to take less than they say.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Branch and bound against all plans one by one, and the bound against the simulator.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

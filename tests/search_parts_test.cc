@@ -1,6 +1,6 @@
 // A cluster answers no worse than any part of it alone: devices may stay idle, and replicas
 // may take unequal shares of the batch.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <iterator>

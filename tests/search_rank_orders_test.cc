@@ -1,5 +1,5 @@
 // Orders of ranks: one is tried where the other takes as long, and both where they may differ.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // What a search counts as devices that may change places: plans take as long wherever on them
 // their ranks are.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,6 +1,6 @@
 #include "tools/algorithm_comparison.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <ostream>

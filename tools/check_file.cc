@@ -1,6 +1,6 @@
 #include "tools/check_file.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <google/protobuf/stubs/logging.h>
 
 #include <algorithm>

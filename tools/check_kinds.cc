@@ -1,6 +1,6 @@
 #include "tools/check_kinds.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <set>

@@ -1,6 +1,6 @@
 #include "tools/check_networks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string_view>
 

@@ -1,6 +1,6 @@
 #include "tools/check_samples.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "costmodel/learned/samples/sample_problems.h"
 

@@ -1,6 +1,6 @@
 // compare: what was measured against what was predicted, a step's timeline or the
 // collectives of a network.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

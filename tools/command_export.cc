@@ -1,5 +1,5 @@
 // export: what a plan decides, in files that others read.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>

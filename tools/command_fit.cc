@@ -1,5 +1,5 @@
 // fit: measured samples become a cost model, or a site's few samples adapt one.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>

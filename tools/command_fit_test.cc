@@ -1,5 +1,5 @@
 // The verb in process, and what the other verbs make of its models.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

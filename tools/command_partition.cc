@@ -1,5 +1,5 @@
 // partition: cuts an operator graph into stages.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

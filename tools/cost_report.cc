@@ -1,6 +1,6 @@
 #include "tools/cost_report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace stagecraft {
 namespace {

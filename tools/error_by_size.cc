@@ -1,6 +1,6 @@
 #include "tools/error_by_size.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <map>

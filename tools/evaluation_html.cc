@@ -1,6 +1,6 @@
 #include "tools/evaluation_html.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "tools/explanation_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ostream.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "tools/fit_report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <ostream>

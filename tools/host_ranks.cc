@@ -1,6 +1,6 @@
 #include "tools/host_ranks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <filesystem>

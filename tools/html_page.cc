@@ -1,6 +1,6 @@
 #include "tools/html_page.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tools/svg_parts.h"
 

@@ -1,6 +1,6 @@
 #include "tools/in_view.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "tools/local_host_import.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

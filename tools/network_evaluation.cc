@@ -1,6 +1,6 @@
 #include "tools/network_evaluation.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "tools/network_import.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

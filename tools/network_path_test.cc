@@ -1,5 +1,5 @@
 // evaluate --network judges the very times that simulations take.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>

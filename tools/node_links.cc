@@ -1,6 +1,6 @@
 #include "tools/node_links.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>

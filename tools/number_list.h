@@ -1,7 +1,7 @@
 // Numbers with commas between, as flags take them.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

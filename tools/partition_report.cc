@@ -1,6 +1,6 @@
 #include "tools/partition_report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <ostream>
 #include <string>

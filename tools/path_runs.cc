@@ -1,6 +1,6 @@
 #include "tools/path_runs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

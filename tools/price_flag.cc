@@ -1,6 +1,6 @@
 #include "tools/price_flag.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <cmath>

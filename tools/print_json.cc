@@ -1,6 +1,6 @@
 #include "tools/print_json.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <cmath>

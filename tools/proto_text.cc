@@ -1,6 +1,6 @@
 #include "tools/proto_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/json_util.h>
 

@@ -1,6 +1,6 @@
 #include "tools/report_header.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <openssl/evp.h>
 
 #include "costmodel/check.h"

@@ -1,7 +1,7 @@
 // For tests of the verbs on measured samples: small tables.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // WithStackDefaults: what a training stack does in place of the flags not given.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <variant>
 

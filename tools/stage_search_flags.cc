@@ -1,6 +1,6 @@
 #include "tools/stage_search_flags.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <cmath>

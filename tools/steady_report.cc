@@ -1,6 +1,6 @@
 #include "tools/steady_report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ostream.h>
 
 #include <cmath>

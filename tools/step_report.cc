@@ -1,6 +1,6 @@
 #include "tools/step_report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ostream.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "tools/svg_parts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

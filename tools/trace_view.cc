@@ -1,6 +1,6 @@
 #include "tools/trace_view.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "tools/workload_graph_flags.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "costmodel/learned/board_range.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

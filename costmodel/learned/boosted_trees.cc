@@ -1,6 +1,6 @@
 #include "costmodel/learned/boosted_trees.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <xgboost/c_api.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "costmodel/learned/calibration.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

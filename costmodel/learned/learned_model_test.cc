@@ -1,6 +1,6 @@
 #include "costmodel/learned/learned_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "costmodel/learned/splits.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "costmodel/network/fabric_words.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "costmodel/network/measured_fabric.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

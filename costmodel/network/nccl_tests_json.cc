@@ -1,6 +1,6 @@
 // nccl-tests -J: {nccl_version, args, config {devices [{rank, hostname,
 // device_info}]}, results [{size, type, redop, out_of_place {time, alg_bw, bus_bw}}]}.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include "costmodel/network/nccl_tests_log.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // nccl-tests as it prints: comments, a header line, a row for each size.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

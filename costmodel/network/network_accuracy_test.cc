@@ -1,5 +1,5 @@
 // The marks of accuracy on the shared tables of collectives.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>

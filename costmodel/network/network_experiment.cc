@@ -1,6 +1,6 @@
 #include "costmodel/network/network_experiment.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

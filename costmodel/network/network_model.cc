@@ -1,6 +1,6 @@
 #include "costmodel/network/network_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <Eigen/Dense>
 #include <algorithm>

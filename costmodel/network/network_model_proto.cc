@@ -1,5 +1,5 @@
 // NetworkModel to and from its proto, files and the binary.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "costmodel/network/network_sample.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "costmodel/network/time_curve.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "runtime/cuda/part_sizes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include "runtime/cuda/run_checks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "costmodel/check.h"
 

@@ -1,6 +1,6 @@
 #include "search/learning/layers.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <sstream>

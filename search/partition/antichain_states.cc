@@ -1,6 +1,6 @@
 #include "search/partition/antichain_states.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

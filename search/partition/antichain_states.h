@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
+#include "search/partition/node_set.h"
 #include "search/partition/stop_sign.h"
 #include "search/partition/timed_graph.h"
 

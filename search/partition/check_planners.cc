@@ -1,6 +1,7 @@
 #include "search/partition/check_planners.h"
+#include "search/partition/node_set.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,12 +1,13 @@
 #include "search/partition/dag.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>
 #include <queue>
 
 #include "costmodel/check.h"
+#include "search/partition/node_set.h"
 
 namespace stagecraft {
 namespace {

@@ -1,16 +1,11 @@
 // Dag: who feeds whom. What every partitioner of operators stands on.
 #pragma once
 
-#include <boost/dynamic_bitset.hpp>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace stagecraft {
-
-// Nodes as bits, as wide as the graph has nodes.
-using NodeSet = boost::dynamic_bitset<uint64_t>;
 
 struct DagEdge {
   int from = 0;
@@ -36,13 +31,5 @@ Dag MakeDag(std::span<const std::string> names, std::span<const DagEdge> edges,
 // either direction, joins.
 void RequireOneComponent(std::span<const std::string> names, std::span<const DagEdge> edges,
                          const std::string& graph_name);
-
-// By node, all nodes that a path leads from (Ancestors) or to (Descendants),
-// not the node itself. O(edges * nodes / 64).
-std::vector<NodeSet> Ancestors(const Dag& dag);
-std::vector<NodeSet> Descendants(const Dag& dag);
-
-// The members, ascending.
-std::vector<int> Members(const NodeSet& set);
 
 }  // namespace stagecraft

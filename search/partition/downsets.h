@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "search/partition/dag.h"
+#include "search/partition/node_set.h"
 #include "search/partition/stop_sign.h"
 
 namespace stagecraft {

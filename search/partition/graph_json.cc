@@ -1,6 +1,6 @@
 #include "search/partition/graph_json.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "search/partition/partition_check.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

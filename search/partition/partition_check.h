@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "search/partition/dag.h"
+#include "search/partition/node_set.h"
 #include "search/partition/pipedream.h"
 #include "search/partition/piper.h"
 #include "search/partition/piper_problem.h"

@@ -7,6 +7,7 @@
 
 #include "costmodel/units.h"
 #include "search/partition/antichain_states.h"
+#include "search/partition/node_set.h"
 #include "search/partition/stop_sign.h"
 
 namespace stagecraft {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "search/partition/node_set.h"
 
 namespace stagecraft {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "search/partition/node_set.h"
 #include "search/partition/piper.h"
 
 namespace stagecraft {

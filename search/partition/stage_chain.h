@@ -2,6 +2,7 @@
 #pragma once
 
 #include "search/partition/antichain_states.h"
+#include "search/partition/node_set.h"
 
 namespace stagecraft {
 

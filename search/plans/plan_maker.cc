@@ -1,6 +1,6 @@
 #include "search/plans/plan_maker.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>

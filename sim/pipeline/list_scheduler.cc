@@ -1,6 +1,6 @@
 #include "sim/pipeline/list_scheduler.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

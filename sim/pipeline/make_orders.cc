@@ -1,6 +1,6 @@
 #include "sim/pipeline/make_orders.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "sim/pipeline/order_kind.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 

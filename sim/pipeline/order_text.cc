@@ -1,6 +1,6 @@
 #include "sim/pipeline/order_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 #include "sim/pipeline/pytorch_csv.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

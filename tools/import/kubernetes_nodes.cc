@@ -1,6 +1,6 @@
 #include "tools/import/kubernetes_nodes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "tools/import/nccl_topology.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <initializer_list>

@@ -1,6 +1,6 @@
 #include "tools/import/observed_node.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

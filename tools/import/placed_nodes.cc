@@ -1,6 +1,6 @@
 #include "tools/import/placed_nodes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>

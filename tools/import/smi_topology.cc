@@ -1,6 +1,6 @@
 #include "tools/import/smi_topology.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

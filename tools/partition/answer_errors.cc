@@ -1,6 +1,6 @@
 #include "tools/partition/answer_errors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <optional>

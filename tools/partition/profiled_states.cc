@@ -1,6 +1,6 @@
 #include "tools/partition/profiled_states.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "costmodel/check.h"
 #include "costmodel/units.h"

@@ -7,6 +7,7 @@
 
 #include "search/partition/antichain_states.h"
 #include "search/partition/dag.h"
+#include "search/partition/node_set.h"
 #include "search/partition/stop_sign.h"
 #include "search/partition/timed_graph.h"
 #include "tools/partition/partition_request.h"

@@ -1,6 +1,6 @@
 #include "tools/partition/read_graph.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "tools/partition/start_policy.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"

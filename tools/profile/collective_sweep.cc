@@ -1,6 +1,6 @@
 #include "tools/profile/collective_sweep.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

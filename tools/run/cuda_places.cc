@@ -1,6 +1,6 @@
 #include "tools/run/cuda_places.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "tools/run/own_ranks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <map>

@@ -1,5 +1,5 @@
 // CompleteRow: a row's gaps filled from the table of stacks.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

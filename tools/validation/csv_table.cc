@@ -1,6 +1,6 @@
 #include "tools/validation/csv_table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "tools/validation/measured_row.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <cmath>

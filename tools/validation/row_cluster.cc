@@ -1,6 +1,6 @@
 #include "tools/validation/row_cluster.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

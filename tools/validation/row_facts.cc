@@ -1,6 +1,6 @@
 #include "tools/validation/row_facts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <google/protobuf/descriptor.h>
 
 #include <algorithm>

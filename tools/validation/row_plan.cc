@@ -1,6 +1,6 @@
 #include "tools/validation/row_plan.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "costmodel/learned/samples/csv_field.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace stagecraft {
 

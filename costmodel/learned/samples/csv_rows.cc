@@ -1,6 +1,6 @@
 #include "costmodel/learned/samples/csv_rows.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 #include "costmodel/learned/samples/gzip.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <zlib.h>
 
 #include <limits>

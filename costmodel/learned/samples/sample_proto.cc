@@ -1,6 +1,6 @@
 #include "costmodel/learned/samples/sample_proto.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <cstdint>

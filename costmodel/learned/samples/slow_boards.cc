@@ -1,6 +1,6 @@
 #include "costmodel/learned/samples/slow_boards.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

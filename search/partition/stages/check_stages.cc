@@ -1,6 +1,6 @@
 #include "search/partition/stages/check_stages.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -10,6 +10,7 @@
 
 #include "costmodel/random.h"
 #include "search/partition/downsets.h"
+#include "search/partition/node_set.h"
 #include "search/partition/random_graph.h"
 #include "search/partition/stages/stage_costs.h"
 

@@ -2,7 +2,7 @@
 // beside one that starts from scratch: policy_transfer <folder with
 // network/graph.txt> [evaluations] [training rounds] [policy width].
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <cstdlib>

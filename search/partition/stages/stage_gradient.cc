@@ -1,6 +1,6 @@
 #include "search/partition/stages/stage_gradient.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 #include <vector>

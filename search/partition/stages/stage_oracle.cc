@@ -1,7 +1,7 @@
 // Prints how far every solver of stage problems is from the best of all plans,
 // on seeded small problems: stage_oracle [first seed] [problems].
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <cstdlib>

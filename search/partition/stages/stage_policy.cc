@@ -1,6 +1,6 @@
 #include "search/partition/stages/stage_policy.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <sstream>

@@ -1,6 +1,6 @@
 #include "search/partition/stages/stage_problem.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace stagecraft {
 

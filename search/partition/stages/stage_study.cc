@@ -3,7 +3,7 @@
 // [algorithms].
 // Eight profiled devices and eight of twice the speed share 10 GB/s.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>
