@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "costmodel/units.h"
@@ -73,6 +74,9 @@ struct Device {
   // Clock that power and heat leave in hours of products on tensor cores, over the
   // boost clock at which kernels are measured one at a time; in (0, 1].
   double training_clock = 1;
+  // What the host that drives this device needs to launch a kernel; zero where it launches
+  // recorded graphs. Nothing: as the cost model has it for eager frameworks.
+  std::optional<Duration> host_dispatch;
   Bytes memory;
   Bandwidth memory_bandwidth;
   Bytes l2;

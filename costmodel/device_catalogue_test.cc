@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/error_of.h"
 #include "costmodel/hardware_proto.h"
 #include "costmodel/shared_csv.h"
 
@@ -313,6 +314,19 @@ TEST(HardwareProtoTest, ANumberInAnotherUnitIsRefusedWithWhatWasMeant) {
       EXPECT_EQ(text.find("did you mean"), std::string::npos) << text;
     }
   }
+}
+
+TEST(HardwareProtoTest, AHostsDispatchIsKeptWhereItIsStated) {
+  Device device = DeviceCatalogue::Embedded().entries()[0].device;
+  EXPECT_FALSE(ToProto(device).has_host_dispatch_ns());
+  for (const Duration dispatch : {0_us, 30_us}) {
+    device.host_dispatch = dispatch;
+    EXPECT_EQ(DeviceFromProto(ToProto(device), "x"), device);
+  }
+  DeviceProto proto = ToProto(device);
+  proto.set_host_dispatch_ns(-1);
+  EXPECT_EQ(ErrorOf([&] { DeviceFromProto(proto, "x"); }),
+            "x: host_dispatch_ns: got -1 ns, want from 0 to 1e8");
 }
 
 // Every board of the catalogue states its clock in long steps; a file's need not.

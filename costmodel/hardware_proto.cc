@@ -124,6 +124,11 @@ Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
   device.training_clock = proto.training_clock() == 0
                               ? UsualTrainingClock(device.generation)
                               : check.Within("training_clock", proto.training_clock(), 0.1, 1.0);
+  if (proto.has_host_dispatch_ns()) {
+    const auto latency = static_cast<double>(proto.host_dispatch_ns());
+    check.Physical("host_dispatch_ns", latency, LatencyRange());
+    device.host_dispatch = Duration::Nanoseconds(proto.host_dispatch_ns());
+  }
   device.sustained_fraction =
       check.Within("sustained_fraction", proto.sustained_fraction(), 0.01, 1.0);
   device.memory = check.Size("memory_bytes", proto.memory_bytes(), MemoryRange());
@@ -161,6 +166,7 @@ DeviceProto ToProto(const Device& device) {
   proto.set_vector_fp32_flop_per_s(device.vector_peak.flop_per_s());
   proto.set_sustained_fraction(device.sustained_fraction);
   proto.set_training_clock(device.training_clock);
+  if (device.host_dispatch) proto.set_host_dispatch_ns(device.host_dispatch->ns());
   proto.set_memory_bytes(device.memory.count());
   proto.set_memory_bandwidth_bytes_per_s(device.memory_bandwidth.bytes_per_s());
   proto.set_l2_bytes(device.l2.count());

@@ -134,8 +134,9 @@ Estimate PredictKernel(const Op& op, const Device& device, const KernelConstants
 
 Duration LaunchTime(const Op& op, const Device& device, const KernelConstants& constants) {
   if (device.generation == Generation::kHost) return Duration();
-  if (IsCollective(op.kind)) return op.fabric.ranks > 1 ? constants.host_dispatch : Duration();
-  return op.kernels * constants.host_dispatch;
+  const Duration dispatch = device.host_dispatch.value_or(constants.host_dispatch);
+  if (IsCollective(op.kind)) return op.fabric.ranks > 1 ? dispatch : Duration();
+  return op.kernels * dispatch;
 }
 
 Duration RooflineTime(const Op& op, const Device& device) {

@@ -5,7 +5,8 @@
 //               rate x Device::sustained_fraction; the best of a few tile
 //               shapes and splits of k
 //   memory      bytes / (bandwidth x fraction)
-//   host time   kernels x host_dispatch, ahead of the device or in its way
+//   host time   kernels x host_dispatch, the device's or else that of the constants; ahead of
+//               the device or in its way
 //
 // No GPU has constants of its own: what differs is its Device row. The samples
 // ran one kernel at a time at locked boost clock, and sustained_fraction is the

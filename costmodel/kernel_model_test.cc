@@ -84,6 +84,14 @@ TEST(KernelModelTest, TheHostLaunchesEveryKernel) {
   EXPECT_EQ(PredictKernel(Op::Optimizer(Bytes(1024), 2), RoundDevice()).host, 2 * 75_us);
 }
 
+TEST(KernelModelTest, ADeviceKnowsWhatItsHostNeeds) {
+  Device device = RoundDevice();
+  for (const Duration dispatch : {0_us, 5_us, 200_us}) {
+    device.host_dispatch = dispatch;
+    EXPECT_EQ(PredictKernel(Op::Elementwise(Bytes(1024), 7), device).host, 7 * dispatch);
+  }
+}
+
 // At 0.64 of the clock tensor cores do 0.64 of the work, fp32 units 0.8.
 TEST(KernelModelTest, ATrainingClockSlowsWhatItDrives) {
   Device slow = RoundDevice();

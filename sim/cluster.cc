@@ -35,6 +35,12 @@ Cluster::Cluster(std::string name, std::vector<NodeGroup> groups, std::vector<Ex
   TakeSharedMemories(opening);
 }
 
+Cluster Cluster::WithDevices(const std::function<void(Device&)>& change) const {
+  Cluster changed = *this;
+  for (NodeGroup& group : changed.groups_) change(group.type.device);
+  return changed;
+}
+
 void Cluster::CheckGroups(const std::string& place) const {
   int64_t devices = 0;
   int64_t nodes = 0;

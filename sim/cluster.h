@@ -1,6 +1,7 @@
 // Cluster: devices, the nodes they sit in, and the one-way links between them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,6 +56,9 @@ class Cluster {
   Cluster(std::string name, std::vector<NodeGroup> groups, std::vector<ExplicitLink> links = {},
           const std::string& place = "", InterconnectSpec interconnect = {},
           std::vector<SharedMemory> shared_memories = {});
+
+  // The same cluster with every device changed; links stay as they are.
+  Cluster WithDevices(const std::function<void(Device&)>& change) const;
 
   const std::string& name() const { return name_; }
   int device_count() const { return static_cast<int>(places_.size()); }

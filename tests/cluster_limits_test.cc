@@ -1,6 +1,6 @@
 // Numbers of a cluster file in another unit, and boards of which a datasheet says all but the
 // clock of long steps.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -89,6 +89,26 @@ TEST_F(ClusterLimitsTest, ABoardFromItsDatasheetIsAsFastAsTheCataloguesAndSaysWh
   EXPECT_EQ(known["warnings"].dump().find("training_clock"), std::string::npos);
   WriteCluster("stated.yaml", NodeText({.extra = ", training_clock: 0.8"}, 2));
   EXPECT_EQ(Simulated("$T/stated.yaml")["step_time_ms"], own["step_time_ms"]);
+}
+
+TEST_F(ClusterLimitsTest, TheHostAndTheClockAreTheClustersOrAFlags) {
+  WriteCluster("sheet.yaml", NodeText({}, 2));
+  WriteCluster("graphs.yaml",
+               NodeText({.extra = ", training_clock: 1, host_dispatch_ns: 0"}, 2));
+  const Json eager = Simulated("$T/sheet.yaml --clock 1");
+  const Json flags = Simulated("$T/sheet.yaml --clock 1 --host-dispatch 0");
+  const Json slow = Simulated("$T/graphs.yaml --host-dispatch 1000");
+  EXPECT_EQ(Simulated("$T/graphs.yaml")["step_time_ms"], flags["step_time_ms"]);
+  EXPECT_LT(eager["step_time_ms"], Simulated("$T/sheet.yaml")["step_time_ms"]);
+  EXPECT_LT(flags["step_time_ms"], eager["step_time_ms"]);
+  EXPECT_GT(slow["step_time_ms"], 1.5 * flags["step_time_ms"].get<double>());
+  EXPECT_EQ(flags["warnings"].dump().find("training_clock"), std::string::npos);
+  ExpectRefused({{Job("simulate", "$T/sheet.yaml --clock 0"), "--clock: got 0, want from 0.1 to 1",
+                  ""},
+                 {Job("search", "$T/sheet.yaml --clock 1.5"),
+                  "--clock: got 1.5, want from 0.1 to 1", ""},
+                 {Job("explain", "$T/sheet.yaml --host-dispatch -1"),
+                  "--host-dispatch: got -1, want from 0 to 100000", ""}});
 }
 
 TEST_F(ClusterLimitsTest, ANodeWithFourFifthsOfTheRatesIsAboutAFifthSlower) {

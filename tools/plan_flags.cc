@@ -10,6 +10,12 @@ void PlanFlags::RegisterJob(CLI::App& app) {
       ->required();
   app.add_option("--cluster", cluster_, "GPU:NxG, NODE:N, a sum of these, or a file")
       ->required(!usual_cluster_);
+  app.add_option("--host-dispatch", host_dispatch_us_,
+                 "microseconds in which hosts launch a kernel; 0: they launch recorded graphs [as the "
+                 "cluster has it, or else 75]");
+  app.add_option("--clock", clock_,
+                 "clock of the devices in long steps over their boost clock, 0.1 to 1 [as the "
+                 "cluster has it]");
 }
 
 void PlanFlags::RegisterAttention(CLI::App& app) {

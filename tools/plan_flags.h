@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,10 +57,12 @@ class PlanFlags {
   PlanFlags WithStackDefaults(std::vector<StackValue>& used) const;
   void TakePipelineDefaults(const StackDefaults& stack, std::vector<StackValue>& used);
   Cluster LoadCluster() const;
+  std::vector<std::string> NotesOnCluster() const;
   Workload LoadNetwork(const Cluster& cluster) const;
   bool IsGiven(const std::string& flag) const;
 
   std::string model_, cluster_, plan_file_;
+  std::optional<double> host_dispatch_us_, clock_;  // of all devices
   std::function<Cluster()> usual_cluster_;  // none: --cluster is required
   std::string precision_ = "bf16", recompute_ = "selective", recompute_method_ = "block";
   std::string recompute_layers_;

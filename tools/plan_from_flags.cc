@@ -73,6 +73,13 @@ std::vector<LayerRange> ParseLayers(const std::string& flag, const std::string& 
   return ranges;
 }
 
+// The number behind a flag, if any.
+std::optional<double> Given(const char* flag, std::optional<double> value, double low,
+                            double high) {
+  if (!value || (*value >= low && *value <= high)) return value;
+  throw InputError(fmt::format("{}: got {:g}, want from {:g} to {:g}", flag, *value, low, high));
+}
+
 bool IsFile(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_regular_file(path, error);
@@ -166,7 +173,17 @@ PlanDegrees PlanFlags::DegreesFor(const Workload& workload) const {
 }
 
 Cluster PlanFlags::LoadCluster() const {
-  return cluster_.empty() && usual_cluster_ ? usual_cluster_() : ParseCluster(cluster_);
+  const auto dispatch = Given("--host-dispatch", host_dispatch_us_, 0, 1e5);
+  const auto clock = Given("--clock", clock_, 0.1, 1);
+  Cluster cluster = cluster_.empty() && usual_cluster_ ? usual_cluster_() : ParseCluster(cluster_);
+  return cluster.WithDevices([&](Device& device) {
+    if (dispatch) device.host_dispatch = Duration::RoundedNanoseconds(*dispatch * 1e3);
+    if (clock) device.training_clock = *clock;
+  });
+}
+
+std::vector<std::string> PlanFlags::NotesOnCluster() const {
+  return clock_ ? std::vector<std::string>{} : ClusterNotes(cluster_);
 }
 
 PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
@@ -174,7 +191,7 @@ PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
   Workload workload = LoadNetwork(cluster);
   *given = DegreesFor(workload);
   return {std::move(workload), std::move(cluster),     {}, "", {},
-          InputFiles(),        ClusterNotes(cluster_), {}};
+          InputFiles(),        NotesOnCluster(), {}};
 }
 
 std::vector<std::string> PlanFlags::InputFiles() const {
@@ -210,7 +227,7 @@ PlannedJob PlanFlags::Build() const {
     plan = MakePlan(degrees, workload, cluster);
   }
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
-  for (std::string& note : ClusterNotes(cluster_)) warnings.push_back(std::move(note));
+  for (std::string& note : NotesOnCluster()) warnings.push_back(std::move(note));
   return {std::move(workload),
           std::move(cluster),
           std::move(plan),

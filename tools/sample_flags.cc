@@ -50,7 +50,7 @@ void AddBoards(const std::string& spec, std::vector<Sample>& samples) {
   const Cluster cluster = ParseCluster(spec);
   std::map<std::string, std::shared_ptr<const Device>> boards;
   for (const Cluster::NodeGroup& group : cluster.groups()) {
-    const Device device = AtBoostClock(group.type.device);
+    const Device device = AsSampled(group.type.device);
     if (!lacking.contains(device.id)) continue;
     const auto [known, is_new] =
         boards.try_emplace(device.id, std::make_shared<const Device>(device));

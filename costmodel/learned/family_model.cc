@@ -1,6 +1,6 @@
 #include "costmodel/learned/family_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +35,7 @@ KnownBoard BoardFromProto(const BoardConstantsProto& proto, const KernelFamily& 
     throw InputError(fmt::format("{}.constants: got {}, want {}", place, proto.constants_size(),
                                  family.constants().size()));
   }
-  KnownBoard board{AtBoostClock(DeviceFromProto(proto.device(), place + ".device")),
+  KnownBoard board{AsSampled(DeviceFromProto(proto.device(), place + ".device")),
                    {proto.constants().begin(), proto.constants().end()},
                    proto.share(),
                    proto.offset(),
@@ -158,7 +158,7 @@ void FamilyModel::FitSpread(std::span<const FitRow> all) {
 }
 
 std::vector<LogTime> FamilyModel::Predict(std::span<const Op> ops, const Device& device) const {
-  const Device measured = AtBoostClock(device);
+  const Device measured = AsSampled(device);
   const Device running = device.training_clock < 1 ? AtTrainingClock(device) : measured;
   const BoardSetting setting = known_.SettingOf(measured);
   const CorrectedTimes corrected(*family_, trees_, measured, running, setting);

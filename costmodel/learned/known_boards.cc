@@ -87,7 +87,7 @@ BoardSetting KnownBoards::Blend(const Device& device) const {
 }
 
 bool KnownBoards::Has(const Device& device) const {
-  const Device measured = AtBoostClock(device);
+  const Device measured = AsSampled(device);
   return std::any_of(boards_.begin(), boards_.end(),
                      [&](const KnownBoard& board) { return board.device == measured; });
 }
@@ -112,8 +112,9 @@ Device AtTrainingClock(Device device) {
   return device;
 }
 
-Device AtBoostClock(Device device) {
+Device AsSampled(Device device) {
   device.training_clock = 1;
+  device.host_dispatch.reset();
   return device;
 }
 

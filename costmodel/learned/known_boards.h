@@ -63,7 +63,7 @@ class KnownBoards {
 
 // The device with all that its clock drives slowed down to its training clock.
 Device AtTrainingClock(Device device);
-// The device as samples are taken of it: its training clock is its boost clock.
-Device AtBoostClock(Device device);
+// The device as samples are taken of it: at its boost clock, whatever launches its kernels.
+Device AsSampled(Device device);
 
 }  // namespace stagecraft

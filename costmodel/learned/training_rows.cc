@@ -1,6 +1,6 @@
 #include "costmodel/learned/training_rows.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <tuple>
@@ -26,7 +26,7 @@ const Device* MeasuredBoard(const std::string& gpu) {
   static const std::map<std::string, Device> boards = [] {
     std::map<std::string, Device> all;
     for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
-      all[entry.device.id] = AtBoostClock(entry.device);
+      all[entry.device.id] = AsSampled(entry.device);
     }
     return all;
   }();

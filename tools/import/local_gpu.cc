@@ -1,6 +1,6 @@
 #include "tools/import/local_gpu.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>
@@ -148,6 +148,25 @@ std::string Measured(const PartsProbe& probe) {
       gigabytes(probe.whole), parts, gigabytes(probe.together));
 }
 
+// Devices as programs that measure drive them: they launch recorded graphs, and run for seconds.
+ImportedCluster AsMeasured(ImportedCluster imported) {
+  for (NodeGroupProto& group : *imported.cluster.mutable_node_groups()) {
+    NodeTypeProto* type = group.mutable_inline_node_type();
+    if (!type->device().empty()) {
+      *type->mutable_inline_device() =
+          ToProto(DeviceCatalogue::Embedded().Get(type->device(), kPlace).device);
+      type->clear_device();
+    }
+    type->mutable_inline_device()->set_host_dispatch_ns(0);
+    type->mutable_inline_device()->set_training_clock(1);
+  }
+  imported.notes.push_back(
+      "devices are as `run` and `profile` drive them: kernels are launched in recorded graphs "
+      "(host_dispatch_ns 0), at the boost clock (training_clock 1); for hours of training in an "
+      "eager framework add --host-dispatch 75 --clock 0.8");
+  return imported;
+}
+
 }  // namespace
 
 std::vector<LocalBoard> SelectBoards(std::span<const LocalBoard> boards,
@@ -226,7 +245,7 @@ ImportedCluster ImportLocalGpu(const LocalGpuWish& wish, const ImportOptions& op
   const std::vector<LocalBoard> boards = FindLocalBoards(kPlace);
   const std::vector<LocalBoard> selected =
       wish.board < 0 ? boards : SelectBoards(boards, std::vector{wish.board}, "--board");
-  if (sizes.empty()) return ClusterOfBoards(selected, options, kPlace);
+  if (sizes.empty()) return AsMeasured(ClusterOfBoards(selected, options, kPlace));
   EntryOf(selected[0], options, kPlace);  // before it is measured
   const int board = std::max(wish.board, 0);
   if (are_shares) {
@@ -235,7 +254,7 @@ ImportedCluster ImportLocalGpu(const LocalGpuWish& wish, const ImportOptions& op
     const int own = EqualPart(FindBoardGroups(board, "--parts"), sizes[0], "--parts");
     sizes.assign(static_cast<size_t>(sizes[0]), own);
   }
-  return ClusterOfParts(selected[0], ProbeParts(board, sizes, "--parts"), options);
+  return AsMeasured(ClusterOfParts(selected[0], ProbeParts(board, sizes, "--parts"), options));
 }
 
 }  // namespace stagecraft

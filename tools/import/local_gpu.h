@@ -15,7 +15,8 @@ struct LocalGpuWish {
   int board = -1;     // of CUDA's; -1: all, and of parts the first
 };
 
-// Looks at the machine, and with `parts` measures. Throws InputError where there is no CUDA or no
+// Looks at the machine, and with `parts` measures. Devices have no host that launches kernels one
+// by one and keep their boost clock, as under `run`. Throws InputError where there is no CUDA or no
 // GPU, for boards that are not there and sizes that the board cannot be divided into.
 ImportedCluster ImportLocalGpu(const LocalGpuWish& wish, const ImportOptions& options);
 
