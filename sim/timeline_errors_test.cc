@@ -54,7 +54,9 @@ TimelineRecord Measure(const Schedule& schedule, Random random) {
                                    .software = "",
                                    .devices = {},
                                    .steps = {record.timeline.makespan()},
-                                   .task_sigma = std::vector<Duration>(start.size())};
+                                   .task_sigma = std::vector<Duration>(start.size()),
+                                   .boards = {},
+                                   .queued_late = {}};
   return record;
 }
 

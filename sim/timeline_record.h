@@ -18,6 +18,16 @@ struct OpTimes {
   std::vector<int> device_of_rank;               // into by_device
 };
 
+// What sensors said of a rank's board while steps ran; zero: not known.
+struct BoardReadings {
+  double clock_hz = 0, least_clock_hz = 0;  // the median first
+  double watts = 0, most_watts = 0;         // the median first
+  double most_celsius = 0;
+  // Share of the readings in which heat or a protection of the board held its clock down.
+  double throttled = 0;
+  friend bool operator==(const BoardReadings&, const BoardReadings&) = default;
+};
+
 // Of several steps, the timeline is that of one that stands for all, or the medians
 // of each start and end.
 struct Measurement {
@@ -27,6 +37,10 @@ struct Measurement {
   std::vector<Duration> steps;       // what every measured step took, in order
   // By task, of its duration over the steps; empty: not known.
   std::vector<Duration> task_sigma;
+  std::vector<BoardReadings> boards;  // by rank; empty: not known
+  // By step: how long the host was still queueing it after devices had begun, so that they may
+  // have waited for the host; empty: not known.
+  std::vector<Duration> queued_late;
 };
 
 struct TimelineRecord {

@@ -1,6 +1,6 @@
 #include "sim/timeline_record_proto.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <string>
@@ -17,6 +17,8 @@ namespace {
 
 // Half of what a Duration holds, so that differences of sums fit as well.
 constexpr double kMostDeviceNs = 4.6e18;
+// Of any sensor: 100 GHz.
+constexpr double kMostReading = 1e11;
 
 class RecordReader {
  public:
@@ -168,6 +170,36 @@ class RecordReader {
       }
       measurement.task_sigma.push_back(Duration::Nanoseconds(sigma));
     }
+    ReadCircumstances(proto, &measurement);
+  }
+
+  void ReadCircumstances(const TimelineProto::Measurement& proto, Measurement* measurement) const {
+    CheckSize("measurement.boards", proto.boards_size(), ranks(), "rank");
+    for (int rank = 0; rank < proto.boards_size(); ++rank) {
+      const TimelineProto::BoardReadings& board = proto.boards(rank);
+      for (const double reading : {board.clock_hz(), board.least_clock_hz(), board.watts(),
+                                   board.most_watts(), board.most_celsius()}) {
+        CheckReading(rank, reading, kMostReading);
+      }
+      CheckReading(rank, board.throttled(), 1);
+      measurement->boards.push_back({.clock_hz = board.clock_hz(),
+                                     .least_clock_hz = board.least_clock_hz(),
+                                     .watts = board.watts(),
+                                     .most_watts = board.most_watts(),
+                                     .most_celsius = board.most_celsius(),
+                                     .throttled = board.throttled()});
+    }
+    const int late = proto.queued_late_ns_size();
+    CheckSize("measurement.queued_late_ns", late, proto.step_ns_size(), "step");
+    for (int step = 0; step < late; ++step) {
+      measurement->queued_late.push_back(Duration::Nanoseconds(
+          AtLeast(0, "measurement.queued_late_ns", step, proto.queued_late_ns(step))));
+    }
+  }
+
+  void CheckReading(int rank, double reading, double most) const {
+    if (reading >= 0 && reading <= most) return;
+    Fail(fmt::format("measurement.boards[{}]: got {}, want 0 to {:.0f}", rank, reading, most));
   }
 
   const TimelineProto& proto_;
@@ -181,6 +213,16 @@ void Write(const Measurement& measurement, TimelineProto::Measurement* proto) {
   for (const std::string& device : measurement.devices) proto->add_devices(device);
   for (const Duration step : measurement.steps) proto->add_step_ns(step.ns());
   for (const Duration sigma : measurement.task_sigma) proto->add_task_sigma_ns(sigma.ns());
+  for (const BoardReadings& board : measurement.boards) {
+    TimelineProto::BoardReadings* added = proto->add_boards();
+    added->set_clock_hz(board.clock_hz);
+    added->set_least_clock_hz(board.least_clock_hz);
+    added->set_watts(board.watts);
+    added->set_most_watts(board.most_watts);
+    added->set_most_celsius(board.most_celsius);
+    added->set_throttled(board.throttled);
+  }
+  for (const Duration late : measurement.queued_late) proto->add_queued_late_ns(late.ns());
 }
 
 }  // namespace

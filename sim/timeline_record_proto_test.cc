@@ -33,7 +33,9 @@ TimelineRecord Example() {
                         .software = "CUDA 12.8",
                         .devices = {"NVIDIA H200", "NVIDIA H100"},
                         .steps = {4_us, 5_us},
-                        .task_sigma = {1_us, 0_us}};
+                        .task_sigma = {1_us, 0_us},
+                        .boards = {{1.7e9, 1.6e9, 410, 430, 61, 0.25}, {}},
+                        .queued_late = {0_us, 3_us}};
   return record;
 }
 
@@ -48,6 +50,8 @@ TEST(TimelineRecordProtoTest, ARoundTripKeepsAllOfIt) {
   EXPECT_EQ(again.measurement->executor, "cuda");
   EXPECT_EQ(again.measurement->software, "CUDA 12.8");
   EXPECT_EQ(again.measurement->devices[1], "NVIDIA H100");
+  EXPECT_EQ(again.measurement->boards, Example().measurement->boards);
+  EXPECT_EQ(again.measurement->queued_late, (std::vector<Duration>{0_us, 3_us}));
   EXPECT_EQ(again.measurement->steps, (std::vector<Duration>{4_us, 5_us}));
   EXPECT_EQ(again.measurement->task_sigma, (std::vector<Duration>{1_us, 0_us}));
 }
@@ -122,6 +126,16 @@ TEST(TimelineRecordProtoTest, BadMeasurementsAreNamed) {
             path + "task_sigma_ns[0]: got -1, want at least 0");
   EXPECT_EQ(error_by([](M& m) { m.mutable_step_ns()->RemoveLast(); }),
             path + "step_ns: got 1 values, want at least 2 for task_sigma_ns");
+  EXPECT_EQ(error_by([](M& m) { m.add_boards(); }),
+            path + "boards: got 3 values, want 2, one for each rank, or none");
+  EXPECT_EQ(error_by([](M& m) { m.mutable_boards(1)->set_watts(-1); }),
+            path + "boards[1]: got -1, want 0 to 100000000000");
+  EXPECT_EQ(error_by([](M& m) { m.mutable_boards(0)->set_throttled(1.5); }),
+            path + "boards[0]: got 1.5, want 0 to 1");
+  EXPECT_EQ(error_by([](M& m) { m.add_queued_late_ns(1); }),
+            path + "queued_late_ns: got 3 values, want 2, one for each step, or none");
+  EXPECT_EQ(error_by([](M& m) { m.set_queued_late_ns(1, -1); }),
+            path + "queued_late_ns[1]: got -1, want at least 0");
 }
 
 TEST(TimelineRecordProtoTest, TasksThatWaitInACircleAreRefused) {

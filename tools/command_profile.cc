@@ -1,5 +1,5 @@
 // profile: ops measured on a device become samples.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <chrono>
@@ -10,9 +10,11 @@
 #include <ostream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
+#include "sim/cluster_spec.h"
 #include "tools/command.h"
 #include "tools/flags.h"
 #include "tools/interrupt_catcher.h"
@@ -38,6 +40,7 @@ constexpr const char* kNotes =
     "from 1 KiB to 1 GiB; the table, a .csv, is for fit --network and evaluate --network.\n\n"
     "Example: stagecraft profile --device cuda:0 --suite quick -o samples.csv\n"
     "         stagecraft profile --device cuda:0 --suite full --resume --budget 540s -o all.pb\n"
+    "         stagecraft profile --device cuda:0 --cluster halves.json --part 1 -o half.csv\n"
     "         stagecraft profile --device cuda:0,1,2,3 -o collectives.csv";
 
 class SteadyClock final : public ProfilerClock {
@@ -55,7 +58,8 @@ class SteadyClock final : public ProfilerClock {
 };
 
 struct ProfileFlags {
-  std::string device, suite = "quick", budget, gpu, output;
+  std::string device, suite = "quick", budget, gpu, cluster, output;
+  int part = 0;
   uint64_t seed = 1;
   bool resume = false, kernels = false, allow_missing = false, json = false, quiet = false;
 };
@@ -85,6 +89,13 @@ ProfileRequest RequestFrom(const ProfileFlags& flags) {
   }
   if (flags.kernels && flags.resume) {
     throw InputError("--kernels: got --resume too, want one of them: a table is made at once");
+  }
+  if (flags.cluster.empty() && flags.part != 0) {
+    throw InputError("--part: got one without --cluster, want the cluster whose device it is");
+  }
+  if (!flags.cluster.empty() && (NamesSeveral(flags.device) || !flags.gpu.empty())) {
+    throw InputError(fmt::format("--cluster: got {} too, want one GPU, which is what the cluster says",
+                                 flags.gpu.empty() ? "several devices" : "--gpu"));
   }
   ProfileRequest request;
   request.suite = flags.suite == "full" ? SuiteSize::kFull : SuiteSize::kQuick;
@@ -121,6 +132,7 @@ Json ToJson(const ProfileReport& report, const ProfileFlags& flags, double wall_
   json["measured_before"] = report.outcome.already;
   json["left"] = report.outcome.left;
   json["throttled"] = report.outcome.throttled;
+  json["measured_throttled"] = report.outcome.measured_hot;
   json["refused"] = Json::array();
   for (const auto& [reason, count] : report.outcome.refused) {
     json["refused"].push_back({{"reason", reason}, {"ops", count}});
@@ -142,6 +154,12 @@ void Print(const ProfileReport& report, const ProfileFlags& flags, std::ostream&
     out << fmt::format(
         "not measured: {} ops: heat or a protection held the clock down; --resume tries again\n",
         outcome.throttled);
+  }
+  if (outcome.measured_hot > 0) {
+    out << fmt::format(
+        "measured hot: {} ops: heat or a protection held the clock down all the time; their software "
+        "says \"throttled\"\n",
+        outcome.measured_hot);
   }
   if (report.leaves_host_copies) {
     out << "not measured: copies between host and device, which need -o FILE.pb and a known bus\n";
@@ -173,6 +191,9 @@ void Register(CLI::App& app, ProfileFlags& flags) {
                "no failure where every op of a kind is refused, as without cuDNN");
   app.add_option("--seed", flags.seed, "of the order of ops (1)");
   app.add_option("--gpu", flags.gpu, "id of the device in the catalogue, if its name is not there");
+  app.add_option("--cluster", flags.cluster,
+                 "what import local-gpu --parts made: ops run on a part of the GPU");
+  app.add_option("--part", flags.part, "which device of --cluster, from 0 (0)");
   app.add_option("-o,--output", flags.output, "the samples, as .csv or .pb");
   app.add_flag("--json", flags.json, "one JSON object on stdout");
   app.add_flag("--quiet", flags.quiet, "nothing on stderr");
@@ -197,10 +218,10 @@ ProfileReport WriteCollectives(const ProfileFlags& flags, const ProfileRequest& 
 }
 
 ProfileReport Profile(const ProfileFlags& flags, const ProfileRequest& request,
-                      ProfilerClock& clock,
+                      const BoardPart& part, ProfilerClock& clock,
                       const std::function<void(const ProfileProgress&)>& show) {
   if (NamesSeveral(flags.device)) return WriteCollectives(flags, request, clock, show);
-  const std::unique_ptr<OpTimer> timer = MakeOpTimer(flags.device);
+  const std::unique_ptr<OpTimer> timer = MakeOpTimer(flags.device, part);
   return flags.kernels ? WriteKernels(flags, *timer, request, clock, show)
                        : RunProfileOn(*timer, request, clock, show);
 }
@@ -215,14 +236,20 @@ int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream&
   if (ParseFlags(app, args, out)) return kExitOk;
 
   const InterruptCatcher catcher;
-  const ProfileRequest request = RequestFrom(flags);
+  ProfileRequest request = RequestFrom(flags);
+  BoardPart part;
+  if (!flags.cluster.empty()) {
+    NamedPart named = PartOfCluster(ParseCluster(flags.cluster), flags.part, "--cluster");
+    request.board = std::move(named.device);
+    part = std::move(named.part);
+  }
   SteadyClock clock;
   ProgressLine progress(err, flags.quiet);
   const auto show = progress.Reporter();
   const auto show_progress = [&](const ProfileProgress& state) {
     if (show) show(Describe(state));
   };
-  const ProfileReport report = Profile(flags, request, clock, show_progress);
+  const ProfileReport report = Profile(flags, request, part, clock, show_progress);
   progress.Clear();
   if (flags.json) {
     PrintJson(ToJson(report, flags, clock.Elapsed().ms()), out);

@@ -43,6 +43,24 @@ TEST_F(ProfileVerbTest, FlagsAreCheckedBeforeTheDevice) {
   }
 }
 
+TEST_F(ProfileVerbTest, APartIsADeviceOfAClusterOfParts) {
+  const std::string file = Path("new.csv");
+  const auto error = [&](const Args& flags) {
+    Args args = {"--device", "cuda:0", "-o", file};
+    args.insert(args.end(), flags.begin(), flags.end());
+    return Error(args);
+  };
+  EXPECT_EQ(error({"--part", "1"}),
+            "--part: got one without --cluster, want the cluster whose device it is");
+  EXPECT_EQ(error({"--cluster", "h100-sxm:1x2", "--gpu", "h100-sxm"}),
+            "--cluster: got --gpu too, want one GPU, which is what the cluster says");
+  EXPECT_EQ(Error({"--device", "cuda:0,1", "--cluster", "h100-sxm:1x2", "-o", file}),
+            "--cluster: got several devices too, want one GPU, which is what the cluster says");
+  EXPECT_TRUE(error({"--cluster", "h100-sxm:1x2"}).ends_with(
+      "want a cluster of parts of one board, as import local-gpu --parts makes"));
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
 TEST_F(ProfileVerbTest, SeveralDevicesMakeATableOfCollectives) {
   const std::string file = Path("new.csv");
   EXPECT_EQ(Error({"--device", "cuda:0,1", "--resume", "-o", file}),

@@ -1,5 +1,5 @@
 // run: executes a plan's schedule on real processors and measures its timeline.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -98,6 +98,12 @@ std::map<Phase, std::pair<int, Duration>> PhaseSums(const Schedule& schedule,
   return sums;
 }
 
+nlohmann::ordered_json ToJson(const BoardReadings& board) {
+  return {{"clock_mhz", board.clock_hz * 1e-6}, {"least_clock_mhz", board.least_clock_hz * 1e-6},
+          {"watts", board.watts},               {"most_watts", board.most_watts},
+          {"most_celsius", board.most_celsius}, {"throttled", board.throttled}};
+}
+
 nlohmann::ordered_json RunToJson(const PlannedJob& job, const TimelineRecord& record) {
   nlohmann::ordered_json report = ReportHeader("run", kSchema, job.files);
   report["executor"] = record.measurement->executor;
@@ -107,6 +113,12 @@ nlohmann::ordered_json RunToJson(const PlannedJob& job, const TimelineRecord& re
   report["tasks"] = record.schedule.task_count();
   report["step_time_ms"] = record.timeline.makespan().ms();
   for (const Duration step : record.measurement->steps) report["steps_ms"].push_back(step.ms());
+  for (const Duration late : record.measurement->queued_late) {
+    report["queued_late_ms"].push_back(late.ms());
+  }
+  for (const BoardReadings& board : record.measurement->boards) {
+    report["boards"].push_back(ToJson(board));
+  }
   for (const auto& [phase, sum] : PhaseSums(record.schedule, record.timeline)) {
     report["phases"].push_back(
         {{"phase", Name(phase)}, {"tasks", sum.first}, {"time_ms", sum.second.ms()}});
@@ -129,6 +141,41 @@ std::string Measured(const Measurement& measurement) {
   return words;
 }
 
+// What a sensor gave, or a dash.
+std::string Reading(double value, const std::string& unit) {
+  return value > 0 ? fmt::format("{:.0f} {}", value, unit) : "-";
+}
+
+// A row for each run of ranks whose boards read alike.
+void PrintBoards(const std::vector<BoardReadings>& boards, std::ostream& out) {
+  TextTable table({"ranks", "clock", "least", "power", "most", "heat", "throttled"}, 1);
+  for (size_t first = 0, next = 0; first < boards.size(); first = next) {
+    while (next < boards.size() && boards[next] == boards[first]) ++next;
+    const BoardReadings& board = boards[first];
+    table.Add({next - first == 1 ? std::to_string(first) : fmt::format("{}-{}", first, next - 1),
+               Reading(board.clock_hz * 1e-6, "MHz"), Reading(board.least_clock_hz * 1e-6, "MHz"),
+               Reading(board.watts, "W"), Reading(board.most_watts, "W"),
+               Reading(board.most_celsius, "C"), fmt::format("{:.0f} %", 100 * board.throttled)});
+  }
+  table.Print(out);
+}
+
+// What may have made the steps slower than the devices are.
+void PrintCircumstances(const Measurement& measurement, std::ostream& out) {
+  if (!measurement.boards.empty()) {
+    out << '\n';
+    PrintBoards(measurement.boards, out);
+  }
+  const std::vector<Duration>& late = measurement.queued_late;
+  const auto count = std::count_if(late.begin(), late.end(),
+                                   [](Duration step) { return step > Duration(); });
+  if (count == 0) return;
+  out << fmt::format(
+      "note: the host was still queueing {} of {} steps after devices had begun them, for up to "
+      "{:.3f} ms: devices may have waited for it\n",
+      count, late.size(), std::max_element(late.begin(), late.end())->ms());
+}
+
 void PrintRun(const PlannedJob& job, const TimelineRecord& record, std::ostream& out) {
   PrintPlan(job, out);
   const std::vector<Duration>& steps = record.measurement->steps;
@@ -143,6 +190,7 @@ void PrintRun(const PlannedJob& job, const TimelineRecord& record, std::ostream&
                fmt::format("{:.3f}", sum.second.ms() / sum.first)});
   }
   table.Print(out);
+  PrintCircumstances(*record.measurement, out);
 }
 
 Cluster UsualCluster(const RunOptions& options) {

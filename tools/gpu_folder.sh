@@ -1,20 +1,26 @@
 #!/bin/bash
-# Packs programs with the libraries that a GPU machine may lack into a tar of one
-# folder: all but glibc's of those they link, and with CUDA_HOME also NVIDIA's that
-# they load when they need them. An empty CUDA_HOME is none.
-# usage: gpu_folder.sh TAR CUDA_HOME SCRIPT PROGRAM...
+# Packs scripts and programs, without their symbols, with the libraries that a GPU machine may
+# lack into a tar of one folder: all but glibc's of those that programs link, and with CUDA_HOME
+# also NVIDIA's that they load when they need them. An empty CUDA_HOME is none.
+# usage: gpu_folder.sh TAR CUDA_HOME FILE...
 set -euo pipefail
 
 tar=$1
 home=$2
-script=$3
-shift 3
+shift 2
 name=$(basename "$tar" .tar)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/$name"
-cp -L "$script" "$@" "$folder/$name/"
-ldd "$@" | awk '$2 == "=>" { print $3 }' | sort -u | while read -r library; do
+for file in "$@"; do
+  own=$folder/$name/$(basename "$file")
+  cp -L "$file" "$own"
+  [[ $file == *.sh ]] && continue
+  chmod u+w "$own"
+  strip "$own"
+  ldd "$file" | awk '$2 == "=>" { print $3 }' >>"$folder/libraries"
+done
+sort -u "$folder/libraries" | while read -r library; do
   case $(basename "$library") in
     libc.so.*|libm.so.*|libdl.so.*|librt.so.*|libpthread.so.*) ;;
     *) cp -L "$library" "$folder/$name/" ;;

@@ -3,8 +3,9 @@
 #   gpu_pipelines.sh measure FOLDER [SECONDS]  where the GPU is: clusters of it and its parts, a
 #                                              run of every case, samples of its kernels; ends
 #                                              after SECONDS (540), and goes on when called again
-#   gpu_pipelines.sh compare FOLDER            anywhere: a model fitted to the samples, every
-#                                              case that was run predicted, and errors.md
+#   gpu_pipelines.sh compare FOLDER            anywhere: a model of each cluster fitted to the
+#                                              samples, every case that was run predicted, and
+#                                              errors.md
 # What fails has its reason in FOLDER/NAME.log, and the rest goes on; FOLDER.tar.gz has what there
 # is, after every step. UNEQUAL_2 and UNEQUAL_4 are other shares of unequal parts than 3:5 and
 # 2:3:4:7. STAGECRAFT is the program, else what lies beside this script.
@@ -15,7 +16,7 @@ folder=${2:-}
 folder=${folder%/}
 seconds=${3:-540}
 if [[ $verb != measure && $verb != compare ]] || [ -z "$folder" ]; then
-  sed -n '2,10s/^# *//p' "$0" >&2
+  sed -n '2,11s/^# *//p' "$0" >&2
   exit 2
 fi
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
@@ -54,19 +55,30 @@ case_of() {
     "--schedule $3 --micro-batch 1 --global-batch $2"
 }
 
-# A line a case, those first that say most: the whole board, then the usual order on all parts.
-cases() {
-  local micro_batches model cluster order
-  local models=(gpt2-medium gpt2-xl "$folder/llama-3-8b-8-layers.json")
-  for model in "${models[@]}"; do case_of whole 8 1f1b "$model"; done
-  for order in 1f1b "interleaved --vpp 2" zb-h1 gpipe; do
-    for micro_batches in 8 4 16; do
-      for cluster in halves unequal2 quarters unequal4; do
-        for model in "${models[@]}"; do case_of "$cluster" "$micro_batches" "$order" "$model"; done
-      done
+models=(gpt2-medium gpt2-xl "$folder/llama-3-8b-8-layers.json")
+orders=(1f1b "interleaved --vpp 2" zb-h1 gpipe)
+
+# cases_on_parts ORDER: a line a case.
+cases_on_parts() {
+  local micro_batches model cluster
+  for micro_batches in 8 4 16; do
+    for cluster in halves unequal2 quarters unequal4; do
+      for model in "${models[@]}"; do case_of "$cluster" "$micro_batches" "$1" "$model"; done
     done
   done
 }
+cases_on_whole_boards() {
+  local model
+  for model in "${models[@]}"; do case_of whole 8 1f1b "$model"; done
+}
+cases() {
+  local order
+  cases_on_whole_boards
+  for order in "${orders[@]}"; do cases_on_parts "$order"; done
+}
+
+# Parts whose ops are sampled too: those of two, of which each size is one.
+sampled_parts="halves:0 unequal2:0 unequal2:1"
 
 # A pipeline's layers are llama-3-8b's, of which a board has no room for more.
 write_model() {
@@ -108,8 +120,33 @@ left() {
   echo $((rest < $1 ? rest : $1))
 }
 
+# Runs the cases that it reads, and have not been run.
+run_cases() {
+  local name plan limit
+  while read -r name plan; do
+    [ -f "$folder/$name.measured.pb" ] && continue
+    [[ $plan =~ --cluster\ ([^ ]+) && -f ${BASH_REMATCH[1]} ]] || continue  # the board has none
+    limit=$(left 120) || break
+    # shellcheck disable=SC2086
+    step "$name" "$limit" run --executor cuda $plan -o "$folder/$name.measured.pb"
+  done
+}
+
+sample_parts() {
+  local one cluster number limit
+  for one in $sampled_parts; do
+    cluster=${one%:*}
+    number=${one#*:}
+    [ -f "$folder/$cluster.json" ] || continue  # the board has none
+    limit=$(left 120) || break
+    step "profile-$cluster-part$number" "$limit" profile --device cuda:0 --suite quick --resume \
+      --cluster "$folder/$cluster.json" --part "$number" -o "$folder/$cluster-part$number.csv"
+  done
+}
+
+# What says most comes first: the whole board, then the usual order on all parts.
 measure() {
-  local cluster name plan limit
+  local cluster order limit
   for cluster in $clusters; do
     # shellcheck disable=SC2046,SC2086  # flags and plans are words
     [ -f "$folder/$cluster.json" ] ||
@@ -117,13 +154,11 @@ measure() {
   done
   [ -f "$folder/samples.csv" ] ||
     step profile-quick 300 profile --device cuda:0 --suite quick --resume -o "$folder/samples.csv"
-  while read -r name plan; do
-    [ -f "$folder/$name.measured.pb" ] && continue
-    [[ $plan =~ --cluster\ ([^ ]+) && -f ${BASH_REMATCH[1]} ]] || continue  # the board has none
-    limit=$(left 120) || break
-    # shellcheck disable=SC2086
-    step "$name" "$limit" run --executor cuda $plan -o "$folder/$name.measured.pb"
-  done < <(cases)
+  run_cases < <(cases_on_whole_boards)
+  for order in "${orders[@]}"; do
+    run_cases < <(cases_on_parts "$order")
+    [ "$order" != 1f1b ] || sample_parts
+  done
   if limit=$(left 1200); then
     step profile-full $((limit + 10)) profile --device cuda:0 --suite full --resume \
       --budget "${limit}s" -o "$folder/samples.csv"
@@ -134,15 +169,31 @@ measure() {
   [ "$failed" -eq 0 ]
 }
 
+# A model of a cluster's devices: of samples of the board, and of its parts where there are any.
+fit_model() {
+  local one own=()
+  for one in $sampled_parts; do
+    if [ "${one%:*}" = "$1" ] && [ -f "$folder/$1-part${one#*:}.csv" ]; then
+      own+=("$folder/$1-part${one#*:}.csv")
+    fi
+  done
+  [ ${#own[@]} -eq 0 ] || own+=(--cluster "$folder/$1.json")
+  "$program" fit --samples "$folder/samples.csv" "${own[@]}" -o "$folder/kernels-$1.pb" --quiet \
+    >"$folder/fit-$1.txt"
+}
+
 compare() {
-  local name plan
-  "$program" fit --samples "$folder/samples.csv" -o "$folder/kernels.pb" --quiet >"$folder/fit.txt"
+  local name plan cluster
+  rm -f "$folder"/fit-*.txt
   echo "| case | predicted, ms | measured, ms | error |" >"$folder/errors.md"
   echo "|---|---|---|---|" >>"$folder/errors.md"
   while read -r name plan; do
     [ -f "$folder/$name.measured.pb" ] || continue
+    [[ $plan =~ --cluster\ [^\ ]*/([a-z0-9]+)\.json ]]
+    cluster=${BASH_REMATCH[1]}
+    [ -f "$folder/fit-$cluster.txt" ] || fit_model "$cluster"
     # shellcheck disable=SC2086
-    "$program" simulate $plan --cost-model "$folder/kernels.pb" --unfold --quiet \
+    "$program" simulate $plan --cost-model "$folder/kernels-$cluster.pb" --unfold --quiet \
       --timeline "$folder/$name.predicted.pb" >"$folder/$name.simulate.txt"
     "$program" compare "$folder/$name.predicted.pb" "$folder/$name.measured.pb" \
       >"$folder/$name.compare.txt"

@@ -1,7 +1,7 @@
 // One process of a host's: executes its rank of a schedule, or measures the host.
 //   stagecraft_host_rank SCHEDULE.pb WARM_UP WARM_UP_NS STEPS STEPS_NS OUT.pb
 //   stagecraft_host_rank CLUSTER.pb
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 
 #include <cstdint>
@@ -68,7 +68,9 @@ void Execute(MpiWorld& world, char** words) {
                                                    .software = MpiWorld::Software(),
                                                    .devices = {},
                                                    .steps = measured.steps,
-                                                   .task_sigma = measured.task_sigma}};
+                                                   .task_sigma = measured.task_sigma,
+                                                   .boards = {},
+                                                   .queued_late = {}}};
   for (const int64_t bytes : held) record.peak_memory.emplace_back(bytes);
   record.measurement->devices.assign(world.size(), ProcessorName());
   WriteFileAtomically(words[6], ToProto(record).SerializeAsString());

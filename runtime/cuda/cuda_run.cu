@@ -2,30 +2,38 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 
 #include "costmodel/check.h"
 #include "runtime/cuda/board_parts.h"
+#include "runtime/cuda/board_readings.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/cuda_run.h"
 #include "runtime/cuda/device_executor.h"
 #include "runtime/cuda/nccl_world.h"
 #include "runtime/cuda/rank_device.h"
 #include "runtime/cuda/run_checks.h"
+#include "runtime/cuda/sensor_log.h"
 #include "runtime/cuda/use_device.h"
 #include "runtime/stream_program.h"
 
 namespace stagecraft {
 namespace {
 
+// "0000:1b:00.0".
+std::string BusOf(int board) {
+  std::array<char, 32> bus = {};
+  CHECK_CUDA(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), board));
+  return bus.data();
+}
+
 // "host 0000:1b:00.0": what processes on one board have in common.
 std::string BoardId(int board) {
   std::array<char, 128> host = {};
   gethostname(host.data(), host.size() - 1);
-  std::array<char, 32> bus = {};
-  CHECK_CUDA(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), board));
-  return std::string(host.data()) + " " + bus.data();
+  return std::string(host.data()) + " " + BusOf(board);
 }
 
 std::string DeviceName(const CudaPlace& place, const RankDevice& device) {
@@ -68,7 +76,10 @@ class CudaRun {
       if (request_.progress) request_.progress(done);
     };
     CudaRunResult result;
+    SensorLog sensors(BusOf(board_));
     result.measured = MeasureSteps(*executor_, *request_.schedule, request_.steps, progress);
+    result.boards = GatherReadings(Summarize(sensors.Stop()));
+    result.queued_late = LateSteps(result.measured.steps.size());
     result.peak_memory = PeakMemory();
     std::vector<std::string> names;  // of this process
     for (const std::unique_ptr<RankDevice>& device : devices_) {
@@ -111,6 +122,34 @@ class CudaRun {
 
   Stream MakeStreamOf(size_t rank) const {
     return part_of_[rank] < 0 ? MakeStream() : parts_->MakeStream(part_of_[rank]);
+  }
+
+  // By rank, of what is this process's own.
+  std::vector<BoardReadings> GatherReadings(const BoardReadings& own) {
+    std::vector<BoardReadings> all(ranks(), own);
+    if (!world_) return all;
+    constexpr double kParts = 1e6;  // that a reading is sent in, as a whole number
+    for (const auto reading :
+         {&BoardReadings::clock_hz, &BoardReadings::least_clock_hz, &BoardReadings::watts,
+          &BoardReadings::most_watts, &BoardReadings::most_celsius, &BoardReadings::throttled}) {
+      std::vector<int64_t> values(ranks());
+      values[request_.process.rank] = std::llround(kParts * own.*reading);
+      world_->Most(values);
+      for (size_t rank = 0; rank < ranks(); ++rank) {
+        all[rank].*reading = static_cast<double>(values[rank]) / kParts;
+      }
+    }
+    return all;
+  }
+
+  // Of the last `count` steps, which are those that counted.
+  std::vector<Duration> LateSteps(size_t count) {
+    std::vector<int64_t> late;
+    for (const Duration step : executor_->queued_late().last(count)) late.push_back(step.ns());
+    if (world_) world_->Most(late);
+    std::vector<Duration> times;
+    for (const int64_t step : late) times.push_back(Duration::Nanoseconds(step));
+    return times;
   }
 
   // What a rank's pool handed out at its most, and its share of what the board holds beside

@@ -10,6 +10,7 @@
 #include "runtime/planned_memory.h"
 #include "runtime/process_rank.h"
 #include "sim/schedule.h"
+#include "sim/timeline_record.h"
 
 namespace stagecraft {
 
@@ -39,6 +40,8 @@ struct CudaRunResult {
   // By rank: "NVIDIA H200", "NVIDIA H200, 64 multiprocessors"; ", ops launched one by one" where
   // graphs do not keep to these.
   std::vector<std::string> devices;
+  std::vector<BoardReadings> boards;   // by rank: its board's sensors while steps ran
+  std::vector<Duration> queued_late;   // by step, the most of all processes
   std::string software;  // "cuda 13.0, driver for 13.0, cublasLt 13.1, nccl 2.28.9"
 };
 

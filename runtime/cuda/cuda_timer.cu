@@ -1,12 +1,17 @@
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "costmodel/check.h"
+#include "runtime/cuda/board_parts.h"
 #include "runtime/cuda/capture_graph.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/cuda_timer.h"
 #include "runtime/cuda/device_op.h"
 #include "runtime/cuda/device_ops.h"
+#include "runtime/cuda/part_check.h"
 #include "runtime/cuda/sensors.h"
 #include "runtime/cuda/use_device.h"
 
@@ -146,14 +151,15 @@ class CudaTimedOp final : public TimedOp {
 
 class CudaOpTimer final : public OpTimer {
  public:
-  explicit CudaOpTimer(int ordinal) {
+  CudaOpTimer(int ordinal, const std::string& place, const BoardPart& part) {
     cudaDeviceProp properties;
     CHECK_CUDA(cudaGetDeviceProperties(&properties, ordinal));
     char bus[32] = "";
     CHECK_CUDA(cudaDeviceGetPCIBusId(bus, sizeof bus, ordinal));
-    context_.multiprocessors = properties.multiProcessorCount;
+    context_.multiprocessors =
+        IsWhole(part) ? properties.multiProcessorCount : part.multiprocessors[part.part];
     context_.cache = static_cast<size_t>(properties.l2CacheSize);
-    context_.stream = MakeStream();
+    context_.stream = IsWhole(part) ? MakeStream() : StreamOfPart(ordinal, place, part);
     context_.begin = MakeEvent();
     context_.end = MakeEvent();
     context_.flushed = DeviceMemory(kCaches * context_.cache + sizeof(uint4));
@@ -162,33 +168,50 @@ class CudaOpTimer final : public OpTimer {
     context_.WakeUp();
     context_.sensors = std::make_unique<Sensors>(bus);
     device_.name = properties.name;
+    if (!IsWhole(part)) {
+      ops_.emplace(GemmOptions{.multiprocessors = context_.multiprocessors},
+                   AttentionOptions{.multiprocessors = context_.multiprocessors,
+                                    .stream = context_.stream.get()});
+    }
     size_t free = 0, all = 0;
     CHECK_CUDA(cudaMemGetInfo(&free, &all));
-    device_.memory = Bytes(static_cast<int64_t>(free));
-    device_.software = ops_.Software();
+    device_.memory = Bytes(static_cast<int64_t>(all));
+    device_.software = ops_->Software();
   }
 
   MeasuredDevice device() const override { return device_; }
 
   PreparedOp Prepare(const ProfileCase& one) override {
     try {
-      return {std::make_unique<CudaTimedOp>(ops_.Make(one), context_), ""};
+      return {std::make_unique<CudaTimedOp>(ops_->Make(one), context_), ""};
     } catch (const Unsupported& reason) {
       return {nullptr, reason.what()};
     }
   }
 
  private:
+  static bool IsWhole(const BoardPart& part) { return part.multiprocessors.empty(); }
+
+  Stream StreamOfPart(int ordinal, const std::string& place, const BoardPart& part) {
+    parts_.emplace(ordinal, part.multiprocessors, place);
+    Stream stream = parts_->MakeStream(part.part);
+    if (GraphsKeepToPart(part.multiprocessors[part.part], stream.get())) return stream;
+    throw InputError(place + ": got a part of a board that graphs of kernels leave, want a driver " +
+                     "that keeps them there: ops are timed in graphs");
+  }
+
+  std::optional<BoardParts> parts_;  // none: the whole board; outlives the stream
   DeviceContext context_;
   MeasuredDevice device_;
-  DeviceOps ops_;
+  std::optional<DeviceOps> ops_ = DeviceOps();
 };
 
 }  // namespace
 
-std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place) {
+std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place,
+                                         const BoardPart& part) {
   UseDevice(ordinal, place);
-  return std::make_unique<CudaOpTimer>(ordinal);
+  return std::make_unique<CudaOpTimer>(ordinal, place, part);
 }
 
 }  // namespace stagecraft

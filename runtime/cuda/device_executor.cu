@@ -78,6 +78,7 @@ Timeline DeviceExecutor::Execute(const Schedule& schedule) {
   try {
     BeginStep(true);
     IssueAll();
+    queued_late_.push_back(LateBy());
   } catch (...) {
     OpenGate();  // what is queued already ends
     throw;
@@ -90,6 +91,8 @@ Timeline DeviceExecutor::Execute(const Schedule& schedule) {
 // Every stream waits for it; behind it processes wait for each other.
 void DeviceExecutor::BeginStep(bool is_gated) {
   *gate_ = is_gated ? 0 : 1;
+  gate_closed_ = Clock::now();
+  gate_open_.reset();
   std::fill(queued_.begin(), queued_.end(), 0);
   queued_in_all_ = 0;
   LaunchGate(gate_.get(), gate_stream_.get());
@@ -105,7 +108,23 @@ void DeviceExecutor::BeginStep(bool is_gated) {
   }
 }
 
-void DeviceExecutor::OpenGate() { *static_cast<volatile int*>(gate_.get()) = 1; }
+void DeviceExecutor::OpenGate() {
+  if (!gate_open_) gate_open_ = Clock::now();
+  *static_cast<volatile int*>(gate_.get()) = 1;
+}
+
+// How long ago streams began, when all is queued; a gate that nobody opened has given up.
+Duration DeviceExecutor::LateBy() {
+  constexpr Duration kLeast = 1_ns;
+  const Clock::time_point now = Clock::now();
+  const cudaError_t status = cudaEventQuery(gate_opened_.get());
+  if (status == cudaErrorNotReady) return Duration();
+  CHECK_CUDA(status);
+  const std::chrono::nanoseconds limit(kLongestGate.ns());
+  const Clock::time_point began = gate_open_.value_or(gate_closed_ + limit);
+  const std::chrono::nanoseconds late = now - began;
+  return std::max(kLeast, Duration::Nanoseconds(late.count()));
+}
 
 void DeviceExecutor::IssueAll() {
   for (size_t next = 0; next < commands_.size();) next += Issue(next);

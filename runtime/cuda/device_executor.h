@@ -1,12 +1,15 @@
 // DeviceExecutor: executes steps of a schedule on the devices of this process's ranks.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "costmodel/units.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/nccl_world.h"
 #include "runtime/cuda/rank_device.h"
@@ -28,12 +31,16 @@ class DeviceExecutor : public Executor {
   void Prepare();
   // Of the schedule that it was made for, which every process has.
   Timeline Execute(const Schedule& schedule) override;
+  // Of each step executed so far: how long this process was still queueing it after its streams
+  // had begun, so that devices may have waited for the host; zero where all was queued in time.
+  std::span<const Duration> queued_late() const { return queued_late_; }
 
  private:
   RankDevice& DeviceOf(int32_t stream) const;
   void MakeEvents();
   void BeginStep(bool is_gated);
   void OpenGate();
+  Duration LateBy();
   void IssueAll();
   // Queues the command at `next`, or all members' parts of a collective from there on; returns
   // how many commands.
@@ -64,6 +71,10 @@ class DeviceExecutor : public Executor {
   std::unique_ptr<int, FreeHost> gate_;
   std::vector<int> queued_;  // launches by stream, since the gate closed
   int queued_in_all_ = 0;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point gate_closed_;
+  std::optional<Clock::time_point> gate_open_;  // none: not yet, by the host
+  std::vector<Duration> queued_late_;
 };
 
 }  // namespace stagecraft

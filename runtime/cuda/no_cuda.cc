@@ -6,7 +6,9 @@
 
 namespace stagecraft {
 
-std::unique_ptr<OpTimer> MakeCudaOpTimer(int, const std::string& place) { RefuseCuda(place); }
+std::unique_ptr<OpTimer> MakeCudaOpTimer(int, const std::string& place, const BoardPart&) {
+  RefuseCuda(place);
+}
 
 std::unique_ptr<OpTimer> MakeNcclOpTimer(const std::vector<int>&, const std::string& place) {
   RefuseCuda(place);

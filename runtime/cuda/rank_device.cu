@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "costmodel/check.h"
-#include "runtime/cuda/capture_graph.h"
+#include "runtime/cuda/part_check.h"
 #include "runtime/cuda/random_fill.h"
 #include "runtime/cuda/rank_device.h"
 #include "runtime/cuda/share_kernels.h"
@@ -14,42 +13,11 @@ namespace stagecraft {
 namespace {
 
 constexpr int kBlocksPerMultiprocessor = 4;
-// Kernels in a part of a Hopper may use two multiprocessors more where a module starts kernels
-// from kernels (cuda.h, "Green Contexts").
-constexpr int kMostBeside = 2;
 
 int Multiprocessors(int board) {
   int count = 0;
   CHECK_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, board));
   return count;
-}
-
-// Multiprocessors that a kernel in the stream runs on, queued by itself or in a graph; throws
-// where the driver captures nothing there.
-int CountUsed(cudaStream_t stream, bool in_graph) {
-  const DeviceMemory memory(kMostMultiprocessors * sizeof(int));
-  auto* const seen = reinterpret_cast<int*>(memory.get());
-  CHECK_CUDA(cudaMemsetAsync(seen, 0, memory.bytes(), stream));
-  Graph graph;
-  if (in_graph) {
-    graph = CaptureGraph(stream, [&] { LaunchLook(seen, stream); });
-    CHECK_CUDA(cudaGraphLaunch(graph.get(), stream));
-  } else {
-    LaunchLook(seen, stream);
-  }
-  std::vector<int> used(kMostMultiprocessors);
-  CHECK_CUDA(cudaMemcpyAsync(used.data(), seen, memory.bytes(), cudaMemcpyDeviceToHost, stream));
-  CHECK_CUDA(cudaStreamSynchronize(stream));
-  return static_cast<int>(std::count(used.begin(), used.end(), 1));
-}
-
-bool GraphsKeepTo(int multiprocessors, cudaStream_t stream) {
-  try {
-    return CountUsed(stream, true) <= multiprocessors + kMostBeside;
-  } catch (const std::runtime_error&) {
-    cudaGetLastError();
-    return false;
-  }
 }
 
 }  // namespace
@@ -60,14 +28,7 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
     : rank_(rank), pool_(board), home_(make_stream()) {
   const int own = multiprocessors > 0 ? multiprocessors : Multiprocessors(board);
   blocks_ = own * kBlocksPerMultiprocessor;
-  if (multiprocessors > 0) {
-    const int used = CountUsed(home_.get(), false);
-    if (used > multiprocessors + kMostBeside) {
-      throw std::runtime_error("a kernel in a part of " + std::to_string(multiprocessors) +
-                               " multiprocessors ran on " + std::to_string(used));
-    }
-    uses_graphs_ = GraphsKeepTo(multiprocessors, home_.get());
-  }
+  if (multiprocessors > 0) uses_graphs_ = GraphsKeepToPart(multiprocessors, home_.get());
   for (size_t id = 0; id < program.streams.size(); ++id) {
     if (program.streams[id].rank == rank) streams_.emplace(id, make_stream());
   }

@@ -11,7 +11,7 @@ constexpr unsigned long long kHardwareSlowdown = 0x8;
 constexpr unsigned long long kSoftwareThermal = 0x20;
 constexpr unsigned long long kHardwareThermal = 0x40;
 constexpr unsigned long long kPowerBrake = 0x80;
-constexpr double kHertzPerMegahertz = 1e6;
+constexpr double kHertzPerMegahertz = 1e6, kWattsPerMilliwatt = 1e-3;
 
 }  // namespace
 
@@ -22,6 +22,7 @@ Sensors::Sensors(const std::string& bus_id) {
     int (*const find)(const char*, void**) = (*library_)["nvmlDeviceGetHandleByPciBusId_v2"];
     clock_ = library_->Find("nvmlDeviceGetClockInfo");
     temperature_ = library_->Find("nvmlDeviceGetTemperature");
+    power_ = library_->Find("nvmlDeviceGetPowerUsage");
     reasons_ = library_->Find("nvmlDeviceGetCurrentClocksEventReasons");
     // The name until driver 535, which newer ones may drop.
     if (reasons_ == nullptr) reasons_ = library_->Find("nvmlDeviceGetCurrentClocksThrottleReasons");
@@ -40,6 +41,9 @@ DeviceState Sensors::Read() const {
   }
   if (temperature_ != nullptr && temperature_(device_, kTemperatureOfGpu, &value) == 0) {
     state.celsius = value;
+  }
+  if (power_ != nullptr && power_(device_, &value) == 0) {
+    state.watts = value * kWattsPerMilliwatt;
   }
   unsigned long long mask = 0;
   if (reasons_ != nullptr && reasons_(device_, &mask) == 0) {

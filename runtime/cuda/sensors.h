@@ -1,4 +1,4 @@
-// Sensors: clock, temperature and hindrances of a GPU, from NVIDIA's management
+// Sensors: clock, temperature, power and hindrances of a GPU, from NVIDIA's management
 // library.
 #pragma once
 
@@ -24,6 +24,7 @@ class Sensors {
   void* device_ = nullptr;  // nullptr: no readings
   int (*clock_)(void* device, int kind, unsigned* megahertz) = nullptr;
   int (*temperature_)(void* device, int kind, unsigned* celsius) = nullptr;
+  int (*power_)(void* device, unsigned* milliwatts) = nullptr;
   int (*reasons_)(void* device, unsigned long long* mask) = nullptr;
 };
 

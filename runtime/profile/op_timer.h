@@ -15,6 +15,7 @@ namespace stagecraft {
 struct DeviceState {
   double clock_hz = 0;
   double celsius = 0;
+  double watts = 0;
   // Heat or a protection of the board holds the clock down. The power limit that
   // large products meet by themselves is not meant: it belongs to the device.
   bool is_throttled = false;
@@ -38,7 +39,7 @@ struct PreparedOp {
 
 struct MeasuredDevice {
   std::string name;      // as its driver calls it: "NVIDIA H200"
-  Bytes memory;          // free before anything was measured
+  Bytes memory;          // that it has, or may use: equal whenever it is asked
   std::string software;  // "cuda 13.0, cublasLt 13.1"
   // What it is, where no catalogue knows: its timer measured it.
   std::optional<Device> board = {};

@@ -11,12 +11,15 @@
 namespace stagecraft {
 namespace {
 
+constexpr const char* kThrottled = ", throttled";
+
 // A case, and what its turns gave.
 struct Candidate {
   const ProfileCase* one = nullptr;
   bool is_out = false;  // the device cannot, or is hindered
   std::vector<Measurement> turns = {};
   DeviceState state = {};  // in the last of them
+  bool is_throttled = false;  // in any of them
 };
 
 class Profiler {
@@ -38,14 +41,18 @@ class Profiler {
       return;
     }
     outcome.Accept(*candidate.one);
-    for (int attempt = 0; attempt < options_.most_tries; ++attempt) {
+    const bool is_hot = given_up_in_a_row_ >= options_.most_given_up;
+    for (int attempt = 0; attempt < (is_hot ? 1 : options_.most_tries); ++attempt) {
       if (attempt > 0) clock_.Sleep(options_.cooling);
       const Measurement measured = Measure(*prepared.op, options_.rules);
       candidate.state = prepared.op->State();
-      if (candidate.state.is_throttled) continue;
+      if (candidate.state.is_throttled && !is_hot) continue;
+      candidate.is_throttled |= candidate.state.is_throttled;
+      if (!candidate.state.is_throttled) given_up_in_a_row_ = 0;
       candidate.turns.push_back(measured);
       return;
     }
+    ++given_up_in_a_row_;
     ++outcome.throttled;
     candidate.is_out = true;
     candidate.turns.clear();
@@ -69,7 +76,7 @@ class Profiler {
     sample.repeats = batches;
     sample.clock_hz = candidate.state.clock_hz;
     sample.name = candidate.one->kernel;
-    sample.software = software_;
+    sample.software = software_ + (candidate.is_throttled ? kThrottled : "");
     sample.source = options_.source;
     return sample;
   }
@@ -79,6 +86,7 @@ class Profiler {
   const ProfilerOptions& options_;
   ProfilerClock& clock_;
   const std::string software_;
+  int given_up_in_a_row_ = 0;
 };
 
 }  // namespace
@@ -130,6 +138,7 @@ ProfileOutcome RunProfiler(std::span<const ProfileCase> suite,
       if (rest[i].turns.empty()) continue;
       keep(profiler.SampleOf(rest[i]));
       ++outcome.measured;
+      if (rest[i].is_throttled) ++outcome.measured_hot;
     }
   }
   outcome.left = rest.size() - begun;

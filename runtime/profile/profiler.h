@@ -28,6 +28,9 @@ struct ProfilerOptions {
   // how often.
   Duration cooling = Duration::Nanoseconds(2'000'000'000);
   int most_tries = 3;
+  // After so many ops in a row that were throttled at every try the device is taken to stay so:
+  // what it measures then is kept at the first try, with ", throttled" in the sample's software.
+  int most_given_up = 5;
   const std::atomic<bool>* stop = nullptr;  // true: no further op
 };
 
@@ -51,6 +54,7 @@ struct ProfileOutcome {
   size_t already = 0;                     // in `done`
   size_t left = 0;                        // budget or stop came before them
   size_t throttled = 0;                   // measured only by a hindered device: no sample
+  size_t measured_hot = 0;                // of those measured, by a device that stays hindered
   std::map<std::string, size_t> refused;  // by reason
   // Whether any case of a kind of op can be run, for every kind that was tried or was measured
   // before. If none can, a library is missing rather than a format.

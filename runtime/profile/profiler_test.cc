@@ -187,6 +187,17 @@ TEST_F(ProfilerTest, WhatOnlyAHinderedDeviceMeasuredIsNoSample) {
   EXPECT_TRUE(samples_.empty());
 }
 
+// Five ops are tried three times each, then no time is spent on cooling.
+TEST_F(ProfilerTest, ADeviceThatStaysHinderedIsMeasuredAsItIs) {
+  timer_.throttled_readings = options_.most_tries;
+  const ProfileOutcome outcome = Run(Products(30));
+  EXPECT_EQ(outcome.throttled, 5u);
+  EXPECT_EQ(outcome.measured, 25u);
+  EXPECT_EQ(outcome.measured_hot, 25u);
+  EXPECT_EQ(clock_.slept, 5 * (options_.most_tries - 1) * options_.cooling);
+  for (const Sample& sample : samples_) EXPECT_EQ(sample.software, "fake 1.0, throttled");
+}
+
 TEST_F(ProfilerTest, RefusalsAreCountedByReason) {
   std::vector<ProfileCase> suite = Products(2);
   suite.push_back({Op::Gemm(DType::kFp8, 16, 16, 16), "linear"});

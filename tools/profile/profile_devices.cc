@@ -1,6 +1,9 @@
 #include "tools/profile/profile_devices.h"
 
+#include <fmt/core.h>
+
 #include <charconv>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -23,7 +26,7 @@ namespace {
 // A kind of device: how one of them is opened, and watched. `place` opens every sentence.
 struct DeviceKind {
   std::string_view name;
-  std::unique_ptr<OpTimer> (*open)(int ordinal, const std::string& place);
+  std::unique_ptr<OpTimer> (*open)(int ordinal, const std::string& place, const BoardPart& part);
   std::unique_ptr<KernelTracer> (*watch)(const std::string& place);
 };
 
@@ -31,8 +34,13 @@ std::unique_ptr<KernelTracer> RefuseToWatchHost(const std::string& place) {
   throw InputError(place + ": got host with --kernels, want cuda:N: a processor launches none");
 }
 
+std::unique_ptr<OpTimer> OpenHost(int ordinal, const std::string& place, const BoardPart& part) {
+  if (part.multiprocessors.empty()) return MakeHostOpTimer(ordinal, place);
+  throw InputError(place + ": got host with --cluster, want cuda:N: parts are of a GPU");
+}
+
 constexpr DeviceKind kKinds[] = {{"cuda", MakeCudaOpTimer, MakeCudaKernelTracer},
-                                 {"host", MakeHostOpTimer, RefuseToWatchHost}};
+                                 {"host", OpenHost, RefuseToWatchHost}};
 constexpr const char* kPlace = "--device";
 // NCCL joins these alone.
 constexpr std::string_view kGroupKind = "cuda:";
@@ -64,9 +72,27 @@ NamedDevice Parse(const std::string& device) {
 
 }  // namespace
 
-std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device) {
+std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device, const BoardPart& part) {
   const NamedDevice named = Parse(device);
-  return named.kind->open(named.ordinal, kPlace);
+  return named.kind->open(named.ordinal, kPlace, part);
+}
+
+NamedPart PartOfCluster(const Cluster& cluster, int number, const std::string& place) {
+  const auto memories = cluster.shared_memories();
+  if (memories.size() != 1 || std::ssize(memories[0].devices) != cluster.device_count()) {
+    throw InputError(fmt::format(
+        "{}: got {}, want a cluster of parts of one board, as import local-gpu --parts makes",
+        place, cluster.name()));
+  }
+  if (number < 0 || number >= cluster.device_count()) {
+    throw InputError(fmt::format("--part: got {}, want 0 to {}", number,
+                                 cluster.device_count() - 1));
+  }
+  NamedPart named{cluster.device(number), {{}, number}};
+  for (int device = 0; device < cluster.device_count(); ++device) {
+    named.part.multiprocessors.push_back(cluster.device(device).multiprocessors);
+  }
+  return named;
 }
 
 bool NamesSeveral(const std::string& device) { return device.find(',') != std::string::npos; }

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "costmodel/device.h"
+#include "runtime/cuda/cuda_timer.h"
 #include "runtime/profile/kernel_trace.h"
 #include "runtime/profile/op_timer.h"
 #include "sim/cluster.h"
@@ -12,7 +14,16 @@ namespace stagecraft {
 
 // "cuda:1" is the second CUDA device, "cuda" the first, "host" a processor. Throws InputError
 // for another name, for a device that is not there and for a kind that this build cannot measure.
-std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device);
+// With parts it is one of them, of a GPU alone.
+std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device, const BoardPart& part = {});
+
+// Device `number`, from 0, of a cluster that import local-gpu --parts made, whose devices are parts
+// of one board. Throws InputError for another cluster, and for a device that it has not.
+struct NamedPart {
+  Device device;
+  BoardPart part;
+};
+NamedPart PartOfCluster(const Cluster& cluster, int number, const std::string& place);
 
 // "cuda:0,1,3": several devices of this host, for what goes on between them.
 bool NamesSeveral(const std::string& device);

@@ -1,6 +1,6 @@
 #include "tools/profile/profile_run.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <unordered_set>
@@ -25,6 +25,11 @@ DeviceEntry EntryOf(const ProfileRequest& request, const MeasuredDevice& device)
       return entry;
     }
     throw InputError("--gpu: got \"" + request.gpu + "\", want none: a host was measured itself");
+  }
+  if (request.board) {
+    DeviceEntry entry;
+    entry.device = *request.board;
+    return entry;
   }
   if (!request.gpu.empty()) return DeviceCatalogue::Embedded().Get(request.gpu, "--gpu");
   if (const DeviceEntry* entry = DeviceCatalogue::Embedded().Find(device.name)) return *entry;

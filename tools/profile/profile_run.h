@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "costmodel/device.h"
 #include "costmodel/units.h"
 #include "runtime/profile/kernel_trace.h"
 #include "runtime/profile/op_timer.h"
@@ -20,6 +22,7 @@ struct ProfileRequest {
   Duration budget = Duration::Max();
   uint64_t seed = 1;
   std::string gpu;     // id of the device in the catalogue; empty: by its own name
+  std::optional<Device> board;  // what it is instead, where no catalogue has it: a part of a GPU
   std::string output;  // .csv or .pb
   const std::atomic<bool>* stop = nullptr;
 };

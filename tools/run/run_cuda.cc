@@ -1,6 +1,6 @@
 #include "tools/run/run_cuda.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <ostream>
@@ -45,7 +45,9 @@ TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const Cu
                                      .software = std::move(result.software),
                                      .devices = std::move(result.devices),
                                      .steps = std::move(result.measured.steps),
-                                     .task_sigma = std::move(result.measured.task_sigma)}};
+                                     .task_sigma = std::move(result.measured.task_sigma),
+                                     .boards = std::move(result.boards),
+                                     .queued_late = std::move(result.queued_late)}};
 }
 
 void CheckThisHost(const CudaPlaces& places) {

@@ -7,7 +7,7 @@
 namespace {
 
 constexpr int kDone = 0, kNotSupported = 3;
-constexpr unsigned kMegahertz = 1755, kCelsius = 55, kPcieGeneration = 5, kPcieLanes = 16;
+constexpr unsigned kMegahertz = 1755, kCelsius = 55, kMilliwatts = 412'000, kPcieGeneration = 5, kPcieLanes = 16;
 
 int nvmlInit_v2() { return kDone; }
 int nvmlDeviceGetHandleByPciBusId_v2(const char*, void** device) {
@@ -20,6 +20,10 @@ int nvmlDeviceGetClockInfo(void*, int, unsigned* megahertz) {
 }
 int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) {
   *celsius = kCelsius;
+  return kDone;
+}
+int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
+  *milliwatts = kMilliwatts;
   return kDone;
 }
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* mask) {
@@ -49,6 +53,7 @@ std::span<const LibraryFunction> NvmlFunctions() {
       LIBRARY_FUNCTION(nvmlDeviceGetHandleByPciBusId_v2),
       LIBRARY_FUNCTION(nvmlDeviceGetClockInfo),
       LIBRARY_FUNCTION(nvmlDeviceGetTemperature),
+      LIBRARY_FUNCTION(nvmlDeviceGetPowerUsage),
       LIBRARY_FUNCTION(nvmlDeviceGetCurrentClocksThrottleReasons),
       LIBRARY_FUNCTION(nvmlDeviceGetMaxPcieLinkGeneration),
       LIBRARY_FUNCTION(nvmlDeviceGetMaxPcieLinkWidth),

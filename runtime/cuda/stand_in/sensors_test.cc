@@ -17,10 +17,13 @@ DeviceState ReadWithout(const char* missing) {
 TEST(SensorsTest, AFunctionThatIsMissingLosesItsOwnReadingAlone) {
   EXPECT_GT(ReadWithout("nothing").clock_hz, 1e9);
   EXPECT_GT(ReadWithout("nothing").celsius, 0);
+  EXPECT_GT(ReadWithout("nothing").watts, 0);
   EXPECT_EQ(ReadWithout("nvmlDeviceGetClockInfo").clock_hz, 0);
   EXPECT_GT(ReadWithout("nvmlDeviceGetClockInfo").celsius, 0);
   EXPECT_EQ(ReadWithout("nvmlDeviceGetTemperature").celsius, 0);
   EXPECT_GT(ReadWithout("nvmlDeviceGetTemperature").clock_hz, 1e9);
+  EXPECT_EQ(ReadWithout("nvmlDeviceGetPowerUsage").watts, 0);
+  EXPECT_GT(ReadWithout("nvmlDeviceGetPowerUsage").clock_hz, 1e9);
   EXPECT_GT(ReadWithout("nvmlDeviceGetCurrentClocksEventReasons").clock_hz, 1e9);
   EXPECT_GT(ReadWithout("nvmlDeviceGetCurrentClocksThrottleReasons").clock_hz, 1e9);
   EXPECT_EQ(ReadWithout("libnvidia-ml").clock_hz, 0);

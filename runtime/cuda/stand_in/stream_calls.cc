@@ -200,6 +200,12 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   if (recorded != nullptr) Gpu::Get().time.WaitFor(*recorded);
   return cudaSuccess;
 }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  ENTER(cudaErrorUnknown);
+  const MarkPointer recorded = Gpu::Get().events.Get(event, kEvent).recorded;
+  const bool is_over = recorded == nullptr || Gpu::Get().time.IsOver(*recorded);
+  return is_over ? cudaSuccess : cudaErrorNotReady;
+}
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end) {
   ENTER(cudaErrorUnknown);
   constexpr double kNanosecondsPerMillisecond = 1e6;

@@ -1,0 +1,14 @@
+// What many readings of a board's sensors come to.
+#pragma once
+
+#include <vector>
+
+#include "runtime/profile/op_timer.h"
+#include "sim/timeline_record.h"
+
+namespace stagecraft {
+
+// Zero is what a sensor says that gives nothing, and counts for nothing.
+BoardReadings Summarize(const std::vector<DeviceState>& readings);
+
+}  // namespace stagecraft

@@ -1,0 +1,72 @@
+#!/bin/bash
+# Asks every layer of a GPU that Stagecraft builds on, each in seconds, and goes on when one fails.
+#   gpu_smoke.sh FOLDER  prints a line a layer, ok or what went wrong; FOLDER has a log of each
+# The exit code is 1 where any layer failed. STAGECRAFT is the program, else what lies beside this
+# script; the programs of tests are looked for there too. OPS_BUDGET (10s) is what each of the
+# three profiles of ops may take.
+set -uo pipefail
+
+if [ $# -ne 1 ]; then
+  sed -n '2,7s/^# *//p' "$0" >&2
+  exit 2
+fi
+folder=${1%/}
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+beside=$here/stagecraft_gpu
+[ -x "$beside" ] || beside=$here/../stagecraft
+program=${STAGECRAFT:-$beside}
+mkdir -p "$folder" || exit 1
+rm -f "$folder"/*.{json,csv,pb,log}  # of an earlier call
+plan="--model gpt2-tiny --global-batch 4 --micro-batch 1 --seq 128"
+budget=${OPS_BUDGET:-10s}
+failed=0
+
+# layer NAME SECONDS COMMAND...: ended after so many seconds.
+layer() {
+  local name=$1 limit=$2 code=0 begin=$SECONDS
+  shift 2
+  timeout --signal=INT --kill-after=5 "$limit" "$@" </dev/null >"$folder/$name.log" 2>&1 || code=$?
+  case $code in
+    0) echo "$name: ok, $((SECONDS - begin)) s" ;;
+    124 | 137) echo "$name: FAILED: no end within $limit s" ;;
+    *) echo "$name: FAILED: exit code $code: $(tail -n 1 "$folder/$name.log")" ;;
+  esac
+  [ "$code" -eq 0 ] || failed=$((failed + 1))
+}
+
+# Programs of tests that lie beside this script, where there are any.
+tests() {
+  [ ! -x "$here/$1" ] || layer "$1" 60 "$here/$1"
+}
+
+layer driver 20 nvidia-smi
+layer boards 60 "$program" import local-gpu --board 0 -o "$folder/whole.json"
+layer halves 60 "$program" import local-gpu --parts 2 -o "$folder/halves.json"
+layer unequal 60 "$program" import local-gpu --parts 3:5 -o "$folder/unequal.json"
+tests device_ops_test
+tests device_executor_test
+layer ops 60 "$program" profile --device cuda:0 --budget "$budget" -o "$folder/samples.csv"
+layer ops-of-a-part 60 "$program" profile --device cuda:0 --cluster "$folder/halves.json" \
+  --budget "$budget" -o "$folder/half.csv"
+layer kernels 60 "$program" profile --device cuda:0 --kernels --budget "$budget" \
+  -o "$folder/kernels.csv"
+# shellcheck disable=SC2086  # the plan is words
+{
+  layer run-whole 60 "$program" run --executor cuda $plan --cluster "$folder/whole.json" \
+    -o "$folder/whole.pb"
+  layer run-halves 60 "$program" run --executor cuda $plan --cluster "$folder/halves.json" --pp 2 \
+    -o "$folder/halves.pb"
+  layer run-unequal 60 "$program" run --executor cuda $plan --cluster "$folder/unequal.json" \
+    --pp 2 -o "$folder/unequal.pb"
+  layer nccl 90 "$program" run --executor cuda $plan --cluster h100-sxm:1x2 --pp 2 --share-gpu \
+    -o "$folder/nccl.pb"
+  layer simulate 30 "$program" simulate $plan --cluster "$folder/halves.json" --pp 2 --unfold \
+    --timeline "$folder/predicted.pb"
+}
+layer compare 30 "$program" compare "$folder/predicted.pb" "$folder/halves.pb"
+if [ "$failed" -eq 0 ]; then
+  echo "every layer works"
+else
+  echo "$failed layers failed; $folder has their logs"
+fi
+[ "$failed" -eq 0 ]
