@@ -90,18 +90,21 @@ class MemoryAccesses {
 
   static void LoseUntil(std::span<Access* const> running, double seconds) {
     if (running.size() < 2) return;
-    double mean = 0, variance = 0;
+    double mean = 0, variance = 0, all = 0;
     const auto variance_of = [](const Access& access) {
       return access.bound * (1 - access.bound) * access.demand * access.demand;
     };
     for (const Access* access : running) {
       mean += access->bound * access->demand;
       variance += variance_of(*access);
+      all += access->demand;
     }
+    const double most = std::max(0.0, all - 1);  // lost, where all are bound at once
     for (Access* access : running) {
       const double others = mean - access->bound * access->demand;
       const double spread = std::max(0.0, variance - variance_of(*access));
-      access->lost += seconds * access->bound * MeanExcess(access->demand + others - 1, spread);
+      const double excess = MeanExcess(access->demand + others - 1, spread);
+      access->lost += seconds * access->bound * std::min(excess, most);
     }
   }
 

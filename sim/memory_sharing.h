@@ -7,7 +7,7 @@
 // in and out of that independently of each other (assumption): where the others take X of
 // the memory's bandwidth and the task, while it is bound, c of it, what is too much,
 // E max(0, c + X - 1), is lost in proportion. X is taken as normal, of the mean and the
-// variance that the others' shares give it.
+// variance that the others' shares give it; no more is lost than where all take theirs at once.
 #pragma once
 
 #include <span>

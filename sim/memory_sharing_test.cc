@@ -72,6 +72,10 @@ TEST(MemorySharingTest, NothingIsLostOfAMemoryThatGivesBoth) {
   const SideBySide both({kWhole, kWhole});
   EXPECT_TRUE(both.On(Sharing(2, {{{0, 1}, Bandwidth(2 * kDevice)}})).empty());
   EXPECT_TRUE(both.On(Sharing(2, {})).empty());
+  // Nor where both are bound at times: together they never take more than it gives.
+  EXPECT_TRUE(SideBySide({kWhole / 2, kWhole / 2})
+                  .On(Sharing(2, {{{0, 1}, Bandwidth(2 * kDevice)}}))
+                  .empty());
   // Of other devices.
   const SideBySide four({kWhole, 0, 0, kWhole});
   EXPECT_TRUE(
