@@ -99,7 +99,7 @@ Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
   }
   job.network = flags.network.Build(job.cluster);
   const std::unique_ptr<CostModel> model = flags.cost_model.Load();
-  if (!flags.cost_model.file().empty()) job.files.push_back(flags.cost_model.file());
+  for (const std::string& file : flags.cost_model.files()) job.files.push_back(file);
   SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, *model,
                                     {.unfold = flags.unfold, .network = job.network});
   RequireSound(step.evaluation, step.plan, job.workload, job.cluster);

@@ -157,7 +157,7 @@ int RunExport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
     return kExitOk;
   }
   Args files = job.files;
-  if (!cost_model.file().empty()) files.push_back(cost_model.file());
+  for (const std::string& file : cost_model.files()) files.push_back(file);
   nlohmann::ordered_json report = ReportHeader("export", kSchema, files);
   report["seed"] = 0;  // nothing is drawn at random
   report["format"] = format;

@@ -2,14 +2,12 @@
 #include <fmt/core.h>
 
 #include <charconv>
-#include <chrono>
 #include <functional>
 #include <istream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "costmodel/check.h"
@@ -22,6 +20,7 @@
 #include "tools/profile/collective_sweep.h"
 #include "tools/profile/profile_devices.h"
 #include "tools/profile/profile_run.h"
+#include "tools/profile/steady_clock.h"
 #include "tools/report_header.h"
 #include "tools/sample_flags.h"
 
@@ -42,20 +41,6 @@ constexpr const char* kNotes =
     "         stagecraft profile --device cuda:0 --suite full --resume --budget 540s -o all.pb\n"
     "         stagecraft profile --device cuda:0 --cluster halves.json --part 1 -o half.csv\n"
     "         stagecraft profile --device cuda:0,1,2,3 -o collectives.csv";
-
-class SteadyClock final : public ProfilerClock {
- public:
-  Duration Elapsed() override {
-    const auto spent = std::chrono::steady_clock::now() - begin_;
-    return Duration::Seconds(std::chrono::duration<double>(spent).count());
-  }
-  void Sleep(Duration time) override {
-    std::this_thread::sleep_for(std::chrono::nanoseconds(time.ns()));
-  }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 struct ProfileFlags {
   std::string device, suite = "quick", budget, gpu, cluster, output;

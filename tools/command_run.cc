@@ -14,6 +14,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/gradient_sync.h"
+#include "costmodel/learned/samples/sample_file.h"
 #include "costmodel/proto_file.h"
 #include "sim/cluster.h"
 #include "sim/lowering.h"
@@ -28,9 +29,13 @@
 #include "tools/plan_report.h"
 #include "tools/print_json.h"
 #include "tools/report_header.h"
+#include "tools/run/cuda_places.h"
+#include "tools/run/op_samples.h"
 #include "tools/run/run_cuda.h"
 #include "tools/run/run_host.h"
 #include "tools/run/run_request.h"
+#include "tools/run/step_lines.h"
+#include "tools/sample_flags.h"
 #include "tools/text_table.h"
 
 namespace stagecraft {
@@ -60,7 +65,7 @@ constexpr const char* kNotes =
     "--global-batch 8 --seq 128 -o measured.pb";
 
 struct RunOptions {
-  std::string executor = "host", output;
+  std::string executor = "host", output, op_samples;
   RunRequest request;
   std::optional<int> steps, warm_up;  // exactly so many
   bool json = false;
@@ -79,11 +84,28 @@ void CheckOptions(const RunOptions& options) {
   if (!options.output.empty() && !options.output.ends_with(".pb")) {
     throw InputError("-o: got \"" + options.output + "\", want a .pb file");
   }
+  if (!options.op_samples.empty()) {
+    if (options.executor != "cuda") {
+      throw InputError("--op-samples: got it with --executor host, want --executor cuda");
+    }
+    CheckOutputPath("--op-samples", options.op_samples, {".csv"});
+  }
   const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
   std::error_code error;
   if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
     throw InputError("-o: no directory " + folder.string());
   }
+}
+
+void WriteOpSamples(const RunOptions& options, const PlannedJob& job, const Schedule& schedule,
+                    std::ostream& err) {
+  StepLines lines(err, options.request.quiet);
+  const std::vector<Sample> samples = SampleOps(
+      schedule, job.cluster,
+      PlaceRanks(schedule.ranks(), job.cluster, options.request.share_gpu),
+      [&](const std::string& line) { lines.Show(line); });
+  WriteSamplesCsv(options.op_samples, samples);
+  if (!options.request.quiet) err << "wrote " << options.op_samples << '\n';
 }
 
 // By phase in the schedule's order of them: how many tasks, and what they took together.
@@ -218,6 +240,9 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   app.add_flag("--share-gpu", options.request.share_gpu,
                "cuda: every rank is a process, on whatever board; NCCL uses sockets");
   app.add_option("-o", options.output, "write schedule and measured timeline to a .pb file");
+  app.add_option("--op-samples", options.op_samples,
+                 "cuda: time every op of the plan by itself after the steps, and write samples to a "
+                 ".csv file, for --measured-ops of simulate");
   app.add_flag("--json", options.json, "one JSON object on stdout");
   app.add_flag("--quiet", options.request.quiet, "nothing on stderr");
   if (ParseFlags(app, args, out)) return kExitOk;
@@ -242,6 +267,7 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
     WriteFileAtomically(options.output, ToProto(*record).SerializeAsString());
     if (!options.request.quiet) err << "wrote " << options.output << '\n';
   }
+  if (!options.op_samples.empty()) WriteOpSamples(options, job, schedule, err);
   if (options.json) {
     PrintJson(RunToJson(job, *record), out);
   } else {

@@ -224,7 +224,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   }
   if (json) {
     Args files = job.files;
-    if (!cost_model.file().empty()) files.push_back(cost_model.file());
+    for (const std::string& file : cost_model.files()) files.push_back(file);
     nlohmann::ordered_json report = ReportHeader("search", kSchema, files);
     report["cost_model"] = cost_model.name();
     report["seed"] = job.options.seed;

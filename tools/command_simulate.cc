@@ -182,7 +182,7 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   WriteOutputs(outputs, job, step, err);
   if (outputs.json) {
     Args files = job.files;
-    if (!cost_model.file().empty()) files.push_back(cost_model.file());
+    for (const std::string& file : cost_model.files()) files.push_back(file);
     nlohmann::ordered_json report = ReportHeader("simulate", kSchema, files);
     report["cost_model"] = cost_model.name();
     report["seed"] = 0;  // nothing is drawn at random

@@ -166,7 +166,7 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
              shows_progress ? &err : nullptr);
   AddBaselines(validation.rows);
   if (flags.json) {
-    if (!cost_model.file().empty()) files.push_back(cost_model.file());
+    for (const std::string& file : cost_model.files()) files.push_back(file);
     nlohmann::ordered_json report = ReportHeader("validate", kSchema, files);
     report["cost_model"] = cost_model.name();
     report["seed"] = 0;  // nothing is drawn at random

@@ -1,10 +1,11 @@
-// --cost-model: which model prices ops.
+// --cost-model and --measured-ops: which model prices ops, and which it need not.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "costmodel/cost_model.h"
 
@@ -12,21 +13,24 @@ namespace stagecraft {
 
 class CostModelFlag {
  public:
-  // Registers the flag; the object must outlive the parse.
+  // Registers the flags; the object must outlive the parse.
   void Register(CLI::App& app);
   // "learned" is the model in the binary, "analytical" the one without samples,
   // anything else a file that `fit` wrote: of a network model, with the kernels of the
-  // model in the binary. Throws InputError.
+  // model in the binary. Ops of --measured-ops take what was measured. Throws InputError.
   std::unique_ptr<CostModel> Load() const;
   // The same model without the curves that its network model has of these sites; nullptr if it
   // has none of them.
   std::unique_ptr<CostModel> LoadWithout(std::span<const std::string> sites) const;
   const std::string& name() const { return name_; }
-  // The file that it names; empty for those in the binary.
-  std::string file() const;
+  // The files that the flags name.
+  std::vector<std::string> files() const;
 
  private:
+  std::unique_ptr<CostModel> WithMeasuredOps(std::unique_ptr<CostModel> model) const;
+
   std::string name_ = "learned";
+  std::vector<std::string> measured_ops_;
 };
 
 }  // namespace stagecraft

@@ -4,8 +4,8 @@
 #                                              run of every case, samples of its kernels; ends
 #                                              after SECONDS (540), and goes on when called again
 #   gpu_pipelines.sh compare FOLDER            anywhere: a model of each cluster fitted to the
-#                                              samples, every case that was run predicted, and
-#                                              errors.md
+#                                              samples, every case that was run predicted, also
+#                                              with its ops as measured, and errors.md
 # What fails has its reason in FOLDER/NAME.log, and the rest goes on; FOLDER.tar.gz has what there
 # is, after every step. UNEQUAL_2 and UNEQUAL_4 are other shares of unequal parts than 3:5 and
 # 2:3:4:7. STAGECRAFT is the program, else what lies beside this script.
@@ -120,15 +120,24 @@ left() {
   echo $((rest < $1 ? rest : $1))
 }
 
+# The samples of a plan's ops by themselves, which all plans of its network on its cluster have.
+ops_of() {
+  [[ $1 =~ --model\ ([^\ ]+)\ --cluster\ ([^\ ]+) ]]
+  echo "$folder/$(basename "${BASH_REMATCH[1]}" .json)-$(basename "${BASH_REMATCH[2]}" .json).ops.csv"
+}
+
 # Runs the cases that it reads, and have not been run.
 run_cases() {
-  local name plan limit
+  local name plan limit ops own
   while read -r name plan; do
     [ -f "$folder/$name.measured.pb" ] && continue
     [[ $plan =~ --cluster\ ([^ ]+) && -f ${BASH_REMATCH[1]} ]] || continue  # the board has none
     limit=$(left 120) || break
+    ops=$(ops_of "$plan")
+    own=()
+    [ -f "$ops" ] || own=(--op-samples "$ops")
     # shellcheck disable=SC2086
-    step "$name" "$limit" run --executor cuda $plan -o "$folder/$name.measured.pb"
+    step "$name" "$limit" run --executor cuda $plan "${own[@]}" -o "$folder/$name.measured.pb"
   done
 }
 
@@ -182,23 +191,39 @@ fit_model() {
     >"$folder/fit-$1.txt"
 }
 
+# predict NAME PLAN COLUMNS: simulates the plan on its cluster's model, and prints columns of what
+# compare says of the step.
+predict() {
+  local name=$1 plan=$2
+  # shellcheck disable=SC2086
+  "$program" simulate $plan --cost-model "$folder/kernels-$cluster.pb" --unfold --quiet \
+    --timeline "$folder/$name.predicted.pb" >"$folder/$name.simulate.txt"
+  "$program" compare "$folder/$name.predicted.pb" "$folder/${name%.ops}.measured.pb" \
+    >"$folder/$name.compare.txt"
+  awk "/^step, ms/ { print \" \" $3 }" "$folder/$name.compare.txt"
+}
+
 compare() {
-  local name plan cluster
+  local name plan cluster ops row
   rm -f "$folder"/fit-*.txt
-  echo "| case | predicted, ms | measured, ms | error |" >"$folder/errors.md"
-  echo "|---|---|---|---|" >>"$folder/errors.md"
+  echo "| case | predicted, ms | measured, ms | error | with measured ops, ms | error |" \
+    >"$folder/errors.md"
+  echo "|---|---|---|---|---|---|" >>"$folder/errors.md"
   while read -r name plan; do
     [ -f "$folder/$name.measured.pb" ] || continue
     [[ $plan =~ --cluster\ [^\ ]*/([a-z0-9]+)\.json ]]
     cluster=${BASH_REMATCH[1]}
     [ -f "$folder/fit-$cluster.txt" ] || fit_model "$cluster"
-    # shellcheck disable=SC2086
-    "$program" simulate $plan --cost-model "$folder/kernels-$cluster.pb" --unfold --quiet \
-      --timeline "$folder/$name.predicted.pb" >"$folder/$name.simulate.txt"
-    "$program" compare "$folder/$name.predicted.pb" "$folder/$name.measured.pb" \
-      >"$folder/$name.compare.txt"
-    awk -v name="$name" '/^step, ms/ { print "| " name " | " $3 " | " $4 " | " $5 " % |" }' \
-      "$folder/$name.compare.txt" >>"$folder/errors.md"
+    # shellcheck disable=SC2016  # columns are awk's
+    row="| $name |$(predict "$name" "$plan" '$3 " | " $4 " | " $5 " % |"')"
+    ops=$(ops_of "$plan")
+    if [ -f "$ops" ]; then
+      # shellcheck disable=SC2016
+      row+=$(predict "$name.ops" "$plan --measured-ops $ops" '$3 " | " $5 " % |"')
+    else
+      row+=" - | - |"
+    fi
+    echo "$row" >>"$folder/errors.md"
   done < <(cases)
   cat "$folder/errors.md"
 }

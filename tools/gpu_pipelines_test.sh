@@ -1,68 +1,61 @@
 #!/bin/bash
-# Every case of gpu_pipelines.sh is a plan that stagecraft takes: a program that simulates where
-# a GPU would run, on whole boards in place of parts.
-# usage: gpu_pipelines_test.sh SCRIPT STAGECRAFT
+# gpu_pipelines.sh on the stand-in for a GPU: every case that fits the board runs and is predicted,
+# by measured ops nearly to the microsecond, and one refusal ends nothing else.
+# usage: gpu_pipelines_test.sh SCRIPT STAGECRAFT_ON_STAND_IN
 set -euo pipefail
 
 script=$(readlink -f "$1")
-stagecraft=$(readlink -f "$2")
-export stagecraft
+program=$(readlink -f "$2")
+export program STAGECRAFT=$program STAGECRAFT_STAND_IN="data=no cache=1"
 cd "$(mktemp -d)"
-cat >program <<'END'
-#!/bin/bash
-verb=$1
-shift
-words=()
-output=
-while [ $# -gt 0 ]; do
-  case $1 in
-    --cluster)
-      case $2 in
-        *whole*) words+=(--cluster h100-sxm:1x1) ;;
-        *halves* | *2.json) words+=(--cluster h100-sxm:1x2) ;;
-        *) words+=(--cluster h100-sxm:1x4) ;;
-      esac
-      shift ;;
-    --cost-model | --executor) shift ;;
-    -o) output=$2 && shift ;;
-    *) words+=("$1") ;;
-  esac
-  shift
-done
-case $verb in
-  run) exec "$stagecraft" simulate "${words[@]}" --unfold --quiet --timeline "$output" ;;
-  simulate | compare) exec "$stagecraft" "$verb" "${words[@]}" ;;
-  *) touch "$output" ;;
-esac
-END
-chmod +x program
-export STAGECRAFT=$PWD/program
 
 fail() {
   echo "$1" >&2
   exit 1
 }
 
+# measure FOLDER: what it prints goes to measure.txt; the number of steps that failed.
+measure() {
+  "$script" measure "$1" 300 >measure.txt 2>&1 || true
+  grep -c "exit code" measure.txt || true
+}
+# measured FOLDER CASES: how many of them.
+measured() {
+  find "$1" -name "$2.measured.pb" | wc -l
+}
+
 code=0
 "$script" 2>usage.txt || code=$?
-[ "$code" -eq 2 ] && grep -q "measure FOLDER" usage.txt || fail "no usage"
-"$script" measure out 300 >measure.txt 2>&1 || fail "$(cat measure.txt)"
-[ "$(find out -name '*.measured.pb' | wc -l)" -eq 147 ] || fail "not 147 cases"
-[ "$(tar -tzf out.tar.gz | grep -c 'measured.pb$')" -eq 147 ] || fail "not all was packed"
-rm out/gpt2-xl-*.measured.pb
-"$script" compare out >errors.txt 2>&1 || fail "$(cat errors.txt)"
-[ "$(grep -c '| 0.0 % |' errors.txt)" -eq 98 ] || fail "$(cat errors.txt)"
+if [ "$code" -ne 2 ] || ! grep -q "measure FOLDER" usage.txt; then fail "no usage"; fi
 
-# One refusal ends nothing else, and is told.
-rm out/gpt2-medium-halves-* out/quarters.json
+# Sixteen micro-batches of GPipe on the largest network need more memory than there is.
+[ "$(measure out)" -eq 4 ] || fail "$(cat measure.txt)"
+[ "$(grep -c "gpipe-16.*too little memory was left" measure.txt)" -eq 4 ] || fail "$(cat measure.txt)"
+[ "$(measured out '*')" -eq 143 ] || fail "not 143 cases"
+[ "$(tar -tzf out.tar.gz | grep -c 'measured.pb$')" -eq 143 ] || fail "not all was packed"
+
+# What was measured beside its prediction. The all-reduce of tied embeddings between unequal parts
+# is priced as NCCL's and runs as kernels of ours, on a sixteenth of the board.
+find out -name '*.measured.pb' ! -name 'gpt2-medium-*-8.measured.pb' -delete
+"$script" compare out >errors.txt 2>&1 || fail "$(cat errors.txt)"
+awk -F'|' '
+  /^\| gpt2/ { gsub(/[ %+]/, ""); n++; error = $7 < 0 ? -$7 : $7; sum += error
+               if (error > ($2 ~ /unequal4/ ? 2 : 1)) bad = bad " " $2 }
+  END { if (n != 17 || sum / n > 0.5 || bad != "") { print n, sum / n, bad; exit 1 } }
+' errors.txt || fail "$(cat errors.txt)"
+
+# One refusal ends nothing else, and is told. Only one network on one cluster is run.
+mkdir few
+cp out/halves.json few
 cat >refusing <<'END'
 #!/bin/bash
-[[ "$*" == *"--parts 4"* || "$*" == *gpt2-medium*halves*gpipe* ]] && echo "it is refused" >&2 && exit 2
-exec "$PWD/program" "$@"
+case "$*" in
+  *"--parts 4"* | *gpt2-medium*halves*gpipe*) echo "it is refused" >&2 && exit 2 ;;
+  run*gpt2-medium*halves*) exec "$program" "$@" ;;
+esac
 END
 chmod +x refusing
-code=0
-STAGECRAFT=$PWD/refusing "$script" measure out 300 >measure.txt 2>&1 || code=$?
-[ "$code" -ne 0 ] && grep -q "import-quarters: exit code 2: it is refused" measure.txt ||
-  fail "a refusal is not told: $(cat measure.txt)"
-[ "$(find out -name 'gpt2-medium-halves-*.measured.pb' | wc -l)" -eq 9 ] || fail "not all others ran"
+export STAGECRAFT=$PWD/refusing
+[ "$(measure few)" -eq 4 ] || fail "$(cat measure.txt)"
+grep -q "import-quarters: exit code 2: it is refused" measure.txt || fail "$(cat measure.txt)"
+[ "$(measured few 'gpt2-medium-halves-*')" -eq 9 ] || fail "not all others ran"

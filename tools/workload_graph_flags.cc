@@ -94,7 +94,7 @@ std::vector<std::string> WorkloadGraphFlags::InputFiles() const {
   std::vector<std::string> files;
   std::vector<std::string> names = training_models_;
   names.push_back(model_);
-  names.push_back(cost_model_.file());
+  for (const std::string& file : cost_model_.files()) names.push_back(file);
   for (const std::string& name : names) {
     std::error_code error;
     std::filesystem::path path(name);

@@ -36,7 +36,7 @@ MeasuringRules RulesFor(const Device& device) {
           .turns = 3};
 }
 
-Measurement Measure(TimedOp& op, const MeasuringRules& rules) {
+OpMeasurement Measure(TimedOp& op, const MeasuringRules& rules) {
   const Duration first = WarmUp(op, rules);
   int calls = CallsOfBatch(first, rules);
   // A single call also pays what a row of calls hides: look again.
@@ -46,7 +46,7 @@ Measurement Measure(TimedOp& op, const MeasuringRules& rules) {
     calls = std::max(calls, CallsOfBatch(call, rules));
     if (2 * row < rules.batch) op.Run(calls);
   }
-  Measurement measured;
+  OpMeasurement measured;
   std::vector<double> times, logs;  // seconds of a call
   for (Duration spent; measured.batches < rules.most_batches;) {
     const Duration batch = std::max(op.Run(calls), 1_ns);

@@ -31,7 +31,7 @@ struct MeasuringRules {
 // A processor is shared with whatever else its host does.
 MeasuringRules RulesFor(const Device& device);
 
-struct Measurement {
+struct OpMeasurement {
   Duration time;      // of one call, over batches
   double spread = 0;  // sigma of log(time of a batch)
   int batches = 0;
@@ -39,7 +39,7 @@ struct Measurement {
 };
 
 // One turn.
-Measurement Measure(TimedOp& op, const MeasuringRules& rules);
+OpMeasurement Measure(TimedOp& op, const MeasuringRules& rules);
 
 // The longest that all turns take for an op of that time, but for the last batch.
 Duration LongestMeasuring(Duration time_of_call, const MeasuringRules& rules);

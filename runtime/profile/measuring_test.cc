@@ -15,7 +15,7 @@ FakeOp OpOf(FakeTime time) { return FakeOp(kCase, std::move(time), nullptr); }
 
 TEST(MeasuringTest, AnOpThatAlwaysTakesAsLongIsKnownAfterTheLeastBatches) {
   FakeOp op = OpOf([](const ProfileCase&, int) { return 10_us; });
-  const Measurement measured = Measure(op, MeasuringRules());
+  const OpMeasurement measured = Measure(op, MeasuringRules());
   EXPECT_EQ(measured.time, 10_us);
   EXPECT_NEAR(measured.spread, 0, 1e-12);
   EXPECT_EQ(measured.batches, 5);
@@ -34,7 +34,7 @@ TEST(MeasuringTest, TheFirstCallsAreNotCounted) {
 
 TEST(MeasuringTest, OneSlowBatchDoesNotMoveTheMedian) {
   FakeOp op = OpOf([](const ProfileCase&, int batch) { return batch % 5 == 4 ? 9_ms : 1_ms; });
-  const Measurement measured = Measure(op, MeasuringRules());
+  const OpMeasurement measured = Measure(op, MeasuringRules());
   EXPECT_EQ(measured.time, 1_ms);
   EXPECT_GT(measured.spread, 0.5);
 }
@@ -54,7 +54,7 @@ TEST(MeasuringTest, WhatVariesIsMeasuredUntilItsMedianIsKnown) {
   MeasuringRules rules;
   rules.goal = 0.02;
   FakeOp op = OpOf([](const ProfileCase&, int batch) { return batch % 2 == 0 ? 950_us : 1050_us; });
-  const Measurement measured = Measure(op, rules);
+  const OpMeasurement measured = Measure(op, rules);
   EXPECT_TRUE(measured.reached_goal);
   EXPECT_GE(measured.batches, 10);
   EXPECT_LE(measured.batches, 13);
@@ -64,7 +64,7 @@ TEST(MeasuringTest, WhatVariesIsMeasuredUntilItsMedianIsKnown) {
 TEST(MeasuringTest, WhatNeverSettlesEndsAtALimit) {
   const FakeTime wild = [](const ProfileCase&, int batch) { return batch % 2 == 0 ? 1_ms : 3_ms; };
   FakeOp by_time = OpOf(wild);
-  const Measurement limited = Measure(by_time, MeasuringRules());
+  const OpMeasurement limited = Measure(by_time, MeasuringRules());
   EXPECT_FALSE(limited.reached_goal);
   EXPECT_EQ(limited.batches, 16);  // 1 + 3 + 1 ... passes 30 ms
 
@@ -77,7 +77,7 @@ TEST(MeasuringTest, WhatNeverSettlesEndsAtALimit) {
 
 TEST(MeasuringTest, ALongOpIsMeasuredTheLeastTimesBeyondAnyLimit) {
   FakeOp op = OpOf([](const ProfileCase&, int) { return 200_ms; });
-  const Measurement measured = Measure(op, MeasuringRules());
+  const OpMeasurement measured = Measure(op, MeasuringRules());
   EXPECT_EQ(measured.batches, 5);
   EXPECT_EQ(op.calls_of_batches, std::vector<int>(6, 1));  // one to warm up
 }

@@ -17,7 +17,7 @@ constexpr const char* kThrottled = ", throttled";
 struct Candidate {
   const ProfileCase* one = nullptr;
   bool is_out = false;  // the device cannot, or is hindered
-  std::vector<Measurement> turns = {};
+  std::vector<OpMeasurement> turns = {};
   DeviceState state = {};  // in the last of them
   bool is_throttled = false;  // in any of them
 };
@@ -44,7 +44,7 @@ class Profiler {
     const bool is_hot = given_up_in_a_row_ >= options_.most_given_up;
     for (int attempt = 0; attempt < (is_hot ? 1 : options_.most_tries); ++attempt) {
       if (attempt > 0) clock_.Sleep(options_.cooling);
-      const Measurement measured = Measure(*prepared.op, options_.rules);
+      const OpMeasurement measured = Measure(*prepared.op, options_.rules);
       candidate.state = prepared.op->State();
       if (candidate.state.is_throttled && !is_hot) continue;
       candidate.is_throttled |= candidate.state.is_throttled;
@@ -61,7 +61,7 @@ class Profiler {
   Sample SampleOf(const Candidate& candidate) const {
     std::vector<double> seconds, logs, variances;
     int batches = 0;
-    for (const Measurement& turn : candidate.turns) {
+    for (const OpMeasurement& turn : candidate.turns) {
       seconds.push_back(turn.time.seconds());
       logs.push_back(std::log(turn.time.seconds()));
       variances.push_back(turn.spread * turn.spread);
