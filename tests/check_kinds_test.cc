@@ -87,6 +87,8 @@ const std::map<std::string, Kinds>& KindsOfFlags() {
       {"--save-policy", {"policy"}},
       {"--samples", {"samples"}},
       {"--calibrate", {"samples"}},
+      {"--measured-ops", {"samples"}},
+      {"--op-samples", {"samples"}},
       {"--network", {"measured collectives", "nccl-tests log"}},  // of simulate: model or flow
       {"--against", {"measured rows"}},
       {"--all", {"measured rows"}},

@@ -119,7 +119,7 @@ void CheckPlace(const Output& output) {
 }  // namespace
 
 const Args& OutputFlags() {
-  static const Args flags = {"-o",         "--output", "--trace",
+  static const Args flags = {"-o",         "--output", "--op-samples", "--trace",
                              "--timeline", "--report", "--save-policy"};
   return flags;
 }
