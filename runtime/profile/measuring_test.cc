@@ -32,6 +32,13 @@ TEST(MeasuringTest, TheFirstCallsAreNotCounted) {
   EXPECT_EQ(Measure(op, MeasuringRules()).time, 400_us);
 }
 
+// Calls of 3 us fill 3 ms in ten turns, each of which takes 300 us more.
+TEST(MeasuringTest, ShortCallsWarmUpForNoLongerThanOthers) {
+  FakeOp op = OpOf([](const ProfileCase&, int) { return 3_us; });
+  Measure(op, MeasuringRules());
+  EXPECT_EQ(std::count(op.calls_of_batches.begin(), op.calls_of_batches.end(), 1), 10);
+}
+
 TEST(MeasuringTest, OneSlowBatchDoesNotMoveTheMedian) {
   FakeOp op = OpOf([](const ProfileCase&, int batch) { return batch % 5 == 4 ? 9_ms : 1_ms; });
   const OpMeasurement measured = Measure(op, MeasuringRules());
@@ -88,9 +95,11 @@ TEST(MeasuringTest, NoMeasuringTakesLongerThanSaid) {
   for (const MeasuringRules& rules : {MeasuringRules(), RulesFor(host)}) {
     for (const Duration call : {1_us, 2_us, 17_us, 400_us, 900_us, 7_ms, 90_ms}) {
       FakeClock clock;
-      FakeOp op(
-          kCase, [call](const ProfileCase&, int batch) { return batch % 2 == 0 ? call : 2 * call; },
-          &clock);
+      const FakeTime time = [&](const ProfileCase&, int batch) {
+        clock.now += rules.aside;
+        return batch % 2 == 0 ? call : 2 * call;
+      };
+      FakeOp op(kCase, time, &clock);
       for (int turn = 0; turn < rules.turns; ++turn) Measure(op, rules);
       const Duration last_batches = rules.turns * std::max(2 * call, 2 * rules.batch);
       EXPECT_LE(clock.now, LongestMeasuring(2 * call, rules) + last_batches) << call.us() << " us";
