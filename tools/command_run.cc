@@ -13,12 +13,9 @@
 #include <vector>
 
 #include "costmodel/check.h"
-#include "costmodel/gradient_sync.h"
 #include "costmodel/learned/samples/sample_file.h"
 #include "costmodel/proto_file.h"
 #include "sim/cluster.h"
-#include "sim/lowering.h"
-#include "sim/plan_orders.h"
 #include "sim/timeline_errors.h"
 #include "sim/timeline_record.h"
 #include "sim/timeline_record_proto.h"
@@ -31,10 +28,10 @@
 #include "tools/report_header.h"
 #include "tools/run/cuda_places.h"
 #include "tools/run/op_samples.h"
-#include "tools/run/run_cuda.h"
 #include "tools/run/run_host.h"
 #include "tools/run/run_request.h"
 #include "tools/run/step_lines.h"
+#include "tools/run_plan.h"
 #include "tools/sample_flags.h"
 #include "tools/text_table.h"
 
@@ -126,7 +123,9 @@ nlohmann::ordered_json ToJson(const BoardReadings& board) {
           {"most_celsius", board.most_celsius}, {"throttled", board.throttled}};
 }
 
-nlohmann::ordered_json RunToJson(const PlannedJob& job, const TimelineRecord& record) {
+nlohmann::ordered_json RunToJson(const RunOfPlan& run) {
+  const PlannedJob& job = run.lowered.job;
+  const TimelineRecord& record = *run.record;
   nlohmann::ordered_json report = ReportHeader("run", kSchema, job.files);
   report["executor"] = record.measurement->executor;
   report["software"] = record.measurement->software;
@@ -145,6 +144,7 @@ nlohmann::ordered_json RunToJson(const PlannedJob& job, const TimelineRecord& re
     report["phases"].push_back(
         {{"phase", Name(phase)}, {"tasks", sum.first}, {"time_ms", sum.second.ms()}});
   }
+  if (!run.notes.empty()) report["notes"] = run.notes;
   report["plan"] = PlanToJson(job);
   return report;
 }
@@ -198,8 +198,9 @@ void PrintCircumstances(const Measurement& measurement, std::ostream& out) {
       count, late.size(), std::max_element(late.begin(), late.end())->ms());
 }
 
-void PrintRun(const PlannedJob& job, const TimelineRecord& record, std::ostream& out) {
-  PrintPlan(job, out);
+void PrintRun(const RunOfPlan& run, std::ostream& out) {
+  const TimelineRecord& record = *run.record;
+  PrintPlan(run.lowered.job, out);
   const std::vector<Duration>& steps = record.measurement->steps;
   const auto [least, most] = std::minmax_element(steps.begin(), steps.end());
   out << fmt::format("measured on {}, {}\n", Measured(*record.measurement),
@@ -213,6 +214,14 @@ void PrintRun(const PlannedJob& job, const TimelineRecord& record, std::ostream&
   }
   table.Print(out);
   PrintCircumstances(*record.measurement, out);
+  for (const std::string& note : run.notes) out << "note: " << note << '\n';
+}
+
+RunOfPlan RunPlanOnHost(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
+                        std::ostream& err) {
+  RunOfPlan run{.lowered = LowerJob(flags, model), .record = {}, .notes = {}};
+  run.record = RunOnHost(run.lowered.schedule, request, err);
+  return run;
 }
 
 Cluster UsualCluster(const RunOptions& options) {
@@ -250,28 +259,23 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   CheckOptions(options);
   if (options.steps) options.request.steps.measured = {*options.steps};
   if (options.warm_up) options.request.steps.warm_up = {*options.warm_up};
-  PlannedJob job = flags.Build();
-  if (job.plan.gradient_sync.method != SyncMethod::kAllReduce) {
-    throw InputError(fmt::format("--gradient-sync: got {}, want all-reduce, the one that is run",
-                                 Name(job.plan.gradient_sync.method)));
-  }
   const std::unique_ptr<CostModel> model = cost_model.Load();
-  job.plan = WithOrders(job.plan, job.workload, job.cluster, *model);
-  const Schedule schedule = Lower(job.plan, job.workload, job.cluster, {.unfold = true});
-  const std::optional<TimelineRecord> record =
-      options.executor == "cuda" ? RunOnGpus(job, schedule, options.request, args, out, err)
-                                 : RunOnHost(schedule, options.request, err);
-  if (!record) return kExitOk;
-  RequireSound(*record, "the step that ran");
+  const RunOfPlan run = options.executor == "cuda"
+                            ? RunPlanOnGpus(flags, *model, options.request, args, out, err)
+                            : RunPlanOnHost(flags, *model, options.request, err);
+  if (!run.record) return kExitOk;
+  const auto& [job, schedule] = run.lowered;
+  const TimelineRecord& record = *run.record;
+  RequireSound(record, "the step that ran");
   if (!options.output.empty()) {
-    WriteFileAtomically(options.output, ToProto(*record).SerializeAsString());
+    WriteFileAtomically(options.output, ToProto(record).SerializeAsString());
     if (!options.request.quiet) err << "wrote " << options.output << '\n';
   }
   if (!options.op_samples.empty()) WriteOpSamples(options, job, schedule, err);
   if (options.json) {
-    PrintJson(RunToJson(job, *record), out);
+    PrintJson(RunToJson(run), out);
   } else {
-    PrintRun(job, *record, out);
+    PrintRun(run, out);
   }
   return kExitOk;
 }

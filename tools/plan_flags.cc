@@ -135,7 +135,14 @@ bool PlanFlags::IsGiven(const std::string& flag) const {
   for (const CLI::Option* option : degree_options_) {
     if (option->check_name(flag)) return option->count() > 0;
   }
-  return attention_option_->check_name(flag) && attention_option_->count() > 0;
+  return attention_option_->check_name(flag) && (ChoosesAttention() || keeps_attention_);
+}
+
+bool PlanFlags::ChoosesAttention() const { return attention_option_->count() > 0; }
+
+void PlanFlags::UseUnfusedAttention() {
+  attention_ = "unfused";
+  keeps_attention_ = true;
 }
 
 }  // namespace stagecraft

@@ -31,6 +31,11 @@ class PlanFlags {
   // Throws InputError naming the flag or file at fault.
   PlannedJob Build() const;
 
+  // Whether a flag says how attention is done; a stack's default does not count.
+  bool ChoosesAttention() const;
+  // As --attention unfused does. After the parse.
+  void UseUnfusedAttention();
+
   // For a search: all but degrees, order, recomputation and sharding, which it chooses.
   void RegisterGiven(CLI::App& app);
   // Workload and cluster, without a plan; `given` is what does not depend on one.
@@ -74,6 +79,7 @@ class PlanFlags {
   PlanDegrees degrees_;
   OrderFlags order_;
   SyncFlags sync_;
+  bool keeps_attention_ = false;  // whatever the stack has
   bool sequence_parallel_ = true;
   int vocabulary_multiple_ = 0;               // > 0: a decoder's rows per tensor rank are multiples
   std::vector<CLI::Option*> degree_options_;  // those that a plan file replaces

@@ -9,10 +9,11 @@
 
 namespace stagecraft {
 
-// cuDNN and its handle: one for a device.
-class Cudnn;
-std::shared_ptr<Cudnn> LoadCudnn();  // throws Unsupported
-std::string VersionOf(const Cudnn& library);
+// cuDNN, with the plans that it has compiled: one for all ranks of a process, whose ops have the
+// same plan where they are the same, for as many multiprocessors and in streams of one handle.
+class AttentionLibrary;
+std::shared_ptr<AttentionLibrary> LoadAttentionLibrary();  // throws Unsupported
+std::string VersionOf(const AttentionLibrary& library);
 
 // The part of a board that it is for: so many multiprocessors, and any stream of theirs.
 struct AttentionOptions {
@@ -20,9 +21,10 @@ struct AttentionOptions {
   cudaStream_t stream = nullptr;
 };
 
-// The engine is the first of the library's heuristic that supports the graph.
-// Throws Unsupported where there is none.
-std::unique_ptr<DeviceOp> MakeAttentionOp(const ProfileCase& one, std::shared_ptr<Cudnn> library,
+// The engine is the first of the library's heuristic that supports the graph. Throws
+// AttentionUnsupported where there is none.
+std::unique_ptr<DeviceOp> MakeAttentionOp(const ProfileCase& one,
+                                          std::shared_ptr<AttentionLibrary> library,
                                           const AttentionOptions& options = {});
 
 }  // namespace stagecraft

@@ -20,16 +20,9 @@ namespace stagecraft {
 // What cuBLAS takes by itself on Hopper.
 constexpr size_t kWorkspace = size_t{32} << 20;
 
-// A status refuses one op: others may do.
-inline void CheckCublas(cublasStatus_t status) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw Unsupported("cuBLASLt refuses with status " + std::to_string(status));
-}
-#define CHECK_CUBLAS(call) ::stagecraft::CheckCublas(call)
-
 class CublasLt {
  public:
-  CublasLt() : workspace(kWorkspace) { CHECK_CUBLAS(Create(&handle)); }
+  CublasLt() : workspace(kWorkspace) { Check(Create(&handle)); }
   ~CublasLt() { Destroy(handle); }
   CublasLt(const CublasLt&) = delete;
   CublasLt& operator=(const CublasLt&) = delete;
@@ -49,8 +42,21 @@ class CublasLt {
   STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceCreate);
   STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceDestroy);
   STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceSetAttribute);
+  // A status refuses one op: others may do.
+  void Check(cublasStatus_t status) const {
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    const std::string number = std::to_string(status);
+    throw Unsupported("cuBLASLt refuses with " + (get_name_ == nullptr
+                                                      ? "status " + number
+                                                      : get_name_(status) + (" (" + number + ")")));
+  }
+
   cublasLtHandle_t handle = nullptr;
   DeviceMemory workspace;
+
+ private:
+  // A library may lack it.
+  decltype(&::cublasLtGetStatusName) get_name_ = library.Find("cublasLtGetStatusName");
 };
 
 #undef STAGECRAFT_CUBLAS_FUNCTION

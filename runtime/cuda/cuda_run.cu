@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 
-#include "costmodel/check.h"
 #include "runtime/cuda/board_parts.h"
 #include "runtime/cuda/board_readings.h"
 #include "runtime/cuda/cuda_call.h"
@@ -14,6 +13,7 @@
 #include "runtime/cuda/device_executor.h"
 #include "runtime/cuda/nccl_world.h"
 #include "runtime/cuda/rank_device.h"
+#include "runtime/cuda/refuse.h"
 #include "runtime/cuda/run_checks.h"
 #include "runtime/cuda/sensor_log.h"
 #include "runtime/cuda/use_device.h"
@@ -64,7 +64,7 @@ class CudaRun {
       devices_.push_back(std::make_unique<RankDevice>(
           *request.schedule, program_, static_cast<int32_t>(rank), board_, place.multiprocessors,
           [this, rank] { return MakeStreamOf(rank); },
-          request.memory.empty() ? nullptr : &request.memory[rank]));
+          request.memory.empty() ? nullptr : &request.memory[rank], attention_));
     }
     if (world_) world_->MakeGroups(program_.groups);
   }
@@ -184,7 +184,8 @@ class CudaRun {
   const StreamProgram program_;
   std::vector<std::string> boards_;  // by rank
   std::optional<BoardParts> parts_;
-  std::vector<int> part_of_;                          // by rank; -1: all of a board, or another one
+  std::vector<int> part_of_;  // by rank; -1: all of a board, or another one
+  const std::shared_ptr<SharedAttention> attention_ = std::make_shared<SharedAttention>();
   std::vector<std::unique_ptr<RankDevice>> devices_;  // of this process
   std::optional<DeviceExecutor> executor_;
   std::optional<NcclWorld> world_;  // none in one process
@@ -197,8 +198,7 @@ CudaRunResult RunOnCuda(const CudaRunRequest& request) {
   try {
     return CudaRun(request).Run();
   } catch (const Unsupported& reason) {
-    throw InputError(std::string("run: got a GPU, want one that runs the schedule: ") +
-                     reason.what());
+    Refuse("run: got a GPU, want one that runs the schedule", reason);
   }
 }
 

@@ -106,12 +106,11 @@ std::vector<Descriptor> CudnnGraph::AskHeuristic(const Descriptor& device, int m
   heuristic.Set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, *graph_)
       .Set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, CUDNN_HEUR_MODE_A)
       .Set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device);
-  if (multiprocessors > 0) {
-    heuristic.Set(CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET, CUDNN_TYPE_INT32,
-                  static_cast<int32_t>(multiprocessors));
-  }
   std::vector<Descriptor> engines;
-  if (!heuristic.TryFinalize()) return engines;
+  const bool is_asked = multiprocessors == 0 ||
+                        heuristic.TrySet(CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET, CUDNN_TYPE_INT32,
+                                         static_cast<int32_t>(multiprocessors));
+  if (!is_asked || !heuristic.TryFinalize()) return engines;
   std::vector<void*> raw;
   for (int64_t i = 0; i < kMostPlans; ++i) {
     engines.push_back(Make(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR));

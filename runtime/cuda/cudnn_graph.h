@@ -51,7 +51,7 @@ class CudnnGraph {
 
   // Engines and their settings for so many multiprocessors of a device, 0: all, the heuristic's
   // first choice first; those of the whole device where it has none for fewer, as cuDNN 9.19 has
-  // none for attention. Empty where none knows the graph.
+  // none for attention, or cannot be asked. Empty where none knows the graph.
   std::vector<Descriptor> FindEngines(const Descriptor& device, int multiprocessors = 0);
   // The first of them that compiles; nothing where none does.
   std::optional<Descriptor> MakePlan(const Descriptor& device, int multiprocessors = 0);

@@ -1,13 +1,14 @@
 // The functions of cuDNN that we call, and its descriptors as values.
 #pragma once
 
+#include <cuda.h>
 #include <cudnn.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "runtime/cuda/device_op.h"
@@ -35,43 +36,44 @@ class Cudnn {
   STAGECRAFT_CUDNN_FUNCTION(GetVersion);
 
   Cudnn() = default;
-  ~Cudnn() {
-    if (handle_ != nullptr) Destroy(handle_);
-  }
+  ~Cudnn();
   Cudnn(const Cudnn&) = delete;
   Cudnn& operator=(const Cudnn&) = delete;
 
-  // The handle for the part of the current device that the stream belongs to, or for the whole
-  // device if the stream is nullptr. It is made at the first call for that part, and under the
-  // stream's own context if the library refuses streams of a context other than its handle's.
-  cudnnHandle_t HandleFor(cudaStream_t stream) {
-    if (handle_ != nullptr) return handle_;
-    Check(Create(&handle_), "cudnnCreate");
-    if (SetStream(handle_, stream) != CUDNN_STATUS_BAD_PARAM_STREAM_MISMATCH) return handle_;
-    Destroy(std::exchange(handle_, nullptr));
-    wants_context_ = true;
-    const StreamContext own(stream);
-    Check(Create(&handle_), "cudnnCreate");
-    return handle_;
-  }
-  // Queues a plan with its arguments.
-  void Execute(void* plan, void* arguments, cudaStream_t stream) {
-    const cudnnHandle_t handle = HandleFor(stream);
-    std::optional<StreamContext> own;
-    if (wants_context_) own.emplace(stream);
-    Check(SetStream(handle, stream), "cudnnSetStream");
-    Check(BackendExecute(handle, plan, arguments), "cudnnBackendExecute");
-  }
-
-  // A status refuses one op: others may do.
-  void Check(cudnnStatus_t status, const char* call) const {
-    if (status == CUDNN_STATUS_SUCCESS) return;
-    throw Unsupported(std::string(call) + " refuses with status " + std::to_string(status));
-  }
+  // A status refuses one op: others may do. Throws AttentionUnsupported.
+  void Check(cudnnStatus_t status, const char* call) const;
+  // After a call that may fail: what the library says of it belongs to no later one.
+  void ForgetErrors() const { LastError(); }
 
  private:
+  friend class CudnnStream;
+
+  cudnnHandle_t HandleOf(CUcontext context);
+  std::string Refusal(cudnnStatus_t status, const char* call) const;
+  std::string LastError() const;
+
+  // Words for what went wrong; a library may lack them.
+  decltype(&::cudnnGetErrorString) get_name_ = library.Find("cudnnGetErrorString");
+  decltype(&::cudnnGetLastErrorString) get_last_error_ = library.Find("cudnnGetLastErrorString");
+  std::map<CUcontext, cudnnHandle_t> handles_;  // of the primary context: nullptr
+  bool wants_contexts_ = false;
+};
+
+// A stream that cuDNN is about to launch in. One handle serves all streams of a device, those of
+// its parts too, unless cuDNN refuses a stream of another context than its handle's: then each
+// context has a handle of its own, under which it is the current one as long as this lives.
+class CudnnStream {
+ public:
+  // nullptr: the default stream. Throws AttentionUnsupported where cuDNN takes the stream under no
+  // context.
+  CudnnStream(Cudnn& library, cudaStream_t stream);
+  cudnnHandle_t handle() const { return handle_; }
+  // Equal for streams that have their handle in common, and what was compiled for it.
+  CUcontext context() const { return own_ ? own_->context() : nullptr; }
+
+ private:
+  std::optional<StreamContext> own_;
   cudnnHandle_t handle_ = nullptr;
-  bool wants_context_ = false;  // of the stream's, to be current
 };
 
 #undef STAGECRAFT_CUDNN_FUNCTION
@@ -99,6 +101,12 @@ class Descriptor {
     void* const descriptor = other.get();
     return SetArray(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &descriptor);
   }
+  // False where the library does not know the attribute.
+  template <typename Value>
+  bool TrySet(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+              const Value& value) {
+    return Try(library_->BackendSetAttribute(get(), name, type, 1, &value));
+  }
   Descriptor& SetArray(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                        int64_t count, const void* values) {
     library_->Check(library_->BackendSetAttribute(get(), name, type, count, values),
@@ -106,9 +114,14 @@ class Descriptor {
     return *this;
   }
   void Finalize() { library_->Check(library_->BackendFinalize(get()), "cudnnBackendFinalize"); }
-  bool TryFinalize() { return library_->BackendFinalize(get()) == CUDNN_STATUS_SUCCESS; }
+  bool TryFinalize() { return Try(library_->BackendFinalize(get())); }
 
  private:
+  bool Try(cudnnStatus_t status) const {
+    if (status != CUDNN_STATUS_SUCCESS) library_->ForgetErrors();
+    return status == CUDNN_STATUS_SUCCESS;
+  }
+
   struct Destroyer {
     const Cudnn* library;
     void operator()(void* descriptor) const { library->BackendDestroyDescriptor(descriptor); }

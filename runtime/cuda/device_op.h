@@ -15,6 +15,12 @@ class Unsupported : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Fused attention alone: the library that does it is there, and refuses.
+class AttentionUnsupported : public Unsupported {
+ public:
+  using Unsupported::Unsupported;
+};
+
 // Operands are a block of memory, so that calls can rotate through several and
 // find none in the cache. Launches are only queued, and may be captured in a graph.
 class DeviceOp {

@@ -27,7 +27,7 @@ std::unique_ptr<DeviceOp> DeviceOps::Make(const ProfileCase& one) {
     case OpKind::kGemm:
       return MakeGemmOp(one, cublas_.Get(), products_);
     case OpKind::kAttention:
-      return MakeAttentionOp(one, cudnn_.Get(), attention_);
+      return MakeAttentionOp(one, attention_library_->Get(), attention_);
     case OpKind::kNorm:
     case OpKind::kSoftmax:
       return MakeRowOp(one);
@@ -46,7 +46,7 @@ std::string DeviceOps::Software() {
   CHECK_CUDA(cudaRuntimeGetVersion(&runtime));
   CHECK_CUDA(cudaDriverGetVersion(&driver));
   return "cuda " + CudaVersion(runtime) + ", driver for " + CudaVersion(driver) +
-         VersionIn(cublas_) + VersionIn(cudnn_);
+         VersionIn(cublas_) + VersionIn(*attention_library_);
 }
 
 }  // namespace stagecraft

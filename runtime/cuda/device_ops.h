@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "runtime/cuda/attention_op.h"
 #include "runtime/cuda/device_op.h"
@@ -34,14 +35,17 @@ class Lazy {
   std::string reason_;
 };
 
-// Of the device that is current when they are made. Their ops share a workspace: they run one
-// after another.
+using SharedAttention = Lazy<AttentionLibrary, LoadAttentionLibrary>;
+
+// Of the device that is current when they are made. Products share a workspace: they run one after
+// another. Attention's library may be that of other DeviceOps of the device.
 class DeviceOps {
  public:
-  explicit DeviceOps(const GemmOptions& products = {}, const AttentionOptions& attention = {})
-      : products_(products), attention_(attention) {}
+  explicit DeviceOps(const GemmOptions& products = {}, const AttentionOptions& attention = {},
+                     std::shared_ptr<SharedAttention> library = std::make_shared<SharedAttention>())
+      : products_(products), attention_(attention), attention_library_(std::move(library)) {}
 
-  // Throws Unsupported.
+  // Throws Unsupported, AttentionUnsupported where the library is there and refuses.
   std::unique_ptr<DeviceOp> Make(const ProfileCase& one);
   // "cuda 13.0, driver for 13.0, cublasLt 13.1.0, cudnn 9.19.0": what is there.
   std::string Software();
@@ -50,7 +54,7 @@ class DeviceOps {
   GemmOptions products_;
   AttentionOptions attention_;
   Lazy<CublasLt, LoadCublasLt> cublas_;
-  Lazy<Cudnn, LoadCudnn> cudnn_;
+  std::shared_ptr<SharedAttention> attention_library_;
 };
 
 }  // namespace stagecraft

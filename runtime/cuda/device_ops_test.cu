@@ -1,9 +1,13 @@
-// What ops leave in device memory, against plain loops. Needs a GPU.
+// What ops leave in device memory, against plain loops. On a GPU, or on the stand-in for one, which
+// does not calculate attention.
 #include <cuda_bf16.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "runtime/cuda/attention_op.h"
@@ -19,35 +23,68 @@ namespace {
 
 using Bf16 = __nv_bfloat16;
 
-// Runs an op once; its operands before and after, as 16-bit numbers.
+// Some of an op's operands, counted as 16-bit numbers.
+struct Block {
+  size_t begin, count;
+};
+
+// What an op was given, and what it left.
 struct Ran {
   std::vector<float> before, after;
 };
-Ran RunOnce(DeviceOp& op) {
+
+std::vector<float> Read(const DeviceMemory& memory, cudaStream_t stream) {
+  std::vector<Bf16> raw(memory.bytes() / sizeof(Bf16));
+  CHECK_CUDA(cudaStreamSynchronize(stream));
+  CHECK_CUDA(cudaMemcpy(raw.data(), memory.get(), memory.bytes(), cudaMemcpyDeviceToHost));
+  std::vector<float> numbers;
+  for (const Bf16 number : raw) numbers.push_back(__bfloat162float(number));
+  return numbers;
+}
+
+// Random numbers from -1 to 1, which a kernel that does nothing would not turn into any result.
+void ExpectRandom(const std::vector<float>& numbers, Block block) {
+  const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(block.begin);
+  const auto end = begin + static_cast<std::ptrdiff_t>(block.count);
+  EXPECT_TRUE(std::all_of(begin, end, [](float x) { return std::abs(x) <= 1; }));
+  const auto [least, most] = std::minmax_element(begin, end);
+  EXPECT_LT(*least, -0.5) << "at " << block.begin;
+  EXPECT_GT(*most, 0.5) << "at " << block.begin;
+}
+
+// Runs an op once, on inputs that are filled and an output that is not a number before.
+Ran RunOnce(DeviceOp& op, const std::vector<Block>& inputs, Block output) {
+  constexpr int kNotANumber = 0xff;  // of every byte
   const Stream stream = MakeStream();
   const DeviceMemory operands(op.operand_bytes());
-  const auto read = [&] {
-    std::vector<Bf16> raw(op.operand_bytes() / sizeof(Bf16));
-    CHECK_CUDA(cudaStreamSynchronize(stream.get()));
-    CHECK_CUDA(cudaMemcpy(raw.data(), operands.get(), op.operand_bytes(), cudaMemcpyDeviceToHost));
-    std::vector<float> numbers;
-    for (const Bf16 number : raw) numbers.push_back(__bfloat162float(number));
-    return numbers;
-  };
-  Ran ran;
-  CHECK_CUDA(cudaMemsetAsync(operands.get(), 0, op.operand_bytes(), stream.get()));
+  CHECK_CUDA(cudaMemsetAsync(operands.get(), kNotANumber, operands.bytes(), stream.get()));
   op.Fill(operands.get(), stream.get());
-  ran.before = read();
+  CHECK_CUDA(cudaMemsetAsync(operands.get() + output.begin * sizeof(Bf16), kNotANumber,
+                             output.count * sizeof(Bf16), stream.get()));
+  Ran ran;
+  ran.before = Read(operands, stream.get());
+  for (const Block& input : inputs) ExpectRandom(ran.before, input);
+  EXPECT_TRUE(std::isnan(ran.before[output.begin]));
   op.Launch(operands.get(), stream.get());
-  ran.after = read();
+  ran.after = Read(operands, stream.get());
   return ran;
 }
 
 size_t OffsetAfter(size_t numbers) { return Aligned(numbers * sizeof(Bf16)) / sizeof(Bf16); }
 
-constexpr double kTolerance = 0.02;  // bf16 has 8 bits
-void ExpectNear(double got, double want, const char* what, size_t index) {
-  ASSERT_NEAR(got, want, kTolerance * (1 + std::abs(want))) << what << " at " << index;
+// bf16 has 8 bits. What is not a number is near nothing.
+constexpr double kTolerance = 0.01;
+
+// Relative to each number and to all of them, however small they are.
+void ExpectNear(const float* got, const std::vector<double>& want, const std::string& what,
+                double tolerance = kTolerance) {
+  double squares = 0;
+  for (const double number : want) squares += number * number;
+  const double size = std::sqrt(squares / static_cast<double>(want.size()));
+  ASSERT_GT(size, 0) << what;
+  for (size_t i = 0; i < want.size(); ++i) {
+    ASSERT_NEAR(got[i], want[i], tolerance * (size + std::abs(want[i]))) << what << " at " << i;
+  }
 }
 
 TEST(DeviceOpsTest, ProductsOfEveryLayout) {
@@ -55,10 +92,11 @@ TEST(DeviceOpsTest, ProductsOfEveryLayout) {
   for (const std::string_view layout : {kLinear, kLinearInputGradient, kLinearWeightGradient}) {
     const ProfileCase one{Op::Gemm(DType::kBf16, kM, kN, kK), std::string(layout)};
     const auto op = MakeGemmOp(one, LoadCublasLt());
-    const Ran ran = RunOnce(*op);
+    const Block result = {OffsetAfter(kM * kK) + OffsetAfter(kK * kN), kM * kN};
+    const Ran ran = RunOnce(*op, {{0, kM * kK}, {OffsetAfter(kM * kK), kK * kN}}, result);
     const float* const left = ran.before.data();
     const float* const right = left + OffsetAfter(kM * kK);
-    const float* const result = ran.after.data() + OffsetAfter(kM * kK) + OffsetAfter(kK * kN);
+    std::vector<double> want;
     for (int row = 0; row < kM; ++row) {
       for (int column = 0; column < kN; ++column) {
         double sum = 0;
@@ -67,24 +105,29 @@ TEST(DeviceOpsTest, ProductsOfEveryLayout) {
           const float b = layout == kLinear ? right[column * kK + k] : right[k * kN + column];
           sum += static_cast<double>(a) * b;
         }
-        ExpectNear(result[row * kN + column], sum, one.kernel.c_str(), row * kN + column);
+        want.push_back(sum);
       }
     }
+    ExpectNear(&ran.after[result.begin], want, one.kernel);
   }
 }
 
 // Kernels of one output: inputs lie before it, each of `elements`.
-void ExpectEach(const std::string& kernel, int inputs,
+void ExpectEach(const std::string& kernel, size_t inputs,
                 const std::function<double(const std::vector<double>&)>& want) {
-  constexpr int64_t kElements = 16 * 4096;
-  const int bytes = FindStreamKernel(kernel)->bytes_per_element;
-  const auto op = MakeStreamOp({Op::Elementwise(Bytes(bytes * kElements)), kernel});
-  const Ran ran = RunOnce(*op);
+  constexpr size_t kElements = 16 * 4096;
+  const auto bytes = static_cast<size_t>(FindStreamKernel(kernel)->bytes_per_element);
+  const auto op =
+      MakeStreamOp({Op::Elementwise(Bytes(static_cast<int64_t>(bytes * kElements))), kernel});
+  const Block outputs = {inputs * kElements, bytes * kElements / sizeof(Bf16) - inputs * kElements};
+  const Ran ran = RunOnce(*op, {{0, inputs * kElements}}, outputs);
+  std::vector<double> wanted;
   for (size_t i = 0; i < kElements; ++i) {
     std::vector<double> in;
-    for (int input = 0; input < inputs; ++input) in.push_back(ran.before[input * kElements + i]);
-    ExpectNear(ran.after[inputs * kElements + i], want(in), kernel.c_str(), i);
+    for (size_t input = 0; input < inputs; ++input) in.push_back(ran.before[input * kElements + i]);
+    wanted.push_back(want(in));
   }
+  ExpectNear(&ran.after[outputs.begin], wanted, kernel);
 }
 
 TEST(DeviceOpsTest, ElementwiseKernels) {
@@ -108,21 +151,20 @@ TEST(DeviceOpsTest, ElementwiseKernels) {
 }
 
 constexpr int kRows = 37, kWidth = 1000;
-void ExpectRows(const std::string& kernel, OpKind kind, int inputs,
+void ExpectRows(const std::string& kernel, OpKind kind, size_t inputs,
                 const std::function<std::vector<double>(const std::vector<const float*>& in,
                                                         const float* weights)>& want) {
   const int bytes = FindStreamKernel(kernel)->bytes_per_element;
   const auto op = MakeRowOp(
       {Op::Rowwise(kind, DType::kBf16, kRows, kWidth, Bytes(bytes * kRows * kWidth)), kernel});
-  const Ran ran = RunOnce(*op);
   constexpr size_t kTensor = kRows * kWidth;
+  const Block weights = {(inputs + 1) * kTensor, kWidth};
+  const Ran ran = RunOnce(*op, {{0, inputs * kTensor}, weights}, {inputs * kTensor, kTensor});
   for (size_t row = 0; row < kRows; ++row) {
     std::vector<const float*> in;
-    for (int i = 0; i < inputs; ++i) in.push_back(&ran.before[i * kTensor + row * kWidth]);
-    const std::vector<double> out = want(in, &ran.before[(inputs + 1) * kTensor]);
-    for (size_t i = 0; i < kWidth; ++i) {
-      ExpectNear(ran.after[inputs * kTensor + row * kWidth + i], out[i], kernel.c_str(), i);
-    }
+    for (size_t i = 0; i < inputs; ++i) in.push_back(&ran.before[i * kTensor + row * kWidth]);
+    ExpectNear(&ran.after[inputs * kTensor + row * kWidth], want(in, &ran.before[weights.begin]),
+               kernel);
   }
 }
 
@@ -170,13 +212,15 @@ TEST(DeviceOpsTest, CausalAttentionOfSharedKeys) {
   constexpr int kTokens = 256, kHeads = 2, kSize = 64;
   Op op = Op::Attention(DType::kBf16, Direction::kForward, kHeads, kTokens, kTokens, kSize, true);
   op.kv_batch = 1;
-  const auto device_op = MakeAttentionOp({op, "attention"}, LoadCudnn());
-  const Ran ran = RunOnce(*device_op);
+  const auto device_op = MakeAttentionOp({op, "attention"}, LoadAttentionLibrary());
   // In the order of BuildAttention: queries, output, stats (32 bits), keys, values.
   constexpr size_t kRowsOfHeads = kTokens * kHeads * kSize, kShared = kTokens * kSize;
   const size_t output = OffsetAfter(kRowsOfHeads);
   const size_t keys = output + OffsetAfter(kRowsOfHeads) + OffsetAfter(2 * kTokens * kHeads);
   const size_t values = keys + OffsetAfter(kShared);
+  const Ran ran = RunOnce(*device_op, {{0, kRowsOfHeads}, {keys, kShared}, {values, kShared}},
+                          {output, kRowsOfHeads});
+  constexpr double kOfShares = 2 * kTolerance;  // which are of 8 bits too
   for (int head = 0; head < kHeads; ++head) {
     for (int query = 0; query < kTokens; query += 51) {
       const float* const q = &ran.before[(query * kHeads + head) * kSize];
@@ -189,10 +233,9 @@ TEST(DeviceOpsTest, CausalAttentionOfSharedKeys) {
         sum += share;
         for (int i = 0; i < kSize; ++i) want[i] += share * ran.before[values + key * kSize + i];
       }
-      for (int i = 0; i < kSize; ++i) {
-        const size_t at = output + (query * kHeads + head) * kSize + i;
-        ExpectNear(ran.after[at], want[i] / sum, "attention", at);
-      }
+      for (double& number : want) number /= sum;
+      ExpectNear(&ran.after[output + (query * kHeads + head) * kSize], want, "attention",
+                 kOfShares);
     }
   }
 }

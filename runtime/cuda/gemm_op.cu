@@ -64,10 +64,10 @@ class GemmOp final : public DeviceOp {
     const float one = 1, zero = 0;
     std::byte* const result =
         options_.results ? options_.results(ResultBytes(op_)) : operands + result_offset();
-    CHECK_CUBLAS(library_->Matmul(library_->handle, product_.get(), &one, operands + right_offset(),
-                                  right_.get(), operands, left_.get(), &zero, result, result_.get(),
-                                  result, result_.get(), &chosen_.algo, library_->workspace.get(),
-                                  kWorkspace, stream));
+    library_->Check(library_->Matmul(library_->handle, product_.get(), &one,
+                                     operands + right_offset(), right_.get(), operands, left_.get(),
+                                     &zero, result, result_.get(), result, result_.get(),
+                                     &chosen_.algo, library_->workspace.get(), kWorkspace, stream));
   }
 
  private:
@@ -88,27 +88,28 @@ class GemmOp final : public DeviceOp {
   // A matrix as cuBLAS sees it; columns are contiguous.
   Layout MakeLayout(cudaDataType_t type, int64_t rows, int64_t columns) const {
     cublasLtMatrixLayout_t layout = nullptr;
-    CHECK_CUBLAS(library_->MatrixLayoutCreate(&layout, type, static_cast<uint64_t>(rows),
-                                              static_cast<uint64_t>(columns), rows));
+    library_->Check(library_->MatrixLayoutCreate(&layout, type, static_cast<uint64_t>(rows),
+                                                 static_cast<uint64_t>(columns), rows));
     Layout owned(layout, library_->MatrixLayoutDestroy);
     const int32_t batch = static_cast<int32_t>(op_.batch);
     const int64_t stride = rows * columns;
-    CHECK_CUBLAS(library_->MatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
-                                                    &batch, sizeof batch));
-    CHECK_CUBLAS(library_->MatrixLayoutSetAttribute(
+    library_->Check(library_->MatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                                                       &batch, sizeof batch));
+    library_->Check(library_->MatrixLayoutSetAttribute(
         layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride));
     return owned;
   }
 
   template <typename Value>
   void Set(cublasLtMatmulDescAttributes_t attribute, Value value) {
-    CHECK_CUBLAS(library_->MatmulDescSetAttribute(product_.get(), attribute, &value, sizeof value));
+    library_->Check(
+        library_->MatmulDescSetAttribute(product_.get(), attribute, &value, sizeof value));
   }
 
   void Describe() {
     const Formats formats = FormatsOf(op_.dtype);
     cublasLtMatmulDesc_t product = nullptr;
-    CHECK_CUBLAS(library_->MatmulDescCreate(&product, formats.compute, CUDA_R_32F));
+    library_->Check(library_->MatmulDescCreate(&product, formats.compute, CUDA_R_32F));
     product_ = Product(product, library_->MatmulDescDestroy);
     Set(CUBLASLT_MATMUL_DESC_TRANSA, transposes_right_ ? CUBLAS_OP_T : CUBLAS_OP_N);
     Set(CUBLASLT_MATMUL_DESC_TRANSB, transposes_left_ ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -129,6 +130,8 @@ class GemmOp final : public DeviceOp {
     scales_ = DeviceMemory(2 * sizeof(float));
     const float scales[2] = {0.5f, 0.25f};
     CHECK_CUDA(cudaMemcpy(scales_.get(), scales, sizeof scales, cudaMemcpyHostToDevice));
+    // Memory that is not pinned may still be on its way, and our streams wait for no other one.
+    CHECK_CUDA(cudaDeviceSynchronize());
     const void* const first = scales_.get();
     const void* const second = scales_.get() + sizeof(float);
     Set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, first);
@@ -138,18 +141,18 @@ class GemmOp final : public DeviceOp {
 
   void Choose() {
     cublasLtMatmulPreference_t preference = nullptr;
-    CHECK_CUBLAS(library_->MatmulPreferenceCreate(&preference));
+    library_->Check(library_->MatmulPreferenceCreate(&preference));
     const std::unique_ptr<cublasLtMatmulPreferenceOpaque_t,
                           std::function<void(cublasLtMatmulPreference_t)>>
         owned(preference, library_->MatmulPreferenceDestroy);
     const size_t most = kWorkspace;
-    CHECK_CUBLAS(library_->MatmulPreferenceSetAttribute(
+    library_->Check(library_->MatmulPreferenceSetAttribute(
         preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof most));
     int found = 0;
     const cublasStatus_t status = library_->MatmulAlgoGetHeuristic(
         library_->handle, product_.get(), right_.get(), left_.get(), result_.get(), result_.get(),
         preference, 1, &chosen_, &found);
-    if (status == CUBLAS_STATUS_SUCCESS && found > 0) return;
+    if (status == CUBLAS_STATUS_SUCCESS && found > 0) return library_->Check(chosen_.state);
     throw Unsupported(std::string("cuBLASLt has no algorithm for ") + Name(op_.dtype) +
                       " products of some sizes");
   }

@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "costmodel/check.h"
 #include "runtime/cuda/part_check.h"
 #include "runtime/cuda/random_fill.h"
 #include "runtime/cuda/rank_device.h"
+#include "runtime/cuda/refuse.h"
 #include "runtime/cuda/share_kernels.h"
 #include "runtime/exchange_buffers.h"
 
@@ -24,7 +25,7 @@ int Multiprocessors(int board) {
 
 RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, int32_t rank,
                        int board, int multiprocessors, const std::function<Stream()>& make_stream,
-                       const PlannedMemory* planned)
+                       const PlannedMemory* planned, std::shared_ptr<SharedAttention> attention)
     : rank_(rank), pool_(board), home_(make_stream()) {
   const int own = multiprocessors > 0 ? multiprocessors : Multiprocessors(board);
   blocks_ = own * kBlocksPerMultiprocessor;
@@ -35,12 +36,14 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
   const std::vector<Command> commands = CommandsOf(program, rank);
   if (planned != nullptr) allocations_ = PassAllocations(schedule, rank, *planned);
   try {
-    ops_ = std::make_unique<RankOps>(schedule, commands, multiprocessors, home_.get());
+    ops_ = std::make_unique<RankOps>(schedule, commands, multiprocessors, home_.get(),
+                                     std::move(attention));
     Place(schedule, program, planned == nullptr ? Bytes() : planned->states);
     if (uses_graphs_) ops_->Capture(commands, home_.get());
   } catch (const Unsupported& reason) {
-    throw InputError("run: rank " + std::to_string(rank) + ": got board " + std::to_string(board) +
-                     ", want one that runs its ops: " + reason.what());
+    Refuse("run: rank " + std::to_string(rank) + ": got board " + std::to_string(board) +
+               ", want one that runs its ops",
+           reason);
   }
 }
 
@@ -94,9 +97,9 @@ int RankDevice::Allocate(const std::vector<Allocation>& allocations, cudaStream_
     try {
       blocks_held_[one.block] = pool_.Allocate(static_cast<size_t>(one.bytes.count()), stream);
     } catch (const Unsupported& reason) {
-      throw InputError("run: rank " + std::to_string(rank_) + ": got a pass that holds " +
-                       std::to_string(one.bytes.count() >> 20) +
-                       " MiB more, want a board that has them: " + reason.what());
+      Refuse("run: rank " + std::to_string(rank_) + ": got a pass that holds " +
+                 std::to_string(one.bytes.count() >> 20) + " MiB more, want a board that has them",
+             reason);
     }
   }
   return static_cast<int>(allocations.size());

@@ -22,10 +22,12 @@ class RankDevice {
   // On the current device; the schedule outlives it. `make_stream` gives streams on its
   // `multiprocessors`, 0: all of the board. Runs of ops are graphs where these keep to the
   // rank's part of the board. Memory is what `planned` says, or more where ops need it; nullptr:
-  // what they need. Throws InputError for ops that cannot run here and for too little memory.
+  // what they need. Ranks of one device have attention's library in common. Throws InputError for
+  // ops that cannot run here, AttentionRefused for fused attention, and for too little memory.
   RankDevice(const Schedule& schedule, const StreamProgram& program, int32_t rank, int board,
              int multiprocessors, const std::function<Stream()>& make_stream,
-             const PlannedMemory* planned = nullptr);
+             const PlannedMemory* planned = nullptr,
+             std::shared_ptr<SharedAttention> attention = std::make_shared<SharedAttention>());
   ~RankDevice();
   RankDevice(const RankDevice&) = delete;
   RankDevice& operator=(const RankDevice&) = delete;

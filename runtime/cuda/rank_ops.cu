@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "costmodel/check.h"
 #include "runtime/cuda/capture_graph.h"
 #include "runtime/cuda/random_fill.h"
 #include "runtime/cuda/rank_ops.h"
+#include "runtime/cuda/refuse.h"
 #include "runtime/cuda/share_kernels.h"
 
 namespace stagecraft {
@@ -23,13 +23,13 @@ size_t CacheBytes() {
 }  // namespace
 
 RankOps::RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors,
-                 cudaStream_t stream)
+                 cudaStream_t stream, std::shared_ptr<SharedAttention> attention)
     : schedule_(schedule),
       made_(
           {.multiprocessors = multiprocessors,
            .results =
                [this](size_t bytes) { return memory_ + operands_.bytes() + results_.Take(bytes); }},
-          {.multiprocessors = multiprocessors, .stream = stream}) {
+          {.multiprocessors = multiprocessors, .stream = stream}, std::move(attention)) {
   for (const Command& command : commands) {
     if (command.kind != CommandKind::kRun) continue;
     for (int i = command.first; i < command.last; ++i) Make(command, i);
@@ -90,8 +90,9 @@ void RankOps::Make(const Command& command, int index) {
   try {
     own.op = made_.Make(own.kernel.one);
   } catch (const Unsupported& reason) {
-    throw InputError("run: got " + Describe(op) + " in task " + std::to_string(command.task) +
-                     ", want ops that this GPU and its libraries run: " + reason.what());
+    Refuse("run: got " + Describe(op) + " in task " + std::to_string(command.task) +
+               ", want ops that this GPU and its libraries run",
+           reason);
   }
 }
 

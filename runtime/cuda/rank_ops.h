@@ -26,10 +26,11 @@ namespace stagecraft {
 class RankOps {
  public:
   // Ops of the commands that run some, for the current device; kernels are chosen for so many
-  // `multiprocessors` (0: all), on which `stream` runs. Throws InputError that names an op that
-  // this device or its libraries cannot run. The schedule outlives it.
+  // `multiprocessors` (0: all), on which `stream` runs. Ranks of one device have attention's
+  // library in common. Throws InputError that names an op that this device or its libraries cannot
+  // run, AttentionRefused where that is fused attention. The schedule outlives it.
   RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors,
-          cudaStream_t stream);
+          cudaStream_t stream, std::shared_ptr<SharedAttention> attention);
 
   size_t needed_bytes() const { return operands_.bytes() + results_.bytes() + own_bytes_; }
   // Memory of so many bytes, which is filled.

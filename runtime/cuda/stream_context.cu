@@ -8,9 +8,8 @@ StreamContext::StreamContext(cudaStream_t stream) {
   auto* const find = FindDriverFunction<decltype(::cuStreamGetCtx)>("cuStreamGetCtx");
   auto* const push = FindDriverFunction<decltype(::cuCtxPushCurrent)>("cuCtxPushCurrent");
   auto* const pop = FindDriverFunction<decltype(::cuCtxPopCurrent)>("cuCtxPopCurrent");
-  CUcontext context = nullptr;
   if (find == nullptr || push == nullptr || pop == nullptr ||
-      find(stream, &context) != CUDA_SUCCESS || push(context) != CUDA_SUCCESS) {
+      find(stream, &context_) != CUDA_SUCCESS || push(context_) != CUDA_SUCCESS) {
     throw Unsupported("the driver does not tell the context of a stream");
   }
   pop_ = pop;

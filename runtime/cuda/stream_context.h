@@ -13,10 +13,12 @@ class StreamContext {
   // Throws Unsupported where the driver cannot tell.
   explicit StreamContext(cudaStream_t stream);
   ~StreamContext();
+  CUcontext context() const { return context_; }
   StreamContext(const StreamContext&) = delete;
   StreamContext& operator=(const StreamContext&) = delete;
 
  private:
+  CUcontext context_ = nullptr;
   CUresult (*pop_)(CUcontext*) = nullptr;
 };
 

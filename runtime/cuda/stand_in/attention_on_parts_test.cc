@@ -1,8 +1,13 @@
 // Attention on parts of a board, whatever cuDNN makes of their contexts.
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "costmodel/check.h"
+#include "costmodel/error_of.h"
 #include "costmodel/op.h"
 #include "costmodel/units.h"
+#include "runtime/cuda/attention_refused.h"
 #include "runtime/cuda/cuda_run.h"
 #include "runtime/cuda/stand_in/board.h"
 #include "sim/schedule.h"
@@ -49,6 +54,48 @@ StandInBoard Board(bool compares_contexts) {
 TEST(AttentionOnPartsTest, RunsWhereCudnnRefusesStreamsOfAnotherContext) {
   EXPECT_EQ(Measure(Board(true), kHalf), Measure(Board(false), kHalf));
   EXPECT_TRUE(StandInLeaks().empty());
+}
+
+TEST(AttentionOnPartsTest, RunsWhereCudnnCannotBeAskedForEnginesOfAPart) {
+  StandInBoard board = Board(false);
+  board.cudnn_knows_parts = false;
+  EXPECT_EQ(Measure(board, kHalf), Measure(Board(false), kHalf));
+}
+
+TEST(AttentionOnPartsTest, IsRefusedBeforeAnythingRunsWhereCudnnTakesNoStreamOfAPart) {
+  StandInBoard board = Board(false);
+  board.cudnn_refuses_parts = true;
+  EXPECT_THROW(Measure(board, kHalf), AttentionRefused);
+  EXPECT_FALSE(StandInCalls().contains("cudnnBackendExecute"));
+  EXPECT_TRUE(StandInLeaks().empty());
+  const std::string error = ErrorOf([&] { Measure(board, kHalf); });
+  EXPECT_NE(error.find("CUDNN_STATUS_BAD_PARAM_STREAM_MISMATCH (2007): the stream and"),
+            std::string::npos)
+      << error;
+}
+
+TEST(AttentionOnPartsTest, ALibraryThatIsMissingIsNoRefusalOfAttention) {
+  StandInBoard board = Board(false);
+  board.missing = {"libcudnn"};
+  try {
+    Measure(board, kHalf);
+    ADD_FAILURE() << "runs";
+  } catch (const AttentionRefused& refused) {
+    ADD_FAILURE() << refused.what();
+  } catch (const InputError&) {
+  }
+}
+
+TEST(AttentionOnPartsTest, IsCompiledOnceForAllRanksThatHaveTheirHandleInCommon) {
+  const auto calls = [](const StandInBoard& board, const char* function) {
+    Measure(board, kHalf);
+    return StandInCalls().at(function);
+  };
+  EXPECT_EQ(calls(Board(false), "cudnnCreate"), 1);
+  EXPECT_EQ(calls(Board(true), "cudnnCreate"), 1 + 2);
+  // Engines are asked for twice, for the part and for the board, and the plan for its workspace.
+  EXPECT_EQ(calls(Board(false), "cudnnBackendGetAttribute"), 3);
+  EXPECT_EQ(calls(Board(true), "cudnnBackendGetAttribute"), 2 * 3);
 }
 
 // The part runs the kernel's blocks in turns.

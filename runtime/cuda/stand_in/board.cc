@@ -39,15 +39,19 @@ FailingCall Failing(const std::string& word, std::string_view value) {
 StandInBoard ParseStandInBoard(std::string_view words) {
   constexpr int kMebibyteBits = 20;
   StandInBoard board;
-  const std::map<std::string_view, int*> numbers = {
-      {"boards", &board.boards}, {"groups", &board.groups}, {"rest", &board.rest}};
+  const std::map<std::string_view, int*> numbers = {{"boards", &board.boards},
+                                                    {"groups", &board.groups},
+                                                    {"rest", &board.rest},
+                                                    {"call", &board.call_time}};
   const std::map<std::string_view, size_t*> sizes = {{"memory", &board.memory},
                                                      {"cache", &board.cache}};
   const std::map<std::string_view, bool*> claims = {
       {"data", &board.has_data},
       {"green-contexts", &board.has_green_contexts},
       {"graphs-keep-to-parts", &board.graphs_keep_to_parts},
-      {"cudnn-compares-contexts", &board.cudnn_compares_contexts}};
+      {"cudnn-compares-contexts", &board.cudnn_compares_contexts},
+      {"cudnn-refuses-parts", &board.cudnn_refuses_parts},
+      {"cudnn-knows-parts", &board.cudnn_knows_parts}};
   std::istringstream in{std::string(words)};
   for (std::string word; in >> word;) {
     const size_t equals = std::min(word.find('='), word.size());

@@ -24,12 +24,15 @@ struct StandInBoard {
   int groups = 16, group_size = 8, rest = 4;
   size_t memory = size_t{80} << 30;
   size_t cache = size_t{50} << 20;
+  int call_time = 1'500;  // nanoseconds of the host for any call; a launch takes about so long
   // Copies and kernels do their work, and all that they touch is checked. Else they only take
   // their time, which is quick for networks of any size.
   bool has_data = true;
   bool has_green_contexts = true;        // an older driver has none
   bool graphs_keep_to_parts = true;      // else a graph's kernels run on the whole board
   bool cudnn_compares_contexts = false;  // refuses a stream of a context that is not its handle's
+  bool cudnn_refuses_parts = false;      // refuses a part's streams under any context
+  bool cudnn_knows_parts = true;         // may be asked for engines for fewer multiprocessors
   // Libraries, by the beginning of their names, and functions of libraries.
   std::set<std::string> missing = {};
   FailingCall fails = {};
@@ -38,8 +41,9 @@ struct StandInBoard {
 };
 
 // "groups=15 data=no missing=libcudnn fail=cudaMalloc:3": words, each of which changes one field:
-// boards, groups, rest, memory and cache in MiB, data, green-contexts, graphs-keep-to-parts and
-// cudnn-compares-contexts as yes or no, missing, fail. Throws InputError for any other.
+// boards, groups, rest, call in nanoseconds, memory and cache in MiB, data, green-contexts,
+// graphs-keep-to-parts, cudnn-compares-contexts, cudnn-refuses-parts and cudnn-knows-parts as yes
+// or no, missing, fail. Throws InputError for any other.
 StandInBoard ParseStandInBoard(std::string_view words);
 
 // Begins anew with such a board: everything made before is forgotten. A program that never calls it

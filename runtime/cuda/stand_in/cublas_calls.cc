@@ -87,6 +87,10 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 size_t cublasLtGetVersion() { return CUBLAS_VERSION; }
+const char* cublasLtGetStatusName(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_NOT_SUPPORTED ? "CUBLAS_STATUS_NOT_SUPPORTED"
+                                               : "CUBLAS_STATUS_EXECUTION_FAILED";
+}
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* made, cublasComputeType_t,
                                         cudaDataType_t) {
@@ -236,6 +240,7 @@ std::span<const LibraryFunction> CublasFunctions() {
   static const LibraryFunction kFunctions[] = {
       LIBRARY_FUNCTION(cublasLtCreate),
       LIBRARY_FUNCTION(cublasLtDestroy),
+      LIBRARY_FUNCTION(cublasLtGetStatusName),
       LIBRARY_FUNCTION(cublasLtGetVersion),
       LIBRARY_FUNCTION(cublasLtMatmul),
       LIBRARY_FUNCTION(cublasLtMatmulAlgoGetHeuristic),

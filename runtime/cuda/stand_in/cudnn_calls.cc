@@ -1,18 +1,22 @@
 // cuDNN's backend interface: attention as a duration, and random numbers in what it writes.
 #include <cudnn.h>
 
+#include <cstdio>
 #include <cstring>
-#include <map>
 #include <memory>
-#include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/cuda/stand_in/described.h"
 #include "runtime/cuda/stand_in/kernels.h"
 #include "runtime/cuda/stand_in/library_functions.h"
 #include "runtime/cuda/stand_in/numbers.h"
 #include "runtime/cuda/stand_in/runtime_call.h"
 
+using stagecraft::stand_in::Bound;
+using stagecraft::stand_in::Described;
+using stagecraft::stand_in::DescribedPointer;
 using stagecraft::stand_in::LibraryFunction;
 using stagecraft::stand_in::Numbers;
 using stagecraft::stand_in::Work;
@@ -23,21 +27,6 @@ struct cudnnContext {
 };
 
 namespace {
-
-// A descriptor is what it was told, an attribute at a time; it keeps the others that it was told
-// of. The program's handles point to pointers to it.
-struct Described;
-using DescribedPointer = std::shared_ptr<Described>;
-struct Described {
-  cudnnBackendDescriptorType_t type;
-  bool is_final = false;
-  std::map<cudnnBackendAttributeName_t, std::vector<int64_t>> numbers = {};
-  std::map<cudnnBackendAttributeName_t, std::vector<void*>> pointers = {};
-  std::map<cudnnBackendAttributeName_t, std::vector<DescribedPointer>> others = {};
-
-  const Described& at(cudnnBackendAttributeName_t name) const { return *others.at(name)[0]; }
-  int64_t number(cudnnBackendAttributeName_t name) const { return numbers.at(name)[0]; }
-};
 
 DescribedPointer& PointerOf(cudnnBackendDescriptor_t descriptor) {
   return *static_cast<DescribedPointer*>(descriptor);
@@ -62,57 +51,6 @@ bool IsPointer(cudnnBackendAttributeType_t type) {
   return type == CUDNN_TYPE_VOID_PTR || type == CUDNN_TYPE_HANDLE;
 }
 
-bool Is(const Described& tensor, cudnnBackendAttributeName_t claim) {
-  return tensor.number(claim) != 0;
-}
-
-cudaDataType TypeOf(const Described& tensor) {
-  switch (tensor.number(CUDNN_ATTR_TENSOR_DATA_TYPE)) {
-    case CUDNN_DATA_FLOAT:
-      return CUDA_R_32F;
-    case CUDNN_DATA_HALF:
-      return CUDA_R_16F;
-    default:
-      return CUDA_R_16BF;
-  }
-}
-
-int64_t CountOf(const Described& tensor) {
-  const std::vector<int64_t>& sizes = tensor.numbers.at(CUDNN_ATTR_TENSOR_DIMENSIONS);
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-}
-
-// What an operation reads and writes.
-struct Operands {
-  std::vector<const Described*> inputs;
-  const Described* output = nullptr;
-};
-Operands OperandsOf(const Described& operation) {
-  constexpr cudnnBackendAttributeName_t kInputs[] = {
-      CUDNN_ATTR_OPERATION_MATMUL_ADESC,    CUDNN_ATTR_OPERATION_MATMUL_BDESC,
-      CUDNN_ATTR_OPERATION_REDUCTION_XDESC, CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
-      CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_ATTR_OPERATION_POINTWISE_TDESC,
-      CUDNN_ATTR_OPERATION_RESHAPE_XDESC};
-  constexpr cudnnBackendAttributeName_t kOutputs[] = {
-      CUDNN_ATTR_OPERATION_MATMUL_CDESC, CUDNN_ATTR_OPERATION_REDUCTION_YDESC,
-      CUDNN_ATTR_OPERATION_POINTWISE_YDESC, CUDNN_ATTR_OPERATION_RESHAPE_YDESC};
-  Operands operands;
-  for (const auto name : kInputs) {
-    if (operation.others.contains(name)) operands.inputs.push_back(&operation.at(name));
-  }
-  for (const auto name : kOutputs) {
-    if (operation.others.contains(name)) operands.output = &operation.at(name);
-  }
-  return operands;
-}
-
-double FlopsOf(const Described& operation) {
-  if (operation.type != CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR) return 0;
-  const Operands operands = OperandsOf(operation);
-  const int64_t depth = operands.inputs[0]->numbers.at(CUDNN_ATTR_TENSOR_DIMENSIONS).back();
-  return 2.0 * static_cast<double>(CountOf(*operands.output) * depth);
-}
-
 // Such as attention leaves: rows' logarithms of sums in 32 bits, shares of values.
 void WriteAnything(const Numbers& output) {
   constexpr float kMostLogarithm = 8;
@@ -124,33 +62,8 @@ void WriteAnything(const Numbers& output) {
   }
 }
 
-// A graph with the memory of its tensors.
-struct Bound {
-  std::vector<Numbers> read, written;
-  double flops = 0;
-};
-Bound Bind(const Described& graph, const Described& pack) {
-  const std::vector<int64_t>& uids = pack.numbers.at(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
-  std::map<int64_t, void*> given;
-  for (size_t i = 0; i < uids.size(); ++i) {
-    given[uids[i]] = pack.pointers.at(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS)[i];
-  }
-  const auto add = [&](const Described& tensor, std::vector<Numbers>& to) {
-    if (Is(tensor, CUDNN_ATTR_TENSOR_IS_VIRTUAL)) return;
-    const auto place = given.find(tensor.number(CUDNN_ATTR_TENSOR_UNIQUE_ID));
-    if (place == given.end()) BreakContract("attention is not given one of its tensors");
-    if (Is(tensor, CUDNN_ATTR_TENSOR_IS_BY_VALUE)) return;
-    to.push_back({place->second, CountOf(tensor), TypeOf(tensor)});
-  };
-  Bound bound;
-  for (const DescribedPointer& operation : graph.others.at(CUDNN_ATTR_OPERATIONGRAPH_OPS)) {
-    const Operands operands = OperandsOf(*operation);
-    for (const Described* input : operands.inputs) add(*input, bound.read);
-    add(*operands.output, bound.written);
-    bound.flops += FlopsOf(*operation);
-  }
-  return bound;
-}
+// What the last call that failed has to say.
+thread_local std::string last_error;
 
 }  // namespace
 
@@ -170,10 +83,28 @@ cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
   return CUDNN_STATUS_SUCCESS;
 }
 size_t cudnnGetVersion() { return CUDNN_VERSION; }
+const char* cudnnGetErrorString(cudnnStatus_t status) {
+  switch (status) {
+    case CUDNN_STATUS_BAD_PARAM_STREAM_MISMATCH:
+      return "CUDNN_STATUS_BAD_PARAM_STREAM_MISMATCH";
+    case CUDNN_STATUS_NOT_SUPPORTED:
+      return "CUDNN_STATUS_NOT_SUPPORTED";
+    default:
+      return "CUDNN_STATUS_INTERNAL_ERROR";
+  }
+}
+// Which is told once.
+void cudnnGetLastErrorString(char* message, size_t most) {
+  std::snprintf(message, most, "%s", std::exchange(last_error, {}).c_str());
+}
 
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
   ENTER_CUDNN();
-  if (Gpu::Get().board.cudnn_compares_contexts && StreamOf(stream)->part != handle->part) {
+  const stagecraft::StandInBoard& board = Gpu::Get().board;
+  const CUgreenCtx part = StreamOf(stream)->part;
+  if ((board.cudnn_compares_contexts && part != handle->part) ||
+      (board.cudnn_refuses_parts && part != nullptr)) {
+    last_error = "the stream and the handle belong to different contexts";
     return CUDNN_STATUS_BAD_PARAM_STREAM_MISMATCH;
   }
   handle->stream = StreamOf(stream);
@@ -197,6 +128,10 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
   ENTER_CUDNN();
   Described& own = Of(descriptor);
   if (own.is_final) return CUDNN_STATUS_BAD_PARAM;
+  if (name == CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET && !Gpu::Get().board.cudnn_knows_parts) {
+    last_error = "the attribute is not known";
+    return CUDNN_STATUS_NOT_SUPPORTED;
+  }
   const auto* from = static_cast<const std::byte*>(values);
   for (int64_t i = 0; i < count; ++i, from += SizeOf(type)) {
     int64_t number = 0;
@@ -279,6 +214,8 @@ std::span<const LibraryFunction> CudnnFunctions() {
       LIBRARY_FUNCTION(cudnnCreate),
       LIBRARY_FUNCTION(cudnnDestroy),
       LIBRARY_FUNCTION(cudnnSetStream),
+      LIBRARY_FUNCTION(cudnnGetErrorString),
+      LIBRARY_FUNCTION(cudnnGetLastErrorString),
       LIBRARY_FUNCTION(cudnnGetVersion),
   };
   return kFunctions;

@@ -79,6 +79,16 @@ TEST(FailingCallsTest, WhicheverCallFailsTheRunEndsWithASentenceAndLeavesNothing
   }
 }
 
+TEST(FailingCallsTest, AStatusOfALibraryIsToldByItsName) {
+  StandInBoard board = SmallBoard();
+  board.fails = {"cublasLtMatmul", 1};
+  EXPECT_NE(ErrorOfRun(board).find("refuses with CUBLAS_STATUS_EXECUTION_FAILED (13)"),
+            std::string::npos)
+      << ErrorOfRun(board);
+  board.missing = {"cublasLtGetStatusName"};
+  EXPECT_NE(ErrorOfRun(board).find("refuses with status 13"), std::string::npos);
+}
+
 TEST(FailingCallsTest, AnyBoardThatLacksSomethingIsRefusedInASentence) {
   StandInBoard none = SmallBoard(), old = SmallBoard(), without = SmallBoard(),
                small = SmallBoard();

@@ -9,9 +9,6 @@ namespace stagecraft {
 namespace stand_in {
 namespace {
 
-// The host time of any call; a launch takes about this long on real hosts.
-constexpr Nanoseconds kCall = 1'500;
-
 // A program that leaves something behind has failed, whatever it says.
 constexpr int kExitLeaks = 97;
 void RefuseLeaks() {
@@ -51,7 +48,7 @@ Gpu::Gpu(StandInBoard played)
       reserved(static_cast<size_t>(board.boards)) {}
 
 bool Gpu::Call(const char* function) {
-  time.Spend(kCall);
+  time.Spend(board.call_time);
   return ++calls[function] != board.fails.nth || board.fails.function != function;
 }
 

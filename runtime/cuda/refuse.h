@@ -1,0 +1,19 @@
+// Refuse: what a device cannot do, as what was wrong with the request for a run.
+#pragma once
+
+#include <string>
+
+#include "runtime/cuda/attention_refused.h"
+#include "runtime/cuda/device_op.h"
+
+namespace stagecraft {
+
+// Throws InputError with the sentence and the reason, AttentionRefused where that is all that
+// stands in the way.
+[[noreturn]] inline void Refuse(const std::string& sentence, const Unsupported& reason) {
+  const std::string whole = sentence + ": " + reason.what();
+  if (dynamic_cast<const AttentionUnsupported*>(&reason) != nullptr) throw AttentionRefused(whole);
+  throw InputError(whole);
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,45 @@
+#!/bin/bash
+# On the stand-in for a GPU, where cuDNN refuses every stream of a part of the board: a plan that
+# leaves attention open runs with unfused attention and says so, and its prediction is that of
+# --attention unfused. Where a flag asks for fused attention, or the ranks are several processes,
+# the run is refused with a sentence that names the way out.
+# usage: unfused_attention_test.sh STAGECRAFT_ON_STAND_IN
+set -euo pipefail
+
+program=$(readlink -f "$1")
+cd "$(mktemp -d)"
+export STAGECRAFT_STAND_IN="data=no cache=1 cudnn-refuses-parts=yes"
+plan=(--model gpt2-medium --global-batch 4 --micro-batch 1 --seq 512 --pp 2 --cluster halves.json)
+run=("$program" run --executor cuda "${plan[@]}" --steps 1)
+
+# expect CODE PATTERN FILE COMMAND...: what the command prints goes to the file.
+expect() {
+  local want=$1 pattern=$2 file=$3 code=0
+  shift 3
+  "$@" >"$file" 2>&1 || code=$?
+  if [ "$code" -ne "$want" ] || ! grep -q -- "$pattern" "$file"; then
+    echo "exit code $code, want $want and \"$pattern\": $*" >&2
+    cat "$file" >&2
+    exit 1
+  fi
+}
+
+expect 0 "" import.txt "$program" import local-gpu --parts 2 -o halves.json
+expect 0 "^note: attention ran unfused, .*cudnnSetStream refuses" run.txt "${run[@]}" -o measured.pb \
+  --op-samples ops.csv
+grep -q "cudnn .*, attention unfused" run.txt
+expect 0 '"notes": \[' run.json "${run[@]}" --json --quiet
+expect 0 "" simulate.txt "$program" simulate "${plan[@]}" --attention unfused --unfold \
+  --measured-ops ops.csv --timeline predicted.pb
+expect 0 "attention unfused" compare.txt "$program" compare predicted.pb measured.pb
+error=$(awk '/^step, ms/ { print $5 }' compare.txt)
+awk -v error="$error" 'BEGIN { exit !(error < 1 && error > -1) }' || {
+  echo "$error % between prediction and run" >&2
+  exit 1
+}
+expect 2 "--attention unfused wants no such op" refused.txt "${run[@]}" --attention flash
+expect 0 "measured on" asked.txt "${run[@]}" --attention unfused
+if grep -q "^note" asked.txt; then
+  echo "a note where unfused attention was asked for" >&2
+  exit 1
+fi
