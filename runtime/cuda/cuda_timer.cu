@@ -13,6 +13,7 @@
 #include "runtime/cuda/device_ops.h"
 #include "runtime/cuda/part_check.h"
 #include "runtime/cuda/sensors.h"
+#include "runtime/cuda/share_kernels.h"
 #include "runtime/cuda/use_device.h"
 
 namespace stagecraft {
@@ -41,6 +42,9 @@ __global__ void ReadAll(const uint4* memory, size_t count, unsigned* sink) {
   }
   if (sum == 0x9e3779b9u) *sink = sum;  // never for zeros: keeps the reads
 }
+
+// The host queues a batch meanwhile, however slow it is. Longer than a launch takes on any host.
+constexpr Duration kHeadStart = 200_us;
 
 // A device that idled takes a while to raise its clocks.
 constexpr std::chrono::milliseconds kWakingUp(500);
@@ -94,16 +98,13 @@ class CudaTimedOp final : public TimedOp {
     Capture(1);  // what cannot be captured is refused here
   }
 
-  // The cache's refill runs while the host queues the rest, so that the device
-  // finds the calls waiting.
+  // The device is kept busy while the host queues the calls, so that it finds them waiting.
   Duration Run(int calls) override {
     Capture(calls);
-    cudaStream_t stream = context_.stream.get();
     context_.Flush();
-    CHECK_CUDA(cudaEventRecord(context_.begin.get(), stream));
-    CHECK_CUDA(cudaGraphLaunch(graph_.get(), stream));
-    CHECK_CUDA(cudaEventRecord(context_.end.get(), stream));
-    CHECK_CUDA(cudaEventSynchronize(context_.end.get()));
+    LaunchSpin(kHeadStart, context_.stream.get());
+    CHECK_CUDA(cudaGraphLaunch(graph_.get(), context_.stream.get()));
+    CHECK_CUDA(cudaStreamSynchronize(context_.stream.get()));
     float ms = 0;
     CHECK_CUDA(cudaEventElapsedTime(&ms, context_.begin.get(), context_.end.get()));
     last_seconds_ = std::max(1e-6, 1e-3 * ms);
@@ -126,15 +127,23 @@ class CudaTimedOp final : public TimedOp {
     return context_.operands.get() + index % blocks_ * stride_;
   }
 
-  // A graph launches its kernels without the host, which would be slower than
-  // short ones run.
+  void Record(const Event& event) const {
+    CHECK_CUDA(
+        cudaEventRecordWithFlags(event.get(), context_.stream.get(), cudaEventRecordExternal));
+  }
+
+  // A graph launches its kernels without the host, which would be slower than short ones run. It
+  // also records when calls begin and end: an event outside of it is microseconds away from its
+  // first kernel.
   void Capture(int calls) {
     if (captured_ == calls) return;
     cudaStream_t stream = context_.stream.get();
     graph_ = CaptureGraph(stream, [&] {
+      Record(context_.begin);
       for (int call = 0; call < calls; ++call) {
         op_->Launch(BlockAt(static_cast<size_t>(call)), stream);
       }
+      Record(context_.end);
     });
     CHECK_CUDA(cudaGraphUpload(graph_.get(), stream));
     CHECK_CUDA(cudaStreamSynchronize(stream));
@@ -196,7 +205,8 @@ class CudaOpTimer final : public OpTimer {
     parts_.emplace(ordinal, part.multiprocessors, place);
     Stream stream = parts_->MakeStream(part.part);
     if (GraphsKeepToPart(part.multiprocessors[part.part], stream.get())) return stream;
-    throw InputError(place + ": got a part of a board that graphs of kernels leave, want a driver " +
+    throw InputError(place +
+                     ": got a part of a board that graphs of kernels leave, want a driver " +
                      "that keeps them there: ops are timed in graphs");
   }
 
@@ -211,7 +221,12 @@ class CudaOpTimer final : public OpTimer {
 std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place,
                                          const BoardPart& part) {
   UseDevice(ordinal, place);
-  return std::make_unique<CudaOpTimer>(ordinal, place, part);
+  try {
+    return std::make_unique<CudaOpTimer>(ordinal, place, part);
+  } catch (const Unsupported& reason) {
+    throw InputError(place + ": got board " + std::to_string(ordinal) +
+                     ", want one with room for what timing ops takes: " + reason.what());
+  }
 }
 
 }  // namespace stagecraft

@@ -17,7 +17,7 @@ struct BoardPart {
 
 // Device `ordinal` as CUDA counts, or a part of it, whose ops run while the others idle. Throws
 // InputError, a sentence that begins with `place`, where this build has no CUDA, where no driver or
-// no such device is, or where it cannot be split so.
+// no such device is, where it cannot be split so, or where too little of its memory is left.
 std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place,
                                          const BoardPart& part = {});
 

@@ -12,6 +12,8 @@ namespace {
 
 constexpr const char* kEvent = "an event";
 constexpr const char* kGraph = "a graph";
+// From what is before a graph in its stream to the graph's first work.
+constexpr stagecraft::stand_in::Nanoseconds kGraphStart = 3'000;
 constexpr int kBlackDie = 9;  // compute capability 9.0
 
 bool IsBoard(int board) { return board >= 0 && board < Gpu::Get().board.boards; }
@@ -271,6 +273,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   CUgraphExec_st& own = gpu.executables.Get(executable, "an executable graph");
   stream = StreamOf(stream);
   if (stream->is_capturing) return Spoil(stream);
+  stream->last =
+      gpu.time.Queue(std::make_shared<const Work>(Work{.name = kGraph, .duration = kGraphStart}),
+                     stream->last, nullptr);
   MarkPointer before = own.last;
   for (const WorkPointer& work : own.works) {
     if (work->records != nullptr) {
