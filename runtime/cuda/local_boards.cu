@@ -3,9 +3,11 @@
 #include <cstring>
 #include <memory>
 
+#include "costmodel/check.h"
 #include "runtime/cuda/board_parts.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/local_boards.h"
+#include "runtime/cuda/share_kernels.h"
 #include "runtime/cuda/shared_library.h"
 #include "runtime/cuda/use_device.h"
 
@@ -35,20 +37,29 @@ constexpr double kBytesPerMegabyte = 1e6;
 constexpr unsigned kMostNvlinks = 18;
 constexpr unsigned kGpuAtTheEnd = 0, kSwitchAtTheEnd = 2;
 
+// What a driver's library lacks leaves one thing unknown: every name is looked up by itself.
 struct Nvml {
   SharedLibrary library{"libnvidia-ml.so.1"};
   int (*init)() = library["nvmlInit_v2"];
   int (*find)(const char* bus, void** device) = library["nvmlDeviceGetHandleByPciBusId_v2"];
-  int (*pcie_generation)(void* device, unsigned*) = library["nvmlDeviceGetMaxPcieLinkGeneration"];
-  int (*pcie_lanes)(void* device, unsigned*) = library["nvmlDeviceGetMaxPcieLinkWidth"];
+  int (*pcie_generation)(void* device,
+                         unsigned*) = library.Find("nvmlDeviceGetMaxPcieLinkGeneration");
+  int (*pcie_lanes)(void* device, unsigned*) = library.Find("nvmlDeviceGetMaxPcieLinkWidth");
   int (*link_state)(void* device, unsigned link,
-                    unsigned* is_up) = library["nvmlDeviceGetNvLinkState"];
+                    unsigned* is_up) = library.Find("nvmlDeviceGetNvLinkState");
   int (*link_end)(void* device, unsigned link,
-                  unsigned* kind) = library["nvmlDeviceGetNvLinkRemoteDeviceType"];
+                  unsigned* kind) = library.Find("nvmlDeviceGetNvLinkRemoteDeviceType");
   int (*link_pci)(void* device, unsigned link,
-                  NvmlPci*) = library["nvmlDeviceGetNvLinkRemotePciInfo_v2"];
-  int (*fields)(void* device, int count, NvmlFieldValue*) = library["nvmlDeviceGetFieldValues"];
+                  NvmlPci*) = library.Find("nvmlDeviceGetNvLinkRemotePciInfo_v2");
+  int (*fields)(void* device, int count,
+                NvmlFieldValue*) = library.Find("nvmlDeviceGetFieldValues");
 };
+
+// Whether the function is there and has an answer.
+template <typename Function, typename... Arguments>
+bool Ask(Function* function, Arguments... arguments) {
+  return function != nullptr && function(arguments...) == 0;
+}
 
 // nullptr where it is missing or does not start.
 std::unique_ptr<Nvml> LoadNvml() {
@@ -74,31 +85,34 @@ int BoardAt(const NvmlPci& pci, const std::vector<cudaDeviceProp>& all) {
 void AddLinks(const Nvml& nvml, void* device, const std::vector<cudaDeviceProp>& all,
               LocalBoard* board) {
   unsigned value = 0;
-  if (nvml.pcie_generation(device, &value) == 0) board->pcie_generation = static_cast<int>(value);
-  if (nvml.pcie_lanes(device, &value) == 0) board->pcie_lanes = static_cast<int>(value);
+  if (Ask(nvml.pcie_generation, device, &value)) board->pcie_generation = static_cast<int>(value);
+  if (Ask(nvml.pcie_lanes, device, &value)) board->pcie_lanes = static_cast<int>(value);
   for (unsigned link = 0; link < kMostNvlinks; ++link) {
     unsigned is_up = 0, end = 0;
-    if (nvml.link_state(device, link, &is_up) != 0 || is_up == 0) continue;
-    if (nvml.link_end(device, link, &end) != 0) continue;
+    if (!Ask(nvml.link_state, device, link, &is_up) || is_up == 0) continue;
+    if (!Ask(nvml.link_end, device, link, &end)) continue;
     NvmlPci pci = {};
     if (end == kSwitchAtTheEnd) {
       ++board->switch_links;
-    } else if (end == kGpuAtTheEnd && nvml.link_pci(device, link, &pci) == 0) {
+    } else if (end == kGpuAtTheEnd && Ask(nvml.link_pci, device, link, &pci)) {
       const int other = BoardAt(pci, all);  // boards that CUDA does not show have no part
       if (other >= 0) ++board->nvlinks[other];
     }
   }
   NvmlFieldValue speed;
   speed.field = kCommonNvlinkSpeed;
-  if (nvml.fields(device, 1, &speed) == 0 && speed.status == 0) {
+  if (Ask(nvml.fields, device, 1, &speed) && speed.status == 0) {
     board->nvlink = Bandwidth(speed.value.whole * kBytesPerMegabyte);
   }
 }
 
 // So much is copied from one half of a part's memory to the other: many times any cache.
 constexpr size_t kMostBytes = size_t{1} << 30;
+constexpr size_t kLeastBytes = size_t{4} << 20;
 constexpr size_t kSmallBytes = 4096;
 constexpr int kSmallCopies = 100;
+// The host queues them meanwhile: it takes longer to queue a small copy than a device to do it.
+constexpr Duration kHeadStart = 2_ms;
 constexpr int kLargeCopies = 4;
 constexpr double kSeconds = 0.1;  // that a measurement takes
 constexpr int kThreads = 512;
@@ -140,6 +154,7 @@ struct Streamer {
   }
   // A copy of `size` bytes, one of `count` in a row.
   double CopySeconds(size_t size, int count) {
+    LaunchSpin(kHeadStart, stream.get());
     Queue([&] {
       for (int i = 0; i < count; ++i) {
         CHECK_CUDA(cudaMemcpyAsync(memory.get() + bytes(), memory.get(), size,
@@ -203,11 +218,37 @@ Link MeasureCopies(Streamer& streamer) {
           Bandwidth(static_cast<double>(streamer.bytes()) / std::max(large - small, small))};
 }
 
+// Of the current board, for each part; the whole board has as much.
 size_t BytesOfEach(size_t parts) {
   size_t free = 0, all = 0;
   CHECK_CUDA(cudaMemGetInfo(&free, &all));
   constexpr size_t kShareOfFree = 2;
-  return Aligned(std::min(kMostBytes, free / kShareOfFree / parts) / 2) * 2;
+  const size_t bytes = std::min(kMostBytes, free / kShareOfFree / parts);
+  if (bytes < kLeastBytes) throw Unsupported("too little memory was left");
+  return Aligned(bytes / 2) * 2;
+}
+
+PartsProbe ProbeDivided(int board, std::span<const int> parts, const std::string& place) {
+  const BoardParts divided(board, parts, place);
+  PartsProbe probe;
+  probe.multiprocessors.assign(parts.begin(), parts.end());
+  cudaDeviceProp properties;
+  CHECK_CUDA(cudaGetDeviceProperties(&properties, board));
+  const size_t bytes = BytesOfEach(parts.size());
+  {
+    Streamer whole = MakeStreamer(MakeStream(), properties.multiProcessorCount, bytes);
+    probe.whole = Bandwidth(RateAlone(whole));
+  }
+  std::vector<Streamer> streamers;
+  for (int part = 0; part < divided.count(); ++part) {
+    streamers.push_back(MakeStreamer(divided.MakeStream(part), parts[part], bytes));
+  }
+  for (Streamer& streamer : streamers) {
+    probe.alone.emplace_back(RateAlone(streamer));
+    probe.copies.push_back(MeasureCopies(streamer));
+  }
+  probe.together = Bandwidth(RateTogether(streamers));
+  return probe;
 }
 
 }  // namespace
@@ -241,26 +282,12 @@ BoardGroups FindBoardGroups(int board, const std::string& place) {
 }
 
 PartsProbe ProbeParts(int board, std::span<const int> parts, const std::string& place) {
-  const BoardParts divided(board, parts, place);
-  PartsProbe probe;
-  probe.multiprocessors.assign(parts.begin(), parts.end());
-  cudaDeviceProp properties;
-  CHECK_CUDA(cudaGetDeviceProperties(&properties, board));
-  const size_t bytes = BytesOfEach(parts.size());
-  {
-    Streamer whole = MakeStreamer(MakeStream(), properties.multiProcessorCount, bytes);
-    probe.whole = Bandwidth(RateAlone(whole));
+  try {
+    return ProbeDivided(board, parts, place);
+  } catch (const Unsupported& reason) {
+    throw InputError(place + ": got board " + std::to_string(board) +
+                     ", want one with room to measure its parts: " + reason.what());
   }
-  std::vector<Streamer> streamers;
-  for (int part = 0; part < divided.count(); ++part) {
-    streamers.push_back(MakeStreamer(divided.MakeStream(part), parts[part], bytes));
-  }
-  for (Streamer& streamer : streamers) {
-    probe.alone.emplace_back(RateAlone(streamer));
-    probe.copies.push_back(MeasureCopies(streamer));
-  }
-  probe.together = Bandwidth(RateTogether(streamers));
-  return probe;
 }
 
 }  // namespace stagecraft

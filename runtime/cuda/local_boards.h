@@ -44,7 +44,7 @@ struct PartsProbe {
 };
 
 // Divides a board and measures its parts for about a second. `parts` as ShareGroups() wants
-// them. Throws likewise.
+// them. Throws likewise, also where too little memory is left.
 PartsProbe ProbeParts(int board, std::span<const int> parts, const std::string& place);
 
 }  // namespace stagecraft
