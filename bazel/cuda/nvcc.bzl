@@ -2,10 +2,11 @@
 
 load("@cuda//:toolkit.bzl", "CUDA_HOME", "HAS_CUDA")
 
-# Machine code for Hopper, and PTX that a driver compiles for any board from
+# Machine code for Hopper and Blackwell, and PTX that a driver compiles for any other board from
 # Ampere on.
 _TARGETS = [
     "-gencode=arch=compute_90,code=sm_90",
+    "-gencode=arch=compute_100,code=sm_100",
     "-gencode=arch=compute_80,code=compute_80",
 ]
 
