@@ -3,7 +3,7 @@
 #   gpu_smoke.sh FOLDER  prints a line a layer, ok or what went wrong; FOLDER has a log of each
 # The exit code is 1 where any layer failed. STAGECRAFT is the program, else what lies beside this
 # script; the programs of tests are looked for there too. OPS_BUDGET (10s) is what each of the
-# three profiles of ops may take.
+# three profiles of ops may take, LAYER_SECONDS what any layer may, in place of its own limit.
 set -uo pipefail
 
 if [ $# -ne 1 ]; then
@@ -23,7 +23,7 @@ failed=0
 
 # layer NAME SECONDS COMMAND...: ended after so many seconds.
 layer() {
-  local name=$1 limit=$2 code=0 begin=$SECONDS
+  local name=$1 limit=${LAYER_SECONDS:-$2} code=0 begin=$SECONDS
   shift 2
   timeout --signal=INT --kill-after=5 "$limit" "$@" </dev/null >"$folder/$name.log" 2>&1 || code=$?
   case $code in
@@ -39,7 +39,23 @@ tests() {
   [ ! -x "$here/$1" ] || layer "$1" 60 "$here/$1"
 }
 
+# What this machine's loader does not find of what programs link. NVIDIA's libraries are not among
+# that: they are looked for when they are needed.
+unresolved() {
+  local one
+  for one in "$@"; do
+    [ ! -x "$one" ] || ldd "$one" 2>&1 | grep "not found" | sed "s|^[[:space:]]*|${one##*/}: |"
+  done
+}
+# Fails where there is any.
+libraries() {
+  ! unresolved "$@" | grep .
+}
+export -f unresolved libraries
+
 layer driver 20 nvidia-smi
+# shellcheck disable=SC2016  # words of the inner shell
+layer libraries 20 bash -c 'libraries "$@"' bash "$program" "$here"/device_{ops,executor}_test
 layer boards 60 "$program" import local-gpu --board 0 -o "$folder/whole.json"
 layer halves 60 "$program" import local-gpu --parts 2 -o "$folder/halves.json"
 layer unequal 60 "$program" import local-gpu --parts 3:5 -o "$folder/unequal.json"

@@ -1,47 +1,151 @@
 #!/bin/bash
-# gpu_smoke.sh on the stand-in for a GPU: every layer that the stand-in has works, and each that is
-# made to fail is told while the others go on.
-# usage: gpu_smoke_test.sh SCRIPT STAGECRAFT_ON_STAND_IN
+# gpu_smoke.sh on the stand-in for a GPU: every layer works there, and each that is made to refuse
+# or to hang is told, with those that need what it makes, while all others work.
+# usage: gpu_smoke_test.sh SCRIPT STAGECRAFT_ON_STAND_IN DEVICE_EXECUTOR_TEST_ON_STAND_IN
 set -euo pipefail
 
+on_stand_in=$(readlink -f "$2")
+executor_test=$(readlink -f "$3")
+export on_stand_in executor_test
 script=$(readlink -f "$1")
-STAGECRAFT=$(readlink -f "$2")
-export STAGECRAFT
 cd "$(mktemp -d)"
-# The driver's own program; CUPTI and NCCL have no stand-in.
-mkdir bin
-printf '#!/bin/sh\n' >bin/nvidia-smi
-chmod +x bin/nvidia-smi
-PATH=$PWD/bin:$PATH
-always=(kernels nccl)
-export OPS_BUDGET=1s
+mkdir bin packed
+cp "$script" packed/gpu_smoke.sh
+script=$PWD/packed/gpu_smoke.sh
+layers=(driver libraries boards halves unequal device_ops_test device_executor_test ops
+  ops-of-a-part kernels run-whole run-halves run-unequal nccl simulate compare)
+# Of them the program's, one call each.
+calls=(boards halves unequal ops ops-of-a-part kernels run-whole run-halves run-unequal nccl
+  simulate compare)
+# Which layers read what another one makes.
+declare -A readers=([boards]=run-whole [halves]="ops-of-a-part run-halves simulate compare"
+  [unequal]=run-unequal [run-halves]=compare [simulate]=compare)
 
-# smoke BOARD: the layers that fail, in the order of the script.
-smoke() {
-  if STAGECRAFT_STAND_IN="data=no cache=1 $1" "$script" out >out.txt 2>&1; then echo none; fi
-  sed -n 's/: FAILED.*//p' out.txt | tr '\n' ' '
+# write NAME: a program of what it reads.
+write() {
+  {
+    echo '#!/bin/bash'
+    cat
+  } >"$1"
+  chmod +x "$1"
 }
+# What a layer does where the variable LAYER names it, or its call is BAD_CALL.
+write bin/misbehave <<'END_OF_PROGRAM'
+[ "$HOW" != hang ] || exec sleep 600
+echo "${REFUSAL:-it is refused}" >&2
+exit 3
+END_OF_PROGRAM
+write bin/nvidia-smi <<'END_OF_PROGRAM'
+[ "${LAYER:-}" != driver ] || exec misbehave
+END_OF_PROGRAM
+write bin/ldd <<'END_OF_PROGRAM'
+[ "${LAYER:-}" != libraries ] || REFUSAL="libmpi.so.40 => not found" exec misbehave
+exec /usr/bin/ldd "$@"
+END_OF_PROGRAM
+# What ops leave in a GPU's memory is not the stand-in's to say.
+write packed/device_ops_test <<'END_OF_PROGRAM'
+[ "${LAYER:-}" != device_ops_test ] || exec misbehave
+END_OF_PROGRAM
+write packed/device_executor_test <<'END_OF_PROGRAM'
+[ "${LAYER:-}" != device_executor_test ] || exec misbehave
+[ -z "${WITH_TESTS:-}" ] || STAGECRAFT_STAND_IN=cache=1 exec "$executor_test"
+END_OF_PROGRAM
+# CUPTI and NCCL have no stand-in: they work. Where all only PRETEND to work, what is read must be
+# there, and what is written is nothing.
+write stagecraft <<'END_OF_PROGRAM'
+echo >>"$FOLDER/calls"
+[ "$(wc -l <"$FOLDER/calls")" != "${BAD_CALL:-}" ] || exec misbehave
+case "$*" in *--kernels* | *--share-gpu*) exit 0 ;; esac
+export STAGECRAFT_STAND_IN="data=no cache=1 ${BOARD:-}"
+[ -n "${PRETEND:-}" ] || exec "$on_stand_in" "$@"
+before=""
+for word in "$@"; do
+  if [[ $before == -o || $before == --timeline ]]; then
+    touch "$word"
+  elif [[ $word == *.json || $word == *.pb ]] && [ ! -f "$word" ]; then
+    echo "$word is not there" >&2
+    exit 2
+  fi
+  before=$word
+done
+END_OF_PROGRAM
+export PATH=$PWD/bin:$PATH STAGECRAFT=$PWD/stagecraft
 
-# expect BOARD LAYER...: those fail, and the two that always do.
+# expect FOLDER LAYER...: gpu_smoke.sh says that these failed and all others work.
 expect() {
-  local board=$1 want got
+  local folder=$1 code=0 wanted=0 layer got want
   shift
-  want=$(printf '%s\n' "$@" "${always[@]}" | sort | tr '\n' ' ')
-  got=$(smoke "$board" | tr ' ' '\n' | grep . | sort | tr '\n' ' ')
-  [ "$want" = "$got" ] && return
-  echo "with a board of \"$board\" got $got, want $want" >&2
-  cat out.txt >&2
-  exit 1
+  [ $# -eq 0 ] || wanted=1
+  mkdir "$folder"
+  FOLDER=$folder "$script" "$folder" >"$folder/out.txt" 2>&1 || code=$?
+  want=$(for layer in "${layers[@]}"; do
+    if [[ " $* " == *" $layer "* ]]; then echo "$layer: FAILED"; else echo "$layer: ok"; fi
+  done)
+  got=$(sed -n 's/^\([a-z_-]*: \(FAILED\|ok\)\).*/\1/p' "$folder/out.txt")
+  if [ "$got" = "$want" ] && [ "$code" -eq "$wanted" ] &&
+    { [ $# -eq 0 ] || grep -q "^$# layers failed; $folder has their logs" "$folder/out.txt"; }; then
+    return
+  fi
+  echo "$folder: exit code $code, and not those alone failed: $*" >&2
+  cat "$folder/out.txt" >&2
+  return 1
 }
 
-expect "groups=16"
-grep -q "run-whole: ok" out.txt
-grep -q "2 layers failed" out.txt
-expect "boards=0" boards halves unequal ops ops-of-a-part run-whole run-halves run-unequal \
+# expect_bad LAYER HOW REASON
+expect_bad() {
+  local layer=$1 call
+  for call in "${!calls[@]}"; do
+    [ "${calls[call]}" != "$layer" ] || export BAD_CALL=$((call + 1))
+  done
+  # shellcheck disable=SC2086  # layers are words
+  LAYER=$layer HOW=$2 expect "$2-$layer" "$layer" ${readers[$layer]:-}
+  grep -q "^$layer: FAILED: $3" "$2-$layer/out.txt" && return
+  echo "$layer: want the reason $3" >&2
+  cat "$2-$layer/out.txt" >&2
+  return 1
+}
+
+# wait_for_all PROCESS...
+wait_for_all() {
+  local one code=0
+  for one in "$@"; do wait "$one" || code=1; done
+  [ $code -eq 0 ] || exit 1
+}
+
+export LAYER_SECONDS=250 OPS_BUDGET=200s  # no layer is ended for being slow
+WITH_TESTS=yes expect works
+BOARD="boards=0" expect no-board boards halves unequal ops ops-of-a-part run-whole run-halves \
+  run-unequal simulate compare
+BOARD="green-contexts=no" expect no-parts halves unequal ops-of-a-part run-halves run-unequal \
   simulate compare
-expect "green-contexts=no" halves unequal ops-of-a-part run-halves run-unequal simulate compare
-expect "missing=libcublasLt" ops ops-of-a-part run-whole run-halves run-unequal compare
-expect "missing=libcudnn" ops ops-of-a-part run-whole run-halves run-unequal compare
+for library in libcublasLt libcudnn; do
+  BOARD="missing=$library" expect no-$library ops ops-of-a-part run-whole run-halves run-unequal \
+    compare
+done
+
+# One layer after another refuses; two at a time.
+export OPS_BUDGET=0.3s
+others=()
+for layer in "${layers[@]}"; do
+  reason="exit code 3: it is refused"
+  [ "$layer" != libraries ] || reason="exit code 1: .*libmpi.so.40 => not found"
+  expect_bad "$layer" refuse "$reason" &
+  others+=($!)
+  if [ ${#others[@]} -eq 2 ]; then
+    wait_for_all "${others[@]}"
+    others=()
+  fi
+done
+wait_for_all "${others[@]}"
+
+# One hangs, in as many runs of the script at once as there are layers.
+export PRETEND=yes LAYER_SECONDS=5
+for layer in "${layers[@]}"; do
+  expect_bad "$layer" hang "no end within 5 s" &
+  others+=($!)
+done
+wait_for_all "${others[@]}"
+
 code=0
 "$script" 2>usage.txt || code=$?
 [ "$code" -eq 2 ] && grep -q "gpu_smoke.sh FOLDER" usage.txt
