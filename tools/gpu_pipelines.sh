@@ -1,232 +1,214 @@
 #!/bin/bash
 # Measures a GPU, and pipelines of virtual devices on it beside their predictions.
-#   gpu_pipelines.sh measure FOLDER [SECONDS]  where the GPU is: clusters of it and its parts, a
-#                                              run of every case, samples of its kernels; ends
-#                                              after SECONDS (540), and goes on when called again
-#   gpu_pipelines.sh compare FOLDER            anywhere: a model of each cluster fitted to the
-#                                              samples, every case that was run predicted, also
-#                                              with its ops as measured, and errors.md
-# What fails has its reason in FOLDER/NAME.log, and the rest goes on; FOLDER.tar.gz has what there
-# is, after every step. UNEQUAL_2 and UNEQUAL_4 are other shares of unequal parts than 3:5 and
-# 2:3:4:7. STAGECRAFT is the program, else what lies beside this script.
-set -euo pipefail
+#   gpu_pipelines.sh measure FOLDER [SECONDS [retry]]
+#       where the GPU is: clusters of it and its parts, predictions.md, a run of every case, samples
+#       of its kernels; ends after SECONDS (540), and goes on when called again. What failed is
+#       tried again with retry alone.
+#   gpu_pipelines.sh predict FOLDER
+#       where clusters are: predictions.md, every case by the shipped cost model; measure begins so
+#   gpu_pipelines.sh compare FOLDER|FOLDER.tar.gz
+#       anywhere: errors.md, every case that was run beside the prediction that was written before,
+#       that of a model of the cluster fitted to the samples, and that by its ops as measured; exit
+#       code 2 where the archive is cut off or anything failed
+# What fails has its reason in FOLDER/NAME.failed and NAME.log, and the rest goes on; FOLDER.tar.gz
+# has what there is, after every step. UNEQUAL_2 and UNEQUAL_4 are other shares of unequal parts
+# than 3:5 and 2:3:4:7. STAGECRAFT is the program, else what lies beside this script. MOST_SECONDS
+# is what a step may take where that is less than its own limit.
+set -uo pipefail
+
+# refuse SENTENCE
+refuse() {
+  echo "gpu_pipelines.sh: $1" >&2
+  exit 2
+}
 
 verb=${1:-}
 folder=${2:-}
 folder=${folder%/}
 seconds=${3:-540}
-if [[ $verb != measure && $verb != compare ]] || [ -z "$folder" ]; then
-  sed -n '2,11s/^# *//p' "$0" >&2
+if [[ ! $verb =~ ^(measure|predict|compare)$ || -z $folder || ! ${4:-retry} == retry || $# -gt 4 ||
+  ($# -gt 2 && $verb != measure) ]]; then
+  sed -n '2,17s/^# *//p' "$0" >&2
   exit 2
 fi
+[[ $seconds =~ ^[0-9]+$ ]] || refuse "SECONDS: got \"$seconds\", want a whole number"
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 beside=$here/stagecraft_gpu
 [ -x "$beside" ] || beside=$here/../stagecraft
 program=${STAGECRAFT:-$beside}
-mkdir -p "$folder"
+[ -x "$program" ] || refuse "STAGECRAFT: got $program, which is no program, want stagecraft_gpu"
+# shellcheck source=tools/gpu_cases.sh
+. "$here/gpu_cases.sh"
+# shellcheck source=tools/gpu_tables.sh
+. "$here/gpu_tables.sh"
 
-clusters="whole halves unequal2 quarters unequal4"
-
-# What makes a cluster of the board.
-flags_of() {
-  case $1 in
-    whole) echo "--board 0" ;;
-    halves) echo "--parts 2" ;;
-    unequal2) echo "--parts ${UNEQUAL_2:-3:5}" ;;
-    quarters) echo "--parts 4" ;;
-    unequal4) echo "--parts ${UNEQUAL_4:-2:3:4:7}" ;;
-  esac
+# The files of the folder; first those without which others are of no use, should the archive be cut
+# off.
+files_to_pack() {
+  find "$(basename "$folder")" -type f | awk -F/ '
+    $NF ~ /^([a-z0-9]+|.*-layers)\.json$/ || $NF == "predictions.md" { print 0, $0; next }
+    $NF == "samples.pb" || /-part[0-9]+\.pb$/ || /\.ops\.csv$/ { print 1, $0; next }
+    { print 2, $0 }
+  ' | sort | cut -c 3-
 }
 
-stages_of() {
-  case $1 in
-    whole) echo 1 ;;
-    halves | unequal2) echo 2 ;;
-    *) echo 4 ;;
-  esac
-}
-
-# case_of CLUSTER MICRO_BATCHES ORDER MODEL: its name, then what run and simulate take.
-case_of() {
-  local seq=1024
-  [[ $4 == *llama* ]] && seq=2048
-  echo "$(basename "$4" .json)-$1-${3%% *}-$2" \
-    "--model $4 --cluster $folder/$1.json --pp $(stages_of "$1") --seq $seq" \
-    "--schedule $3 --micro-batch 1 --global-batch $2"
-}
-
-models=(gpt2-medium gpt2-xl "$folder/llama-3-8b-8-layers.json")
-orders=(1f1b "interleaved --vpp 2" zb-h1 gpipe)
-
-# cases_on_parts ORDER: a line a case.
-cases_on_parts() {
-  local micro_batches model cluster
-  for micro_batches in 8 4 16; do
-    for cluster in halves unequal2 quarters unequal4; do
-      for model in "${models[@]}"; do case_of "$cluster" "$micro_batches" "$1" "$model"; done
-    done
-  done
-}
-cases_on_whole_boards() {
-  local model
-  for model in "${models[@]}"; do case_of whole 8 1f1b "$model"; done
-}
-cases() {
-  local order
-  cases_on_whole_boards
-  for order in "${orders[@]}"; do cases_on_parts "$order"; done
-}
-
-# Parts whose ops are sampled too: those of two, of which each size is one.
-sampled_parts="halves:0 unequal2:0 unequal2:1"
-
-# A pipeline's layers are llama-3-8b's, of which a board has no room for more.
-write_model() {
-  cat >"$folder/llama-3-8b-8-layers.json" <<'JSON'
-{"model_type": "llama", "vocab_size": 128256, "hidden_size": 4096, "intermediate_size": 14336,
- "num_hidden_layers": 8, "num_attention_heads": 32, "num_key_value_heads": 8, "hidden_act": "silu",
- "rms_norm_eps": 1e-05, "max_position_embeddings": 8192, "rope_theta": 500000.0,
- "tie_word_embeddings": false}
-JSON
-}
-
-# What there is so far, for whoever fetches it before the end.
+# What there is so far, for whoever fetches it before the end. tar's code is 1 where a file grows.
 pack() {
-  if tar -C "$(dirname "$folder")" -czf "$folder.tar.gz.new" "$(basename "$folder")"; then
-    mv "$folder.tar.gz.new" "$folder.tar.gz"
-  else
+  local code=0
+  (cd "$(dirname "$folder")" && files_to_pack | tar -czf "$(basename "$folder").tar.gz.new" \
+    --warning=no-file-changed --files-from=-) || code=$?
+  if [ "$code" -gt 1 ] || ! mv "$folder.tar.gz.new" "$folder.tar.gz"; then
     echo "$folder could not be packed" >&2
   fi
 }
 
-# step NAME SECONDS WORDS...: the program with these words, ended after so many seconds.
+# The time that is left to a step of at most so many seconds; fails where there is none.
+left() {
+  local rest=$((seconds - SECONDS)) most=$1
+  if [ -n "${MOST_SECONDS:-}" ] && [ "$MOST_SECONDS" -lt "$most" ]; then most=$MOST_SECONDS; fi
+  [ "$rest" -gt 0 ] || return 1
+  echo $((rest < most ? rest : most))
+}
+
+# step NAME SECONDS WORDS...: the program with these words, ended after so many seconds; not again
+# where it has failed before. What ends because the time is up has not failed: the next call begins
+# it anew.
 failed=0
+time_is_up=""
 step() {
-  local name=$1 limit=$2 code=0
+  local name=$1 most=$2 limit code=0 begin=$SECONDS out reason=""
   shift 2
-  timeout --signal=INT --kill-after=10 "$limit" "$program" "$@" \
-    </dev/null >"$folder/$name.log" 2>&1 || code=$?
-  if [ "$code" -ne 0 ]; then
-    echo "$name: exit code $code: $(tail -n 1 "$folder/$name.log")" >&2
+  [ ! -f "$folder/$name.failed" ] || return 1
+  if ! limit=$(left "$most"); then
+    time_is_up=yes
+    return 1
+  fi
+  out=$folder/$name.log
+  [[ " $* " != *" --json "* ]] || out=$folder/$name.json
+  rm -f "$folder/$name.log" "$out"
+  timeout --signal=INT --kill-after=10 "$limit" "$program" "$@" </dev/null >>"$out" \
+    2>>"$folder/$name.log" || code=$?
+  if [[ $code =~ ^(124|137)$ ]] && [ $((SECONDS - begin)) -ge "$limit" ]; then
+    reason="no end within $limit s"
+    # With all of its own time it would have gone on.
+    if [ "$SECONDS" -ge "$seconds" ] && [ "$limit" -lt "$most" ]; then time_is_up=yes; fi
+  fi
+  if [ "$code" -ne 0 ] && [ -z "$time_is_up" ]; then
+    reason=${reason:-"exit code $code: $(reason_in "$folder/$name.log")"}
+    echo "$name: $reason" >&2
+    echo "$reason" >"$folder/$name.failed"
     failed=$((failed + 1))
   fi
   pack
-}
-
-# The time that is left to a step of at most so many seconds; fails where there is none.
-left() {
-  local rest=$((seconds - SECONDS))
-  [ "$rest" -gt 0 ] || return 1
-  echo $((rest < $1 ? rest : $1))
-}
-
-# The samples of a plan's ops by themselves, which all plans of its network on its cluster have.
-ops_of() {
-  [[ $1 =~ --model\ ([^\ ]+)\ --cluster\ ([^\ ]+) ]]
-  echo "$folder/$(basename "${BASH_REMATCH[1]}" .json)-$(basename "${BASH_REMATCH[2]}" .json).ops.csv"
+  return "$code"
 }
 
 # Runs the cases that it reads, and have not been run.
 run_cases() {
-  local name plan limit ops own
-  while read -r name plan; do
-    [ -f "$folder/$name.measured.pb" ] && continue
-    [[ $plan =~ --cluster\ ([^ ]+) && -f ${BASH_REMATCH[1]} ]] || continue  # the board has none
-    limit=$(left 120) || break
+  local name plan ops own
+  while [ -z "$time_is_up" ] && read -r name plan; do
+    [ ! -f "$folder/$name.measured.pb" ] || continue
+    has_cluster "$plan" || continue
     ops=$(ops_of "$plan")
     own=()
     [ -f "$ops" ] || own=(--op-samples "$ops")
-    # shellcheck disable=SC2086
-    step "$name" "$limit" run --executor cuda $plan "${own[@]}" -o "$folder/$name.measured.pb"
+    # shellcheck disable=SC2086  # plans are words
+    step "$name" 120 run --executor cuda $plan "${own[@]}" --json -o "$folder/$name.measured.pb"
   done
 }
 
+# profile NAME SECONDS FILE WORDS...: goes on with the file until it has all. It is a .pb, since
+# tables have no column for copies between host and device.
+profile() {
+  local name=$1 most=$2 file=$3
+  shift 3
+  [ ! -f "$folder/$name.done" ] || return 0
+  step "$name" "$most" profile --device cuda:0 --resume "$@" -o "$folder/$file" &&
+    touch "$folder/$name.done"
+}
+
 sample_parts() {
-  local one cluster number limit
+  local one cluster number
   for one in $sampled_parts; do
     cluster=${one%:*}
     number=${one#*:}
     [ -f "$folder/$cluster.json" ] || continue  # the board has none
-    limit=$(left 120) || break
-    step "profile-$cluster-part$number" "$limit" profile --device cuda:0 --suite quick --resume \
-      --cluster "$folder/$cluster.json" --part "$number" -o "$folder/$cluster-part$number.csv"
+    profile "profile-$cluster-part$number" 120 "$cluster-part$number.pb" --suite quick \
+      --cluster "$folder/$cluster.json" --part "$number"
   done
 }
 
-# What says most comes first: the whole board, then the usual order on all parts.
+# The rest of the time is the full suite's.
+sample_all() {
+  local limit
+  [ ! -f "$folder/profile-full.done" ] || return 0
+  if ! limit=$(left 1210) || [ "$limit" -le 10 ]; then
+    time_is_up=yes
+    return
+  fi
+  step profile-full 1210 profile --device cuda:0 --suite full --resume \
+    --budget "$((limit - 10))s" -o "$folder/samples.pb" || return
+  if grep -q "^full suite:.*, 0 left;" "$folder/profile-full.log"; then
+    touch "$folder/profile-full.done"
+  else
+    time_is_up=yes
+  fi
+}
+
+# The board's clock, power and heat as its driver's program has them, from now to the end.
+watch_board() {
+  command -v nvidia-smi >/dev/null || return 0
+  nvidia-smi --query-gpu=timestamp,index,clocks.sm,power.draw,temperature.gpu --format=csv \
+    -lms 200 </dev/null >>"$folder/nvidia-smi.csv" 2>&1 &
+  watcher=$!
+  trap 'kill "$watcher" 2>/dev/null' EXIT
+}
+
+# What says most comes first: predictions, the whole board, then the usual order on all parts.
 measure() {
-  local cluster order limit
+  local cluster order unpredicted=0
+  [ "${1:-}" != retry ] || rm -f "$folder"/*.failed
   for cluster in $clusters; do
-    # shellcheck disable=SC2046,SC2086  # flags and plans are words
+    # shellcheck disable=SC2046  # flags are words
     [ -f "$folder/$cluster.json" ] ||
       step "import-$cluster" 120 import local-gpu $(flags_of "$cluster") -o "$folder/$cluster.json"
   done
-  [ -f "$folder/samples.csv" ] ||
-    step profile-quick 300 profile --device cuda:0 --suite quick --resume -o "$folder/samples.csv"
+  predict || unpredicted=1
+  pack
+  watch_board
   run_cases < <(cases_on_whole_boards)
+  profile profile-quick 300 samples.pb --suite quick
   for order in "${orders[@]}"; do
     run_cases < <(cases_on_parts "$order")
     [ "$order" != 1f1b ] || sample_parts
   done
-  if limit=$(left 1200); then
-    step profile-full $((limit + 10)) profile --device cuda:0 --suite full --resume \
-      --budget "${limit}s" -o "$folder/samples.csv"
-  else
-    echo "the time is up: call again" >&2
+  sample_all
+  pack
+  [ -z "$time_is_up" ] || echo "the time is up: call again" >&2
+  [ "$unpredicted" -eq 0 ] || echo "not every case could be predicted: see predictions.md" >&2
+  tell_failures && [ "$unpredicted" -eq 0 ]
+}
+
+tell_failures() {
+  local marks
+  marks=$(find "$folder" -name '*.failed' | wc -l)
+  if [ "$marks" -gt "$failed" ]; then
+    echo "$((marks - failed)) steps failed before: measure $folder $seconds retry tries again" >&2
   fi
   [ "$failed" -eq 0 ] || echo "$failed steps failed" >&2
   [ "$failed" -eq 0 ]
 }
 
-# A model of a cluster's devices: of samples of the board, and of its parts where there are any.
-fit_model() {
-  local one own=()
-  for one in $sampled_parts; do
-    if [ "${one%:*}" = "$1" ] && [ -f "$folder/$1-part${one#*:}.csv" ]; then
-      own+=("$folder/$1-part${one#*:}.csv")
-    fi
-  done
-  [ ${#own[@]} -eq 0 ] || own+=(--cluster "$folder/$1.json")
-  "$program" fit --samples "$folder/samples.csv" "${own[@]}" -o "$folder/kernels-$1.pb" --quiet \
-    >"$folder/fit-$1.txt"
-}
-
-# predict NAME PLAN COLUMNS: simulates the plan on its cluster's model, and prints columns of what
-# compare says of the step.
-predict() {
-  local name=$1 plan=$2
-  # shellcheck disable=SC2086
-  "$program" simulate $plan --cost-model "$folder/kernels-$cluster.pb" --unfold --quiet \
-    --timeline "$folder/$name.predicted.pb" >"$folder/$name.simulate.txt"
-  "$program" compare "$folder/$name.predicted.pb" "$folder/${name%.ops}.measured.pb" \
-    >"$folder/$name.compare.txt"
-  awk "/^step, ms/ { print \" \" $3 }" "$folder/$name.compare.txt"
-}
-
-compare() {
-  local name plan cluster ops row
-  rm -f "$folder"/fit-*.txt
-  echo "| case | predicted, ms | measured, ms | error | with measured ops, ms | error |" \
-    >"$folder/errors.md"
-  echo "|---|---|---|---|---|---|" >>"$folder/errors.md"
-  while read -r name plan; do
-    [ -f "$folder/$name.measured.pb" ] || continue
-    [[ $plan =~ --cluster\ [^\ ]*/([a-z0-9]+)\.json ]]
-    cluster=${BASH_REMATCH[1]}
-    [ -f "$folder/fit-$cluster.txt" ] || fit_model "$cluster"
-    # shellcheck disable=SC2016  # columns are awk's
-    row="| $name |$(predict "$name" "$plan" '$3 " | " $4 " | " $5 " % |"')"
-    ops=$(ops_of "$plan")
-    if [ -f "$ops" ]; then
-      # shellcheck disable=SC2016
-      row+=$(predict "$name.ops" "$plan --measured-ops $ops" '$3 " | " $5 " % |"')
-    else
-      row+=" - | - |"
-    fi
-    echo "$row" >>"$folder/errors.md"
-  done < <(cases)
-  cat "$folder/errors.md"
-}
-
-write_model
-"$verb"
+case $verb in
+  measure)
+    mkdir -p "$folder" || exit 2
+    write_model
+    measure "${4:-}"
+    ;;
+  predict)
+    [ -d "$folder" ] || refuse "$folder: got no folder, want one with clusters"
+    write_model
+    predict
+    ;;
+  compare) compare ;;
+esac

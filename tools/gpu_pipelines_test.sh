@@ -1,61 +1,195 @@
 #!/bin/bash
-# gpu_pipelines.sh on the stand-in for a GPU: every case that fits the board runs and is predicted,
-# by measured ops nearly to the microsecond, and one refusal ends nothing else.
+# gpu_pipelines.sh on the stand-in for a GPU: every case that fits the board is predicted, run and
+# compared, by measured ops nearly to the microsecond; of a cut archive and of files that are no
+# good the rest is compared; no step that refuses or hangs ends another.
 # usage: gpu_pipelines_test.sh SCRIPT STAGECRAFT_ON_STAND_IN
 set -euo pipefail
 
 script=$(readlink -f "$1")
-program=$(readlink -f "$2")
-export program STAGECRAFT=$program STAGECRAFT_STAND_IN="data=no cache=1"
+on_stand_in=$(readlink -f "$2")
+export on_stand_in STAGECRAFT_STAND_IN="data=no cache=1"
 cd "$(mktemp -d)"
+mkdir bin
 
 fail() {
   echo "$1" >&2
   exit 1
 }
 
-# measure FOLDER: what it prints goes to measure.txt; the number of steps that failed.
+# write NAME: a program of what it reads.
+write() {
+  {
+    echo '#!/bin/bash'
+    cat
+  } >"$1"
+  chmod +x "$1"
+}
+
+# measure FOLDER WORDS...: what it prints goes to FOLDER.txt; the number of steps that failed.
 measure() {
-  "$script" measure "$1" 300 >measure.txt 2>&1 || true
-  grep -c "exit code" measure.txt || true
+  local folder=$1
+  shift
+  "$script" measure "$folder" "$@" >"$folder.txt" 2>&1 || true
+  grep -cE "^[^ ]+: (exit code|no end)" "$folder.txt" || true
 }
 # measured FOLDER CASES: how many of them.
 measured() {
   find "$1" -name "$2.measured.pb" | wc -l
 }
+# compare CODE WHAT: the table goes to errors.txt, what is wrong to why.txt.
+compare() {
+  local code=0
+  "$script" compare "$2" >errors.txt 2>why.txt || code=$?
+  [ "$code" -eq "$1" ] || fail "compare $2: exit code $code, want $1: $(cat errors.txt why.txt)"
+}
+# rows PATTERN: how many rows of cases have it.
+rows() {
+  grep "^| gpt2\|^| llama" errors.txt | grep -cE "$1" || true
+}
+
+# The driver's program, which must end with the script; and a GPU on which some parts have no fused
+# attention.
+write bin/nvidia-smi <<'END_OF_PROGRAM'
+echo $$ >>watchers
+echo "timestamp, index, clocks.current.sm [MHz], power.draw [W], temperature.gpu"
+exec sleep 600
+END_OF_PROGRAM
+write stagecraft <<'END_OF_PROGRAM'
+case "$*" in
+  run*gpt2-medium*unequal2*"global-batch 8"*)
+    echo "note: attention unfused" >&2
+    exec "$on_stand_in" "$@" --attention unfused
+    ;;
+esac
+exec "$on_stand_in" "$@"
+END_OF_PROGRAM
+export STAGECRAFT=$PWD/stagecraft PATH=$PWD/bin:$PATH
 
 code=0
 "$script" 2>usage.txt || code=$?
 if [ "$code" -ne 2 ] || ! grep -q "measure FOLDER" usage.txt; then fail "no usage"; fi
+compare 2 nowhere
+grep -q "^gpu_pipelines.sh: nowhere: got no folder" why.txt || fail "$(cat why.txt)"
+[ ! -e nowhere ] || fail "compare made a folder"
 
 # Sixteen micro-batches of GPipe on the largest network need more memory than there is.
-[ "$(measure out)" -eq 4 ] || fail "$(cat measure.txt)"
-[ "$(grep -c "gpipe-16.*too little memory was left" measure.txt)" -eq 4 ] || fail "$(cat measure.txt)"
+[ "$(measure out 300)" -eq 4 ] || fail "$(cat out.txt)"
+[ "$(grep -c "gpipe-16.*too little memory was left" out.txt)" -eq 4 ] || fail "$(cat out.txt)"
 [ "$(measured out '*')" -eq 143 ] || fail "not 143 cases"
 [ "$(tar -tzf out.tar.gz | grep -c 'measured.pb$')" -eq 143 ] || fail "not all was packed"
+[ "$(grep -c "| before it was run |$" out/predictions.md)" -eq 147 ] || fail "not 147 predictions"
+grep -q "power.draw" out/nvidia-smi.csv || fail "the board was not watched"
+[ "$(xargs ps -o stat= -p <watchers | grep -vc '^Z' || true)" -eq 0 ] || fail "it is watched still"
 
-# What was measured beside its prediction. The all-reduce of tied embeddings between unequal parts
+# What was measured beside its predictions. The all-reduce of tied embeddings between unequal parts
 # is priced as NCCL's and runs as kernels of ours, on a sixteenth of the board.
-find out -name '*.measured.pb' ! -name 'gpt2-medium-*-8.measured.pb' -delete
-"$script" compare out >errors.txt 2>&1 || fail "$(cat errors.txt)"
+mkdir few
+cp out/{*.json,*.ops.csv,*.log,*.failed,predictions.md,samples.pb,*-part?.pb} few
+cp out/gpt2-medium-*-8.measured.pb few
+compare 0 few
 awk -F'|' '
-  /^\| gpt2/ { gsub(/[ %+]/, ""); n++; error = $7 < 0 ? -$7 : $7; sum += error
-               if (error > ($2 ~ /unequal4/ ? 2 : 1)) bad = bad " " $2 }
+  /^\| gpt2/ { gsub(/[ %+]/, ""); n++; error = $9 < 0 ? -$9 : $9; sum += error
+               if (error > ($2 ~ /unequal4/ ? 2 : 1)) bad = bad " " $2
+               if ($4 + 0 == 0 || $6 + 0 == 0 || $12 !~ /of/) bad = bad " " $2 }
   END { if (n != 17 || sum / n > 0.5 || bad != "") { print n, sum / n, bad; exit 1 } }
 ' errors.txt || fail "$(cat errors.txt)"
+[ "$(rows '^\| gpt2-medium-unequal2-.* \(anew\) \|')" -eq 4 ] || fail "$(cat errors.txt)"
+[ "$(rows '\(anew\)')" -eq 4 ] || fail "$(cat errors.txt)"
+[ "$(rows '\| not run: .*too little memory was left')" -eq 4 ] || fail "$(cat errors.txt)"
 
-# One refusal ends nothing else, and is told. Only one network on one cluster is run.
-mkdir few
-cp out/halves.json few
-cat >refusing <<'END'
-#!/bin/bash
+# Half an archive, whose last file is not whole; and no samples.
+mkdir some
+cp out/{*.json,*.ops.csv,*.log,predictions.md} some
+cp out/gpt2-medium-*-1f1b-8.measured.pb some
+"$script" measure some 0 >some.txt 2>&1
+head -c $(($(stat -c %s some.tar.gz) / 2)) some.tar.gz >half.tar.gz
+compare 2 half.tar.gz
+grep -q "^half.tar.gz: the archive is cut off in some/" why.txt || fail "$(cat why.txt)"
+grep -q "^no samples: " why.txt || fail "$(cat why.txt)"
+half=$(measured half '*')
+if [ "$half" -eq 0 ] || [ "$half" -eq 5 ]; then fail "half has $half of 5 cases"; fi
+without_model=' % \| - \| - \| [0-9.]+ \| [-+0-9.]+ % \|'
+[ "$(rows "$without_model")" -eq "$half" ] || fail "$(cat errors.txt)"
+compare 2 half.tar.gz
+grep -q "got half beside it too" why.txt || fail "$(cat why.txt)"
+echo "no archive" >text.tar.gz
+compare 2 text.tar.gz
+grep -q "text.tar.gz: got no archive" why.txt || fail "$(cat why.txt)"
+
+# Half a timeline.
+one=gpt2-medium-halves-1f1b-8
+truncate -s "$(($(stat -c %s some/$one.measured.pb) / 2))" some/$one.measured.pb
+compare 2 some
+grep -q "^| $one | failed: .*$one.measured.pb: " errors.txt || fail "$(cat errors.txt)"
+[ "$(rows "$without_model")" -eq 4 ] || fail "$(cat errors.txt)"
+rm some/$one.measured.pb
+compare 0 some
+
+# From here on every step only pretends to work, on a board and two parts of it, except the one
+# whose words are BAD, which does as HOW says.
+write pretending <<'END_OF_PROGRAM'
+if [[ -n ${BAD:-} && "$*" == $BAD ]]; then
+  [ "$HOW" != hang ] || exec sleep 600
+  echo "it is refused" >&2
+  exit 2
+fi
 case "$*" in
-  *"--parts 4"* | *gpt2-medium*halves*gpipe*) echo "it is refused" >&2 && exit 2 ;;
-  run*gpt2-medium*halves*) exec "$program" "$@" ;;
+  import*"--board 0 "* | import*"--parts 2 "*) echo "{}" >"${@: -1}" ;;
+  run* | profile*) touch "${@: -1}" ;;
+  simulate*) echo '{"step_time_ms": 1.5}' ;;
 esac
-END
-chmod +x refusing
-export STAGECRAFT=$PWD/refusing
-[ "$(measure few)" -eq 4 ] || fail "$(cat measure.txt)"
-grep -q "import-quarters: exit code 2: it is refused" measure.txt || fail "$(cat measure.txt)"
-[ "$(measured few 'gpt2-medium-halves-*')" -eq 9 ] || fail "not all others ran"
+[[ "$*" != *"--suite full"* ]] || echo "full suite: 1 ops, 1 measured, 0 before, 0 left; seed 1"
+END_OF_PROGRAM
+export STAGECRAFT=$PWD/pretending
+
+# bad_step HOW NAME CASES WORDS: only this step fails, and so many cases are run and packed. What is
+# refused is not tried again before that is asked for.
+bad_step() {
+  local how=$1 name=$2 cases=$3 folder=$1-$2 reason="exit code 2: it is refused"
+  [ "$how" = refuse ] || reason="no end within 12 s"
+  [ "$(BAD=$4 HOW=$how measure "$folder" 300)" -eq 1 ] || fail "$(cat "$folder.txt")"
+  grep -q "^$name: $reason$" "$folder.txt" || fail "$(cat "$folder.txt")"
+  [ "$(cat "$folder/$name.failed")" = "$reason" ] || fail "$folder: no reason"
+  tar -tzf "$folder.tar.gz" >"$folder.packed"
+  [ "$(grep -c "measured.pb$" "$folder.packed")" -eq "$cases" ] || fail "$(cat "$folder.packed")"
+  grep -q "/$name.failed" "$folder.packed" || fail "$(cat "$folder.packed")"
+  [[ -f $folder/profile-full.done || $name == profile-full ]] || fail "$folder: not to the end"
+  [ "$how" = refuse ] || return 0
+  [ "$(measure "$folder")" -eq 0 ] || fail "$(cat "$folder.txt")"
+  grep -q "^1 steps failed before" "$folder.txt" || fail "$(cat "$folder.txt")"
+  [ "$(measured "$folder" '*')" -eq "$cases" ] || fail "$folder: it was tried again"
+  [ "$(measure "$folder" 300 retry)" -eq 0 ] || fail "$(cat "$folder.txt")"
+  [ "$(measured "$folder" '*')" -eq 39 ] || fail "$folder: not tried again"
+  [ -f "$folder/profile-full.done" ] || fail "$folder: not tried again"
+}
+
+# bad_steps HOW: as many at a time as there are.
+bad_steps() {
+  local others=() one
+  bad_step "$1" import-halves 3 "import*--parts 2 *" &
+  others+=($!)
+  bad_step "$1" gpt2-medium-whole-1f1b-8 38 "run*--model gpt2-medium*/whole.json*" &
+  others+=($!)
+  bad_step "$1" gpt2-xl-halves-gpipe-4 38 \
+    "run*--model gpt2-xl*/halves.json*--schedule gpipe*--global-batch 4 *" &
+  others+=($!)
+  bad_step "$1" profile-quick 39 "profile*--suite quick*/samples.pb" &
+  others+=($!)
+  bad_step "$1" profile-halves-part0 39 "profile*--part 0 *" &
+  others+=($!)
+  bad_step "$1" profile-full 39 "profile*--suite full*" &
+  others+=($!)
+  for one in "${others[@]}"; do wait "$one" || exit 1; done
+}
+MOST_SECONDS=12 bad_steps hang &
+bad_steps refuse
+wait $! || exit 1
+
+# What hangs when the time is up has not failed: the next call goes on with it.
+one="run*--model gpt2-medium*/whole.json*"
+[ "$(BAD=$one HOW=hang measure late 3)" -eq 0 ] || fail "$(cat late.txt)"
+grep -q "^the time is up: call again$" late.txt || fail "$(cat late.txt)"
+[ "$(find late -name '*.failed' -o -name '*.done' | wc -l)" -eq 0 ] || fail "$(cat late.txt)"
+[ "$(measure late)" -eq 0 ] || fail "$(cat late.txt)"
+[ "$(measured late '*')" -eq 39 ] || fail "$(cat late.txt)"
+[ ! -s late.txt ] || fail "$(cat late.txt)"

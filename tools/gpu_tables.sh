@@ -1,0 +1,225 @@
+# shellcheck shell=bash disable=SC2154  # what it shares with the others
+# The tables of gpu_pipelines.sh, which reads this file: predictions.md and errors.md in `folder`.
+
+# number_in JSON KEY: the first number of this key; fails where there is none.
+number_in() {
+  local text
+  text=$(tr -d ' \n' 2>/dev/null <"$1") || return 1
+  [[ $text =~ \"$2\":(-?[0-9.]+(e[-+]?[0-9]+)?) ]] && echo "${BASH_REMATCH[1]}"
+}
+
+# The last line of a log, which may have nothing.
+reason_in() {
+  local reason
+  reason=$(tail -n 1 "$1" 2>/dev/null)
+  echo "${reason:-it printed nothing}"
+}
+
+# prediction_of NAME: that of predictions.md, in ms; nothing where there is none. A row that was cut
+# off has none.
+prediction_of() {
+  awk -F'[| ]+' -v name="$1" '
+    $2 == name && $3 ~ /^[0-9.]+$/ && /[|]$/ { print $3; exit }
+  ' "$folder/predictions.md" 2>/dev/null
+}
+
+# A row of predictions.md, of what was simulated beside.
+prediction_row() {
+  local name=$1 step written="before it was run"
+  [ ! -f "$folder/$name.measured.pb" ] || written="after it was run"
+  if step=$(number_in "$folder/$name.shipped.json" step_time_ms); then
+    printf '| %s | %.3f | %s |\n' "$name" "$step" "$written"
+  else
+    echo "| $name | failed: $(reason_in "$folder/$name.shipped.log") |"
+  fi
+  rm -f "$folder/$name.shipped.json" "$folder/$name.shipped.log"
+}
+
+# Every case that has no prediction yet, by the cost model that the program has within it, as many
+# at a time as there are processors. Nothing else may run in the background meanwhile. Fails where
+# one could not be predicted.
+predict() {
+  local name plan most new=() old=""
+  most=$(nproc)
+  [ ! -f "$folder/predictions.md" ] || old=$(<"$folder/predictions.md")
+  while read -r name plan; do
+    if [[ $old == *"| $name |"* ]] || ! has_cluster "$plan"; then continue; fi
+    new+=("$name")
+    # shellcheck disable=SC2086  # plans are words
+    timeout --kill-after=5 "${MOST_SECONDS:-60}" "$program" simulate $plan --unfold --quiet --json \
+      </dev/null >"$folder/$name.shipped.json" 2>"$folder/$name.shipped.log" &
+    while [ "$(jobs -rp | wc -l)" -ge "$most" ]; do wait -n; done
+  done < <(cases)
+  wait
+  [ ${#new[@]} -gt 0 ] || return 0
+  {
+    if [ -n "$old" ]; then
+      echo "$old"
+    else
+      printf '%s\n\n' "Steps as the cost model that ships with the program predicts them."
+      printf '%s\n' "| case | step, ms | written |" "|---|---|---|"
+    fi
+    for name in "${new[@]}"; do prediction_row "$name"; done
+  } >"$folder/predictions.md.new"
+  mv "$folder/predictions.md.new" "$folder/predictions.md"
+  ! printf '| %s | failed:\n' "${new[@]}" | grep -qsFf - "$folder/predictions.md"
+}
+
+# fit_model CLUSTER: `model`, the words that have its devices' times from samples of the board, and
+# of its own parts where there are any; none where there are no samples, or they are no good. Fits
+# once for all clusters that have no samples of their own.
+fit_model() {
+  local one stem=$folder/fit-board samples=() own=()
+  model=()
+  [ ! -f "$folder/samples.pb" ] || samples=("$folder/samples.pb")
+  for one in $sampled_parts; do
+    if [ "${one%:*}" = "$1" ] && [ -f "$folder/$1-part${one#*:}.pb" ]; then
+      samples+=("$folder/$1-part${one#*:}.pb")
+      own=(--cluster "$folder/$1.json")
+      stem=$folder/fit-$1
+    fi
+  done
+  if [ ${#samples[@]} -eq 0 ]; then
+    [ -f "$stem.log" ] || echo "no samples: nothing is predicted by a fitted model" >&2
+    : >"$stem.log"
+    return
+  fi
+  if [ ! -f "$stem.log" ] && ! "$program" fit --samples "${samples[@]}" "${own[@]}" --quiet \
+    -o "$stem.pb" </dev/null >"$stem.log" 2>&1; then
+    rm -f "$stem.pb"
+    echo "no model of $1: $(reason_in "$stem.log")" >&2
+    bad=1
+  fi
+  [ ! -f "$stem.pb" ] || model=(--cost-model "$stem.pb")
+}
+
+# beside NAME KIND WORDS...: simulates a case by these words and compares it with what was measured;
+# `steps` has both in ms and the error in percent, or `reason` why there are none.
+beside() {
+  local name=$1 stem=$folder/$1.$2
+  shift 2
+  steps=()
+  if ! "$program" simulate "$@" --unfold --quiet --timeline "$stem.predicted.pb" \
+    </dev/null >"$stem.simulate.txt" 2>&1; then
+    reason=$(reason_in "$stem.simulate.txt")
+  elif ! "$program" compare "$stem.predicted.pb" "$folder/$name.measured.pb" \
+    </dev/null >"$stem.compare.txt" 2>&1; then
+    reason=$(reason_in "$stem.compare.txt")
+  else
+    read -ra steps < <(awk '/^step, ms/ { print $3, $4, $5 }' "$stem.compare.txt")
+    measured=${steps[1]}
+    return 0
+  fi
+  bad=1
+  return 1
+}
+
+# make_cells NAME KIND WORDS...: `cells`, the predicted step and its error.
+make_cells() {
+  if beside "$@"; then
+    cells="${steps[0]} | ${steps[2]} %"
+  else
+    echo "$1, $2: $reason" >&2
+    cells="failed | -"
+  fi
+}
+
+# make_shipped_cells NAME WORDS...: of the prediction that was written before the run; made anew, and
+# marked so, where there is none or another attention was run.
+make_shipped_cells() {
+  local name=$1 step
+  shift
+  step=$(prediction_of "$name")
+  ! ran_unfused "$name" || step=""
+  if [ -z "$step" ] || [ -z "$measured" ]; then
+    make_cells "$name" shipped "$@"
+    cells=${cells/ |/ (anew) |}
+  fi
+  if [ -n "$step" ] && [ -n "$measured" ]; then
+    cells=$(awk -v step="$step" -v measured="$measured" \
+      'BEGIN { printf "%s | %+.1f %%", step, 100 * (step / measured - 1) }')
+  fi
+}
+
+# What its run says beside the step: clock, power, how many steps were queued late, and the share of
+# the time in which heat held the clock down.
+circumstances_of() {
+  local json=$folder/$1.json clock watts throttled late="-"
+  clock=$(number_in "$json" clock_mhz) && clock=$(printf %.0f "$clock")
+  watts=$(number_in "$json" watts) && watts=$(printf %.0f "$watts")
+  throttled=$(number_in "$json" throttled) &&
+    throttled=$(awk "BEGIN { printf \"%.0f %%\", 100 * $throttled }")
+  if [[ $(tr -d ' \n' 2>/dev/null <"$json") =~ \"queued_late_ms\":\[([^]]*)\] ]]; then
+    late=$(tr ',' '\n' <<<"${BASH_REMATCH[1]}" | awk '$1 > 0 { n++ } END { print n + 0 " of " NR }')
+  fi
+  echo "${clock:--} | ${watts:--} | $late | ${throttled:--}"
+}
+
+# write_row NAME PLAN: of a case that was run.
+write_row() {
+  local name=$1 ops measured="" reason="" cells="" words=() model=()
+  local by_model="- | -" by_ops="- | -"
+  read -ra words <<<"$2"
+  ! ran_unfused "$name" || words+=(--attention unfused)
+  fit_model "$(cluster_of "$2")"
+  if [ ${#model[@]} -gt 0 ]; then
+    make_cells "$name" fitted "${words[@]}" "${model[@]}"
+    by_model=$cells
+  fi
+  ops=$(ops_of "$2")
+  if [ -f "$ops" ]; then
+    make_cells "$name" ops "${words[@]}" "${model[@]}" --measured-ops "$ops"
+    by_ops=$cells
+  fi
+  make_shipped_cells "$name" "${words[@]}"
+  if [ -z "$measured" ]; then
+    echo "| $name | failed: $reason |"
+  else
+    echo "| $name | $measured | $cells | $by_model | $by_ops | $(circumstances_of "$name") |"
+  fi
+}
+
+# unpack ARCHIVE: into the folder of its name. Of one that is cut off the last file, which may not
+# be whole, is left out.
+unpack() {
+  local archive=$1 names code=0 last
+  folder=${archive%.tar.gz}
+  if [ -e "$folder" ]; then
+    refuse "$archive: got $folder beside it too, want that away, or \"compare $folder\""
+  fi
+  mkdir "$folder" || exit 2
+  names=$(tar --strip-components=1 -C "$folder" -xvzf "$archive" 2>/dev/null) || code=$?
+  if [ -z "$names" ]; then
+    rmdir "$folder"
+    refuse "$archive: got no archive that can be unpacked, want one that measure packed"
+  fi
+  [ "$code" -ne 0 ] || return 0
+  last=$(tail -n 1 <<<"$names")
+  rm -f "$folder/${last#*/}"
+  echo "$archive: the archive is cut off in $last: what comes before it is compared" >&2
+  bad=1
+}
+
+# Every case that was run, and why others were not. Exit code 2 where anything failed.
+compare() {
+  local name plan bad=0 rows=0
+  if [[ $folder == *.tar.gz && -f $folder ]]; then unpack "$folder"; fi
+  [ -d "$folder" ] || refuse "$folder: got no folder, want one that measure made, or its .tar.gz"
+  rm -f "$folder"/fit-*
+  {
+    echo "| case | measured, ms | predicted before, ms | error | by fitted model, ms | error |" \
+      "by measured ops, ms | error | clock, MHz | power, W | late steps | throttled |"
+    echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
+    while read -r name plan; do
+      if [ -f "$folder/$name.measured.pb" ]; then
+        write_row "$name" "$plan"
+        rows=$((rows + 1))
+      elif [ -f "$folder/$name.failed" ]; then
+        echo "| $name | not run: $(reason_in "$folder/$name.failed") |"
+      fi
+    done < <(cases)
+  } >"$folder/errors.md"
+  cat "$folder/errors.md"
+  [ "$rows" -gt 0 ] || refuse "$folder: got no case that was run, want one or more"
+  [ "$bad" -eq 0 ] || exit 2
+}
