@@ -84,7 +84,7 @@ grep -q "power.draw" out/nvidia-smi.csv || fail "the board was not watched"
 # What was measured beside its predictions. The all-reduce of tied embeddings between unequal parts
 # is priced as NCCL's and runs as kernels of ours, on a sixteenth of the board.
 mkdir few
-cp out/{*.json,*.ops.csv,*.log,*.failed,predictions.md,samples.pb,*-part?.pb} few
+cp out/{*.json,*.ops.csv,*.log,*.failed,predictions.md,samples.pb,halves-part0.pb} few
 cp out/gpt2-medium-*-8.measured.pb few
 compare 0 few
 awk -F'|' '
@@ -193,3 +193,18 @@ grep -q "^the time is up: call again$" late.txt || fail "$(cat late.txt)"
 [ "$(measure late)" -eq 0 ] || fail "$(cat late.txt)"
 [ "$(measured late '*')" -eq 39 ] || fail "$(cat late.txt)"
 [ ! -s late.txt ] || fail "$(cat late.txt)"
+
+# A prediction that fails has its row, and is told; those that are made after the run say so.
+rm late/predictions.md
+code=0
+BAD="simulate*--model gpt2-xl*/whole.json*" HOW=refuse "$script" predict late || code=$?
+[ "$code" -eq 1 ] || fail "predict: exit code $code, want 1"
+grep -q "^| gpt2-xl-whole-1f1b-8 | failed: it is refused |$" late/predictions.md ||
+  fail "$(cat late/predictions.md)"
+[ "$(grep -c "| 1.500 | after it was run |$" late/predictions.md)" -eq 38 ] ||
+  fail "$(cat late/predictions.md)"
+
+code=0
+"$script" measure late soon 2>why.txt || code=$?
+[ "$code" -eq 2 ] || fail "measure: exit code $code, want 2"
+grep -q 'SECONDS: got "soon", want a whole number' why.txt || fail "$(cat why.txt)"
