@@ -73,7 +73,7 @@ grep -q "^gpu_pipelines.sh: nowhere: got no folder" why.txt || fail "$(cat why.t
 [ ! -e nowhere ] || fail "compare made a folder"
 
 # Sixteen micro-batches of GPipe on the largest network need more memory than there is.
-[ "$(measure out 300)" -eq 4 ] || fail "$(cat out.txt)"
+[ "$(measure out 3000)" -eq 4 ] || fail "$(cat out.txt)"
 [ "$(grep -c "gpipe-16.*too little memory was left" out.txt)" -eq 4 ] || fail "$(cat out.txt)"
 [ "$(measured out '*')" -eq 143 ] || fail "not 143 cases"
 [ "$(tar -tzf out.tar.gz | grep -c 'measured.pb$')" -eq 143 ] || fail "not all was packed"
@@ -147,7 +147,7 @@ export STAGECRAFT=$PWD/pretending
 bad_step() {
   local how=$1 name=$2 cases=$3 folder=$1-$2 reason="exit code 2: it is refused"
   [ "$how" = refuse ] || reason="no end within 12 s"
-  [ "$(BAD=$4 HOW=$how measure "$folder" 300)" -eq 1 ] || fail "$(cat "$folder.txt")"
+  [ "$(BAD=$4 HOW=$how measure "$folder" 3000)" -eq 1 ] || fail "$(cat "$folder.txt")"
   grep -q "^$name: $reason$" "$folder.txt" || fail "$(cat "$folder.txt")"
   [ "$(cat "$folder/$name.failed")" = "$reason" ] || fail "$folder: no reason"
   tar -tzf "$folder.tar.gz" >"$folder.packed"
@@ -158,7 +158,7 @@ bad_step() {
   [ "$(measure "$folder")" -eq 0 ] || fail "$(cat "$folder.txt")"
   grep -q "^1 steps failed before" "$folder.txt" || fail "$(cat "$folder.txt")"
   [ "$(measured "$folder" '*')" -eq "$cases" ] || fail "$folder: it was tried again"
-  [ "$(measure "$folder" 300 retry)" -eq 0 ] || fail "$(cat "$folder.txt")"
+  [ "$(measure "$folder" 3000 retry)" -eq 0 ] || fail "$(cat "$folder.txt")"
   [ "$(measured "$folder" '*')" -eq 39 ] || fail "$folder: not tried again"
   [ -f "$folder/profile-full.done" ] || fail "$folder: not tried again"
 }

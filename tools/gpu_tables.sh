@@ -124,8 +124,8 @@ make_cells() {
   fi
 }
 
-# make_shipped_cells NAME WORDS...: of the prediction that was written before the run; made anew, and
-# marked so, where there is none or another attention was run.
+# make_shipped_cells NAME WORDS...: of the prediction that was written before the run; made anew,
+# and marked so, where there is none or another attention was run.
 make_shipped_cells() {
   local name=$1 step
   shift
@@ -145,13 +145,16 @@ make_shipped_cells() {
 # the time in which heat held the clock down.
 circumstances_of() {
   local json=$folder/$1.json clock watts throttled late="-"
-  clock=$(number_in "$json" clock_mhz) && clock=$(printf %.0f "$clock")
-  watts=$(number_in "$json" watts) && watts=$(printf %.0f "$watts")
+  clock=$(number_in "$json" clock_mhz) && clock=$(printf "%.0f" "$clock")
+  watts=$(number_in "$json" watts) && watts=$(printf "%.0f" "$watts")
   throttled=$(number_in "$json" throttled) &&
     throttled=$(awk "BEGIN { printf \"%.0f %%\", 100 * $throttled }")
   if [[ $(tr -d ' \n' 2>/dev/null <"$json") =~ \"queued_late_ms\":\[([^]]*)\] ]]; then
     late=$(tr ',' '\n' <<<"${BASH_REMATCH[1]}" | awk '$1 > 0 { n++ } END { print n + 0 " of " NR }')
   fi
+  # A sensor that the board has not got reads 0.
+  [ "$clock" != 0 ] || clock=-
+  [ "$watts" != 0 ] || watts=-
   echo "${clock:--} | ${watts:--} | $late | ${throttled:--}"
 }
 
