@@ -8,7 +8,7 @@ set -euo pipefail
 
 program=$(readlink -f "$1")
 cd "$(mktemp -d)"
-export STAGECRAFT_STAND_IN="data=no cache=1"
+export STAGECRAFT_STAND_IN="data=checked cache=1"
 read -ra plan <<<"--model gpt2-medium --global-batch 8 --micro-batch 1 --seq 1024"
 
 try() {

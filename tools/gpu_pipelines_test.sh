@@ -7,7 +7,7 @@ set -euo pipefail
 
 script=$(readlink -f "$1")
 on_stand_in=$(readlink -f "$2")
-export on_stand_in STAGECRAFT_STAND_IN="data=no cache=1"
+export on_stand_in STAGECRAFT_STAND_IN="data=checked cache=1"
 cd "$(mktemp -d)"
 mkdir bin
 

@@ -56,7 +56,7 @@ write stagecraft <<'END_OF_PROGRAM'
 echo >>"$FOLDER/calls"
 [ "$(wc -l <"$FOLDER/calls")" != "${BAD_CALL:-}" ] || exec misbehave
 case "$*" in *--kernels* | *--share-gpu*) exit 0 ;; esac
-export STAGECRAFT_STAND_IN="data=no cache=1 ${BOARD:-}"
+export STAGECRAFT_STAND_IN="data=checked cache=1 ${BOARD:-}"
 [ -n "${PRETEND:-}" ] || exec "$on_stand_in" "$@"
 before=""
 for word in "$@"; do

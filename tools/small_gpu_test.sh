@@ -6,10 +6,10 @@ set -euo pipefail
 
 program=$(readlink -f "$1")
 cd "$(mktemp -d)"
-export STAGECRAFT_STAND_IN="data=no"
+export STAGECRAFT_STAND_IN="data=checked"
 "$program" import local-gpu --parts 2 -o halves.json >/dev/null 2>&1
 "$program" import local-gpu --board 0 -o whole.json >/dev/null 2>&1
-export STAGECRAFT_STAND_IN="data=no memory=8"
+export STAGECRAFT_STAND_IN="data=checked memory=8"
 
 # refuses VERB...
 refuses() {

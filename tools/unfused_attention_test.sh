@@ -8,7 +8,7 @@ set -euo pipefail
 
 program=$(readlink -f "$1")
 cd "$(mktemp -d)"
-export STAGECRAFT_STAND_IN="data=no cache=1 cudnn-refuses-parts=yes"
+export STAGECRAFT_STAND_IN="data=checked cache=1 cudnn-refuses-parts=yes"
 plan=(--model gpt2-medium --global-batch 4 --micro-batch 1 --seq 512 --pp 2 --cluster halves.json)
 run=("$program" run --executor cuda "${plan[@]}" --steps 1)
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,8 +45,9 @@ __global__ void ReadAll(const uint4* memory, size_t count, unsigned* sink) {
 // The host queues a batch meanwhile, however slow it is. Longer than a launch takes on any host.
 constexpr Duration kHeadStart = 200_us;
 
-// A device that idled takes a while to raise its clocks.
-constexpr std::chrono::milliseconds kWakingUp(500);
+// A device that idled takes a while to raise its clocks; it is awake after so much work, however
+// long its host takes to queue that.
+constexpr float kWakingUpMilliseconds = 500;
 constexpr int kFlushesInARow = 64;
 
 // What ops of one device share.
@@ -69,10 +69,12 @@ struct DeviceContext {
   }
 
   void WakeUp() {
-    const auto begin = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() - begin < kWakingUp) {
+    CHECK_CUDA(cudaEventRecord(begin.get(), stream.get()));
+    for (float ms = 0; ms < kWakingUpMilliseconds;) {
       for (int i = 0; i < kFlushesInARow; ++i) Flush();
-      CHECK_CUDA(cudaStreamSynchronize(stream.get()));
+      CHECK_CUDA(cudaEventRecord(end.get(), stream.get()));
+      CHECK_CUDA(cudaEventSynchronize(end.get()));
+      CHECK_CUDA(cudaEventElapsedTime(&ms, begin.get(), end.get()));
     }
   }
 };

@@ -10,7 +10,7 @@
 namespace stagecraft {
 
 // Forwards of one stage, their messages, then those of the other; an all-reduce of both at the end.
-// Passes are two products of `size`, cubed.
+// Passes are two products of `size`, cubed, and an attention where it is asked for.
 struct TwoStages {
   static constexpr int64_t kBytes = 1 << 20;
   Schedule::Builder builder;
@@ -18,7 +18,7 @@ struct TwoStages {
   std::vector<TaskId> passes, sends;
   TaskId reduction = -1;
 
-  TwoStages(int micro_batches, int64_t size) {
+  TwoStages(int micro_batches, int64_t size, bool has_attention = false) {
     for (int32_t r = 0; r < 2; ++r) {
       builder.AddRank({.device = r, .stage = static_cast<int16_t>(r), .replica = 0});
       compute.push_back(builder.AddLane({r, LaneKind::kCompute}));
@@ -30,8 +30,13 @@ struct TwoStages {
     const OpId product = builder.AddOp(Op::Gemm(DType::kBf16, size, size, size));
     const OpId message = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(kBytes), pair));
     const OpId sum = builder.AddOp(Op::Collective(OpKind::kAllReduce, Bytes(kBytes), pair));
-    const OpId products[] = {product, product};
-    const BlockId work = builder.AddBlock(products);
+    std::vector<OpId> ops = {product, product};
+    if (has_attention) {
+      constexpr int64_t kHeads = 2, kTokens = 64, kHeadSize = 64;
+      ops.push_back(builder.AddOp(Op::Attention(DType::kBf16, Direction::kForward, kHeads, kTokens,
+                                                kTokens, kHeadSize, true)));
+    }
+    const BlockId work = builder.AddBlock(ops);
     const BlockId carry = builder.AddBlock({&message, 1});
     for (int m = 0; m < micro_batches; ++m) {
       const TaskId first =

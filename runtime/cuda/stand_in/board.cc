@@ -28,6 +28,14 @@ bool YesOrNo(const std::string& word, std::string_view value) {
   return value == "yes";
 }
 
+void SetData(const std::string& word, std::string_view value, StandInBoard& board) {
+  if (value != "yes" && value != "checked" && value != "no") {
+    RefuseWord(word, "yes, checked or no");
+  }
+  board.has_data = value == "yes";
+  board.checks_memory = value != "no";
+}
+
 FailingCall Failing(const std::string& word, std::string_view value) {
   const size_t colon = value.find(':');
   if (colon == std::string_view::npos) RefuseWord(word, "fail=FUNCTION:NTH");
@@ -42,16 +50,17 @@ StandInBoard ParseStandInBoard(std::string_view words) {
   const std::map<std::string_view, int*> numbers = {{"boards", &board.boards},
                                                     {"groups", &board.groups},
                                                     {"rest", &board.rest},
+                                                    {"watts", &board.watts},
                                                     {"call", &board.call_time}};
   const std::map<std::string_view, size_t*> sizes = {{"memory", &board.memory},
                                                      {"cache", &board.cache}};
   const std::map<std::string_view, bool*> claims = {
-      {"data", &board.has_data},
       {"green-contexts", &board.has_green_contexts},
       {"graphs-keep-to-parts", &board.graphs_keep_to_parts},
       {"cudnn-compares-contexts", &board.cudnn_compares_contexts},
       {"cudnn-refuses-parts", &board.cudnn_refuses_parts},
-      {"cudnn-knows-parts", &board.cudnn_knows_parts}};
+      {"cudnn-knows-parts", &board.cudnn_knows_parts},
+      {"throttled", &board.is_throttled}};
   std::istringstream in{std::string(words)};
   for (std::string word; in >> word;) {
     const size_t equals = std::min(word.find('='), word.size());
@@ -63,6 +72,8 @@ StandInBoard ParseStandInBoard(std::string_view words) {
       *size->second = static_cast<size_t>(Number(word, value)) << kMebibyteBits;
     } else if (const auto claim = claims.find(key); claim != claims.end()) {
       *claim->second = YesOrNo(word, value);
+    } else if (key == "data") {
+      SetData(word, value, board);
     } else if (key == "missing") {
       board.missing.insert(std::string(value));
     } else if (key == "fail") {

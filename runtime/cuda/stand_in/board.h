@@ -25,14 +25,20 @@ struct StandInBoard {
   size_t memory = size_t{80} << 30;
   size_t cache = size_t{50} << 20;
   int call_time = 1'500;  // nanoseconds of the host for any call; a launch takes about so long
-  // Copies and kernels do their work, and all that they touch is checked. Else they only take
-  // their time, which is quick for networks of any size.
+  // Copies and kernels do their work. Else they only take their time, which is quick for networks
+  // of any size; what a program asks of the board, in a few kilobytes, it is told all the same
+  // where memory is checked.
   bool has_data = true;
+  // All that they touch is checked: it is allocated and not yet freed, in the order of streams.
+  bool checks_memory = true;
   bool has_green_contexts = true;        // an older driver has none
   bool graphs_keep_to_parts = true;      // else a graph's kernels run on the whole board
   bool cudnn_compares_contexts = false;  // refuses a stream of a context that is not its handle's
   bool cudnn_refuses_parts = false;      // refuses a part's streams under any context
   bool cudnn_knows_parts = true;         // may be asked for engines for fewer multiprocessors
+  // What sensors say of the board.
+  int watts = 412;
+  bool is_throttled = false;  // heat holds its clock down
   // Libraries, by the beginning of their names, and functions of libraries.
   std::set<std::string> missing = {};
   FailingCall fails = {};
@@ -40,10 +46,11 @@ struct StandInBoard {
   int multiprocessors() const { return groups * group_size + rest; }
 };
 
-// "groups=15 data=no missing=libcudnn fail=cudaMalloc:3": words, each of which changes one field:
-// boards, groups, rest, call in nanoseconds, memory and cache in MiB, data, green-contexts,
-// graphs-keep-to-parts, cudnn-compares-contexts, cudnn-refuses-parts and cudnn-knows-parts as yes
-// or no, missing, fail. Throws InputError for any other.
+// "groups=15 data=checked missing=libcudnn fail=cudaMalloc:3": words, each of which changes one
+// field: boards, groups, rest, watts, call in nanoseconds, memory and cache in MiB, data as yes,
+// checked (only memory is) or no (nor is memory), green-contexts, graphs-keep-to-parts,
+// cudnn-compares-contexts, cudnn-refuses-parts, cudnn-knows-parts and throttled as yes or no,
+// missing, fail. Throws InputError for any other.
 StandInBoard ParseStandInBoard(std::string_view words);
 
 // Begins anew with such a board: everything made before is forgotten. A program that never calls it
@@ -54,6 +61,9 @@ void UseStandIn(const StandInBoard& board);
 std::vector<std::string> StandInLeaks();
 // How often each function was called.
 std::map<std::string, int> StandInCalls();
+
+// Gates that nobody opened until they gave up: on a GPU each holds the program for kLongestGate.
+int StandInGatesRunOut();
 
 // What products found among their operands, of those that were looked at.
 struct OperandCount {

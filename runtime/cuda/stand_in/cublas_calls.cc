@@ -6,12 +6,15 @@
 
 #include "runtime/cuda/stand_in/kernels.h"
 #include "runtime/cuda/stand_in/library_functions.h"
+#include "runtime/cuda/stand_in/matrix.h"
 #include "runtime/cuda/stand_in/numbers.h"
 #include "runtime/cuda/stand_in/runtime_call.h"
 
+using stagecraft::stand_in::Layout;
 using stagecraft::stand_in::LibraryFunction;
 using stagecraft::stand_in::LookAt;
-using stagecraft::stand_in::Numbers;
+using stagecraft::stand_in::Matrix;
+using stagecraft::stand_in::Range;
 using stagecraft::stand_in::TimeToCalculate;
 using stagecraft::stand_in::Work;
 
@@ -21,70 +24,66 @@ namespace {
 
 constexpr int64_t kMostCalculated = int64_t{1} << 22;  // multiplications
 
-// What the opaque structs of cuBLASLt's headers hold here.
-struct Layout {
-  cudaDataType type;
-  int64_t rows, columns, stride, batch = 1, batch_stride = 0;
-};
+// What the opaque structs of cuBLASLt's headers hold here, beside Layout.
 struct Product {
   int32_t transposes[2] = {CUBLAS_OP_N, CUBLAS_OP_N};
   const float* scales[2] = {};
   int32_t multiprocessors = 0;
 };
 
-template <typename Value, typename Opaque>
-Value& In(Opaque* opaque) {
-  static_assert(sizeof(Value) <= sizeof(Opaque));
-  return *reinterpret_cast<Value*>(opaque);
+constexpr const char* kHandle = "cuBLASLt handle";
+constexpr const char* kProduct = "cuBLASLt product descriptor";
+constexpr const char* kLayout = "cuBLASLt layout";
+constexpr const char* kPreference = "cuBLASLt preference";
+
+template <typename Object>
+void Make(Object** made, const char* what) {
+  *made = Gpu::Get().of_libraries.Add(new Object(), what);
+}
+void Check(const void* object, const char* what) { Gpu::Get().of_libraries.Check(object, what); }
+template <typename Object>
+void Destroy(Object* object, const char* what) {
+  Gpu::Get().of_libraries.Remove(object, what);
+  delete object;
 }
 
-// One operand or result, as mathematics has it.
-struct Matrix {
-  Layout layout;
-  Numbers numbers;
-  bool is_transposed = false;
+template <typename Value, typename Opaque>
+Value& In(Opaque* opaque, const char* what) {
+  static_assert(sizeof(Value) <= sizeof(Opaque));
+  Check(opaque, what);
+  return *reinterpret_cast<Value*>(opaque);
+}
+Product& ProductIn(cublasLtMatmulDesc_t described) { return In<Product>(described, kProduct); }
+Layout& LayoutIn(cublasLtMatrixLayout_t layout) { return In<Layout>(layout, kLayout); }
 
-  Matrix(const void* memory, const Layout& own, bool transposed)
-      : layout(own),
-        numbers{const_cast<void*>(memory), own.rows * own.columns * own.batch, own.type},
-        is_transposed(transposed) {}
-  int64_t rows() const { return is_transposed ? layout.columns : layout.rows; }
-  int64_t columns() const { return is_transposed ? layout.rows : layout.columns; }
-  int64_t Index(int64_t batch, int64_t row, int64_t column) const {
-    if (is_transposed) std::swap(row, column);
-    return batch * layout.batch_stride + column * layout.stride + row;
-  }
-};
+// Algorithms may count on it where the program has no other preference.
+constexpr uint64_t kUsualAlignment = 256;
+bool IsAligned(const void* matrix) {
+  return reinterpret_cast<uint64_t>(matrix) % kUsualAlignment == 0;
+}
 
-void Multiply(const Matrix& a, const Matrix& b, const Matrix& result, float scale) {
-  for (int64_t batch = 0; batch < result.layout.batch; ++batch) {
-    for (int64_t row = 0; row < result.rows(); ++row) {
-      for (int64_t column = 0; column < result.columns(); ++column) {
-        float sum = 0;
-        for (int64_t k = 0; k < a.columns(); ++k) {
-          sum += a.numbers.At(a.Index(batch, row, k)) * b.numbers.At(b.Index(batch, k, column));
-        }
-        result.numbers.Set(result.Index(batch, row, column), sum * scale);
-      }
-    }
-  }
+Range RangeOfScale(const float* scale) {
+  return {reinterpret_cast<const std::byte*>(scale), sizeof *scale};
 }
 
 }  // namespace
 
+#define RESULT_OF_CUBLAS() \
+  (Gpu::Get().Call(__func__) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED)
 #define ENTER_CUBLAS() \
-  if (!Gpu::Get().Call(__func__)) return CUBLAS_STATUS_EXECUTION_FAILED
+  if (RESULT_OF_CUBLAS() != CUBLAS_STATUS_SUCCESS) return CUBLAS_STATUS_EXECUTION_FAILED
 
 extern "C" {
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   ENTER_CUBLAS();
-  *handle = new cublasLtContext;
+  Make(handle, kHandle);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
-  delete handle;
-  return CUBLAS_STATUS_SUCCESS;
+  const cublasStatus_t result = RESULT_OF_CUBLAS();
+  Destroy(handle, kHandle);
+  return result;
 }
 size_t cublasLtGetVersion() { return CUBLAS_VERSION; }
 const char* cublasLtGetStatusName(cublasStatus_t status) {
@@ -95,19 +94,20 @@ const char* cublasLtGetStatusName(cublasStatus_t status) {
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* made, cublasComputeType_t,
                                         cudaDataType_t) {
   ENTER_CUBLAS();
-  *made = new cublasLtMatmulDescOpaque_t;
-  In<Product>(*made) = {};
+  Make(made, kProduct);
+  ProductIn(*made) = {};
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t made) {
-  delete made;
-  return CUBLAS_STATUS_SUCCESS;
+  const cublasStatus_t result = RESULT_OF_CUBLAS();
+  Destroy(made, kProduct);
+  return result;
 }
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t made,
                                               cublasLtMatmulDescAttributes_t attribute,
                                               const void* value, size_t bytes) {
   ENTER_CUBLAS();
-  Product& product = In<Product>(made);
+  Product& product = ProductIn(made);
   const auto set = [&](auto& field) {
     if (bytes != sizeof field) return CUBLAS_STATUS_INVALID_VALUE;
     std::memcpy(&field, value, bytes);
@@ -137,19 +137,20 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* made, cudaData
                                           uint64_t rows, uint64_t columns, int64_t stride) {
   ENTER_CUBLAS();
   if (stride < static_cast<int64_t>(rows)) return CUBLAS_STATUS_INVALID_VALUE;
-  *made = new cublasLtMatrixLayoutOpaque_t;
-  In<Layout>(*made) = {type, static_cast<int64_t>(rows), static_cast<int64_t>(columns), stride};
+  Make(made, kLayout);
+  LayoutIn(*made) = {type, static_cast<int64_t>(rows), static_cast<int64_t>(columns), stride};
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t made) {
-  delete made;
-  return CUBLAS_STATUS_SUCCESS;
+  const cublasStatus_t result = RESULT_OF_CUBLAS();
+  Destroy(made, kLayout);
+  return result;
 }
 cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t made,
                                                 cublasLtMatrixLayoutAttribute_t attribute,
                                                 const void* value, size_t bytes) {
   ENTER_CUBLAS();
-  Layout& layout = In<Layout>(made);
+  Layout& layout = LayoutIn(made);
   if (attribute == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT && bytes == sizeof(int32_t)) {
     layout.batch = *static_cast<const int32_t*>(value);
   } else if (attribute == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET && bytes == sizeof(int64_t)) {
@@ -162,29 +163,35 @@ cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t made,
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* made) {
   ENTER_CUBLAS();
-  *made = new cublasLtMatmulPreferenceOpaque_t;
+  Make(made, kPreference);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t made) {
-  delete made;
-  return CUBLAS_STATUS_SUCCESS;
+  const cublasStatus_t result = RESULT_OF_CUBLAS();
+  Destroy(made, kPreference);
+  return result;
 }
-cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t made,
                                                     cublasLtMatmulPreferenceAttributes_t attribute,
                                                     const void*, size_t bytes) {
   ENTER_CUBLAS();
+  Check(made, kPreference);
   const bool is_known =
       attribute == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES && bytes == sizeof(size_t);
   return is_known ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t,
-                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                                              cublasLtMatmulPreference_t, int wanted,
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t product,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int wanted,
                                               cublasLtMatmulHeuristicResult_t* results,
                                               int* found) {
   ENTER_CUBLAS();
+  Check(handle, kHandle);
+  Check(product, kProduct);
+  for (const cublasLtMatrixLayout_t layout : {a, b, c, d}) Check(layout, kLayout);
+  Check(preference, kPreference);
   *found = std::min(wanted, 1);
   results[0] = {};
   results[0].state = CUBLAS_STATUS_SUCCESS;
@@ -192,7 +199,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
 }
 
 // alpha is 1 and beta 0, as everywhere here.
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t described, const void*,
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t described, const void*,
                               const void* a, cublasLtMatrixLayout_t a_layout, const void* b,
                               cublasLtMatrixLayout_t b_layout, const void*, const void*,
                               cublasLtMatrixLayout_t, void* d, cublasLtMatrixLayout_t d_layout,
@@ -200,13 +207,17 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t described, 
                               cudaStream_t stream) {
   ENTER_CUBLAS();
   Gpu& gpu = Gpu::Get();
-  const Product product = In<Product>(described);
-  const Matrix left(a, In<Layout>(a_layout), product.transposes[0] == CUBLAS_OP_T);
-  const Matrix right(b, In<Layout>(b_layout), product.transposes[1] == CUBLAS_OP_T);
-  const Matrix result(d, In<Layout>(d_layout), false);
+  Check(handle, kHandle);
+  const Product product = ProductIn(described);
+  const Matrix left(a, LayoutIn(a_layout), product.transposes[0] == CUBLAS_OP_T);
+  const Matrix right(b, LayoutIn(b_layout), product.transposes[1] == CUBLAS_OP_T);
+  const Matrix result(d, LayoutIn(d_layout), false);
   if (left.columns() != right.rows() || left.rows() != result.rows() ||
       right.columns() != result.columns()) {
     return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  for (const void* matrix : {a, b, static_cast<const void*>(d)}) {
+    if (!IsAligned(matrix)) return CUBLAS_STATUS_NOT_SUPPORTED;
   }
   const int64_t multiplications =
       result.layout.batch * result.rows() * result.columns() * left.columns();
@@ -220,6 +231,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t described, 
                   right.numbers.range(),
                   result.numbers.range(),
                   {static_cast<const std::byte*>(workspace), workspace_bytes}}};
+  for (const float* scale : product.scales) {
+    if (scale != nullptr) work.touched.push_back(RangeOfScale(scale));
+  }
   work.effect = [=] {
     LookAt(left.numbers);
     LookAt(right.numbers);

@@ -14,6 +14,7 @@
 #include "runtime/cuda/stand_in/numbers.h"
 #include "runtime/cuda/stand_in/runtime_call.h"
 
+using stagecraft::stand_in::Bind;
 using stagecraft::stand_in::Bound;
 using stagecraft::stand_in::Described;
 using stagecraft::stand_in::DescribedPointer;
@@ -28,7 +29,11 @@ struct cudnnContext {
 
 namespace {
 
+constexpr const char* kHandle = "cuDNN handle";
+constexpr const char* kDescriptor = "cuDNN descriptor";
+
 DescribedPointer& PointerOf(cudnnBackendDescriptor_t descriptor) {
+  Gpu::Get().of_libraries.Check(descriptor, kDescriptor);
   return *static_cast<DescribedPointer*>(descriptor);
 }
 Described& Of(cudnnBackendDescriptor_t descriptor) { return *PointerOf(descriptor); }
@@ -67,20 +72,25 @@ thread_local std::string last_error;
 
 }  // namespace
 
+#define RESULT_OF_CUDNN() \
+  (Gpu::Get().Call(__func__) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_INTERNAL_ERROR)
 #define ENTER_CUDNN() \
-  if (!Gpu::Get().Call(__func__)) return CUDNN_STATUS_INTERNAL_ERROR
+  if (RESULT_OF_CUDNN() != CUDNN_STATUS_SUCCESS) return CUDNN_STATUS_INTERNAL_ERROR
 
 extern "C" {
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
   ENTER_CUDNN();
   const std::vector<CUgreenCtx>& contexts = Gpu::Get().contexts;
-  *handle = new cudnnContext{.part = contexts.empty() ? nullptr : contexts.back()};
+  *handle = Gpu::Get().of_libraries.Add(
+      new cudnnContext{.part = contexts.empty() ? nullptr : contexts.back()}, kHandle);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
+  const cudnnStatus_t result = RESULT_OF_CUDNN();
+  Gpu::Get().of_libraries.Remove(handle, kHandle);
   delete handle;
-  return CUDNN_STATUS_SUCCESS;
+  return result;
 }
 size_t cudnnGetVersion() { return CUDNN_VERSION; }
 const char* cudnnGetErrorString(cudnnStatus_t status) {
@@ -100,6 +110,7 @@ void cudnnGetLastErrorString(char* message, size_t most) {
 
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
   ENTER_CUDNN();
+  Gpu::Get().of_libraries.Check(handle, kHandle);
   const stagecraft::StandInBoard& board = Gpu::Get().board;
   const CUgreenCtx part = StreamOf(stream)->part;
   if ((board.cudnn_compares_contexts && part != handle->part) ||
@@ -114,12 +125,16 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
 cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type,
                                            cudnnBackendDescriptor_t* made) {
   ENTER_CUDNN();
-  *made = new DescribedPointer(std::make_shared<Described>(Described{.type = type}));
+  *made = Gpu::Get().of_libraries.Add(
+      new DescribedPointer(std::make_shared<Described>(Described{.type = type})), kDescriptor);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor) {
-  delete &PointerOf(descriptor);
-  return CUDNN_STATUS_SUCCESS;
+  const cudnnStatus_t result = RESULT_OF_CUDNN();
+  DescribedPointer* const own = &PointerOf(descriptor);
+  Gpu::Get().of_libraries.Remove(own, kDescriptor);
+  delete own;
+  return result;
 }
 cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
                                        cudnnBackendAttributeName_t name,
@@ -180,8 +195,10 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
                                   cudnnBackendDescriptor_t pack) {
   ENTER_CUDNN();
   Gpu& gpu = Gpu::Get();
+  gpu.of_libraries.Check(handle, kHandle);
   const Described& engine = Of(plan).at(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
   const Bound bound = Bind(engine.at(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH), Of(pack));
+  if (!bound.is_aligned) return CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER;
   const auto own = static_cast<int>(gpu.MultiprocessorsOf(handle->stream).size());
   const int all = gpu.board.multiprocessors();
   const auto target = engine.numbers.find(CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET);

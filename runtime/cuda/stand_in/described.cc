@@ -2,9 +2,8 @@
 
 #include <functional>
 #include <numeric>
-#include <string>
 
-#include "runtime/cuda/stand_in/runtime_call.h"
+#include "runtime/cuda/stand_in/heap.h"
 
 namespace stagecraft::stand_in {
 namespace {
@@ -68,14 +67,16 @@ Bound Bind(const Described& graph, const Described& pack) {
   for (size_t i = 0; i < uids.size(); ++i) {
     given[uids[i]] = pack.pointers.at(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS)[i];
   }
+  Bound bound;
   const auto add = [&](const Described& tensor, std::vector<Numbers>& to) {
     if (Is(tensor, CUDNN_ATTR_TENSOR_IS_VIRTUAL)) return;
     const auto place = given.find(tensor.number(CUDNN_ATTR_TENSOR_UNIQUE_ID));
     if (place == given.end()) BreakContract("attention is not given one of its tensors");
     if (Is(tensor, CUDNN_ATTR_TENSOR_IS_BY_VALUE)) return;
     to.push_back({place->second, CountOf(tensor), TypeOf(tensor)});
+    const auto alignment = static_cast<uint64_t>(tensor.number(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT));
+    if (reinterpret_cast<uint64_t>(place->second) % alignment != 0) bound.is_aligned = false;
   };
-  Bound bound;
   for (const DescribedPointer& operation : graph.others.at(CUDNN_ATTR_OPERATIONGRAPH_OPS)) {
     const Operands operands = OperandsOf(*operation);
     for (const Described* input : operands.inputs) add(*input, bound.read);

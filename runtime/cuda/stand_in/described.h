@@ -1,4 +1,4 @@
-// What cuDNN's descriptors say of a graph of operations, in the stand-in.
+// Described: what a program has told cuDNN of its operations and tensors.
 #pragma once
 
 #include <cudnn.h>
@@ -31,8 +31,9 @@ struct Described {
 struct Bound {
   std::vector<Numbers> read, written;
   double flops = 0;
+  bool is_aligned = true;  // as the descriptors of the tensors say
 };
-// Of a graph and the arguments that a run of it is given.
+// `pack` has an address for each of them.
 Bound Bind(const Described& graph, const Described& pack);
 
 }  // namespace stagecraft::stand_in

@@ -1,14 +1,16 @@
-// A run in which any one call fails, of CUDA's, cuBLASLt's or the driver's.
+// A run in which any one call fails, of CUDA's, cuBLASLt's, cuDNN's, NVML's or the driver's.
+#include "runtime/cuda/stand_in/failing_calls.h"
+
 #include <gtest/gtest.h>
 
-#include <exception>
 #include <map>
-#include <set>
 #include <string>
 
+#include "costmodel/error_of.h"
 #include "costmodel/units.h"
 #include "runtime/cuda/cuda_run.h"
 #include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/stand_in/one_layer.h"
 #include "runtime/cuda/two_stages.h"
 #include "runtime/planned_memory.h"
 
@@ -17,70 +19,65 @@ namespace {
 
 constexpr int kPart = 64;
 
-StandInBoard SmallBoard() {
-  StandInBoard board;
-  board.cache = 1 << 16;
-  return board;
+// A driver that captures nothing on a part is no error, but told.
+std::string WhatIsToldBy(const CudaRunResult& result) {
+  for (const std::string& device : result.devices) {
+    if (device.find("one by one") != std::string::npos) return device;
+  }
+  return "";
 }
 
-// Two stages on two parts, with memory that passes hold.
-CudaRunResult RunTwoStages() {
-  TwoStages pipeline(3, 64);
+// Two stages on two parts, with attention and memory that passes hold.
+std::string RunTwoStages() {
+  TwoStages pipeline(2, 64, true);
   const Schedule schedule = pipeline.builder.Build();
   constexpr Bytes kStates(8 << 20), kPass(1 << 20), kLeft(1 << 18);
   const PlannedMemory memory = {.states = kStates,
                                 .chunks = {{{{kPass, kLeft.count()}, {}, {}, {}}}}};
-  return RunOnCuda({.schedule = &schedule,
-                    .places = {{0, kPart}, {0, kPart}},
-                    .process = {},
-                    .steps = {{1}, {1}},
-                    .memory = {memory, memory}});
+  return WhatIsToldBy(RunOnCuda({.schedule = &schedule,
+                                 .places = {{0, kPart}, {0, kPart}},
+                                 .process = {},
+                                 .steps = {{1}, {1}},
+                                 .memory = {memory, memory}}));
 }
 
-// What gives back cannot fail in a program that still works, and a query has nothing to say.
-bool MayFail(const std::string& function) {
-  for (const char* const part : {"Destroy", "Free", "Pop"}) {
-    if (function.find(part) != std::string::npos) return false;
-  }
-  return true;
-}
-
-// What the run says of what went wrong; empty: nothing.
 std::string ErrorOfRun(const StandInBoard& board) {
   UseStandIn(board);
-  try {
-    // A driver that captures nothing on a part is no error, but told.
-    for (const std::string& device : RunTwoStages().devices) {
-      if (device.find("one by one") != std::string::npos) return device;
-    }
-    return "";
-  } catch (const std::exception& error) {
-    return error.what();
-  }
+  return ErrorOf([] { RunTwoStages(); });
 }
 
-TEST(FailingCallsTest, WhicheverCallFailsTheRunEndsWithASentenceAndLeavesNothing) {
-  ASSERT_EQ(ErrorOfRun(SmallBoard()), "");
-  ASSERT_TRUE(StandInLeaks().empty());
-  const std::map<std::string, int> calls = StandInCalls();
-  EXPECT_GT(calls.size(), 30u);
-  for (const auto& [function, times] : calls) {
-    if (!MayFail(function)) continue;
-    for (const int nth : std::set<int>{1, 2, times / 2, times}) {
-      if (nth < 1 || nth > times) continue;
-      StandInBoard board = SmallBoard();
-      board.fails = {function, nth};
-      const std::string error = ErrorOfRun(board);
-      // The last wait is a destructor's, when the result is there.
-      const bool is_too_late = function == "cudaStreamSynchronize" && nth == times;
-      EXPECT_EQ(error.empty(), is_too_late) << function << " " << nth;
-      for (const std::string& leak : StandInLeaks()) ADD_FAILURE() << function << ": " << leak;
-    }
-  }
+std::string RunOneLayer() {
+  const Schedule schedule = OneLayer();
+  return WhatIsToldBy(
+      RunOnCuda({.schedule = &schedule, .places = {{0, 0}}, .process = {}, .steps = {{1}, {1}}}));
+}
+
+// A rank that goes waits for its stream, when results are there.
+constexpr const char* kLastWait = "cudaStreamSynchronize";
+// Whether a handle takes a stream is asked before it matters, and whether cuDNN may be asked for
+// kernels for a part, and knows any, for whose lack there are others.
+constexpr const char* kFirstStream = "cudnnSetStream";
+constexpr const char* kAskForPart = "cudnnBackendSetAttribute";
+constexpr const char* kForPart = "cudnnBackendFinalize";
+const std::map<std::string, int> kUnnoticedOnParts = {
+    {kLastWait, 2}, {kFirstStream, 4}, {kAskForPart, 2}, {kForPart, 2}};
+
+TEST(FailingCallsTest, WhicheverFailsARunOnPartsEndsWithASentenceAndLeavesNothing) {
+  FailEveryCall(CheckedBoard(), RunTwoStages, kUnnoticedOnParts);
+}
+
+TEST(FailingCallsTest, SoItDoesWhereCudnnComparesContexts) {
+  StandInBoard board = CheckedBoard();
+  board.cudnn_compares_contexts = true;
+  FailEveryCall(board, RunTwoStages, kUnnoticedOnParts);
+}
+
+TEST(FailingCallsTest, SoDoesARunOnAWholeBoard) {
+  FailEveryCall(CheckedBoard(), RunOneLayer, {{kLastWait, 1}, {kFirstStream, 2}});
 }
 
 TEST(FailingCallsTest, AStatusOfALibraryIsToldByItsName) {
-  StandInBoard board = SmallBoard();
+  StandInBoard board = CheckedBoard();
   board.fails = {"cublasLtMatmul", 1};
   EXPECT_NE(ErrorOfRun(board).find("refuses with CUBLAS_STATUS_EXECUTION_FAILED (13)"),
             std::string::npos)
@@ -90,8 +87,7 @@ TEST(FailingCallsTest, AStatusOfALibraryIsToldByItsName) {
 }
 
 TEST(FailingCallsTest, AnyBoardThatLacksSomethingIsRefusedInASentence) {
-  StandInBoard none = SmallBoard(), old = SmallBoard(), without = SmallBoard(),
-               small = SmallBoard();
+  StandInBoard none = CheckedBoard(), old = none, without = none, small = none;
   none.boards = 0;
   old.has_green_contexts = false;
   without.missing = {"libcublasLt"};
@@ -101,7 +97,8 @@ TEST(FailingCallsTest, AnyBoardThatLacksSomethingIsRefusedInASentence) {
                                                       {"libcublasLt.so", without},
                                                       {"too little memory", small}};
   for (const auto& [words, board] : boards) {
-    EXPECT_NE(ErrorOfRun(board).find(words), std::string::npos) << words << ErrorOfRun(board);
+    const std::string error = ErrorOfRun(board);
+    EXPECT_NE(error.find(words), std::string::npos) << words << error;
     EXPECT_TRUE(StandInLeaks().empty()) << words;
   }
 }

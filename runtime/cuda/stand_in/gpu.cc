@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <optional>
+#include <string_view>
 
 namespace stagecraft {
 namespace stand_in {
@@ -25,6 +26,24 @@ std::optional<Gpu>& TheGpu() {
 }
 
 }  // namespace
+
+void LibraryObjects::Check(const void* object, const char* what) const {
+  const auto own = alive_.find(object);
+  if (own == alive_.end() || std::string_view(own->second) != what) {
+    BreakContract(std::string("a ") + what + " is used that is not there, or no more");
+  }
+}
+
+void LibraryObjects::Remove(const void* object, const char* what) {
+  Check(object, what);
+  alive_.erase(object);
+}
+
+std::map<std::string, size_t> LibraryObjects::counts() const {
+  std::map<std::string, size_t> counts;
+  for (const auto& [object, what] : alive_) ++counts[what];
+  return counts;
+}
 
 Gpu& Gpu::Get() {
   std::optional<Gpu>& gpu = TheGpu();
@@ -49,28 +68,60 @@ Gpu::Gpu(StandInBoard played)
 
 bool Gpu::Call(const char* function) {
   time.Spend(board.call_time);
-  return ++calls[function] != board.fails.nth || board.fails.function != function;
+  return Count(function);
+}
+
+bool Gpu::CallOfSensors(const char* function) { return Count(function); }
+
+bool Gpu::Count(const char* function) {
+  const std::lock_guard lock(calls_mutex_);
+  auto own = calls_.find(std::string_view(function));
+  if (own == calls_.end()) own = calls_.emplace(function, 0).first;
+  return ++own->second != board.fails.nth || board.fails.function != function;
+}
+
+std::map<std::string, int> Gpu::calls() const {
+  const std::lock_guard lock(calls_mutex_);
+  return {calls_.begin(), calls_.end()};
+}
+
+bool Gpu::DoesWork(const Work& work) const {
+  return board.has_data || (board.checks_memory && work.is_answer);
 }
 
 MarkPointer Gpu::Give(cudaStream_t stream, Work work, MarkPointer waited) {
   CUstream_st& own = streams.Get(stream, "a stream");
-  if (!board.has_data) {
+  if (stream != default_stream) CheckAwaited(work);
+  if (!DoesWork(work)) work.effect = {};
+  if (!board.checks_memory) {
     work.touched.clear();
-    work.effect = {};
+    work.ownership = {};
   }
   auto shared = std::make_shared<const Work>(std::move(work));
   if (own.is_capturing) {
-    if (waited == nullptr)
-      own.captured.push_back(std::move(shared));
-    else
-      own.is_capture_spoilt = true;
+    own.captured.push_back(std::move(shared));
     return nullptr;
   }
   own.last = time.Queue(std::move(shared), own.last, std::move(waited));
   return own.last;
 }
 
+void Gpu::CheckAwaited(const Work& work) const {
+  for (const Range& written : unawaited) {
+    for (const Range& range : work.touched) {
+      if (range.begin >= written.begin + written.bytes ||
+          written.begin >= range.begin + range.bytes) {
+        continue;
+      }
+      BreakContract(work.name +
+                    " touches what the default stream may be writing still: nobody has "
+                    "waited for that, and other streams do not");
+    }
+  }
+}
+
 void Gpu::WaitFor(cudaStream_t stream) {
+  if (stream == default_stream) unawaited.clear();
   const MarkPointer last = streams.Get(stream, "a stream").last;
   if (last != nullptr) time.WaitFor(*last);
 }
@@ -93,7 +144,7 @@ std::vector<int> Gpu::MultiprocessorsOf(cudaStream_t stream) const {
 
 std::vector<std::string> Gpu::Leaks() const {
   std::vector<std::string> leaks = heap.Leaks();
-  const auto count = [&leaks](size_t left, const char* what) {
+  const auto count = [&leaks](size_t left, const std::string& what) {
     if (left > 0) leaks.push_back(std::to_string(left) + " " + what + " were not destroyed");
   };
   count(streams.count() - 1, "streams");
@@ -102,6 +153,8 @@ std::vector<std::string> Gpu::Leaks() const {
   count(executables.count(), "executable graphs");
   count(pools.count(), "memory pools");
   count(parts.count(), "green contexts");
+  count(contexts.size(), "pushed contexts");
+  for (const auto& [what, left] : of_libraries.counts()) count(left, what + "s");
   return leaks;
 }
 
@@ -109,7 +162,8 @@ std::vector<std::string> Gpu::Leaks() const {
 
 void UseStandIn(const StandInBoard& board) { stand_in::TheGpu().emplace(board); }
 std::vector<std::string> StandInLeaks() { return stand_in::Gpu::Get().Leaks(); }
-std::map<std::string, int> StandInCalls() { return stand_in::Gpu::Get().calls; }
+std::map<std::string, int> StandInCalls() { return stand_in::Gpu::Get().calls(); }
+int StandInGatesRunOut() { return stand_in::Gpu::Get().time.gates_run_out(); }
 OperandCount StandInOperands() { return stand_in::Gpu::Get().operands; }
 
 }  // namespace stagecraft

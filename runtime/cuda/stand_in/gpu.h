@@ -6,7 +6,9 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,7 +29,7 @@ struct CUstream_st {
   std::vector<stagecraft::stand_in::WorkPointer> captured = {};
 };
 struct CUevent_st {
-  bool has_time = true;
+  bool has_time = true, is_of_default_stream = false;
   stagecraft::stand_in::MarkPointer recorded = {};
 };
 struct CUgraph_st {
@@ -71,6 +73,24 @@ class Handles {
   std::map<const Object*, std::unique_ptr<Object>> alive_;
 };
 
+// What libraries made for the program, which knows it by its address.
+class LibraryObjects {
+ public:
+  template <typename Object>
+  Object* Add(Object* made, const char* what) {
+    alive_[made] = what;
+    return made;
+  }
+  // End the program where it is not alive, or something else.
+  void Check(const void* object, const char* what) const;
+  void Remove(const void* object, const char* what);
+  // How many of each kind are alive.
+  std::map<std::string, size_t> counts() const;
+
+ private:
+  std::unordered_map<const void*, const char*> alive_;
+};
+
 struct Gpu {
   // The one of this process.
   static Gpu& Get();
@@ -78,10 +98,17 @@ struct Gpu {
 
   // A call of a function: counted, and so is its time. False where it is to fail.
   bool Call(const char* function);
+  // The same of sensors, which a thread of their own may ask: it takes no time of the host's.
+  bool CallOfSensors(const char* function);
+  std::map<std::string, int> calls() const;
 
+  // Whether what it would leave in memory is there afterwards.
+  bool DoesWork(const Work& work) const;
   // Queues, or adds to what the stream captures; nullptr there.
   MarkPointer Give(cudaStream_t stream, Work work, MarkPointer waited = nullptr);
   void WaitFor(cudaStream_t stream);
+  // Ends the program where a work of another stream touches what is not awaited.
+  void CheckAwaited(const Work& work) const;
   // Takes memory of the board; false where too little is left.
   bool Reserve(int board_index, size_t bytes);
   // On which the stream's kernels run.
@@ -103,8 +130,17 @@ struct Gpu {
   cudaError_t last_error = cudaSuccess;
   std::vector<size_t> reserved;                  // by board
   std::map<const void*, cudaMemPool_t> pool_of;  // of memory that is from one
-  std::map<std::string, int> calls;
+  LibraryObjects of_libraries;
+  // What the default stream was given to write since anybody last waited for it: no other stream
+  // does so by itself.
+  std::vector<Range> unawaited;
   OperandCount operands;
+
+ private:
+  bool Count(const char* function);
+
+  mutable std::mutex calls_mutex_;
+  std::map<std::string, int, std::less<>> calls_;  // how often, by function
 };
 
 }  // namespace stagecraft::stand_in

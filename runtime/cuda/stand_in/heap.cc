@@ -56,10 +56,16 @@ bool Heap::IsOfKind(const void* memory, Kind kind) const {
   return block != blocks_.end() && block->second.kind == kind;
 }
 
-bool Heap::IsAlive(const Range& range) const {
+const std::byte* Heap::BlockOf(const Range& range) const {
   const auto* const block = Containing(range.begin);
-  return block != nullptr && block->second.is_alive &&
-         range.begin + range.bytes <= block->first + block->second.bytes;
+  const bool has_all =
+      block != nullptr && range.begin + range.bytes <= block->first + block->second.bytes;
+  return has_all ? block->first : nullptr;
+}
+
+bool Heap::IsAlive(const Range& range) const {
+  const std::byte* const block = BlockOf(range);
+  return block != nullptr && blocks_.at(block).is_alive;
 }
 
 std::vector<std::string> Heap::Leaks() const {

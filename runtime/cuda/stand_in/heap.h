@@ -30,6 +30,8 @@ class Heap {
   bool IsPinned(const void* memory) const;
   bool IsOfKind(const void* memory, Kind kind) const;
   size_t BytesOf(const void* memory) const { return blocks_.at(Address(memory)).bytes; }
+  // The beginning of the block in which all of the range lies, alive or not; nullptr: in none.
+  const std::byte* BlockOf(const Range& range) const;
   // Whether all of the range lies in one living block.
   bool IsAlive(const Range& range) const;
   std::vector<std::string> Leaks() const;

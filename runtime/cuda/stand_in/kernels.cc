@@ -110,9 +110,11 @@ Work Look(const Launch& launch, void** arguments) {
   return {.name = "Look",
           .duration = nanoseconds,
           .touched = {RangeOf(seen, kMostMultiprocessors)},
-          .effect = [seen = seen, used = launch.multiprocessors] {
-            for (const int one : used) seen[one] = 1;
-          }};
+          .effect =
+              [seen = seen, used = launch.multiprocessors] {
+                for (const int one : used) seen[one] = 1;
+              },
+          .is_answer = true};
 }
 
 Work RunAdam(const Launch& launch, void** arguments) {

@@ -12,6 +12,8 @@ namespace {
 // A copy takes a latency, in nanoseconds, and its bytes over a rate, in bytes per nanosecond.
 constexpr int64_t kCopyLatency = 2'000, kHostLatency = 8'000;
 constexpr double kDeviceRate = 1400, kHostRate = 50;
+// What a program asks of a board is no larger.
+constexpr size_t kMostOfAnswer = 1 << 14;
 
 cudaError_t AllocateAs(void** memory, size_t bytes, Heap::Kind kind) {
   Gpu& gpu = Gpu::Get();
@@ -25,10 +27,11 @@ cudaError_t AllocateAs(void** memory, size_t bytes, Heap::Kind kind) {
 }
 
 // Waits for the board, as CUDA's does.
-cudaError_t FreeAs(void* memory, Heap::Kind kind) {
-  if (memory == nullptr) return cudaSuccess;
+void FreeAs(void* memory, Heap::Kind kind) {
+  if (memory == nullptr) return;
   Gpu& gpu = Gpu::Get();
   gpu.time.WaitForAll();
+  gpu.unawaited.clear();
   if (!gpu.heap.IsOfKind(memory, kind)) {
     BreakContract("memory is freed that was not allocated so, or is freed already");
   }
@@ -36,7 +39,6 @@ cudaError_t FreeAs(void* memory, Heap::Kind kind) {
     gpu.reserved[static_cast<size_t>(gpu.current_board)] -= gpu.heap.BytesOf(memory);
   }
   gpu.heap.Release(memory);
-  return cudaSuccess;
 }
 
 Range RangeOf(const void* memory, size_t bytes) {
@@ -52,27 +54,31 @@ void QueueCopy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cu
   const double rate = is_inside ? kDeviceRate : kHostRate;
   Work work{.name = "a copy",
             .duration = (is_inside ? kCopyLatency : kHostLatency) +
-                        static_cast<int64_t>(static_cast<double>(bytes) / rate)};
+                        static_cast<int64_t>(static_cast<double>(bytes) / rate),
+            .is_answer = bytes <= kMostOfAnswer};
   if (to_device) work.touched.push_back(RangeOf(to, bytes));
   if (from_device) work.touched.push_back(RangeOf(from, bytes));
   work.effect = [=] { std::memmove(to, from, bytes); };
-  if (!from_device && !gpu.heap.IsPinned(from) && gpu.board.has_data) {
+  if (!from_device && !gpu.heap.IsPinned(from) && gpu.DoesWork(work)) {
     const auto* const begin = static_cast<const std::byte*>(from);
     work.effect = [to, copy = std::vector<std::byte>(begin, begin + bytes)] {
       std::memcpy(to, copy.data(), copy.size());
     };
   }
+  if (to_device && stream == gpu.default_stream) gpu.unawaited.push_back(RangeOf(to, bytes));
   const auto end = gpu.Give(stream, std::move(work));
   if (!to_device && !gpu.heap.IsPinned(to) && end != nullptr) gpu.time.WaitFor(*end);
 }
 
 void QueueFill(void* memory, int value, size_t bytes, cudaStream_t stream) {
-  Gpu::Get().Give(
-      stream,
-      {.name = "cudaMemset",
-       .duration = kCopyLatency + static_cast<int64_t>(static_cast<double>(bytes) / kDeviceRate),
-       .touched = {RangeOf(memory, bytes)},
-       .effect = [=] { std::memset(memory, value, bytes); }});
+  Gpu& gpu = Gpu::Get();
+  if (stream == gpu.default_stream) gpu.unawaited.push_back(RangeOf(memory, bytes));
+  gpu.Give(stream, {.name = "cudaMemset",
+                    .duration = kCopyLatency +
+                                static_cast<int64_t>(static_cast<double>(bytes) / kDeviceRate),
+                    .touched = {RangeOf(memory, bytes)},
+                    .effect = [=] { std::memset(memory, value, bytes); },
+                    .is_answer = bytes <= kMostOfAnswer});
 }
 
 }  // namespace
@@ -84,8 +90,9 @@ cudaError_t cudaMalloc(void** memory, size_t bytes) {
   return AllocateAs(memory, bytes, Heap::Kind::kDevice);
 }
 cudaError_t cudaFree(void* memory) {
-  ENTER(cudaErrorUnknown);
-  return FreeAs(memory, Heap::Kind::kDevice);
+  const cudaError_t result = RESULT_OF_RELEASE(cudaErrorUnknown);
+  FreeAs(memory, Heap::Kind::kDevice);
+  return result;
 }
 cudaError_t cudaMallocHost(void** memory, size_t bytes) {
   ENTER(cudaErrorMemoryAllocation);
@@ -96,8 +103,9 @@ cudaError_t cudaHostAlloc(void** memory, size_t bytes, unsigned) {
   return AllocateAs(memory, bytes, Heap::Kind::kPinned);
 }
 cudaError_t cudaFreeHost(void* memory) {
-  ENTER(cudaErrorUnknown);
-  return FreeAs(memory, Heap::Kind::kPinned);
+  const cudaError_t result = RESULT_OF_RELEASE(cudaErrorUnknown);
+  FreeAs(memory, Heap::Kind::kPinned);
+  return result;
 }
 cudaError_t cudaMemGetInfo(size_t* free, size_t* all) {
   ENTER(cudaErrorUnknown);
@@ -113,11 +121,14 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   QueueCopy(to, from, bytes, kind, StreamOf(stream));
   return cudaSuccess;
 }
+// What is read from memory that is not pinned may still be on its way to the board when it returns.
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   ENTER(cudaErrorUnknown);
   Gpu& gpu = Gpu::Get();
   QueueCopy(to, from, bytes, kind, gpu.default_stream);
-  gpu.WaitFor(gpu.default_stream);
+  const bool may_return_before = kind == cudaMemcpyDeviceToDevice ||
+                                 (kind == cudaMemcpyHostToDevice && !gpu.heap.IsPinned(from));
+  if (!may_return_before) gpu.WaitFor(gpu.default_stream);
   return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream) {
@@ -137,14 +148,14 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-  ENTER(cudaErrorUnknown);
+  const cudaError_t result = RESULT_OF_RELEASE(cudaErrorUnknown);
   Gpu& gpu = Gpu::Get();
   if (gpu.pools.Get(pool, "a memory pool").used > 0) {
     BreakContract("a memory pool is destroyed before all of its memory was given back");
   }
   gpu.reserved[static_cast<size_t>(pool->board)] -= pool->reserved;
   gpu.pools.Destroy(pool, "a memory pool");
-  return cudaSuccess;
+  return result;
 }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   ENTER(cudaErrorUnknown);
@@ -181,14 +192,15 @@ cudaError_t cudaMallocFromPoolAsync(void** memory, size_t bytes, cudaMemPool_t p
   }
   own.used = used;
   own.most_used = std::max(own.most_used, used);
-  std::byte* const made = gpu.heap.Allocate(bytes, Heap::Kind::kPool, !gpu.board.has_data);
+  std::byte* const made = gpu.heap.Allocate(bytes, Heap::Kind::kPool, !gpu.board.checks_memory);
   gpu.pool_of[made] = pool;
   *memory = made;
-  gpu.Give(stream, {.name = "an allocation", .effect = [made] { Gpu::Get().heap.Revive(made); }});
+  gpu.Give(stream,
+           {.name = "an allocation", .ownership = [made] { Gpu::Get().heap.Revive(made); }});
   return cudaSuccess;
 }
 cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
-  ENTER(cudaErrorUnknown);
+  const cudaError_t result = RESULT_OF_RELEASE(cudaErrorUnknown);
   Gpu& gpu = Gpu::Get();
   if (!gpu.heap.IsOfKind(memory, Heap::Kind::kPool)) {
     BreakContract("memory is given back to a pool that is not from one, or not any more");
@@ -197,9 +209,9 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
   gpu.pool_of.at(memory)->used -= gpu.heap.BytesOf(memory);
   gpu.pool_of.erase(memory);
   const auto release = [memory] { Gpu::Get().heap.Release(memory); };
-  if (!gpu.board.has_data) release();
-  gpu.Give(StreamOf(stream), {.name = "a release", .effect = release});
-  return cudaSuccess;
+  if (!gpu.board.checks_memory) release();
+  gpu.Give(StreamOf(stream), {.name = "a release", .ownership = release});
+  return result;
 }
 
 }  // extern "C"

@@ -1,4 +1,5 @@
-// NVIDIA's management library: a board that is cool, and joined to nothing.
+// NVIDIA's management library: a board with the power and the hindrances of the one that is played,
+// joined to nothing. Sensors may be asked by a thread of their own.
 #include <string_view>
 
 #include "runtime/cuda/stand_in/library_functions.h"
@@ -6,42 +7,79 @@
 
 namespace {
 
-constexpr int kDone = 0, kNotSupported = 3;
-constexpr unsigned kMegahertz = 1755, kCelsius = 55, kMilliwatts = 412'000, kPcieGeneration = 5, kPcieLanes = 16;
+constexpr int kDone = 0, kNotSupported = 3, kUnknownError = 999;
+constexpr unsigned kMegahertz = 1755, kCelsius = 55, kPcieGeneration = 5, kPcieLanes = 16;
+constexpr unsigned kMilliwattsPerWatt = 1000;
+constexpr unsigned long long kSoftwareThermalSlowdown = 0x20;
 
-int nvmlInit_v2() { return kDone; }
+#define ENTER_NVML() \
+  if (!Gpu::Get().CallOfSensors(__func__)) return kUnknownError
+
+int nvmlInit_v2() {
+  ENTER_NVML();
+  return kDone;
+}
 int nvmlDeviceGetHandleByPciBusId_v2(const char*, void** device) {
+  ENTER_NVML();
   *device = &Gpu::Get();
   return kDone;
 }
 int nvmlDeviceGetClockInfo(void*, int, unsigned* megahertz) {
+  ENTER_NVML();
   *megahertz = kMegahertz;
   return kDone;
 }
 int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) {
+  ENTER_NVML();
   *celsius = kCelsius;
   return kDone;
 }
 int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
-  *milliwatts = kMilliwatts;
+  ENTER_NVML();
+  *milliwatts = static_cast<unsigned>(Gpu::Get().board.watts) * kMilliwattsPerWatt;
   return kDone;
 }
+
+int TellReasons(unsigned long long* mask) {
+  *mask = Gpu::Get().board.is_throttled ? kSoftwareThermalSlowdown : 0;
+  return kDone;
+}
+int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* mask) {
+  ENTER_NVML();
+  return TellReasons(mask);
+}
+// The name until driver 535.
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* mask) {
-  *mask = 0;
-  return kDone;
+  ENTER_NVML();
+  return TellReasons(mask);
 }
+
 int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned* value) {
+  ENTER_NVML();
   *value = kPcieGeneration;
   return kDone;
 }
 int nvmlDeviceGetMaxPcieLinkWidth(void*, unsigned* value) {
+  ENTER_NVML();
   *value = kPcieLanes;
   return kDone;
 }
-int nvmlDeviceGetNvLinkState(void*, unsigned, unsigned*) { return kNotSupported; }
-int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, unsigned*) { return kNotSupported; }
-int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, void*) { return kNotSupported; }
-int nvmlDeviceGetFieldValues(void*, int, void*) { return kNotSupported; }
+int nvmlDeviceGetNvLinkState(void*, unsigned, unsigned*) {
+  ENTER_NVML();
+  return kNotSupported;
+}
+int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, unsigned*) {
+  ENTER_NVML();
+  return kNotSupported;
+}
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, void*) {
+  ENTER_NVML();
+  return kNotSupported;
+}
+int nvmlDeviceGetFieldValues(void*, int, void*) {
+  ENTER_NVML();
+  return kNotSupported;
+}
 
 }  // namespace
 
@@ -54,6 +92,7 @@ std::span<const LibraryFunction> NvmlFunctions() {
       LIBRARY_FUNCTION(nvmlDeviceGetClockInfo),
       LIBRARY_FUNCTION(nvmlDeviceGetTemperature),
       LIBRARY_FUNCTION(nvmlDeviceGetPowerUsage),
+      LIBRARY_FUNCTION(nvmlDeviceGetCurrentClocksEventReasons),
       LIBRARY_FUNCTION(nvmlDeviceGetCurrentClocksThrottleReasons),
       LIBRARY_FUNCTION(nvmlDeviceGetMaxPcieLinkGeneration),
       LIBRARY_FUNCTION(nvmlDeviceGetMaxPcieLinkWidth),

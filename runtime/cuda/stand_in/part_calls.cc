@@ -35,8 +35,9 @@ Group GroupOf(const CUdevResource& resource) {
 
 }  // namespace
 
+#define RESULT_OF_DRIVER() (Gpu::Get().Call(__func__) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN)
 #define ENTER_DRIVER() \
-  if (!Gpu::Get().Call(__func__)) return CUDA_ERROR_UNKNOWN
+  if (RESULT_OF_DRIVER() != CUDA_SUCCESS) return CUDA_ERROR_UNKNOWN
 
 extern "C" {
 
@@ -92,9 +93,9 @@ CUresult cuGreenCtxCreate(CUgreenCtx* part, CUdevResourceDesc description, CUdev
 }
 
 CUresult cuGreenCtxDestroy(CUgreenCtx part) {
-  ENTER_DRIVER();
+  const CUresult result = RESULT_OF_DRIVER();
   Gpu::Get().parts.Destroy(part, "a green context");
-  return CUDA_SUCCESS;
+  return result;
 }
 
 CUresult cuGreenCtxStreamCreate(CUstream* stream, CUgreenCtx part, unsigned flags, int) {
@@ -123,11 +124,11 @@ CUresult cuCtxPushCurrent(CUcontext context) {
   return CUDA_SUCCESS;
 }
 CUresult cuCtxPopCurrent(CUcontext* context) {
-  ENTER_DRIVER();
+  const CUresult result = RESULT_OF_DRIVER();
   if (Gpu::Get().contexts.empty()) BreakContract("a context is popped that was not pushed");
   *context = reinterpret_cast<CUcontext>(Gpu::Get().contexts.back());
   Gpu::Get().contexts.pop_back();
-  return CUDA_SUCCESS;
+  return result;
 }
 
 }  // extern "C"

@@ -19,6 +19,9 @@ inline cudaError_t Fail(cudaError_t status) { return Gpu::Get().last_error = sta
     if (!Gpu::Get().Call(__func__)) return Fail(status); \
   } while (false)
 
+// Of a function that gives something back: it does so even where it fails, as CUDA's do.
+#define RESULT_OF_RELEASE(status) (Gpu::Get().Call(__func__) ? cudaSuccess : Fail(status))
+
 // None is the default stream.
 inline cudaStream_t StreamOf(cudaStream_t stream) {
   return stream == nullptr ? Gpu::Get().default_stream

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "costmodel/error_of.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/share_kernels.h"
 #include "runtime/cuda/stand_in/board.h"
@@ -112,6 +111,20 @@ TEST_F(StandInTest, ACaptureHoldsNoWaitingAndDoesNothingYet) {
   cudaGetLastError();
 }
 
+// A graph is what its own stream is given alone.
+TEST_F(StandInTest, ACaptureWaitsForNoEventEvenOneThatNobodyRecorded) {
+  for (const bool is_recorded : {false, true}) {
+    const Stream stream = MakeStream(), other = MakeStream();
+    const Event event = MakeEvent();
+    if (is_recorded) CHECK_CUDA(cudaEventRecord(event.get(), other.get()));
+    CHECK_CUDA(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeRelaxed));
+    EXPECT_NE(cudaStreamWaitEvent(stream.get(), event.get(), 0), cudaSuccess);
+    cudaGraph_t graph = nullptr;
+    EXPECT_EQ(cudaStreamEndCapture(stream.get(), &graph), cudaErrorStreamCaptureInvalidated);
+    cudaGetLastError();
+  }
+}
+
 TEST_F(StandInTest, MemoryIsNoMoreThanTheBoardHas) {
   void* memory = nullptr;
   EXPECT_EQ(cudaMalloc(&memory, StandInBoard().memory + 1), cudaErrorMemoryAllocation);
@@ -142,6 +155,28 @@ TEST_F(StandInTest, ACallFailsAtItsNthTime) {
   EXPECT_EQ(StandInCalls().at("cudaMalloc"), 3);
 }
 
+// As CUDA does: nothing can be left because giving it back was an error.
+TEST_F(StandInTest, WhatIsGivenBackIsGoneEvenWhereThatFails) {
+  StandInBoard board;
+  board.fails = {"cudaFree", 1};
+  UseStandIn(board);
+  void* memory = nullptr;
+  CHECK_CUDA(cudaMalloc(&memory, kBytes));
+  EXPECT_NE(cudaFree(memory), cudaSuccess);
+  EXPECT_TRUE(StandInLeaks().empty());
+  cudaGetLastError();
+}
+
+TEST_F(StandInTest, AGateThatNobodyOpensIsCounted) {
+  for (const int opened : {1, 0}) {
+    UseStandIn({});
+    const Stream stream = MakeStream();
+    LaunchGate(&opened, stream.get());
+    CHECK_CUDA(cudaStreamSynchronize(stream.get()));
+    EXPECT_EQ(StandInGatesRunOut(), 1 - opened);
+  }
+}
+
 using StandInDeathTest = StandInTest;
 
 TEST_F(StandInDeathTest, MemoryThatIsTouchedIsAllocatedAndNotYetFreed) {
@@ -170,33 +205,6 @@ TEST_F(StandInDeathTest, HandlesThatAreUsedAreThere) {
         cudaStreamSynchronize(stream);
       },
       "a stream is used");
-}
-
-TEST_F(StandInDeathTest, APoolGoesWhenAllOfItsMemoryWasGivenBack) {
-  cudaMemPoolProps properties = {};
-  cudaMemPool_t pool = nullptr;
-  CHECK_CUDA(cudaMemPoolCreate(&pool, &properties));
-  const Stream stream = MakeStream();
-  void* memory = nullptr;
-  CHECK_CUDA(cudaMallocFromPoolAsync(&memory, kBytes, pool, stream.get()));
-  EXPECT_DEATH(cudaMemPoolDestroy(pool), "before all of its memory");
-  CHECK_CUDA(cudaFreeAsync(memory, stream.get()));
-  CHECK_CUDA(cudaMemPoolDestroy(pool));
-}
-
-TEST(StandInBoardTest, WordsDescribeABoard) {
-  const StandInBoard board =
-      ParseStandInBoard("groups=15 rest=12 cache=1 data=no missing=libcudnn fail=cudaMalloc:3");
-  EXPECT_EQ(board.multiprocessors(), 132);
-  EXPECT_EQ(board.cache, size_t{1} << 20);
-  EXPECT_FALSE(board.has_data);
-  EXPECT_TRUE(board.missing.contains("libcudnn"));
-  EXPECT_EQ(board.fails.function, "cudaMalloc");
-  EXPECT_EQ(board.fails.nth, 3);
-  for (const char* const words :
-       {"groups", "groups=-1", "groups=x", "data=maybe", "fail=x", "y=1"}) {
-    EXPECT_NE(ErrorOf([&] { ParseStandInBoard(words); }), "") << words;
-  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "runtime/cuda/stand_in/merged_works.h"
 #include "runtime/cuda/stand_in/runtime_call.h"
 
 using stagecraft::stand_in::MarkPointer;
@@ -25,26 +26,8 @@ cudaError_t WaitFor(cudaStream_t stream) {
   return cudaSuccess;
 }
 
-// Works that only take time, as one.
-std::vector<WorkPointer> Merge(const std::vector<WorkPointer>& works) {
-  std::vector<WorkPointer> merged;
-  bool was_plain = false;
-  for (const WorkPointer& work : works) {
-    const bool is_plain =
-        !work->effect && work->touched.empty() && work->gate == nullptr && work->records == nullptr;
-    if (is_plain && was_plain) {
-      Work both = *merged.back();
-      both.duration += work->duration;
-      merged.back() = std::make_shared<const Work>(std::move(both));
-    } else {
-      merged.push_back(work);
-    }
-    was_plain = is_plain;
-  }
-  return merged;
-}
-
 void Record(cudaEvent_t event, cudaStream_t stream) {
+  event->is_of_default_stream = stream == Gpu::Get().default_stream;
   event->recorded = Gpu::Get().Give(stream, {.name = kEvent});
 }
 
@@ -126,6 +109,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* bus, int length, int board) {
 cudaError_t cudaDeviceSynchronize() {
   ENTER(cudaErrorUnknown);
   Gpu::Get().time.WaitForAll();
+  Gpu::Get().unawaited.clear();
   return cudaSuccess;
 }
 
@@ -136,12 +120,12 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
 }
 // What it was given is still done.
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  ENTER(cudaErrorUnknown);
+  const cudaError_t result = RESULT_OF_RELEASE(cudaErrorUnknown);
   Gpu& gpu = Gpu::Get();
   const CUgreenCtx part = gpu.streams.Get(stream, "a stream").part;
   if (part != nullptr) gpu.parts.Get(part, "the green context of a stream that is destroyed");
   gpu.streams.Destroy(stream, "a stream");
-  return cudaSuccess;
+  return result;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   ENTER(cudaErrorUnknown);
@@ -157,7 +141,11 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   ENTER(cudaErrorUnknown);
   const MarkPointer recorded = Gpu::Get().events.Get(event, kEvent).recorded;
-  if (recorded != nullptr) Gpu::Get().Give(StreamOf(stream), {.name = "a wait"}, recorded);
+  stream = StreamOf(stream);
+  // Nothing that other streams do is part of a graph here, least of all what was never recorded.
+  if (stream->is_capturing) return Spoil(stream);
+  if (event->is_of_default_stream) Gpu::Get().unawaited.clear();
+  if (recorded != nullptr) Gpu::Get().Give(stream, {.name = "a wait"}, recorded);
   return cudaSuccess;
 }
 
@@ -172,9 +160,9 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  ENTER(cudaErrorUnknown);
+  const cudaError_t result = RESULT_OF_RELEASE(cudaErrorUnknown);
   Gpu::Get().events.Destroy(event, kEvent);
-  return cudaSuccess;
+  return result;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   ENTER(cudaErrorUnknown);
@@ -199,6 +187,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   ENTER(cudaErrorUnknown);
   const MarkPointer recorded = Gpu::Get().events.Get(event, kEvent).recorded;
+  if (event->is_of_default_stream) Gpu::Get().unawaited.clear();
   if (recorded != nullptr) Gpu::Get().time.WaitFor(*recorded);
   return cudaSuccess;
 }
@@ -244,21 +233,22 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  ENTER(cudaErrorUnknown);
+  const cudaError_t result = RESULT_OF_RELEASE(cudaErrorUnknown);
   Gpu::Get().graphs.Destroy(graph, kGraph);
-  return cudaSuccess;
+  return result;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                  unsigned long long) {
   ENTER(cudaErrorMemoryAllocation);
+  Gpu& gpu = Gpu::Get();
   *executable =
-      Gpu::Get().executables.Make({.works = Merge(Gpu::Get().graphs.Get(graph, kGraph).works)});
+      gpu.executables.Make({.works = Merge(gpu.graphs.Get(graph, kGraph).works, gpu.heap)});
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
-  ENTER(cudaErrorUnknown);
+  const cudaError_t result = RESULT_OF_RELEASE(cudaErrorUnknown);
   Gpu::Get().executables.Destroy(executable, "an executable graph");
-  return cudaSuccess;
+  return result;
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream) {
   ENTER(cudaErrorMemoryAllocation);
@@ -278,6 +268,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
                      stream->last, nullptr);
   MarkPointer before = own.last;
   for (const WorkPointer& work : own.works) {
+    gpu.CheckAwaited(*work);
     if (work->records != nullptr) {
       Record(&gpu.events.Get(work->records, kEvent), stream);
       continue;

@@ -39,7 +39,8 @@ bool VirtualTime::FindTimes(Queued& queued) {
   }
   queued.end->at = end;
   last_end_ = std::max(last_end_, end);
-  const bool leaves_traces = queued.work->effect || !queued.work->touched.empty();
+  const bool leaves_traces =
+      queued.work->effect || queued.work->ownership || !queued.work->touched.empty();
   if (leaves_traces) timed_.emplace(std::pair(begin, count_++), queued.work);
   return true;
 }
@@ -90,6 +91,7 @@ void VirtualTime::Perform() {
     timed_.erase(timed_.begin());
     check_(*work);
     if (work->effect) work->effect();
+    if (work->ownership) work->ownership();
   }
 }
 

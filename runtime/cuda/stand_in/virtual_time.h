@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+struct CUevent_st;  // CUDA's
+
 namespace stagecraft::stand_in {
 
 using Nanoseconds = int64_t;
@@ -26,8 +28,10 @@ struct Work {
   Nanoseconds duration = 0;
   std::vector<Range> touched = {};       // memory of the device that is alive meanwhile
   std::function<void()> effect = {};     // what it leaves in memory
+  std::function<void()> ownership = {};  // memory that begins or ends to be there with it
+  bool is_answer = false;                // to a question of the program: done without data too
   const volatile int* gate = nullptr;    // it ends when this is not zero, or after `duration`
-  struct CUevent_st* records = nullptr;  // of a graph: an event that it records
+  CUevent_st* records = nullptr;         // of a graph: an event that it records
 };
 
 // When something ends; below zero while that is not known.

@@ -1,0 +1,84 @@
+// An op timer of which any one call fails.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "costmodel/op.h"
+#include "costmodel/units.h"
+#include "runtime/cuda/cuda_timer.h"
+#include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/stand_in/failing_calls.h"
+#include "runtime/profile/op_timer.h"
+#include "runtime/profile/profile_case.h"
+
+namespace stagecraft {
+namespace {
+
+// The cache is so large that few reads of it wake the board up, and operands are larger, so that
+// there are two blocks of each. Nothing is really read.
+constexpr size_t kCache = size_t{1} << 30;
+constexpr int64_t kOperands = int64_t{3} << 30;
+
+// One of each family, whose operands take three caches or more.
+std::vector<ProfileCase> CasesOfAllFamilies() {
+  constexpr DType kType = DType::kBf16;
+  constexpr int64_t kSide = 1 << 15, kWidth = 4096, kTokens = 1 << 16;
+  const int64_t rows = kOperands / 4 / kWidth;
+  const auto attention = [](Direction direction) {
+    constexpr int64_t kHeads = 64, kHeadSize = 128;
+    return Op::Attention(kType, direction, kHeads, kTokens, kTokens, kHeadSize, true);
+  };
+  const Bytes bytes(kOperands);
+  return {{Op::Gemm(kType, kSide, kSide, kSide), std::string(kLinear)},
+          {Op::Gemm(DType::kFp8, kSide, kSide, 2 * kSide), std::string(kLinear)},
+          {attention(Direction::kForward), std::string(kAttention)},
+          {attention(Direction::kBackward), std::string(kAttention)},
+          {Op::Rowwise(OpKind::kNorm, kType, rows, kWidth, bytes), "rms_norm"},
+          {Op::Rowwise(OpKind::kSoftmax, kType, rows, kWidth, bytes), "softmax"},
+          {Op::Elementwise(bytes), "add"},
+          {Op::Elementwise(bytes), "copy_device"},
+          {Op::Elementwise(bytes), "embedding"},
+          {Op::Optimizer(bytes, 1), "adam"},
+          {Op::Collective(OpKind::kSendRecv, bytes, {}), std::string(kHostToDevice)}};
+}
+
+// Times them all, unless one is refused.
+std::string TimeAll(const BoardPart& part) {
+  const std::unique_ptr<OpTimer> timer = MakeCudaOpTimer(0, "profile", part);
+  for (const ProfileCase& one : CasesOfAllFamilies()) {
+    const PreparedOp prepared = timer->Prepare(one);
+    if (prepared.op == nullptr) return prepared.refusal;
+    if (!(prepared.op->Run(1) > Duration()) || !(prepared.op->Run(2) > Duration())) {
+      return "no time";
+    }
+    prepared.op->State();
+  }
+  return "";
+}
+
+StandInBoard Board() {
+  StandInBoard board = CheckedBoard();
+  board.cache = kCache;
+  return board;
+}
+
+TEST(FailingTimerTest, WhicheverFailsOnAWholeBoardIsToldAndNothingIsLeft) {
+  FailEveryCall(Board(), [] { return TimeAll({}); }, {{"cudnnSetStream", 1}});
+}
+
+TEST(FailingTimerTest, SoItIsOnAPart) {
+  StandInBoard board = Board();
+  board.cudnn_compares_contexts = true;
+  // Whether cuDNN knows kernels for the part is asked for each direction.
+  FailEveryCall(
+      board,
+      [] {
+        return TimeAll({.multiprocessors = {64, 68}, .part = 1});
+      },
+      {{"cudnnSetStream", 2}, {"cudnnBackendSetAttribute", 2}, {"cudnnBackendFinalize", 2}});
+}
+
+}  // namespace
+}  // namespace stagecraft

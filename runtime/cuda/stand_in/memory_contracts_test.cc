@@ -1,0 +1,128 @@
+// What the stand-in takes for CUDA's contracts of memory.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "runtime/cuda/capture_graph.h"
+#include "runtime/cuda/cuda_call.h"
+#include "runtime/cuda/share_kernels.h"
+#include "runtime/cuda/stand_in/board.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr size_t kBytes = 1 << 20;
+
+class MemoryContractsTest : public testing::Test {
+ protected:
+  MemoryContractsTest() { UseStandIn({}); }
+};
+
+std::byte FirstOf(const DeviceMemory& memory) {
+  std::byte first = {};
+  CHECK_CUDA(cudaMemcpy(&first, memory.get(), 1, cudaMemcpyDeviceToHost));
+  return first;
+}
+
+StandInBoard CheckedBoard() { return ParseStandInBoard("data=checked"); }
+
+TEST_F(MemoryContractsTest, ABoardWhoseMemoryIsCheckedAnswersWhatItIsAskedAndDoesNothingElse) {
+  constexpr size_t kFew = 4096, kMany = 1 << 20;
+  UseStandIn(CheckedBoard());
+  const DeviceMemory memory(kMany);
+  CHECK_CUDA(cudaMemset(memory.get(), 7, kMany));
+  EXPECT_EQ(FirstOf(memory), std::byte{0});
+  CHECK_CUDA(cudaMemset(memory.get(), 7, kFew));
+  EXPECT_EQ(FirstOf(memory), std::byte{7});
+}
+
+using MemoryContractsDeathTest = MemoryContractsTest;
+
+// [a] [b] [c]   one graph, of which b touches memory that is freed before it is launched
+TEST_F(MemoryContractsDeathTest, AGraphTouchesWhatIsThereFromItsBeginningToItsEnd) {
+  for (const char* const board : {"data=yes", "data=checked"}) {
+    UseStandIn(ParseStandInBoard(board));
+    const Stream stream = MakeStream();
+    const DeviceMemory kept(kBytes);
+    DeviceMemory freed(kBytes);
+    const Graph graph = CaptureGraph(stream.get(), [&] {
+      for (std::byte* const memory : {kept.get(), freed.get(), kept.get() + kBytes / 2}) {
+        CHECK_CUDA(cudaMemsetAsync(memory, 0, kBytes / 2, stream.get()));
+      }
+    });
+    CHECK_CUDA(cudaGraphLaunch(graph.get(), stream.get()));
+    CHECK_CUDA(cudaStreamSynchronize(stream.get()));
+    EXPECT_DEATH(
+        {
+          freed = DeviceMemory();
+          cudaGraphLaunch(graph.get(), stream.get());
+          cudaStreamSynchronize(stream.get());
+        },
+        "touches .* bytes of memory that was not allocated, or is freed already");
+  }
+}
+
+// Memory of the host that is not pinned is on its way still when cudaMemcpy() returns.
+TEST_F(MemoryContractsDeathTest, WhatTheDefaultStreamWritesIsAwaitedBeforeOthersTouchIt) {
+  const Stream stream = MakeStream();
+  const DeviceMemory memory(kBytes);
+  const std::vector<std::byte> from(kBytes);
+  const auto use = [&] { cudaMemsetAsync(memory.get(), 0, 1, stream.get()); };
+  CHECK_CUDA(cudaMemcpy(memory.get(), from.data(), kBytes, cudaMemcpyHostToDevice));
+  EXPECT_DEATH(use(), "nobody has waited for that");
+  CHECK_CUDA(cudaDeviceSynchronize());
+  use();
+  CHECK_CUDA(cudaStreamSynchronize(stream.get()));
+  CHECK_CUDA(cudaMemset(memory.get(), 0, kBytes));
+  EXPECT_DEATH(use(), "nobody has waited for that");
+  CHECK_CUDA(cudaStreamSynchronize(nullptr));
+  use();
+  CHECK_CUDA(cudaStreamSynchronize(stream.get()));
+}
+
+// A release is one in the order of its stream, whatever the host does meanwhile.
+TEST_F(MemoryContractsDeathTest, MemoryOfAPoolIsThereBetweenItsAllocationAndItsRelease) {
+  UseStandIn(CheckedBoard());
+  cudaMemPoolProps properties = {};
+  cudaMemPool_t pool = nullptr;
+  CHECK_CUDA(cudaMemPoolCreate(&pool, &properties));
+  const Stream stream = MakeStream();
+  void* memory = nullptr;
+  LaunchSpin(Duration::Nanoseconds(100'000), stream.get());
+  CHECK_CUDA(cudaMallocFromPoolAsync(&memory, kBytes, pool, stream.get()));
+  EXPECT_DEATH(
+      {
+        const Stream other = MakeStream();
+        cudaMemsetAsync(memory, 0, kBytes, other.get());
+        cudaStreamSynchronize(other.get());
+      },
+      "cudaMemset touches");
+  CHECK_CUDA(cudaMemsetAsync(memory, 0, kBytes, stream.get()));
+  CHECK_CUDA(cudaFreeAsync(memory, stream.get()));
+  EXPECT_DEATH(
+      {
+        cudaMemsetAsync(memory, 0, kBytes, stream.get());
+        cudaStreamSynchronize(stream.get());
+      },
+      "cudaMemset touches");
+  CHECK_CUDA(cudaStreamSynchronize(stream.get()));
+  CHECK_CUDA(cudaMemPoolDestroy(pool));
+}
+
+TEST_F(MemoryContractsDeathTest, APoolGoesWhenAllOfItsMemoryWasGivenBack) {
+  cudaMemPoolProps properties = {};
+  cudaMemPool_t pool = nullptr;
+  CHECK_CUDA(cudaMemPoolCreate(&pool, &properties));
+  const Stream stream = MakeStream();
+  void* memory = nullptr;
+  CHECK_CUDA(cudaMallocFromPoolAsync(&memory, kBytes, pool, stream.get()));
+  EXPECT_DEATH(cudaMemPoolDestroy(pool), "before all of its memory");
+  CHECK_CUDA(cudaFreeAsync(memory, stream.get()));
+  CHECK_CUDA(cudaMemPoolDestroy(pool));
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,16 @@
+// Works of a graph, of which those that leave nothing in memory are put together.
+#pragma once
+
+#include <vector>
+
+#include "runtime/cuda/stand_in/heap.h"
+#include "runtime/cuda/stand_in/virtual_time.h"
+
+namespace stagecraft::stand_in {
+
+// They take as long as before. Of many in a row two are left, the last and all before it, which
+// touch a range in each block of memory that any of them touched: what must be there from the
+// beginning to the end is looked for twice, however many kernels there are.
+std::vector<WorkPointer> Merge(const std::vector<WorkPointer>& works, const Heap& heap);
+
+}  // namespace stagecraft::stand_in

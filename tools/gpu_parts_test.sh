@@ -1,0 +1,56 @@
+#!/bin/bash
+# Parts of a board of 15 groups of 8 multiprocessors and 12 left over, as an H100 may be, under a
+# cuDNN that takes streams of its handle's context alone, on the stand-in for a GPU: whatever the
+# shares, a plan runs on them. Where graphs leave a part it is told, and ops of a part alone are not
+# profiled.
+# usage: gpu_parts_test.sh STAGECRAFT_ON_STAND_IN
+set -euo pipefail
+
+program=$(readlink -f "$1")
+cd "$(mktemp -d)"
+keeping="groups=15 rest=12 cudnn-compares-contexts=yes data=checked cache=1"
+leaving="$keeping graphs-keep-to-parts=no"
+read -ra plan <<<"--model gpt2-tiny --global-batch 4 --micro-batch 1 --seq 128 --steps 1"
+
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+# try BOARD WORDS...
+try() {
+  local board=$1
+  shift
+  STAGECRAFT_STAND_IN=$board "$program" "$@" >log.txt 2>&1 || fail "$board: $*: $(cat log.txt)"
+}
+
+# expect SHARES MULTIPROCESSORS...: so many has each part, in order.
+expect() {
+  local shares=$1 got part
+  shift
+  try "$keeping" import local-gpu --parts "$shares" -o parts.json
+  got=$(sed -n 's/.*alone on so many multiprocessors//; s/, all together.*//p' log.txt |
+    grep -o 'on [0-9]*' | cut -d' ' -f2 | tr '\n' ' ')
+  [ "$got" = "$* " ] || fail "$shares: got parts of $got, want $*"
+  try "$keeping" run --executor cuda "${plan[@]}" --cluster parts.json --pp $# -o measured.pb
+  ! grep -q "one by one" log.txt || fail "$shares: $(cat log.txt)"
+  for part in "$@"; do
+    grep -q "H100 80GB HBM3, $part multiprocessors" log.txt || fail "$shares: $(cat log.txt)"
+  done
+  try "$leaving" run --executor cuda "${plan[@]}" --cluster parts.json --pp $# -o measured.pb
+  grep -q "$part multiprocessors, ops launched one by one" log.txt || fail "$(cat log.txt)"
+}
+
+expect 2 56 56
+expect 3:5 48 84
+expect 4 24 24 24 24
+expect 1:1:1:1 32 32 44 24
+expect 2:3:4:7 16 24 32 60
+
+# Of the last.
+profile=(profile --device cuda:0 --cluster parts.json --part 3 --budget 0.1s)
+try "$keeping" "${profile[@]}" -o samples.csv
+code=0
+STAGECRAFT_STAND_IN=$leaving "$program" "${profile[@]}" -o none.csv >log.txt 2>&1 || code=$?
+if [ $code -ne 2 ] || ! grep -q "got a part of a board that graphs of kernels leave" log.txt; then
+  fail "exit code $code: $(cat log.txt)"
+fi
