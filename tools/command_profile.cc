@@ -79,8 +79,9 @@ ProfileRequest RequestFrom(const ProfileFlags& flags) {
     throw InputError("--part: got one without --cluster, want the cluster whose device it is");
   }
   if (!flags.cluster.empty() && (NamesSeveral(flags.device) || !flags.gpu.empty())) {
-    throw InputError(fmt::format("--cluster: got {} too, want one GPU, which is what the cluster says",
-                                 flags.gpu.empty() ? "several devices" : "--gpu"));
+    throw InputError(
+        fmt::format("--cluster: got {} too, want one GPU, which is what the cluster says",
+                    flags.gpu.empty() ? "several devices" : "--gpu"));
   }
   ProfileRequest request;
   request.suite = flags.suite == "full" ? SuiteSize::kFull : SuiteSize::kQuick;
@@ -97,7 +98,8 @@ std::string Describe(const ProfileProgress& progress) {
   const DeviceState& state = progress.state;
   std::string sensors;
   if (state.clock_hz > 0) {
-    sensors = fmt::format("{:.0f} MHz, {:.0f} C, ", state.clock_hz * 1e-6, state.celsius);
+    sensors = fmt::format("{:.0f} MHz, {:.0f} W, {:.0f} C, ", state.clock_hz * 1e-6, state.watts,
+                          state.celsius);
   }
   return fmt::format("{} of {} ops, {:.0f} s, {}{}", progress.done, progress.all,
                      progress.elapsed.seconds(), sensors, stagecraft::Describe(progress.next->op));
@@ -142,7 +144,8 @@ void Print(const ProfileReport& report, const ProfileFlags& flags, std::ostream&
   }
   if (outcome.measured_hot > 0) {
     out << fmt::format(
-        "measured hot: {} ops: heat or a protection held the clock down all the time; their software "
+        "measured hot: {} ops: heat or a protection held the clock down all the time; their "
+        "software "
         "says \"throttled\"\n",
         outcome.measured_hot);
   }

@@ -22,6 +22,7 @@ struct Sample {
   double spread = 0;     // sigma of log(time) over repeats; 0: not known
   int repeats = 0;       // 0: not known
   double clock_hz = 0;   // of the multiprocessors while measured; 0: not known
+  double watts = 0;      // that the board drew while measured; 0: not known
   std::string name;      // what the source calls the op: "gelu", "flash_attention"
   std::string split;     // the source's own: "train", "test" or ""
   std::string software;  // versions, as "cuda 13.0, cublas 13.1"; may be empty

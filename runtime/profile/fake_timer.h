@@ -38,7 +38,8 @@ class FakeOp final : public TimedOp {
     return time;
   }
   DeviceState State() override {
-    DeviceState state{.clock_hz = 1.5e9, .celsius = 50, .is_throttled = throttled_readings > 0};
+    DeviceState state{
+        .clock_hz = 1.5e9, .celsius = 50, .watts = 410, .is_throttled = throttled_readings > 0};
     --throttled_readings;
     return state;
   }

@@ -18,7 +18,7 @@ struct Candidate {
   const ProfileCase* one = nullptr;
   bool is_out = false;  // the device cannot, or is hindered
   std::vector<OpMeasurement> turns = {};
-  DeviceState state = {};  // in the last of them
+  DeviceState state = {};     // in the last of them
   bool is_throttled = false;  // in any of them
 };
 
@@ -75,6 +75,7 @@ class Profiler {
     sample.spread = std::sqrt(Mean(variances) + between * between);
     sample.repeats = batches;
     sample.clock_hz = candidate.state.clock_hz;
+    sample.watts = candidate.state.watts;
     sample.name = candidate.one->kernel;
     sample.software = software_ + (candidate.is_throttled ? kThrottled : "");
     sample.source = options_.source;

@@ -61,6 +61,7 @@ TEST_F(ProfilerTest, EveryCaseBecomesASample) {
     EXPECT_EQ(sample.software, "fake 1.0");
     EXPECT_EQ(sample.source, "test");
     EXPECT_EQ(sample.clock_hz, 1.5e9);
+    EXPECT_EQ(sample.watts, 410);
     EXPECT_EQ(sample.repeats, 5);
   }
 }

@@ -34,38 +34,21 @@ enum Column {
   kSpread,
   kRepeats,
   kClock,
+  kWatts,
   kName,
   kSplit,
   kSoftware,
   kSource,
   kWholeCalls,
 };
-constexpr std::string_view kColumns[] = {"kind",
-                                         "gpu",
-                                         "time_us",
-                                         "dtype",
-                                         "direction",
-                                         "causal",
-                                         "use",
-                                         "sequences",
-                                         "kv_batch",
-                                         "batch",
-                                         "m",
-                                         "n",
-                                         "k",
-                                         "bytes",
-                                         "kernels",
-                                         "spread",
-                                         "repeats",
-                                         "clock_mhz",
-                                         "name",
-                                         "split",
-                                         "software",
-                                         "source",
-                                         "times_whole_calls"};
+constexpr std::string_view kColumns[] = {
+    "kind",  "gpu",       "time_us",  "dtype",    "direction", "causal",
+    "use",   "sequences", "kv_batch", "batch",    "m",         "n",
+    "k",     "bytes",     "kernels",  "spread",   "repeats",   "clock_mhz",
+    "watts", "name",      "split",    "software", "source",    "times_whole_calls"};
 constexpr const char* kHeader =
     "kind,dtype,direction,causal,use,sequences,kv_batch,batch,m,n,k,bytes,kernels,gpu,time_us,"
-    "spread,repeats,clock_mhz,name,split,software,source,times_whole_calls\n";
+    "spread,repeats,clock_mhz,watts,name,split,software,source,times_whole_calls\n";
 
 constexpr OpKind kKinds[] = {OpKind::kGemm,      OpKind::kAttention,   OpKind::kElementwise,
                              OpKind::kOptimizer, OpKind::kConvolution, OpKind::kNorm,
@@ -76,6 +59,8 @@ constexpr const char* kUses[] = {"training", "serving"};
 constexpr double kMaxSpread = 1e3;
 constexpr double kMaxMegahertz = 1e6;
 constexpr double kHertzPerMegahertz = 1e6;
+constexpr double kMaxWatts = 1e6;
+constexpr double kMilliwattsPerWatt = 1e3;
 constexpr int64_t kMaxBytes = int64_t{1} << 56;
 constexpr Duration kLongestTime = Duration::Nanoseconds(1'000'000'000'000'000);  // CsvRows::Time's
 
@@ -137,6 +122,10 @@ bool Read(const CsvRows& row, Sample& sample) {
   if (!row.IsEmpty(kClock)) {
     sample.clock_hz = std::round(row.Number(kClock, 0, kMaxMegahertz) * kHertzPerMegahertz);
   }
+  if (!row.IsEmpty(kWatts)) {
+    sample.watts =
+        std::round(row.Number(kWatts, 0, kMaxWatts) * kMilliwattsPerWatt) / kMilliwattsPerWatt;
+  }
   sample.name = row.Text(kName);
   sample.split = row.Text(kSplit);
   sample.software = row.Text(kSoftware);
@@ -158,6 +147,9 @@ std::string Refusal(const Sample& sample) {
   }
   if (!(sample.clock_hz >= 0 && sample.clock_hz <= kMaxMegahertz * kHertzPerMegahertz)) {
     return fmt::format("got a clock of {} Hz, want 0 to 1e12", sample.clock_hz);
+  }
+  if (!(sample.watts >= 0 && sample.watts <= kMaxWatts)) {
+    return fmt::format("got a power of {} W, want 0 to 1e6", sample.watts);
   }
   if (sample.gpu.empty()) return "got no gpu, want the id of a device";
   if (!(sample.spread >= 0 && sample.spread <= kMaxSpread)) {
@@ -193,11 +185,12 @@ std::string SamplesToCsv(std::span<const Sample> samples, const std::string& nam
                    kDirections[static_cast<int>(op.direction)], op.causal,
                    kUses[static_cast<int>(op.use)], op.sequences, op.kv_batch, op.batch, op.m, op.n,
                    op.k, op.bytes.count(), op.kernels);
-    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{:d}\n", CsvField(sample.gpu),
+    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{:d}\n", CsvField(sample.gpu),
                    Decimal(sample.time.ns(), 3), sample.spread, sample.repeats,
-                   Decimal(std::llround(sample.clock_hz), 6), CsvField(sample.name),
-                   CsvField(sample.split), CsvField(sample.software), CsvField(sample.source),
-                   sample.times_whole_calls);
+                   Decimal(std::llround(sample.clock_hz), 6),
+                   Decimal(std::llround(sample.watts * kMilliwattsPerWatt), 3),
+                   CsvField(sample.name), CsvField(sample.split), CsvField(sample.software),
+                   CsvField(sample.source), sample.times_whole_calls);
   }
   return fmt::to_string(buffer);
 }

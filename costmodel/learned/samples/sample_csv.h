@@ -1,7 +1,7 @@
 // Samples as our own table, one row each:
 //
 //   kind,dtype,direction,causal,use,sequences,kv_batch,batch,m,n,k,bytes,kernels,
-//   gpu,time_us,spread,repeats,clock_mhz,name,split,software,source,
+//   gpu,time_us,spread,repeats,clock_mhz,watts,name,split,software,source,
 //   times_whole_calls
 //
 // `kind`, `gpu` and `time_us` are required, columns may come in any order, and an
@@ -20,8 +20,8 @@ namespace stagecraft {
 const TableFormat& SampleTable();
 
 // The text of the table. Reading it gives equal samples: times to the
-// nanosecond, clocks to the Hz. Throws InputError, `name` first, for a sample
-// that the table cannot hold.
+// nanosecond, clocks to the Hz, power to the milliwatt. Throws InputError, `name` first, for a
+// sample that the table cannot hold.
 std::string SamplesToCsv(std::span<const Sample> samples, const std::string& name);
 
 }  // namespace stagecraft

@@ -54,6 +54,7 @@ std::vector<Sample> Samples() {
   full.spread = 0.1;
   full.repeats = 30;
   full.clock_hz = 1980000001;
+  full.watts = 412.125;
   full.name = "flash \"3\", causal\r\nsecond line";
   full.split = "train";
   full.software = "cuda 13.0, cublas 13.1";
@@ -103,11 +104,27 @@ TEST(SampleFileTest, TablesRefuseWhatTheyWouldNotRead) {
             "t.csv: samples[0]: got no gpu, want the id of a device");
   EXPECT_EQ(refusal([](Sample& s) { s.spread = 2000; }),
             "t.csv: samples[0]: got a spread of 2000, want 0 to 1000");
+  EXPECT_EQ(refusal([](Sample& s) { s.watts = -1; }),
+            "t.csv: samples[0]: got a power of -1 W, want 0 to 1e6");
   EXPECT_EQ(refusal([](Sample& s) { s.op.kernels = 0; }),
             "t.csv: samples[0]: got 0 kernels, want at least 1");
   EXPECT_NE(refusal([](Sample& s) { s.op = Op::Elementwise(Bytes(0)); }), "");
   EXPECT_NE(refusal([](Sample& s) { s.op.m = int64_t{1} << 41; }), "");
   EXPECT_NE(refusal([](Sample& s) { s.time = Duration::Max(); }), "");
+}
+
+TEST(SampleFileTest, ATableWithoutPowerIsRead) {
+  const std::vector<Sample> samples =
+      ParseSamples(
+          "kind,dtype,direction,causal,use,sequences,kv_batch,batch,m,n,k,bytes,kernels,gpu,"
+          "time_us,spread,repeats,clock_mhz,name,split,software,source,times_whole_calls\n"
+          "gemm,bf16,forward,0,training,1,0,1,1,2,3,0,1,t4-16gb,0.001,0.1,5,1980,linear,,,,0\n",
+          "t.csv")
+          .samples;
+  ASSERT_EQ(samples.size(), 1u);
+  EXPECT_EQ(samples[0].clock_hz, 1.98e9);
+  EXPECT_EQ(samples[0].watts, 0);
+  EXPECT_EQ(samples[0].name, "linear");
 }
 
 TEST(SampleFileTest, ProtosGiveEqualSamplesBack) {

@@ -43,6 +43,7 @@ Sample SampleFromProto(const SampleProto& proto, std::string_view path) {
   sample.spread = FiniteNonnegative(proto.spread(), path, "spread");
   sample.repeats = proto.repeats();
   sample.clock_hz = FiniteNonnegative(proto.clock_hz(), path, "clock_hz");
+  sample.watts = FiniteNonnegative(proto.watts(), path, "watts");
   sample.name = proto.name();
   sample.split = proto.split();
   sample.software = proto.software();
@@ -71,6 +72,7 @@ SampleProto ToProto(const Sample& sample) {
   proto.set_spread(sample.spread);
   proto.set_repeats(sample.repeats);
   proto.set_clock_hz(sample.clock_hz);
+  proto.set_watts(sample.watts);
   proto.set_name(sample.name);
   proto.set_split(sample.split);
   proto.set_software(sample.software);
