@@ -130,19 +130,21 @@ std::string DescribeNodes(const NodeCatalogueProto& proto, const std::string& pa
 
 std::string DescribeCostModel(const CostModelProto& proto, const std::string& path,
                               const CheckContext&) {
-  LearnedModel::FromProto(proto, path);
+  const LearnedModel model = LearnedModel::FromProto(proto, path);
   std::set<std::string> boards;
   int families = 0, trees = 0;
   for (const auto* models : {&proto.families(), &proto.serving()}) {
-    for (const FamilyModelProto& model : *models) {
-      for (const BoardConstantsProto& board : model.boards()) boards.insert(board.device().id());
-      families += model.boards_size() > 0 ? 1 : 0;
-      trees += model.trees().roots_size() + model.spread_trees().roots_size();
+    for (const FamilyModelProto& family : *models) {
+      for (const BoardConstantsProto& board : family.boards()) boards.insert(board.device().id());
+      families += family.boards_size() > 0 ? 1 : 0;
+      trees += family.trees().roots_size() + family.spread_trees().roots_size();
     }
   }
-  return fmt::format("{} families fitted on {} boards, {} trees, {} bytes{}", families,
-                     boards.size(), trees, proto.ByteSizeLong(),
-                     proto.provenance().empty() ? "" : "; " + proto.provenance());
+  return fmt::format(
+      "{} families fitted on {} boards, {} trees, {} bytes{}{}", families, boards.size(), trees,
+      proto.ByteSizeLong(),
+      model.measured_ops() == 0 ? "" : fmt::format(", {} measured ops", model.measured_ops()),
+      proto.provenance().empty() ? "" : "; " + proto.provenance());
 }
 
 }  // namespace

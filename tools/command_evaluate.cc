@@ -140,7 +140,10 @@ AccuracyReport Evaluate(const EvaluateFlags& flags, std::ostream& err) {
   evaluation.models = ParseModels(flags.models);
   CheckFlags(flags, evaluation.models);
   std::optional<LearnedModel> model;
-  if (!flags.cost_model.empty()) model.emplace(LearnedModel::Read(flags.cost_model));
+  // What it was fitted to would be judged by itself.
+  if (!flags.cost_model.empty()) {
+    model.emplace(LearnedModel::Read(flags.cost_model).WithoutMeasured());
+  }
   evaluation.split = flags.split;
   evaluation.seed = flags.seed;
   evaluation.calibrate = flags.calibrate;

@@ -30,6 +30,8 @@ constexpr const char* kNotes =
     "for simulate --cost-model and evaluate --cost-model.\n\n"
     "--network takes tables of measured collectives; with --cluster nccl-tests logs of that\n"
     "cluster, which then counts before all that the shipped model was fitted on.\n"
+    "An op that equals a sample, on the same device, takes what was measured; of more than 20,000\n"
+    "samples of kernels only the model is kept, which then prices these as any other op.\n"
     "A million samples take 1.3 GiB of memory; more than 2,000,000 at once are refused.\n"
     "Of samples --cluster says what boards are that the catalogue lacks: a host, a part of a\n"
     "GPU.\n\n"
@@ -90,6 +92,7 @@ Json Report(const FitFlags& flags, const KernelFit& fitted) {
   report["seed"] = 0;  // no draw that a flag could change
   if (fitted.fit) report.update(FitToJson(*fitted.fit));
   if (fitted.calibration) report["calibration"] = CalibrationToJson(*fitted.calibration);
+  report["measured_ops"] = fitted.model->measured_ops();
   report["provenance"] = fitted.provenance;
   return report;
 }
@@ -145,6 +148,10 @@ int RunFit(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   } else {
     if (fitted.fit) PrintFit(*fitted.fit, out);
     if (fitted.calibration) PrintCalibration(*fitted.calibration, out);
+    if (fitted.model->measured_ops() > 0) {
+      out << fmt::format("{} ops take what was measured of them, others what the model says\n",
+                         fitted.model->measured_ops());
+    }
     out << fmt::format("model of {} bytes\n", size);
   }
   if (!flags.quiet) PrintWarnings(fitted, err);

@@ -18,6 +18,7 @@
 #include "costmodel/proto_file.h"
 #include "costmodel/random.h"
 #include "costmodel/shared_csv.h"
+#include "proto/cost_model.pb.h"
 #include "tools/check_file.h"
 #include "tools/command.h"
 #include "tools/sample_testing.h"
@@ -52,6 +53,50 @@ TEST_F(FitTest, AFittedModelKnowsItsSamplesAndSaysWhatItRestsOn) {
   EXPECT_EQ(summary.kind, "cost model");
   EXPECT_TRUE(summary.detail.starts_with("1 families fitted on 2 boards, ")) << summary.detail;
   EXPECT_NE(summary.detail.find("two.csv"), std::string::npos);
+}
+
+TEST_F(FitTest, AModelKeepsWhatItsSamplesSayOfOpsButIsNotJudgedByIt) {
+  const std::string file = Path("model.pb");
+  EXPECT_EQ(Json(RunFit, {"--samples", two_, "-o", file})["measured_ops"], 80);
+  EXPECT_NE(CheckFile(file, CheckContext()).detail.find(", 80 measured ops"), std::string::npos);
+  CostModelProto proto;
+  ReadProtoFile(file, &proto);
+  ASSERT_EQ(proto.measured_size(), 2);
+  EXPECT_EQ(proto.measured(0).device(), "a100-sxm4-80gb");
+  ASSERT_EQ(proto.measured(0).ops_size(), 40);
+  // The first row of the table: 128 x 1024 x 1024 in 5.167 us.
+  EXPECT_EQ(proto.measured(0).ops(0).op().m(), 128);
+  EXPECT_EQ(proto.measured(0).ops(0).time_ns(), 5167);
+
+  const double error = ErrorWith(file);
+  EXPECT_GT(error, 0.01);
+  proto.clear_measured();
+  Write("bare.pb", proto.SerializeAsString());
+  EXPECT_EQ(ErrorWith(Path("bare.pb")), error);
+
+  const std::string site = Write("site.csv", kSampleHeader + GemmRows("a100-sxm4-80gb", 190));
+  const nlohmann::json calibrated =
+      Json(RunFit, {"--calibrate", site, "--cost-model", file, "-o", Path("site.pb")});
+  EXPECT_EQ(calibrated["measured_ops"], 80);
+  EXPECT_GT(calibrated["calibration"]["errors"][0]["mean_abs_log_ratio_after"], 0);
+  ReadProtoFile(Path("site.pb"), &proto);
+  EXPECT_EQ(proto.measured(0).ops(0).time_ns(), 5413);
+}
+
+TEST_F(FitTest, WholeCallsAndMoreSamplesThanAFileHoldsAreNotKept) {
+  const auto kept = [&](const std::string& text) -> int {
+    return Json(RunFit, {"--samples", Write("s.csv", text), "-o", Path("m.pb")})["measured_ops"];
+  };
+  std::string calls = "kind,gpu,time_us,dtype,m,n,k,times_whole_calls\n";
+  for (int m = 1; m <= 60; ++m) {
+    calls += fmt::format("gemm,a100-sxm4-80gb,{},bf16,{},1024,1024,1\n", 40 + m, 128 * m);
+  }
+  EXPECT_EQ(kept(calls), 0);
+  std::string many = "kind,gpu,time_us,bytes\n";
+  for (int i = 1; i <= 20'001; ++i) {
+    many += fmt::format("elementwise,a100-sxm4-80gb,{},{}\n", 4 + i, 1000 * i);
+  }
+  EXPECT_EQ(kept(many), 0);
 }
 
 // A node for each rate: processors of a host, all of one id.

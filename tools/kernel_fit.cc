@@ -14,6 +14,7 @@
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/learned/kernel_families.h"
+#include "costmodel/learned/measured_times.h"
 #include "costmodel/learned/splits.h"
 #include "costmodel/learned/training_rows.h"
 #include "costmodel/proto_file.h"
@@ -72,11 +73,23 @@ FitSummary Summarise(SampleInput input, const LearnedModel& model) {
   return summary;
 }
 
+// With what the samples say of ops that equal one: of kernels alone, on boards that are known, and
+// of no more of them than a file may hold.
+std::unique_ptr<const LearnedModel> WithMeasured(const LearnedModel& model,
+                                                 std::span<const Sample> samples) {
+  std::vector<Sample> usable;
+  for (const Sample& sample : samples) {
+    if (sample.times_whole_calls || !CanPredict(sample)) continue;
+    if (usable.size() == MeasuredTimes::kMost) return std::make_unique<LearnedModel>(model);
+    usable.push_back(sample);
+  }
+  return std::make_unique<LearnedModel>(model.WithMeasured(usable));
+}
+
 KernelFit FitTo(const KernelFitFlags& flags, ProgressLine& progress) {
   SampleInput input = ReadSampleInput("--samples", flags.samples, flags.cluster);
   KernelFit fitted;
-  fitted.model =
-      std::make_unique<LearnedModel>(LearnedModel::Fit(input.samples, progress.Reporter()));
+  fitted.model = WithMeasured(LearnedModel::Fit(input.samples, progress.Reporter()), input.samples);
   fitted.fit = Summarise(std::move(input), *fitted.model);
   FitSummary& summary = *fitted.fit;
   const SkippedRows& skipped = summary.skipped;
@@ -152,14 +165,13 @@ CalibrationSummary CalibrateOn(const KernelFitFlags& flags, KernelFit& fitted) {
   calibration.input = ReadSampleInput("--calibrate", {path}, flags.cluster);
   const std::vector<Sample>& samples = calibration.input.samples;
   calibration.gpu = BoardOf(path, samples);
-  const auto before = ErrorsByOp(*fitted.model, samples);
+  const LearnedModel base = fitted.model->WithoutMeasured();
+  const auto before = ErrorsByOp(base, samples);
   CalibratedModel calibrated = fitted.model->Calibrated(samples);
-  if (calibrated.rows > 0) {
-    calibration.evidence = CalibrationEvidenceByOp(*fitted.model, samples);
-  }
+  if (calibrated.rows > 0) calibration.evidence = CalibrationEvidenceByOp(base, samples);
   calibration.warnings = WarningsOf(calibration.evidence, LearnedBy::kCalibration);
-  fitted.model = std::make_unique<LearnedModel>(std::move(calibrated.model));
-  const auto after = ErrorsByOp(*fitted.model, samples);
+  const auto after = ErrorsByOp(calibrated.model.WithoutMeasured(), samples);
+  fitted.model = WithMeasured(calibrated.model, samples);
   for (const auto& [op, error] : before) {
     calibration.errors.push_back({op, error.second, error.first, after.at(op).first});
   }

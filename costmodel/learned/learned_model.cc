@@ -87,7 +87,30 @@ const FamilyModel* LearnedModel::ModelOf(const Op& op, const Device& device) con
   return &families_[index];
 }
 
+LearnedModel LearnedModel::WithMeasured(std::span<const Sample> samples) const {
+  LearnedModel model = *this;
+  model.measured_.Add(samples);
+  if (model.measured_.size() > MeasuredTimes::kMost) model.measured_ = MeasuredTimes();
+  return model;
+}
+
+LearnedModel LearnedModel::WithoutMeasured() const {
+  LearnedModel model = *this;
+  model.measured_ = MeasuredTimes();
+  return model;
+}
+
 std::vector<Estimate> LearnedModel::Predict(std::span<const Op> ops, const Device& device) const {
+  std::vector<Estimate> estimates = PredictUnmeasured(ops, device);
+  measured_.Correct(
+      ops, device,
+      [this](std::span<const Op> some, const Device& at) { return PredictUnmeasured(some, at); },
+      &estimates);
+  return estimates;
+}
+
+std::vector<Estimate> LearnedModel::PredictUnmeasured(std::span<const Op> ops,
+                                                      const Device& device) const {
   std::vector<Estimate> estimates(ops.size());
   std::map<const FamilyModel*, std::vector<size_t>> by_model;
   std::vector<Op> rest, collectives;
@@ -157,6 +180,7 @@ LearnedModel LearnedModel::FromProto(const CostModelProto& proto, const std::str
   }
   read(proto.serving(), "serving", model.serving_);
   model.overhead_ = CallOverhead::FromProto(proto, name);
+  model.measured_ = MeasuredTimes::FromProto(proto, name);
   return model;
 }
 
@@ -168,6 +192,7 @@ CostModelProto LearnedModel::ToProto() const {
     if (model.has_samples()) *proto.add_serving() = model.ToProto();
   }
   overhead_.AddTo(proto);
+  measured_.AddTo(&proto);
   return proto;
 }
 

@@ -1,6 +1,7 @@
 // LearnedModel: times of kernels and collectives from what was measured.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 #include "costmodel/cost_model.h"
 #include "costmodel/learned/call_overhead.h"
 #include "costmodel/learned/family_model.h"
+#include "costmodel/learned/measured_times.h"
 #include "costmodel/learned/sample.h"
 #include "costmodel/network/network_model.h"
 
@@ -29,6 +31,14 @@ class LearnedModel : public CostModel {
   // With a site's samples, a few per family. Throws InputError where they are of
   // more than one board.
   CalibratedModel Calibrated(std::span<const Sample> samples) const;
+
+  // What ops took by these samples, kernels alone, which no family then changes: Predict() answers
+  // an op of the same device that equals one with it, at Basis::kMeasured. Where that makes more
+  // than MeasuredTimes::kMost, none is kept.
+  LearnedModel WithMeasured(std::span<const Sample> samples) const;
+  // What the families say alone, which is to be judged.
+  LearnedModel WithoutMeasured() const;
+  size_t measured_ops() const { return measured_.size(); }
 
   // Basis::kLearned on a board with samples of the family, kExtrapolated on others
   // and where the op is derived from its nearest relative (README.md says how).
@@ -50,11 +60,13 @@ class LearnedModel : public CostModel {
  private:
   LearnedModel();
   const FamilyModel* ModelOf(const Op& op, const Device& device) const;
+  std::vector<Estimate> PredictUnmeasured(std::span<const Op> ops, const Device& device) const;
 
   std::vector<FamilyModel> families_;  // as KernelFamilies()
   // Serving kernels of boards where no common one was measured; by family.
   std::vector<FamilyModel> serving_;
   CallOverhead overhead_;
+  MeasuredTimes measured_;
   AnalyticalModel analytical_;
   NetworkModel network_;
 };

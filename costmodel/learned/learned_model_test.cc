@@ -231,6 +231,23 @@ TEST(LearnedModelTest, ACalibrationCutsTheErrorAndSaysSo) {
   }
 }
 
+TEST(LearnedModelTest, AnOpThatWasMeasuredTakesWhatItTook) {
+  Sample sample = Samples(1)[0];
+  sample.time = 77_us;
+  sample.spread = 0.01;
+  const LearnedModel model = Model().WithMeasured({&sample, 1});
+  EXPECT_EQ(model.measured_ops(), 1u);
+  const Estimate usual = Predict(Model(), sample.op, sample.gpu);
+  const Estimate measured = Predict(model, sample.op, sample.gpu);
+  EXPECT_EQ(measured, (Estimate{77_us, Basis::kMeasured, 0.01, usual.host}));
+  const LearnedModel read = LearnedModel::FromProto(model.ToProto(), "m.pb");
+  EXPECT_EQ(Predict(read, sample.op, sample.gpu), measured);
+  EXPECT_EQ(Predict(model.WithoutMeasured(), sample.op, sample.gpu), usual);
+  const std::vector<Op> others = Mixture(30);
+  const Device& board = CatalogueBoard(sample.gpu);
+  EXPECT_EQ(model.Predict(others, board), Model().Predict(others, board));
+}
+
 TEST(LearnedModelTest, AFileHoldsAllOfIt) {
   const std::string path = ::testing::TempDir() + "/model.pb";
   WriteFileAtomically(path, Model().ToProto().SerializeAsString());

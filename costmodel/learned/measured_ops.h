@@ -4,10 +4,10 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "costmodel/cost_model.h"
+#include "costmodel/learned/measured_times.h"
 #include "costmodel/learned/sample.h"
 
 namespace stagecraft {
@@ -25,15 +25,8 @@ class MeasuredOps : public CostModel {
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;
 
  private:
-  struct Measured {
-    double seconds = 0;  // of all samples together
-    int samples = 0;
-    double spread = 0;  // the largest
-  };
-  using Table = std::unordered_map<Op, Measured>;
-
   std::unique_ptr<CostModel> rest_;
-  std::unordered_map<std::string, Table> tables_;  // by id of the device
+  MeasuredTimes times_;
 };
 
 }  // namespace stagecraft

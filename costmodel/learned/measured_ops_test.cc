@@ -15,7 +15,7 @@ const Op kOther = Op::Gemm(DType::kBf16, 4096, 4096, 4104);
 Sample SampleOf(const Op& op, Duration time) {
   Sample sample;
   sample.op = op;
-  sample.gpu = "H100";  // an alias in the catalogue
+  sample.gpu = "NVIDIA H100 80GB HBM3";  // a name of the catalogue
   sample.time = time;
   sample.spread = 0.02;
   return sample;
