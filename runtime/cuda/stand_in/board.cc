@@ -1,5 +1,6 @@
 #include "runtime/cuda/stand_in/board.h"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
@@ -78,6 +79,11 @@ StandInBoard ParseStandInBoard(std::string_view words) {
       board.missing.insert(std::string(value));
     } else if (key == "fail") {
       board.fails = Failing(word, value);
+    } else if (key == "name") {
+      board.name = value;
+      std::replace(board.name.begin(), board.name.end(), '_', ' ');
+    } else if (word == "driver=old") {
+      board.is_driver_old = true;
     } else {
       RefuseWord(word, "a field of a board");
     }

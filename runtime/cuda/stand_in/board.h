@@ -32,6 +32,7 @@ struct StandInBoard {
   // All that they touch is checked: it is allocated and not yet freed, in the order of streams.
   bool checks_memory = true;
   bool has_green_contexts = true;        // an older driver has none
+  bool is_driver_old = false;            // too old for the runtime
   bool graphs_keep_to_parts = true;      // else a graph's kernels run on the whole board
   bool cudnn_compares_contexts = false;  // refuses a stream of a context that is not its handle's
   bool cudnn_refuses_parts = false;      // refuses a part's streams under any context
@@ -50,7 +51,8 @@ struct StandInBoard {
 // field: boards, groups, rest, watts, call in nanoseconds, memory and cache in MiB, data as yes,
 // checked (only memory is) or no (nor is memory), green-contexts, graphs-keep-to-parts,
 // cudnn-compares-contexts, cudnn-refuses-parts, cudnn-knows-parts and throttled as yes or no,
-// missing, fail. Throws InputError for any other.
+// missing, fail, name=NVIDIA_H200 with underscores for blanks, driver=old. Throws InputError for any
+// other.
 StandInBoard ParseStandInBoard(std::string_view words);
 
 // Begins anew with such a board: everything made before is forgotten. A program that never calls it

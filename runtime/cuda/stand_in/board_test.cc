@@ -22,8 +22,10 @@ TEST(StandInBoardTest, WordsDescribeABoard) {
   EXPECT_TRUE(board.missing.contains("libcudnn"));
   EXPECT_EQ(board.fails.function, "cudaMalloc");
   EXPECT_EQ(board.fails.nth, 3);
+  EXPECT_EQ(ParseStandInBoard("name=NVIDIA_H200").name, "NVIDIA H200");
+  EXPECT_TRUE(ParseStandInBoard("driver=old").is_driver_old);
   for (const char* const words :
-       {"groups", "groups=-1", "groups=x", "data=maybe", "fail=x", "y=1"}) {
+       {"groups", "groups=-1", "groups=x", "data=maybe", "fail=x", "driver=new", "y=1"}) {
     EXPECT_NE(ErrorOf([&] { ParseStandInBoard(words); }), "") << words;
   }
 }

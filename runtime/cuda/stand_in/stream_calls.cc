@@ -42,6 +42,8 @@ const char* cudaGetErrorString(cudaError_t status) {
       return "no error";
     case cudaErrorMemoryAllocation:
       return "out of memory";
+    case cudaErrorInsufficientDriver:
+      return "CUDA driver version is insufficient for CUDA runtime version";
     case cudaErrorNoDevice:
       return "no CUDA-capable device is detected";
     default:
@@ -61,6 +63,7 @@ cudaError_t cudaDriverGetVersion(int* version) {
 
 cudaError_t cudaGetDeviceCount(int* count) {
   ENTER(cudaErrorUnknown);
+  if (Gpu::Get().board.is_driver_old) return Fail(cudaErrorInsufficientDriver);
   *count = Gpu::Get().board.boards;
   return *count == 0 ? Fail(cudaErrorNoDevice) : cudaSuccess;
 }
