@@ -1,10 +1,13 @@
 #include "tools/board_name.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 #include <string_view>
 #include <vector>
 
+#include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 
 namespace stagecraft {
@@ -70,6 +73,22 @@ bool IsAnotherBoard(const std::string& printed, const std::string& gpu) {
   const Words own = WordsOf(gpu);
   const std::string_view own_form = FormIn(own);
   return model != Model(gpu) || (!form.empty() && !own_form.empty() && form != own_form);
+}
+
+void RequireBoard(const std::string& place, const Device& device, const std::string& printed,
+                  int multiprocessors) {
+  const DeviceEntry* const there = DeviceCatalogue::Embedded().Find(printed);
+  if (there != nullptr && there->device.id == device.id) return;
+  if (IsInCatalogue(Model(device.id)) && IsAnotherBoard(printed, device.id)) {
+    throw InputError(
+        fmt::format("{}: got a board {}, want the {} that is there", place, device.id, printed));
+  }
+  if (multiprocessors == 0 || device.multiprocessors == 0) return;
+  if (multiprocessors == device.multiprocessors) return;
+  throw InputError(
+      fmt::format("{}: got a board {} of {} multiprocessors, want the {} of {} that is "
+                  "there",
+                  place, device.id, device.multiprocessors, printed, multiprocessors));
 }
 
 }  // namespace stagecraft

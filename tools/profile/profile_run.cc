@@ -11,6 +11,7 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/learned/samples/csv_field.h"
 #include "costmodel/usual_links.h"
+#include "tools/board_name.h"
 #include "tools/profile/network_shapes.h"
 #include "tools/profile/profile_journal.h"
 
@@ -27,6 +28,7 @@ DeviceEntry EntryOf(const ProfileRequest& request, const MeasuredDevice& device)
     throw InputError("--gpu: got \"" + request.gpu + "\", want none: a host was measured itself");
   }
   if (request.board) {
+    RequireBoard("--cluster", *request.board, device.name, 0);
     DeviceEntry entry;
     entry.device = *request.board;
     return entry;

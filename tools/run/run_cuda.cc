@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <ostream>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "runtime/cuda/cuda_run.h"
 #include "runtime/cuda/local_boards.h"
 #include "runtime/process_rank.h"
+#include "tools/board_name.h"
 #include "tools/plan_memory.h"
 #include "tools/run/cuda_places.h"
 #include "tools/run/own_ranks.h"
@@ -21,6 +23,23 @@ namespace stagecraft {
 namespace {
 
 constexpr const char* kPlace = "--executor";
+constexpr int kAnyRank = -1;
+
+// Of one rank, or all: its device is the board that is there, or a part of it. Ranks that share
+// boards run on whatever board there is.
+void CheckBoards(const PlannedJob& job, const Schedule& schedule, const CudaPlaces& places,
+                 std::span<const CudaPlace> here, int only) {
+  if (places.shares_boards) return;
+  const std::vector<LocalBoard> boards = FindLocalBoards(kPlace);
+  for (size_t rank = 0; rank < here.size(); ++rank) {
+    if (only != kAnyRank && only != static_cast<int>(rank)) continue;
+    const auto number = static_cast<size_t>(here[rank].board);
+    if (number >= boards.size()) continue;  // which RunOnCuda refuses
+    const bool is_whole = here[rank].multiprocessors == 0;
+    RequireBoard("--cluster", job.cluster.device(schedule.ranks()[rank].device),
+                 boards[number].name, is_whole ? boards[number].multiprocessors : 0);
+  }
+}
 
 TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const CudaPlaces& places,
                        const ProcessRank& process, const RunRequest& request, std::ostream& err) {
@@ -29,6 +48,7 @@ TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const Cu
                      .process = process,
                      .steps = request.steps,
                      .memory = PlanMemory(job.plan, job.workload, job.cluster, schedule)};
+  CheckBoards(job, schedule, places, run.places, process.size == 1 ? kAnyRank : process.rank);
   if (places.shares_boards) {
     for (const auto& [name, value] : SharingVariables(process.rank)) {
       setenv(name.c_str(), value.c_str(), 1);
@@ -75,6 +95,7 @@ std::optional<TimelineRecord> RunOnGpus(const PlannedJob& job, const Schedule& s
   if (started) CheckProcess(places, *started);
   if (!started && places.processes > 1) {
     CheckThisHost(places);
+    CheckBoards(job, schedule, places, places.places, kAnyRank);
     std::vector<std::string> command = {OwnProgram(), "run"};
     command.insert(command.end(), args.begin(), args.end());
     RunOwnRanks(places.processes, command, out, err);
