@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -12,11 +13,13 @@ namespace {
 
 constexpr int kMostSteps = 100;
 
-// Of one task over all timelines; Welford's sums need no second look at large numbers.
-Duration SigmaOf(const std::vector<Timeline>& timelines, TaskId task) {
+// Of one task over these steps; Welford's sums need no second look at large numbers.
+Duration SigmaOf(const std::vector<Timeline>& timelines, const std::vector<int>& steps,
+                 TaskId task) {
   double mean = 0, squares = 0, count = 0;
-  for (const Timeline& timeline : timelines) {
-    const auto own = static_cast<double>((timeline.end(task) - timeline.start(task)).ns());
+  for (const int step : steps) {
+    const auto own =
+        static_cast<double>((timelines[step].end(task) - timelines[step].start(task)).ns());
     const double delta = own - mean;
     mean += delta / ++count;
     squares += delta * (own - mean);
@@ -24,10 +27,23 @@ Duration SigmaOf(const std::vector<Timeline>& timelines, TaskId task) {
   return Duration::RoundedNanoseconds(std::sqrt(squares / (count - 1)));
 }
 
+// Those that were queued in time, or all.
+std::vector<int> CountingSteps(int steps, const std::vector<Duration>& queued_late) {
+  std::vector<int> counting;
+  for (int step = 0; step < std::ssize(queued_late); ++step) {
+    if (queued_late[step] == Duration()) counting.push_back(step);
+  }
+  if (!counting.empty()) return counting;
+  counting.resize(steps);
+  std::iota(counting.begin(), counting.end(), 0);
+  return counting;
+}
+
 }  // namespace
 
 MeasuredSteps MeasureSteps(Executor& executor, const Schedule& schedule, const StepCounts& counts,
-                           const std::function<void(int done)>& progress) {
+                           const std::function<void(int done)>& progress,
+                           const LateBySteps& late_by) {
   CHECK(counts.measured.least >= 1);
   int done = 0;
   const auto execute = [&](const StepCount& count, const auto& keep) {
@@ -42,18 +58,18 @@ MeasuredSteps MeasureSteps(Executor& executor, const Schedule& schedule, const S
   execute(counts.warm_up, [](const Timeline&) {});
   std::vector<Timeline> timelines;
   execute(counts.measured, [&](Timeline timeline) { timelines.push_back(std::move(timeline)); });
-  const auto steps = static_cast<int>(timelines.size());
   MeasuredSteps measured;
   for (const Timeline& timeline : timelines) measured.steps.push_back(timeline.makespan());
-  if (steps > 1) {
+  if (late_by) measured.queued_late = late_by(timelines.size());
+  std::vector<int> counting =
+      CountingSteps(static_cast<int>(timelines.size()), measured.queued_late);
+  if (counting.size() > 1) {
     for (TaskId task = 0; task < schedule.task_count(); ++task) {
-      measured.task_sigma.push_back(SigmaOf(timelines, task));
+      measured.task_sigma.push_back(SigmaOf(timelines, counting, task));
     }
   }
-  std::vector<int> order(steps);
-  std::iota(order.begin(), order.end(), 0);
-  const auto median = order.begin() + (steps - 1) / 2;
-  std::nth_element(order.begin(), median, order.end(), [&](int a, int b) {
+  const auto median = counting.begin() + (std::ssize(counting) - 1) / 2;
+  std::nth_element(counting.begin(), median, counting.end(), [&](int a, int b) {
     return std::pair(measured.steps[a], a) < std::pair(measured.steps[b], b);
   });
   measured.timeline = std::move(timelines[*median]);

@@ -1,6 +1,7 @@
 // Steps of one schedule, executed one after another.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -11,10 +12,14 @@
 
 namespace stagecraft {
 
+// Steps count that were queued in time; where none was, all do.
 struct MeasuredSteps {
-  Timeline timeline;                 // of the median step, of an even number the quicker one
-  std::vector<Duration> steps;       // what each took, in order
-  std::vector<Duration> task_sigma;  // by task: of its duration over the steps; empty of one
+  Timeline timeline;            // of the median step that counts, of an even number the quicker one
+  std::vector<Duration> steps;  // what each took, in order
+  // By task: of its duration over the steps that count; empty of one.
+  std::vector<Duration> task_sigma;
+  // By step: how long the host was still queueing it after devices had begun; empty: not known.
+  std::vector<Duration> queued_late;
 };
 
 // So many steps, and more until they have taken `time` together or are a hundred.
@@ -29,9 +34,13 @@ struct StepCounts {
   StepCount measured = {5, 2000_ms};  // least >= 1
 };
 
+// How late each of the last `steps` was queued; asked once, when all have ended.
+using LateBySteps = std::function<std::vector<Duration>(size_t steps)>;
+
 // Processes that execute together see equal times, and so go on equally long. `progress`
 // hears how many steps have ended, of both kinds.
 MeasuredSteps MeasureSteps(Executor& executor, const Schedule& schedule, const StepCounts& counts,
-                           const std::function<void(int done)>& progress);
+                           const std::function<void(int done)>& progress,
+                           const LateBySteps& late_by = {});
 
 }  // namespace stagecraft

@@ -51,6 +51,31 @@ TEST(MeasureStepsTest, OfOneStepNothingIsKnownOfItsSpread) {
   EXPECT_TRUE(measured.task_sigma.empty());
 }
 
+TEST(MeasureStepsTest, StepsThatWereQueuedLateDoNotCount) {
+  const auto measure = [](const std::vector<Duration>& late) {
+    ToldExecutor executor({90_us, 20_us, 50_us, 30_us, 80_us});
+    size_t asked = 0;
+    const MeasuredSteps measured = MeasureSteps(
+        executor, TwoTasks(), {{0}, {5}}, [](int) {},
+        [&](size_t steps) {
+          asked += steps;
+          return late;
+        });
+    EXPECT_EQ(asked, 5u);
+    EXPECT_EQ(measured.steps.size(), 5u);
+    EXPECT_EQ(measured.queued_late, late);
+    return measured;
+  };
+  const MeasuredSteps some = measure({0_us, 1_us, 0_us, 2_us, 0_us});
+  EXPECT_EQ(some.timeline.makespan(), 80_us);
+  // Of 80, 40 and 70 us: squares from 63.33 add up to 866.67.
+  EXPECT_NEAR(some.task_sigma[1].us(), 20.817, 0.001);
+  EXPECT_EQ(measure(std::vector<Duration>(5, 1_us)).timeline.makespan(), 50_us);
+  const MeasuredSteps one = measure({1_us, 1_us, 1_us, 0_us, 1_us});
+  EXPECT_EQ(one.timeline.makespan(), 30_us);
+  EXPECT_TRUE(one.task_sigma.empty());
+}
+
 TEST(MeasureStepsTest, ShortStepsAreRepeatedUntilTheyTookTheirTime) {
   ToldExecutor executor({9_ms, 3_ms, 1_ms, 1_ms, 1_ms, 2_ms, 1_ms, 1_ms});
   const StepCounts counts = {.warm_up = {1, 10_ms}, .measured = {2, 5_ms}};

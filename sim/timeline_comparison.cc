@@ -28,7 +28,7 @@ class Comparer {
 
   TimelineComparison Compare() {
     result_.step = {predicted_.timeline.makespan(), measured_.timeline.makespan()};
-    if (measured_.measurement) SummariseSteps(measured_.measurement->steps);
+    if (measured_.measurement) SummariseSteps(CountedSteps(*measured_.measurement));
     ComparePhases();
     result_.op_classes = TimeByOpClass(predicted_, measured_);
     ComparePaths();

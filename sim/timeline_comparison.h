@@ -66,7 +66,7 @@ struct EarlyStarts {
 
 struct TimelineComparison {
   TimePair step;
-  std::optional<Duration> step_mean, step_sigma;  // measured, over the steps there were
+  std::optional<Duration> step_mean, step_sigma;  // measured, over CountedSteps()
   std::vector<PhaseTime> phases;                  // in order of phases, those that there are
   std::vector<OpClassTime> op_classes;
   PathComparison path;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ class RecordReader {
     ReadOpTimes();
     CheckOpTimes();
     if (proto_.has_measurement()) ReadMeasurement(proto_.measurement());
+    ReadHostWait();
     return std::move(record_);
   }
 
@@ -97,6 +99,13 @@ class RecordReader {
       }
       CheckSum("op_times: got times of ops", sum);
     }
+  }
+
+  void ReadHostWait() {
+    if (proto_.host_wait_ns() < 0) {
+      Fail(fmt::format("host_wait_ns: got {}, want at least 0", proto_.host_wait_ns()));
+    }
+    record_.host_wait = Duration::Nanoseconds(proto_.host_wait_ns());
   }
 
   void ReadMemory() {
@@ -182,12 +191,14 @@ class RecordReader {
         CheckReading(rank, reading, kMostReading);
       }
       CheckReading(rank, board.throttled(), 1);
+      std::optional<double> throttled;
+      if (board.has_throttled()) throttled = board.throttled();
       measurement->boards.push_back({.clock_hz = board.clock_hz(),
                                      .least_clock_hz = board.least_clock_hz(),
                                      .watts = board.watts(),
                                      .most_watts = board.most_watts(),
                                      .most_celsius = board.most_celsius(),
-                                     .throttled = board.throttled()});
+                                     .throttled = throttled});
     }
     const int late = proto.queued_late_ns_size();
     CheckSize("measurement.queued_late_ns", late, proto.step_ns_size(), "step");
@@ -220,7 +231,7 @@ void Write(const Measurement& measurement, TimelineProto::Measurement* proto) {
     added->set_watts(board.watts);
     added->set_most_watts(board.most_watts);
     added->set_most_celsius(board.most_celsius);
-    added->set_throttled(board.throttled);
+    if (board.throttled) added->set_throttled(*board.throttled);
   }
   for (const Duration late : measurement.queued_late) proto->add_queued_late_ns(late.ns());
 }
@@ -240,6 +251,7 @@ TimelineProto ToProto(const TimelineRecord& record) {
   }
   for (const int device : record.op_times.device_of_rank) proto.add_op_times_of_rank(device);
   if (record.measurement) Write(*record.measurement, proto.mutable_measurement());
+  proto.set_host_wait_ns(record.host_wait.ns());
   return proto;
 }
 

@@ -36,6 +36,7 @@ TimelineRecord Example() {
                         .task_sigma = {1_us, 0_us},
                         .boards = {{1.7e9, 1.6e9, 410, 430, 61, 0.25}, {}},
                         .queued_late = {0_us, 3_us}};
+  record.host_wait = 2_us;
   return record;
 }
 
@@ -46,6 +47,7 @@ TEST(TimelineRecordProtoTest, ARoundTripKeepsAllOfIt) {
   EXPECT_EQ(again.peak_memory, (std::vector<Bytes>{Bytes(1000), Bytes(0)}));
   EXPECT_EQ(again.op_times.by_device[1][0], 2_us);
   EXPECT_EQ(again.op_times.device_of_rank, (std::vector<int>{0, 1}));
+  EXPECT_EQ(again.host_wait, 2_us);
   ASSERT_TRUE(again.measurement);
   EXPECT_EQ(again.measurement->executor, "cuda");
   EXPECT_EQ(again.measurement->software, "CUDA 12.8");
@@ -106,6 +108,8 @@ TEST(TimelineRecordProtoTest, BadValuesAreNamed) {
             "run.pb: timeline.op_times_of_rank: got 3 values, want 2, one for each rank, or none");
   EXPECT_EQ(ErrorBy([](P& p) { p.clear_op_times(); }),
             "run.pb: timeline.op_times_of_rank: got values, want none without op_times");
+  EXPECT_EQ(ErrorBy([](P& p) { p.set_host_wait_ns(-1); }),
+            "run.pb: timeline.host_wait_ns: got -1, want at least 0");
 }
 
 TEST(TimelineRecordProtoTest, BadMeasurementsAreNamed) {

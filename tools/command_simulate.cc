@@ -100,6 +100,7 @@ TimelineRecord RecordOf(const PlannedJob& job, SimulatedStep step) {
     for (const MemoryChange& change : changes) peak = std::max(peak, change.used);
   }
   record.op_times = OpTimesOf(step.costs);
+  record.host_wait = step.evaluation.profile.host_wait;
   record.schedule = std::move(step.schedule);
   record.timeline = std::move(step.timeline);
   return record;

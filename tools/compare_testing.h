@@ -41,7 +41,8 @@ class CompareTimelinesTest : public VerbTest {
   std::string ErrorOf(const Args& args) { return VerbTest::ErrorOf(RunCompare, args); }
 
   // The schedule with other durations, as three steps of an executor.
-  void WriteMeasured(const std::function<double(Phase)>& factor) {
+  void WriteMeasured(const std::function<double(Phase)>& factor,
+                     const TimelineProto::Measurement& more = {}) {
     const Schedule schedule = ScheduleFromProto(proto_.schedule());
     std::vector<Duration> durations;
     for (TaskId task = 0; task < schedule.task_count(); ++task) {
@@ -59,6 +60,7 @@ class CompareTimelinesTest : public VerbTest {
       measurement->add_step_ns(measured_step_.ns() + 1000 * more_us);
     }
     for (const Duration duration : durations) measurement->add_task_sigma_ns(duration.ns() / 10);
+    measurement->MergeFrom(more);
     for (const int64_t bytes : proto_.peak_memory_bytes()) proto.add_peak_memory_bytes(2 * bytes);
     Write("measured.pb", proto.SerializeAsString());
   }

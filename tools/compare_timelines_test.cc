@@ -1,4 +1,5 @@
 // compare PREDICTED MEASURED, on a small plan of which it is known what was perturbed.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -119,6 +120,63 @@ TEST_F(CompareTimelinesTest, FoldedOrNotTheSumsAreTheSame) {
   }
   EXPECT_EQ(reports[0]["ranks"][0]["predicted_peak_memory_gib"],
             reports[1]["ranks"][0]["predicted_peak_memory_gib"]);
+}
+
+// The prediction waits for a host that launches kernel by kernel; executors of GPUs do not.
+TEST_F(CompareTimelinesTest, AHostThatGraphsDoWithoutIsSaidFirst) {
+  const std::string words =
+      fmt::format("in {:.3f} ms of {} a device waits for its host",
+                  simulated_["host_wait_ms"].get<double>(), Path("predicted.pb"));
+  const auto text = [this] {
+    return Output(RunCompare, {Path("predicted.pb"), Path("measured.pb")});
+  };
+  ASSERT_GT(simulated_["host_wait_ms"], 0);
+  WriteMeasured([](Phase) { return 1.0; });
+  EXPECT_EQ(text().find("waits for its host"), std::string::npos);
+
+  TimelineProto::Measurement on_gpus;
+  on_gpus.set_executor("cuda");
+  WriteMeasured([](Phase) { return 1.0; }, on_gpus);
+  const std::string first = Compare()["notes"][0];
+  EXPECT_TRUE(first.starts_with(words)) << first;
+  EXPECT_NE(first.find("simulate --host-dispatch 0"), std::string::npos);
+  EXPECT_TRUE(text().starts_with("warning: " + words)) << text();
+  EXPECT_EQ(text().find("note: in "), std::string::npos);
+
+  Simulate("predicted.pb", {"--host-dispatch", "0"});
+  EXPECT_EQ(text().find("waits for its host"), std::string::npos);
+}
+
+TEST_F(CompareTimelinesTest, ClocksPowerAndLateStepsOfBoardsAreShown) {
+  TimelineProto::Measurement more;
+  more.set_executor("cuda");
+  for (const int64_t late_ns : {0, 3'000'000, 0}) more.add_queued_late_ns(late_ns);
+  for (int rank = 0; rank < proto_.schedule().ranks_size(); ++rank) {
+    TimelineProto::BoardReadings* board = more.add_boards();
+    board->set_clock_hz(1.7e9);
+    board->set_watts(410);
+    board->set_throttled(0.25);
+  }
+  WriteMeasured([](Phase) { return 1.0; }, more);
+  const nlohmann::json report = Compare();
+  const nlohmann::json& measured = report["measured"];
+  EXPECT_EQ(measured["late_steps"], 1);
+  EXPECT_EQ(measured["queued_late_ms"], (std::vector<double>{0, 3, 0}));
+  EXPECT_EQ(measured["step_time_is_median"], true);
+  ASSERT_EQ(measured["boards"].size(), static_cast<size_t>(proto_.schedule().ranks_size()));
+  EXPECT_NEAR(measured["boards"][0]["clock_mhz"], 1700, 1e-9);
+  EXPECT_EQ(measured["boards"][0]["watts"], 410);
+  EXPECT_EQ(measured["boards"][0]["throttled"], 0.25);
+  EXPECT_TRUE(measured["boards"][0]["most_celsius"].is_null());
+  EXPECT_FALSE(report["predicted"].contains("boards"));
+  // Of the first and the third step.
+  EXPECT_NEAR(report["step"]["measured_sigma_ms"], 0.0141421, 1e-6);
+
+  const std::string text = Output(RunCompare, {Path("predicted.pb"), Path("measured.pb")});
+  for (const char* words : {"1 of 3 steps was queued late, by at most 3.000 ms", "1700 MHz",
+                            "410 W", "25 %", "not read", "mean of 2 steps"}) {
+    EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << text;
+  }
 }
 
 TEST_F(CompareTimelinesTest, TheTraceShowsBothAndIsSound) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "costmodel/op.h"
+#include "tools/circumstances.h"
 
 namespace stagecraft {
 namespace {
@@ -36,6 +37,7 @@ Json FileToJson(const TimelineFile& file, const Json& unstated_executor) {
   json["software"] = record.measurement->software;
   json["devices"] = record.measurement->devices;
   json["steps"] = std::max<size_t>(record.measurement->steps.size(), 1);
+  AddCircumstances(*record.measurement, &json);
   return json;
 }
 
@@ -150,13 +152,29 @@ Json TasksToJson(const ComparedTimelines& compared) {
 
 }  // namespace
 
+std::optional<std::string> HostWarning(const ComparedTimelines& compared) {
+  const TimelineRecord& predicted = compared.predicted.record;
+  const std::optional<Measurement>& measured = compared.measured.record.measurement;
+  if (predicted.host_wait == Duration() || !measured || measured->executor != "cuda") return {};
+  return fmt::format(
+      "in {:.3f} ms of {} a device waits for its host to launch kernels one by one, but {} is of "
+      "recorded graphs, whose kernels wait for no host: predict it again with simulate "
+      "--host-dispatch 0, or with a cluster file that import local-gpu wrote",
+      predicted.host_wait.ms(), compared.predicted.path, compared.measured.path);
+}
+
 std::vector<std::string> NotesOn(const ComparedTimelines& compared) {
   const TimelineRecord& predicted = compared.predicted.record;
   const TimelineRecord& measured = compared.measured.record;
-  std::vector<std::string> notes = {
-      "errors are (predicted - measured) / measured",
-      "op classes: tasks are measured, not their ops; a task's time is divided as predicted, "
-      "which is exact for tasks of one class alone"};
+  std::vector<std::string> notes;
+  if (std::optional<std::string> warning = HostWarning(compared)) {
+    notes.push_back(*std::move(warning));
+  }
+  notes.insert(
+      notes.end(),
+      {"errors are (predicted - measured) / measured",
+       "op classes: tasks are measured, not their ops; a task's time is divided as predicted, "
+       "which is exact for tasks of one class alone"});
   if (predicted.op_times.by_device.empty()) {
     notes.push_back(compared.predicted.path +
                     " does not say what ops take: tasks of several classes are one row");

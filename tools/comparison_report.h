@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,10 @@ struct ComparedTimelines {
   TimelineComparison comparison;
 };
 
-// What the numbers rest on, and what is odd about the files.
+// Where the prediction waits for a host that the executor does without: what to do about it.
+std::optional<std::string> HostWarning(const ComparedTimelines& compared);
+
+// HostWarning first, then what the numbers rest on, and what is odd about the files.
 std::vector<std::string> NotesOn(const ComparedTimelines& compared);
 
 // The keys of `compare --json`; of the tasks `top` are called the worst.

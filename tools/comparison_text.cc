@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "costmodel/op.h"
+#include "tools/circumstances.h"
 #include "tools/comparison_report.h"
 #include "tools/text_table.h"
 
@@ -70,6 +73,9 @@ void PrintFile(const char* role, const TimelineFile& file, const char* unstated_
   }
   if (!measurement.software.empty()) fmt::print(out, ", {}", measurement.software);
   fmt::print(out, "\n");
+  const std::string queued = QueuedInWords(measurement);
+  if (!queued.empty()) fmt::print(out, "  {}\n", queued);
+  if (!measurement.boards.empty()) PrintBoards(measurement.boards, "  ", out);
 }
 
 void PrintStep(const ComparedTimelines& compared, std::ostream& out) {
@@ -78,7 +84,7 @@ void PrintStep(const ComparedTimelines& compared, std::ostream& out) {
   const TimePair& step = comparison.step;
   table.Add({"step, ms", Ms(step.predicted), Ms(step.measured), Error(step.Error())});
   if (comparison.step_sigma) {
-    const size_t steps = compared.measured.record.measurement->steps.size();
+    const size_t steps = CountedSteps(*compared.measured.record.measurement).size();
     table.Add({fmt::format("  mean of {} steps", steps), "", Ms(*comparison.step_mean), ""});
     table.Add({"  sigma of them", "", Ms(*comparison.step_sigma), ""});
   }
@@ -188,6 +194,8 @@ void PrintTasks(const ComparedTimelines& compared, size_t count, std::ostream& o
 
 void PrintComparison(const ComparedTimelines& compared, int top, std::ostream& out) {
   const TimelineComparison& comparison = compared.comparison;
+  const std::optional<std::string> warning = HostWarning(compared);
+  if (warning) out << "warning: " << *warning << "\n\n";
   PrintFile("predicted", compared.predicted, "simulated", out);
   PrintFile("measured", compared.measured, "executor not stated", out);
   PrintStep(compared, out);
@@ -199,7 +207,9 @@ void PrintComparison(const ComparedTimelines& compared, int top, std::ostream& o
   const size_t worst = std::min(comparison.worst_first.size(), static_cast<size_t>(top));
   if (worst > 0) PrintTasks(compared, worst, out);
   out << '\n';
-  for (const std::string& note : NotesOn(compared)) out << "note: " << note << '\n';
+  std::vector<std::string> notes = NotesOn(compared);
+  if (warning) notes.erase(notes.begin());  // said already
+  for (const std::string& note : notes) out << "note: " << note << '\n';
 }
 
 }  // namespace stagecraft

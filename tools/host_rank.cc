@@ -70,7 +70,8 @@ void Execute(MpiWorld& world, char** words) {
                                                    .steps = measured.steps,
                                                    .task_sigma = measured.task_sigma,
                                                    .boards = {},
-                                                   .queued_late = {}}};
+                                                   .queued_late = {}},
+                        .host_wait = {}};
   for (const int64_t bytes : held) record.peak_memory.emplace_back(bytes);
   record.measurement->devices.assign(world.size(), ProcessorName());
   WriteFileAtomically(words[6], ToProto(record).SerializeAsString());

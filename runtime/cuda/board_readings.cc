@@ -1,6 +1,7 @@
 #include "runtime/cuda/board_readings.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "costmodel/statistics.h"
 
@@ -23,16 +24,20 @@ BoardReadings Summarize(const std::vector<DeviceState>& readings) {
   const std::vector<double> clocks = Known(readings, &DeviceState::clock_hz);
   const std::vector<double> watts = Known(readings, &DeviceState::watts);
   const std::vector<double> celsius = Known(readings, &DeviceState::celsius);
-  const auto throttled = std::count_if(readings.begin(), readings.end(),
-                                       [](const DeviceState& state) { return state.is_throttled; });
+  int know = 0, throttled = 0;
+  for (const DeviceState& reading : readings) {
+    if (!reading.knows_throttling) continue;
+    ++know;
+    if (reading.is_throttled) ++throttled;
+  }
+  std::optional<double> share;
+  if (know > 0) share = static_cast<double>(throttled) / know;
   return {.clock_hz = clocks.empty() ? 0 : Median(clocks),
           .least_clock_hz = clocks.empty() ? 0 : clocks.front(),
           .watts = watts.empty() ? 0 : Median(watts),
           .most_watts = watts.empty() ? 0 : watts.back(),
           .most_celsius = celsius.empty() ? 0 : celsius.back(),
-          .throttled = readings.empty() ? 0
-                                        : static_cast<double>(throttled) /
-                                              static_cast<double>(readings.size())};
+          .throttled = share};
 }
 
 }  // namespace stagecraft

@@ -77,9 +77,10 @@ class CudaRun {
     };
     CudaRunResult result;
     SensorLog sensors(BusOf(board_));
-    result.measured = MeasureSteps(*executor_, *request_.schedule, request_.steps, progress);
+    result.measured = MeasureSteps(*executor_, *request_.schedule, request_.steps, progress,
+                                   [this](size_t steps) { return LateSteps(steps); });
     result.boards = GatherReadings(Summarize(sensors.Stop()));
-    result.queued_late = LateSteps(result.measured.steps.size());
+    result.queued_late = result.measured.queued_late;
     result.peak_memory = PeakMemory();
     std::vector<std::string> names;  // of this process
     for (const std::unique_ptr<RankDevice>& device : devices_) {
@@ -124,6 +125,14 @@ class CudaRun {
     return part_of_[rank] < 0 ? MakeStream() : parts_->MakeStream(part_of_[rank]);
   }
 
+  // By rank: what each process has, at least zero. Of several processes.
+  std::vector<int64_t> GatherNumbers(int64_t own) {
+    std::vector<int64_t> values(ranks());
+    values[request_.process.rank] = own;
+    world_->Most(values);
+    return values;
+  }
+
   // By rank, of what is this process's own.
   std::vector<BoardReadings> GatherReadings(const BoardReadings& own) {
     std::vector<BoardReadings> all(ranks(), own);
@@ -131,13 +140,19 @@ class CudaRun {
     constexpr double kParts = 1e6;  // that a reading is sent in, as a whole number
     for (const auto reading :
          {&BoardReadings::clock_hz, &BoardReadings::least_clock_hz, &BoardReadings::watts,
-          &BoardReadings::most_watts, &BoardReadings::most_celsius, &BoardReadings::throttled}) {
-      std::vector<int64_t> values(ranks());
-      values[request_.process.rank] = std::llround(kParts * own.*reading);
-      world_->Most(values);
+          &BoardReadings::most_watts, &BoardReadings::most_celsius}) {
+      const std::vector<int64_t> values = GatherNumbers(std::llround(kParts * own.*reading));
       for (size_t rank = 0; rank < ranks(); ++rank) {
         all[rank].*reading = static_cast<double>(values[rank]) / kParts;
       }
+    }
+    // One more, so that zero is what nobody knows.
+    const std::vector<int64_t> throttled =
+        GatherNumbers(own.throttled ? 1 + std::llround(kParts * *own.throttled) : 0);
+    for (size_t rank = 0; rank < ranks(); ++rank) {
+      all[rank].throttled.reset();
+      if (throttled[rank] == 0) continue;
+      all[rank].throttled = static_cast<double>(throttled[rank] - 1) / kParts;
     }
     return all;
   }

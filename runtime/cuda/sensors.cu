@@ -47,6 +47,7 @@ DeviceState Sensors::Read() const {
   }
   unsigned long long mask = 0;
   if (reasons_ != nullptr && reasons_(device_, &mask) == 0) {
+    state.knows_throttling = true;
     state.is_throttled =
         (mask & (kHardwareSlowdown | kSoftwareThermal | kHardwareThermal | kPowerBrake)) != 0;
   }

@@ -19,6 +19,7 @@ struct DeviceState {
   // Heat or a protection of the board holds the clock down. The power limit that
   // large products meet by themselves is not meant: it belongs to the device.
   bool is_throttled = false;
+  bool knows_throttling = false;  // a sensor says whether
 };
 
 // An op that is set up on its device: memory, data, algorithm.

@@ -1,0 +1,28 @@
+// What may have made measured steps slower than their devices are: clocks, power and heat of
+// boards, and steps that the host had not queued when devices began them.
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "sim/timeline_record.h"
+
+namespace stagecraft {
+
+// How many steps were queued in time, a sentence; empty where nobody knows.
+std::string QueuedInWords(const Measurement& measurement);
+
+// Where devices had begun every step before it was queued, none of them can be the median.
+bool HasMedian(const Measurement& measurement);
+
+// A row for each run of ranks whose boards read alike, `indent` first.
+void PrintBoards(std::span<const BoardReadings> boards, const std::string& indent,
+                 std::ostream& out);
+
+// Adds what is known: late_steps, queued_late_ms, step_time_is_median and boards, in which null is
+// what no sensor said.
+void AddCircumstances(const Measurement& measurement, nlohmann::ordered_json* json);
+
+}  // namespace stagecraft
