@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/learned/sample.h"
 #include "costmodel/learned/samples/sample_file.h"
 #include "costmodel/proto_file.h"
 #include "sim/cluster.h"
@@ -21,6 +22,7 @@
 #include "tools/flags.h"
 #include "tools/plan_flags.h"
 #include "tools/print_json.h"
+#include "tools/run/collective_samples.h"
 #include "tools/run/cuda_places.h"
 #include "tools/run/op_samples.h"
 #include "tools/run/run_host.h"
@@ -79,7 +81,7 @@ void CheckOptions(const RunOptions& options) {
     if (options.executor != "cuda") {
       throw InputError("--op-samples: got it with --executor host, want --executor cuda");
     }
-    CheckOutputPath("--op-samples", options.op_samples, {".csv"});
+    CheckOutputPath("--op-samples", options.op_samples, {".csv", ".pb"});
   }
   const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
   std::error_code error;
@@ -88,13 +90,20 @@ void CheckOptions(const RunOptions& options) {
   }
 }
 
+// Tables have no column for what exchanges between ranks are made of.
 void WriteOpSamples(const RunOptions& options, const PlannedJob& job, const Schedule& schedule,
                     std::ostream& err) {
   StepLines lines(err, options.request.quiet);
-  const std::vector<Sample> samples = SampleOps(
-      schedule, job.cluster, PlaceRanks(schedule.ranks(), job.cluster, options.request.share_gpu),
-      [&](const std::string& line) { lines.Show(line); });
-  WriteSamplesCsv(options.op_samples, samples);
+  const CudaPlaces places = PlaceRanks(schedule.ranks(), job.cluster, options.request.share_gpu);
+  std::vector<Sample> samples =
+      SampleOps(schedule, job.cluster, places, [&](const std::string& line) { lines.Show(line); });
+  if (options.op_samples.ends_with(".pb")) {
+    const std::vector<Sample> collectives = SampleCollectives(schedule, job.cluster, places);
+    samples.insert(samples.end(), collectives.begin(), collectives.end());
+    WriteSamplesProto(options.op_samples, samples);
+  } else {
+    WriteSamplesCsv(options.op_samples, samples);
+  }
   if (!options.request.quiet) err << "wrote " << options.op_samples << '\n';
 }
 
@@ -132,8 +141,8 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   app.add_option("-o", options.output, "write schedule and measured timeline to a .pb file");
   app.add_option(
       "--op-samples", options.op_samples,
-      "cuda: time every op of the plan by itself after the steps, and write samples to a "
-      ".csv file, for --measured-ops of simulate");
+      "cuda: time every op of the plan by itself after the steps, and write samples to a .csv or "
+      ".pb file, for fit and for --measured-ops of simulate; .pb adds collectives between parts");
   app.add_flag("--json", options.json, "one JSON object on stdout");
   app.add_flag("--quiet", options.request.quiet, "nothing on stderr");
   if (ParseFlags(app, args, out)) return kExitOk;
