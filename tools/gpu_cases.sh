@@ -83,7 +83,7 @@ ops_of() {
   local model
   [[ $1 =~ --model\ ([^\ ]+) ]]
   model=${BASH_REMATCH[1]##*/}
-  echo "$folder/${model%.json}-$(cluster_of "$1").ops.csv"
+  echo "$folder/${model%.json}-$(cluster_of "$1").ops.pb"
 }
 
 # Whether a case was run with attention as products and a softmax, for want of a fused kernel.

@@ -47,7 +47,7 @@ program=${STAGECRAFT:-$beside}
 files_to_pack() {
   find "$(basename "$folder")" -type f | awk -F/ '
     $NF ~ /^([a-z0-9]+|.*-layers)\.json$/ || $NF == "predictions.md" { print 0, $0; next }
-    $NF == "samples.pb" || /-part[0-9]+\.pb$/ || /\.ops\.csv$/ { print 1, $0; next }
+    $NF == "samples.pb" || /-part[0-9]+\.pb$/ || /\.ops\.pb$/ { print 1, $0; next }
     { print 2, $0 }
   ' | sort | cut -c 3-
 }

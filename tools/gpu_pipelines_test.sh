@@ -84,7 +84,7 @@ grep -q "power.draw" out/nvidia-smi.csv || fail "the board was not watched"
 # What was measured beside its predictions. The all-reduce of tied embeddings between unequal parts
 # is priced as NCCL's and runs as kernels of ours, on a sixteenth of the board.
 mkdir few
-cp out/{*.json,*.ops.csv,*.log,*.failed,predictions.md,samples.pb,halves-part0.pb} few
+cp out/{*.json,*.ops.pb,*.log,*.failed,predictions.md,samples.pb,halves-part0.pb} few
 cp out/gpt2-medium-*-8.measured.pb few
 compare 0 few
 awk -F'|' '
@@ -99,7 +99,7 @@ awk -F'|' '
 
 # Half an archive, whose last file is not whole; and no samples.
 mkdir some
-cp out/{*.json,*.ops.csv,*.log,predictions.md} some
+cp out/{*.json,*.ops.pb,*.log,predictions.md} some
 cp out/gpt2-medium-*-1f1b-8.measured.pb some
 "$script" measure some 0 >some.txt 2>&1
 head -c $(($(stat -c %s some.tar.gz) / 2)) some.tar.gz >half.tar.gz
