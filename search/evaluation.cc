@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "search/evaluator.h"
 #include "search/work_counter.h"
 #include "sim/lowering.h"
 #include "sim/plan_orders.h"
@@ -49,12 +48,6 @@ void Evaluation::SetMemory(std::vector<StageMemory> by_stage) {
   memory = std::move(by_stage);
   fits = std::all_of(memory.begin(), memory.end(),
                      [](const StageMemory& stage) { return stage.fits(); });
-}
-
-Evaluation EvaluatePlan(const Plan& plan, const Workload& workload, const Cluster& cluster,
-                        const CostModel& model, const SimulationOptions& options) {
-  return Evaluator(workload, cluster, model, options)
-      .Evaluate(WithOrders(plan, workload, cluster, model));
 }
 
 SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,

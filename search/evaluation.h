@@ -76,11 +76,6 @@ struct SimulationOptions {
   FrameworkMemory framework = {};
 };
 
-// The verdict alone, an Evaluator's. Where memory does not suffice nothing is simulated: no
-// time is known. The plan must have no FindErrors().
-Evaluation EvaluatePlan(const Plan& plan, const Workload& workload, const Cluster& cluster,
-                        const CostModel& model, const SimulationOptions& options = {});
-
 // Lowers, simulates and sums up one step. The plan must have no FindErrors().
 SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
                            const CostModel& model, const SimulationOptions& options = {});

@@ -34,7 +34,8 @@ class EvaluationErrorsTest : public testing::Test {
   const Workload workload_ = MakeWorkload();
   const Cluster cluster_ = MakeCluster(1, 4);
   const Plan plan_ = MakePlan(Degrees(2, 2), workload_, cluster_);
-  const Evaluation sound_ = EvaluatePlan(plan_, workload_, cluster_, model_);
+  const Evaluation sound_ =
+      SimulateStep(plan_, workload_, cluster_, model_).evaluation;
 };
 
 TEST_F(EvaluationErrorsTest, NothingIsWrongWithAStepThatWasSimulated) {

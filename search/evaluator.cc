@@ -5,6 +5,7 @@
 
 #include "sim/breakdown.h"
 #include "sim/lowering.h"
+#include "sim/plan_orders.h"
 #include "sim/short_step.h"
 #include "sim/sim_executor.h"
 
@@ -54,6 +55,12 @@ bool Evaluator::TimeShort(const Plan& plan, Evaluation& evaluation) {
       ProfileStep(schedule, repeated->timeline, executor.costs(), ends, repeated->repetition));
   if (ends == StepEnds::kTogether) evaluation.unshared_time = executor.unshared_makespan();
   return true;
+}
+
+Evaluation EvaluatePlan(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                        const CostModel& model, const SimulationOptions& options) {
+  return Evaluator(workload, cluster, model, options)
+      .Evaluate(WithOrders(plan, workload, cluster, model));
 }
 
 }  // namespace stagecraft

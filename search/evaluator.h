@@ -56,4 +56,9 @@ class Evaluator {
   int64_t whole_steps_ = 0;
 };
 
+// The verdict of an Evaluator that has seen no other plan. Where memory does not suffice nothing is simulated: no
+// time is known. The plan must have no FindErrors().
+Evaluation EvaluatePlan(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                        const CostModel& model, const SimulationOptions& options = {});
+
 }  // namespace stagecraft

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "costmodel/divide.h"
-#include "sim/lowering.h"
 #include "sim/make_plan.h"
 #include "sim/memory/model_states.h"
 

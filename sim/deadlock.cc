@@ -1,9 +1,9 @@
+#include "sim/deadlock.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>
-
-#include "sim/engine.h"
 
 namespace stagecraft {
 namespace {
@@ -65,6 +65,36 @@ std::string ExplainDeadlock(const Schedule& schedule, std::span<const int32_t> w
     text += (shown == 0 ? " waits for " : ", which waits for ") + TaskName(schedule, path[i]);
   }
   return text + (shown == 0 ? " waits for itself" : ", which waits for the first");
+}
+
+void CheckForDeadlock(const Schedule& schedule) {
+  constexpr int32_t kDone = -1;
+  const int tasks = schedule.task_count();
+  std::vector<int32_t> waits(tasks);
+  std::vector<TaskId> ready;
+  const auto release = [&](TaskId task) {
+    if (--waits[task] == 0) ready.push_back(task);
+  };
+  for (TaskId task = 0; task < tasks; ++task) {
+    waits[task] =
+        schedule.predecessor_count(task) + static_cast<int32_t>(schedule.lanes(task).size());
+    if (waits[task] == 0) ready.push_back(task);
+  }
+  for (int lane = 0; lane < schedule.lane_count(); ++lane) {
+    const auto order = schedule.order(Lane(lane));
+    if (!order.empty()) release(order[0]);
+  }
+  int done = 0;
+  for (; !ready.empty(); ++done) {
+    const TaskId task = ready.back();
+    ready.pop_back();
+    waits[task] = kDone;
+    for (const TaskId next : schedule.successors(task)) release(next);
+    for (const TaskId next : schedule.next_on_lanes(task)) {
+      if (next >= 0) release(next);
+    }
+  }
+  if (done != tasks) throw DeadlockError(ExplainDeadlock(schedule, waits));
 }
 
 }  // namespace stagecraft

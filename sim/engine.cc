@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "costmodel/check.h"
+#include "sim/deadlock.h"
+
 namespace stagecraft {
 namespace {
 

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <vector>
 
-#include "costmodel/check.h"
 #include "costmodel/units.h"
 #include "sim/event_queue.h"
 #include "sim/network/task_traffic.h"
@@ -44,17 +42,11 @@ struct ReplayOptions {
   TaskTraffic* traffic = nullptr;
 };
 
-// Tasks wait for each other in a circle, or for a lane that stays stopped. The
-// text reads "B2.0 on rank 1 waits for F2.1 on rank 0, which waits for ...".
-class DeadlockError : public InputError {
-  using InputError::InputError;
-};
-
 // Time and memory are linear in tasks + dependencies + lane entries. One
 // engine may run many schedules, one after another; it keeps its buffers.
 class Engine {
  public:
-  // durations by task, each >= 0. Throws DeadlockError where not every task can
+  // durations by task, each >= 0. Throws DeadlockError (deadlock.h) where not every task can
   // run.
   Timeline Run(const Schedule& schedule, std::span<const Duration> durations,
                const ReplayOptions& options = {});
@@ -104,8 +96,5 @@ class Engine {
   std::vector<double> work_left_;   // by task, nominal nanoseconds
   std::vector<int64_t> work_seen_;  // by task, when work_left_ was true: not before its launch
 };
-
-// Why the tasks with waits >= 0 cannot run, as one readable circle.
-std::string ExplainDeadlock(const Schedule& schedule, std::span<const int32_t> waits);
 
 }  // namespace stagecraft

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "costmodel/random.h"
+#include "sim/deadlock.h"
 #include "sim/schedule.h"
 
 namespace stagecraft {

@@ -4,8 +4,8 @@
 
 #include "costmodel/check.h"
 #include "sim/asynchronous_plan.h"
-#include "sim/lowering.h"
 #include "sim/optimizer_op.h"
+#include "sim/stage_order.h"
 
 namespace stagecraft {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/deadlock.h"
 #include "sim/interface_sharing.h"
 #include "sim/memory_sharing.h"
 #include "sim/traffic_binding.h"

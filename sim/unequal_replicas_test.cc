@@ -13,6 +13,7 @@
 #include "costmodel/check.h"
 #include "costmodel/random.h"
 #include "costmodel/units.h"
+#include "sim/deadlock.h"
 #include "sim/engine.h"
 #include "sim/lowering.h"
 #include "sim/lowering_testing.h"

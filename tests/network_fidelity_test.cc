@@ -9,6 +9,7 @@
 #include "costmodel/nccl_proto.h"
 #include "search/evaluation.h"
 #include "sim/cluster_spec.h"
+#include "sim/deadlock.h"
 #include "sim/decoder.h"
 #include "sim/plan.h"
 #include "sim/test_decoders.h"

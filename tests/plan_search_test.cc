@@ -17,6 +17,7 @@
 #include "costmodel/random.h"
 #include "search/checker.h"
 #include "search/evaluation.h"
+#include "search/evaluator.h"
 #include "search/plan_space.h"
 #include "search/plans/draft_moves.h"
 #include "search/plans/plan_draft.h"

@@ -30,7 +30,7 @@
 #include "proto/workload.pb.h"
 #include "sim/cluster_proto.h"
 #include "sim/cluster_spec.h"
-#include "sim/engine.h"
+#include "sim/deadlock.h"
 #include "sim/node_catalogue.h"
 #include "sim/plan_proto.h"
 #include "sim/schedule_proto.h"
@@ -47,9 +47,8 @@ namespace {
 using google::protobuf::Message;
 
 std::string DescribeSchedule(const Schedule& schedule, const std::string& path) {
-  const std::vector<Duration> no_time(schedule.task_count());
   try {
-    Engine().Run(schedule, no_time);
+    CheckForDeadlock(schedule);
   } catch (const DeadlockError& error) {
     throw InputError(path + ": tasks wait in a circle: " + error.what());
   }

@@ -12,7 +12,7 @@
 
 #include "costmodel/hash.h"
 #include "sim/host_offload.h"
-#include "sim/lowering.h"
+#include "sim/stage_order.h"
 #include "sim/memory/rank_tensors.h"
 
 namespace stagecraft {

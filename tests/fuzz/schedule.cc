@@ -1,6 +1,7 @@
 // Schedules; those without a circle are run.
 #include "costmodel/proto_file.h"
 #include "proto/schedule.pb.h"
+#include "sim/deadlock.h"
 #include "sim/engine.h"
 #include "sim/schedule_proto.h"
 #include "tests/fuzz/fuzzing.h"
