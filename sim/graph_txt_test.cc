@@ -5,16 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
-#include <span>
 #include <vector>
 
 #include "costmodel/check.h"
-#include "costmodel/cost_model.h"
 #include "costmodel/shared_csv.h"
-#include "sim/cluster_spec.h"
-#include "sim/lowering.h"
-#include "sim/plan.h"
-#include "sim/sim_executor.h"
 #include "sim/workload_proto.h"
 
 namespace stagecraft {
@@ -90,65 +84,6 @@ TEST(GraphTxtTest, MakesAWorkloadWhoseLayersHandOnWhatLaterOnesRead) {
   EXPECT_EQ(op.backward_time, 2000_us);
   EXPECT_EQ(WorkloadFromProto(WorkloadToProto(workload), "x"), workload);
   EXPECT_THROW(ToWorkload(ParseProfiledGraph(Node("a"), "x"), "x"), InputError);
-}
-
-// Profiled ops at their word, messages for nothing.
-class FreeMessages : public CostModel {
- public:
-  std::vector<Estimate> Predict(std::span<const Op> ops, const Device&) const override {
-    std::vector<Estimate> estimates;
-    for (const Op& op : ops) estimates.push_back({op.m * op.profiled, Basis::kMeasured, 0});
-    return estimates;
-  }
-};
-
-// One board takes the profile's times and no more.
-TEST(GraphTxtTest, AStepIsTheSumOfTheProfile) {
-  const std::string text = Node("a") + Node("b") + Node("c") + "\ta -- b\n\tb -- c\n";
-  const Workload workload = ToWorkload(ParseProfiledGraph(text, "x"), "x");
-  PlanDegrees degrees;
-  degrees.sequence = 1;
-  degrees.global_batch = 4;
-  degrees.precision = DType::kFp32;
-  const Cluster one = ParseCluster("v100-sxm2-16gb:1x1");
-  const FreeMessages model;
-  const auto time = [&](const Cluster& cluster) {
-    SimExecutor executor(cluster, model);
-    const Plan plan = MakePlan(degrees, workload, cluster);
-    return executor.Execute(Lower(plan, workload, cluster, {.with_optimizer = false})).makespan();
-  };
-  EXPECT_EQ(time(one), 4 * 3 * 3500_us);
-  degrees.micro_batch = 2;  // twice the rows, twice the time
-  EXPECT_EQ(time(one), 4 * 3 * 3500_us);
-  degrees.micro_batch = 1;
-  degrees.pipeline = 3;
-  EXPECT_EQ(time(ParseCluster("v100-sxm2-16gb:1x3")), (4 + 2) * 3500_us);
-}
-
-TEST(GraphTxtTest, AProfileIsOfOneBoardAndWhole) {
-  const Workload workload =
-      ToWorkload(ParseProfiledGraph(Node("a") + Node("b") + "\ta -- b\n", "x"), "x");
-  const auto error = [&](auto change, const std::string& cluster) {
-    PlanDegrees degrees;
-    degrees.sequence = 1;
-    degrees.global_batch = 8;
-    degrees.precision = DType::kFp32;
-    change(degrees);
-    try {
-      MakePlan(degrees, workload, ParseCluster(cluster));
-    } catch (const InputError& e) {
-      return std::string(e.what());
-    }
-    return std::string();
-  };
-  const auto nothing = [](PlanDegrees&) {};
-  EXPECT_EQ(error(nothing, "v100-sxm2-16gb:1x2"), "");
-  EXPECT_EQ(error([](PlanDegrees& d) { d.precision = DType::kFp16; }, "v100-sxm2-16gb:1x2"),
-            "precision: got fp16, but x was profiled in fp32");
-  EXPECT_TRUE(error([](PlanDegrees& d) { d.tensor = 2; }, "v100-sxm2-16gb:1x2")
-                  .starts_with("stages[0].tensor_parallel: 2 does not divide"));
-  EXPECT_TRUE(error(nothing, "v100-sxm2-16gb:1x1+v100-sxm2-32gb:1x1")
-                  .starts_with("stages[0]: x was profiled on one kind of board"));
 }
 
 TEST(GraphTxtTest, NamesWhatIsWrong) {
