@@ -7,7 +7,7 @@
 
 #include "costmodel/units.h"
 #include "runtime/stream_program.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

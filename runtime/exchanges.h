@@ -11,7 +11,7 @@
 #include "runtime/rank_program.h"
 #include "runtime/rank_work.h"
 #include "runtime/step_board.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

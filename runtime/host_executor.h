@@ -8,9 +8,9 @@
 #include "runtime/rank_program.h"
 #include "runtime/rank_work.h"
 #include "runtime/step_times.h"
-#include "sim/executor.h"
-#include "sim/schedule.h"
-#include "sim/timeline.h"
+#include "sim/schedule/executor.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
 
 namespace stagecraft {
 

@@ -17,7 +17,7 @@
 #include "runtime/rank_launcher.h"
 #include "runtime/rank_testing.h"
 #include "runtime/rank_work.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 namespace {

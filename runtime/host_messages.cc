@@ -12,8 +12,8 @@
 #include "costmodel/units.h"
 #include "runtime/host_executor.h"
 #include "runtime/rank_work.h"
-#include "sim/schedule.h"
-#include "sim/timeline.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
 
 namespace stagecraft {
 namespace {

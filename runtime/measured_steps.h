@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/executor.h"
-#include "sim/schedule.h"
-#include "sim/timeline.h"
+#include "sim/schedule/executor.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
 
 namespace stagecraft {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

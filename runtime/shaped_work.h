@@ -8,7 +8,7 @@
 #include "runtime/host_ops.h"
 #include "runtime/rank_program.h"
 #include "runtime/rank_work.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

@@ -8,8 +8,8 @@
 
 #include "costmodel/units.h"
 #include "runtime/rank_program.h"
-#include "sim/schedule.h"
-#include "sim/timeline.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
 
 namespace stagecraft {
 

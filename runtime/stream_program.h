@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/rank_program.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

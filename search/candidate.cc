@@ -4,7 +4,7 @@
 
 #include "costmodel/check.h"
 #include "sim/pipeline/order_kind.h"
-#include "sim/plan_orders.h"
+#include "sim/step/plan_orders.h"
 
 namespace stagecraft {
 

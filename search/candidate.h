@@ -12,7 +12,7 @@
 #include "search/problem.h"
 #include "search/solution.h"
 #include "sim/memory/stage_memory.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
 
 namespace stagecraft {
 

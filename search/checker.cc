@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "search/evaluation_errors.h"
+#include "sim/step/evaluation_errors.h"
 
 namespace stagecraft {
 

@@ -6,8 +6,8 @@
 #include "search/divisors.h"
 #include "search/rank_places.h"
 #include "search/space.h"
-#include "sim/layer_division.h"
 #include "sim/pipeline/make_orders.h"
+#include "sim/plan/layer_division.h"
 
 namespace stagecraft {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "search/divisors.h"
 #include "search/space.h"
-#include "sim/cluster.h"
-#include "sim/layer_division.h"
+#include "sim/cluster/cluster.h"
+#include "sim/plan/layer_division.h"
 
 namespace stagecraft {
 namespace {

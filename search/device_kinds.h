@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 
 namespace stagecraft {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <numeric>
 
-#include "sim/node_type.h"
+#include "sim/cluster/node_type.h"
 
 namespace stagecraft {
 namespace {

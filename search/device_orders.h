@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "search/link_order.h"
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 
 namespace stagecraft {
 
@@ -72,7 +72,7 @@ class DeviceOrders {
 
   const Cluster& cluster_;
   const std::vector<int> devices_;
-  std::vector<Node> nodes_;    // of devices_
+  std::vector<Node> nodes_;  // of devices_
   int first_nodes_of_a_type_ = 0;
   bool are_alike_ = true;      // the order of the list does
   std::vector<size_t> sizes_;  // numbers of devices that nodes_ have, the least first

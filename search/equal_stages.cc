@@ -16,8 +16,8 @@
 #include "search/plan_space.h"
 #include "search/space.h"
 #include "search/step_bound.h"
-#include "sim/make_plan.h"
-#include "sim/node_type.h"
+#include "sim/cluster/node_type.h"
+#include "sim/plan/make_plan.h"
 
 namespace stagecraft {
 namespace {
@@ -193,11 +193,10 @@ class EqualStages : public PlanSpace {
   }
   // A family of the branch's plans.
   void Push(const Branch& branch, const DegreeFamily& family) {
-    const std::vector<int>& list =
-        family.device_list ? all_->degrees.DevicesOf(family) : devices();
+    const std::vector<int>& list = family.device_list ? all_->degrees.DevicesOf(family) : devices();
     const Duration least = BoundOn(list).StepTime(family);
-    const double own = LeastScore(problem(), least,
-                                  all_->GroupDevices(family.part.devices, family.devices));
+    const double own =
+        LeastScore(problem(), least, all_->GroupDevices(family.part.devices, family.devices));
     Push({.least_score = std::max(own, branch.least_score), .part = branch.part, .family = family});
   }
   // No plan of a part scores less. A bound of the step falls with the number of devices, so that of

@@ -3,11 +3,11 @@
 #include <optional>
 #include <utility>
 
-#include "sim/breakdown.h"
-#include "sim/lowering.h"
-#include "sim/plan_orders.h"
-#include "sim/short_step.h"
-#include "sim/sim_executor.h"
+#include "sim/analysis/breakdown.h"
+#include "sim/engine/sim_executor.h"
+#include "sim/lowering/lowering.h"
+#include "sim/plan/short_step.h"
+#include "sim/step/plan_orders.h"
 
 namespace stagecraft {
 

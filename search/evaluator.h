@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "costmodel/cost_model.h"
-#include "search/evaluation.h"
-#include "search/work_counter.h"
-#include "sim/cluster.h"
-#include "sim/lowering_memory.h"
+#include "sim/cluster/cluster.h"
+#include "sim/lowering/lowering_memory.h"
 #include "sim/memory/stage_memory.h"
-#include "sim/plan.h"
-#include "sim/workload.h"
+#include "sim/plan/plan.h"
+#include "sim/step/evaluation.h"
+#include "sim/step/work_counter.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 
@@ -56,8 +56,8 @@ class Evaluator {
   int64_t whole_steps_ = 0;
 };
 
-// The verdict of an Evaluator that has seen no other plan. Where memory does not suffice nothing is simulated: no
-// time is known. The plan must have no FindErrors().
+// The verdict of an Evaluator that has seen no other plan. Where memory does not suffice nothing is
+// simulated: no time is known. The plan must have no FindErrors().
 Evaluation EvaluatePlan(const Plan& plan, const Workload& workload, const Cluster& cluster,
                         const CostModel& model, const SimulationOptions& options = {});
 

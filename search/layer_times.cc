@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <utility>
 
-#include "sim/bound_costs.h"
+#include "sim/engine/bound_costs.h"
 #include "sim/memory/model_states.h"
 #include "sim/memory/rank_tensors.h"
-#include "sim/schedule.h"
-#include "sim/stage_order.h"
+#include "sim/schedule/schedule.h"
+#include "sim/shard/stage_order.h"
 
 namespace stagecraft {
 
@@ -84,8 +84,8 @@ const std::vector<LayerTimes>& LayerTimesMemo::Of(const ShardSpec& spec, int dev
   std::deque<Known>& known =
       known_[{kind, spec.tensor, spec.context, spec.expert, spec.micro_batch,
               static_cast<int64_t>(spec.recompute), spec.sequence_parallel ? 1 : 0}];
-  const auto found = std::find_if(known.begin(), known.end(),
-                                  [&](const Known& own) { return own.first == spec; });
+  const auto found =
+      std::find_if(known.begin(), known.end(), [&](const Known& own) { return own.first == spec; });
   if (found != known.end()) return found->second;
   known.emplace_back(spec, MeasureLayers(problem_, spec, problem_.cluster.device(device)));
   return known.back().second;

@@ -12,8 +12,8 @@
 #include "costmodel/units.h"
 #include "search/device_kinds.h"
 #include "search/problem.h"
-#include "sim/plan.h"
-#include "sim/shard.h"
+#include "sim/plan/plan.h"
+#include "sim/shard/shard.h"
 
 namespace stagecraft {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 
 namespace stagecraft {
 

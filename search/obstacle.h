@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "search/evaluation.h"
 #include "search/plan_space.h"
+#include "sim/step/evaluation.h"
 
 namespace stagecraft {
 

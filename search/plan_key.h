@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "costmodel/hash.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
 
 namespace stagecraft {
 

@@ -13,7 +13,7 @@
 #include "costmodel/units.h"
 #include "search/plan_key.h"
 #include "search/problem.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
 
 namespace stagecraft {
 

@@ -5,7 +5,7 @@
 
 #include "search/rank_places.h"
 #include "search/space.h"
-#include "sim/layer_division.h"
+#include "sim/plan/layer_division.h"
 
 namespace stagecraft {
 namespace {

@@ -9,7 +9,7 @@
 #include "costmodel/units.h"
 #include "search/device_kinds.h"
 #include "search/problem.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
 
 namespace stagecraft {
 

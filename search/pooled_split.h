@@ -13,7 +13,7 @@
 #include "search/plan_space.h"
 #include "search/pooled_plan.h"
 #include "search/problem.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
 
 namespace stagecraft {
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "costmodel/cost_model.h"
-#include "search/evaluation.h"
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "sim/memory/framework_memory.h"
 #include "sim/memory/stage_memory.h"
-#include "sim/plan.h"
-#include "sim/workload.h"
+#include "sim/plan/plan.h"
+#include "sim/step/evaluation.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 

@@ -1,7 +1,7 @@
 #include "search/rank_places.h"
 
-#include "sim/node_type.h"
-#include "sim/topology/interconnect_spec.h"
+#include "sim/cluster/node_type.h"
+#include "sim/cluster/topology/interconnect_spec.h"
 
 namespace stagecraft {
 namespace {

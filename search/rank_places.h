@@ -2,7 +2,7 @@
 // each other alike.
 #pragma once
 
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 
 namespace stagecraft {
 

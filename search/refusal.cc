@@ -4,9 +4,9 @@
 
 #include "costmodel/check.h"
 #include "search/divisors.h"
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "sim/pipeline/make_orders.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
 
 namespace stagecraft {
 namespace {

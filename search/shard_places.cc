@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "search/space.h"
-#include "sim/cluster.h"
-#include "sim/make_plan.h"
-#include "sim/stage_order.h"
-#include "sim/topology/interconnect_spec.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/topology/interconnect_spec.h"
+#include "sim/plan/make_plan.h"
+#include "sim/shard/stage_order.h"
 
 namespace stagecraft {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "search/problem.h"
-#include "sim/plan.h"
-#include "sim/shard.h"
+#include "sim/plan/plan.h"
+#include "sim/shard/shard.h"
 
 namespace stagecraft {
 

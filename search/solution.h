@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "search/evaluation.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
+#include "sim/step/evaluation.h"
 
 namespace stagecraft {
 

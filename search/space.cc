@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "search/divisors.h"
-#include "sim/layer_division.h"
 #include "sim/pipeline/make_orders.h"
+#include "sim/plan/layer_division.h"
 
 namespace stagecraft {
 

@@ -8,7 +8,7 @@
 
 #include "search/device_orders.h"
 #include "search/problem.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
 
 namespace stagecraft {
 

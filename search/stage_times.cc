@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "sim/make_plan.h"
 #include "sim/pipeline/chunk_map.h"
-#include "sim/schedule.h"
+#include "sim/plan/make_plan.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 namespace {

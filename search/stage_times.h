@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "search/evaluation.h"
-#include "sim/cluster.h"
-#include "sim/plan.h"
-#include "sim/workload.h"
+#include "sim/cluster/cluster.h"
+#include "sim/plan/plan.h"
+#include "sim/step/evaluation.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 

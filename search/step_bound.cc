@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "costmodel/divide.h"
-#include "sim/make_plan.h"
 #include "sim/memory/model_states.h"
+#include "sim/plan/make_plan.h"
 
 namespace stagecraft {
 namespace {
@@ -128,7 +128,7 @@ Duration StepBound::LeastPass(PlanDegrees degrees, ScheduleClass schedules, bool
 }
 
 const std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily& family,
-                                                            ScheduleClass schedules) {
+                                                             ScheduleClass schedules) {
   const bool is_anywhere = !family.device_list;
   const auto [entry, is_new] =
       pass_times_.try_emplace({family.tensor, family.context, family.splits_tokens,

@@ -9,7 +9,7 @@
 #include "search/problem.h"
 #include "search/shard_places.h"
 #include "search/space.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
 
 namespace stagecraft {
 

@@ -12,9 +12,9 @@
 
 #include "costmodel/random.h"
 #include "costmodel/units.h"
-#include "sim/engine.h"
-#include "sim/schedule.h"
-#include "sim/timeline.h"
+#include "sim/engine/engine.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
 
 namespace stagecraft {
 namespace {

@@ -13,10 +13,10 @@
 #include "costmodel/kernel_model.h"
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
-#include "search/evaluation.h"
-#include "sim/cluster_spec.h"
-#include "sim/decoder.h"
-#include "sim/plan.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/plan/plan.h"
+#include "sim/step/evaluation.h"
+#include "sim/workload/networks/decoder.h"
 
 namespace stagecraft {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/layer_division.h"
 #include "sim/pipeline/order_kind.h"
-#include "sim/workload.h"
-#include "sim/workload_catalogue.h"
+#include "sim/plan/layer_division.h"
+#include "sim/workload/workload.h"
+#include "sim/workload/workload_catalogue.h"
 #include "tests/bad_input.h"
 
 namespace stagecraft {

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "sim/pipeline/order.h"
 #include "sim/pipeline/timed_pipeline.h"
-#include "sim/schedule.h"
-#include "sim/timeline.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
 
 namespace stagecraft {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <numeric>
 
-#include "sim/decoder.h"
 #include "sim/pipeline/order_kind.h"
-#include "sim/plan_orders.h"
-#include "sim/test_decoders.h"
+#include "sim/step/plan_orders.h"
+#include "sim/workload/networks/decoder.h"
+#include "sim/workload/networks/test_decoders.h"
 
 namespace stagecraft {
 

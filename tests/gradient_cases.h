@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/lowering_testing.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
+#include "sim/testing/lowering_testing.h"
 
 namespace stagecraft {
 

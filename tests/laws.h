@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan.h"
-#include "sim/schedule.h"
+#include "sim/plan/plan.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft::laws {
 

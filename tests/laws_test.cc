@@ -11,13 +11,13 @@
 
 #include "costmodel/analytical_model.h"
 #include "costmodel/random.h"
-#include "search/evaluation.h"
-#include "sim/cluster_spec.h"
-#include "sim/decoder.h"
-#include "sim/lowering.h"
-#include "sim/plan.h"
-#include "sim/test_decoders.h"
-#include "sim/workload_catalogue.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/lowering/lowering.h"
+#include "sim/plan/plan.h"
+#include "sim/step/evaluation.h"
+#include "sim/workload/networks/decoder.h"
+#include "sim/workload/networks/test_decoders.h"
+#include "sim/workload/workload_catalogue.h"
 
 namespace stagecraft {
 namespace {

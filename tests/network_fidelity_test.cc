@@ -7,12 +7,12 @@
 
 #include "costmodel/analytical_model.h"
 #include "costmodel/nccl_proto.h"
-#include "search/evaluation.h"
-#include "sim/cluster_spec.h"
-#include "sim/deadlock.h"
-#include "sim/decoder.h"
-#include "sim/plan.h"
-#include "sim/test_decoders.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/plan/plan.h"
+#include "sim/schedule/deadlock.h"
+#include "sim/step/evaluation.h"
+#include "sim/workload/networks/decoder.h"
+#include "sim/workload/networks/test_decoders.h"
 
 namespace stagecraft {
 namespace {

@@ -13,8 +13,8 @@
 #include "costmodel/random.h"
 #include "costmodel/units.h"
 #include "sim/network/flow_network.h"
-#include "sim/network/simgrid_traffic.h"
-#include "sim/network/traffic.h"
+#include "tests/simgrid_traffic.h"
+#include "tests/traffic.h"
 
 namespace stagecraft {
 namespace {

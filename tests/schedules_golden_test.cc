@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "sim/pipeline/order.h"
 #include "sim/pipeline/timed_pipeline.h"
-#include "sim/timeline.h"
+#include "sim/schedule/timeline.h"
 
 namespace stagecraft {
 namespace {

@@ -13,15 +13,15 @@
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
 #include "search/candidate.h"
-#include "search/evaluation.h"
 #include "search/evaluator.h"
 #include "search/exhaustive.h"
 #include "search/plan_space.h"
-#include "sim/cluster_spec.h"
-#include "sim/lowering.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/engine/sim_executor.h"
+#include "sim/lowering/lowering.h"
 #include "sim/memory/stage_memory.h"
-#include "sim/sim_executor.h"
-#include "sim/workload_catalogue.h"
+#include "sim/step/evaluation.h"
+#include "sim/workload/workload_catalogue.h"
 
 namespace stagecraft {
 namespace {

@@ -16,11 +16,11 @@
 #include "search/candidate.h"
 #include "search/exhaustive.h"
 #include "search/plan_space.h"
-#include "sim/cluster.h"
-#include "sim/node_catalogue.h"
-#include "sim/test_decoders.h"
-#include "sim/test_nodes.h"
-#include "sim/workload_catalogue.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/node_catalogue.h"
+#include "sim/cluster/test_nodes.h"
+#include "sim/workload/networks/test_decoders.h"
+#include "sim/workload/workload_catalogue.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {

@@ -18,8 +18,8 @@
 #include "search/exhaustive.h"
 #include "search/plan_key.h"
 #include "search/plan_space.h"
-#include "sim/cluster.h"
-#include "sim/plan_proto.h"
+#include "sim/cluster/cluster.h"
+#include "sim/plan/plan_proto.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {

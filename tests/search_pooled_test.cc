@@ -16,9 +16,9 @@
 #include "search/checker.h"
 #include "search/exhaustive.h"
 #include "search/plan_space.h"
-#include "sim/cluster.h"
-#include "sim/cluster_spec.h"
-#include "sim/decoder.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/workload/networks/decoder.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {

@@ -9,14 +9,14 @@
 
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
-#include "search/evaluation.h"
 #include "search/plan_space.h"
 #include "search/plans/draft_moves.h"
 #include "search/plans/plan_draft.h"
 #include "search/plans/plan_maker.h"
 #include "search/plans/plan_starts.h"
 #include "search/space.h"
-#include "sim/test_nodes.h"
+#include "sim/cluster/test_nodes.h"
+#include "sim/step/evaluation.h"
 #include "tests/laws.h"
 #include "tests/small_problems.h"
 

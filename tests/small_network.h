@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "runtime/rank_work.h"
-#include "sim/plan.h"
-#include "sim/schedule.h"
+#include "sim/plan/plan.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 
@@ -77,7 +77,7 @@ class SmallNetwork : public RankWork {
   const Schedule& schedule_;
   const Layers& layers_;
   const int32_t rank_;
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;                         // of all below
   std::map<Key, Layers::Vector> inputs_;     // of a layer
   std::map<Key, Layers::Vector> gradients_;  // of a layer's input
   std::map<Key, Layers::Vector> inner_;      // before the tanh

@@ -9,9 +9,9 @@
 #include "costmodel/analytical_model.h"
 #include "costmodel/random.h"
 #include "search/problem.h"
-#include "sim/cluster_spec.h"
-#include "sim/decoder.h"
-#include "sim/test_nodes.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/cluster/test_nodes.h"
+#include "sim/workload/networks/decoder.h"
 
 namespace stagecraft {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "sim/cluster.h"
-#include "sim/workload.h"
+#include "sim/cluster/cluster.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 

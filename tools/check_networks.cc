@@ -9,8 +9,8 @@
 #include "search/partition/piper_problem.h"
 #include "search/partition/placement_problem.h"
 #include "search/partition/stages/stage_policy.h"
-#include "sim/graph_txt.h"
-#include "sim/onnx_graph.h"
+#include "sim/workload/readers/graph_txt.h"
+#include "sim/workload/readers/onnx_graph.h"
 
 namespace stagecraft {
 namespace {

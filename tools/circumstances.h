@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "sim/timeline_record.h"
+#include "sim/schedule/timeline_record.h"
 
 namespace stagecraft {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/timeline_record.h"
+#include "sim/schedule/timeline_record.h"
 
 namespace stagecraft {
 namespace {

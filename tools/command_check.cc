@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "costmodel/check.h"
-#include "sim/cluster_spec.h"
-#include "sim/workload_catalogue.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/workload/workload_catalogue.h"
 #include "tools/check_file.h"
 #include "tools/command.h"
 #include "tools/flags.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "costmodel/check.h"
-#include "search/evaluation.h"
-#include "search/evaluation_errors.h"
+#include "sim/step/evaluation.h"
+#include "sim/step/evaluation_errors.h"
 #include "tools/command.h"
 #include "tools/cost_model_flag.h"
 #include "tools/explanation.h"

@@ -13,8 +13,8 @@
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
-#include "sim/cluster_proto.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_proto.h"
+#include "sim/cluster/cluster_spec.h"
 #include "tools/command.h"
 #include "tools/flags.h"
 #include "tools/import/import_text.h"

@@ -9,8 +9,8 @@
 
 #include "costmodel/network/collective_table.h"
 #include "costmodel/shared_csv.h"
-#include "sim/cluster.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/cluster_spec.h"
 #include "tools/command.h"
 #include "tools/import_testing.h"
 #include "tools/network_input.h"

@@ -12,7 +12,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_spec.h"
 #include "tools/command.h"
 #include "tools/flags.h"
 #include "tools/interrupt_catcher.h"

@@ -17,9 +17,9 @@
 #include "costmodel/proto_file.h"
 #include "proto/timeline.pb.h"
 #include "runtime/rank_launcher.h"
-#include "sim/schedule.h"
-#include "sim/schedule_proto.h"
-#include "sim/timeline.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/schedule_proto.h"
+#include "sim/schedule/timeline.h"
 #include "tools/command.h"
 
 namespace stagecraft {

@@ -8,7 +8,7 @@
 
 #include "costmodel/proto_file.h"
 #include "proto/timeline.pb.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 #include "tools/command.h"
 #include "tools/compare_testing.h"
 

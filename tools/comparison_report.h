@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/timeline_comparison.h"
-#include "sim/timeline_record.h"
+#include "sim/analysis/timeline_comparison.h"
+#include "sim/schedule/timeline_record.h"
 
 namespace stagecraft {
 

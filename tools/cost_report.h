@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "search/evaluation.h"
 #include "search/problem.h"
+#include "sim/step/evaluation.h"
 
 namespace stagecraft {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "sim/task_waits.h"
+#include "sim/analysis/task_waits.h"
 #include "tools/path_runs.h"
 
 namespace stagecraft {

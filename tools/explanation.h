@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "search/evaluation.h"
-#include "sim/bubble.h"
-#include "sim/critical_path.h"
+#include "sim/analysis/bubble.h"
+#include "sim/analysis/critical_path.h"
+#include "sim/step/evaluation.h"
 #include "tools/planned_job.h"
 #include "tools/step_report.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "costmodel/device.h"
-#include "sim/cluster.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/cluster_spec.h"
 #include "tools/command.h"
 
 namespace stagecraft {
@@ -39,9 +39,8 @@ TEST(HostLoopTest, AHostIsMeasuredPredictedAndCompared) {
 
   // A program that is instrumented needs longer (tests/nightly).
   const char* const budget = std::getenv("STAGECRAFT_HOST_BUDGET");
-  const nlohmann::json profile =
-      JsonOf(std::string("profile --device host --quiet --budget ") +
-             (budget == nullptr ? "8s" : budget) + " -o " + samples);
+  const nlohmann::json profile = JsonOf(std::string("profile --device host --quiet --budget ") +
+                                        (budget == nullptr ? "8s" : budget) + " -o " + samples);
   EXPECT_EQ(profile["gpu"], "host");
   EXPECT_TRUE(profile["refused"].empty());
   const int rows = profile["measured"];

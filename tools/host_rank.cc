@@ -21,9 +21,9 @@
 #include "runtime/rank_launcher.h"
 #include "runtime/rank_program.h"
 #include "runtime/shaped_work.h"
-#include "sim/schedule_proto.h"
-#include "sim/timeline_record.h"
-#include "sim/timeline_record_proto.h"
+#include "sim/schedule/schedule_proto.h"
+#include "sim/schedule/timeline_record.h"
+#include "sim/schedule/timeline_record_proto.h"
 #include "tools/command.h"
 #include "tools/import/local_host.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "tools/import_testing.h"
 
 namespace stagecraft {

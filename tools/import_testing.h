@@ -9,8 +9,8 @@
 #include <string>
 
 #include "costmodel/check.h"
-#include "sim/cluster.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/cluster_spec.h"
 #include "tools/command.h"
 
 namespace stagecraft {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "tools/import_testing.h"
 
 namespace stagecraft {

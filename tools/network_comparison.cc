@@ -15,7 +15,7 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/network/network_model.h"
 #include "costmodel/network/network_sample.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_spec.h"
 #include "tools/network_input.h"
 #include "tools/print_json.h"
 #include "tools/report_header.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/cluster.h"
-#include "sim/sim_executor.h"
+#include "sim/cluster/cluster.h"
+#include "sim/engine/sim_executor.h"
 
 namespace stagecraft {
 

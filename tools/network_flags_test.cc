@@ -9,9 +9,9 @@
 #include "costmodel/check.h"
 #include "costmodel/link.h"
 #include "costmodel/units.h"
-#include "sim/cluster.h"
-#include "sim/cluster_spec.h"
-#include "sim/node_type.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/cluster/node_type.h"
 
 namespace stagecraft {
 namespace {

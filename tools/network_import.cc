@@ -12,7 +12,7 @@
 #include "costmodel/check.h"
 #include "costmodel/network/collective_table.h"
 #include "costmodel/network/nccl_tests_log.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_spec.h"
 #include "tools/import/import_text.h"
 #include "tools/network_input.h"
 

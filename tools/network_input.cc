@@ -14,7 +14,7 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/network/collective_table.h"
 #include "costmodel/proto_file.h"
-#include "sim/node_catalogue.h"
+#include "sim/cluster/node_catalogue.h"
 #include "tools/board_name.h"
 
 namespace stagecraft {

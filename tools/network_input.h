@@ -12,7 +12,7 @@
 #include "costmodel/network/collective_table.h"
 #include "costmodel/network/nccl_tests_log.h"
 #include "costmodel/network/network_sample.h"
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "tools/command.h"
 
 namespace stagecraft {

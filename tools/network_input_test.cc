@@ -7,7 +7,7 @@
 #include "costmodel/check.h"
 #include "costmodel/network/nccl_tests_log.h"
 #include "costmodel/units.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_spec.h"
 
 namespace stagecraft {
 namespace {

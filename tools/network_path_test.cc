@@ -22,8 +22,8 @@
 #include "costmodel/proto_file.h"
 #include "costmodel/shared_csv.h"
 #include "proto/network.pb.h"
-#include "sim/cluster.h"
-#include "sim/node_catalogue.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/node_catalogue.h"
 #include "tools/cost_model_flag.h"
 #include "tools/network_input.h"
 

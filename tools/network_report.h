@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "search/evaluation.h"
-#include "sim/cluster.h"
-#include "sim/sim_executor.h"
+#include "sim/cluster/cluster.h"
+#include "sim/engine/sim_executor.h"
+#include "sim/step/evaluation.h"
 
 namespace stagecraft {
 

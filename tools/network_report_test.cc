@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "costmodel/analytical_model.h"
-#include "sim/cluster_spec.h"
-#include "sim/plan.h"
-#include "sim/workload.h"
-#include "sim/workload_catalogue.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/plan/plan.h"
+#include "sim/workload/workload.h"
+#include "sim/workload/workload_catalogue.h"
 
 namespace stagecraft {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "sim/link_graph.h"
+#include "sim/cluster/link_graph.h"
 
 namespace stagecraft {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 
 namespace stagecraft {
 

@@ -5,7 +5,7 @@
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "sim/pipeline/pytorch_csv.h"
-#include "sim/plan_limits.h"
+#include "sim/workload/limits.h"
 
 namespace stagecraft {
 namespace {

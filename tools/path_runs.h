@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/critical_path.h"
-#include "sim/schedule.h"
+#include "sim/analysis/critical_path.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

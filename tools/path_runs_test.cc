@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/engine.h"
+#include "sim/analysis/task_waits.h"
+#include "sim/engine/engine.h"
 #include "sim/pipeline/order.h"
 #include "sim/pipeline/timed_pipeline.h"
-#include "sim/task_waits.h"
-#include "sim/timeline.h"
+#include "sim/schedule/timeline.h"
 
 namespace stagecraft {
 namespace {

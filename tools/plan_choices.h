@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/cluster.h"
-#include "sim/plan.h"
-#include "sim/workload.h"
+#include "sim/cluster/cluster.h"
+#include "sim/plan/plan.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 

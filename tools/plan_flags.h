@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/cluster.h"
-#include "sim/plan.h"
-#include "sim/workload.h"
+#include "sim/cluster/cluster.h"
+#include "sim/plan/plan.h"
+#include "sim/workload/workload.h"
 #include "tools/order_flags.h"
 #include "tools/planned_job.h"
 #include "tools/sync_flags.h"
@@ -68,7 +68,7 @@ class PlanFlags {
 
   std::string model_, cluster_, plan_file_;
   std::optional<double> host_dispatch_us_, clock_;  // of all devices
-  std::function<Cluster()> usual_cluster_;  // none: --cluster is required
+  std::function<Cluster()> usual_cluster_;          // none: --cluster is required
   std::string precision_ = "bf16", recompute_ = "selective", recompute_method_ = "block";
   std::string recompute_layers_;
   std::string attention_ = "flash", stack_;

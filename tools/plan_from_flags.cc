@@ -9,14 +9,14 @@
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "proto/plan.pb.h"
-#include "sim/cluster_notes.h"
-#include "sim/cluster_spec.h"
-#include "sim/decoder.h"
-#include "sim/hf_config.h"
-#include "sim/host_offload.h"
-#include "sim/plan_limits.h"
-#include "sim/plan_proto.h"
-#include "sim/workload_catalogue.h"
+#include "sim/cluster/cluster_notes.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/plan/host_offload.h"
+#include "sim/plan/plan_proto.h"
+#include "sim/workload/limits.h"
+#include "sim/workload/networks/decoder.h"
+#include "sim/workload/readers/hf_config.h"
+#include "sim/workload/workload_catalogue.h"
 #include "tools/plan_flags.h"
 
 namespace stagecraft {
@@ -190,8 +190,7 @@ PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
   Cluster cluster = LoadCluster();
   Workload workload = LoadNetwork(cluster);
   *given = DegreesFor(workload);
-  return {std::move(workload), std::move(cluster),     {}, "", {},
-          InputFiles(),        NotesOnCluster(), {}};
+  return {std::move(workload), std::move(cluster), {}, "", {}, InputFiles(), NotesOnCluster(), {}};
 }
 
 std::vector<std::string> PlanFlags::InputFiles() const {

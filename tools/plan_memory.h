@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "runtime/planned_memory.h"
-#include "sim/cluster.h"
-#include "sim/plan.h"
-#include "sim/schedule.h"
-#include "sim/workload.h"
+#include "sim/cluster/cluster.h"
+#include "sim/plan/plan.h"
+#include "sim/schedule/schedule.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 

@@ -6,13 +6,13 @@
 #include <map>
 #include <string>
 
-#include "sim/lowering.h"
-#include "sim/lowering_testing.h"
+#include "sim/lowering/lowering.h"
 #include "sim/memory/rank_memory.h"
 #include "sim/memory/rank_tensors.h"
 #include "sim/pipeline/order_kind.h"
-#include "sim/plan_orders.h"
-#include "sim/stage_order.h"
+#include "sim/shard/stage_order.h"
+#include "sim/step/plan_orders.h"
+#include "sim/testing/lowering_testing.h"
 
 namespace stagecraft {
 namespace {

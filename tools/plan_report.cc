@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_spec.h"
 
 namespace stagecraft {
 namespace {

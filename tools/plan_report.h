@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "sim/plan.h"
-#include "sim/workload.h"
+#include "sim/plan/plan.h"
+#include "sim/workload/workload.h"
 #include "tools/planned_job.h"
 
 namespace stagecraft {

@@ -9,11 +9,11 @@
 
 #include "costmodel/analytical_model.h"
 #include "costmodel/units.h"
-#include "search/evaluation.h"
-#include "sim/cluster.h"
-#include "sim/cluster_spec.h"
-#include "sim/workload.h"
-#include "sim/workload_catalogue.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/step/evaluation.h"
+#include "sim/workload/workload.h"
+#include "sim/workload/workload_catalogue.h"
 
 namespace stagecraft {
 namespace {

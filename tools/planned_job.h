@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/cluster.h"
-#include "sim/plan.h"
-#include "sim/sim_executor.h"
-#include "sim/workload.h"
+#include "sim/cluster/cluster.h"
+#include "sim/engine/sim_executor.h"
+#include "sim/plan/plan.h"
+#include "sim/workload/workload.h"
 #include "tools/validation/stack_table.h"
 
 namespace stagecraft {

@@ -7,8 +7,8 @@
 #include "costmodel/check.h"
 #include "costmodel/gradient_sync.h"
 #include "runtime/cuda/attention_refused.h"
-#include "sim/lowering.h"
-#include "sim/plan_orders.h"
+#include "sim/lowering/lowering.h"
+#include "sim/step/plan_orders.h"
 #include "tools/run/cuda_places.h"
 #include "tools/run/run_cuda.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "costmodel/cost_model.h"
-#include "sim/schedule.h"
-#include "sim/timeline_record.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline_record.h"
 #include "tools/command.h"
 #include "tools/plan_flags.h"
 #include "tools/planned_job.h"

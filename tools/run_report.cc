@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/schedule.h"
-#include "sim/timeline.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
 #include "tools/circumstances.h"
 #include "tools/plan_report.h"
 #include "tools/report_header.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/timeline_record.h"
+#include "sim/schedule/timeline_record.h"
 #include "tools/planned_job.h"
 
 namespace stagecraft {

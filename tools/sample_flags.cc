@@ -19,8 +19,8 @@
 #include "costmodel/learned/samples/sample_file.h"
 #include "costmodel/learned/training_rows.h"
 #include "costmodel/proto_file.h"
-#include "sim/cluster.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/cluster_spec.h"
 
 namespace stagecraft {
 namespace {

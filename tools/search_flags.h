@@ -8,8 +8,8 @@
 #include "search/plans/plan_search.h"
 #include "search/problem.h"
 #include "search/solution.h"
-#include "sim/cluster.h"
-#include "sim/workload.h"
+#include "sim/cluster/cluster.h"
+#include "sim/workload/workload.h"
 #include "tools/plan_flags.h"
 #include "tools/price_flag.h"
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <ostream>
 
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_spec.h"
 #include "tools/cost_report.h"
 #include "tools/plan_choices.h"
 #include "tools/plan_report.h"

@@ -5,8 +5,8 @@
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
-#include "sim/hf_config.h"
-#include "sim/workload_catalogue.h"
+#include "sim/workload/readers/hf_config.h"
+#include "sim/workload/workload_catalogue.h"
 #include "tools/plan_flags.h"
 
 namespace stagecraft {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <ostream>
 
-#include "sim/asynchronous_plan.h"
+#include "sim/plan/asynchronous_plan.h"
 
 namespace stagecraft {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "search/evaluation.h"
+#include "sim/step/evaluation.h"
 
 namespace stagecraft {
 

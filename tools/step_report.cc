@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <ostream>
 
-#include "search/peak_share.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/step/peak_share.h"
 #include "tools/network_report.h"
 #include "tools/plan_report.h"
 #include "tools/steady_report.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "search/evaluation.h"
-#include "sim/breakdown.h"
+#include "sim/analysis/breakdown.h"
+#include "sim/step/evaluation.h"
 #include "tools/planned_job.h"
 
 namespace stagecraft {

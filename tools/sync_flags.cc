@@ -8,7 +8,7 @@
 #include "costmodel/gradient_sync.h"
 #include "costmodel/sync_time.h"
 #include "costmodel/units.h"
-#include "sim/plan_limits.h"
+#include "sim/workload/limits.h"
 
 namespace stagecraft {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "costmodel/op.h"
 #include "costmodel/units.h"
-#include "sim/schedule.h"
-#include "sim/timeline.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
 
 namespace stagecraft {
 namespace {

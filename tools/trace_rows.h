@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 #include "tools/trace_view.h"
 
 namespace stagecraft {

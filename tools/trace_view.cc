@@ -6,7 +6,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/op.h"
-#include "sim/task_devices.h"
+#include "sim/schedule/task_devices.h"
 #include "tools/trace_rows.h"
 
 namespace stagecraft {

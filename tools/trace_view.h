@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/engine.h"
-#include "sim/schedule.h"
-#include "sim/timeline.h"
-#include "sim/timeline_record.h"
+#include "sim/engine/engine.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
+#include "sim/schedule/timeline_record.h"
 
 namespace stagecraft {
 

@@ -8,7 +8,7 @@
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 #include "search/partition/workload_graph.h"
-#include "sim/workload_catalogue.h"
+#include "sim/workload/workload_catalogue.h"
 #include "tools/flags.h"
 
 namespace stagecraft {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/profile/op_timer.h"
-#include "sim/timeline_record.h"
+#include "sim/schedule/timeline_record.h"
 
 namespace stagecraft {
 

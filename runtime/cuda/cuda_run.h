@@ -9,8 +9,8 @@
 #include "runtime/measured_steps.h"
 #include "runtime/planned_memory.h"
 #include "runtime/process_rank.h"
-#include "sim/schedule.h"
-#include "sim/timeline_record.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline_record.h"
 
 namespace stagecraft {
 

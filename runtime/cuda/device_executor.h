@@ -15,7 +15,7 @@
 #include "runtime/cuda/rank_device.h"
 #include "runtime/step_times.h"
 #include "runtime/stream_program.h"
-#include "sim/executor.h"
+#include "sim/schedule/executor.h"
 
 namespace stagecraft {
 

@@ -6,7 +6,7 @@
 #include "costmodel/op.h"
 #include "costmodel/units.h"
 #include "runtime/profile/profile_case.h"
-#include "sim/task_tag.h"
+#include "sim/schedule/task_tag.h"
 
 namespace stagecraft {
 

@@ -13,7 +13,7 @@
 #include "runtime/cuda/rank_ops.h"
 #include "runtime/planned_memory.h"
 #include "runtime/stream_program.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

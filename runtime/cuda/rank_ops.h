@@ -14,7 +14,7 @@
 #include "runtime/cuda/op_kernel.h"
 #include "runtime/memory_ring.h"
 #include "runtime/stream_program.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "costmodel/op.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

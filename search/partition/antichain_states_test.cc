@@ -9,7 +9,7 @@
 #include "costmodel/check.h"
 #include "costmodel/shared_csv.h"
 #include "search/partition/timed_graph.h"
-#include "sim/graph_txt.h"
+#include "sim/workload/readers/graph_txt.h"
 
 namespace stagecraft {
 namespace {

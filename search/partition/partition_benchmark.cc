@@ -19,7 +19,7 @@
 #include "search/partition/piper_problem.h"
 #include "search/partition/placement_problem.h"
 #include "search/partition/timed_graph.h"
-#include "sim/graph_txt.h"
+#include "sim/workload/readers/graph_txt.h"
 
 namespace stagecraft {
 namespace {

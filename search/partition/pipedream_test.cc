@@ -16,7 +16,7 @@
 #include "search/partition/antichain_states.h"
 #include "search/partition/partition_check.h"
 #include "search/partition/timed_graph.h"
-#include "sim/graph_txt.h"
+#include "sim/workload/readers/graph_txt.h"
 
 namespace stagecraft {
 namespace {

@@ -19,7 +19,7 @@
 #include "search/partition/partition_check.h"
 #include "search/partition/timed_graph.h"
 #include "search/partition/two_buffer.h"
-#include "sim/graph_txt.h"
+#include "sim/workload/readers/graph_txt.h"
 
 namespace stagecraft {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "costmodel/units.h"
 #include "search/partition/dag.h"
-#include "sim/graph_txt.h"
+#include "sim/workload/readers/graph_txt.h"
 
 namespace stagecraft {
 

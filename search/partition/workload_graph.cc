@@ -10,7 +10,7 @@
 
 #include "costmodel/check.h"
 #include "sim/memory/tensor_sizes.h"
-#include "sim/shard.h"
+#include "sim/shard/shard.h"
 
 namespace stagecraft {
 namespace {

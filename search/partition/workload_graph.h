@@ -6,7 +6,7 @@
 #include "costmodel/cost_model.h"
 #include "costmodel/device.h"
 #include "search/partition/timed_graph.h"
-#include "sim/workload.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 

@@ -9,7 +9,7 @@
 
 #include "costmodel/check.h"
 #include "search/partition/downsets.h"
-#include "sim/workload_catalogue.h"
+#include "sim/workload/workload_catalogue.h"
 
 namespace stagecraft {
 namespace {

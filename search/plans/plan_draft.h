@@ -9,7 +9,7 @@
 #include "search/pooled_plan.h"
 #include "search/problem.h"
 #include "sim/pipeline/order_kind.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
 
 namespace stagecraft {
 

@@ -12,7 +12,7 @@
 #include "costmodel/check.h"
 #include "search/layer_times.h"
 #include "search/pool_placement.h"
-#include "sim/make_plan.h"
+#include "sim/plan/make_plan.h"
 
 namespace stagecraft {
 namespace {

@@ -10,7 +10,7 @@
 #include "costmodel/units.h"
 #include "search/plans/plan_draft.h"
 #include "search/problem.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
 
 namespace stagecraft {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
-#include "sim/plan_orders.h"
+#include "sim/step/plan_orders.h"
 
 namespace stagecraft {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "search/partition/stages/stage_costs.h"
-#include "sim/shard.h"
+#include "sim/shard/shard.h"
 
 namespace stagecraft {
 

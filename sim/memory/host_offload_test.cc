@@ -1,4 +1,4 @@
-#include "sim/host_offload.h"
+#include "sim/plan/host_offload.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <string>
 
 #include "costmodel/check.h"
-#include "sim/lowering_testing.h"
 #include "sim/memory/stage_memory.h"
+#include "sim/testing/lowering_testing.h"
 
 namespace stagecraft {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "costmodel/units.h"
 #include "sim/memory/framework_memory.h"
-#include "sim/shard.h"
-#include "sim/task_tag.h"
-#include "sim/workload.h"
+#include "sim/schedule/task_tag.h"
+#include "sim/shard/shard.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "sim/classics.h"
-#include "sim/decoder.h"
-#include "sim/encoder.h"
 #include "sim/memory/chunk_tensors.h"
-#include "sim/test_decoders.h"
+#include "sim/workload/networks/classics.h"
+#include "sim/workload/networks/decoder.h"
+#include "sim/workload/networks/encoder.h"
+#include "sim/workload/networks/test_decoders.h"
 
 namespace stagecraft {
 namespace {

@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "sim/memory/framework_memory.h"
-#include "sim/plan.h"
-#include "sim/schedule.h"
-#include "sim/timeline.h"
-#include "sim/workload.h"
+#include "sim/plan/plan.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 

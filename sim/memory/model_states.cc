@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "costmodel/divide.h"
-#include "sim/asynchronous_plan.h"
+#include "sim/plan/asynchronous_plan.h"
 
 namespace stagecraft {
 StateSharing SharingOf(const Plan& plan, const Workload& workload, int stage) {

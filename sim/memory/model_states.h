@@ -3,9 +3,9 @@
 #pragma once
 
 #include "costmodel/units.h"
-#include "sim/plan.h"
-#include "sim/shard.h"
-#include "sim/workload.h"
+#include "sim/plan/plan.h"
+#include "sim/shard/shard.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 

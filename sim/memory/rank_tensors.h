@@ -8,12 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "sim/memory/framework_memory.h"
 #include "sim/memory/rank_memory.h"
-#include "sim/plan.h"
-#include "sim/shard.h"
-#include "sim/workload.h"
+#include "sim/plan/plan.h"
+#include "sim/shard/shard.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/lowering_testing.h"
 #include "sim/memory/stage_memory.h"
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
+#include "sim/testing/lowering_testing.h"
 
 namespace stagecraft {
 namespace {

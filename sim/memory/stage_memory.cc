@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "costmodel/hash.h"
-#include "sim/host_offload.h"
-#include "sim/stage_order.h"
 #include "sim/memory/rank_tensors.h"
+#include "sim/plan/host_offload.h"
+#include "sim/shard/stage_order.h"
 
 namespace stagecraft {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "sim/encoder.h"
-#include "sim/lowering_testing.h"
 #include "sim/memory/memory_curve.h"
+#include "sim/testing/lowering_testing.h"
+#include "sim/workload/networks/encoder.h"
 
 namespace stagecraft {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "costmodel/units.h"
-#include "sim/shard.h"
-#include "sim/workload.h"
+#include "sim/shard/shard.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/event_queue.h"
+#include "sim/network/event_queue.h"
 #include "sim/network/fair_shares.h"
 
 namespace stagecraft {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/event_queue.h"
+#include "sim/network/event_queue.h"
 #include "sim/network/flow_network.h"
 #include "sim/network/index_runs.h"
 #include "sim/network/message_pattern.h"

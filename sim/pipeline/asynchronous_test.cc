@@ -8,7 +8,7 @@
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/micro_batch_shares.h"
 #include "sim/pipeline/order_errors.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 namespace {

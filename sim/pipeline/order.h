@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/pipeline/micro_batch_shares.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

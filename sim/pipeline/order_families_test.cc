@@ -13,7 +13,7 @@
 #include "sim/pipeline/order_testing.h"
 #include "sim/pipeline/order_times.h"
 #include "sim/pipeline/pass_costs.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 namespace {

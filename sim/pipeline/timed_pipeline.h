@@ -9,7 +9,7 @@
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/order.h"
 #include "sim/pipeline/pass_costs.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

@@ -1,8 +1,8 @@
 // Cluster files; what they describe is simulated.
 #include "costmodel/proto_file.h"
 #include "proto/cluster.pb.h"
-#include "sim/cluster_proto.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_proto.h"
+#include "sim/cluster/cluster_spec.h"
 #include "tests/fuzz/fuzzing.h"
 #include "tests/fuzz/simulated_steps.h"
 

@@ -1,5 +1,5 @@
 // graph.txt of PipeDream's profiler; what it describes is simulated.
-#include "sim/graph_txt.h"
+#include "sim/workload/readers/graph_txt.h"
 
 #include "tests/fuzz/fuzzing.h"
 #include "tests/fuzz/simulated_steps.h"

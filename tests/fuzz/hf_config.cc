@@ -1,5 +1,5 @@
 // config.json of Hugging Face; what it describes is simulated.
-#include "sim/hf_config.h"
+#include "sim/workload/readers/hf_config.h"
 
 #include "tests/fuzz/fuzzing.h"
 #include "tests/fuzz/simulated_steps.h"

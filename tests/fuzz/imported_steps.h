@@ -1,7 +1,7 @@
 // What targets of importers share: the cluster that an importer describes is simulated.
 #pragma once
 
-#include "sim/cluster_proto.h"
+#include "sim/cluster/cluster_proto.h"
 #include "tests/fuzz/fuzzing.h"
 #include "tests/fuzz/simulated_steps.h"
 #include "tools/import/imported_cluster.h"

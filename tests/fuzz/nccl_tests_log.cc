@@ -1,7 +1,7 @@
 // What nccl-tests print, as logs and as JSON, laid on a cluster.
 #include "costmodel/network/nccl_tests_log.h"
 
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_spec.h"
 #include "tests/fuzz/fuzzing.h"
 #include "tools/network_input.h"
 

@@ -5,7 +5,7 @@
 #include "costmodel/op.h"
 #include "costmodel/proto_file.h"
 #include "proto/network.pb.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_spec.h"
 #include "tests/fuzz/fuzzing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

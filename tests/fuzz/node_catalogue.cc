@@ -1,7 +1,7 @@
 // Catalogues of node types; a cluster of two of each is simulated.
-#include "sim/node_catalogue.h"
+#include "sim/cluster/node_catalogue.h"
 
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "tests/fuzz/fuzzing.h"
 #include "tests/fuzz/simulated_steps.h"
 

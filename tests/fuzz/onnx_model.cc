@@ -2,7 +2,7 @@
 // they describe is simulated.
 #include "costmodel/proto_file.h"
 #include "proto/onnx_subset.pb.h"
-#include "sim/onnx_graph.h"
+#include "sim/workload/readers/onnx_graph.h"
 #include "tests/fuzz/fuzzing.h"
 #include "tests/fuzz/simulated_steps.h"
 

@@ -2,10 +2,10 @@
 // simulated.
 #include "costmodel/proto_file.h"
 #include "proto/plan.pb.h"
-#include "sim/cluster_spec.h"
-#include "sim/hf_config.h"
-#include "sim/plan_proto.h"
-#include "sim/workload_catalogue.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/plan/plan_proto.h"
+#include "sim/workload/readers/hf_config.h"
+#include "sim/workload/workload_catalogue.h"
 #include "tests/fuzz/fuzzing.h"
 #include "tests/fuzz/simulated_steps.h"
 

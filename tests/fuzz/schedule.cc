@@ -1,9 +1,9 @@
 // Schedules; those without a circle are run.
 #include "costmodel/proto_file.h"
 #include "proto/schedule.pb.h"
-#include "sim/deadlock.h"
-#include "sim/engine.h"
-#include "sim/schedule_proto.h"
+#include "sim/engine/engine.h"
+#include "sim/schedule/deadlock.h"
+#include "sim/schedule/schedule_proto.h"
 #include "tests/fuzz/fuzzing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,8 +1,8 @@
 // Pipeline schedules of PyTorch; a decoder is run through them.
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_spec.h"
 #include "sim/pipeline/pytorch_csv.h"
-#include "sim/plan.h"
-#include "sim/workload_catalogue.h"
+#include "sim/plan/plan.h"
+#include "sim/workload/workload_catalogue.h"
 #include "tests/fuzz/fuzzing.h"
 #include "tests/fuzz/simulated_steps.h"
 

@@ -11,9 +11,9 @@
 #include "costmodel/check.h"
 #include "costmodel/cost_model.h"
 #include "costmodel/units.h"
-#include "search/evaluation_errors.h"
-#include "sim/cluster_spec.h"
-#include "sim/workload_catalogue.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/step/evaluation_errors.h"
+#include "sim/workload/workload_catalogue.h"
 
 namespace stagecraft::fuzz {
 namespace {

@@ -2,10 +2,10 @@
 // input that described it.
 #pragma once
 
-#include "search/evaluation.h"
-#include "sim/cluster.h"
-#include "sim/plan.h"
-#include "sim/workload.h"
+#include "sim/cluster/cluster.h"
+#include "sim/plan/plan.h"
+#include "sim/step/evaluation.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft::fuzz {
 

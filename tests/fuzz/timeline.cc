@@ -1,10 +1,10 @@
 // Timelines, as compare reads them: one against itself, and as a trace.
 #include "costmodel/proto_file.h"
 #include "proto/timeline.pb.h"
-#include "sim/schedule_difference.h"
-#include "sim/timeline_comparison.h"
-#include "sim/timeline_errors.h"
-#include "sim/timeline_record_proto.h"
+#include "sim/analysis/schedule_difference.h"
+#include "sim/analysis/timeline_comparison.h"
+#include "sim/analysis/timeline_errors.h"
+#include "sim/schedule/timeline_record_proto.h"
 #include "tests/fuzz/fuzzing.h"
 #include "tools/trace_view.h"
 

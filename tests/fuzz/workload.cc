@@ -1,7 +1,7 @@
 // Workload files; what they describe is simulated.
 #include "costmodel/proto_file.h"
 #include "proto/workload.pb.h"
-#include "sim/workload_proto.h"
+#include "sim/workload/workload_proto.h"
 #include "tests/fuzz/fuzzing.h"
 #include "tests/fuzz/simulated_steps.h"
 

@@ -6,7 +6,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
-#include "sim/node_catalogue.h"
+#include "sim/cluster/node_catalogue.h"
 #include "tools/import/import_text.h"
 
 namespace stagecraft {

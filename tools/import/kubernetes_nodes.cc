@@ -10,8 +10,8 @@
 
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
-#include "sim/node_catalogue.h"
-#include "sim/node_type.h"
+#include "sim/cluster/node_catalogue.h"
+#include "sim/cluster/node_type.h"
 #include "tools/import/import_text.h"
 #include "tools/import/placed_nodes.h"
 

@@ -5,8 +5,8 @@
 
 #include "costmodel/device_catalogue.h"
 #include "costmodel/error_of.h"
-#include "sim/cluster.h"
-#include "sim/cluster_proto.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/cluster_proto.h"
 
 namespace stagecraft {
 namespace {

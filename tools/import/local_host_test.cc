@@ -4,9 +4,9 @@
 
 #include "costmodel/device.h"
 #include "costmodel/units.h"
-#include "sim/cluster.h"
-#include "sim/cluster_proto.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/cluster_proto.h"
+#include "sim/cluster/cluster_spec.h"
 
 namespace stagecraft {
 namespace {

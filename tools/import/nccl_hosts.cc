@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "costmodel/usual_links.h"
-#include "sim/node_type.h"
+#include "sim/cluster/node_type.h"
 #include "tools/import/import_text.h"
 #include "tools/import/imported_gpu.h"
 

@@ -8,9 +8,9 @@
 #include "costmodel/check.h"
 #include "costmodel/hardware_proto.h"
 #include "costmodel/usual_links.h"
-#include "sim/cube_mesh.h"
-#include "sim/node_catalogue.h"
-#include "sim/node_type_proto.h"
+#include "sim/cluster/cube_mesh.h"
+#include "sim/cluster/node_catalogue.h"
+#include "sim/cluster/node_type_proto.h"
 #include "tools/import/imported_gpu.h"
 
 namespace stagecraft {

@@ -6,7 +6,7 @@
 
 #include "costmodel/device_catalogue.h"
 #include "proto/cluster.pb.h"
-#include "sim/topology/pcie_tree.h"
+#include "sim/cluster/topology/pcie_tree.h"
 #include "tools/import/imported_cluster.h"
 
 namespace stagecraft {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "costmodel/check.h"
-#include "sim/node_catalogue.h"
+#include "sim/cluster/node_catalogue.h"
 #include "tools/import/imported_gpu.h"
 
 namespace stagecraft {

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "costmodel/check.h"
-#include "sim/node_type.h"
+#include "sim/cluster/node_type.h"
 #include "tools/import/hostlist.h"
 #include "tools/import/import_text.h"
 #include "tools/import/slurm_lines.h"

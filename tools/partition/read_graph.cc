@@ -8,7 +8,7 @@
 #include "search/partition/foreign_graphs.h"
 #include "search/partition/piper_problem.h"
 #include "search/partition/placement_problem.h"
-#include "sim/graph_txt.h"
+#include "sim/workload/readers/graph_txt.h"
 
 namespace stagecraft {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "runtime/profile/op_timer.h"
 #include "runtime/profile/profiler.h"
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "tools/profile/profile_run.h"
 
 namespace stagecraft {

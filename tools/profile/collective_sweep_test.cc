@@ -8,7 +8,7 @@
 #include "costmodel/network/collective_table.h"
 #include "costmodel/network/network_sample.h"
 #include "runtime/profile/fake_timer.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_spec.h"
 
 namespace stagecraft {
 namespace {

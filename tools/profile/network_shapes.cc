@@ -3,7 +3,7 @@
 #include <set>
 #include <span>
 
-#include "sim/workload_catalogue.h"
+#include "sim/workload/workload_catalogue.h"
 
 namespace stagecraft {
 namespace {

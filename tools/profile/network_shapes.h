@@ -5,7 +5,7 @@
 
 #include "runtime/profile/network_shape.h"
 #include "runtime/profile/profile_suite.h"
-#include "sim/workload.h"
+#include "sim/workload/workload.h"
 
 namespace stagecraft {
 

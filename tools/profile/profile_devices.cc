@@ -15,7 +15,7 @@
 #include "runtime/cuda/local_boards.h"
 #include "runtime/cuda/nccl_timer.h"
 #include "runtime/host_timer.h"
-#include "sim/cluster_proto.h"
+#include "sim/cluster/cluster_proto.h"
 #include "tools/import/imported_cluster.h"
 #include "tools/import/local_gpu.h"
 #include "tools/number_list.h"
@@ -85,8 +85,8 @@ NamedPart PartOfCluster(const Cluster& cluster, int number, const std::string& p
         place, cluster.name()));
   }
   if (number < 0 || number >= cluster.device_count()) {
-    throw InputError(fmt::format("--part: got {}, want 0 to {}", number,
-                                 cluster.device_count() - 1));
+    throw InputError(
+        fmt::format("--part: got {}, want 0 to {}", number, cluster.device_count() - 1));
   }
   NamedPart named{cluster.device(number), {{}, number}};
   for (int device = 0; device < cluster.device_count(); ++device) {

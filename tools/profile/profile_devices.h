@@ -8,7 +8,7 @@
 #include "runtime/cuda/cuda_timer.h"
 #include "runtime/profile/kernel_trace.h"
 #include "runtime/profile/op_timer.h"
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 
 namespace stagecraft {
 

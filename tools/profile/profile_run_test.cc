@@ -12,7 +12,7 @@
 #include "costmodel/error_of.h"
 #include "costmodel/learned/samples/sample_file.h"
 #include "runtime/profile/fake_timer.h"
-#include "sim/workload_catalogue.h"
+#include "sim/workload/workload_catalogue.h"
 #include "tools/profile/network_shapes.h"
 
 namespace stagecraft {

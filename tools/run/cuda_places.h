@@ -8,8 +8,8 @@
 
 #include "runtime/cuda/cuda_run.h"
 #include "runtime/process_rank.h"
-#include "sim/cluster.h"
-#include "sim/schedule.h"
+#include "sim/cluster/cluster.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "costmodel/error_of.h"
-#include "sim/cluster_spec.h"
+#include "sim/cluster/cluster_spec.h"
 
 namespace stagecraft {
 namespace {

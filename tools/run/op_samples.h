@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "costmodel/learned/sample.h"
-#include "sim/cluster.h"
-#include "sim/schedule.h"
+#include "sim/cluster/cluster.h"
+#include "sim/schedule/schedule.h"
 #include "tools/run/cuda_places.h"
 
 namespace stagecraft {

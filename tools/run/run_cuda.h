@@ -4,8 +4,8 @@
 #include <iosfwd>
 #include <optional>
 
-#include "sim/schedule.h"
-#include "sim/timeline_record.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline_record.h"
 #include "tools/command.h"
 #include "tools/planned_job.h"
 #include "tools/run/run_request.h"

@@ -3,9 +3,9 @@
 
 #include <iosfwd>
 
-#include "sim/cluster.h"
-#include "sim/schedule.h"
-#include "sim/timeline_record.h"
+#include "sim/cluster/cluster.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline_record.h"
 #include "tools/run/run_request.h"
 
 namespace stagecraft {

@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "costmodel/check.h"
-#include "sim/classics.h"
-#include "sim/decoder.h"
-#include "sim/make_plan.h"
-#include "sim/plan.h"
+#include "sim/plan/make_plan.h"
+#include "sim/plan/plan.h"
+#include "sim/workload/networks/classics.h"
+#include "sim/workload/networks/decoder.h"
 #include "tools/validation/completed_row.h"
 #include "tools/validation/row_facts.h"
 #include "tools/validation/row_plan.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/plan.h"
+#include "sim/plan/plan.h"
 #include "tools/validation/measured_row.h"
 #include "tools/validation/row_facts.h"
 

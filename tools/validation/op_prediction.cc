@@ -6,12 +6,12 @@
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "sim/engine/sim_executor.h"
 #include "sim/pipeline/make_orders.h"
 #include "sim/pipeline/order.h"
 #include "sim/pipeline/order_times.h"
-#include "sim/schedule.h"
-#include "sim/shard.h"
-#include "sim/sim_executor.h"
+#include "sim/schedule/schedule.h"
+#include "sim/shard/shard.h"
 #include "tools/validation/row_cluster.h"
 
 namespace stagecraft {

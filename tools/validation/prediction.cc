@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "costmodel/check.h"
-#include "search/evaluation.h"
-#include "search/evaluation_errors.h"
-#include "sim/plan_orders.h"
+#include "sim/step/evaluation.h"
+#include "sim/step/evaluation_errors.h"
+#include "sim/step/plan_orders.h"
 #include "tools/validation/op_prediction.h"
 #include "tools/validation/row_memory.h"
 #include "tools/validation/row_plan.h"

@@ -38,7 +38,7 @@ struct Prediction {
   std::optional<double> value_without;
   std::string reason;  // why there is none
   // There is none, or none without some facts, because what was simulated cannot be
-  // (search/evaluation_errors.h): an error in here, not in the row.
+  // (sim/step/evaluation_errors.h): an error in here, not in the row.
   bool is_unsound = false;
   std::vector<std::string> defaults_used;
   std::optional<StepFeatures> step;  // where the metric follows from the step time

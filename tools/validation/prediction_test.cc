@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "costmodel/analytical_model.h"
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "tools/validation/row_facts.h"
 #include "tools/validation/row_plan.h"
 #include "tools/validation/test_rows.h"

@@ -10,7 +10,7 @@
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/usual_links.h"
-#include "sim/node_catalogue.h"
+#include "sim/cluster/node_catalogue.h"
 
 namespace stagecraft {
 namespace {

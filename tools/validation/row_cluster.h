@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "tools/validation/measured_row.h"
 
 namespace stagecraft {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/cluster.h"
+#include "sim/cluster/cluster.h"
 #include "tools/validation/test_rows.h"
 
 namespace stagecraft {

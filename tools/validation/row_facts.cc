@@ -12,7 +12,7 @@
 #include "costmodel/proto_file.h"
 #include "data/embedded.h"
 #include "proto/row_facts.pb.h"
-#include "sim/classics.h"
+#include "sim/workload/networks/classics.h"
 
 namespace stagecraft {
 namespace {

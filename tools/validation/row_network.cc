@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
-#include "sim/classics.h"
+#include "sim/workload/networks/classics.h"
 
 namespace stagecraft {
 namespace {

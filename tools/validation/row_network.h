@@ -5,9 +5,9 @@
 #include <string>
 
 #include "costmodel/device.h"
-#include "sim/decoder.h"
-#include "sim/encoder.h"
-#include "sim/workload.h"
+#include "sim/workload/networks/decoder.h"
+#include "sim/workload/networks/encoder.h"
+#include "sim/workload/workload.h"
 #include "tools/validation/completed_row.h"
 #include "tools/validation/measured_row.h"
 

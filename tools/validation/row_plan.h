@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "sim/cluster.h"
-#include "sim/plan.h"
-#include "sim/workload.h"
+#include "sim/cluster/cluster.h"
+#include "sim/plan/plan.h"
+#include "sim/workload/workload.h"
 #include "tools/validation/completed_row.h"
 #include "tools/validation/measured_row.h"
 #include "tools/validation/row_facts.h"

@@ -9,7 +9,7 @@
 #include "costmodel/proto_file.h"
 #include "data/embedded.h"
 #include "proto/stack.pb.h"
-#include "sim/plan_limits.h"
+#include "sim/workload/limits.h"
 
 namespace stagecraft {
 namespace {

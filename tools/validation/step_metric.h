@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "sim/decoder.h"
+#include "sim/workload/networks/decoder.h"
 
 namespace stagecraft {
 

@@ -10,8 +10,8 @@
 #include "runtime/cuda/attention_refused.h"
 #include "runtime/cuda/cuda_run.h"
 #include "runtime/cuda/stand_in/board.h"
-#include "sim/schedule.h"
-#include "sim/timeline.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
 
 namespace stagecraft {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "costmodel/op.h"
 #include "costmodel/units.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 

@@ -4,7 +4,7 @@
 #include "runtime/cuda/cuda_run.h"
 #include "runtime/cuda/stand_in/board.h"
 #include "runtime/cuda/stand_in/one_layer.h"
-#include "sim/schedule.h"
+#include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 namespace {

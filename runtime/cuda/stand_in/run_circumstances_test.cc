@@ -9,8 +9,8 @@
 #include "runtime/cuda/cuda_run.h"
 #include "runtime/cuda/stand_in/board.h"
 #include "runtime/cuda/two_stages.h"
-#include "sim/schedule.h"
-#include "sim/timeline_record.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline_record.h"
 
 namespace stagecraft {
 namespace {

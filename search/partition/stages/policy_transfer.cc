@@ -16,7 +16,7 @@
 #include "search/partition/stages/stage_ppo.h"
 #include "search/partition/stages/transformer_graph.h"
 #include "search/partition/timed_graph.h"
-#include "sim/graph_txt.h"
+#include "sim/workload/readers/graph_txt.h"
 
 namespace stagecraft {
 namespace {

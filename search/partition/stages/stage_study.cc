@@ -14,7 +14,7 @@
 #include "search/partition/stages/stage_comparison.h"
 #include "search/partition/stages/stage_exact.h"
 #include "search/partition/timed_graph.h"
-#include "sim/graph_txt.h"
+#include "sim/workload/readers/graph_txt.h"
 
 namespace stagecraft {
 namespace {

@@ -1,0 +1,22 @@
+#include "sim/analysis/exposed_ops.h"
+
+namespace stagecraft {
+
+CollectiveTime ExposedCollectives(const Schedule& schedule, BlockId block,
+                                  std::span<const Estimate> estimates) {
+  CollectiveTime parts;
+  ForEachExposed(schedule, block, estimates, [&](size_t i, Duration time) {
+    if (!IsCollective(schedule.op(schedule.ops(block)[i]).kind)) return;
+    const uint8_t flags = schedule.flags(block)[i];
+    if ((flags & kContextGroup) != 0) {
+      parts.context += time;
+    } else if ((flags & kExpertGroup) != 0) {
+      parts.expert += time;
+    } else {
+      parts.tensor += time;
+    }
+  });
+  return parts;
+}
+
+}  // namespace stagecraft

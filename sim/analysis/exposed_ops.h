@@ -1,0 +1,42 @@
+// ExposedOps: the part of a block's time that each of its ops accounts for. Of ops
+// side by side the last counts in full (what overlaps the next is a collective, the
+// last computes), those before it for what they take longer.
+#pragma once
+
+#include <span>
+
+#include "costmodel/cost_model.h"
+#include "costmodel/units.h"
+#include "sim/schedule/schedule.h"
+
+namespace stagecraft {
+
+// Calls visit(i, time) for every op of ops(block) that is exposed at all; the times
+// add up to the block's time on the device.
+template <typename Visit>
+void ForEachExposed(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates,
+                    Visit visit) {
+  const auto ops = schedule.ops(block);
+  const auto flags = schedule.flags(block);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    size_t last = i;
+    while ((flags[last] & kOverlapsNext) != 0 && last + 1 < ops.size()) ++last;
+    Duration covered;
+    for (size_t k = last + 1; k-- > i;) {
+      const Duration time = estimates[ops[k]].time;
+      if (time <= covered) continue;
+      visit(k, time - covered);
+      covered = time;
+    }
+    i = last;
+  }
+}
+
+// Exposed collectives of a block, by who takes part.
+struct CollectiveTime {
+  Duration tensor, context, expert;
+};
+CollectiveTime ExposedCollectives(const Schedule& schedule, BlockId block,
+                                  std::span<const Estimate> estimates);
+
+}  // namespace stagecraft

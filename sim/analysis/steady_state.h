@@ -1,0 +1,34 @@
+// SteadyState: what a pipeline that never flushes does once its start is forgotten,
+// measured on the timeline of a stretch of its order (asynchronous_plan.h).
+#pragma once
+
+#include <vector>
+
+#include "sim/analysis/breakdown.h"
+#include "sim/engine/bound_costs.h"
+#include "sim/pipeline/asynchronous.h"
+#include "sim/plan/plan.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
+#include "sim/workload/workload.h"
+
+namespace stagecraft {
+
+struct SteadyState {
+  Stretch stretch;
+  // Of the rank that idles least, from the end of one backward to the end of another,
+  // scaled from the micro-batches that passed meanwhile to those of a global batch.
+  StepProfile step;
+  // What the second half of them took over what the first did, less 1; 0 where the
+  // steady state was reached.
+  double drift = 0;
+  std::vector<StageAsynchrony> stages;
+
+  Duration StepTime() const { return step.breakdown.Total(); }
+};
+
+// `schedule` is Lower()'s of a plan with IsAsynchronous(plan.order), with its optimizer.
+SteadyState MeasureSteadyState(const Plan& plan, const Workload& workload, const Schedule& schedule,
+                               const Timeline& timeline, const BoundCosts& costs);
+
+}  // namespace stagecraft

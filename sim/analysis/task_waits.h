@@ -1,0 +1,97 @@
+// TaskWaits: why every task of a timeline started when it did and no earlier, and
+// what was under way meanwhile.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "sim/engine/bound_costs.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
+
+namespace stagecraft {
+
+// What let a task start: the last to end of all it waited for. Of several that ended
+// at once a dependency counts before the task ahead on a lane, then the lower id.
+enum class StartReason : uint8_t { kStepBegins, kDependency, kLane };
+const char* Name(StartReason reason);
+
+struct Interval {
+  Duration begin, end;
+
+  Duration length() const { return end - begin; }
+};
+
+// What a task does of its time.
+enum class Activity : uint8_t {
+  kWork,
+  kLaunch,   // at its start: the device waits for its host to launch
+  kSharing,  // at its end: longer than alone, others use the same links
+};
+
+// Cost: the schedule once. Schedule, Timeline and BoundCosts outlive it.
+class TaskWaits {
+ public:
+  // `costs` as of the simulation; nullptr: tasks do nothing but work.
+  TaskWaits(const Schedule& schedule, const Timeline& timeline, const BoundCosts* costs);
+  // The same for some intervals alone, which are disjoint and ascend. WalkBack() within one of
+  // them says the same as with all; reason() and after() are known only for tasks that waited for
+  // another task which ended in an interval. Cost: a look at every task, and work on these.
+  TaskWaits(const Schedule& schedule, const Timeline& timeline, const BoundCosts* costs,
+            std::span<const Interval> intervals);
+
+  // Of the tasks that end last the one with the lowest id; -1 without tasks.
+  TaskId last() const { return last_; }
+  StartReason reason(TaskId task) const { return reason_[task]; }
+  TaskId after(TaskId task) const { return after_[task]; }  // -1: the step begins
+
+  // Of its time, by activity. What a task takes beyond what it takes alone and launched
+  // in time is launches; of messages and reductions, whose lanes the host is never
+  // late on but by their own launch, what goes beyond that is sharing.
+  Duration LaunchTime(TaskId task) const;
+  Duration SharingTime(TaskId task) const { return Excess(task) - LaunchTime(task); }
+
+  // Follows what `task` waited for back from `to` <= its end until `from`, and calls
+  // visit(by, begin, end, activity) with what was under way: pieces that end where
+  // the one before began, `from` to `to` without a gap. Where nothing was, as may be
+  // in a measured timeline, a task that was free to start waits for its launch.
+  template <typename Visit>
+  void WalkBack(TaskId task, Duration from, Duration to, Visit visit) const;
+
+ private:
+  void FindReasons(std::span<const TaskId> tasks);
+  void Take(TaskId before, TaskId task, StartReason reason);
+  Duration Excess(TaskId task) const;
+
+  const Schedule& schedule_;
+  const Timeline& timeline_;
+  const BoundCosts* costs_;
+  TaskId last_ = -1;
+  std::vector<TaskId> after_;
+  std::vector<StartReason> reason_;
+};
+
+template <typename Visit>
+void TaskWaits::WalkBack(TaskId task, Duration from, Duration to, Visit visit) const {
+  const auto piece = [&](TaskId by, Duration begin, Activity activity) {
+    begin = std::clamp(begin, from, to);
+    if (begin == to) return;
+    visit(by, begin, to, activity);
+    to = begin;
+  };
+  while (to > from) {
+    const Duration start = timeline_.start(task);
+    piece(task, timeline_.end(task) - SharingTime(task), Activity::kSharing);
+    piece(task, start + LaunchTime(task), Activity::kWork);
+    piece(task, start, Activity::kLaunch);
+    const TaskId before = after_[task];
+    piece(task, before < 0 ? Duration() : timeline_.end(before), Activity::kLaunch);
+    if (before < 0) break;
+    task = before;
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,19 @@
+// Clusters from and to their wire form.
+#pragma once
+
+#include <string>
+
+#include "proto/cluster.pb.h"
+#include "sim/cluster/cluster.h"
+
+namespace stagecraft {
+
+// Checks everything and throws InputError. `file` opens the sentence:
+// "cluster.yaml: node_groups[1].count: got 0, want ...". A cluster without a
+// name is called `file`.
+Cluster ClusterFromProto(const ClusterProto& proto, const std::string& file);
+
+// ClusterFromProto(ToProto(cluster)) is an equal cluster.
+ClusterProto ToProto(const Cluster& cluster);
+
+}  // namespace stagecraft

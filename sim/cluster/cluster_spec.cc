@@ -1,0 +1,142 @@
+#include "sim/cluster/cluster_spec.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+#include "costmodel/nearest.h"
+#include "costmodel/proto_file.h"
+#include "sim/cluster/cluster_proto.h"
+#include "sim/cluster/node_catalogue.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr char kForms[] = "GPU:NxG (h100-sxm:8x8), NODE_ID:N (dgx-h100:8) or a cluster file";
+
+// A count of nodes or devices.
+int ParseCount(const std::string& text, const std::string& part, const std::string& place) {
+  int64_t count = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, count);
+  const bool is_number = stopped == end && error != std::errc::invalid_argument;
+  if (!is_number || error != std::errc() || count < 1 || count > Cluster::kMaxDevices) {
+    throw InputError(fmt::format("{}: got \"{}\" in \"{}\", want a whole number from 1 to {}",
+                                 place, text, part, Cluster::kMaxDevices));
+  }
+  return static_cast<int>(count);
+}
+
+[[noreturn]] void FailUnknown(const std::string& name, const std::string& place) {
+  std::vector<std::string> known;
+  for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
+    known.push_back(entry.device.id);
+    known.insert(known.end(), entry.aliases.begin(), entry.aliases.end());
+  }
+  for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
+    known.push_back(entry.type.id);
+  }
+  throw InputError(fmt::format("{}: unknown GPU or node type \"{}\"; {}", place, name,
+                               NearestNames(name, known)));
+}
+
+Cluster::NodeGroup ParsePart(const std::string& part, const std::string& place) {
+  const size_t colon = part.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == part.size()) {
+    throw InputError(fmt::format("{}: got \"{}\", want {}", place, part, kForms));
+  }
+  const std::string name = part.substr(0, colon);
+  const std::string counts = part.substr(colon + 1);
+  const size_t times = counts.find('x');
+  const int nodes = ParseCount(counts.substr(0, times), part, place);
+  const int used =
+      times == std::string::npos ? 0 : ParseCount(counts.substr(times + 1), part, place);
+  if (const NodeEntry* node = NodeCatalogue::Embedded().Find(name)) {
+    return {UseDevicesChecked(node->type, used, place), nodes};
+  }
+  if (DeviceCatalogue::Embedded().Find(name) == nullptr) FailUnknown(name, place);
+  if (used == 0) {
+    throw InputError(
+        fmt::format("{}: got \"{}\", want {}:NxG for a GPU: N nodes of G GPUs", place, part, name));
+  }
+  return {ReferenceNode(name, used, place), nodes};
+}
+
+std::string Gigabytes(Bandwidth bandwidth) {
+  return fmt::format("{:.4g} GB/s", bandwidth.bytes_per_s() * 1e-9);
+}
+
+const char* Noun(const Device& device) {
+  return device.generation == Generation::kHost ? "processor" : "GPU";
+}
+
+std::string DescribeGroup(const Cluster::NodeGroup& group) {
+  const NodeType& type = group.type;
+  const std::string idle =
+      type.idle_devices == 0 ? "" : fmt::format(" of {}", type.devices + type.idle_devices);
+  const std::string kind = Name(type.intra.kind);
+  const std::string wiring = Name(type.wiring) == kind ? kind : Name(type.wiring) + (" " + kind);
+  std::string text =
+      fmt::format("{} x {} with {}{} {} ({} {} a {}", group.count, type.id, type.devices, idle,
+                  type.device.name, wiring, Gigabytes(type.intra.bandwidth), Noun(type.device));
+  if (type.domain_nodes > 1) text += fmt::format(" across {} nodes", type.domain_nodes);
+  if (type.nics > 0) {
+    text += fmt::format(", network {} x {} a node", type.nics, Gigabytes(type.nic.bandwidth));
+  }
+  return text + ")";
+}
+
+// "; ib: fat tree, 2 nodes a leaf, 8 uplinks of 50 GB/s"
+std::string DescribeFabric(const FabricSpec& fabric) {
+  std::string text = fmt::format("; {}: {}", fabric.name, Name(fabric.kind));
+  if (fabric.kind == FabricKind::kSingleSwitch) return text;
+  if (fabric.leaf_nodes.empty()) {
+    text += fmt::format(", {} nodes a leaf", fabric.nodes_per_leaf);
+  } else {
+    text += fmt::format(", {} uneven leaves", fabric.leaf_nodes.size());
+  }
+  if (fabric.nodes_per_pod > 0) text += fmt::format(", {} a pod", fabric.nodes_per_pod);
+  for (const FabricTier& tier : fabric.tiers) {
+    text += fmt::format(", {} uplinks of {}", tier.uplinks, Gigabytes(tier.up.bandwidth));
+  }
+  return text;
+}
+
+}  // namespace
+
+Cluster ParseCluster(const std::string& spec, const std::string& place) {
+  if (IsProtoExtension(std::filesystem::path(spec).extension().string())) {
+    ClusterProto proto;
+    ReadProtoFile(spec, &proto);
+    return ClusterFromProto(proto, spec);
+  }
+  std::vector<Cluster::NodeGroup> groups;
+  for (size_t begin = 0; begin <= spec.size();) {
+    const size_t end = std::min(spec.find('+', begin), spec.size());
+    groups.push_back(ParsePart(spec.substr(begin, end - begin), place));
+    begin = end + 1;
+  }
+  return Cluster(spec, std::move(groups), {}, place);
+}
+
+std::string DescribeCluster(const Cluster& cluster) {
+  std::string text = fmt::format("{} {}s: ", cluster.device_count(), Noun(cluster.device(0)));
+  for (size_t i = 0; i < cluster.groups().size(); ++i) {
+    text += (i == 0 ? "" : " + ") + DescribeGroup(cluster.groups()[i]);
+  }
+  for (const SharedMemory& shared : cluster.shared_memories()) {
+    text += fmt::format("; {} of them share a memory of {}", shared.devices.size(),
+                        Gigabytes(shared.bandwidth));
+  }
+  if (cluster.has_explicit_links()) return text + ", wired link by link as the file says";
+  if (IsSingleSwitch(cluster.interconnect())) return text;
+  for (const FabricSpec& fabric : cluster.interconnect().fabrics) text += DescribeFabric(fabric);
+  return text;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,22 @@
+// Clusters as users name them on the command line.
+#pragma once
+
+#include <string>
+
+#include "sim/cluster/cluster.h"
+
+namespace stagecraft {
+
+// `spec` is one of
+//   GPU:NxG    N reference nodes of that GPU, G devices of each in use
+//   NODE_ID:N  N nodes of that type; NODE_ID:NxG uses G devices of each
+//   A+B        a mixture of these, in rank order
+//   a path to a ClusterProto in a .textproto, .json, .yaml or .pb file
+// Throws InputError that opens with `place` or, for a file, with its name.
+Cluster ParseCluster(const std::string& spec, const std::string& place = "--cluster");
+
+// One line naming the node types chosen: "16 GPUs: 2 x dgx-h100 with 8 H100 SXM5
+// 80GB (switched nvlink 450 GB/s a GPU, network 8 x 50 GB/s a node)".
+std::string DescribeCluster(const Cluster& cluster);
+
+}  // namespace stagecraft

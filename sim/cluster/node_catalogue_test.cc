@@ -1,0 +1,109 @@
+#include "sim/cluster/node_catalogue.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "costmodel/device.h"
+#include "costmodel/device_catalogue.h"
+#include "costmodel/link.h"
+#include "costmodel/shared_csv.h"
+#include "costmodel/usual_links.h"
+#include "sim/cluster/cluster.h"
+
+namespace stagecraft {
+namespace {
+
+TEST(NodeCatalogueTest, EveryReferenceNodeExists) {
+  for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
+    if (entry.reference_node.empty()) continue;
+    const NodeEntry* node = NodeCatalogue::Embedded().Find(entry.reference_node);
+    ASSERT_NE(node, nullptr) << entry.reference_node;
+    EXPECT_EQ(node->type.device, entry.device) << entry.reference_node;
+  }
+}
+
+// All pairs, and all groups of three and four.
+bool DescribesAlike(const Cluster& node) {
+  std::map<int, Fabric> by_size;
+  for (unsigned members = 1; members < 1u << node.device_count(); ++members) {
+    const int size = std::popcount(members);
+    if (size < 2 || size > 4) continue;
+    std::vector<int> devices;
+    for (int device = 0; device < node.device_count(); ++device) {
+      if ((members >> device & 1) != 0) devices.push_back(device);
+    }
+    const Fabric group = node.DescribeGroup(devices);
+    if (by_size.try_emplace(size, group).first->second != group) return false;
+    const Fabric pair = node.DescribePair(devices[0], devices[1], 1);
+    if (by_size.try_emplace(0, pair).first->second != pair) return false;
+    if (node.DescribePair(devices[1], devices[0], 1) != pair) return false;
+  }
+  return true;
+}
+
+TEST(NodeCatalogueTest, NodesJoinAlikeWhereAnyDevicesSeeTheSame) {
+  int alike = 0, uneven = 0;
+  for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
+    const bool is_alike = DescribesAlike(Cluster("one", {{entry.type, 1}}));
+    EXPECT_EQ(JoinsAlike(entry.type), is_alike) << entry.type.id;
+    ++(is_alike ? alike : uneven);
+  }
+  EXPECT_GT(alike, 10);
+  EXPECT_GT(uneven, 4);
+}
+
+TEST(NodeCatalogueTest, LinksAreThoseOfTheBoards) {
+  for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
+    const NodeType& type = entry.type;
+    const DeviceEntry& board = DeviceCatalogue::Embedded().Get(type.device.id, "test");
+    if (type.intra.kind == LinkKind::kPcie) {
+      EXPECT_EQ(type.intra.bandwidth, PcieBandwidth(board.pcie_generation));
+      EXPECT_EQ(type.intra.latency, kPcieLatency);
+    } else if (board.scale_up.bytes_per_s() > 0) {
+      EXPECT_EQ(type.intra.bandwidth, board.scale_up) << type.id;
+      EXPECT_EQ(type.intra.latency, kNvlinkLatency) << type.id;
+    } else {
+      EXPECT_EQ(type.id, "frontier-node");  // links of three widths
+    }
+  }
+}
+
+TEST(NodeCatalogueTest, SwitchesReduceFromTheFourthNvlinkOn) {
+  for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
+    const Generation generation = entry.type.device.generation;
+    const bool is_new = generation == Generation::kHopper || generation == Generation::kBlackwell;
+    EXPECT_EQ(entry.type.nvls, is_new && entry.type.wiring == Wiring::kSwitched) << entry.type.id;
+    EXPECT_FALSE(entry.sources.empty()) << entry.type.id;
+  }
+}
+
+TEST(NodeCatalogueTest, HasEveryNodeOfTheSharedCatalogue) {
+  if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
+  const std::vector<CsvRow> rows = ReadSharedCatalogue("cluster_catalogue.csv");
+  EXPECT_EQ(rows.size(), NodeCatalogue::Embedded().entries().size());
+  for (const CsvRow& row : rows) {
+    const NodeType& type = NodeCatalogue::Embedded().Get(row.at("cluster_id"), "test").type;
+    EXPECT_EQ(type.device.id, row.at("gpu_id")) << type.id;
+    EXPECT_EQ(type.devices, Number(row, "gpus_per_node")) << type.id;
+    EXPECT_EQ(type.nics, Number(row, "nic_count")) << type.id;
+    EXPECT_DOUBLE_EQ(ToGbit(type.nic.bandwidth), Number(row, "nic_gbit_each")) << type.id;
+    if (type.id == "frontier-node") continue;  // no one number says how it is wired
+    const Bandwidth pcie = PcieBandwidth(static_cast<int>(Number(row, "host_pcie_gen")));
+    if (type.wiring == Wiring::kPcie) {
+      EXPECT_EQ(type.intra.bandwidth, pcie) << type.id;
+      continue;
+    }
+    EXPECT_EQ(type.fallback.bandwidth, pcie) << type.id;
+    EXPECT_EQ(type.intra.bandwidth.bytes_per_s(),
+              Number(row, "intra_gbytes_per_s_per_dir_per_gpu") * 1e9)
+        << type.id;
+    EXPECT_EQ(DomainSize(type) * type.domain_nodes, Number(row, "scaleup_domain_gpus")) << type.id;
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft

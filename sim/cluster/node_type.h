@@ -1,0 +1,70 @@
+// NodeType: a node as sold. So many devices, wired so, with so many network
+// interfaces.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "costmodel/device.h"
+#include "costmodel/link.h"
+#include "sim/cluster/topology/pcie_tree.h"
+
+namespace stagecraft {
+
+// How the devices of one node are joined.
+enum class Wiring {
+  kSwitched,        // one switch per domain: any device to any other at full width
+  kCubeMesh,        // DGX-1V: six links a device, one or two to each of four others
+  kAllPairs,        // direct links of equal width between any two
+  kPairs,           // bridges between devices 2i and 2i+1
+  kPcie,            // one PCIe root; `intra` is a device's port
+  kSingleCubeMesh,  // DGX-1P: as kCubeMesh, one link each, four a device
+};
+const char* Name(Wiring wiring);
+
+struct NodeType {
+  std::string id;  // "dgx-h100"
+  Device device;
+  int devices = 0;
+  // Devices that are in the box and take no part.
+  int idle_devices = 0;
+  Wiring wiring = Wiring::kSwitched;
+  // What one device can send to the others of its domain, all its links
+  // together, one direction; the latency is from device to device.
+  Link intra;
+  // Devices of this node per scale-up domain; 0: all, or 2 for kPairs. Between domains,
+  // and where a cube mesh has no link, traffic takes `fallback`.
+  int domain = 0;
+  // So many consecutive nodes of a group share their switch and make one domain:
+  // 18 in a GB200 NVL72. More than 1 only for kSwitched with a whole-node domain.
+  int domain_nodes = 1;
+  // A device's PCIe port; bandwidth zero: none, and the way to a network
+  // interface is as wide as the interface.
+  Link fallback;
+  // What is below which PCIe switch. Empty, as where nobody says: one root with
+  // a port for every device, and each interface beside the devices it serves.
+  PcieTree pcie;
+  int nics = 0;       // 0: this node cannot be one of several
+  Link nic;           // one interface, each way; latency to the other interface
+  bool nvls = false;  // switch multicasts and reduces (NVSwitch 3 and later)
+
+  friend bool operator==(const NodeType&, const NodeType&) = default;
+};
+
+inline constexpr int kMaxDevicesPerNode = 1024;
+
+// Every problem as "key: got ..., want ..."; empty if the type can be built.
+std::vector<std::string> FindErrors(const NodeType& type);
+
+// `type` with only its first `devices` devices in use. Interfaces that belong
+// to one device each go idle with it; shared ones all stay.
+// Precondition: 1 <= devices <= type.devices.
+NodeType UseDevices(const NodeType& type, int devices);
+
+// Devices of one node that share a scale-up domain, never zero.
+int DomainSize(const NodeType& type);
+
+// Any two devices of the node see each other as any other two do.
+bool JoinsAlike(const NodeType& type);
+
+}  // namespace stagecraft

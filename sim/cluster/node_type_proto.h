@@ -1,0 +1,19 @@
+// Node types from and to their wire form.
+#pragma once
+
+#include <string>
+
+#include "proto/cluster.pb.h"
+#include "sim/cluster/node_type.h"
+
+namespace stagecraft {
+
+// Checks every field and throws InputError; past it a node type is valid. The
+// device is looked up in the embedded catalogue, or given inline. `place` opens
+// the sentence: "nodes.textproto: nodes[3]".
+NodeType NodeTypeFromProto(const NodeTypeProto& proto, const std::string& place);
+
+// Names the device where the embedded catalogue has an equal one.
+NodeTypeProto ToProto(const NodeType& type);
+
+}  // namespace stagecraft

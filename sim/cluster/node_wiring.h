@@ -1,0 +1,103 @@
+// The inside of one node: its endpoints and one-way links, and the way between
+// any two devices, known by construction. Equal nodes share one NodeWiring.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "costmodel/link.h"
+#include "sim/cluster/node_type.h"
+
+namespace stagecraft {
+
+// The two in a row: the narrower bandwidth, its kind, and the longer latency.
+Link Slower(const Link& a, const Link& b);
+
+class NodeWiring {
+ public:
+  // Stands for the network outside the node among the ends of a cable.
+  static constexpr int kFabric = -1;
+  // Stands for the switch of a domain of several nodes.
+  static constexpr int kDomainSwitch = -2;
+
+  struct Endpoint {
+    std::string name;  // "gpu3", "nvswitch", "pcie", "pcie2", "root0", "nic1"
+    int device = -1;   // index within the node
+  };
+  struct Cable {
+    int from = 0;
+    int to = 0;
+    Link link;
+    int rail = -1;  // of a cable to or from the network: its interface
+  };
+
+  // Precondition: FindErrors(type) is empty. The interfaces that serve the same
+  // device make one endpoint.
+  explicit NodeWiring(const NodeType& type);
+
+  // The first are the devices, in order.
+  const std::vector<Endpoint>& endpoints() const { return endpoints_; }
+  const std::vector<Cable>& cables() const { return cables_; }
+
+  // Indices of the cables from one device to another.
+  std::vector<int> Inside(int from, int to) const;
+  // From a device to the switch of a domain of several nodes, and back.
+  int ToDomainSwitch(int device) const { return up_[device]; }
+  int FromDomainSwitch(int device) const { return down_[device]; }
+  // From a device to the network, and from the network to a device; needs nics.
+  std::vector<int> Leaving(int device) const;
+  std::vector<int> Entering(int device) const;
+  // The interface that serves a device, and how many devices each one serves.
+  int rail(int device) const { return rail_[device]; }
+  std::vector<int> RailDevices() const;
+
+  // What a ring over these devices has per rank and direction. At least two,
+  // ascending.
+  Link GroupLink(std::span<const int> devices) const;
+  bool SameDomain(std::span<const int> devices) const;
+  // What `ranks` of the devices may use of the interfaces while the others work
+  // as hard: their share, and no more than their ports carry.
+  Bandwidth SharedNics(int ranks) const;
+  // What one message may use while `messages` leave or enter at once.
+  Bandwidth MessageNics(int messages) const;
+
+ private:
+  int AddEndpoint(std::string name);
+  int AddCable(int from, int to, const Link& link);
+  // A switch joining devices [first, last), half the latency on either side.
+  void AddSwitch(int hub, const Link& link, int first, int last, std::vector<int>* up,
+                 std::vector<int>* down);
+  void AddScaleUpSwitches();
+  void AddDirectCables();
+  void AddPcie();
+  void AddInterfaces();
+  // Between an interface and the devices it serves, or its switch.
+  void PlugInterfaces(const std::vector<int>& endpoints, const Link& outside);
+  const Link& Port() const;
+  // The cables between two switches of the PCIe tree.
+  std::vector<int> AlongTree(int from_switch, int to_switch) const;
+  int RailSwitch(int rail) const;
+  // What a ring over these devices has of their ports and the tree above.
+  Link PcieRing(std::span<const int> devices) const;
+  int& Direct(int from, int to) { return direct_[from * type_.devices + to]; }
+
+  NodeType type_;
+  int domain_ = 0;
+  std::vector<Endpoint> endpoints_;
+  std::vector<Cable> cables_;
+  std::vector<int> up_, down_;                // device <-> its domain's switch
+  std::vector<int> pcie_up_, pcie_down_;      // device <-> PCIe root or its switch
+  int first_switch_ = 0;                      // endpoint of the tree's first switch
+  std::vector<int> switch_up_, switch_down_;  // switch <-> root complex
+  std::vector<int> across_;                   // root x root -> cable, or -1
+  std::vector<int> direct_;                   // from x to -> cable, or -1
+  std::vector<int> rail_;                     // device -> interface endpoint
+  std::vector<int> nic_up_, nic_down_;        // device, or rail of a tree <-> interface endpoint
+  std::vector<int> rail_out_, rail_in_;       // interface endpoint <-> network
+  // What ports and tree let out of each device while all send; zero: no limit.
+  Bandwidth leaving_;
+};
+
+}  // namespace stagecraft

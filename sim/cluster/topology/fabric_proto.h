@@ -1,0 +1,38 @@
+// Networks outside of the nodes from and to their wire form.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "costmodel/link.h"
+#include "proto/cluster.pb.h"
+#include "sim/cluster/topology/interconnect_spec.h"
+
+namespace stagecraft {
+
+// What a fabric's nodes plug into it, from which radix, number of leaves and
+// oversubscription are worked out; the greatest where nodes are unlike.
+struct FabricDemand {
+  int nodes = 0;
+  int rails = 1;   // interfaces of a node
+  Bandwidth rail;  // of one interface
+};
+
+// Checks everything and throws InputError; `place` opens the sentence:
+// "cluster.yaml: fabrics[0]". With a radix of R and an oversubscription of s a
+// leaf has R s / (1 + s) ports for nodes, rounded down, the others are uplinks.
+FabricSpec FabricFromProto(const SwitchedFabricProto& proto, const FabricDemand& demand,
+                           const std::string& place);
+
+// `fabrics` are those of the cluster, by name.
+FabricJoin FabricJoinFromProto(const FabricJoinProto& proto, std::span<const FabricSpec> fabrics,
+                               const std::string& place);
+
+// Index of the fabric of that name; throws with the nearest names.
+int FindFabric(const std::string& name, std::span<const FabricSpec> fabrics,
+               const std::string& place);
+
+SwitchedFabricProto ToProto(const FabricSpec& spec);
+FabricJoinProto ToProto(const FabricJoin& join, std::span<const FabricSpec> fabrics);
+
+}  // namespace stagecraft

@@ -1,0 +1,106 @@
+// Interconnect: the fabrics of a cluster with the nodes that hang on them: ways
+// from interface to interface, and what groups have of the uplinks they share.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "costmodel/link.h"
+#include "sim/cluster/topology/interconnect_spec.h"
+#include "sim/cluster/topology/switched_fabric.h"
+
+namespace stagecraft {
+
+// How the members of a group exchange: with their neighbours, as rings and trees
+// over the nodes in rank order do, or everyone with everyone.
+enum class Traffic { kRing, kAllToAll };
+
+// An interface of a node; nodes are counted over the cluster.
+struct Port {
+  int node = 0;
+  int rail = 0;
+};
+
+// Switches and links count fabric by fabric; the links of joins follow. Immutable.
+class Interconnect {
+ public:
+  // Consecutive equal nodes of the cluster.
+  struct Nodes {
+    int fabric = 0;
+    int count = 0;
+    std::vector<int> rail_devices;  // by rail: devices of a node it serves
+  };
+  // Ranks of a group that one interface serves.
+  struct PortRanks {
+    Port port;
+    int ranks = 0;
+  };
+
+  // Precondition: FindErrors(spec) is empty and every `fabric` is one of it.
+  Interconnect(InterconnectSpec spec, std::vector<Nodes> nodes);
+
+  const InterconnectSpec& spec() const { return spec_; }
+  int64_t switch_count() const { return first_switch_.back(); }
+  int64_t link_count() const { return first_link_.back() + 2 * std::ssize(spec_.joins); }
+  std::string SwitchName(int index) const;
+  SwitchedFabric::Cable link(int index) const;
+  // The switch that an interface is plugged into.
+  int SwitchOf(const Port& port) const;
+
+  // Two fabrics with nodes that no joins connect: "no joins lead from a to b,
+  // want a way between any two nodes"; empty where there are none.
+  std::string FindUnreachable() const;
+
+  // The links from the switch of one port to that of the other. Of equally long
+  // ways a hash of the seed and `flow` takes one. O(links).
+  std::vector<int> Path(const Port& from, const Port& to, uint64_t flow) const;
+
+  // What a group may send out of each of its scale-up domains at the same time,
+  // `per_domain` ranks in each, as far as uplinks and joins decide: infinite
+  // where the group crosses none. The devices below a switch share its uplinks
+  // evenly: all work in groups of the same kind. Ranks stay on their rail
+  // (between GPUs of a node NVLink changes it). Hash collisions are left out.
+  Bandwidth GroupShare(std::span<const PortRanks> group, int per_domain, Traffic traffic) const;
+
+  // The same for one of `concurrent` messages that leave a node at once, when
+  // every node below the same switches sends as many.
+  Bandwidth MessageShare(const Port& from, const Port& to, int concurrent) const;
+
+ private:
+  struct Place {
+    int fabric = 0;
+    int index = 0;  // of the node in the fabric
+    const Nodes* nodes = nullptr;
+  };
+  // What a group has below one leaf, pod or fabric.
+  struct Cut {
+    Bandwidth width;      // of all that leads out
+    int64_t devices = 0;  // below it, of the group or not
+    int64_t ranks = 0;
+    int rail = -1;  // the only one that is below; -1: all
+  };
+
+  Place PlaceOf(int node) const;
+  int LeafOf(const Place& place, int rail) const;
+  void CountDevices();
+  void FindNextJoins();
+  std::vector<Cut> FindCuts(std::span<const PortRanks> group) const;
+  void AddJoins(std::span<const PortRanks> group, std::vector<Cut>* cuts) const;
+  // Narrowest of the joins from one fabric to another, either direction.
+  Bandwidth JoinWidth(int from, int to) const;
+
+  InterconnectSpec spec_;
+  std::vector<Nodes> nodes_;
+  std::vector<int> first_node_;    // by entry of nodes_
+  std::vector<int> first_index_;   // by entry: index of its first node in its fabric
+  std::vector<int> fabric_nodes_;  // by fabric
+  std::vector<SwitchedFabric> fabrics_;
+  std::vector<int64_t> first_switch_, first_link_;  // by fabric, and the end
+  std::vector<std::vector<int64_t>> leaf_devices_, pod_devices_;
+  std::vector<int64_t> fabric_devices_;
+  std::vector<std::vector<int>> next_join_;  // from x to -> join, or -1
+};
+
+}  // namespace stagecraft

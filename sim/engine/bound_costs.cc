@@ -1,0 +1,103 @@
+#include "sim/engine/bound_costs.h"
+
+#include <algorithm>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+// When the last op of a block ends, counted from the start of both.
+Duration EndOfBlock(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates,
+                    bool waits_for_host) {
+  const auto ops = schedule.ops(block);
+  const auto flags = schedule.flags(block);
+  Duration free;      // the device, of the ops before
+  Duration last;      // end of those side by side so far
+  Duration launched;  // the host
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const Estimate& estimate = estimates[ops[i]];
+    if (waits_for_host) launched += estimate.host;
+    last = std::max(last, std::max(free, launched) + estimate.time);
+    const bool overlaps_next = (flags[i] & kOverlapsNext) != 0 && i + 1 < ops.size();
+    if (!overlaps_next) free = last;
+  }
+  return last;
+}
+
+// Sums of times stay far within what a Duration holds.
+void CheckSum(const Schedule& schedule, const BoundCosts& costs, const Cluster& cluster) {
+  Duration most;  // of one task
+  for (const std::vector<BlockTimes>& blocks : costs.blocks) {
+    for (const BlockTimes& times : blocks) most = std::max(most, times.FromIdle());
+  }
+  if (schedule.task_count() * most <= kLongestTime) return;
+  Duration sum;
+  for (TaskId task = 0; task < schedule.task_count() && sum <= kLongestTime; ++task) {
+    sum += costs.TaskTimes(schedule, task).FromIdle();
+  }
+  CheckStepTime(sum, cluster);
+}
+
+}  // namespace
+
+void CheckStepTime(Duration time, const Cluster& cluster) {
+  if (time <= kLongestTime) return;
+  throw InputError(cluster.name() +
+                   ": the step would take more than 100 years, want faster devices and links or "
+                   "less work");
+}
+
+BlockTimes TimesOf(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates) {
+  BlockTimes times;
+  for (const OpId op : schedule.ops(block)) times.host += estimates[op].host;
+  times.device = EndOfBlock(schedule, block, estimates, /*waits_for_host=*/false);
+  if (times.host == Duration()) return times;
+  times.lead = EndOfBlock(schedule, block, estimates, /*waits_for_host=*/true) - times.device;
+  return times;
+}
+
+BlockTimes BoundCosts::TaskTimes(const Schedule& schedule, TaskId task) const {
+  const BlockId block = schedule.block(task);
+  if (block < 0) return {};
+  if (blocks.size() == 1) return blocks[0][block];
+  BlockTimes slowest;
+  Duration from_idle;
+  for (const Lane lane : schedule.lanes(task)) {
+    const int32_t rank = schedule.lane_infos()[Index(lane)].rank;
+    const BlockTimes& times = blocks[device_of_rank[rank]][block];
+    slowest.device = std::max(slowest.device, times.device);
+    slowest.host = std::max(slowest.host, times.host);
+    from_idle = std::max(from_idle, times.FromIdle());
+  }
+  slowest.lead = from_idle - slowest.device;
+  return slowest;
+}
+
+BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const CostModel& model) {
+  BoundCosts costs;
+  for (const RankInfo& rank : schedule.ranks()) {
+    const Device& device = cluster.device(rank.device);
+    auto found = std::find(costs.devices.begin(), costs.devices.end(), device);
+    if (found == costs.devices.end()) found = costs.devices.insert(found, device);
+    costs.device_of_rank.push_back(static_cast<int>(found - costs.devices.begin()));
+  }
+  for (const Device& device : costs.devices) {
+    costs.estimates.push_back(model.Predict(schedule.distinct_ops(), device));
+    std::vector<BlockTimes> blocks;
+    for (BlockId block = 0; block < schedule.block_count(); ++block) {
+      blocks.push_back(TimesOf(schedule, block, costs.estimates.back()));
+    }
+    costs.blocks.push_back(std::move(blocks));
+  }
+  CheckSum(schedule, costs, cluster);
+  return costs;
+}
+
+const CollectiveMethod& BoundCosts::MethodOf(const Schedule& schedule, TaskId task) const {
+  const OpId op = schedule.ops(schedule.block(task))[0];
+  const int32_t rank = schedule.lane_infos()[Index(schedule.lanes(task)[0])].rank;
+  return estimates[device_of_rank[rank]][op].method;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,100 @@
+// Engine: replays a frozen Schedule in virtual time.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "sim/network/event_queue.h"
+#include "sim/network/task_traffic.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
+
+namespace stagecraft {
+
+// From `time` on, tasks on `lane` progress at `rate` times their nominal speed
+// (1 nominal, 0 stopped). A task on several lanes goes at the slowest of them. What is slow
+// is the device or the link, as a straggler is whose clock is throttled; its host launches
+// as fast as ever, and what a device waits for its host is not stretched.
+struct RateChange {
+  Duration time;  // >= 0
+  Lane lane;
+  double rate;  // >= 0, finite
+};
+
+// The host launches what a task runs, in the order of the task's lanes and ahead of
+// the device where it can. A task that is free to start takes until
+//   max(start, h + lead) + duration,
+// where h is when the host turned to it: once done with the launches before, and
+// where it waits for the task, not before that could start.
+struct Launch {
+  Duration lead;   // launches the device cannot hide, were it idle
+  Duration total;  // of the host's time
+  bool waits = false;
+};
+
+// What a replay takes beside durations.
+struct ReplayOptions {
+  std::span<const RateChange> changes = {};  // in any order
+  // By task; none where the host never holds a device back.
+  std::span<const Launch> launches = {};
+  // Tasks bound to it take as long as their messages do; nothing has started yet.
+  TaskTraffic* traffic = nullptr;
+};
+
+// Time and memory are linear in tasks + dependencies + lane entries. One
+// engine may run many schedules, one after another; it keeps its buffers.
+class Engine {
+ public:
+  // durations by task, each >= 0. Throws DeadlockError (deadlock.h) where not every task can
+  // run.
+  Timeline Run(const Schedule& schedule, std::span<const Duration> durations,
+               const ReplayOptions& options = {});
+
+  // By task of the last Run(): when the host was done with its launches. Empty without
+  // launches; zero where a task has none.
+  std::span<const Duration> launched() const { return launched_; }
+
+ private:
+  void Prepare(const Schedule& schedule, std::span<const RateChange> changes);
+  void RunFixed();
+  void RunEvents(std::span<const RateChange> changes);
+  // Of the queue. Changes and traffic may still push what ends before.
+  int64_t NextEvent() {
+    return rates_vary_ || traffic_ != nullptr ? events_.PeekTime() : events_.NextTime();
+  }
+  bool CompleteTraffic(int64_t limit);
+  void Complete(TaskId task);
+  void Start(TaskId task);
+  void Release(TaskId task) {
+    if (--waits_[task] == 0) ready_.push_back(task);
+  }
+  Duration HostDelay(TaskId task);
+  void Apply(const RateChange& change);
+  double Rate(TaskId task) const;
+
+  const Schedule* schedule_ = nullptr;
+  const Duration* durations_ = nullptr;
+  std::span<const Launch> launches_;
+  TaskTraffic* traffic_ = nullptr;
+  bool rates_vary_ = false;
+  int completed_ = 0;
+  int64_t now_ = 0;
+  EventQueue events_;
+  std::vector<Event> batch_;
+  std::vector<TaskId> ready_;
+  std::vector<int32_t> waits_;  // by task: what still holds it back
+  std::vector<Duration> end_;   // of fixed durations: until a task starts, when it may
+  // Only where there are launches:
+  std::vector<Duration> host_free_;  // by lane
+  std::vector<Duration> launched_;
+  // Only where tasks may take longer than their duration:
+  std::vector<Duration> start_;
+  // Only where rates vary:
+  std::vector<TaskId> running_;  // by lane, -1 for none
+  std::vector<double> lane_rate_;
+  std::vector<double> work_left_;   // by task, nominal nanoseconds
+  std::vector<int64_t> work_seen_;  // by task, when work_left_ was true: not before its launch
+};
+
+}  // namespace stagecraft

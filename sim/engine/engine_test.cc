@@ -1,0 +1,276 @@
+#include "sim/engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "costmodel/random.h"
+#include "sim/schedule/deadlock.h"
+#include "sim/schedule/schedule.h"
+
+namespace stagecraft {
+namespace {
+
+// lane 0: [a 3us]
+// lane 1:        [b 2us]      b needs a
+TEST(EngineTest, SuccessorStartsWhenItsPredecessorEnds) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(1), /*after=*/{a});
+  const Timeline t = Engine().Run(s.Build(), std::vector{3_us, 2_us});
+  EXPECT_EQ(t.start(b), 3_us);
+  EXPECT_EQ(t.makespan(), 5_us);
+}
+
+// lane 0: [a 3us][b 2us]      b is free, but behind a
+TEST(EngineTest, LaneRunsItsTasksInIssueOrder) {
+  Schedule::Builder s;
+  s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(0));
+  const Timeline t = Engine().Run(s.Build(), std::vector{3_us, 2_us});
+  EXPECT_EQ(t.start(b), 3_us);
+}
+
+// lane 0: [a 3us][c 1us]
+// lane 1: [b 5us][c 1us]      c occupies both
+TEST(EngineTest, TaskOnTwoLanesWaitsForBoth) {
+  Schedule::Builder s;
+  s.Add(Lane(0));
+  s.Add(Lane(1));
+  const Lane both[] = {Lane(0), Lane(1)};
+  const TaskId c = s.Add(both, {}, -1, Tag());
+  const TaskId d = s.Add(Lane(0));
+  const Timeline t = Engine().Run(s.Build(), std::vector{3_us, 5_us, 1_us, 1_us});
+  EXPECT_EQ(t.start(c), 5_us);
+  EXPECT_EQ(t.start(d), 6_us);
+}
+
+TEST(EngineTest, EmptyScheduleTakesNoTime) {
+  Schedule::Builder s;
+  EXPECT_EQ(Engine().Run(s.Build(), {}).makespan(), Duration());
+}
+
+TEST(EngineTest, ZeroLengthTasksChainWithinOneInstant) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(1), {a});
+  const TaskId c = s.Add(Lane(0), {b});
+  const Timeline t = Engine().Run(s.Build(), std::vector{0_us, 0_us, 4_us});
+  EXPECT_EQ(t.start(c), 0_us);
+  EXPECT_EQ(t.makespan(), 4_us);
+}
+
+// Half speed from 2us on: 2us done, the other 2us take 4us.
+TEST(EngineTest, RunningTaskSlowsWhenItsLaneSlows) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const RateChange slow[] = {{2_us, Lane(0), 0.5}};
+  const Timeline t = Engine().Run(schedule, std::vector{4_us, 1_us}, {.changes = slow});
+  EXPECT_EQ(t.end(a), 6_us);
+  EXPECT_EQ(t.end(b), 8_us);
+}
+
+TEST(EngineTest, StoppedLaneGoesOnWhenItsRateReturns) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const RateChange outage[] = {{3_us, Lane(0), 1.0}, {1_us, Lane(0), 0.0}};
+  EXPECT_EQ(Engine().Run(schedule, std::vector{4_us}, {.changes = outage}).end(a), 6_us);
+}
+
+TEST(EngineTest, RateOfOneChangesNothing) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  s.Add(Lane(1), {a});
+  const Schedule schedule = s.Build();
+  const std::vector durations{4_us, 3_us};
+  const RateChange same[] = {{1_us, Lane(0), 1.0}, {9_us, Lane(1), 2.0}};
+  EXPECT_EQ(Engine().Run(schedule, durations, {.changes = same}).Fingerprint(),
+            Engine().Run(schedule, durations).Fingerprint());
+}
+
+TEST(EngineTest, LaneStoppedForGoodIsExplained) {
+  Schedule::Builder s;
+  s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const RateChange outage[] = {{1_us, Lane(0), 0.0}};
+  EXPECT_THROW(Engine().Run(schedule, std::vector{4_us}, {.changes = outage}), DeadlockError);
+}
+
+// However low the rate, a task ends no earlier than at its nominal rate, or never.
+TEST(EngineTest, RatesNextToZeroNeverEndATaskBeforeItBegins) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(0), {a});
+  const Schedule schedule = s.Build();
+  for (int exponent = 0; exponent <= 323; ++exponent) {
+    for (const Duration change : {0_us, 1_us}) {
+      const RateChange slow[] = {{change, Lane(0), std::pow(10, -exponent)}};
+      const auto run = [&] {
+        return Engine().Run(schedule, std::vector{4_us, 1_us}, {.changes = slow});
+      };
+      if (exponent > 17) {
+        EXPECT_THROW(run(), DeadlockError) << exponent;
+        continue;
+      }
+      try {
+        const Timeline t = run();
+        EXPECT_GE(t.end(a), 4_us) << exponent;
+        EXPECT_GE(t.end(b) - t.start(b), 1_us) << exponent;
+        EXPECT_GE(t.start(b), t.end(a)) << exponent;
+      } catch (const DeadlockError&) {
+        EXPECT_GE(exponent, 14);
+      }
+    }
+  }
+}
+
+TEST(EngineTest, TimesThatAddUpToMoreThanThereIsEndAtTheLimit) {
+  Schedule::Builder s;
+  for (int i = 0; i < 4; ++i) s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const std::vector<Duration> durations(4, kLongestTime);
+  const std::vector<Launch> launches(4, {kLongestTime, kLongestTime});
+  for (const ReplayOptions& options : {ReplayOptions(), ReplayOptions{.launches = launches}}) {
+    const Timeline t = Engine().Run(schedule, durations, options);
+    EXPECT_EQ(t.makespan(), Duration::Max());
+    for (TaskId task = 0; task < 4; ++task) {
+      EXPECT_LE(Duration(), t.start(task));
+      EXPECT_LE(t.start(task), t.end(task));
+    }
+  }
+}
+
+// Rank 0 sends forward before it receives, rank 1 wants it the other way.
+TEST(EngineTest, DeadlockReadsAsACircle) {
+  Schedule::Builder s;
+  const Lane zero = s.AddLane({0, LaneKind::kCompute});
+  const Lane one = s.AddLane({1, LaneKind::kCompute});
+  const auto tag = [](int rank, int micro_batch, Phase phase) {
+    Tag t;
+    t.rank = rank;
+    t.micro_batch = micro_batch;
+    t.phase = phase;
+    return t;
+  };
+  const TaskId b0 = s.Add({&zero, 1}, {}, -1, tag(0, 0, Phase::kBackward));
+  const TaskId f0 = s.Add({&zero, 1}, {}, -1, tag(0, 0, Phase::kForward));
+  const TaskId f1 = s.Add({&one, 1}, {}, -1, tag(1, 0, Phase::kForward));
+  const TaskId b1 = s.Add({&one, 1}, {}, -1, tag(1, 0, Phase::kBackward));
+  s.AddDependency(f0, f1);
+  s.AddDependency(b1, b0);
+  try {
+    Engine().Run(s.Build(), std::vector{1_us, 1_us, 1_us, 1_us});
+    FAIL() << "no deadlock found";
+  } catch (const DeadlockError& error) {
+    EXPECT_STREQ(error.what(),
+                 "deadlock: backward of micro-batch 0 on rank 0 waits for backward of "
+                 "micro-batch 0 on rank 1, which waits for forward of micro-batch 0 on rank 1, "
+                 "which waits for forward of micro-batch 0 on rank 0, which waits for the first");
+  }
+}
+
+// A long task is under way when a change makes a short one end before it, and
+// lets another end in between.
+TEST(EngineTest, AChangeMayLetTasksEndBeforeWhatWasNextToEnd) {
+  Schedule::Builder s;
+  const TaskId longest = s.Add(Lane(0));
+  const TaskId slow = s.Add(Lane(1));
+  const TaskId after = s.Add(Lane(1));
+  const Schedule schedule = s.Build();
+  const std::vector<RateChange> changes = {{0_us, Lane(1), 0.0}, {10_us, Lane(1), 1.0}};
+  const Timeline t = Engine().Run(schedule, std::vector{100_us, 3_us, 5_us}, {.changes = changes});
+  EXPECT_EQ(t.end(slow), 13_us);
+  EXPECT_EQ(t.end(after), 18_us);
+  EXPECT_EQ(t.end(longest), 100_us);
+}
+
+// One lane, launches before each task:  a 3 us to lead of 4, b 1 of 4, c 1 of 1.
+// The host is done with a at 4, so b is led at 5, when a ends, and ends at 7. c
+// waits: the host is done with b at 8, leads c at 9.
+TEST(EngineTest, TheDeviceWaitsForItsHost) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(0));
+  const TaskId c = s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const std::vector<Launch> launches = {{3_us, 4_us}, {1_us, 4_us}, {1_us, 1_us, true}};
+  const Timeline t = Engine().Run(schedule, std::vector{2_us, 2_us, 2_us}, {.launches = launches});
+  EXPECT_EQ(t.end(a), 5_us);
+  EXPECT_EQ(t.start(b), 5_us);
+  EXPECT_EQ(t.end(b), 7_us);
+  EXPECT_EQ(t.end(c), 11_us);
+}
+
+// The host runs ahead while a long task computes, unless the next one waits for it.
+TEST(EngineTest, LaunchesHideBehindEarlierTasks) {
+  Schedule::Builder s;
+  s.Add(Lane(0));
+  const TaskId b = s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const std::vector<Duration> durations = {20_us, 2_us};
+  std::vector<Launch> launches = {{1_us, 2_us}, {5_us, 5_us}};
+  EXPECT_EQ(Engine().Run(schedule, durations, {.launches = launches}).end(b), 23_us);
+  launches[1].waits = true;
+  EXPECT_EQ(Engine().Run(schedule, durations, {.launches = launches}).end(b), 28_us);
+}
+
+// One lane at half speed: the host is done with the launch after 3 us, and the task then
+// takes twice its 2 us. At 5 us it goes at full speed, with half of it done.
+TEST(EngineTest, AThrottledDeviceWaitsNoLongerForItsHost) {
+  Schedule::Builder s;
+  const TaskId a = s.Add(Lane(0));
+  const Schedule schedule = s.Build();
+  const std::vector<Launch> launches = {{3_us, 4_us}};
+  std::vector<RateChange> changes = {{0_us, Lane(0), 0.5}};
+  const auto run = [&] {
+    return Engine().Run(schedule, std::vector{2_us}, {.changes = changes, .launches = launches});
+  };
+  EXPECT_EQ(run().end(a), 7_us);
+  changes.push_back({5_us, Lane(0), 1.0});
+  EXPECT_EQ(run().end(a), 6_us);
+  changes = {{1_us, Lane(0), 0.0}, {2_us, Lane(0), 1.0}};  // over before the launch is
+  EXPECT_EQ(run().end(a), 5_us);
+}
+
+// Random schedules on three lanes, each at a rate of its own from the begin: tasks take so
+// much longer, and launches as long as ever.
+TEST(EngineTest, RatesScaleTasksAndNotTheirLaunches) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    const auto draw = [&](int64_t most) { return random.Integer(0, most); };
+    const int64_t slower[] = {1 << draw(2), 1 << draw(2), 1 << draw(2)};
+    std::vector<RateChange> changes;
+    for (int lane = 0; lane < 3; ++lane) {
+      changes.push_back({0_us, Lane(lane), 1.0 / static_cast<double>(slower[lane])});
+    }
+    Schedule::Builder builder;
+    std::vector<Duration> durations, stretched;
+    std::vector<Launch> launches;
+    for (TaskId task = 0; task < 40; ++task) {
+      const auto lane = static_cast<int>(draw(2));
+      const auto other = static_cast<int>(draw(2));
+      const Lane lanes[] = {Lane(lane), Lane(other)};
+      std::vector<TaskId> after;
+      if (task > 0 && draw(1) == 0) after.push_back(static_cast<TaskId>(draw(task - 1)));
+      builder.Add({lanes, lane == other ? 1u : 2u}, after, -1, Tag());
+      durations.push_back(Duration::Nanoseconds(draw(50)));
+      stretched.push_back(std::max(slower[lane], slower[other]) * durations.back());
+      const Duration lead = Duration::Nanoseconds(draw(20));
+      launches.push_back({lead, lead + Duration::Nanoseconds(draw(20)), draw(3) == 0});
+    }
+    const Schedule schedule = builder.Build();
+    const Timeline got =
+        Engine().Run(schedule, durations, {.changes = changes, .launches = launches});
+    const Timeline want = Engine().Run(schedule, stretched, {.launches = launches});
+    ASSERT_EQ(got.Fingerprint(), want.Fingerprint()) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,109 @@
+#include "sim/engine/interface_sharing.h"
+
+#include <algorithm>
+#include <array>
+
+#include "costmodel/collective_method.h"
+
+namespace stagecraft {
+namespace {
+
+// A task that leaves its node, on one rank.
+struct Sending {
+  TaskId task = -1;
+  Duration start, end;
+  double share = 0;  // of its time in which it keeps the interfaces busy
+};
+using Sendings = std::vector<Sending>;  // one after another
+
+constexpr std::array kLanes = {LaneKind::kSendNext, LaneKind::kSendPrevious, LaneKind::kData};
+
+class Sharing {
+ public:
+  Sharing(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs)
+      : schedule_(schedule), timeline_(timeline), costs_(costs) {}
+
+  // Extra time by task; empty: none.
+  std::vector<Duration> Run() {
+    std::vector<std::array<Sendings, kLanes.size()>> by_rank(schedule_.ranks().size());
+    for (int lane = 0; lane < schedule_.lane_count(); ++lane) {
+      const LaneInfo& info = schedule_.lane_infos()[lane];
+      const auto kind = std::find(kLanes.begin(), kLanes.end(), info.kind);
+      if (info.rank < 0 || kind == kLanes.end()) continue;
+      Sendings& sendings = by_rank[info.rank][kind - kLanes.begin()];
+      for (const TaskId task : schedule_.order(Lane(lane))) AddSending(task, &sendings);
+    }
+    for (const auto& lanes : by_rank) {
+      Meet(lanes[0], lanes[1]);
+      Meet(lanes[0], lanes[2]);
+      Meet(lanes[1], lanes[2]);
+      EndRank();
+    }
+    return std::move(extra_);
+  }
+
+ private:
+  void AddSending(TaskId task, Sendings* sendings) const {
+    const BlockId block = schedule_.block(task);
+    if (block < 0) return;
+    const Op& op = schedule_.op(schedule_.ops(block)[0]);
+    const Duration busy = InterfaceTime(op, costs_.MethodOf(schedule_, task).algorithm);
+    if (busy == Duration()) return;
+    const Duration start = timeline_.start(task);
+    const Duration end = timeline_.end(task);
+    if (end == start) return;
+    sendings->push_back(
+        {task, start, end, std::min(1.0, busy.seconds() / (end - start).seconds())});
+  }
+
+  void Meet(const Sendings& a, const Sendings& b) {
+    size_t i = 0, j = 0;
+    while (i < a.size() && j < b.size()) {
+      const double excess = a[i].share + b[j].share - 1;
+      const Duration beside = std::min(a[i].end, b[j].end) - std::max(a[i].start, b[j].start);
+      if (beside > Duration() && excess > 0) {
+        for (const TaskId task : {a[i].task, b[j].task}) {
+          of_rank_.push_back({task, Duration::Seconds(excess * beside.seconds())});
+        }
+      }
+      ++(a[i].end < b[j].end ? i : j);
+    }
+  }
+
+  // A task on several ranks loses what the rank loses that loses most.
+  void EndRank() {
+    std::sort(of_rank_.begin(), of_rank_.end(),
+              [](const Loss& x, const Loss& y) { return x.task < y.task; });
+    for (size_t i = 0; i < of_rank_.size();) {
+      const TaskId task = of_rank_[i].task;
+      Duration sum;
+      for (; i < of_rank_.size() && of_rank_[i].task == task; ++i) sum += of_rank_[i].time;
+      extra_.resize(schedule_.task_count());
+      extra_[task] = std::max(extra_[task], sum);
+    }
+    of_rank_.clear();
+  }
+
+  struct Loss {
+    TaskId task;
+    Duration time;
+  };
+
+  const Schedule& schedule_;
+  const Timeline& timeline_;
+  const BoundCosts& costs_;
+  std::vector<Duration> extra_;
+  std::vector<Loss> of_rank_;
+};
+
+}  // namespace
+
+std::vector<Duration> ShareInterfaces(const Schedule& schedule, const Timeline& timeline,
+                                      const BoundCosts& costs,
+                                      std::span<const Duration> durations) {
+  std::vector<Duration> shared = Sharing(schedule, timeline, costs).Run();
+  for (size_t task = 0; task < shared.size(); ++task) shared[task] += durations[task];
+  return shared;
+}
+
+}  // namespace stagecraft

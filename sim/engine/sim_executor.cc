@@ -1,0 +1,123 @@
+#include "sim/engine/sim_executor.h"
+
+#include <utility>
+
+#include "sim/engine/interface_sharing.h"
+#include "sim/engine/memory_sharing.h"
+#include "sim/engine/traffic_binding.h"
+#include "sim/schedule/deadlock.h"
+
+namespace stagecraft {
+namespace {
+
+std::vector<Duration> TaskDurations(const Schedule& schedule, const BoundCosts& costs) {
+  std::vector<Duration> durations(schedule.task_count());
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    durations[task] = costs.TaskTimes(schedule, task).device;
+  }
+  return durations;
+}
+
+}  // namespace
+
+const char* Name(NetworkFidelity fidelity) {
+  return fidelity == NetworkFidelity::kFlow ? "flow" : "model";
+}
+
+std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& costs) {
+  std::vector<Launch> launches(schedule.task_count());
+  bool any = false;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    const BlockTimes times = costs.TaskTimes(schedule, task);
+    launches[task].lead = times.lead;
+    launches[task].total = times.host;
+    any = any || times.host > Duration();
+    const Phase phase = schedule.tag(task).phase;
+    if (phase == Phase::kSendForward || phase == Phase::kSendBackward) {
+      for (const TaskId next : schedule.successors(task)) launches[next].waits = true;
+    } else if (phase == Phase::kGradNorm) {
+      for (const TaskId next : schedule.next_on_lanes(task)) {
+        if (next >= 0) launches[next].waits = true;
+      }
+    }
+  }
+  if (!any) launches.clear();
+  return launches;
+}
+
+Timeline SimExecutor::Execute(const Schedule& schedule) {
+  costs_ = BindCosts(schedule, cluster_, model_);
+  unshared_makespan_ = Duration();
+  const std::vector<Launch> launches = BindLaunches(schedule, costs_);
+  if (network_.fidelity == NetworkFidelity::kFlow) return RunFlows(schedule, launches);
+  std::vector<Replay> replays = ReplayModel(schedule, launches);
+  unshared_makespan_ = replays.front().timeline.makespan();
+  return std::move(replays.back().timeline);
+}
+
+std::optional<SimExecutor::Repeated> SimExecutor::ExecuteRepeated(const Schedule& schedule,
+                                                                  int64_t more, int64_t group) {
+  const bool shares_memory = !cluster_.shared_memories().empty();
+  if (network_.fidelity == NetworkFidelity::kFlow || shares_memory) return std::nullopt;
+  costs_ = BindCosts(schedule, cluster_, model_);
+  const std::vector<Launch> launches = BindLaunches(schedule, costs_);
+  std::vector<Replay> replays = ReplayModel(schedule, launches);
+  std::optional<Repetition> repetition = FindRepetition(schedule, replays, launches, more, group);
+  if (!repetition) return std::nullopt;
+  unshared_makespan_ = replays.front().timeline.makespan() + repetition->UnsharedDelay();
+  return Repeated{std::move(replays.back().timeline), std::move(*repetition)};
+}
+
+std::vector<Replay> SimExecutor::ReplayModel(const Schedule& schedule,
+                                             std::span<const Launch> launches) {
+  std::vector<Replay> replays;
+  const auto replay = [&](std::vector<Duration> durations) {
+    Timeline timeline = engine_.Run(schedule, durations, {.launches = launches});
+    const std::span<const Duration> launched = engine_.launched();
+    replays.push_back(
+        {std::move(durations), std::move(timeline), {launched.begin(), launched.end()}});
+  };
+  replay(TaskDurations(schedule, costs_));
+  const Replay& alone = replays[0];
+  std::vector<Duration> shared = ShareInterfaces(schedule, alone.timeline, costs_, alone.durations);
+  if (!shared.empty()) replay(std::move(shared));
+  shared =
+      ShareMemory(schedule, replays.back().timeline, costs_, cluster_, replays.back().durations);
+  if (!shared.empty()) replay(std::move(shared));
+  return replays;
+}
+
+Timeline SimExecutor::RunFlows(const Schedule& schedule, std::span<const Launch> launches) {
+  const auto run = [&](std::span<const Duration> durations) {
+    traffic_ = BindTraffic(schedule, cluster_, costs_);
+    for (const LinkChange& change : network_.changes) {
+      const Bandwidth bandwidth = change.rate * cluster_.link(change.link).bandwidth;
+      traffic_->ChangeCapacity(change.link, bandwidth, change.time);
+    }
+    return engine_.Run(schedule, durations, {.launches = launches, .traffic = traffic_.get()});
+  };
+  const std::vector<Duration> alone = TaskDurations(schedule, costs_);
+  try {
+    Timeline timeline = run(alone);
+    const std::vector<Duration> shared = ShareMemory(schedule, timeline, costs_, cluster_, alone);
+    return shared.empty() ? std::move(timeline) : run(shared);
+  } catch (const DeadlockError&) {
+    for (const LinkChange& change : network_.changes) {
+      if (change.rate > 0 || traffic_->network().Rates(change.link).empty()) continue;
+      throw DeadlockError("stopped: messages wait for the link " + cluster_.LinkName(change.link) +
+                          ", whose rate stays 0");
+    }
+    throw;
+  }
+}
+
+std::vector<LinkUse> SimExecutor::link_use() {
+  std::vector<LinkUse> use;
+  if (traffic_ == nullptr) return use;
+  for (LinkId link = 0; link < traffic_->network().link_count(); ++link) {
+    use.push_back(traffic_->network().Use(link));
+  }
+  return use;
+}
+
+}  // namespace stagecraft

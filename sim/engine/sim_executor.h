@@ -1,0 +1,88 @@
+// SimExecutor: replays a Schedule in virtual time, with durations from a cost
+// model.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "costmodel/cost_model.h"
+#include "costmodel/units.h"
+#include "sim/cluster/cluster.h"
+#include "sim/engine/bound_costs.h"
+#include "sim/engine/engine.h"
+#include "sim/engine/repetition.h"
+#include "sim/network/task_traffic.h"
+#include "sim/schedule/executor.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
+
+namespace stagecraft {
+
+// By task; empty where no op needs the host. The host waits for what comes from
+// another stage and for the gradient norm, as Megatron-LM's does (assumption:
+// batched sends synchronise, clipping reads the norm), and runs ahead of the rest.
+std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& costs);
+
+// How messages share links: each takes the cost model's time, stretched where its
+// rank sends something else meanwhile (interface_sharing.h); or it is flows over
+// the cluster's links (traffic_binding.h), for schedules that were lowered unfolded.
+enum class NetworkFidelity { kModel, kFlow };
+const char* Name(NetworkFidelity fidelity);
+
+// From `time` on the link has `rate` times its bandwidth; 0: nothing passes.
+struct LinkChange {
+  Duration time;    // >= 0
+  int link = 0;     // of the cluster
+  double rate = 1;  // >= 0, finite
+};
+
+struct NetworkOptions {
+  NetworkFidelity fidelity = NetworkFidelity::kModel;
+  std::vector<LinkChange> changes = {};  // kFlow only
+};
+
+class SimExecutor : public Executor {
+ public:
+  // All must outlive the executor.
+  SimExecutor(const Cluster& cluster, const CostModel& model, NetworkOptions network = {})
+      : cluster_(cluster), model_(model), network_(std::move(network)) {}
+
+  Timeline Execute(const Schedule& schedule) override;
+
+  // The same of a schedule that stands for one of more micro-batches: how they repeat it, by
+  // FindRepetition(). Nothing where that is not proven, with kFlow, or where devices share
+  // a memory.
+  struct Repeated {
+    Timeline timeline;
+    Repetition repetition;
+  };
+  std::optional<Repeated> ExecuteRepeated(const Schedule& schedule, int64_t more, int64_t group);
+
+  // What the last Execute() ran with.
+  const BoundCosts& costs() const { return costs_; }
+  // How long the last of these had taken, repeated as often as it is, were no interface
+  // shared: the longest chain of its tasks. Zero with kFlow: not known.
+  Duration unshared_makespan() const { return unshared_makespan_; }
+  // By link of the cluster, over the last Execute(); empty with kModel.
+  std::vector<LinkUse> link_use();
+
+ private:
+  // Once more where messages share interfaces, and where devices share a memory.
+  std::vector<Replay> ReplayModel(const Schedule& schedule, std::span<const Launch> launches);
+  // Throws DeadlockError that names the link whose rate stays 0, where one does.
+  Timeline RunFlows(const Schedule& schedule, std::span<const Launch> launches);
+
+  const Cluster& cluster_;
+  const CostModel& model_;
+  const NetworkOptions network_;
+  Engine engine_;
+  std::unique_ptr<TaskTraffic> traffic_;
+  BoundCosts costs_;
+  Duration unshared_makespan_;
+};
+
+}  // namespace stagecraft

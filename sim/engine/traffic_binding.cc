@@ -1,0 +1,144 @@
+#include "sim/engine/traffic_binding.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/collective_method.h"
+#include "costmodel/gradient_sync.h"
+#include "sim/network/channel_patterns.h"
+#include "sim/network/sync_channels.h"
+
+namespace stagecraft {
+namespace {
+
+class Binder {
+ public:
+  Binder(const Schedule& schedule, const Cluster& cluster, const BoundCosts& costs)
+      : schedule_(schedule), cluster_(cluster), costs_(costs) {}
+
+  std::unique_ptr<TaskTraffic> Run() {
+    AddLinks();
+    for (TaskId task = 0; task < schedule_.task_count(); ++task) {
+      if (schedule_.communicator(task) < 0 || schedule_.block(task) < 0) continue;
+      const OpId op = schedule_.ops(schedule_.block(task))[0];
+      const auto [entry, is_new] = exchanges_.try_emplace({schedule_.communicator(task), op}, -1);
+      if (is_new) entry->second = AddExchange(task, schedule_.op(op));
+      if (entry->second >= 0) traffic_->Bind(task, entry->second);
+    }
+    return std::move(traffic_);
+  }
+
+ private:
+  void AddLinks() {
+    for (int link = 0; link < cluster_.link_count(); ++link) {
+      traffic_->network().AddLink(cluster_.link(link).bandwidth, Duration());
+    }
+  }
+
+  RouteId RouteOf(int from, int to) {
+    const auto [entry, is_new] = routes_.try_emplace({from, to}, 0);
+    if (is_new) {
+      const std::vector<int> links = cluster_.FindRoute(from, to).links;
+      entry->second = traffic_->network().AddRoute(links);
+    }
+    return entry->second;
+  }
+
+  // Returns -1 for what is not bound.
+  int32_t AddExchange(TaskId task, const Op& op) {
+    if (op.fabric.ranks < 2 || op.bytes <= Bytes(0)) return -1;
+    const CollectiveMethod& method = costs_.MethodOf(schedule_, task);
+    if (method.algorithm == Algorithm::kNvls) return -1;
+    const DeviceGroups& groups = schedule_.communicators()[schedule_.communicator(task)];
+    if (!IsNccl(op.sync.method)) CountFlows(op, std::ssize(groups));
+    const Duration latency = std::max(Duration(), costs_.TaskTimes(schedule_, task).device -
+                                                      BusiestLinkTime(op, method.algorithm));
+    Exchange exchange;
+    for (const std::vector<int32_t>& group : groups) {
+      const std::span<const int32_t> ranks(group.data(), group.size() - op.sync.servers);
+      const bool by_nodes = IsNccl(op.sync.method);
+      if (ByNode(group, by_nodes).size() == 1 && StaysOnDirectLinks(op, group)) continue;
+      const std::vector<std::vector<int>> by_node = ByNode(ranks, by_nodes);
+      const std::span<const int32_t> servers(group.data() + ranks.size(), op.sync.servers);
+      ChannelPattern channel =
+          IsNccl(op.sync.method)
+              ? MakeChannels(op.kind, method.algorithm, op.bytes, by_node, kMostRingMessages)
+              : MakeSyncChannels(op, by_node, servers);
+      Exchange::Part part;
+      for (const MessagePair& pair : channel.pattern.pairs()) {
+        part.routes.push_back(RouteOf(channel.devices[pair.from], channel.devices[pair.to]));
+      }
+      part.limits.delay = Duration::Nanoseconds(latency.ns() / channel.steps);
+      part.pattern = std::move(channel.pattern);
+      exchange.parts.push_back(std::move(part));
+    }
+    return exchange.parts.empty() ? -1 : traffic_->AddExchange(std::move(exchange));
+  }
+
+  void CountFlows(const Op& op, int64_t groups) {
+    flows_ += groups * CountSyncFlows(op);
+    if (flows_ <= kMostSyncFlows) return;
+    throw InputError(fmt::format(
+        "--network: got flow with {} among {} ranks, which takes more than {} flows; want model, "
+        "or fewer buckets or ranks",
+        Name(op.sync.method), op.fabric.ranks, kMostSyncFlows));
+  }
+
+  // Devices of each node, or of each scale-up domain, both in the order of the group.
+  std::vector<std::vector<int>> ByNode(std::span<const int32_t> group, bool is_by_node) const {
+    std::vector<std::vector<int>> nodes;
+    std::map<int, size_t> place;
+    for (const int32_t device : group) {
+      const int node = cluster_.place(device).node;
+      const int key = is_by_node ? node : cluster_.domain(node);
+      const auto [entry, is_new] = place.try_emplace(key, nodes.size());
+      if (is_new) nodes.emplace_back();
+      nodes[entry->second].push_back(device);
+    }
+    return nodes;
+  }
+
+  // Whether a group of one node exchanges all it has over direct links: every pair has one;
+  // or NCCL finds rings of them, which the cluster then describes, and avoids what joins the
+  // other pairs.
+  bool StaysOnDirectLinks(const Op& op, const std::vector<int32_t>& group) const {
+    bool has_direct = false, has_indirect = false;
+    LinkKind indirect = LinkKind::kPcie;
+    for (const int32_t from : group) {
+      for (const int32_t to : group) {
+        if (from == to) continue;
+        const Route route = cluster_.FindRoute(from, to);
+        const bool is_direct = route.links.size() == 1;
+        has_direct = has_direct || is_direct;
+        has_indirect = has_indirect || !is_direct;
+        if (!is_direct) indirect = route.narrowest.kind;
+      }
+    }
+    if (!has_indirect) return true;
+    if (!has_direct || !IsNccl(op.sync.method)) return false;
+    return cluster_.DescribeGroup(group).intra.kind != indirect;
+  }
+
+  const Schedule& schedule_;
+  const Cluster& cluster_;
+  const BoundCosts& costs_;
+  int64_t flows_ = 0;  // of synchronisation other than NCCL's
+  std::unique_ptr<TaskTraffic> traffic_ = std::make_unique<TaskTraffic>();
+  std::map<std::pair<int, int>, RouteId> routes_;          // by device from, to
+  std::map<std::pair<int32_t, OpId>, int32_t> exchanges_;  // by communicator and op
+};
+
+}  // namespace
+
+std::unique_ptr<TaskTraffic> BindTraffic(const Schedule& schedule, const Cluster& cluster,
+                                         const BoundCosts& costs) {
+  return Binder(schedule, cluster, costs).Run();
+}
+
+}  // namespace stagecraft

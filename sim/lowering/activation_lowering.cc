@@ -1,0 +1,88 @@
+#include "sim/lowering/activation_lowering.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "sim/memory/framework_memory.h"
+#include "sim/memory/rank_tensors.h"
+#include "sim/pipeline/offloaded_passes.h"
+#include "sim/plan/host_offload.h"
+
+namespace stagecraft {
+namespace {
+
+class CopyLowering {
+ public:
+  CopyLowering(LoweredPasses& passes, Schedule::Builder& builder)
+      : passes_(passes), builder_(builder) {}
+
+  // `copies` by chunk.
+  void Add(size_t worker, const std::vector<BlockId>& copies) {
+    const PassOrder& order = passes_.workers()[worker].order;
+    ranks_ = passes_.workers()[worker].ranks;
+    std::vector<OffloadedPass> offloaded = OffloadedPasses(order);
+    if (offloaded.empty()) return;
+    for (const int32_t rank : ranks_) {
+      out_.push_back(builder_.AddLane({rank, LaneKind::kHostOut}));
+      in_.push_back(builder_.AddLane({rank, LaneKind::kHostIn}));
+    }
+    for (const OffloadedPass& pass : offloaded) {
+      const Pass& saves = order[pass.forward];
+      AddCopies(out_, passes_.Last(worker, saves),
+                passes_.First(worker, order[pass.LastBeforeGone() + 1]), Phase::kOffload,
+                copies[saves.chunk]);
+    }
+    std::sort(
+        offloaded.begin(), offloaded.end(),
+        [](const OffloadedPass& a, const OffloadedPass& b) { return a.backward < b.backward; });
+    for (const OffloadedPass& pass : offloaded) {
+      const Pass& needs = order[pass.backward];
+      AddCopies(in_, passes_.Last(worker, order[pass.LastBeforeBack()]),
+                passes_.First(worker, needs), Phase::kFetch, copies[needs.chunk]);
+    }
+    out_.clear();
+    in_.clear();
+  }
+
+ private:
+  // Of every rank, between two passes; the tag is that of the pass it is for.
+  void AddCopies(const std::vector<Lane>& lanes, TaskId after, TaskId before, Phase phase,
+                 BlockId copy) {
+    Tag tag = builder_.tag(phase == Phase::kOffload ? after : before);
+    tag.phase = phase;
+    tag.segment = 0;
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      tag.rank = ranks_[i];
+      const TaskId task = builder_.Add({&lanes[i], 1}, {&after, 1}, copy, tag);
+      builder_.AddDependency(task, before);
+    }
+  }
+
+  LoweredPasses& passes_;
+  Schedule::Builder& builder_;
+  // Of the worker at hand, the lanes by rank.
+  std::span<const int32_t> ranks_;
+  std::vector<Lane> out_, in_;
+};
+
+}  // namespace
+
+void AddActivationCopies(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                         LoweredPasses& passes, Schedule::Builder& builder) {
+  RankTensorsMaker maker(workload, cluster, FrameworkMemory());
+  CopyLowering lowering(passes, builder);
+  for (size_t w = 0; w < passes.workers().size(); ++w) {
+    const LoweredWorker& worker = passes.workers()[w];
+    const int device = plan.stages[worker.stage].replicas[worker.replica][0];
+    const RankTensors rank = maker.Make(plan, worker.stage, worker.replica);
+    std::vector<BlockId> copies;
+    for (int chunk = 0; chunk < plan.chunk_count(); ++chunk) {
+      const Op copy = HostCopy(cluster, device, rank.Offloaded(chunk));
+      copies.push_back(passes.blocks().SingleOp(copy));
+    }
+    lowering.Add(w, copies);
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,134 @@
+#include "sim/lowering/data_groups.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "sim/cluster/slowest_group.h"
+#include "sim/lowering/fold.h"
+#include "sim/lowering/holder_groups.h"
+#include "sim/lowering/lowering_memory.h"
+#include "sim/lowering/sync_lowering.h"
+
+namespace stagecraft {
+namespace {
+
+// What the slowest of the groups sees.
+Fabric SlowestOf(LoweringMemory& memory, const DeviceGroups& groups) {
+  Fabric slowest = memory.DescribeGroup(groups[0]);
+  for (size_t i = 1; i < groups.size(); ++i) {
+    const Fabric& fabric = memory.DescribeGroup(groups[i]);
+    if (IsSlower(fabric, slowest)) slowest = fabric;
+  }
+  return slowest;
+}
+
+Communicator MakeCommunicator(LoweringMemory& memory, DeviceGroups groups,
+                              Schedule::Builder& builder) {
+  const Fabric fabric = SlowestOf(memory, groups);
+  return {fabric, builder.AddCommunicator(std::move(groups))};
+}
+
+// Describes the data-parallel ranks of one stage.
+class StageGroups {
+ public:
+  StageGroups(const Plan& plan, const Cluster& cluster, int stage, int tensor_groups,
+              LoweringMemory& memory, Schedule::Builder& builder)
+      : plan_(plan),
+        cluster_(cluster),
+        memory_(memory),
+        builder_(builder),
+        experts_(plan.stages[stage].expert_parallel),
+        servers_(SyncServers(plan, cluster, stage)) {
+    for (int tensor = 0; tensor < tensor_groups; ++tensor) {
+      devices_.push_back(DataDevices(plan, stage, tensor));
+    }
+    dense_sync_ = DescribeAll(1);
+    experts_sync_ = experts_ == 1 ? dense_sync_ : DescribeAll(experts_);
+  }
+
+  Holders Dense(int tensor) { return Describe(tensor, 1, dense_sync_); }
+  Holders Experts(int tensor) { return Describe(tensor, experts_, experts_sync_); }
+
+ private:
+  std::span<const int> ServersOf(size_t tensor, size_t index) const {
+    const auto each = static_cast<size_t>(plan_.gradient_sync.servers);
+    return std::span(servers_).subspan((tensor * experts_ + index) * each, each);
+  }
+
+  // What all groups see that synchronise side by side.
+  GradientSync DescribeAll(size_t stride) const {
+    std::vector<DeviceGroups> by_tensor;
+    for (const std::vector<int>& devices : devices_) {
+      by_tensor.push_back(DivideHolders(devices, static_cast<int>(stride), 0).all);
+    }
+    std::vector<ServedGroup> groups;
+    for (size_t tensor = 0; tensor < by_tensor.size(); ++tensor) {
+      for (size_t i = 0; i < stride; ++i) {
+        groups.push_back({by_tensor[tensor][i], ServersOf(tensor, i)});
+      }
+    }
+    return DescribeSync(plan_.gradient_sync, cluster_, groups);
+  }
+
+  Communicator Synchronising(size_t tensor, DeviceGroups groups, const GradientSync& sync) {
+    Communicator communicator = {SlowestOf(memory_, groups), -1, sync};
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const std::span<const int> own = ServersOf(tensor, i);
+      groups[i].insert(groups[i].end(), own.begin(), own.end());
+    }
+    communicator.id = builder_.AddCommunicator(std::move(groups));
+    return communicator;
+  }
+
+  Holders Describe(size_t tensor, size_t stride, const GradientSync& sync) {
+    HolderGroups groups =
+        DivideHolders(devices_[tensor], static_cast<int>(stride), plan_.zero_group);
+    Holders holders;
+    holders.all = Synchronising(tensor, std::move(groups.all), sync);
+    if (groups.copies.empty()) {
+      holders.sharing = {holders.all.fabric, holders.all.id};
+      return holders;
+    }
+    holders.sharing = MakeCommunicator(memory_, std::move(groups.sharing), builder_);
+    holders.copies = MakeCommunicator(memory_, std::move(groups.copies), builder_);
+    return holders;
+  }
+
+  const Plan& plan_;
+  const Cluster& cluster_;
+  LoweringMemory& memory_;
+  Schedule::Builder& builder_;
+  size_t experts_;  // ranks that divide them
+  std::vector<int> servers_;
+  std::vector<std::vector<int>> devices_;  // by tensor index
+  GradientSync dense_sync_, experts_sync_;
+};
+
+}  // namespace
+
+std::vector<DataGroup> FindDataGroups(const Plan& plan, const Cluster& cluster,
+                                      const LoweredPasses& passes, int stage,
+                                      Schedule::Builder& builder) {
+  const Stage& s = plan.stages[stage];
+  const std::vector<int> peers = MapOf(plan).Peers(stage);
+  const int tensor_groups = passes.folding().unfold_ranks ? s.tensor_parallel : 1;
+  StageGroups described(plan, cluster, stage, tensor_groups, passes.memory(), builder);
+  std::vector<DataGroup> groups;
+  for (int tensor = 0; tensor < tensor_groups; ++tensor) {
+    DataGroup group;
+    group.dense = described.Dense(tensor);
+    group.experts = s.expert_parallel == 1 ? group.dense : described.Experts(tensor);
+    for (const LoweredWorker& worker : passes.workers()) {
+      if (std::find(peers.begin(), peers.end(), worker.stage) == peers.end()) continue;
+      if (group.rank < 0) group.rank = worker.ranks[tensor];
+      for (size_t i = tensor; i < worker.data.size(); i += static_cast<size_t>(s.tensor_parallel)) {
+        group.lanes.push_back(worker.data[i]);
+      }
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,302 @@
+#include "sim/lowering/fold.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "sim/cluster/slowest_group.h"
+#include "sim/lowering/holder_groups.h"
+#include "sim/shard/shard.h"
+#include "sim/shard/stage_order.h"
+
+namespace stagecraft {
+namespace {
+
+using Signature = std::vector<int64_t>;
+
+void Append(const Link& link, Signature& signature) {
+  signature.push_back(static_cast<int64_t>(link.kind));
+  signature.push_back(link.latency.ns());
+  signature.push_back(static_cast<int64_t>(link.bandwidth.bytes_per_s()));
+}
+
+void Append(const Fabric& fabric, Signature& signature) {
+  signature.insert(signature.end(),
+                   {fabric.ranks, fabric.nodes, fabric.ranks_per_node, fabric.nvls});
+  Append(fabric.intra, signature);
+  Append(fabric.inter, signature);
+}
+
+PipelineInstance OnePipeline(const Plan& plan, int replica) {
+  PipelineInstance instance;
+  instance.replicas.assign(plan.stages.size(), {replica});
+  return instance;
+}
+
+PipelineInstance WholePipeline(const Plan& plan) {
+  PipelineInstance instance;
+  for (const Stage& stage : plan.stages) {
+    std::vector<int> replicas(stage.replicas.size());
+    std::iota(replicas.begin(), replicas.end(), 0);
+    instance.replicas.push_back(std::move(replicas));
+  }
+  return instance;
+}
+
+// The replicas of two stages that hand micro-batches to each other, where pipelines are not
+// separate.
+std::set<std::pair<int, int>> Partners(const Plan& plan, int stage, int next) {
+  const auto replicas = static_cast<int>(plan.stages[stage].replicas.size());
+  const auto next_replicas = static_cast<int>(plan.stages[next].replicas.size());
+  std::set<std::pair<int, int>> partners;
+  const MicroBatchShares own = StageShares(plan, stage);
+  const MicroBatchShares others = StageShares(plan, next);
+  int micro_batches = 0;
+  for (int r = 0; r < replicas; ++r) micro_batches += own.Count(r);
+  const auto all = static_cast<size_t>(replicas) * static_cast<size_t>(next_replicas);
+  for (int b = 0; b < micro_batches && partners.size() < all; ++b) {
+    partners.insert({own.Find(b).replica, others.Find(b).replica});
+  }
+  return partners;
+}
+
+// Whether things of an index below `count` are equal.
+template <typename Describe>
+bool AreAlike(int count, Describe describe) {
+  if (count < 2) return true;
+  const auto first = describe(0);
+  for (int i = 1; i < count; ++i) {
+    if (describe(i) != first) return false;
+  }
+  return true;
+}
+
+// Decides what may stand for what.
+class Folder {
+ public:
+  Folder(const Plan& plan, const Workload& workload, const Cluster& cluster)
+      : plan_(plan),
+        workload_(workload),
+        cluster_(cluster),
+        tied_(FindTiedStages(plan, workload)),
+        is_separate_(HasSeparatePipelines(plan)),
+        messages_(cluster) {
+    const std::vector<Cluster::NodeGroup>& groups = cluster.groups();
+    for (const Cluster::NodeGroup& group : groups) {
+      const auto first = std::find_if(groups.begin(), groups.end(), [&](const auto& other) {
+        return other.type.device == group.type.device;
+      });
+      boards_.push_back(static_cast<int>(first - groups.begin()));
+    }
+  }
+
+  Folding Run(bool unfold) {
+    Folding folding;
+    folding.unfold_ranks = unfold || !RanksAreAlike();
+    if (!is_separate_) {
+      folding.instances.push_back(WholePipeline(plan_));
+      return folding;
+    }
+    std::map<Signature, size_t> classes;
+    const int replicas = static_cast<int>(plan_.stages[0].replicas.size());
+    for (int r = 0; r < replicas; ++r) {
+      if (!folding.unfold_ranks) {
+        const auto [entry, is_new] = classes.try_emplace(SignatureOf(r), folding.instances.size());
+        if (!is_new) {
+          ++folding.instances[entry->second].multiplicity;
+          continue;
+        }
+      }
+      folding.instances.push_back(OnePipeline(plan_, r));
+    }
+    return folding;
+  }
+
+ private:
+  int stages() const { return static_cast<int>(plan_.stages.size()); }
+
+  // Everything that decides how long a replica's work takes, where its ranks are alike.
+  Signature SignatureOf(int replica) {
+    Signature signature;
+    for (int stage = 0; stage < stages(); ++stage) {
+      for (const int device : plan_.stages[stage].replicas[replica]) {
+        signature.push_back(cluster_.device_group(device));
+      }
+      const ShardSpec spec = StageShard(plan_, workload_, cluster_, stage, replica);
+      Append(spec.tensor_fabric, signature);
+      Append(spec.context_fabric, signature);
+      Append(spec.expert_fabric, signature);
+      signature.push_back(StageShares(plan_, stage).Count(replica));
+      if (stages() == 1) continue;
+      Append(onward_[stage][replica], signature);
+      Append(back_[stage][replica], signature);
+    }
+    if (tied_) {
+      Append(TiedGroup(OnePipeline(plan_, replica), 0), signature);
+    }
+    return signature;
+  }
+
+  // Whether every device of a replica is of one kind and sees the same groups and routes, so
+  // that one rank can stand for all.
+  bool RanksAreAlike() {
+    if (plan_.gradient_sync.servers > 0) return false;  // each group has servers of its own
+    // Groups and routes do not tell which devices share the memory of a device.
+    if (!cluster_.shared_memories().empty()) return false;
+    for (int stage = 0; stage < stages(); ++stage) {
+      if (!BoardsAreAlike(stage) || !DataGroupsAreAlike(stage) || !MessagesAreAlike(stage)) {
+        return false;
+      }
+    }
+    return TiedGroupsAreAlike();
+  }
+
+  bool BoardsAreAlike(int stage) const {
+    const auto& replicas = plan_.stages[stage].replicas;
+    return std::all_of(replicas.begin(), replicas.end(), [&](const std::vector<int>& replica) {
+      return AreAlike(static_cast<int>(replica.size()),
+                      [&](int i) { return boards_[cluster_.device_group(replica[i])]; });
+    });
+  }
+
+  // Whether all tensor indices have the same groups: those that add up gradients, and those
+  // that share out parameters.
+  bool DataGroupsAreAlike(int stage) const {
+    const Stage& s = plan_.stages[stage];
+    const auto fabrics = [&](int tensor, int stride) {
+      std::vector<Fabric> seen;
+      const std::vector<int> devices = DataDevices(plan_, stage, tensor);
+      if (stride == 1 && plan_.zero_group == 0) {
+        seen.push_back(cluster_.DescribeGroup(devices));
+        return seen;
+      }
+      const HolderGroups groups = DivideHolders(devices, stride, plan_.zero_group);
+      seen.push_back(SlowestGroup(cluster_, groups.all));
+      if (groups.copies.empty()) return seen;
+      seen.push_back(SlowestGroup(cluster_, groups.sharing));
+      seen.push_back(SlowestGroup(cluster_, groups.copies));
+      return seen;
+    };
+    const auto are_alike = [&](int stride) {
+      return AreAlike(s.tensor_parallel, [&](int tensor) { return fabrics(tensor, stride); });
+    };
+    return are_alike(1) && (s.expert_parallel == 1 || are_alike(s.expert_parallel));
+  }
+
+  // Between a stage and the next one, both ways.
+  bool MessagesAreAlike(int stage) {
+    const int next = (stage + 1) % stages();
+    if (next == stage) return true;
+    if (!is_separate_) {
+      const auto partners = Partners(plan_, stage, next);
+      return std::all_of(partners.begin(), partners.end(), [&](const auto& pair) {
+        const auto [own, other] = pair;
+        return Message(stage, own, next, other) && Message(next, other, stage, own);
+      });
+    }
+    onward_.emplace_back();
+    back_.emplace_back();
+    for (int r = 0; r < static_cast<int>(plan_.stages[stage].replicas.size()); ++r) {
+      const std::optional<Fabric> onward = Message(stage, r, next, r);
+      if (!onward) return false;
+      const std::optional<Fabric> back = Message(next, r, stage, r);
+      if (!back) return false;
+      onward_.back().push_back(*onward);
+      back_.back().push_back(*back);
+    }
+    return true;
+  }
+
+  // What all messages from one replica to another see; nothing where they are unlike.
+  std::optional<Fabric> Message(int from, int from_replica, int to, int to_replica) {
+    const std::vector<Fabric>& messages =
+        messages_.Describe(FindMessages(plan_, from, from_replica, to, to_replica));
+    const bool are_alike = std::adjacent_find(messages.begin(), messages.end(),
+                                              std::not_equal_to<>()) == messages.end();
+    return are_alike ? std::optional(messages[0]) : std::nullopt;
+  }
+
+  Fabric TiedGroup(const PipelineInstance& instance, int rank) {
+    const std::vector<int> devices = TiedDevices(plan_, *tied_, instance, rank);
+    if (devices.size() != 2) return cluster_.DescribeGroup(devices);
+    // A large cluster has few classes of pairs, so most pairs have been described before.
+    const auto [entry, is_new] = pairs_.try_emplace(cluster_.PairClass(devices[0], devices[1]));
+    if (is_new) entry->second = cluster_.DescribeGroup(devices);
+    return entry->second;
+  }
+
+  bool TiedGroupsAreAlike() {
+    if (!tied_) return true;
+    const Stage& first = plan_.stages[tied_->first];
+    const Stage& last = plan_.stages[tied_->last];
+    const auto ranks = static_cast<int>(first.replicas[0].size());
+    // If the replicas of one stage have fewer devices than those of the other, each of these
+    // devices takes part in several groups.
+    if (ranks != static_cast<int>(last.replicas[0].size())) return false;
+    const auto are_alike = [&](const PipelineInstance& instance) {
+      return AreAlike(ranks, [&](int rank) { return TiedGroup(instance, rank); });
+    };
+    if (!is_separate_) return are_alike(WholePipeline(plan_));
+    for (int r = 0; r < static_cast<int>(first.replicas.size()); ++r) {
+      if (!are_alike(OnePipeline(plan_, r))) return false;
+    }
+    return true;
+  }
+
+  const Plan& plan_;
+  const Workload& workload_;
+  const Cluster& cluster_;
+  const std::optional<TiedStages> tied_;
+  const bool is_separate_;
+  std::vector<int> boards_;  // by group of nodes: the first group of the same board
+  MessageFabrics messages_;
+  // What the messages to the next stage see, and those that come back, by stage and replica.
+  // Filled if pipelines are separate and ranks alike.
+  std::vector<std::vector<Fabric>> onward_, back_;
+  std::map<int64_t, Fabric> pairs_;  // by Cluster::PairClass()
+};
+
+}  // namespace
+
+std::vector<int> DataDevices(const Plan& plan, int stage, int tensor) {
+  std::vector<int> devices;
+  for (const int peer : MapOf(plan).Peers(stage)) {
+    const std::vector<int> own = ReplicaDevices(plan.stages[peer], tensor);
+    devices.insert(devices.end(), own.begin(), own.end());
+  }
+  return devices;
+}
+
+std::vector<int> TiedDevices(const Plan& plan, const TiedStages& tied,
+                             const PipelineInstance& instance, int rank) {
+  std::vector<int> devices;
+  for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
+    if (!tied.Hold(stage)) continue;
+    for (const int r : instance.replicas[stage]) {
+      const std::vector<int>& replica = plan.stages[stage].replicas[r];
+      devices.push_back(replica[static_cast<size_t>(rank) % replica.size()]);
+    }
+  }
+  return devices;
+}
+
+std::vector<MessageEnds> FindMessages(const Plan& plan, int from_stage, int from_replica,
+                                      int to_stage, int to_replica) {
+  const std::vector<int>& from = plan.stages[from_stage].replicas[from_replica];
+  const std::vector<int>& to = plan.stages[to_stage].replicas[to_replica];
+  std::vector<MessageEnds> messages;
+  messages.reserve(from.size());
+  for (size_t i = 0; i < from.size(); ++i) messages.push_back({from[i], to[i % to.size()]});
+  return messages;
+}
+
+Folding FoldReplicas(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                     bool unfold) {
+  return Folder(plan, workload, cluster).Run(unfold);
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,250 @@
+#include "sim/lowering/lowering.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "sim/plan/make_plan.h"
+#include "sim/testing/lowering_testing.h"
+#include "sim/workload/networks/test_decoders.h"
+
+namespace stagecraft {
+namespace {
+
+TEST(LoweringTest, OneDeviceTakesTheSumOfItsOps) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  const Plan plan = MakePlan(Degrees(1, 1), workload, cluster);
+  const Schedule schedule = Lower(plan, workload, cluster);
+  const PlainModel model;
+  SimExecutor executor(cluster, model);
+  const Timeline timeline = executor.Execute(schedule);
+  Duration sum;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    for (const OpId op : schedule.ops(schedule.block(task))) {
+      sum += executor.costs().estimates[0][op].time;
+    }
+  }
+  EXPECT_EQ(timeline.makespan(), sum);
+}
+
+// The sixth of a pass that one layer is: embedding, head, L equal blocks.
+TEST(LoweringTest, EveryMicroBatchPassesEveryStageOnce) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  const Plan plan = MakePlan(Degrees(1, 4), workload, cluster);
+  const Schedule schedule = Lower(plan, workload, cluster);
+  int forward = 0;
+  int backward = 0;
+  int sends = 0;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    forward += schedule.tag(task).phase == Phase::kForward;
+    backward += schedule.tag(task).phase == Phase::kBackward;
+    sends += schedule.tag(task).phase == Phase::kSendForward;
+  }
+  EXPECT_EQ(forward, 4 * 16);
+  EXPECT_EQ(backward, 4 * 16);
+  EXPECT_EQ(sends, 3 * 16);
+}
+
+struct Shape {
+  int nodes, devices, tensor, pipeline, chunks, context, zero;
+  bool overlap_gather;
+};
+
+class FoldingTest : public testing::TestWithParam<Shape> {};
+
+TEST_P(FoldingTest, FoldedAndUnfoldedAgreeToTheNanosecond) {
+  const Shape s = GetParam();
+  const Workload workload = MakeWorkload(10);
+  const Cluster cluster = MakeCluster(s.nodes, s.devices);
+  PlanDegrees degrees = Degrees(s.tensor, s.pipeline);
+  degrees.chunks = s.chunks;
+  degrees.context = s.context;
+  degrees.zero = s.zero;
+  degrees.overlap_param_gather = s.overlap_gather;
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  const Schedule folded = Lower(plan, workload, cluster);
+  const Schedule unfolded = Lower(plan, workload, cluster, {.unfold = true});
+  EXPECT_EQ(static_cast<int>(folded.ranks().size()), s.pipeline);
+  EXPECT_EQ(static_cast<int>(unfolded.ranks().size()), s.nodes * s.devices);
+  EXPECT_EQ(Simulate(plan, workload, cluster, false).makespan(),
+            Simulate(plan, workload, cluster, true).makespan());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, FoldingTest,
+    testing::Values(Shape{1, 8, 2, 2, 1, 1, 1, false}, Shape{2, 8, 4, 2, 1, 1, 0, false},
+                    Shape{2, 8, 8, 2, 1, 1, 1, false}, Shape{2, 8, 2, 2, 3, 1, 1, true},
+                    Shape{4, 4, 2, 4, 1, 1, 1, true}, Shape{2, 8, 2, 2, 1, 2, 1, false},
+                    Shape{2, 8, 1, 1, 1, 1, 0, false}, Shape{2, 8, 1, 1, 1, 4, 1, true},
+                    Shape{2, 8, 8, 1, 1, 1, 1, false}, Shape{4, 2, 2, 4, 3, 1, 1, false},
+                    Shape{2, 8, 1, 1, 1, 1, 2, false}, Shape{2, 8, 2, 1, 1, 1, 2, true},
+                    Shape{2, 8, 1, 1, 1, 1, 3, false}, Shape{2, 8, 2, 2, 1, 1, 3, false},
+                    Shape{2, 8, 2, 2, 2, 2, 3, false}));
+
+// Hybrid sharding: gathers stay in groups of four, inside a node.
+TEST(LoweringTest, HybridShardingKeepsGathersInTheNode) {
+  const Workload workload = MakeWorkload(10);
+  const Cluster cluster = MakeCluster(4, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.zero = 3;
+  degrees.zero_group = 4;
+  degrees.global_batch = 64;
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  EXPECT_EQ(Simulate(plan, workload, cluster, false).makespan(),
+            Simulate(plan, workload, cluster, true).makespan());
+  const Schedule schedule = Lower(plan, workload, cluster);
+  for (const Op& op : schedule.distinct_ops()) {
+    if (op.kind == OpKind::kAllGather) {
+      EXPECT_EQ(op.fabric.nodes, 1);
+    }
+  }
+}
+
+// Parameters are gathered twice a micro-batch and reduced once (ZeRO: 3 times
+// the parameters on the wire).
+TEST(LoweringTest, FullyShardedTrafficIsThreeTimesTheParameters) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.zero = 3;
+  degrees.gradient_bytes = 2;
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  const Schedule schedule = Lower(plan, workload, cluster);
+  int64_t gathered = 0;
+  int64_t reduced = 0;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    const Op& op = schedule.op(schedule.ops(schedule.block(task))[0]);
+    if (op.kind == OpKind::kAllGather) gathered += op.bytes.count();
+    if (op.kind == OpKind::kReduceScatter) reduced += op.bytes.count();
+  }
+  const int64_t micro_batches = 32 / 2 / 4;
+  EXPECT_EQ(gathered, micro_batches * 2 * 2 * workload.Parameters());
+  EXPECT_EQ(reduced, micro_batches * 2 * workload.Parameters());
+}
+
+// Eight blocks and a head worth two of them on three stages: the head's stage
+// keeps two, so that no stage has more than four blocks' work.
+TEST(LoweringTest, TheStageOfTheHeadGivesBlocksAway) {
+  // A block multiplies 2·12·256² + 4·256·512/2 a token, the head 2·256·vocab.
+  constexpr int64_t kVocab = (2 * 12 * 256 * 256 + 2 * 256 * 512) * 2 / (2 * 256);
+  const DecoderConfig config = SizedDecoder(
+      "gpt", {.layers = 8, .hidden = 256, .heads = 8, .vocab = kVocab, .max_sequence = 512});
+  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "wide head");
+  EXPECT_EQ(BalancedBlocks(workload, 512, 3), (std::vector<int>{3, 3, 2}));
+  PlanDegrees degrees = Degrees(1, 3);
+  degrees.balance_head = true;
+  const Plan plan = MakePlan(degrees, workload, MakeCluster(1, 3));
+  EXPECT_EQ(plan.stages[0].chunks[0], (LayerRange{0, 4}));
+  EXPECT_EQ(plan.stages[2].chunks[0], (LayerRange{7, 3}));
+  degrees.chunks = 2;
+  EXPECT_THROW(MakePlan(degrees, workload, MakeCluster(1, 3)), InputError);
+}
+
+// 1,024 elements: 2 bytes in, 1 out each way; a maximum first; 32 scales each way.
+TEST(LoweringTest, CastsMoveWhatTheirRecipeNeeds) {
+  EXPECT_EQ(CastBytes(Fp8Recipe::kDelayed, 1024), Bytes(4096));
+  EXPECT_EQ(CastBytes(Fp8Recipe::kCurrent, 1024), Bytes(6144));
+  EXPECT_EQ(CastBytes(Fp8Recipe::kMx, 1024), Bytes(4096 + 64));
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  PlanDegrees degrees = Degrees(1, 1);
+  const auto time = [&] {
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    return Simulate(plan, workload, cluster, false).makespan();
+  };
+  const Duration sixteen = time();
+  degrees.precision = DType::kFp8;
+  degrees.gradient_bytes = 2;
+  const Duration delayed = time();
+  degrees.fp8_recipe = Fp8Recipe::kCurrent;
+  EXPECT_GT(delayed, sixteen);  // the rates are equal here, so casts only cost
+  EXPECT_GT(time(), delayed);
+  degrees.fp8_recipe = Fp8Recipe::kMx;
+  EXPECT_THROW(time(), InputError);  // a Hopper
+}
+
+TEST(LoweringTest, SizesBeyond64BitsAreRefused) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  Plan plan = MakePlan(Degrees(1, 1), workload, cluster);
+  plan.micro_batch = plan.global_batch = 1'000'000'000;
+  plan.sequence = 1'000'000'000;
+  const std::vector<std::string> errors = FindErrors(plan, workload, cluster);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_TRUE(errors[0].starts_with("micro_batch: 1000000000 samples of 1000000000 rows make "))
+      << errors[0];
+}
+
+// One position on two ranks: both compute a row, none loses it.
+TEST(LoweringTest, RowsThatDoNotDivideAreRoundedUp) {
+  ShardSpec spec;
+  spec.micro_batch = 1;
+  spec.sequence = 8;
+  spec.context = 2;
+  spec.tensor = 4;
+  spec.sequence_parallel = true;
+  EXPECT_EQ(spec.Rows(), 4);
+  EXPECT_EQ(spec.Rows(1), 1);
+  EXPECT_EQ(spec.SplitRows(1), 1);
+  EXPECT_EQ(spec.SplitRows(), 1);
+}
+
+// Experts in groups of four ranks, two to an expert: gathered among the two that
+// hold the same ones in a group, summed over the two groups.
+TEST(LoweringTest, ExpertsAreShardedWithinTheirGroup) {
+  DecoderConfig config = SizedDecoder("llama", {.layers = 4,
+                                                .hidden = 256,
+                                                .heads = 8,
+                                                .kv_heads = 8,
+                                                .ffn = 512,
+                                                .vocab = 1024,
+                                                .max_sequence = 512});
+  config.moe.experts = 4;
+  config.moe.experts_per_token = 2;
+  config.moe.ffn = 512;
+  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "experts");
+  const Cluster cluster = MakeCluster(2, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.expert = 2;
+  degrees.zero_group = 4;
+  for (const int zero : {1, 2, 3}) {
+    degrees.zero = zero;
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    EXPECT_EQ(Simulate(plan, workload, cluster, false).makespan(),
+              Simulate(plan, workload, cluster, true).makespan())
+        << zero;
+    const Schedule schedule = Lower(plan, workload, cluster);
+    std::set<std::pair<OpKind, int>> seen;  // with ranks
+    for (const Op& op : schedule.distinct_ops()) {
+      if (IsCollective(op.kind)) seen.insert({op.kind, op.fabric.ranks});
+    }
+    EXPECT_TRUE(seen.contains({OpKind::kReduceScatter, 2})) << zero;
+    EXPECT_TRUE(seen.contains({OpKind::kReduceScatter, 4})) << zero;
+    EXPECT_TRUE(seen.contains({OpKind::kAllReduce, 2})) << zero;
+    EXPECT_TRUE(seen.contains({OpKind::kAllGather, 2})) << zero;
+    EXPECT_FALSE(seen.contains({OpKind::kReduceScatter, 8})) << zero;
+  }
+  degrees.zero_group = 2;
+  degrees.expert = 4;
+  EXPECT_THROW(MakePlan(degrees, workload, cluster), InputError);
+}
+
+TEST(LoweringTest, OverlappedReductionIsNeverSlower) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(2, 4);
+  PlanDegrees degrees = Degrees(1, 2);
+  const Plan overlapped = MakePlan(degrees, workload, cluster);
+  degrees.overlap_grad_reduce = false;
+  const Plan exposed = MakePlan(degrees, workload, cluster);
+  EXPECT_LE(Simulate(overlapped, workload, cluster, false).makespan(),
+            Simulate(exposed, workload, cluster, false).makespan());
+}
+
+}  // namespace
+}  // namespace stagecraft

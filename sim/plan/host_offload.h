@@ -1,0 +1,47 @@
+// The memory of the host for optimizer states and activations: what it costs and needs.
+//
+// ZeRO-Offload (Ren et al., USENIX ATC 2021): master copies and moments stay with the
+// host, which updates; gradients go to it over the device's own PCIe port, parameters come
+// back. Nothing overlaps: copies begin when all gradients are there, and the device waits.
+// Activations go over the same port, out and in at once, beside the passes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "costmodel/op.h"
+#include "costmodel/units.h"
+#include "sim/cluster/cluster.h"
+#include "sim/plan/plan.h"
+
+namespace stagecraft {
+
+// What the processors of a node move through their memory while they update. An
+// assumption about every host: about a third of the 282 GB/s that two sockets with six
+// channels of DDR4-2933 each have.
+inline constexpr Bandwidth kHostUpdateRate{100e9};
+
+// Gradients out, the update, parameters in: one after another, on one device for the
+// parameters it updates.
+std::array<Op, 3> HostUpdate(const Plan& plan, const Cluster& cluster, int device,
+                             int64_t parameters);
+
+// Between a device and its host's memory, either way, with all of the device's port.
+Op HostCopy(const Cluster& cluster, int device, Bytes bytes);
+
+// What a rank keeps with its host: states, gradients, parameters on their way back.
+Bytes HostBytes(const Plan& plan, int64_t parameters);
+
+// Of a node's host memory, the share of one of its devices.
+Bytes HostShare(const Plan& plan, const Cluster& cluster, int device);
+
+// Appends a sentence for the first problem. Whether the states fit is seen where
+// parameters are counted.
+void FindOffloadErrors(const Plan& plan, const Cluster& cluster, std::vector<std::string>& errors);
+
+// What rests on an assumption, a sentence each; nothing without offload.
+std::vector<std::string> OffloadNotes(const Plan& plan);
+
+}  // namespace stagecraft

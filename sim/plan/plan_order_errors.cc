@@ -1,0 +1,131 @@
+#include "sim/plan/plan_order_errors.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "sim/pipeline/order_errors.h"
+#include "sim/plan/asynchronous_errors.h"
+
+namespace stagecraft {
+namespace {
+
+using Errors = std::vector<std::string>;
+
+// Two directions hold every parameter twice, on stages that reduce its gradients together.
+void CheckPeers(const Plan& plan, Errors& errors) {
+  const ChunkMap map = MapOf(plan);
+  for (int s = 0; s < map.stages(); ++s) {
+    const int first = map.Peers(s)[0];
+    const Stage& stage = plan.stages[s];
+    const Stage& peer = plan.stages[first];
+    if (stage.tensor_parallel == peer.tensor_parallel &&
+        stage.context_parallel == peer.context_parallel &&
+        stage.expert_parallel == peer.expert_parallel) {
+      continue;
+    }
+    errors.push_back(
+        fmt::format("stages[{}]: with {} it holds the same layers as stages[{}], want the same "
+                    "tensor_parallel, context_parallel and expert_parallel",
+                    s, Name(plan.order), first));
+    return;
+  }
+}
+
+void CheckBidirectional(const Plan& plan, Errors& errors) {
+  if (plan.zero > 1) {
+    errors.push_back(fmt::format("zero: {} with {}, want 0 or 1", plan.zero, Name(plan.order)));
+  }
+  if (plan.overlap_param_gather) {
+    errors.push_back(fmt::format("overlap_param_gather: not with {}, which gathers after the step",
+                                 Name(plan.order)));
+  }
+  if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
+    errors.push_back(fmt::format("gradient_sync: {} with {}, want all-reduce",
+                                 Name(plan.gradient_sync.method), Name(plan.order)));
+  }
+  CheckPeers(plan, errors);
+}
+
+// Orders that a plan spells out run the same micro-batches on every replica.
+void CheckGivenOrders(const Plan& plan, const MicroBatchShares& shares, Errors& errors) {
+  const bool needs_same = plan.order == PipelineOrder::kCustom || NeedsCosts(plan.order);
+  if (!needs_same) return;
+  const int count = shares.Count(0);
+  for (size_t replica = 1; replica < plan.stages[0].replicas.size(); ++replica) {
+    if (shares.Count(static_cast<int>(replica)) == count) continue;
+    errors.push_back(fmt::format("order: {} wants equally many micro-batches of every replica",
+                                 Name(plan.order)));
+    return;
+  }
+  const bool is_given = plan.order == PipelineOrder::kCustom || !plan.orders.empty();
+  if (is_given && plan.orders.size() != plan.stages.size()) {
+    errors.push_back(fmt::format("orders: got {}, want one for each of {} stages",
+                                 plan.orders.size(), plan.stages.size()));
+    return;
+  }
+  if (!is_given) return;
+  const auto problem = FindOrderError(MapOf(plan), plan.orders, count, plan.forward_only);
+  if (problem) errors.push_back("order: " + *problem);
+}
+
+// Micro-batches and replicas that the order takes.
+void CheckMicroBatches(const Plan& plan, Errors& errors) {
+  int64_t most = 0;
+  for (const Stage& stage : plan.stages) {
+    most = std::max<int64_t>(most, static_cast<int64_t>(stage.replicas.size()));
+  }
+  if (plan.micro_batches() < most) {
+    errors.push_back(fmt::format("global_batch: {} micro-batches leave some of {} replicas idle",
+                                 plan.micro_batches(), most));
+    return;
+  }
+  const bool is_simple = plan.order == PipelineOrder::kGpipe ||
+                         plan.order == PipelineOrder::kOneForwardOneBackward ||
+                         plan.order == PipelineOrder::kPipeDream;
+  if (!is_simple && !HasSeparatePipelines(plan)) {
+    errors.push_back(
+        fmt::format("order: {} wants equally many replicas of every stage", Name(plan.order)));
+    return;
+  }
+  if (!HasSeparatePipelines(plan)) return;
+  const MicroBatchShares shares = StageShares(plan, 0);
+  for (int replica = 0; replica < static_cast<int>(plan.stages[0].replicas.size()); ++replica) {
+    const std::string problem = FindMicroBatchError(plan.order, MapOf(plan), shares.Count(replica));
+    if (problem.empty()) continue;
+    errors.push_back(problem);
+    return;
+  }
+  CheckGivenOrders(plan, shares, errors);
+}
+
+bool RunsHalves(const Plan& plan) {
+  if (plan.order != PipelineOrder::kCustom) return SplitsBackward(plan.order);
+  return std::any_of(plan.orders.begin(), plan.orders.end(), [](const PassOrder& order) {
+    return std::any_of(order.begin(), order.end(),
+                       [](const Pass& pass) { return pass.phase == Phase::kBackwardWeight; });
+  });
+}
+
+}  // namespace
+
+void FindOrderErrors(const Plan& plan, const Workload& workload, Errors& errors) {
+  if (MapOf(plan).chains() > 1) CheckBidirectional(plan, errors);
+  const int group = plan.order_options.groups.size;
+  if (group != 0 && group < static_cast<int>(plan.stages.size())) {
+    errors.push_back(fmt::format("order_group: got {}, want at least the {} stages, or 0", group,
+                                 plan.stages.size()));
+  }
+  if (workload.is_profile() && !plan.forward_only && RunsHalves(plan)) {
+    errors.push_back(
+        fmt::format("order: {} runs input and weight gradients apart, but the profile "
+                    "of {} has whole backwards alone",
+                    Name(plan.order), workload.name));
+  }
+  CheckMicroBatches(plan, errors);
+  if (IsAsynchronous(plan.order) && errors.empty()) {
+    FindAsynchronousErrors(plan, workload, errors);
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,79 @@
+// TimelineRecord: a timeline with what a file says of it: the schedule it belongs to,
+// what ranks held, and where its times come from.
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "sim/schedule/schedule.h"
+#include "sim/schedule/timeline.h"
+
+namespace stagecraft {
+
+// What ops take by themselves, as predicted.
+struct OpTimes {
+  std::vector<std::vector<Duration>> by_device;  // by kind of device, then op
+  std::vector<int> device_of_rank;               // into by_device
+};
+
+// What sensors said of a rank's board while steps ran; zero: not known.
+struct BoardReadings {
+  double clock_hz = 0, least_clock_hz = 0;  // the median first
+  double watts = 0, most_watts = 0;         // the median first
+  double most_celsius = 0;
+  // Share of the readings in which heat or a protection of the board held its clock down;
+  // nothing: no sensor says.
+  std::optional<double> throttled;
+  friend bool operator==(const BoardReadings&, const BoardReadings&) = default;
+};
+
+// Of several steps, the timeline is that of one that stands for all that count, or the medians
+// of each start and end.
+struct Measurement {
+  std::string executor;              // "host", "cuda"
+  std::string software;              // what times depend on, with versions
+  std::vector<std::string> devices;  // by rank; empty: not known
+  std::vector<Duration> steps;       // what every measured step took, in order
+  // By task, of its duration over the steps that count; empty: not known.
+  std::vector<Duration> task_sigma;
+  std::vector<BoardReadings> boards;  // by rank; empty: not known
+  // By step: how long the host was still queueing it after devices had begun, so that they may
+  // have waited for the host; empty: not known.
+  std::vector<Duration> queued_late;
+};
+
+inline int LateSteps(const Measurement& measurement) {
+  return static_cast<int>(std::count_if(measurement.queued_late.begin(),
+                                        measurement.queued_late.end(),
+                                        [](Duration late) { return late > Duration(); }));
+}
+
+// The steps that the timeline stands for: those that were queued in time, or all where none was.
+inline std::vector<Duration> CountedSteps(const Measurement& measurement) {
+  const bool are_all = LateSteps(measurement) == std::ssize(measurement.steps);
+  std::vector<Duration> counted;
+  for (size_t step = 0; step < measurement.steps.size(); ++step) {
+    const bool is_late =
+        step < measurement.queued_late.size() && measurement.queued_late[step] > Duration();
+    if (are_all || !is_late) counted.push_back(measurement.steps[step]);
+  }
+  return counted;
+}
+
+struct TimelineRecord {
+  Schedule schedule;
+  Timeline timeline;
+  // By rank, the most that a device of it holds at once beside fragmentation; 0: not
+  // known. Empty: of no rank.
+  std::vector<Bytes> peak_memory;
+  OpTimes op_times;                        // empty: not known
+  std::optional<Measurement> measurement;  // none: simulated, or not stated
+  // Simulated: for so long a device waits, in the step, for its host to launch kernels.
+  Duration host_wait;
+};
+
+}  // namespace stagecraft

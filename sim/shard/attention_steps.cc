@@ -1,0 +1,130 @@
+#include "sim/shard/attention_steps.h"
+
+#include <algorithm>
+
+#include "costmodel/divide.h"
+
+namespace stagecraft {
+namespace {
+
+class AttentionEmitter {
+ public:
+  AttentionEmitter(const Operator& o, const ShardSpec& spec, Steps& steps)
+      : o_(o), spec_(spec), steps_(steps) {}
+
+  void Forward() {
+    BeginForward();
+    const int64_t heads = AttendedHeads();
+    const int64_t queries = AttendedQueries();
+    if (spec_.attention == AttentionBackend::kFlash) {
+      return Add(FusedAttention(Direction::kForward));
+    }
+    const int64_t scores = heads * queries * Keys();
+    Add(Op::Gemm(spec_.NarrowType(), queries, Keys(), o_.head_size, heads));
+    // Scale, mask and softmax in one kernel, dropout with its mask in another.
+    Add(Op::Rowwise(OpKind::kSoftmax, spec_.NarrowType(), heads * queries, Keys(),
+                    Bytes(scores * 2 * spec_.ElementBytes())));
+    Add(Op::Elementwise(Bytes(scores * (2 * spec_.ElementBytes() + 1))));
+    Add(Op::Gemm(spec_.NarrowType(), queries, o_.head_size, Keys(), heads));
+  }
+
+  void Backward() {
+    const bool is_fused = spec_.attention == AttentionBackend::kFlash;
+    if (!is_fused && spec_.recompute == Recompute::kSelective) Forward();
+    BeginBackward();
+    const int64_t heads = AttendedHeads();
+    const int64_t queries = AttendedQueries();
+    const int64_t keys = Keys();
+    if (is_fused) {
+      Add(FusedAttention(Direction::kBackward));
+    } else {
+      const int64_t scores = heads * queries * keys;
+      Add(Op::Gemm(spec_.NarrowType(), queries, keys, o_.head_size, heads));  // of probabilities
+      Add(Op::Gemm(spec_.NarrowType(), keys, o_.head_size, queries, heads));  // of values
+      Add(Op::Elementwise(Bytes(scores * (5 * spec_.ElementBytes() + 1)), 2));
+      Add(Op::Gemm(spec_.NarrowType(), queries, o_.head_size, keys, heads));  // of queries
+      Add(Op::Gemm(spec_.NarrowType(), keys, o_.head_size, queries, heads));  // of keys
+    }
+    EndBackward();
+  }
+
+ private:
+  void Add(const Op& op, uint8_t flags = 0) { steps_.push_back({op, flags}); }
+
+  Op FusedAttention(Direction direction) const {
+    Op op = Op::Attention(spec_.NarrowType(), direction, AttendedHeads(), AttendedQueries(), Keys(),
+                          o_.head_size, o_.causal);
+    op.sequences = spec_.micro_batch;
+    const int64_t kv = spec_.micro_batch * DivideUp(o_.kv_heads, spec_.tensor);
+    op.kv_batch = std::min(op.batch, IsUlysses() ? DivideUp(kv, spec_.context) : kv);
+    return op;
+  }
+  int64_t LocalHeads() const { return spec_.micro_batch * DivideUp(o_.heads, spec_.tensor); }
+  int64_t Queries() const { return spec_.Rows(o_.positions) / spec_.micro_batch; }
+  int64_t Keys() const {
+    if (o_.keys > 0) return o_.keys;
+    return o_.positions > 0 ? o_.positions : spec_.sequence;
+  }
+
+  // Ulysses divides the heads instead of the rows while it attends.
+  bool IsUlysses() const {
+    return spec_.context > 1 && spec_.context_exchange == ContextExchange::kUlysses;
+  }
+  int64_t AttendedHeads() const {
+    return IsUlysses() ? DivideUp(LocalHeads(), spec_.context) : LocalHeads();
+  }
+  int64_t AttendedQueries() const { return IsUlysses() ? Queries() * spec_.context : Queries(); }
+
+  void AddContext(OpKind kind, int64_t elements, uint8_t flags = 0) {
+    Add(Op::Collective(kind, Bytes(elements * spec_.ElementBytes()), spec_.context_fabric),
+        static_cast<uint8_t>(kContextGroup | flags));
+  }
+  // Keys and values of the whole sequence on one rank.
+  int64_t KeyValueElements() const {
+    return spec_.micro_batch * Keys() * 2 * DivideUp(o_.kv_heads, spec_.tensor) * o_.head_size;
+  }
+  // Before attention, and mirrored after its backward: queries, keys and values
+  // one way, the output the other.
+  void ExchangeHeads() {
+    const int64_t rows = spec_.micro_batch * Queries();
+    const int64_t kv = 2 * DivideUp(o_.kv_heads, spec_.tensor);
+    const int64_t heads = DivideUp(o_.heads, spec_.tensor);
+    AddContext(OpKind::kAllToAll, rows * (heads + kv) * o_.head_size);
+    AddContext(OpKind::kAllToAll, rows * heads * o_.head_size);
+  }
+  // What must have arrived before the products, or travels beside them.
+  void BeginForward() {
+    if (spec_.context == 1) return;
+    if (IsUlysses()) return ExchangeHeads();
+    const bool is_ring = spec_.context_exchange == ContextExchange::kRing;
+    AddContext(OpKind::kAllGather, KeyValueElements(), is_ring ? kOverlapsNext : 0);
+  }
+  // A ring also carries the gradients of keys and values: twice the bytes.
+  void BeginBackward() {
+    if (spec_.context == 1) return;
+    if (IsUlysses()) return ExchangeHeads();
+    const bool is_ring = spec_.context_exchange == ContextExchange::kRing;
+    AddContext(OpKind::kAllGather, (is_ring ? 2 : 1) * KeyValueElements(),
+               is_ring ? kOverlapsNext : 0);
+  }
+  void EndBackward() {
+    if (spec_.context == 1 || spec_.context_exchange != ContextExchange::kGather) return;
+    AddContext(OpKind::kReduceScatter, KeyValueElements());
+  }
+
+  const Operator& o_;
+  const ShardSpec& spec_;
+  Steps& steps_;
+};
+
+}  // namespace
+
+void AppendAttentionForward(const Operator& op, const ShardSpec& spec, Steps& steps) {
+  AttentionEmitter(op, spec, steps).Forward();
+}
+
+void AppendAttentionBackward(const Operator& op, const ShardSpec& spec, Steps& steps) {
+  AttentionEmitter(op, spec, steps).Backward();
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,242 @@
+#include "sim/shard/operator_steps.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "costmodel/divide.h"
+#include "sim/shard/attention_steps.h"
+
+namespace stagecraft {
+namespace {
+
+class Emitter {
+ public:
+  Emitter(const Operator& o, const ShardSpec& spec, Steps& steps)
+      : o_(o), spec_(spec), steps_(steps) {}
+
+  void Forward() {
+    switch (o_.kind) {
+      case OperatorKind::kLinear:
+        return o_.experts > 0 ? ExpertForward() : LinearForward();
+      case OperatorKind::kRecurrent:
+        return RecurrentForward();
+      case OperatorKind::kConvolution:
+        return Convolve();
+      case OperatorKind::kAttention:
+        return AppendAttentionForward(o_, spec_, steps_);
+      case OperatorKind::kDispatch:
+        return Dispatch();
+      case OperatorKind::kCombine:
+        return Combine();
+      case OperatorKind::kEmbedding:
+        Elementwise(o_.forward_elements);
+        if (o_.split == Split::kRow) ReduceOutput(o_.out_features);
+        return;
+      case OperatorKind::kLoss:
+        Elementwise(o_.forward_elements);
+        return LossReductions();
+      case OperatorKind::kProfiled:
+        return Add(Op::Profiled(AllRows(), o_.forward_time));
+      case OperatorKind::kNorm:
+      case OperatorKind::kElementwise:
+        return Elementwise(o_.forward_elements);
+    }
+  }
+
+  void Backward() {
+    switch (o_.kind) {
+      case OperatorKind::kLinear:
+        return o_.experts > 0 ? ExpertBackward() : LinearBackward();
+      case OperatorKind::kRecurrent:
+        return RecurrentBackward();
+      case OperatorKind::kConvolution:
+        Convolve();  // of the input
+        return Convolve(kWeightGradient);
+      case OperatorKind::kAttention:
+        return AppendAttentionBackward(o_, spec_, steps_);
+      case OperatorKind::kDispatch:
+        return Combine();
+      case OperatorKind::kCombine:
+        return Dispatch();
+      case OperatorKind::kProfiled:
+        return Add(Op::Profiled(AllRows(), o_.backward_time));
+      default:
+        return Elementwise(o_.backward_elements);
+    }
+  }
+
+ private:
+  void Add(const Op& op, uint8_t flags = 0) { steps_.push_back({op, flags}); }
+
+  void Product(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
+    Add(Op::Gemm(spec_.precision, m, n, k, batch));
+  }
+  void WeightGradient(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
+    Add(Op::Gemm(spec_.precision, m, n, k, batch), kWeightGradient);
+  }
+  // 8-bit products take 16-bit tensors through a cast.
+  void Cast(int64_t elements) {
+    if (spec_.precision != DType::kFp8) return;
+    const int kernels = spec_.fp8_recipe == Fp8Recipe::kCurrent ? 2 : 1;
+    Add(Op::Elementwise(CastBytes(spec_.fp8_recipe, elements), kernels));
+  }
+
+  int64_t AllRows() const { return spec_.Rows(o_.positions); }
+  // Operators that are not divided see only a rank's share of the rows.
+  int64_t OwnRows() const {
+    return o_.split == Split::kTokens ? spec_.SplitRows(o_.positions) : AllRows();
+  }
+  int64_t LocalIn() const {
+    return o_.split == Split::kRow ? DivideUp(o_.in_features, spec_.tensor) : o_.in_features;
+  }
+  int64_t LocalOut() const {
+    return o_.split == Split::kColumn ? DivideUp(o_.out_features, spec_.tensor) : o_.out_features;
+  }
+
+  void Collective(OpKind kind, int64_t features, uint8_t flags) {
+    if (spec_.tensor == 1) return;
+    Add(Op::Collective(kind, Bytes(AllRows() * features * spec_.ElementBytes()),
+                       spec_.tensor_fabric),
+        flags);
+  }
+  // Partial sums of a row-split output become whole (or split by rows).
+  void ReduceOutput(int64_t features, uint8_t flags = 0) {
+    Collective(spec_.sequence_parallel ? OpKind::kReduceScatter : OpKind::kAllReduce, features,
+               flags);
+  }
+  void GatherRows(int64_t features, uint8_t flags = 0) {
+    if (spec_.sequence_parallel) Collective(OpKind::kAllGather, features, flags);
+  }
+
+  void Elementwise(int64_t elements) {
+    if (elements == 0) return;
+    const int64_t per_row =
+        o_.split == Split::kColumn ? DivideUp(elements, spec_.tensor) : elements;
+    const Bytes bytes(OwnRows() * per_row * spec_.ElementBytes());
+    if (o_.kind == OperatorKind::kNorm && o_.in_features > 0) {
+      return Add(Op::Rowwise(OpKind::kNorm, spec_.NarrowType(), OwnRows(), o_.in_features, bytes,
+                             o_.kernels));
+    }
+    Add(Op::Elementwise(bytes, o_.kernels));
+  }
+
+  // Vocabulary-split cross-entropy: maximum, sum of exponentials and the
+  // target's logit, one 32-bit number per row each (Megatron-LM).
+  void LossReductions() {
+    if (spec_.tensor == 1) return;
+    for (int i = 0; i < 3; ++i) {
+      Add(Op::Collective(OpKind::kAllReduce, Bytes(4 * AllRows()), spec_.tensor_fabric));
+    }
+  }
+
+  // With overlapped collectives the product and its gathering or reduction run
+  // side by side, piece by piece.
+  void LinearForward() {
+    const int64_t rows = OwnRows();
+    const bool overlaps = spec_.overlap_tensor;
+    Cast(rows * LocalIn());
+    if (o_.split == Split::kColumn) GatherRows(o_.in_features, overlaps ? kOverlapsNext : 0);
+    if (o_.split == Split::kRow && overlaps) ReduceOutput(o_.out_features, kOverlapsNext);
+    Product(rows, LocalOut(), LocalIn());
+    if (o_.split == Split::kRow && !overlaps) ReduceOutput(o_.out_features);
+  }
+
+  // Input gradient, then weight gradient. The gathering of the input that the
+  // weight gradient needs runs beside the input gradient, the reduction of the
+  // input gradient beside the weight gradient (Korthikanti et al., 2022,
+  // section 4.2.2, and Megatron-LM's asynchronous reduction).
+  void LinearBackward() {
+    const int64_t rows = OwnRows();
+    const bool is_column = o_.split == Split::kColumn;
+    Cast(rows * LocalOut());
+    if (o_.split == Split::kRow) {
+      GatherRows(o_.out_features, spec_.overlap_tensor ? kOverlapsNext : 0);
+    }
+    if (is_column) GatherRows(o_.in_features, kOverlapsNext);
+    Product(rows, LocalIn(), LocalOut());
+    if (is_column) ReduceOutput(o_.in_features, kOverlapsNext);
+    WeightGradient(LocalOut(), LocalIn(), rows);
+  }
+
+  // A step needs the one before: as many products as rows in a sample.
+  void RecurrentForward() {
+    Op op = Op::Gemm(spec_.precision, AllRows(), LocalOut(), LocalIn());
+    op.kernels = StepsOfSample();
+    Add(op);
+  }
+  void RecurrentBackward() {
+    Op op = Op::Gemm(spec_.precision, AllRows(), LocalIn(), LocalOut());
+    op.kernels = StepsOfSample();
+    Add(op);
+    WeightGradient(LocalOut(), LocalIn(), AllRows());  // all steps at once
+  }
+  int StepsOfSample() const {
+    return static_cast<int>(AllRows() / std::max<int64_t>(1, spec_.micro_batch));
+  }
+
+  // Forward, weight gradient and input gradient multiply as much; the input
+  // gradient writes what the forward read.
+  void Convolve(uint8_t flags = 0) {
+    const int64_t rows = OwnRows();
+    const int64_t elements = spec_.micro_batch * o_.input_elements / spec_.context +
+                             rows * o_.out_features + o_.parameters;
+    Add(Op::Convolution(spec_.precision, o_.groups, rows, DivideUp(o_.out_features, o_.groups),
+                        o_.in_features, Bytes(elements * spec_.ElementBytes())),
+        flags);
+  }
+
+  // Rows a rank's experts work on: with even routing as many as its own tokens
+  // send out; with uneven routing the fullest rank decides.
+  int64_t LocalExperts() const { return DivideUp(o_.experts, spec_.expert); }
+  int64_t RowsPerExpert() const {
+    const double routed = static_cast<double>(AllRows()) * o_.experts_per_token;
+    return static_cast<int64_t>(
+        std::ceil(routed * spec_.expert_imbalance / static_cast<double>(LocalExperts())));
+  }
+  void ExpertForward() {
+    const int64_t rows = RowsPerExpert();
+    Cast(LocalExperts() * rows * LocalIn());
+    Product(rows, LocalOut(), LocalIn(), LocalExperts());
+  }
+  void ExpertBackward() {
+    const int64_t rows = RowsPerExpert();
+    Cast(LocalExperts() * rows * LocalOut());
+    Product(rows, LocalIn(), LocalOut(), LocalExperts());
+    WeightGradient(LocalOut(), LocalIn(), rows, LocalExperts());
+  }
+
+  // Rows of every rank go to the ranks of their experts; there the tensor group
+  // gathers what each of its ranks received.
+  void Dispatch() {
+    ExpertExchange();
+    GatherRows(o_.in_features * o_.experts_per_token);
+  }
+  void Combine() {
+    ReduceOutput(o_.in_features * o_.experts_per_token);
+    ExpertExchange();
+  }
+  void ExpertExchange() {
+    if (spec_.expert == 1) return;
+    const double bytes = static_cast<double>(spec_.SplitRows(o_.positions) * o_.experts_per_token *
+                                             o_.in_features * spec_.ElementBytes()) *
+                         spec_.expert_imbalance;
+    Add(Op::Collective(OpKind::kAllToAll, Bytes(std::llround(bytes)), spec_.expert_fabric),
+        kExpertGroup);
+  }
+
+  const Operator& o_;
+  const ShardSpec& spec_;
+  Steps& steps_;
+};
+
+}  // namespace
+
+void AppendForward(const Operator& op, const ShardSpec& spec, Steps& steps) {
+  Emitter(op, spec, steps).Forward();
+}
+
+void AppendBackward(const Operator& op, const ShardSpec& spec, Steps& steps) {
+  Emitter(op, spec, steps).Backward();
+}
+
+}  // namespace stagecraft

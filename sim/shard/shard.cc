@@ -1,0 +1,84 @@
+#include "sim/shard/shard.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "costmodel/divide.h"
+#include "sim/shard/operator_steps.h"
+
+namespace stagecraft {
+namespace {
+
+// Calls f(operator) in execution order.
+template <typename F>
+void ForEachOperator(const LayerKind& layer, F f) {
+  for (const Operator& op : layer.operators) f(op);
+}
+
+}  // namespace
+
+bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec) {
+  return spec.recompute == Recompute::kFull && layer.role == LayerRole::kBlock;
+}
+
+LayerRange RecomputedRange(const Workload& workload, const ShardSpec& spec, int layer) {
+  if (RecomputesWhole(workload.layer(layer), spec)) return {layer, 1};
+  const auto after =
+      std::upper_bound(spec.recomputed.begin(), spec.recomputed.end(), layer,
+                       [](int value, const LayerRange& range) { return value < range.first; });
+  if (after == spec.recomputed.begin()) return {layer, 0};
+  const LayerRange range = *std::prev(after);
+  return layer < range.first + range.count ? range : LayerRange{layer, 0};
+}
+
+ShardSpec LayerSpec(const Workload& workload, const ShardSpec& spec, int layer) {
+  ShardSpec own = spec;
+  own.recomputed.clear();
+  if (RecomputedRange(workload, spec, layer).count > 0) own.recompute = Recompute::kFull;
+  return own;
+}
+
+LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec) {
+  LayerSteps steps;
+  ForEachOperator(layer, [&](const Operator& op) { AppendForward(op, spec, steps.forward); });
+  for (size_t v = layer.operators.size(); v-- > 0;) {
+    AppendBackward(layer.operators[v], spec, steps.backward);
+  }
+  return steps;
+}
+
+Bytes BoundaryBytes(const LayerKind& layer, const ShardSpec& spec) {
+  return Bytes(spec.SplitRows(layer.boundary_positions) * layer.boundary_features *
+               spec.ElementBytes());
+}
+
+ParameterCount ShardParameters(const LayerKind& layer, int tensor, int expert) {
+  ParameterCount parameters;
+  ForEachOperator(layer, [&](const Operator& op) {
+    const int64_t own =
+        op.split == Split::kTokens ? op.parameters : DivideUp(op.parameters, tensor);
+    if (op.experts > 0) {
+      parameters.expert += DivideUp(own, expert);
+    } else {
+      parameters.dense += own;
+    }
+  });
+  return parameters;
+}
+
+FlopCount RecomputedFlops(const LayerKind& layer, const ShardSpec& spec) {
+  const bool recomputes_scores =
+      spec.recompute == Recompute::kSelective && spec.attention == AttentionBackend::kUnfused;
+  const bool recomputes_all = RecomputesWhole(layer, spec);
+  Steps steps;
+  ForEachOperator(layer, [&](const Operator& op) {
+    const bool is_repeated =
+        recomputes_all || (recomputes_scores && op.kind == OperatorKind::kAttention);
+    if (is_repeated) AppendForward(op, spec, steps);
+  });
+  FlopCount flops;
+  for (const Step& step : steps) flops += step.op.Flops();
+  return flops;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,169 @@
+#include "sim/shard/stage_order.h"
+
+#include <algorithm>
+#include <span>
+
+#include "costmodel/divide.h"
+#include "sim/cluster/slowest_group.h"
+
+namespace stagecraft {
+
+namespace {
+
+// PipeDream's 1F1B-RR: as many micro-batches are under way as this stage and those behind it have
+// replicas. Replicas that keep step run a backward only when all of their round's gradients
+// have come back, for which the next stage may want whole rounds of its own: they have whole
+// rounds under way, at least as many micro-batches as the next stage and one round more.
+PassOrder ReplicatedOrder(const Plan& plan, int stage, int replica) {
+  int64_t window = 0;
+  for (int s = static_cast<int>(plan.stages.size()) - 1; s >= stage; --s) {
+    const auto replicas = static_cast<int64_t>(plan.stages[s].replicas.size());
+    window += replicas;
+    if (ReplicasKeepStep(plan, s)) window = DivideUp(window, replicas) * replicas;
+  }
+  return OneForwardOneBackwardOrder(static_cast<int>(window), StageShares(plan, stage), replica);
+}
+
+void DropBackwards(PassOrder& order) {
+  std::erase_if(order, [](const Pass& pass) { return pass.phase != Phase::kForward; });
+  for (Pass& pass : order) pass.beside_next = false;
+}
+
+}  // namespace
+
+PipelineOrders MakePipelineOrders(const Plan& plan, int replica, const OrderInputs* inputs) {
+  PipelineOrders orders = MakeOrders(plan.order, plan.order_options, MapOf(plan),
+                                     StageShares(plan, 0).Count(replica), inputs);
+  if (plan.forward_only) std::for_each(orders.begin(), orders.end(), DropBackwards);
+  return orders;
+}
+
+PipelineOrders PipelineOrdersOf(const Plan& plan, int replica) {
+  return plan.orders.empty() ? MakePipelineOrders(plan, replica, nullptr) : plan.orders;
+}
+
+PassOrder StageOrder(const Plan& plan, int stage, int replica) {
+  if (HasSeparatePipelines(plan)) return PipelineOrdersOf(plan, replica)[stage];
+  PassOrder order = plan.order == PipelineOrder::kGpipe
+                        ? GpipeOrder(StageShares(plan, stage).Count(replica))
+                        : ReplicatedOrder(plan, stage, replica);
+  if (plan.forward_only) DropBackwards(order);
+  return order;
+}
+
+std::vector<int> ReplicaDevices(const Stage& stage, int tensor) {
+  std::vector<int> devices;
+  for (const std::vector<int>& replica : stage.replicas) {
+    for (size_t i = tensor; i < replica.size(); i += static_cast<size_t>(stage.tensor_parallel)) {
+      devices.push_back(replica[i]);
+    }
+  }
+  return devices;
+}
+
+namespace {
+
+using Groups = std::vector<std::vector<int>>;
+
+// The groups of a replica's devices that divide each layer's operators.
+Groups TensorGroups(const Stage& stage, std::span<const int> devices) {
+  const auto size = static_cast<size_t>(stage.tensor_parallel);
+  Groups groups;
+  for (size_t first = 0; first + size <= devices.size(); first += size) {
+    groups.emplace_back(devices.begin() + first, devices.begin() + first + size);
+  }
+  return groups;
+}
+
+// The groups of a replica's devices that divide each sequence.
+Groups ContextGroups(const Stage& stage, std::span<const int> devices) {
+  const auto stride = static_cast<size_t>(stage.tensor_parallel);
+  Groups groups;
+  for (size_t tensor = 0; tensor < stride; ++tensor) {
+    std::vector<int>& group = groups.emplace_back();
+    for (size_t i = tensor; i < devices.size(); i += stride) group.push_back(devices[i]);
+  }
+  return groups;
+}
+
+// The groups that share the experts of a replica's devices: for each tensor index consecutive
+// data-parallel ranks, which are counted over the replicas and the context indices of each.
+Groups ExpertGroups(const Stage& stage, int replica) {
+  const int size = stage.expert_parallel;
+  const int context = stage.context_parallel;
+  const int first = replica * context / size;
+  const int last = (replica * context + context - 1) / size;
+  Groups groups;
+  for (int tensor = 0; tensor < stage.tensor_parallel; ++tensor) {
+    for (int group = first; group <= last; ++group) {
+      std::vector<int>& devices = groups.emplace_back();
+      for (int rank = group * size; rank < (group + 1) * size; ++rank) {
+        const int index = rank % context * stage.tensor_parallel + tensor;
+        devices.push_back(stage.replicas[rank / context][index]);
+      }
+    }
+  }
+  return groups;
+}
+
+}  // namespace
+
+ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage) {
+  const Stage& s = plan.stages[stage];
+  ShardSpec spec;
+  spec.tensor = s.tensor_parallel;
+  spec.context = s.context_parallel;
+  spec.sequence_parallel = plan.sequence_parallel && s.tensor_parallel > 1;
+  spec.micro_batch = plan.micro_batch;
+  spec.sequence = plan.sequence;
+  spec.precision = plan.precision;
+  spec.fp8_recipe = plan.fp8_recipe;
+  spec.recompute = plan.forward_only ? Recompute::kNone : s.recompute;
+  if (!plan.forward_only) spec.recomputed = s.recomputed;
+  spec.attention = workload.attention;
+  spec.overlap_tensor = plan.overlap_tensor && spec.sequence_parallel;
+  spec.context_exchange = plan.context_exchange;
+  spec.expert = s.expert_parallel;
+  spec.expert_imbalance = plan.expert_imbalance;
+  return spec;
+}
+
+ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,
+                     int replica) {
+  const Stage& s = plan.stages[stage];
+  const std::vector<int>& devices = s.replicas[replica];
+  ShardSpec spec = StageDivision(plan, workload, stage);
+  const std::span<const int> alone = std::span(devices).first(1);
+  spec.tensor_fabric = s.context_parallel == 1 ? cluster.DescribeGroup(devices)
+                                               : SlowestGroup(cluster, TensorGroups(s, devices));
+  spec.context_fabric = s.context_parallel == 1 ? cluster.DescribeGroup(alone)
+                                                : SlowestGroup(cluster, ContextGroups(s, devices));
+  spec.expert_fabric = s.expert_parallel == 1
+                           ? cluster.DescribeGroup(alone)
+                           : SlowestGroup(cluster, ExpertGroups(s, replica), Traffic::kAllToAll);
+  return spec;
+}
+
+std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage) {
+  const Stage& s = plan.stages[stage];
+  std::vector<ParameterCount> parameters;
+  const bool holds_embedding = std::any_of(s.chunks.begin(), s.chunks.end(),
+                                           [](const LayerRange& c) { return c.first == 0; });
+  std::vector<ParameterCount> of_kind;
+  for (const LayerKind& kind : workload.kinds) {
+    of_kind.push_back(ShardParameters(kind, s.tensor_parallel, s.expert_parallel));
+    // On the embedding's rank what is tied to it is the same tensor.
+    if (!holds_embedding) continue;
+    of_kind.back().dense -= DivideUp(kind.tied_parameters, s.tensor_parallel);
+  }
+  for (const LayerRange& range : s.chunks) {
+    ParameterCount sum;
+    for (int l = range.first; l < range.first + range.count; ++l) {
+      sum += of_kind[workload.layers[l]];
+    }
+    parameters.push_back(sum);
+  }
+  return parameters;
+}
+
+}  // namespace stagecraft

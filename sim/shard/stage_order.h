@@ -1,0 +1,38 @@
+// What a stage of a plan runs, and how it divides its layers.
+#pragma once
+
+#include <vector>
+
+#include "sim/cluster/cluster.h"
+#include "sim/pipeline/make_orders.h"
+#include "sim/pipeline/order.h"
+#include "sim/plan/plan.h"
+#include "sim/shard/shard.h"
+#include "sim/workload/workload.h"
+
+namespace stagecraft {
+
+// The order in which a replica of a stage runs its passes; where HasSeparatePipelines(),
+// PipelineOrdersOf() says so of all stages at once.
+PassOrder StageOrder(const Plan& plan, int stage, int replica);
+PipelineOrders PipelineOrdersOf(const Plan& plan, int replica);
+
+// The orders that the plan asks for by name, whether or not it spells some out; without
+// backwards where it runs none. `inputs` as MakeOrders() wants them.
+PipelineOrders MakePipelineOrders(const Plan& plan, int replica, const OrderInputs* inputs);
+
+// How the ranks of a stage divide its layers, whatever their groups see of the cluster.
+ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage);
+
+// How a replica of a stage divides its layers on this cluster. Of the groups that exchange
+// side by side, in lock-step, it sees what the slowest does.
+ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,
+                     int replica);
+
+// Tensor index `tensor` of every replica and context index of a stage.
+std::vector<int> ReplicaDevices(const Stage& stage, int tensor);
+
+// Parameters of a stage on one of its ranks, by chunk.
+std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage);
+
+}  // namespace stagecraft

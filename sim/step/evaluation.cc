@@ -1,0 +1,64 @@
+#include "sim/step/evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sim/lowering/lowering.h"
+#include "sim/step/plan_orders.h"
+#include "sim/step/work_counter.h"
+
+namespace stagecraft {
+
+void SimulateTime(const Workload& workload, const Cluster& cluster, const CostModel& model,
+                  const SimulationOptions& options, LoweringMemory& memory, SimulatedStep& step) {
+  const Plan& plan = step.plan;
+  const bool unfold = options.unfold || options.network.fidelity == NetworkFidelity::kFlow;
+  step.schedule = Lower(plan, workload, cluster, {unfold, options.with_optimizer}, memory);
+  SimExecutor executor(cluster, model, options.network);
+  step.timeline = executor.Execute(step.schedule);
+  step.costs = executor.costs();
+  step.link_use = executor.link_use();
+
+  Evaluation& evaluation = step.evaluation;
+  if (IsAsynchronous(plan.order)) {
+    evaluation.steady =
+        MeasureSteadyState(plan, workload, step.schedule, step.timeline, step.costs);
+    evaluation.SetTime(evaluation.steady->step);
+  } else {
+    const StepEnds ends = StepEndsOf(plan);
+    evaluation.SetTime(ProfileStep(step.schedule, step.timeline, step.costs, ends));
+    if (ends == StepEnds::kTogether) evaluation.unshared_time = executor.unshared_makespan();
+  }
+}
+
+StepEnds StepEndsOf(const Plan& plan) {
+  return plan.post_validation ? StepEnds::kApart : StepEnds::kTogether;
+}
+
+void Evaluation::SetTime(const StepProfile& of_step) {
+  profile = of_step;
+  step_time = profile.breakdown.Total();
+  const double factor = std::exp(kSigmas80 * profile.spread);
+  step_time_low = Duration::Seconds(step_time.seconds() / factor);
+  step_time_high = Duration::Seconds(step_time.seconds() * factor);
+}
+
+void Evaluation::SetMemory(std::vector<StageMemory> by_stage) {
+  memory = std::move(by_stage);
+  fits = std::all_of(memory.begin(), memory.end(),
+                     [](const StageMemory& stage) { return stage.fits(); });
+}
+
+SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                           const CostModel& model, const SimulationOptions& options) {
+  SimulatedStep step;
+  step.plan = WithOrders(plan, workload, cluster, model);
+  LoweringMemory memory(workload, cluster);
+  SimulateTime(workload, cluster, model, options, memory, step);
+  WorkCounter(workload, cluster).Count(step.plan, step.evaluation);
+  step.evaluation.SetMemory(EstimateMemory(step.plan, workload, cluster, options.framework));
+  return step;
+}
+
+}  // namespace stagecraft

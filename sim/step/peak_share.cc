@@ -1,0 +1,61 @@
+#include "sim/step/peak_share.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "costmodel/device.h"
+#include "costmodel/units.h"
+
+namespace stagecraft {
+namespace {
+
+// The share of a step's FLOPs that attention takes.
+double AttentionShare(const Workload& workload, int64_t sequence) {
+  Workload attention;
+  attention.layers = workload.layers;
+  for (const LayerKind& kind : workload.kinds) {
+    LayerKind& kept = attention.kinds.emplace_back();
+    for (const Operator& op : kind.operators) {
+      if (op.kind == OperatorKind::kAttention) kept.operators.Add(op);
+    }
+  }
+  const double all = workload.TrainingFlopsPerToken(sequence).count();
+  return all > 0 ? attention.TrainingFlopsPerToken(sequence).count() / all : 0;
+}
+
+// FLOP/s of all devices together in the slower of a plan's two formats, and the most that a
+// device is faster in the other one.
+struct Peaks {
+  double slow = 0;
+  double ratio = 1;
+};
+
+Peaks PeaksOf(const Evaluation& evaluation, DType precision, const Cluster& cluster) {
+  const DType narrow = precision == DType::kFp8 ? DType::kBf16 : precision;
+  Peaks peaks;
+  for (size_t group = 0; group < evaluation.group_devices.size(); ++group) {
+    const int devices = evaluation.group_devices[group];
+    if (devices == 0) continue;
+    const Device& device = cluster.groups()[group].type.device;
+    const double slow = device.Peak(narrow).flop_per_s();
+    peaks.slow += devices * slow;
+    peaks.ratio = std::max(peaks.ratio, device.Peak(precision).flop_per_s() / slow);
+  }
+  return peaks;
+}
+
+}  // namespace
+
+PeakShare PeakShareOf(const Evaluation& evaluation, const Plan& plan, const Workload& workload,
+                      const Cluster& cluster) {
+  const Peaks peaks = PeaksOf(evaluation, plan.precision, cluster);
+  const double model = evaluation.model_flops.count();
+  const double recomputed = evaluation.hardware_flops.count() - model;
+  const double in_slow =
+      plan.precision == DType::kFp8 ? model * AttentionShare(workload, plan.sequence) : model;
+  const double available = peaks.slow * evaluation.step_time.seconds();
+  const double of_model = in_slow + (model - in_slow) / peaks.ratio;
+  return {of_model / available, (of_model + recomputed / peaks.ratio) / available};
+}
+
+}  // namespace stagecraft

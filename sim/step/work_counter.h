@@ -1,0 +1,45 @@
+// WorkCounter: the arithmetic of a plan's step, and what its devices could do meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+#include "costmodel/units.h"
+#include "sim/cluster/cluster.h"
+#include "sim/plan/plan.h"
+#include "sim/shard/shard.h"
+#include "sim/step/evaluation.h"
+#include "sim/workload/workload.h"
+
+namespace stagecraft {
+
+// Remembers layers from plan to plan. Both must outlive it.
+class WorkCounter {
+ public:
+  WorkCounter(const Workload& workload, const Cluster& cluster)
+      : workload_(workload), cluster_(cluster) {}
+
+  // Fills in Evaluation's samples, tokens, FLOPs, devices and peak.
+  void Count(const Plan& plan, Evaluation& evaluation);
+
+ private:
+  struct Layer {
+    ShardSpec spec;  // LayerSpec() without fabrics
+    int kind = 0;
+    friend bool operator==(const Layer&, const Layer&) = default;
+  };
+  struct LayerHash {
+    size_t operator()(const Layer& layer) const;
+  };
+
+  FlopCount RecomputedFlopsOf(const Plan& plan);
+  FlopCount RecomputedFlopsOf(const ShardSpec& spec, int layer);
+
+  const Workload& workload_;
+  const Cluster& cluster_;
+  std::unordered_map<int64_t, FlopCount> per_token_;  // by sequence
+  std::unordered_map<Layer, FlopCount, LayerHash> recomputed_;
+};
+
+}  // namespace stagecraft

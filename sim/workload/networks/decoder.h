@@ -1,0 +1,91 @@
+// Decoder: builds the workload of a decoder-only transformer from its sizes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/workload/networks/decoder_parts.h"
+#include "sim/workload/workload.h"
+
+namespace stagecraft {
+
+enum class Activation { kGelu, kRelu, kSilu, kSquaredRelu };
+enum class NormKind { kLayer, kRms };
+enum class NormPlace { kBefore, kAfter };  // of attention and MLP; after: of their sums
+
+// The architecture of a decoder. Sizes are elements, never padded: parameter
+// counts equal the published ones.
+struct DecoderConfig {
+  std::string family;  // "gpt", "llama", ...: for people; nothing depends on it
+  int64_t layers = 0;  // transformer blocks
+  int64_t hidden = 0;
+  int64_t heads = 0;      // query heads
+  int64_t kv_heads = 0;   // 0: as many as heads
+  int64_t head_size = 0;  // 0: hidden / heads
+  int64_t ffn = 0;        // inner size of the MLP; 0: 4 x hidden
+  int64_t vocab = 0;
+  int64_t max_sequence = 0;  // tokens; rows of a learned position table
+  bool learned_positions = false;
+  double rotary_fraction = 0;  // of each head that is rotated, in [0, 1]
+  bool gated_mlp = false;      // three MLP matrices in place of two
+  Activation activation = Activation::kGelu;
+  NormKind norm = NormKind::kLayer;
+  bool norm_bias = false;
+  bool qkv_bias = false;
+  bool projection_bias = false;  // of the attention's output projection
+  bool mlp_bias = false;
+  bool tied_embeddings = false;
+  bool parallel_residual = false;  // attention and MLP side by side (GPT-NeoX)
+  bool attention_dropout = false;  // on the softmax output
+  bool hidden_dropout = false;     // on embeddings and before residual additions
+  NormPlace norm_place = NormPlace::kBefore;
+  bool shared_norm = false;        // one norm feeds both parallel branches (Phi-2)
+  bool final_norm = true;          // before the output projection
+  bool qk_norm = false;            // each head's queries and keys are normalised (Qwen3)
+  bool head_bias = false;          // of the output projection
+  bool embedding_norm = false;     // the embedding is normalised (BLOOM)
+  bool scaled_embeddings = false;  // multiplied by a constant (Gemma)
+  int64_t embedding_size = 0;      // of the vocabulary's tables; 0: hidden (OPT-350M: less)
+  int64_t position_offset = 0;     // rows of the position table that no token uses
+  bool causal = true;              // false: every token sees all others
+  MoeConfig moe;
+  MlaConfig mla;
+  int64_t prediction_layers = 0;  // blocks that predict further tokens (DeepSeek-V3's MTP)
+  friend bool operator==(const DecoderConfig&, const DecoderConfig&) = default;
+};
+
+// The switches of a family, all sizes zero: "gpt", "gpt_neox", "gptj", "opt",
+// "mpt", "bloom", "falcon", "phi", "llama", "internlm", "nemotron", "mistral",
+// "phi3", "qwen2", "qwen3", "gemma", "mixtral", "qwen2_moe", "qwen3_moe",
+// "deepseek_v2", "deepseek_v3". Throws InputError for other names.
+DecoderConfig DecoderOfFamily(std::string_view family);
+
+// Replaces the zero kv_heads, head_size, ffn, embedding_size and moe.ffn by what
+// they stand for. With latent attention head_size becomes the mean of a query's
+// and a value's size, rounded up: scores take the one and contexts the other, so
+// that 4·heads·head_size·keys is the sum of both products.
+DecoderConfig Completed(DecoderConfig config);
+
+// Every problem of a completed configuration as "field: got value, want ...".
+std::vector<std::string> FindErrors(const DecoderConfig& config);
+
+// Layers are embedding, `layers` blocks (equal but for those whose MLP is
+// sparse), prediction_layers further ones, head (final norm, output projection,
+// loss). Completes the configuration; throws InputError, its text starting with
+// `name`, where FindErrors finds something. Positions that only shift scores
+// (ALiBi) cost nothing; sliding windows are taken as wide as the sequence.
+//
+// What is kept for the backward pass follows Korthikanti et al., "Reducing
+// activation recomputation in large transformer models", 2022, section 4: an
+// unfused 16-bit GPT block keeps 34·hidden + 5·heads·keys bytes per token. A
+// ReLU keeps nothing of its own, because its gradient needs only its output,
+// which the next matrix product keeps; a gated activation is one fused kernel.
+Workload BuildDecoder(const DecoderConfig& config, AttentionBackend attention, std::string name);
+
+// The vocabulary Megatron allocates: rounded up to `multiple` rows per rank. All
+// arguments > 0.
+int64_t PaddedVocabulary(int64_t vocab, int tensor_parallel, int multiple = 128);
+
+}  // namespace stagecraft

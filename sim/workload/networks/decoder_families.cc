@@ -1,0 +1,147 @@
+#include <array>
+
+#include "costmodel/check.h"
+#include "sim/workload/networks/decoder.h"
+
+namespace stagecraft {
+namespace {
+
+DecoderConfig Gpt() {
+  DecoderConfig config;
+  config.learned_positions = true;
+  config.norm_bias = config.qkv_bias = config.projection_bias = config.mlp_bias = true;
+  config.tied_embeddings = true;
+  config.attention_dropout = config.hidden_dropout = true;
+  return config;
+}
+
+DecoderConfig GptNeox() {
+  DecoderConfig config = Gpt();
+  config.learned_positions = config.tied_embeddings = false;
+  config.attention_dropout = config.hidden_dropout = false;
+  config.rotary_fraction = 0.25;
+  config.parallel_residual = true;
+  return config;
+}
+
+DecoderConfig GptJ() {
+  DecoderConfig config = GptNeox();
+  config.qkv_bias = config.projection_bias = false;
+  config.shared_norm = config.head_bias = true;
+  return config;
+}
+
+DecoderConfig Phi() {
+  DecoderConfig config = GptNeox();
+  config.rotary_fraction = 0.5;
+  config.shared_norm = config.head_bias = true;
+  return config;
+}
+
+DecoderConfig Opt() {
+  DecoderConfig config = Gpt();
+  config.activation = Activation::kRelu;
+  config.position_offset = 2;
+  return config;
+}
+
+DecoderConfig Mpt() {
+  DecoderConfig config = Gpt();
+  config.learned_positions = false;
+  config.norm_bias = config.qkv_bias = config.projection_bias = config.mlp_bias = false;
+  config.attention_dropout = config.hidden_dropout = false;
+  return config;
+}
+
+DecoderConfig Bloom() {
+  DecoderConfig config = Gpt();
+  config.learned_positions = false;
+  config.embedding_norm = true;
+  config.attention_dropout = config.hidden_dropout = false;
+  return config;
+}
+
+DecoderConfig Falcon() {
+  DecoderConfig config = Mpt();
+  config.rotary_fraction = 1;
+  config.norm_bias = true;
+  config.parallel_residual = config.shared_norm = true;
+  return config;
+}
+
+DecoderConfig Llama() {
+  DecoderConfig config;
+  config.rotary_fraction = 1;
+  config.gated_mlp = true;
+  config.activation = Activation::kSilu;
+  config.norm = NormKind::kRms;
+  return config;
+}
+
+DecoderConfig Nemotron() {
+  DecoderConfig config;
+  config.rotary_fraction = 0.5;
+  config.activation = Activation::kSquaredRelu;
+  config.norm_bias = true;
+  return config;
+}
+
+DecoderConfig Qwen2() {
+  DecoderConfig config = Llama();
+  config.qkv_bias = true;
+  return config;
+}
+
+DecoderConfig Qwen3() {
+  DecoderConfig config = Llama();
+  config.qk_norm = true;
+  return config;
+}
+
+DecoderConfig Gemma() {
+  DecoderConfig config = Llama();
+  config.activation = Activation::kGelu;
+  config.tied_embeddings = config.scaled_embeddings = true;
+  return config;
+}
+
+DecoderConfig Qwen2Moe() {
+  DecoderConfig config = Qwen2();
+  config.moe.shared_gate = true;
+  return config;
+}
+
+DecoderConfig DeepSeekV3() {
+  DecoderConfig config = Llama();
+  config.moe.routing_bias = true;
+  return config;
+}
+
+}  // namespace
+
+DecoderConfig DecoderOfFamily(std::string_view family) {
+  struct Row {
+    const char* name;
+    DecoderConfig (*make)();
+  };
+  constexpr std::array<Row, 21> kFamilies = {
+      {{"gpt", Gpt},         {"gpt_neox", GptNeox},  {"gptj", GptJ},
+       {"opt", Opt},         {"mpt", Mpt},           {"bloom", Bloom},
+       {"falcon", Falcon},   {"phi", Phi},           {"llama", Llama},
+       {"internlm", Llama},  {"nemotron", Nemotron}, {"mistral", Llama},
+       {"phi3", Llama},      {"qwen2", Qwen2},       {"qwen3", Qwen3},
+       {"gemma", Gemma},     {"mixtral", Llama},     {"qwen2_moe", Qwen2Moe},
+       {"qwen3_moe", Qwen3}, {"deepseek_v2", Llama}, {"deepseek_v3", DeepSeekV3}}};
+  std::string known;
+  for (const Row& row : kFamilies) {
+    if (family == row.name) {
+      DecoderConfig config = row.make();
+      config.family = row.name;
+      return config;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw InputError("decoder family: got '" + std::string(family) + "', want one of " + known);
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,93 @@
+// Encoders: builds the workloads of BERT-like text encoders, vision
+// transformers and encoder-decoders from their sizes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/workload/networks/decoder.h"
+#include "sim/workload/workload.h"
+
+namespace stagecraft {
+
+// What a text encoder predicts. kMaskedTokens: a transform, then the tied
+// vocabulary, for every token. kPretraining: that and whether two segments
+// belong together. kSpan: two numbers per token (SQuAD).
+enum class EncoderHead { kMaskedTokens, kPretraining, kSpan };
+
+// `block` has the sizes of a block and of the tables; it attends both ways.
+struct EncoderConfig {
+  DecoderConfig block;
+  int64_t token_types = 0;  // rows of the segment table
+  EncoderHead head = EncoderHead::kMaskedTokens;
+  friend bool operator==(const EncoderConfig&, const EncoderConfig&) = default;
+};
+
+// "bert" and "roberta" normalise sums, "megatron_bert" inputs and, once more,
+// the last output. All sizes of the block are zero. Throws InputError for other
+// names.
+EncoderConfig EncoderOfFamily(std::string_view family);
+
+// Every problem of a configuration whose block is completed.
+std::vector<std::string> FindErrors(const EncoderConfig& config);
+
+// Layers are embedding, blocks, head. Throws InputError, its text starting with
+// `name`, where FindErrors finds something.
+Workload BuildEncoder(const EncoderConfig& config, AttentionBackend attention, std::string name);
+
+// An image cut into patches, one token each; a further token is classified.
+struct VisionConfig {
+  DecoderConfig block;  // vocab and max_sequence are set by Completed()
+  int64_t image = 0;    // pixels along a side
+  int64_t patch = 0;
+  int64_t channels = 3;
+  int64_t classes = 1000;
+  int64_t Patches() const { return (image / patch) * (image / patch); }
+  int64_t Tokens() const { return Patches() + 1; }
+  friend bool operator==(const VisionConfig&, const VisionConfig&) = default;
+};
+
+// The switches of a vision transformer, all sizes but the defaults zero.
+VisionConfig VisionTransformer();
+VisionConfig Completed(VisionConfig config);
+std::vector<std::string> FindErrors(const VisionConfig& config);
+
+// Every operator has Tokens() rows per sample, whatever the plan's sequence; the
+// workload's max_sequence is that number, and its vocabulary none.
+Workload BuildVision(const VisionConfig& config, AttentionBackend attention, std::string name);
+
+// An encoder whose output every decoder block attends to. `block` has what both
+// sides share; its `layers` are the encoder's.
+struct EncoderDecoderConfig {
+  DecoderConfig block;
+  int64_t decoder_layers = 0;  // 0: as many as the encoder's
+  // Rows of a table of biases per head, which each side adds to its scores by
+  // distance; 0: none.
+  int64_t relative_buckets = 0;
+  // Tokens per sample; 0: the plan's sequence. The decoder's needs the encoder's.
+  int64_t encoder_sequence = 0;
+  int64_t decoder_sequence = 0;
+  MoeConfig decoder_moe;  // the encoder's is block.moe
+  friend bool operator==(const EncoderDecoderConfig&, const EncoderDecoderConfig&) = default;
+};
+
+// "t5" (no biases, RMS norm, relative positions), "megatron_t5" (the GPT block
+// with learned positions, and a bias of the head).
+EncoderDecoderConfig EncoderDecoderOfFamily(std::string_view family);
+EncoderDecoderConfig Completed(EncoderDecoderConfig config);
+std::vector<std::string> FindErrors(const EncoderDecoderConfig& config);
+
+// Layers: encoder_embedding, encoder blocks, decoder_embedding (after the final
+// norm of the encoder, with a copy of the token table), decoder blocks, head.
+// From there on each layer hands on the encoder's output beside its own. Rows
+// of the boundary are exact where both sequences are given or neither is.
+Workload BuildEncoderDecoder(const EncoderDecoderConfig& config, AttentionBackend attention,
+                             std::string name);
+
+// Fixes the rows per sample of every operator that has not got its own, and of
+// the boundary.
+void SetPositions(LayerKind& kind, int64_t positions);
+
+}  // namespace stagecraft

@@ -1,0 +1,53 @@
+// ProfiledGraph: a network as PipeDream's profiler writes it down (graph.txt):
+// what every operator took on one board for one minibatch, and who feeds whom.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "sim/workload/workload.h"
+
+namespace stagecraft {
+
+struct ProfiledNode {
+  std::string id;
+  std::string description;  // as PyTorch prints the module
+  Duration forward;
+  Duration backward;
+  Bytes activation;  // output of one minibatch; several outputs added up
+  Bytes parameters;
+  int stage = -1;  // -1: the file assigns none
+  // Loading of data, whose time is no part of a step.
+  bool is_input() const { return description.starts_with("Input"); }
+  friend bool operator==(const ProfiledNode&, const ProfiledNode&) = default;
+};
+
+struct ProfiledEdge {
+  int from = 0;  // indices into nodes
+  int to = 0;
+  friend auto operator<=>(const ProfiledEdge&, const ProfiledEdge&) = default;
+};
+
+// Acyclic. Nodes are in a topological order, free choices by id ("node9" before
+// "node10"); so every edge runs to a higher index. Edges are sorted and no two
+// are equal.
+struct ProfiledGraph {
+  std::vector<ProfiledNode> nodes;
+  std::vector<ProfiledEdge> edges;
+};
+
+// Throws InputError with the line for what is not a node or an edge, for
+// numbers that are missing, negative or not finite, nodes or edges that occur
+// twice, edges to nodes that do not, and cycles.
+ProfiledGraph ParseProfiledGraph(const std::string& text, const std::string& name_for_errors);
+ProfiledGraph ReadProfiledGraph(const std::string& path);
+
+// The graph as a workload: every operator a layer, in the graph's order. One
+// sample is the minibatch that was profiled, one row of a sequence of one. A
+// layer hands on every output that a later layer reads. Sizes are taken as
+// those of 32-bit numbers. Throws InputError for fewer than two operators
+// besides inputs.
+Workload ToWorkload(const ProfiledGraph& graph, const std::string& name);
+
+}  // namespace stagecraft

@@ -1,0 +1,115 @@
+#include "sim/workload/readers/hf_config.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/json_to_proto.h"
+#include "sim/workload/readers/hf_config_keys.h"
+#include "sim/workload/readers/hf_config_reader.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::json;
+using namespace hf_config_keys;
+
+std::string JoinFamilies(const char* Family::*text) {
+  std::string joined;
+  for (const Family& family : kFamilies) {
+    joined += (joined.empty() ? "" : ", ") + std::string(family.*text);
+  }
+  return joined;
+}
+
+// Null where the file does not say, which is then a missing key.
+const Family* FindFamily(ConfigReader& reader) {
+  if (const Json* type = reader.Find("model_type")) {
+    for (const Family& family : kFamilies) {
+      if (*type == family.model_type) return &family;
+    }
+    reader.Fail("model_type", *type, "one of " + JoinFamilies(&Family::model_type));
+  }
+  if (const Json* classes = reader.Find("architectures")) {
+    const bool has_name = classes->is_array() && !classes->empty() && classes->front().is_string();
+    const std::string name = has_name ? classes->front().get<std::string>() : "";
+    for (const Family& family : kFamilies) {
+      if (name.starts_with(family.architecture)) return &family;
+    }
+    reader.Fail("architectures", *classes, "one of " + JoinFamilies(&Family::architecture));
+  }
+  reader.AddMissing("model_type (one of " + JoinFamilies(&Family::model_type) + ")");
+  return nullptr;
+}
+
+NetworkConfig ReadNetwork(const Json& json, const std::string& place) {
+  ConfigReader reader(json, place);
+  const Family* family = FindFamily(reader);
+  if (family == nullptr) return ReadDecoder(reader, family);
+  switch (family->network) {
+    case Network::kEncoder:
+      return ReadEncoder(reader, *family);
+    case Network::kVision:
+      return ReadVision(reader, *family);
+    case Network::kEncoderDecoder:
+      return ReadEncoderDecoder(reader, *family);
+    default:
+      return ReadDecoder(reader, family);
+  }
+}
+
+Json ParseObject(const std::string& text, const std::string& file) {
+  Json json = ParseJson(text, file);
+  if (!json.is_object()) {
+    throw InputError(file + ": got " + ShownJson(json) + ", want one JSON object");
+  }
+  return json;
+}
+
+}  // namespace
+
+NetworkConfig ParseHuggingFaceNetwork(const std::string& json_text, const std::string& file_name) {
+  const Json json = ParseObject(json_text, file_name);
+  const auto nested = json.find("text_config");
+  if (nested == json.end() || !nested->is_object()) return ReadNetwork(json, file_name);
+  Json text = *nested;
+  // The tie is the one fact about the decoder that is kept beside it.
+  const auto tied = json.find("tie_word_embeddings");
+  if (tied != json.end() && !text.contains("tie_word_embeddings")) {
+    text["tie_word_embeddings"] = *tied;
+  }
+  return ReadNetwork(text, file_name + ": text_config");
+}
+
+DecoderConfig ParseHuggingFaceConfig(const std::string& json_text, const std::string& file_name) {
+  NetworkConfig network = ParseHuggingFaceNetwork(json_text, file_name);
+  if (DecoderConfig* decoder = std::get_if<DecoderConfig>(&network)) return std::move(*decoder);
+  throw InputError(file_name + ": model_type: got \"" + NetworkFamilyName(network) +
+                   "\", want that of a decoder");
+}
+
+const std::string& NetworkFamilyName(const NetworkConfig& config) {
+  struct Visitor {
+    const std::string& operator()(const DecoderConfig& c) const { return c.family; }
+    const std::string& operator()(const EncoderConfig& c) const { return c.block.family; }
+    const std::string& operator()(const VisionConfig& c) const { return c.block.family; }
+    const std::string& operator()(const EncoderDecoderConfig& c) const { return c.block.family; }
+  };
+  return std::visit(Visitor(), config);
+}
+
+Workload BuildNetwork(const NetworkConfig& config, AttentionBackend attention, std::string name) {
+  struct Visitor {
+    AttentionBackend attention;
+    std::string name;
+    Workload operator()(const DecoderConfig& c) { return BuildDecoder(c, attention, name); }
+    Workload operator()(const EncoderConfig& c) { return BuildEncoder(c, attention, name); }
+    Workload operator()(const VisionConfig& c) { return BuildVision(c, attention, name); }
+    Workload operator()(const EncoderDecoderConfig& c) {
+      return BuildEncoderDecoder(c, attention, name);
+    }
+  };
+  return std::visit(Visitor{attention, std::move(name)}, config);
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,154 @@
+// The keys of config.json as tables: which there are, how each is spelled and
+// what it sets. Only the hf_config sources read them; absent spellings are null.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "sim/workload/networks/decoder.h"
+#include "sim/workload/networks/encoder.h"
+#include "sim/workload/readers/hf_config_reader.h"
+
+namespace stagecraft::hf_config_keys {
+
+enum class Network { kDecoder, kMoe, kLatentMoe, kEncoder, kEncoderDecoder, kVision };
+
+struct Family {
+  const char* model_type;
+  const char* architecture;  // what the name of the class starts with
+  const char* builder;       // for DecoderOfFamily and its like
+  Network network = Network::kDecoder;
+  bool needs_ffn = true;     // false: 4 x hidden where absent
+  int64_t max_sequence = 0;  // where absent; 0: the key is needed
+};
+inline constexpr std::array<Family, 25> kFamilies = {{
+    {"llama", "LlamaForCausalLM", "llama"},
+    {"gpt2", "GPT2LMHeadModel", "gpt", Network::kDecoder, false},
+    {"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox"},
+    {"nemotron", "NemotronForCausalLM", "nemotron"},
+    {"mistral", "MistralForCausalLM", "mistral"},
+    {"qwen2", "Qwen2ForCausalLM", "qwen2"},
+    {"qwen3", "Qwen3ForCausalLM", "qwen3"},
+    {"gemma", "GemmaForCausalLM", "gemma"},
+    {"phi", "PhiForCausalLM", "phi"},
+    {"phi3", "Phi3ForCausalLM", "phi3"},
+    {"gptj", "GPTJForCausalLM", "gptj", Network::kDecoder, false},
+    {"opt", "OPTForCausalLM", "opt"},
+    {"bloom", "BloomForCausalLM", "bloom", Network::kDecoder, false, 2048},
+    {"mpt", "MptForCausalLM", "mpt", Network::kDecoder, false},
+    {"falcon", "FalconForCausalLM", "falcon", Network::kDecoder, false, 2048},
+    {"mixtral", "MixtralForCausalLM", "mixtral", Network::kMoe},
+    {"qwen2_moe", "Qwen2MoeForCausalLM", "qwen2_moe", Network::kMoe},
+    {"qwen3_moe", "Qwen3MoeForCausalLM", "qwen3_moe", Network::kMoe},
+    {"deepseek_v2", "DeepseekV2ForCausalLM", "deepseek_v2", Network::kLatentMoe},
+    {"deepseek_v3", "DeepseekV3ForCausalLM", "deepseek_v3", Network::kLatentMoe},
+    {"bert", "Bert", "bert", Network::kEncoder},
+    {"roberta", "Roberta", "roberta", Network::kEncoder},
+    {"t5", "T5", "t5", Network::kEncoderDecoder, true, 512},
+    {"switch_transformers", "SwitchTransformers", "t5", Network::kEncoderDecoder, true, 512},
+    {"vit", "ViT", "vit", Network::kVision},
+}};
+
+enum class Need { kAlways, kByFamily, kNever };
+
+// One size and how frameworks spell it; Hugging Face first.
+struct SizeField {
+  const char* name;
+  int64_t DecoderConfig::*member;
+  Need need;
+  std::array<const char*, 5> spellings;
+};
+inline constexpr std::array<SizeField, 8> kSizes = {{
+    {"layers",
+     &DecoderConfig::layers,
+     Need::kAlways,
+     {"num_hidden_layers", "n_layer", "num_layers", "n_layers"}},
+    {"hidden",
+     &DecoderConfig::hidden,
+     Need::kAlways,
+     {"hidden_size", "n_embd", "d_model", "n_embed", "dim"}},
+    {"heads",
+     &DecoderConfig::heads,
+     Need::kAlways,
+     {"num_attention_heads", "n_head", "num_heads", "n_heads"}},
+    {"kv_heads",
+     &DecoderConfig::kv_heads,
+     Need::kNever,
+     {"num_key_value_heads", "num_query_groups", "n_kv_heads"}},
+    {"head_size", &DecoderConfig::head_size, Need::kNever, {"head_dim", "kv_channels", "d_kv"}},
+    {"ffn",
+     &DecoderConfig::ffn,
+     Need::kByFamily,
+     {"intermediate_size", "n_inner", "ffn_hidden_size", "ffn_dim", "d_ff"}},
+    {"vocab", &DecoderConfig::vocab, Need::kAlways, {"vocab_size"}},
+    {"max_sequence",
+     &DecoderConfig::max_sequence,
+     Need::kByFamily,
+     {"max_position_embeddings", "n_positions", "n_ctx", "seq_length", "max_seq_len"}},
+}};
+
+struct SwitchField {
+  const char* key;
+  std::array<bool DecoderConfig::*, 2> members;
+};
+inline constexpr std::array<SwitchField, 5> kSwitches = {{
+    {"tie_word_embeddings", {&DecoderConfig::tied_embeddings}},
+    {"share_embeddings_and_output_weights", {&DecoderConfig::tied_embeddings}},
+    {"attention_bias", {&DecoderConfig::qkv_bias, &DecoderConfig::projection_bias}},
+    {"mlp_bias", {&DecoderConfig::mlp_bias}},
+    {"use_parallel_residual", {&DecoderConfig::parallel_residual}},
+}};
+
+struct DropoutField {
+  bool DecoderConfig::*member;
+  std::array<const char*, 6> keys;
+};
+inline constexpr std::array<DropoutField, 2> kDropouts = {{
+    {&DecoderConfig::attention_dropout,
+     {"attn_pdrop", "attention_dropout", "attention_probs_dropout_prob"}},
+    {&DecoderConfig::hidden_dropout,
+     {"resid_pdrop", "embd_pdrop", "hidden_dropout", "hidden_dropout_prob", "dropout",
+      "emb_pdrop"}},
+}};
+
+struct ActivationName {
+  const char* name;
+  Activation activation;
+};
+inline constexpr std::array<ActivationName, 9> kActivations = {{
+    {"gelu", Activation::kGelu},
+    {"gelu_new", Activation::kGelu},
+    {"gelu_fast", Activation::kGelu},
+    {"gelu_pytorch_tanh", Activation::kGelu},
+    {"quick_gelu", Activation::kGelu},
+    {"relu", Activation::kRelu},
+    {"silu", Activation::kSilu},
+    {"swish", Activation::kSilu},
+    {"relu2", Activation::kSquaredRelu},
+}};
+
+// Above one, or true, these change the network in ways a dense one lacks.
+inline constexpr std::array<const char*, 3> kExperts = {"num_local_experts", "num_experts",
+                                                        "n_routed_experts"};
+
+// The parts of a reading that several networks share.
+
+// `family` is null where the file names none: then that key is missing already.
+void ReadSizes(ConfigReader& reader, const Family* family, DecoderConfig& config);
+void ReadSwitches(const ConfigReader& reader, DecoderConfig& config);
+void ReadActivation(const ConfigReader& reader, const char* key, DecoderConfig& config);
+// Throws where one of the keys is true or above one.
+void Refuse(const ConfigReader& reader, const char* key, const std::string& wanted);
+
+// Adds experts to what is read; latent attention too where the family has it.
+void ReadMoe(ConfigReader& reader, const Family& family, DecoderConfig& config);
+void ReadLatentAttention(ConfigReader& reader, DecoderConfig& config);
+
+// Whole networks; `family` is known.
+DecoderConfig ReadDecoder(ConfigReader& reader, const Family* family);
+EncoderConfig ReadEncoder(ConfigReader& reader, const Family& family);
+VisionConfig ReadVision(ConfigReader& reader, const Family& family);
+EncoderDecoderConfig ReadEncoderDecoder(ConfigReader& reader, const Family& family);
+
+}  // namespace stagecraft::hf_config_keys

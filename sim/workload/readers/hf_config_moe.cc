@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <string_view>
+
+#include "sim/workload/limits.h"
+#include "sim/workload/readers/hf_config_keys.h"
+
+namespace stagecraft::hf_config_keys {
+namespace {
+
+// Blocks that keep the dense MLP: those before `first`, those that the step
+// leaves out, and `others`. Qwen counts steps from one, DeepSeek from zero. A typing
+// error in the number of layers is found later; its list is not made.
+std::vector<int64_t> DenseLayers(int64_t layers, int64_t first, int64_t step, bool from_one,
+                                 std::vector<int64_t> others) {
+  std::sort(others.begin(), others.end());
+  std::vector<int64_t> dense;
+  for (int64_t layer = 0; layer < std::min(layers, kMostLayers); ++layer) {
+    const bool is_step = (layer + (from_one ? 1 : 0)) % step == 0;
+    const bool is_other = std::binary_search(others.begin(), others.end(), layer);
+    if (layer < first || !is_step || is_other) dense.push_back(layer);
+  }
+  return dense;
+}
+
+// A router may choose groups of experts first; that moves no FLOPs, but the
+// numbers must fit.
+void CheckGroups(ConfigReader& reader, int64_t experts) {
+  int64_t groups = 1;
+  int64_t chosen = 1;
+  reader.Size("n_group", {"n_group"}, false, groups);
+  reader.Size("topk_group", {"topk_group"}, false, chosen);
+  if (experts % groups != 0) {
+    reader.Fail("n_group: got " + std::to_string(groups) + ", want a divisor of the " +
+                std::to_string(experts) + " experts");
+  }
+  if (chosen > groups) {
+    reader.Fail("topk_group: got " + std::to_string(chosen) + ", want at most the " +
+                std::to_string(groups) + " groups");
+  }
+}
+
+}  // namespace
+
+void ReadMoe(ConfigReader& reader, const Family& family, DecoderConfig& config) {
+  MoeConfig& moe = config.moe;
+  const std::string_view name = family.builder;
+  reader.Size("experts", {"num_local_experts", "num_experts", "n_routed_experts"}, true,
+              moe.experts);
+  reader.Size("experts_per_token", {"num_experts_per_tok", "moe_router_topk"}, true,
+              moe.experts_per_token);
+  // Mixtral has no dense MLP, so that its key for one speaks of the experts'.
+  reader.Size("expert_ffn", {"moe_intermediate_size", "moe_ffn_hidden_size"}, name != "mixtral",
+              moe.ffn);
+  int64_t first = 0;
+  int64_t step = 1;
+  if (name == "qwen2_moe") {
+    reader.Size("shared_ffn", {"shared_expert_intermediate_size"}, true, moe.shared_ffn, 0);
+    moe.shared_gate = moe.shared_ffn > 0;
+  }
+  if (family.network == Network::kLatentMoe) {
+    int64_t shared = 0;
+    reader.Size("shared_experts", {"n_shared_experts"}, false, shared, 0);
+    moe.shared_ffn = shared * moe.ffn;
+    reader.Size("first_k_dense_replace", {"first_k_dense_replace"}, true, first, 0);
+    if (first > config.layers) {
+      Refuse(reader, "first_k_dense_replace",
+             "at most the " + std::to_string(config.layers) + " layers");
+    }
+    reader.Size("moe_layer_freq", {"moe_layer_freq"}, false, step);
+    reader.Size("prediction_layers", {"num_nextn_predict_layers"}, false, config.prediction_layers,
+                0);
+    CheckGroups(reader, moe.experts);
+  }
+  const bool is_qwen = name == "qwen2_moe" || name == "qwen3_moe";
+  if (is_qwen) reader.Size("decoder_sparse_step", {"decoder_sparse_step"}, false, step);
+  moe.dense_layers =
+      DenseLayers(config.layers, first, step, is_qwen,
+                  is_qwen ? reader.Indices("mlp_only_layers") : std::vector<int64_t>());
+}
+
+void ReadLatentAttention(ConfigReader& reader, DecoderConfig& config) {
+  MlaConfig& mla = config.mla;
+  // Null says that queries are not compressed; absence says nothing.
+  if (!reader.HasKey("q_lora_rank")) reader.AddMissing("q_lora_rank (a number or null)");
+  reader.Size("query_rank", {"q_lora_rank"}, false, mla.query_rank);
+  reader.Size("kv_rank", {"kv_lora_rank"}, true, mla.kv_rank);
+  reader.Size("plain_size", {"qk_nope_head_dim"}, true, mla.plain_size);
+  reader.Size("rotary_size", {"qk_rope_head_dim"}, true, mla.rotary_size);
+  reader.Size("value_size", {"v_head_dim"}, true, mla.value_size);
+}
+
+}  // namespace stagecraft::hf_config_keys

@@ -1,0 +1,57 @@
+// Maps ONNX operators to ours, one node at a time.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "proto/onnx_subset.pb.h"
+#include "sim/workload/networks/classics_builder.h"
+#include "sim/workload/readers/onnx_tensors.h"
+
+namespace stagecraft {
+
+// Whether a node of this type multiplies matrices or looks rows up: what a
+// layer of its own is worth.
+bool IsOnnxProduct(const std::string& op_type);
+
+class OnnxEmitter {
+ public:
+  // Keeps references to both.
+  OnnxEmitter(const OnnxTensors& tensors, NetworkBuilder& net) : tensors_(tensors), net_(net) {}
+
+  // A tensor that the network is given.
+  void AddInput(const std::string& name);
+  // Appends the node to the open layer; views and reshapes append nothing.
+  // Throws InputError for types that are not known and shapes that do not fit.
+  void Emit(const onnx::NodeProto& node);
+
+ private:
+  void Convolve(const onnx::NodeProto& node, bool is_transposed);
+  void Multiply(const onnx::NodeProto& node);
+  void CheckMatrix(const onnx::NodeProto& node, const Operator& op) const;
+  void LookUp(const onnx::NodeProto& node);
+  void Normalize(const onnx::NodeProto& node);
+  void Pool(const onnx::NodeProto& node);
+  void Elementwise(const onnx::NodeProto& node);
+  void Copy(const onnx::NodeProto& node);
+  void View(const onnx::NodeProto& node);
+
+  const std::string& Input(const onnx::NodeProto& node, int index) const;
+  // Inputs that depend on the sample, those from `first` on.
+  std::vector<Tensor> Dynamic(const onnx::NodeProto& node, int first = 0) const;
+  // Elements of a trained input; those of one that an earlier node has counted
+  // are tied.
+  int64_t Parameters(const onnx::NodeProto& node, int index);
+  int64_t Elements(const std::string& name, const onnx::NodeProto& node) const {
+    return tensors_.ElementsPerSample(name, node);
+  }
+  void Add(const onnx::NodeProto& node, Operator op, const std::vector<Tensor>& inputs,
+           const std::vector<Tensor>& keeps, bool keeps_output = false);
+
+  const OnnxTensors& tensors_;
+  NetworkBuilder& net_;
+  std::map<std::string, Tensor> made_;      // by ONNX name
+  std::map<std::string, bool> is_counted_;  // initializers
+};
+
+}  // namespace stagecraft

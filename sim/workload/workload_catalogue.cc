@@ -1,0 +1,169 @@
+#include "sim/workload/workload_catalogue.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "costmodel/check.h"
+#include "costmodel/nearest.h"
+#include "costmodel/proto_file.h"
+#include "data/embedded.h"
+#include "proto/workload.pb.h"
+#include "sim/workload/networks/classics.h"
+#include "sim/workload/readers/graph_txt.h"
+#include "sim/workload/readers/hf_config.h"
+#include "sim/workload/readers/onnx_graph.h"
+#include "sim/workload/workload_proto.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr std::string_view kFolder = "workloads/";
+constexpr std::string_view kExtension = ".json";
+constexpr std::string_view kShapePrefix = "megatron:";
+constexpr int64_t kMegatronVocabulary = 51'200;  // SC21, section 5
+constexpr int64_t kMegatronSequence = 2'048;
+
+struct NamedConfig {
+  std::string name;
+  NetworkConfig config;
+};
+
+bool SameName(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string_view PresetText(const std::string& preset) {
+  return EmbeddedFile(std::string(kFolder) + preset + std::string(kExtension));
+}
+
+// Other names that the preset's file lists.
+std::vector<std::string> Aliases(const std::string& preset) {
+  return nlohmann::json::parse(PresetText(preset)).value("aliases", std::vector<std::string>());
+}
+
+std::optional<NamedConfig> FindPreset(const std::string& wanted) {
+  const std::vector<std::string> presets = WorkloadNames();
+  auto found = std::find_if(presets.begin(), presets.end(),
+                            [&](const std::string& preset) { return SameName(preset, wanted); });
+  if (found == presets.end()) {
+    found = std::find_if(presets.begin(), presets.end(), [&](const std::string& preset) {
+      const std::vector<std::string> aliases = Aliases(preset);
+      return std::any_of(aliases.begin(), aliases.end(),
+                         [&](const std::string& alias) { return SameName(alias, wanted); });
+    });
+  }
+  if (found == presets.end()) return std::nullopt;
+  return NamedConfig{*found, ParseHuggingFaceNetwork(std::string(PresetText(*found)), *found)};
+}
+
+NamedConfig ParseShape(const std::string& shape) {
+  std::array<int64_t, 3> sizes = {};
+  const char* next = shape.data() + kShapePrefix.size();
+  const char* const end = shape.data() + shape.size();
+  bool good = true;
+  for (size_t i = 0; good && i < sizes.size(); ++i) {
+    const auto [after, error] = std::from_chars(next, end, sizes[i]);
+    const bool last = i + 1 == sizes.size();
+    good = error == std::errc() && sizes[i] > 0 &&
+           (last ? after == end : after != end && *after == 'x');
+    next = after + (last ? 0 : 1);
+  }
+  if (!good) {
+    throw InputError("workload: got '" + shape +
+                     "', want megatron:LAYERSxHIDDENxHEADS such as megatron:24x2304x24");
+  }
+  DecoderConfig config = DecoderOfFamily("gpt");
+  config.layers = sizes[0];
+  config.hidden = sizes[1];
+  config.heads = sizes[2];
+  config.vocab = kMegatronVocabulary;
+  config.max_sequence = kMegatronSequence;
+  config = Completed(config);
+  const std::vector<std::string> errors = FindErrors(config);
+  if (!errors.empty()) throw InputError(shape + ": " + errors.front());
+  return {shape, config};
+}
+
+NamedConfig Load(const std::string& name_or_path) {
+  if (std::optional<NamedConfig> preset = FindPreset(name_or_path)) return *std::move(preset);
+  if (name_or_path.starts_with(kShapePrefix)) return ParseShape(name_or_path);
+  std::error_code error;
+  std::filesystem::path path = name_or_path;
+  if (std::filesystem::is_directory(path, error)) path /= "config.json";
+  const bool looks_like_path = name_or_path.ends_with(kExtension);
+  if (looks_like_path || std::filesystem::exists(path, error) || path != name_or_path) {
+    return {name_or_path, ParseHuggingFaceNetwork(ReadFile(path.string()), path.string())};
+  }
+  std::vector<std::string> known = WorkloadNames();
+  for (const std::string& classic : ClassicNames()) known.push_back(classic);
+  for (const std::string& preset : WorkloadNames()) {
+    for (const std::string& alias : Aliases(preset)) known.push_back(alias);
+  }
+  throw InputError("workload: got '" + name_or_path +
+                   "', want a preset, megatron:LAYERSxHIDDENxHEADS, a config.json or a directory "
+                   "that holds one; " +
+                   NearestNames(name_or_path, known));
+}
+
+// Files of our own format: every extension but .json, which config.json has
+// too; there the key "kinds" tells.
+bool IsWorkloadProto(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension != kExtension) return IsProtoExtension(extension);
+  const auto json = nlohmann::json::parse(ReadFile(path), nullptr, /*allow_exceptions=*/false);
+  return json.is_object() && json.contains("kinds");
+}
+
+}  // namespace
+
+NetworkConfig LoadNetworkConfig(const std::string& name_or_path) {
+  return Load(name_or_path).config;
+}
+
+DecoderConfig LoadDecoderConfig(const std::string& name_or_path) {
+  NetworkConfig config = Load(name_or_path).config;
+  if (DecoderConfig* decoder = std::get_if<DecoderConfig>(&config)) return std::move(*decoder);
+  throw InputError("workload: got '" + name_or_path + "', a " + NetworkFamilyName(config) +
+                   ", want a decoder");
+}
+
+Workload LoadWorkload(const std::string& name_or_path, AttentionBackend attention) {
+  if (std::optional<Workload> classic = BuildClassic(name_or_path, attention)) {
+    return *std::move(classic);
+  }
+  if (name_or_path.ends_with(".onnx")) return ReadOnnx(name_or_path);
+  if (name_or_path.ends_with(".txt")) {
+    return ToWorkload(ReadProfiledGraph(name_or_path), name_or_path);
+  }
+  if (!FindPreset(name_or_path) && IsWorkloadProto(name_or_path)) {
+    WorkloadProto proto;
+    ReadProtoFile(name_or_path, &proto);
+    return WorkloadFromProto(proto, name_or_path);
+  }
+  const NamedConfig named = Load(name_or_path);
+  return BuildNetwork(named.config, attention, named.name);
+}
+
+std::vector<std::string> WorkloadNames() {
+  std::vector<std::string> names;
+  for (const std::string_view file : EmbeddedFileNames()) {
+    if (!file.starts_with(kFolder) || !file.ends_with(kExtension)) continue;
+    const size_t length = file.size() - kFolder.size() - kExtension.size();
+    names.emplace_back(file.substr(kFolder.size(), length));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace stagecraft
