@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft::bad_input {
 

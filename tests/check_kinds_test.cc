@@ -17,8 +17,8 @@
 #include "data/embedded.h"
 #include "proto/onnx_subset.pb.h"
 #include "tests/bad_input.h"
-#include "tools/check_file.h"
-#include "tools/command.h"
+#include "tools/check/check_file.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft::bad_input {
 namespace {

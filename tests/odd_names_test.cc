@@ -8,7 +8,7 @@
 #include <string>
 
 #include "tests/bad_input.h"
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft::bad_input {
 namespace {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "tests/bad_input.h"
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 #include <istream>
 #include <ostream>

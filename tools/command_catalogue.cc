@@ -17,13 +17,13 @@
 #include "sim/cluster/node_catalogue.h"
 #include "sim/workload/networks/classics.h"
 #include "sim/workload/workload_catalogue.h"
-#include "tools/command.h"
-#include "tools/flags.h"
-#include "tools/node_links.h"
-#include "tools/print_json.h"
-#include "tools/report_header.h"
-#include "tools/text_table.h"
-#include "tools/validation/stack_table.h"
+#include "tools/report/node_links.h"
+#include "tools/stacks/stack_table.h"
+#include "tools/verb/command.h"
+#include "tools/verb/flags.h"
+#include "tools/verb/print_json.h"
+#include "tools/verb/report_header.h"
+#include "tools/verb/text_table.h"
 
 namespace stagecraft {
 namespace {

@@ -9,11 +9,11 @@
 #include "costmodel/check.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/workload/workload_catalogue.h"
-#include "tools/check_file.h"
-#include "tools/command.h"
-#include "tools/flags.h"
-#include "tools/print_json.h"
-#include "tools/report_header.h"
+#include "tools/check/check_file.h"
+#include "tools/verb/command.h"
+#include "tools/verb/flags.h"
+#include "tools/verb/print_json.h"
+#include "tools/verb/report_header.h"
 
 namespace stagecraft {
 namespace {

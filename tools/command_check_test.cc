@@ -22,10 +22,10 @@
 #include "sim/schedule/schedule_proto.h"
 #include "sim/workload/workload_catalogue.h"
 #include "sim/workload/workload_proto.h"
-#include "tools/chrome_writer.h"
-#include "tools/command.h"
-#include "tools/perfetto_writer.h"
-#include "tools/trace_view.h"
+#include "tools/trace/chrome_writer.h"
+#include "tools/trace/perfetto_writer.h"
+#include "tools/trace/trace_view.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {

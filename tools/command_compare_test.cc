@@ -10,9 +10,9 @@
 #include "costmodel/check.h"
 #include "costmodel/network/network_model.h"
 #include "costmodel/shared_csv.h"
-#include "tools/command.h"
-#include "tools/cost_model_flag.h"
-#include "tools/sample_testing.h"
+#include "tools/flags/cost_model_flag.h"
+#include "tools/verb/command.h"
+#include "tools/verb/sample_testing.h"
 
 namespace stagecraft {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "costmodel/shared_csv.h"
-#include "tools/command.h"
-#include "tools/sample_testing.h"
+#include "tools/verb/command.h"
+#include "tools/verb/sample_testing.h"
 
 namespace stagecraft {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "costmodel/check.h"
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {

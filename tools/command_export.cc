@@ -18,13 +18,13 @@
 #include "sim/pipeline/pytorch_csv.h"
 #include "sim/plan/plan_proto.h"
 #include "sim/step/plan_orders.h"
-#include "tools/command.h"
-#include "tools/cost_model_flag.h"
-#include "tools/flags.h"
-#include "tools/plan_flags.h"
-#include "tools/print_json.h"
-#include "tools/proto_text.h"
-#include "tools/report_header.h"
+#include "tools/flags/cost_model_flag.h"
+#include "tools/flags/plan_flags.h"
+#include "tools/verb/command.h"
+#include "tools/verb/flags.h"
+#include "tools/verb/print_json.h"
+#include "tools/verb/proto_text.h"
+#include "tools/verb/report_header.h"
 
 namespace stagecraft {
 namespace {

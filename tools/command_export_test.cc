@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {

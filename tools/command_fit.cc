@@ -10,14 +10,14 @@
 
 #include "costmodel/check.h"
 #include "proto/cost_model.pb.h"
-#include "tools/command.h"
-#include "tools/fit_report.h"
-#include "tools/flags.h"
-#include "tools/kernel_fit.h"
-#include "tools/network_fit.h"
-#include "tools/print_json.h"
-#include "tools/report_header.h"
-#include "tools/sample_flags.h"
+#include "tools/flags/sample_flags.h"
+#include "tools/kernels/kernel_fit.h"
+#include "tools/network/network_fit.h"
+#include "tools/report/fit_report.h"
+#include "tools/verb/command.h"
+#include "tools/verb/flags.h"
+#include "tools/verb/print_json.h"
+#include "tools/verb/report_header.h"
 
 namespace stagecraft {
 namespace {

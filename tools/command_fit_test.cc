@@ -19,9 +19,9 @@
 #include "costmodel/random.h"
 #include "costmodel/shared_csv.h"
 #include "proto/cost_model.pb.h"
-#include "tools/check_file.h"
-#include "tools/command.h"
-#include "tools/sample_testing.h"
+#include "tools/check/check_file.h"
+#include "tools/verb/command.h"
+#include "tools/verb/sample_testing.h"
 
 namespace stagecraft {
 namespace {

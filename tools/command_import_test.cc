@@ -11,9 +11,9 @@
 #include "costmodel/shared_csv.h"
 #include "sim/cluster/cluster.h"
 #include "sim/cluster/cluster_spec.h"
-#include "tools/command.h"
-#include "tools/import_testing.h"
-#include "tools/network_input.h"
+#include "tools/import/import_testing.h"
+#include "tools/network/network_input.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {

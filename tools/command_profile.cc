@@ -13,16 +13,16 @@
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "sim/cluster/cluster_spec.h"
-#include "tools/command.h"
-#include "tools/flags.h"
-#include "tools/interrupt_catcher.h"
-#include "tools/print_json.h"
+#include "tools/flags/sample_flags.h"
 #include "tools/profile/collective_sweep.h"
 #include "tools/profile/profile_devices.h"
 #include "tools/profile/profile_run.h"
 #include "tools/profile/steady_clock.h"
-#include "tools/report_header.h"
-#include "tools/sample_flags.h"
+#include "tools/verb/command.h"
+#include "tools/verb/flags.h"
+#include "tools/verb/interrupt_catcher.h"
+#include "tools/verb/print_json.h"
+#include "tools/verb/report_header.h"
 
 namespace stagecraft {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "tools/command.h"
-#include "tools/sample_testing.h"
+#include "tools/verb/command.h"
+#include "tools/verb/sample_testing.h"
 
 namespace stagecraft {
 namespace {
@@ -56,8 +56,9 @@ TEST_F(ProfileVerbTest, APartIsADeviceOfAClusterOfParts) {
             "--cluster: got --gpu too, want one GPU, which is what the cluster says");
   EXPECT_EQ(Error({"--device", "cuda:0,1", "--cluster", "h100-sxm:1x2", "-o", file}),
             "--cluster: got several devices too, want one GPU, which is what the cluster says");
-  EXPECT_TRUE(error({"--cluster", "h100-sxm:1x2"}).ends_with(
-      "want a cluster of parts of one board, as import local-gpu --parts makes"));
+  EXPECT_TRUE(
+      error({"--cluster", "h100-sxm:1x2"})
+          .ends_with("want a cluster of parts of one board, as import local-gpu --parts makes"));
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 

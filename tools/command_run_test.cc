@@ -20,7 +20,7 @@
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/schedule_proto.h"
 #include "sim/schedule/timeline.h"
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {

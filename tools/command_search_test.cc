@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "costmodel/check.h"
-#include "tools/command.h"
-#include "tools/search_flags.h"
+#include "tools/flags/search_flags.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {

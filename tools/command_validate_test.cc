@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "costmodel/shared_csv.h"
-#include "tools/command.h"
-#include "tools/verb_testing.h"
+#include "tools/verb/command.h"
+#include "tools/verb/verb_testing.h"
 
 namespace stagecraft {
 namespace {

@@ -14,8 +14,8 @@
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/schedule_proto.h"
 #include "sim/schedule/timeline.h"
-#include "tools/command.h"
-#include "tools/verb_testing.h"
+#include "tools/verb/command.h"
+#include "tools/verb/verb_testing.h"
 
 namespace stagecraft {
 

@@ -9,8 +9,8 @@
 #include "costmodel/proto_file.h"
 #include "proto/timeline.pb.h"
 #include "sim/schedule/schedule.h"
-#include "tools/command.h"
 #include "tools/compare_testing.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {

@@ -2,7 +2,7 @@
 // else.
 #include <iostream>
 
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);

@@ -3,7 +3,7 @@
 
 #include "sim/cluster/cluster_spec.h"
 #include "tests/fuzz/fuzzing.h"
-#include "tools/network_input.h"
+#include "tools/network/network_input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stagecraft;

@@ -1,5 +1,5 @@
 // Defaults of training stacks.
-#include "tools/validation/stack_table.h"
+#include "tools/stacks/stack_table.h"
 
 #include "tests/fuzz/fuzzing.h"
 

@@ -6,7 +6,7 @@
 #include "sim/analysis/timeline_errors.h"
 #include "sim/schedule/timeline_record_proto.h"
 #include "tests/fuzz/fuzzing.h"
-#include "tools/trace_view.h"
+#include "tools/trace/trace_view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stagecraft;

@@ -1,6 +1,6 @@
 // Traces, as check reads them: Chrome's JSON and Perfetto's packets.
 #include "tests/fuzz/fuzzing.h"
-#include "tools/check_trace.h"
+#include "tools/trace/check_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stagecraft;

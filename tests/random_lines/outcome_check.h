@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft::random_lines {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "costmodel/random.h"
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft::random_lines {
 

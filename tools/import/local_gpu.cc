@@ -10,10 +10,10 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/hardware_proto.h"
 #include "costmodel/usual_links.h"
-#include "tools/board_name.h"
+#include "tools/import/board_name.h"
 #include "tools/import/imported_gpu.h"
 #include "tools/import/observed_node.h"
-#include "tools/number_list.h"
+#include "tools/verb/number_list.h"
 
 namespace stagecraft {
 namespace {

@@ -11,11 +11,11 @@
 #include "search/partition/stages/stage_exact.h"
 #include "search/partition/stop_sign.h"
 #include "search/stopwatch.h"
-#include "tools/algorithm_comparison.h"
-#include "tools/curve_chart.h"
+#include "tools/chart/curve_chart.h"
 #include "tools/partition/partition_request.h"
 #include "tools/partition/stage_problem_input.h"
 #include "tools/partition/start_policy.h"
+#include "tools/report/algorithm_comparison.h"
 
 namespace stagecraft {
 namespace {

@@ -12,7 +12,7 @@
 #include "search/partition/stop_sign.h"
 #include "search/partition/timed_graph.h"
 #include "search/solution.h"
-#include "tools/algorithm_comparison.h"
+#include "tools/report/algorithm_comparison.h"
 
 namespace stagecraft {
 

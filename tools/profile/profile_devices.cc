@@ -18,7 +18,7 @@
 #include "sim/cluster/cluster_proto.h"
 #include "tools/import/imported_cluster.h"
 #include "tools/import/local_gpu.h"
-#include "tools/number_list.h"
+#include "tools/verb/number_list.h"
 
 namespace stagecraft {
 namespace {

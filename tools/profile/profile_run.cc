@@ -11,7 +11,7 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/learned/samples/csv_field.h"
 #include "costmodel/usual_links.h"
-#include "tools/board_name.h"
+#include "tools/import/board_name.h"
 #include "tools/profile/network_shapes.h"
 #include "tools/profile/profile_journal.h"
 

@@ -9,7 +9,7 @@
 
 #include "costmodel/check.h"
 #include "runtime/rank_launcher.h"
-#include "tools/command.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {

@@ -13,10 +13,10 @@
 #include "runtime/cuda/cuda_run.h"
 #include "runtime/cuda/local_boards.h"
 #include "runtime/process_rank.h"
-#include "tools/board_name.h"
-#include "tools/plan_memory.h"
+#include "tools/import/board_name.h"
 #include "tools/run/cuda_places.h"
 #include "tools/run/own_ranks.h"
+#include "tools/run/plan_memory.h"
 #include "tools/run/step_lines.h"
 
 namespace stagecraft {

@@ -6,9 +6,9 @@
 
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/timeline_record.h"
-#include "tools/command.h"
-#include "tools/planned_job.h"
+#include "tools/flags/planned_job.h"
 #include "tools/run/run_request.h"
+#include "tools/verb/command.h"
 
 namespace stagecraft {
 

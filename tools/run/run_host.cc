@@ -14,8 +14,8 @@
 #include "sim/cluster/cluster_proto.h"
 #include "sim/schedule/schedule_proto.h"
 #include "sim/schedule/timeline_record_proto.h"
-#include "tools/host_ranks.h"
 #include "tools/import/local_host.h"
+#include "tools/run/host_ranks.h"
 #include "tools/run/step_lines.h"
 
 namespace stagecraft {

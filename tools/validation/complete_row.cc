@@ -9,10 +9,10 @@
 #include "sim/plan/plan.h"
 #include "sim/workload/networks/classics.h"
 #include "sim/workload/networks/decoder.h"
+#include "tools/stacks/stack_table.h"
 #include "tools/validation/completed_row.h"
 #include "tools/validation/row_facts.h"
 #include "tools/validation/row_plan.h"
-#include "tools/validation/stack_table.h"
 
 namespace stagecraft {
 namespace {

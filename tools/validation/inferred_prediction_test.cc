@@ -5,9 +5,9 @@
 
 #include "costmodel/analytical_model.h"
 #include "costmodel/scaled_model.h"
+#include "tools/stacks/stack_table.h"
 #include "tools/validation/prediction.h"
 #include "tools/validation/row_facts.h"
-#include "tools/validation/stack_table.h"
 #include "tools/validation/test_rows.h"
 
 namespace stagecraft {

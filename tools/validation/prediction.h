@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "costmodel/cost_model.h"
+#include "tools/stacks/stack_table.h"
 #include "tools/validation/measured_row.h"
 #include "tools/validation/row_facts.h"
-#include "tools/validation/stack_table.h"
 #include "tools/validation/step_metric.h"
 
 namespace stagecraft {

@@ -1,6 +1,6 @@
 #include "tools/validation/row_memory.h"
 
-#include "tools/validation/stack_table.h"
+#include "tools/stacks/stack_table.h"
 
 namespace stagecraft {
 namespace {

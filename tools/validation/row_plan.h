@@ -6,11 +6,11 @@
 #include "sim/cluster/cluster.h"
 #include "sim/plan/plan.h"
 #include "sim/workload/workload.h"
+#include "tools/stacks/stack_table.h"
 #include "tools/validation/completed_row.h"
 #include "tools/validation/measured_row.h"
 #include "tools/validation/row_facts.h"
 #include "tools/validation/row_network.h"
-#include "tools/validation/stack_table.h"
 
 namespace stagecraft {
 

@@ -1,4 +1,4 @@
-#include "tools/validation/stack_table.h"
+#include "tools/stacks/stack_table.h"
 
 #include <gtest/gtest.h>
 

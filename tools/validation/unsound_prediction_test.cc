@@ -11,10 +11,10 @@
 #include "costmodel/cost_model.h"
 #include "costmodel/op.h"
 #include "costmodel/units.h"
+#include "tools/stacks/stack_table.h"
 #include "tools/validation/error_table.h"
 #include "tools/validation/prediction.h"
 #include "tools/validation/row_facts.h"
-#include "tools/validation/stack_table.h"
 #include "tools/validation/test_rows.h"
 #include "tools/validation/validation_report.h"
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "costmodel/cost_model.h"
-#include "tools/in_view.h"
+#include "tools/report/in_view.h"
 #include "tools/validation/row_facts.h"
 #include "tools/validation/validation_report.h"
 

@@ -8,7 +8,7 @@
 #include <ostream>
 #include <stdexcept>
 
-#include "tools/in_view.h"
+#include "tools/report/in_view.h"
 #include "tools/validation/row_cluster.h"
 #include "tools/validation/row_facts.h"
 

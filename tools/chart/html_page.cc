@@ -1,0 +1,42 @@
+#include "tools/chart/html_page.h"
+
+#include <fmt/core.h>
+
+#include "tools/chart/svg_parts.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr const char* kStyle = R"(
+:root { color-scheme: light dark; --ink: #1d2126; --faint: #8a8f9855; --paper: #ffffff; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e6ea; --paper: #15181c; } }
+body { font: 14px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper);
+       max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
+svg { max-width: 100%; height: auto; display: block; margin: 0.5rem 0 1.5rem; }
+svg text { fill: var(--ink); font: 11px system-ui, sans-serif; }
+.grid { stroke: var(--faint); stroke-width: 1; }
+.dashed { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 5 4; }
+.curve { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
+table { border-collapse: collapse; margin: 0.5rem 0 1rem; }
+th, td { padding: 0.15rem 0.7rem; text-align: right; border-bottom: 1px solid var(--faint); }
+th:first-child, td:first-child { text-align: left; }
+)";
+
+}  // namespace
+
+std::string HtmlPage(const std::string& title, const std::string& body) {
+  std::string html =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>";
+  html += EscapeXml(title) + "</title>\n<style>";
+  html += kStyle;
+  return html + "</style>\n</head>\n<body>\n" + body + "</body>\n</html>\n";
+}
+
+std::string HtmlRow(const std::vector<std::string>& cells, const char* tag) {
+  std::string row = "<tr>";
+  for (const std::string& cell : cells) row += fmt::format("<{0}>{1}</{0}>", tag, EscapeXml(cell));
+  return row + "</tr>\n";
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,22 @@
+// What other tools print, and tables of collectives: what `import` reads and writes.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tools/check/check_file.h"
+
+namespace stagecraft {
+
+// Tells nccl-tests logs, tables of collectives, PyTorch's schedules, NCCL's topology XML, the
+// matrix of nvidia-smi topo -m and Slurm's .conf files from their first words; nullopt for other
+// texts. Throws InputError as the importers do, for what they would refuse without flags, save that
+// the GPU need not be named.
+std::optional<FileSummary> CheckForeignText(const std::string& text, const std::string& path,
+                                            const std::string& extension);
+
+// JSON with "items"; YAML that is a list, or topology.conf.
+FileSummary CheckKubernetesNodes(const std::string& text, const std::string& path);
+FileSummary CheckSlurmTopology(const std::string& text, const std::string& path);
+
+}  // namespace stagecraft

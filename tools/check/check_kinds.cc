@@ -1,0 +1,223 @@
+#include "tools/check/check_kinds.h"
+
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <set>
+
+#include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+#include "costmodel/learned/attention_kernels.h"
+#include "costmodel/learned/learned_model.h"
+#include "costmodel/learned/samples/sample_proto.h"
+#include "costmodel/nccl_proto.h"
+#include "costmodel/network/measured_networks.h"
+#include "costmodel/network/network_model.h"
+#include "costmodel/proto_file.h"
+#include "proto/attention_kernels.pb.h"
+#include "proto/cluster.pb.h"
+#include "proto/cost_model.pb.h"
+#include "proto/in_view.pb.h"
+#include "proto/measured_networks.pb.h"
+#include "proto/nccl.pb.h"
+#include "proto/network.pb.h"
+#include "proto/plan.pb.h"
+#include "proto/row_facts.pb.h"
+#include "proto/sample.pb.h"
+#include "proto/schedule.pb.h"
+#include "proto/stack.pb.h"
+#include "proto/timeline.pb.h"
+#include "proto/workload.pb.h"
+#include "sim/cluster/cluster_proto.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/cluster/node_catalogue.h"
+#include "sim/plan/plan_proto.h"
+#include "sim/schedule/deadlock.h"
+#include "sim/schedule/schedule_proto.h"
+#include "sim/schedule/timeline_record_proto.h"
+#include "sim/workload/workload_proto.h"
+#include "tools/check/check_samples.h"
+#include "tools/report/in_view.h"
+#include "tools/stacks/stack_table.h"
+#include "tools/validation/row_facts.h"
+
+namespace stagecraft {
+namespace {
+
+using google::protobuf::Message;
+
+std::string DescribeSchedule(const Schedule& schedule, const std::string& path) {
+  try {
+    CheckForDeadlock(schedule);
+  } catch (const DeadlockError& error) {
+    throw InputError(path + ": tasks wait in a circle: " + error.what());
+  }
+  return fmt::format("{} tasks on {} lanes of {} ranks", schedule.task_count(),
+                     schedule.lane_count(), schedule.ranks().size());
+}
+
+// Tasks of a lane one after another, and none before those it waits for.
+void CheckFollows(const Schedule& schedule, const Timeline& timeline, const std::string& path) {
+  const auto check = [&](TaskId before, TaskId after, const char* why) {
+    if (timeline.end(before) <= timeline.start(after)) return;
+    throw InputError(fmt::format(
+        "{}: start_ns[{}]: got {}, want at least {}, the end of task {} "
+        "{}",
+        path, after, timeline.start(after).ns(), timeline.end(before).ns(), before, why));
+  };
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    for (const TaskId next : schedule.successors(task)) check(task, next, "that it waits for");
+  }
+  for (int lane = 0; lane < schedule.lane_count(); ++lane) {
+    const std::span<const TaskId> order = schedule.order(Lane(lane));
+    for (size_t i = 1; i < order.size(); ++i) {
+      check(order[i - 1], order[i], "before it on its lane");
+    }
+  }
+}
+
+std::string DescribeTimeline(const TimelineProto& proto, const std::string& path) {
+  const Timeline timeline = TimelineFromProto(proto, path + ": timeline");
+  std::string detail =
+      fmt::format("{} tasks in {:.6f} ms, fingerprint {:016x}", timeline.task_count(),
+                  timeline.makespan().ms(), timeline.Fingerprint());
+  if (!proto.has_schedule()) return detail + ", no schedule";
+  const TimelineRecord record = TimelineRecordFromProto(proto, path);
+  CheckFollows(record.schedule, timeline, path);
+  if (record.measurement) detail += ", measured by executor " + record.measurement->executor;
+  return detail + ", schedule of " + DescribeSchedule(record.schedule, path);
+}
+
+std::string DescribePlan(const PlanProto& proto, const std::string& path,
+                         const CheckContext& context) {
+  CheckPlanStructure(proto, path);
+  if (!context.workload || !context.cluster) {
+    return "only its structure is checked: give --model and --cluster for the rest";
+  }
+  const Plan plan = PlanFromProto(proto, *context.workload, *context.cluster, path);
+  return fmt::format("{} stages on {} of {} devices, {} micro-batches of {} samples for {}",
+                     plan.stages.size(), plan.device_count(), context.cluster->device_count(),
+                     plan.micro_batches(), plan.micro_batch, context.workload->name);
+}
+
+std::string DescribeWorkload(const WorkloadProto& proto, const std::string& path) {
+  const Workload workload = WorkloadFromProto(proto, path);
+  return fmt::format("{}: {} layers, {} parameters", workload.name, workload.layer_count(),
+                     workload.Parameters());
+}
+
+// A kind whose messages are of type Proto.
+template <typename Proto, typename Describe>
+FileKind Kind(const char* name, std::vector<std::string> telling_keys, Describe describe) {
+  return {name, std::move(telling_keys), [] { return std::make_unique<Proto>(); },
+          [describe](const Message& message, const std::string& path, const CheckContext& context) {
+            return describe(static_cast<const Proto&>(message), path, context);
+          }};
+}
+
+std::string DescribeDevices(const DeviceCatalogueProto& proto, const std::string& path,
+                            const CheckContext&) {
+  const auto catalogue = DeviceCatalogue::Parse(proto.SerializeAsString(), path, ".pb");
+  return fmt::format("{} devices", catalogue.entries().size());
+}
+
+std::string DescribeNodes(const NodeCatalogueProto& proto, const std::string& path,
+                          const CheckContext&) {
+  const auto catalogue = NodeCatalogue::Parse(proto.SerializeAsString(), path, ".pb");
+  return fmt::format("{} node types", catalogue.entries().size());
+}
+
+std::string DescribeCostModel(const CostModelProto& proto, const std::string& path,
+                              const CheckContext&) {
+  const LearnedModel model = LearnedModel::FromProto(proto, path);
+  std::set<std::string> boards;
+  int families = 0, trees = 0;
+  for (const auto* models : {&proto.families(), &proto.serving()}) {
+    for (const FamilyModelProto& family : *models) {
+      for (const BoardConstantsProto& board : family.boards()) boards.insert(board.device().id());
+      families += family.boards_size() > 0 ? 1 : 0;
+      trees += family.trees().roots_size() + family.spread_trees().roots_size();
+    }
+  }
+  return fmt::format(
+      "{} families fitted on {} boards, {} trees, {} bytes{}{}", families, boards.size(), trees,
+      proto.ByteSizeLong(),
+      model.measured_ops() == 0 ? "" : fmt::format(", {} measured ops", model.measured_ops()),
+      proto.provenance().empty() ? "" : "; " + proto.provenance());
+}
+
+}  // namespace
+
+const std::vector<FileKind>& FileKinds() {
+  using C = CheckContext;
+  using S = std::string;
+  static const std::vector<FileKind> kinds = {
+      Kind<TimelineProto>("timeline", {"start_ns", "end_ns", "fingerprint"},
+                          [](const TimelineProto& proto, const S& path, const C&) {
+                            return DescribeTimeline(proto, path);
+                          }),
+      Kind<ScheduleProto>("schedule", {"tasks", "lanes", "blocks", "ops", "ranks"},
+                          [](const ScheduleProto& proto, const S& path, const C&) {
+                            return DescribeSchedule(ScheduleFromProto(proto, path + ": schedule"),
+                                                    path);
+                          }),
+      Kind<PlanProto>("plan", {"stages", "degrees", "micro_batch", "global_batch"}, DescribePlan),
+      Kind<ClusterProto>("cluster", {"node_groups", "links"},
+                         [](const ClusterProto& proto, const S& path, const C&) {
+                           return DescribeCluster(ClusterFromProto(proto, path));
+                         }),
+      Kind<WorkloadProto>("workload", {"kinds", "layers"},
+                          [](const WorkloadProto& proto, const S& path, const C&) {
+                            return DescribeWorkload(proto, path);
+                          }),
+      Kind<DeviceCatalogueProto>("device catalogue", {"devices"}, DescribeDevices),
+      Kind<NodeCatalogueProto>("node catalogue", {"nodes"}, DescribeNodes),
+      Kind<NcclTuningProto>("NCCL tuning", {"ring", "tree", "generation"},
+                            [](const NcclTuningProto& proto, const S& path, const C&) {
+                              NcclTuningFromProto(proto, path);
+                              return S("version ") + proto.version();
+                            }),
+      Kind<StackTableProto>("stack defaults", {"stacks", "gpt_vocabulary"},
+                            [](const StackTableProto& proto, const S& path, const C&) {
+                              StackTable::Parse(proto.DebugString(), path);
+                              return fmt::format("{} stacks", proto.stacks_size());
+                            }),
+      Kind<RowFactTableProto>("facts of measured rows", {"rows", "flag_lists"},
+                              [](const RowFactTableProto& proto, const S& path, const C&) {
+                                RowFactTable::Parse(proto.DebugString(), path);
+                                return fmt::format("{} entries", proto.rows_size());
+                              }),
+      Kind<MeasuredNetworksProto>("measured networks", {"networks", "sources"},
+                                  [](const MeasuredNetworksProto& proto, const S& path, const C&) {
+                                    MeasuredNetworks::Parse(proto.DebugString(), path);
+                                    return fmt::format("{} networks, {} sources",
+                                                       proto.networks_size(), proto.sources_size());
+                                  }),
+      Kind<AttentionKernelsProto>("attention kernels", {"common"},
+                                  [](const AttentionKernelsProto& proto, const S& path, const C&) {
+                                    AttentionKernels::Parse(proto.DebugString(), path);
+                                    return fmt::format("{} kernels", proto.common_size());
+                                  }),
+      Kind<InViewTableProto>("constants chosen in view", {"chosen"},
+                             [](const InViewTableProto& proto, const S& path, const C&) {
+                               InViewTable::Parse(proto.DebugString(), path);
+                               return fmt::format("{} entries", proto.chosen_size());
+                             }),
+      Kind<CostModelProto>("cost model", {"families", "serving", "floors"}, DescribeCostModel),
+      Kind<NetworkModelProto>("network model", {"curves"},
+                              [](const NetworkModelProto& proto, const S& path, const C&) {
+                                const size_t curves = NetworkModel::FromProto(proto, path).curves();
+                                return fmt::format(
+                                    "{} curves{}", curves,
+                                    proto.provenance().empty() ? "" : "; " + proto.provenance());
+                              }),
+      Kind<SampleSetProto>(
+          "samples", {"samples"},
+          [](const SampleSetProto& proto, const S& path, const C&) {
+            return DescribeSamples({"samples", SamplesFromProto(proto, path), 0}, path);
+          }),
+  };
+  return kinds;
+}
+
+}  // namespace stagecraft

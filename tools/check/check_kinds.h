@@ -1,0 +1,31 @@
+// The kinds of structured file, how each is recognised and how it is checked.
+#pragma once
+
+#include <google/protobuf/message.h>
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tools/check/check_file.h"
+
+namespace stagecraft {
+
+struct FileKind {
+  const char* name;
+  // Top-level keys that only this kind has.
+  std::vector<std::string> telling_keys;
+  std::function<std::unique_ptr<google::protobuf::Message>()> make;
+  // Runs the validating reader and describes what it found. The message is what
+  // `make` made, filled from the file at `path`. Throws InputError.
+  std::function<std::string(const google::protobuf::Message& message, const std::string& path,
+                            const CheckContext& context)>
+      describe;
+};
+
+// Timeline before schedule: of a binary file, the first that fits is it.
+const std::vector<FileKind>& FileKinds();
+
+}  // namespace stagecraft

@@ -1,0 +1,62 @@
+#include "tools/flags/cost_model_flag.h"
+
+#include <utility>
+
+#include "costmodel/analytical_model.h"
+#include "costmodel/learned/learned_model.h"
+#include "costmodel/learned/measured_ops.h"
+#include "costmodel/learned/samples/sample_file.h"
+#include "costmodel/nccl_proto.h"
+#include "costmodel/network/network_model.h"
+
+namespace stagecraft {
+
+void CostModelFlag::Register(CLI::App& app) {
+  app.add_option("--cost-model", name_, "learned, analytical or a file that fit wrote [learned]");
+  app.add_option("--measured-ops", measured_ops_,
+                 "samples of ops that take what was measured, as run --op-samples writes them; the "
+                 "model prices all others");
+}
+
+std::unique_ptr<CostModel> CostModelFlag::WithMeasuredOps(std::unique_ptr<CostModel> model) const {
+  if (measured_ops_.empty()) return model;
+  std::vector<Sample> samples;
+  for (const std::string& file : measured_ops_) {
+    const std::vector<Sample> own = ReadSamples(file);
+    samples.insert(samples.end(), own.begin(), own.end());
+  }
+  return std::make_unique<MeasuredOps>(std::move(model), samples, "--measured-ops");
+}
+
+std::unique_ptr<CostModel> CostModelFlag::Load() const {
+  const auto load = [this]() -> std::unique_ptr<CostModel> {
+    if (name_ == "analytical") return std::make_unique<AnalyticalModel>(EmbeddedNcclTuning());
+    if (name_ == "learned") return std::make_unique<LearnedModel>(LearnedModel::Shipped());
+    if (NetworkModel::IsModelFile(name_)) {
+      return std::make_unique<LearnedModel>(
+          LearnedModel::Shipped().WithNetwork(NetworkModel::Read(name_)));
+    }
+    return std::make_unique<LearnedModel>(LearnedModel::Read(name_));
+  };
+  return WithMeasuredOps(load());
+}
+
+std::unique_ptr<CostModel> CostModelFlag::LoadWithout(std::span<const std::string> sites) const {
+  if (name_ == "analytical") return nullptr;
+  const bool is_file = name_ != "learned";
+  const bool is_network = is_file && NetworkModel::IsModelFile(name_);
+  const NetworkModel network = is_network ? NetworkModel::Read(name_) : NetworkModel::Shipped();
+  NetworkModel without = network.Without(sites);
+  if (without.curves() == network.curves()) return nullptr;
+  const bool has_kernels = is_file && !is_network;
+  const LearnedModel kernels = has_kernels ? LearnedModel::Read(name_) : LearnedModel::Shipped();
+  return WithMeasuredOps(std::make_unique<LearnedModel>(kernels.WithNetwork(without)));
+}
+
+std::vector<std::string> CostModelFlag::files() const {
+  std::vector<std::string> files = measured_ops_;
+  if (name_ != "analytical" && name_ != "learned") files.insert(files.begin(), name_);
+  return files;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,90 @@
+#include "tools/flags/network_flags.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "costmodel/check.h"
+#include "costmodel/nearest.h"
+#include "tools/verb/flags.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr double kLongestMs = 1e12;
+constexpr double kMostRate = 1000;
+
+[[noreturn]] void Refuse(const std::string& text, const std::string& why) {
+  throw InputError(fmt::format("--link-rate: got \"{}\", {}", text, why));
+}
+
+double Number(const std::string& text, size_t begin, size_t end, double most) {
+  double value = 0;
+  const char* const last = text.data() + end;
+  const auto [at, error] = std::from_chars(text.data() + begin, last, value);
+  if (error != std::errc() || at != last || !(value >= 0 && value <= most)) {
+    Refuse(text, fmt::format("want numbers of 0 to {:g} in \"LINK@MILLISECONDS=RATE\"", most));
+  }
+  return value;
+}
+
+// Parallel links have one name.
+std::vector<int> FindLinks(const Cluster& cluster, const std::string& name,
+                           const std::string& text) {
+  constexpr int kMostNames = 20'000;  // that are searched for likely ones
+  std::vector<int> links;
+  std::vector<std::string> names;
+  for (int link = 0; link < cluster.link_count(); ++link) {
+    std::string other = cluster.LinkName(link);
+    if (other == name) links.push_back(link);
+    if (link < kMostNames) names.push_back(std::move(other));
+  }
+  if (!links.empty()) return links;
+  Refuse(text, "which is no link of the cluster; " + NearestNames(name, names));
+}
+
+// "node0/nic0 -> fabric@250=0.5"
+std::vector<LinkChange> ParseChange(const std::string& text, const Cluster& cluster) {
+  const size_t equals = text.rfind('=');
+  const size_t at = text.rfind('@', equals);
+  if (equals == std::string::npos || at == std::string::npos || at == 0) {
+    Refuse(text, "want \"LINK@MILLISECONDS=RATE\", as \"node0/nic0 -> fabric@250=0.5\"");
+  }
+  LinkChange change;
+  change.time = Duration::Seconds(Number(text, at + 1, equals, kLongestMs) * 1e-3);
+  change.rate = Number(text, equals + 1, text.size(), kMostRate);
+  std::vector<LinkChange> changes;
+  for (const int link : FindLinks(cluster, text.substr(0, at), text)) {
+    change.link = link;
+    changes.push_back(change);
+  }
+  return changes;
+}
+
+}  // namespace
+
+void NetworkFlags::Register(CLI::App& app) {
+  app.add_option("--network", fidelity_,
+                 "model: a collective takes the cost model's time; flow: its messages share the "
+                 "cluster's links [model]")
+      ->check(OneOf({"model", "flow"}));
+  app.add_option("--link-rate", changes_,
+                 "with --network flow: \"LINK@MILLISECONDS=RATE\", from then on the link has RATE "
+                 "times its bandwidth; may be repeated");
+}
+
+NetworkOptions NetworkFlags::Build(const Cluster& cluster) const {
+  NetworkOptions options;
+  if (fidelity_ == "flow") options.fidelity = NetworkFidelity::kFlow;
+  if (!changes_.empty() && options.fidelity != NetworkFidelity::kFlow) {
+    throw InputError("--link-rate: got --network model, which knows no single links, want flow");
+  }
+  for (const std::string& change : changes_) {
+    const std::vector<LinkChange> of_links = ParseChange(change, cluster);
+    options.changes.insert(options.changes.end(), of_links.begin(), of_links.end());
+  }
+  return options;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,90 @@
+// The flags that name a workload, a cluster and a plan, shared by every verb
+// that simulates.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/cluster/cluster.h"
+#include "sim/plan/plan.h"
+#include "sim/workload/workload.h"
+#include "tools/flags/order_flags.h"
+#include "tools/flags/planned_job.h"
+#include "tools/flags/sync_flags.h"
+#include "tools/stacks/stack_table.h"
+
+namespace stagecraft {
+
+class PlanFlags {
+ public:
+  // What is meant without --cluster, which is asked for otherwise. Before Register().
+  void SetUsualCluster(std::function<Cluster()> usual) { usual_cluster_ = std::move(usual); }
+
+  // Registers the flags; the object must outlive the parse.
+  void Register(CLI::App& app);
+
+  // Throws InputError naming the flag or file at fault.
+  PlannedJob Build() const;
+
+  // Whether a flag says how attention is done; a stack's default does not count.
+  bool ChoosesAttention() const;
+  // As --attention unfused does. After the parse.
+  void UseUnfusedAttention();
+
+  // For a search: all but degrees, order, recomputation and sharding, which it chooses.
+  void RegisterGiven(CLI::App& app);
+  // Workload and cluster, without a plan; `given` is what does not depend on one.
+  PlannedJob BuildGiven(PlanDegrees* given) const;
+
+ private:
+  void RegisterJob(CLI::App& app);
+  void RegisterAttention(CLI::App& app);
+  void RegisterDegrees(CLI::App& app);
+  void RegisterBatch(CLI::App& app);
+  void RegisterSharing(CLI::App& app);
+  void RegisterStep(CLI::App& app);
+  void RegisterSwitches(CLI::App& app);
+  // An option that a plan file replaces.
+  template <typename T>
+  CLI::Option* Add(CLI::App& app, const char* name, T& value, const std::string& text) {
+    return degree_options_.emplace_back(app.add_option(name, value, text));
+  }
+  PlanDegrees Degrees() const;
+  PlanDegrees DegreesFor(const Workload& workload) const;
+  std::vector<std::string> InputFiles() const;
+  // A copy in which what was not given is as the stack does it; these defaults
+  // are appended to `used`.
+  PlanFlags WithStackDefaults(std::vector<StackValue>& used) const;
+  void TakePipelineDefaults(const StackDefaults& stack, std::vector<StackValue>& used);
+  Cluster LoadCluster() const;
+  std::vector<std::string> NotesOnCluster() const;
+  Workload LoadNetwork(const Cluster& cluster) const;
+  bool IsGiven(const std::string& flag) const;
+
+  std::string model_, cluster_, plan_file_;
+  std::optional<double> host_dispatch_us_, clock_;  // of all devices
+  std::function<Cluster()> usual_cluster_;          // none: --cluster is required
+  std::string precision_ = "bf16", recompute_ = "selective", recompute_method_ = "block";
+  std::string recompute_layers_;
+  std::string attention_ = "flash", stack_;
+  std::string optimizer_ = "adam", context_exchange_ = "ring", fp8_recipe_ = "delayed";
+  std::string embedding_placement_ = "first-last";
+  std::vector<int> stage_layers_;
+  double host_memory_gib_ = 0;
+  PlanDegrees degrees_;
+  OrderFlags order_;
+  SyncFlags sync_;
+  bool keeps_attention_ = false;  // whatever the stack has
+  bool sequence_parallel_ = true;
+  int vocabulary_multiple_ = 0;               // > 0: a decoder's rows per tensor rank are multiples
+  std::vector<CLI::Option*> degree_options_;  // those that a plan file replaces
+  CLI::Option* attention_option_ = nullptr;
+  CLI::Option* sequence_parallel_option_ = nullptr;
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,240 @@
+// Degrees, Build, BuildGiven: the job that the flags ask for.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/proto_file.h"
+#include "proto/plan.pb.h"
+#include "sim/cluster/cluster_notes.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/plan/host_offload.h"
+#include "sim/plan/plan_proto.h"
+#include "sim/workload/limits.h"
+#include "sim/workload/networks/decoder.h"
+#include "sim/workload/readers/hf_config.h"
+#include "sim/workload/workload_catalogue.h"
+#include "tools/flags/plan_flags.h"
+
+namespace stagecraft {
+namespace {
+
+template <typename T>
+T Choose(const std::string& flag, const std::string& value,
+         const std::vector<std::pair<std::string, T>>& choices) {
+  std::vector<std::string> names;
+  for (const auto& [name, choice] : choices) {
+    if (name == value) return choice;
+    names.push_back(name);
+  }
+  throw InputError(
+      fmt::format("{}: got \"{}\", want one of {}", flag, value, fmt::join(names, ", ")));
+}
+
+// The choice whose Name() the value is.
+template <typename Enum>
+Enum ChooseNamed(const std::string& flag, const std::string& value,
+                 std::initializer_list<Enum> choices) {
+  std::vector<std::pair<std::string, Enum>> named;
+  for (const Enum choice : choices) named.emplace_back(Name(choice), choice);
+  return Choose<Enum>(flag, value, named);
+}
+
+AttentionBackend ChooseAttention(const std::string& value) {
+  return Choose<AttentionBackend>(
+      "--attention", value,
+      {{"flash", AttentionBackend::kFlash}, {"unfused", AttentionBackend::kUnfused}});
+}
+
+// "1-8,12": layers 1 to 8 and 12.
+std::vector<LayerRange> ParseLayers(const std::string& flag, const std::string& text) {
+  std::vector<LayerRange> ranges;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    int first = -1;
+    auto [next, error] = std::from_chars(at, end, first);
+    int last = first;
+    if (error == std::errc() && next < end && *next == '-') {
+      const auto ending = std::from_chars(next + 1, end, last);
+      next = ending.ptr;
+      error = ending.ec;
+    }
+    const bool ends = next == end || (*next == ',' && next + 1 < end);
+    if (error != std::errc() || !ends || first < 0 || last < first || last > kMostLayers) {
+      throw InputError(fmt::format("{}: got \"{}\", want layers such as 1-8,12", flag, text));
+    }
+    ranges.push_back({first, last - first + 1});
+    at = next == end ? end : next + 1;
+  }
+  return ranges;
+}
+
+// The number behind a flag, if any.
+std::optional<double> Given(const char* flag, std::optional<double> value, double low,
+                            double high) {
+  if (!value || (*value >= low && *value <= high)) return value;
+  throw InputError(fmt::format("{}: got {:g}, want from {:g} to {:g}", flag, *value, low, high));
+}
+
+bool IsFile(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+// The file behind a --model value, or "" for a preset.
+std::string ModelFile(const std::string& model) {
+  std::error_code error;
+  const std::filesystem::path path(model);
+  const bool is_directory = std::filesystem::is_directory(path, error);
+  const std::string file = is_directory ? (path / "config.json").string() : model;
+  return IsFile(file) ? file : "";
+}
+
+std::vector<std::string> FindWarnings(const Plan& plan, const Workload& workload,
+                                      const Cluster& cluster) {
+  std::vector<std::string> warnings;
+  warnings.push_back("compute does not slow down while communication runs beside it");
+  if (workload.max_sequence > 0 && plan.sequence > workload.max_sequence) {
+    warnings.push_back(fmt::format("sequence {} is longer than the {} tokens {} was built for",
+                                   plan.sequence, workload.max_sequence, workload.name));
+  }
+  if (workload.is_profile()) {
+    warnings.push_back(fmt::format(
+        "operators of {} take what its profile says, whatever the board; their FLOPs are unknown",
+        workload.name));
+  }
+  if (plan.device_count() < cluster.device_count()) {
+    warnings.push_back(fmt::format("{} of {} devices stay idle",
+                                   cluster.device_count() - plan.device_count(),
+                                   cluster.device_count()));
+  }
+  for (std::string& note : SyncNotes(plan)) warnings.push_back(std::move(note));
+  for (std::string& note : OffloadNotes(plan)) warnings.push_back(std::move(note));
+  return warnings;
+}
+
+}  // namespace
+
+PlanDegrees PlanFlags::Degrees() const {
+  PlanDegrees degrees = degrees_;
+  degrees.precision =
+      ChooseNamed("--precision", precision_,
+                  {DType::kBf16, DType::kFp16, DType::kFp32, DType::kTf32, DType::kFp8});
+  degrees.recompute = ChooseNamed("--recompute", recompute_,
+                                  {Recompute::kNone, Recompute::kSelective, Recompute::kFull});
+  degrees.recompute_choice.method = Choose<RecomputeChoice::Method>(
+      "--recompute-method", recompute_method_,
+      {{"block", RecomputeChoice::Method::kBlock}, {"uniform", RecomputeChoice::Method::kUniform}});
+  degrees.recompute_choice.layers = ParseLayers("--recompute-layers", recompute_layers_);
+  degrees.optimizer =
+      ChooseNamed("--optimizer", optimizer_,
+                  {Optimizer::kAdam, Optimizer::kSgd, Optimizer::kAdam8Bit, Optimizer::kPlainSgd});
+  degrees.context_exchange =
+      ChooseNamed("--cp-exchange", context_exchange_,
+                  {ContextExchange::kRing, ContextExchange::kGather, ContextExchange::kUlysses});
+  degrees.fp8_recipe = ChooseNamed("--fp8-recipe", fp8_recipe_,
+                                   {Fp8Recipe::kDelayed, Fp8Recipe::kCurrent, Fp8Recipe::kMx});
+  degrees.balance_head = Choose<bool>("--embedding-placement", embedding_placement_,
+                                      {{"first-last", false}, {"redistributed", true}});
+  constexpr double kMostGib = static_cast<double>(kMostHostMemory >> 30);
+  if (!(host_memory_gib_ >= 0 && host_memory_gib_ <= kMostGib)) {
+    throw InputError(
+        fmt::format("--host-memory-gib: got {}, want 0 to {:.0f}", host_memory_gib_, kMostGib));
+  }
+  degrees.offload.host_memory = Bytes(std::llround(host_memory_gib_ * (1 << 30)));
+  degrees.gradient_sync = sync_.Options();
+  degrees.stage_blocks = stage_layers_;
+  if (sequence_parallel_option_->count() > 0) degrees.sequence_parallel = sequence_parallel_;
+  return degrees;
+}
+
+Workload PlanFlags::LoadNetwork(const Cluster& cluster) const {
+  const AttentionBackend attention = ChooseAttention(attention_);
+  Workload workload = LoadWorkload(model_, attention);
+  const int ranks = degrees_.tensor;
+  // Other degrees are refused later, with the arithmetic.
+  if (vocabulary_multiple_ > 0 && ranks >= 1 && ranks <= cluster.device_count()) {
+    DecoderConfig config = LoadDecoderConfig(model_);
+    config.vocab = PaddedVocabulary(config.vocab, ranks, vocabulary_multiple_);
+    workload = BuildNetwork(config, attention, workload.name);
+  }
+  return workload;
+}
+
+PlanDegrees PlanFlags::DegreesFor(const Workload& workload) const {
+  PlanDegrees degrees = Degrees();
+  if (degrees.sequence == 0) degrees.sequence = workload.max_sequence;
+  if (workload.is_profile() && !IsGiven("--precision")) degrees.precision = DType::kFp32;
+  return degrees;
+}
+
+Cluster PlanFlags::LoadCluster() const {
+  const auto dispatch = Given("--host-dispatch", host_dispatch_us_, 0, 1e5);
+  const auto clock = Given("--clock", clock_, 0.1, 1);
+  Cluster cluster = cluster_.empty() && usual_cluster_ ? usual_cluster_() : ParseCluster(cluster_);
+  return cluster.WithDevices([&](Device& device) {
+    if (dispatch) device.host_dispatch = Duration::RoundedNanoseconds(*dispatch * 1e3);
+    if (clock) device.training_clock = *clock;
+  });
+}
+
+std::vector<std::string> PlanFlags::NotesOnCluster() const {
+  return clock_ ? std::vector<std::string>{} : ClusterNotes(cluster_);
+}
+
+PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
+  Cluster cluster = LoadCluster();
+  Workload workload = LoadNetwork(cluster);
+  *given = DegreesFor(workload);
+  return {std::move(workload), std::move(cluster), {}, "", {}, InputFiles(), NotesOnCluster(), {}};
+}
+
+std::vector<std::string> PlanFlags::InputFiles() const {
+  std::vector<std::string> files;
+  for (const std::string& file : {ModelFile(model_), cluster_, plan_file_}) {
+    if (!file.empty() && IsFile(file)) files.push_back(file);
+  }
+  return files;
+}
+
+PlannedJob PlanFlags::Build() const {
+  if (!stack_.empty()) {
+    std::vector<StackValue> used;
+    PlannedJob job = WithStackDefaults(used).Build();
+    job.stack = stack_;
+    job.stack_values = std::move(used);
+    return job;
+  }
+  Cluster cluster = LoadCluster();
+  Workload workload = LoadNetwork(cluster);
+  Plan plan;
+  if (!plan_file_.empty()) {
+    for (const CLI::Option* option : degree_options_) {
+      if (option->count() == 0) continue;
+      throw InputError(option->get_name() + " cannot be given beside --plan");
+    }
+    PlanProto proto;
+    ReadProtoFile(plan_file_, &proto);
+    plan = PlanFromProto(proto, workload, cluster, plan_file_);
+  } else {
+    PlanDegrees degrees = DegreesFor(workload);
+    order_.Apply(degrees);
+    plan = MakePlan(degrees, workload, cluster);
+  }
+  std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
+  for (std::string& note : NotesOnCluster()) warnings.push_back(std::move(note));
+  return {std::move(workload),
+          std::move(cluster),
+          std::move(plan),
+          "",
+          {},
+          InputFiles(),
+          std::move(warnings),
+          {}};
+}
+
+}  // namespace stagecraft

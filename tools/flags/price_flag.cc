@@ -1,0 +1,61 @@
+#include "tools/flags/price_flag.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+
+namespace stagecraft {
+namespace {
+
+// The id of a device of the cluster, or of the catalogue by any of its names.
+std::string DeviceId(const std::string& name, const Cluster& cluster) {
+  for (const Cluster::NodeGroup& group : cluster.groups()) {
+    if (group.type.device.id == name) return name;
+  }
+  return DeviceCatalogue::Embedded().Get(name, "--price").device.id;
+}
+
+}  // namespace
+
+void PriceFlag::Register(CLI::App& app) {
+  app.add_option("--price", prices_, "GPU=USD for an hour of each device: h100-sxm=2.5,...")
+      ->delimiter(',');
+}
+
+std::vector<double> PriceFlag::Build(const Cluster& cluster) const {
+  std::map<std::string, double> by_device;
+  for (const std::string& text : prices_) {
+    const size_t equals = text.find('=');
+    double price = 0;
+    if (equals != std::string::npos) {
+      const char* end = text.data() + text.size();
+      const auto [last, error] = std::from_chars(text.data() + equals + 1, end, price);
+      if (error != std::errc() || last != end || !std::isfinite(price)) price = 0;
+    }
+    if (!(price > 0)) {
+      throw InputError(fmt::format("--price: got \"{}\", want GPU=USD_PER_HOUR above 0", text));
+    }
+    const std::string device = DeviceId(text.substr(0, equals), cluster);
+    if (!by_device.emplace(device, price).second) {
+      throw InputError(fmt::format("--price: {} has two prices", device));
+    }
+  }
+  std::vector<double> prices;
+  if (by_device.empty()) return prices;
+  for (const Cluster::NodeGroup& group : cluster.groups()) {
+    const auto found = by_device.find(group.type.device.id);
+    if (found == by_device.end()) {
+      throw InputError(fmt::format("--price: {} of the cluster has none; want all kinds or none",
+                                   group.type.device.id));
+    }
+    prices.push_back(found->second);
+  }
+  return prices;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,107 @@
+// WithStackDefaults: what a training stack does in place of the flags not given.
+#include <fmt/core.h>
+
+#include <variant>
+
+#include "costmodel/check.h"
+#include "costmodel/nearest.h"
+#include "sim/workload/readers/hf_config.h"
+#include "sim/workload/workload_catalogue.h"
+#include "tools/flags/plan_flags.h"
+
+namespace stagecraft {
+namespace {
+
+const StackDefaults& FindStack(const std::string& name) {
+  const StackTable& table = StackTable::Embedded();
+  const StackDefaults* defaults = table.Find(name);
+  if (defaults != nullptr) return *defaults;
+  throw InputError(fmt::format("--stack: got \"{}\"; {}", name, NearestNames(name, table.Names())));
+}
+
+// Classics, graphs and files of operators have no configuration to change.
+bool IsDecoder(const std::string& model) {
+  try {
+    return std::holds_alternative<DecoderConfig>(LoadNetworkConfig(model));
+  } catch (const InputError&) {
+    return false;  // where it is no network at all, LoadWorkload() says why
+  }
+}
+
+}  // namespace
+
+void PlanFlags::TakePipelineDefaults(const StackDefaults& stack, std::vector<StackValue>& used) {
+  const auto use = [&](const char* key, const std::string& value) {
+    used.push_back(*stack.Find(key));
+    used.back().value = value;
+  };
+  // Interleaved means one block per chunk where the stages divide the blocks,
+  // else 1F1B (data/published/README.md).
+  const bool has_order = IsGiven("--schedule") || IsGiven("--order-file");
+  if (!has_order && !IsGiven("--vpp") && !IsGiven("--stage-layers")) {
+    std::string schedule = stack.order;
+    if (schedule == "interleaved") {
+      const int blocks = LoadWorkload(model_, AttentionBackend::kFlash).block_count();
+      const bool divides = blocks % degrees_.pipeline == 0 && blocks > degrees_.pipeline;
+      if (divides) degrees_.chunks = blocks / degrees_.pipeline;
+      if (!divides) schedule = "1f1b";
+    }
+    order_.UseSchedule(schedule);
+    use("order", schedule);
+  }
+  if (!IsGiven("--overlap-p2p") && stack.Find("overlap_p2p") != nullptr) {
+    const bool can_overlap = stack.order != "interleaved" || degrees_.chunks > 1;
+    degrees_.overlap_p2p = stack.overlap_p2p && can_overlap;
+    use("overlap_p2p", degrees_.overlap_p2p ? "true" : "false");
+  }
+  const bool is_placed = IsGiven("--embedding-placement") || IsGiven("--stage-layers");
+  if (!is_placed && stack.Find("embedding_placement") != nullptr) {
+    embedding_placement_ = stack.embedding_placement;
+    use("embedding_placement", stack.embedding_placement);
+  }
+}
+
+PlanFlags PlanFlags::WithStackDefaults(std::vector<StackValue>& used) const {
+  const StackDefaults& stack = FindStack(stack_);
+  PlanFlags flags = *this;
+  flags.stack_.clear();
+  PlanDegrees& degrees = flags.degrees_;
+  const auto take = [&](const char* key, const char* flag, auto& to, const auto& value) {
+    const StackValue* const found = stack.Find(key);
+    if (found == nullptr || IsGiven(flag)) return false;
+    to = value;
+    used.push_back(*found);
+    return true;
+  };
+  take("recompute", "--recompute", flags.recompute_, stack.recompute);
+  take("attention", "--attention", flags.attention_, stack.attention);
+  take("zero", "--zero", degrees.zero, stack.zero);
+  take("optimizer", "--optimizer", flags.optimizer_, stack.optimizer);
+  if (precision_ == "fp16" && stack.Find("fp16_gradient_bytes") != nullptr) {
+    take("fp16_gradient_bytes", "--gradient-bytes", degrees.gradient_bytes,
+         stack.fp16_gradient_bytes);
+  } else if (precision_ != "fp32" && precision_ != "tf32") {
+    take("gradient_bytes", "--gradient-bytes", degrees.gradient_bytes, stack.gradient_bytes);
+  }
+  take("bucket_bytes", "--bucket-bytes", degrees.bucket_bytes, stack.bucket_bytes);
+  take("overlap_grad_reduce", "--overlap-grad-reduce", degrees.overlap_grad_reduce,
+       stack.overlap_grad_reduce);
+  take("overlap_param_gather", "--overlap-param-gather", degrees.overlap_param_gather,
+       stack.overlap_param_gather);
+  if (IsDecoder(model_)) {
+    take("vocabulary_multiple", "--vocabulary-multiple", flags.vocabulary_multiple_,
+         stack.vocabulary_multiple);
+  }
+  if (degrees.tensor > 1) {
+    take("sequence_parallel", "--sequence-parallel", degrees.sequence_parallel,
+         stack.sequence_parallel ? -1 : 0);
+    take("overlap_tensor", "--overlap-tp", degrees.overlap_tensor, stack.overlap_tensor);
+  }
+  if (degrees.context > 1) {
+    take("context_exchange", "--cp-exchange", flags.context_exchange_, stack.context_exchange);
+  }
+  if (degrees.pipeline > 1) flags.TakePipelineDefaults(stack, used);
+  return flags;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,105 @@
+#include "tools/flags/sync_flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "costmodel/check.h"
+#include "costmodel/gradient_sync.h"
+#include "costmodel/sync_time.h"
+#include "costmodel/units.h"
+#include "sim/workload/limits.h"
+
+namespace stagecraft {
+namespace {
+
+// Ranks of the stage that has most of them.
+int MostDataRanks(const Plan& plan) {
+  size_t most = 1;
+  for (const Stage& stage : plan.stages) {
+    most = std::max(most, stage.replicas.size() * static_cast<size_t>(stage.context_parallel));
+  }
+  return static_cast<int>(most);
+}
+
+std::string GossipNote(int ranks, int peers) {
+  return fmt::format(
+      "gossip with {} of {} ranks changes what is learned: replicas do not agree, one step leaves "
+      "{:.3f} of the variance among them (expected lambda_2(W)^2 of the mixing matrix, peers drawn "
+      "anew each step); without a barrier fast ranks would go on, here all of a group end together",
+      peers, ranks, GossipContraction(ranks, peers));
+}
+
+std::string RollingNote(const SyncOptions& sync, int ranks) {
+  const auto first = static_cast<int>(sync.step % ranks);
+  if (first != sync.dead_server) {
+    return fmt::format("rolling server: data-parallel rank {} of {} serves step {}", first, ranks,
+                       sync.step);
+  }
+  return fmt::format(
+      "rolling server: data-parallel rank {} of {} is dead as a server of step {}, noticed after "
+      "{} ms; the next one serves",
+      first, ranks, sync.step, sync.timeout.ms());
+}
+
+}  // namespace
+
+std::vector<CLI::Option*> SyncFlags::Register(CLI::App& app) {
+  std::vector<std::string> names;
+  for (int i = 0; i < kSyncMethodCount; ++i) names.push_back(Name(static_cast<SyncMethod>(i)));
+  return {app.add_option("--gradient-sync", method_,
+                         fmt::format("how replicas agree, with zero 0: {} [all-reduce, as NCCL "
+                                     "chooses]",
+                                     fmt::join(names, ", "))),
+          app.add_option("--sync-servers", options_.servers,
+                         "of each group, on devices beyond the plan's: parameter-server, "
+                         "reduction-server, byteps [0]"),
+          app.add_option("--sync-peers", options_.peers, "of each rank: gossip [0]"),
+          app.add_option("--sync-step", options_.step,
+                         "rolling-server: rank step mod replicas serves [0]"),
+          app.add_option("--dead-server", options_.dead_server,
+                         "rolling-server: a rank that does not serve [none]"),
+          app.add_option("--sync-timeout-ms", timeout_ms_,
+                         "until a dead server is skipped, once a step [0]")};
+}
+
+SyncOptions SyncFlags::Options() const {
+  SyncOptions options = options_;
+  std::vector<std::string> names;
+  bool is_known = false;
+  for (int i = 0; i < kSyncMethodCount; ++i) {
+    const auto method = static_cast<SyncMethod>(i);
+    names.push_back(Name(method));
+    if (method_ != Name(method)) continue;
+    options.method = method;
+    is_known = true;
+  }
+  if (!is_known) {
+    throw InputError(fmt::format("--gradient-sync: got \"{}\", want one of {}", method_,
+                                 fmt::join(names, ", ")));
+  }
+  if (!(timeout_ms_ >= 0 && timeout_ms_ <= kMostTimeout.ms())) {
+    throw InputError(fmt::format("--sync-timeout-ms: got {}, want 0 to {} (a day)", timeout_ms_,
+                                 kMostTimeout.ms()));
+  }
+  options.timeout = Duration::Seconds(timeout_ms_ * 1e-3);
+  return options;
+}
+
+std::vector<std::string> SyncNotes(const Plan& plan) {
+  const SyncOptions& sync = plan.gradient_sync;
+  const int ranks = MostDataRanks(plan);
+  std::vector<std::string> notes;
+  if (ranks < 2) return notes;
+  if (sync.method == SyncMethod::kGossip) notes.push_back(GossipNote(ranks, sync.peers));
+  if (sync.method == SyncMethod::kRollingServer) notes.push_back(RollingNote(sync, ranks));
+  if (sync.servers > 0) {
+    notes.push_back(
+        fmt::format("{}: {} server{} for each group of replicas, on devices beyond the plan's; "
+                    "what summing up takes there is not counted",
+                    Name(sync.method), sync.servers, sync.servers == 1 ? "" : "s"));
+  }
+  return notes;
+}
+
+}  // namespace stagecraft

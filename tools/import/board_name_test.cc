@@ -1,0 +1,77 @@
+#include "tools/import/board_name.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "costmodel/check.h"
+#include "costmodel/device.h"
+#include "costmodel/device_catalogue.h"
+
+namespace stagecraft {
+namespace {
+
+TEST(BoardNameTest, AnotherModelIsAnotherBoard) {
+  EXPECT_FALSE(IsAnotherBoard("A100-SXM4-40GB", "a100-sxm4-40gb"));
+  EXPECT_TRUE(IsAnotherBoard("A100-SXM4-40GB", "h100-sxm5-80gb"));
+  EXPECT_TRUE(IsAnotherBoard("NVIDIA A10", "a100-sxm4-40gb"));
+  EXPECT_FALSE(IsAnotherBoard("NVIDIA GeForce RTX 2080 Ti", "rtx2080ti-11gb"));
+  EXPECT_TRUE(IsAnotherBoard("NVIDIA GeForce RTX 2080 Ti", "rtx2080-8gb"));
+}
+
+TEST(BoardNameTest, FormsDifferWhereBothAreStated) {
+  EXPECT_TRUE(IsAnotherBoard("NVIDIA A100 80GB PCIe", "a100-sxm4-80gb"));
+  EXPECT_TRUE(IsAnotherBoard("NVIDIA H100 NVL", "h100-pcie-80gb"));
+  EXPECT_FALSE(IsAnotherBoard("NVIDIA H100 80GB HBM3", "h100-sxm5-80gb"));
+}
+
+TEST(BoardNameTest, MemoryAndUnknownNamesSayNothing) {
+  EXPECT_FALSE(IsAnotherBoard("A100-SXM4-40GB", "a100-sxm4-80gb"));
+  EXPECT_FALSE(IsAnotherBoard("Graphics Device", "h100-sxm5-80gb"));
+  EXPECT_FALSE(IsAnotherBoard("", "h100-sxm5-80gb"));
+}
+
+Device Known(const std::string& id) { return DeviceCatalogue::Embedded().Get(id, "test").device; }
+
+std::string Refusal(const Device& device, const std::string& printed, int multiprocessors) {
+  try {
+    RequireBoard("--cluster", device, printed, multiprocessors);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(BoardNameTest, AClusterOfAnotherBoardIsRefused) {
+  EXPECT_EQ(Refusal(Known("h100-sxm5-80gb"), "NVIDIA H100 80GB HBM3", 132), "");
+  EXPECT_EQ(Refusal(Known("h100-sxm5-80gb"), "NVIDIA H200", 132),
+            "--cluster: got a board h100-sxm5-80gb, want the NVIDIA H200 that is there");
+  EXPECT_EQ(Refusal(Known("h100-pcie-80gb"), "NVIDIA H100 80GB HBM3", 132),
+            "--cluster: got a board h100-pcie-80gb of 114 multiprocessors, want the NVIDIA H100 "
+            "80GB HBM3 of 132 that is there");
+  // A board with fewer than usual, under its own name.
+  EXPECT_EQ(Refusal(Known("h100-sxm5-80gb"), "NVIDIA H100 80GB HBM3", 124), "");
+}
+
+TEST(BoardNameTest, APartIsOfItsOwnBoardAlone) {
+  Device part = Known("h100-sxm5-80gb");
+  part.id += "-part-of-64";
+  part.multiprocessors = 64;
+  EXPECT_EQ(Refusal(part, "NVIDIA H100 80GB HBM3", 0), "");
+  EXPECT_EQ(Refusal(part, "NVIDIA H200", 0),
+            "--cluster: got a board h100-sxm5-80gb-part-of-64, want the NVIDIA H200 that is there");
+}
+
+TEST(BoardNameTest, OfADeviceThatTheCatalogueLacksOnlyItsSizeIsCompared) {
+  Device own = Known("h100-sxm5-80gb");
+  own.id = "our-gpu";
+  EXPECT_EQ(Refusal(own, "NVIDIA H200", 132), "");
+  EXPECT_EQ(Refusal(own, "NVIDIA H200", 124),
+            "--cluster: got a board our-gpu of 132 multiprocessors, want the NVIDIA H200 of 124 "
+            "that is there");
+  own.multiprocessors = 0;
+  EXPECT_EQ(Refusal(own, "NVIDIA H200", 124), "");
+}
+
+}  // namespace
+}  // namespace stagecraft

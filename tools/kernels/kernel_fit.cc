@@ -1,0 +1,198 @@
+#include "tools/kernels/kernel_fit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "costmodel/calibration_evidence.h"
+#include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+#include "costmodel/learned/kernel_families.h"
+#include "costmodel/learned/measured_times.h"
+#include "costmodel/learned/splits.h"
+#include "costmodel/learned/training_rows.h"
+#include "costmodel/proto_file.h"
+#include "data/embedded.h"
+#include "proto/cost_model.pb.h"
+#include "tools/kernels/kernel_evidence.h"
+
+namespace stagecraft {
+namespace {
+
+// Base names and rows by source: neither paths nor times, so that the same
+// samples give the same bytes anywhere.
+std::string Origin(const SampleInput& input) {
+  Args files;
+  for (const std::string& file : input.files) {
+    files.push_back(std::filesystem::path(file).filename().string());
+  }
+  std::map<std::string, int> by_source;
+  for (const Sample& sample : input.samples) ++by_source[sample.source];
+  Args sources;
+  for (const auto& [source, rows] : by_source) {
+    sources.push_back(fmt::format("{} by {}", rows, source.empty() ? "unnamed" : source));
+  }
+  return ValidText(fmt::format("{} (rows: {})", fmt::join(files, ", "), fmt::join(sources, ", ")));
+}
+
+Args WarningsOf(const std::map<std::string, CalibrationEvidence>& evidence, LearnedBy learned_by) {
+  Args warnings;
+  for (const auto& [op, found] : evidence) {
+    const std::string warning = found.Warning(op, learned_by);
+    if (!warning.empty()) warnings.push_back(warning);
+  }
+  return warnings;
+}
+
+FitSummary Summarise(SampleInput input, const LearnedModel& model) {
+  FitSummary summary;
+  summary.input = std::move(input);
+  const std::vector<FamilyRows> families =
+      MakeTrainingRows(summary.input.samples, model.overhead());
+  summary.skipped = CountSkipped(summary.input.samples);
+  summary.of_no_use = static_cast<int>(summary.input.samples.size());
+  for (const auto& [what, rows] : summary.skipped) summary.of_no_use -= rows;
+  for (size_t f = 0; f < families.size(); ++f) {
+    for (const bool is_serving : {false, true}) {
+      std::map<std::string, int> by_board;
+      for (const FitRow& row : is_serving ? families[f].serving : families[f].own) {
+        ++by_board[row.device->id];
+      }
+      for (const auto& [gpu, rows] : by_board) {
+        summary.rows.push_back({KernelFamilies()[f]->name(), gpu, is_serving, rows});
+        summary.of_no_use -= rows;
+      }
+    }
+  }
+  return summary;
+}
+
+// With what the samples say of ops that equal one: of kernels alone, on boards that are known, and
+// of no more of them than a file may hold.
+std::unique_ptr<const LearnedModel> WithMeasured(const LearnedModel& model,
+                                                 std::span<const Sample> samples) {
+  std::vector<Sample> usable;
+  for (const Sample& sample : samples) {
+    if (sample.times_whole_calls || !CanPredict(sample)) continue;
+    if (usable.size() == MeasuredTimes::kMost) return std::make_unique<LearnedModel>(model);
+    usable.push_back(sample);
+  }
+  return std::make_unique<LearnedModel>(model.WithMeasured(usable));
+}
+
+KernelFit FitTo(const KernelFitFlags& flags, ProgressLine& progress) {
+  SampleInput input = ReadSampleInput("--samples", flags.samples, flags.cluster);
+  KernelFit fitted;
+  fitted.model = WithMeasured(LearnedModel::Fit(input.samples, progress.Reporter()), input.samples);
+  fitted.fit = Summarise(std::move(input), *fitted.model);
+  FitSummary& summary = *fitted.fit;
+  const SkippedRows& skipped = summary.skipped;
+  if (summary.rows.empty() && skipped.empty()) {
+    throw InputError("--samples: nothing is left to fit to: no row is of a kernel that we model");
+  }
+  if (summary.rows.empty()) {
+    const auto& [gpu, reason] = skipped.begin()->first;
+    throw InputError(fmt::format("--samples: nothing is left to fit to: {} {}", gpu, reason));
+  }
+  fitted.provenance =
+      fmt::format("stagecraft {} fit --samples {}", kToolVersion, Origin(summary.input));
+  summary.evidence = FitEvidenceByOp(summary.input.samples);
+  summary.warnings = WarningsOf(summary.evidence, LearnedBy::kFit);
+  return fitted;
+}
+
+// The model that --calibrate begins with.
+KernelFit ReadBase(const KernelFitFlags& flags) {
+  CostModelProto proto;
+  KernelFit base;
+  if (flags.cost_model.empty()) {
+    const std::string_view bytes = EmbeddedCostModel();
+    CHECK(proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+    base.model = std::make_unique<LearnedModel>(LearnedModel::Shipped());
+  } else {
+    ReadProtoFile(flags.cost_model, &proto);
+    base.model = std::make_unique<LearnedModel>(LearnedModel::FromProto(proto, flags.cost_model));
+  }
+  base.provenance = proto.provenance();
+  if (base.provenance.empty()) {
+    base.provenance = flags.cost_model.empty()
+                          ? "the shipped model"
+                          : ValidText(std::filesystem::path(flags.cost_model).filename().string());
+  }
+  return base;
+}
+
+// Their mean, and rows, by op.
+std::map<std::string, std::pair<double, int>> ErrorsByOp(const LearnedModel& model,
+                                                         std::span<const Sample> samples) {
+  const std::vector<double> of_sample = KernelErrors(model, samples);
+  std::map<std::string, std::pair<double, int>> errors;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (std::isnan(of_sample[i])) continue;
+    auto& [sum, rows] = errors[OpLabel(samples[i])];
+    sum += of_sample[i];
+    ++rows;
+  }
+  for (auto& [op, error] : errors) error.first /= error.second;
+  return errors;
+}
+
+// The id of the one board that all samples are of.
+std::string BoardOf(const std::string& path, std::span<const Sample> samples) {
+  std::string board;
+  for (const Sample& sample : samples) {
+    const std::string place = "--calibrate: " + path + ": gpu";
+    const std::string& id = sample.board != nullptr
+                                ? sample.board->id
+                                : DeviceCatalogue::Embedded().Get(sample.gpu, place).device.id;
+    if (board.empty()) board = id;
+    if (id == board) continue;
+    throw InputError(fmt::format("--calibrate: {}: got samples of {} and {}, want those of one GPU",
+                                 path, board, id));
+  }
+  return board;
+}
+
+CalibrationSummary CalibrateOn(const KernelFitFlags& flags, KernelFit& fitted) {
+  const std::string& path = flags.calibrate;
+  CalibrationSummary calibration;
+  calibration.input = ReadSampleInput("--calibrate", {path}, flags.cluster);
+  const std::vector<Sample>& samples = calibration.input.samples;
+  calibration.gpu = BoardOf(path, samples);
+  const LearnedModel base = fitted.model->WithoutMeasured();
+  const auto before = ErrorsByOp(base, samples);
+  CalibratedModel calibrated = fitted.model->Calibrated(samples);
+  if (calibrated.rows > 0) calibration.evidence = CalibrationEvidenceByOp(base, samples);
+  calibration.warnings = WarningsOf(calibration.evidence, LearnedBy::kCalibration);
+  const auto after = ErrorsByOp(calibrated.model.WithoutMeasured(), samples);
+  fitted.model = WithMeasured(calibrated.model, samples);
+  for (const auto& [op, error] : before) {
+    calibration.errors.push_back({op, error.second, error.first, after.at(op).first});
+  }
+  calibration.changes = std::move(calibrated.changes);
+  calibration.of_no_use = static_cast<int>(samples.size()) - calibrated.rows;
+  if (calibration.changes.empty()) {
+    throw InputError(
+        fmt::format("--calibrate: {}: no row is of a kernel that we model, want some", path));
+  }
+  fitted.provenance =
+      fmt::format("stagecraft {} fit --calibrate {} on {}; before that {}", kToolVersion,
+                  Origin(calibration.input), calibration.gpu, fitted.provenance);
+  return calibration;
+}
+
+}  // namespace
+
+KernelFit FitKernels(const KernelFitFlags& flags, ProgressLine& progress) {
+  KernelFit fitted = flags.samples.empty() ? ReadBase(flags) : FitTo(flags, progress);
+  if (!flags.calibrate.empty()) fitted.calibration = CalibrateOn(flags, fitted);
+  return fitted;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,33 @@
+// KernelFit: a cost model of kernels made from measured samples, or adapted to a site's few.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "costmodel/learned/learned_model.h"
+#include "tools/flags/sample_flags.h"
+#include "tools/report/fit_report.h"
+#include "tools/verb/command.h"
+
+namespace stagecraft {
+
+// Flags of `fit`, by their names.
+struct KernelFitFlags {
+  Args samples;            // empty: begin with cost_model
+  std::string calibrate;   // empty: do not
+  std::string cost_model;  // empty: the shipped model
+  std::string cluster;
+};
+
+struct KernelFit {
+  std::unique_ptr<const LearnedModel> model;
+  std::string provenance;
+  std::optional<FitSummary> fit;                  // of --samples
+  std::optional<CalibrationSummary> calibration;  // of --calibrate
+};
+
+// Throws InputError for files that cannot be read, and where nothing is left to learn from.
+KernelFit FitKernels(const KernelFitFlags& flags, ProgressLine& progress);
+
+}  // namespace stagecraft

@@ -1,0 +1,21 @@
+// Logs of nccl-tests from a cluster against what the network model predicts for it.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "tools/verb/command.h"
+
+namespace stagecraft {
+
+struct NetworkLogs {
+  Args files;              // what nccl-tests printed
+  std::string cluster;     // where they were taken
+  std::string cost_model;  // file of a network model; empty: the shipped one
+};
+
+// Prints a table, or the JSON of `compare --network --json`. Verdicts: "as predicted"
+// within the 80 % interval of the prediction or 15 %; else slower or faster.
+void CompareNetwork(const NetworkLogs& logs, bool json, std::ostream& out);
+
+}  // namespace stagecraft

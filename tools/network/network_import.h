@@ -1,0 +1,36 @@
+// import nccl-tests: logs become one table of collectives.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "costmodel/op.h"
+#include "tools/verb/command.h"
+
+namespace stagecraft {
+
+inline constexpr int64_t kMostNcclTestsLogBytes = 64 << 20;
+
+struct NetworkImport {
+  Args logs;
+  std::string cluster;         // as --cluster has it
+  std::optional<OpKind> kind;  // of all logs; none: each says its own
+};
+
+struct ImportedCollectives {
+  std::string table;        // the text of a .csv file
+  std::string description;  // "132 times on 8 to 32 ranks of azure-nd96asr-v4:4"
+  Args notes;               // sentences
+};
+
+// The hosts of each log are the cluster's first nodes. A point that several logs
+// have is a repeat of the first. Throws InputError that names the log or the flag;
+// `out` is the file that the table is for.
+ImportedCollectives ImportNcclTests(const NetworkImport& source, const std::string& out);
+
+// What --collective may be, and what a word of these is.
+Args CollectiveWords();
+OpKind FindCollective(const std::string& word);
+
+}  // namespace stagecraft

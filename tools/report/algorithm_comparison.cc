@@ -1,0 +1,127 @@
+#include "tools/report/algorithm_comparison.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <ostream>
+
+#include "tools/chart/html_page.h"
+#include "tools/chart/svg_parts.h"
+#include "tools/verb/text_table.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Where the algorithm ran and found a plan that fits.
+std::optional<double> ScoreOf(const ComparedAlgorithm& algorithm) {
+  const bool is_found = algorithm.is_feasible && std::isfinite(algorithm.score);
+  return is_found ? std::optional(algorithm.score) : std::nullopt;
+}
+
+std::optional<double> GapPercent(const AlgorithmComparison& comparison,
+                                 const ComparedAlgorithm& algorithm) {
+  const std::optional<double> score = ScoreOf(algorithm);
+  if (!score || !comparison.bound || !(*comparison.bound > 0)) return std::nullopt;
+  return 100 * (*score / *comparison.bound - 1);
+}
+
+Json OrNull(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+std::vector<std::string> Headings(const AlgorithmComparison& comparison) {
+  return {"algorithm", comparison.score_label, "gap", "evaluations", "best after", "seconds"};
+}
+
+std::vector<std::string> Row(const AlgorithmComparison& comparison,
+                             const ComparedAlgorithm& algorithm) {
+  const SearchCurve& curve = algorithm.curve;
+  if (!algorithm.remark.empty()) return {curve.name, "not run", "", "", "", ""};
+  const std::optional<double> score = ScoreOf(algorithm);
+  const std::optional<double> gap = GapPercent(comparison, algorithm);
+  const bool is_counted = curve.evaluations > 0;
+  return {
+      curve.name,
+      score ? fmt::format("{:.3f}", *score / comparison.unit) : "does not fit",
+      algorithm.is_proven ? "proven" : (gap ? fmt::format("{:.2f} %", *gap) : ""),
+      is_counted ? std::to_string(curve.evaluations) : "",
+      is_counted && !curve.points.empty() ? std::to_string(curve.points.back().evaluations) : "",
+      fmt::format("{:.2f}", curve.seconds)};
+}
+
+Json CurveToJson(const AlgorithmComparison& comparison, const SearchCurve& curve) {
+  Json points = Json::array();
+  for (const CurvePoint& point : curve.points) {
+    points.push_back({{"evaluations", point.evaluations},
+                      {"seconds", point.seconds},
+                      {comparison.score_key, point.score / comparison.key_unit}});
+  }
+  return points;
+}
+
+CurveChart ChartOf(const AlgorithmComparison& comparison) {
+  CurveChart chart{comparison.score_label, comparison.unit};
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    if (!algorithm.curve.points.empty()) chart.curves.push_back(algorithm.curve);
+  }
+  chart.bound = comparison.bound;
+  chart.bound_label = comparison.bound_label;
+  return chart;
+}
+
+}  // namespace
+
+void PrintComparison(const AlgorithmComparison& comparison, std::ostream& out) {
+  out << comparison.problem << "\n\n";
+  TextTable table(Headings(comparison), 1);
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    table.Add(Row(comparison, algorithm));
+  }
+  table.Print(out);
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    if (!algorithm.remark.empty()) {
+      out << "note: " << algorithm.curve.name << ": " << algorithm.remark << '\n';
+    }
+  }
+}
+
+Json ComparisonToJson(const AlgorithmComparison& comparison) {
+  Json json = {{"algorithms", Json::array()}, {"curves", Json::object()}};
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    const SearchCurve& curve = algorithm.curve;
+    std::optional<double> score = ScoreOf(algorithm);
+    if (score) *score /= comparison.key_unit;
+    Json row = {{"algorithm", curve.name},
+                {comparison.score_key, OrNull(score)},
+                {"gap_percent", OrNull(GapPercent(comparison, algorithm))},
+                {"feasible", score.has_value()},
+                {"optimal", algorithm.is_proven},
+                {"evaluations", curve.evaluations},
+                {"seconds", curve.seconds}};
+    if (!algorithm.remark.empty()) row["remark"] = algorithm.remark;
+    json["algorithms"].push_back(std::move(row));
+    json["curves"][curve.name] = CurveToJson(comparison, curve);
+  }
+  return json;
+}
+
+std::string ComparisonToHtml(const AlgorithmComparison& comparison, const std::string& title) {
+  std::string html = fmt::format("<h1>{}</h1>\n<p>{}</p>\n<table>\n", EscapeXml(title),
+                                 EscapeXml(comparison.problem));
+  html += HtmlRow(Headings(comparison), "th");
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    html += HtmlRow(Row(comparison, algorithm), "td");
+  }
+  html += "</table>\n";
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    if (algorithm.remark.empty()) continue;
+    html += fmt::format("<p>{}: {}</p>\n", EscapeXml(algorithm.curve.name),
+                        EscapeXml(algorithm.remark));
+  }
+  const CurveChart chart = ChartOf(comparison);
+  html += "<h2>Best so far, over evaluations</h2>\n" + ToSvg(chart, CurveAxis::kEvaluations);
+  html += "<h2>Best so far, over time</h2>\n" + ToSvg(chart, CurveAxis::kSeconds);
+  return HtmlPage(title, html);
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,63 @@
+#include "tools/report/algorithm_comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+namespace stagecraft {
+namespace {
+
+AlgorithmComparison TwoAndOneThatDidNotRun() {
+  AlgorithmComparison comparison{"a problem", "step (ms)", 1e-3, "step_s"};
+  comparison.algorithms = {{{"walk <1>", {{1, 0.1, 0.004}, {7, 0.5, 0.003}}, 10, 1}, 0.003},
+                           {{"short", {{1, 0.1, 5}}, 10, 2}, 5, false},
+                           {{"exact", {}, 0, 3}, 0.002, true, true},
+                           {{"lists", {}, 0, 0}, 0, true, false, "too many"}};
+  comparison.bound = 0.002;
+  return comparison;
+}
+
+TEST(AlgorithmComparisonTest, TheTableSaysBestAndGapAndWhatWasSpent) {
+  std::ostringstream out;
+  PrintComparison(TwoAndOneThatDidNotRun(), out);
+  EXPECT_EQ(out.str(),
+            "a problem\n"
+            "\n"
+            "algorithm     step (ms)      gap  evaluations  best after  seconds\n"
+            "walk <1>          3.000  50.00 %           10           7     1.00\n"
+            "short      does not fit                    10           1     2.00\n"
+            "exact             2.000   proven                              3.00\n"
+            "lists           not run\n"
+            "note: lists: too many\n");
+}
+
+TEST(AlgorithmComparisonTest, JsonHasEveryAlgorithmAndItsCurve) {
+  const nlohmann::ordered_json json = ComparisonToJson(TwoAndOneThatDidNotRun());
+  ASSERT_EQ(json["algorithms"].size(), 4u);
+  EXPECT_EQ(json["algorithms"][0]["algorithm"], "walk <1>");
+  EXPECT_DOUBLE_EQ(json["algorithms"][0]["step_s"], 0.003);
+  EXPECT_NEAR(json["algorithms"][0]["gap_percent"], 50, 1e-9);
+  EXPECT_EQ(json["algorithms"][1]["feasible"], false);
+  EXPECT_TRUE(json["algorithms"][1]["step_s"].is_null());
+  EXPECT_EQ(json["algorithms"][2]["optimal"], true);
+  EXPECT_EQ(json["algorithms"][3]["remark"], "too many");
+  EXPECT_EQ(json["curves"]["walk <1>"].size(), 2u);
+  EXPECT_EQ(json["curves"]["walk <1>"][1]["evaluations"], 7);
+}
+
+TEST(AlgorithmComparisonTest, ThePageHasBothPicturesAndEscapesNames) {
+  const std::string page = ComparisonToHtml(TwoAndOneThatDidNotRun(), "a & b");
+  EXPECT_NE(page.find("<h1>a &amp; b</h1>"), std::string::npos);
+  EXPECT_NE(page.find("walk &lt;1&gt;"), std::string::npos);
+  EXPECT_EQ(page.find("walk <1>"), std::string::npos);
+  EXPECT_NE(page.find(">optimum</text>"), std::string::npos);
+  size_t pictures = 0;
+  for (size_t at = page.find("<svg"); at != std::string::npos; at = page.find("<svg", at + 1)) {
+    ++pictures;
+  }
+  EXPECT_EQ(pictures, 2u);
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,93 @@
+#include "tools/report/circumstances.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <ostream>
+#include <vector>
+
+#include "costmodel/units.h"
+#include "tools/verb/text_table.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMegahertz = 1e-6, kPercent = 100;
+constexpr const char* kNotRead = "not read";
+
+std::string Reading(double value, const char* unit) {
+  return value > 0 ? fmt::format("{:.0f} {}", value, unit) : kNotRead;
+}
+
+Json ReadingOrNull(double value) { return value > 0 ? Json(value) : Json(); }
+
+Json BoardToJson(const BoardReadings& board) {
+  return {{"clock_mhz", ReadingOrNull(board.clock_hz * kMegahertz)},
+          {"least_clock_mhz", ReadingOrNull(board.least_clock_hz * kMegahertz)},
+          {"watts", ReadingOrNull(board.watts)},
+          {"most_watts", ReadingOrNull(board.most_watts)},
+          {"most_celsius", ReadingOrNull(board.most_celsius)},
+          {"throttled", board.throttled ? Json(*board.throttled) : Json()}};
+}
+
+}  // namespace
+
+bool HasMedian(const Measurement& measurement) {
+  return LateSteps(measurement) < std::max<int64_t>(1, std::ssize(measurement.steps));
+}
+
+std::string QueuedInWords(const Measurement& measurement) {
+  const std::vector<Duration>& late = measurement.queued_late;
+  if (late.empty()) return "";
+  const size_t steps = late.size();
+  const int count = LateSteps(measurement);
+  const double most_ms = std::max_element(late.begin(), late.end())->ms();
+  if (count == 0) {
+    return steps == 1 ? "the step was queued in time"
+                      : fmt::format("all {} steps were queued in time", steps);
+  }
+  if (!HasMedian(measurement)) {
+    return fmt::format(
+        "{} queued late, by at most {:.3f} ms: there is no median of steps in time, and "
+        "devices may have waited for the host",
+        steps == 1 ? "the step was" : fmt::format("all {} steps were", steps), most_ms);
+  }
+  return fmt::format(
+      "{} of {} steps {} queued late, by at most {:.3f} ms; {} left out of the median", count,
+      steps, count == 1 ? "was" : "were", most_ms, count == 1 ? "it is" : "they are");
+}
+
+void PrintBoards(std::span<const BoardReadings> boards, const std::string& indent,
+                 std::ostream& out) {
+  TextTable table({indent + "ranks", "clock", "least", "power", "most", "heat", "throttled"}, 1);
+  for (size_t first = 0, next = 0; first < boards.size(); first = next) {
+    while (next < boards.size() && boards[next] == boards[first]) ++next;
+    const BoardReadings& board = boards[first];
+    const std::string ranks =
+        next - first == 1 ? std::to_string(first) : fmt::format("{}-{}", first, next - 1);
+    table.Add({indent + ranks, Reading(board.clock_hz * kMegahertz, "MHz"),
+               Reading(board.least_clock_hz * kMegahertz, "MHz"), Reading(board.watts, "W"),
+               Reading(board.most_watts, "W"), Reading(board.most_celsius, "C"),
+               board.throttled ? fmt::format("{:.0f} %", kPercent * *board.throttled) : kNotRead});
+  }
+  table.Print(out);
+}
+
+void AddCircumstances(const Measurement& measurement, Json* json) {
+  if (!measurement.queued_late.empty()) {
+    (*json)["late_steps"] = LateSteps(measurement);
+    for (const Duration late : measurement.queued_late) {
+      (*json)["queued_late_ms"].push_back(late.ms());
+    }
+    (*json)["step_time_is_median"] = HasMedian(measurement);
+  }
+  for (const BoardReadings& board : measurement.boards) {
+    (*json)["boards"].push_back(BoardToJson(board));
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,141 @@
+#include "tools/report/evaluation_html.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <span>
+
+#include "tools/chart/html_page.h"
+#include "tools/chart/svg_chart.h"
+#include "tools/chart/svg_parts.h"
+#include "tools/verb/command.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr size_t kMostPoints = 2000;  // of a scatter
+
+std::string Row(const std::string& what, const Accuracy& a) {
+  return HtmlRow({what, Name(a.model), fmt::format("{}", a.rows), Percent(100 * a.mape),
+                  Percent(100 * a.median_ape), Percent(100 * a.p90_ape),
+                  Percent(BiasPercent(a.bias)), Percent(100 * a.interval80_coverage)},
+                 "td");
+}
+
+std::string Heading(const std::string& what) {
+  return HtmlRow({what, "model", "rows", "MAPE", "median", "p90", "bias", "in 80 %"}, "th");
+}
+
+std::string Tables(const Experiment& experiment) {
+  std::string html = "<table>\n" + Heading("mean over");
+  for (const Accuracy& all : experiment.overall) html += Row("groups", all);
+  for (const Accuracy& all : experiment.overall_rows) html += Row("rows", all);
+  html += "</table>\n<details><summary>by op, GPU and number format</summary>\n<table>\n";
+  html += Heading("group");
+  for (const Accuracy& group : experiment.groups) {
+    html += Row(fmt::format("{} {} {}", group.op, group.gpu, group.dtype), group);
+  }
+  return html + "</table>\n</details>\n";
+}
+
+// Evenly spaced ones, so that every board keeps its share.
+std::string ScatterOf(const AccuracyReport& evaluation,
+                      std::span<const SamplePrediction> predictions, ModelKind model) {
+  const std::vector<Sample>& samples = evaluation.input.samples;
+  std::map<std::string, int> boards;
+  for (const SamplePrediction& prediction : predictions) boards[samples[prediction.sample].gpu] = 0;
+  Scatter chart;
+  for (auto& [gpu, series] : boards) {
+    series = static_cast<int>(chart.series.size());
+    chart.series.push_back(gpu);
+  }
+  chart.x_label = "measured";
+  chart.y_label = fmt::format("predicted ({})", Name(model));
+  const size_t count = std::min(kMostPoints, predictions.size());
+  for (size_t i = 0; i < count; ++i) {
+    const SamplePrediction& prediction = predictions[i * predictions.size() / count];
+    const Sample& sample = samples[prediction.sample];
+    const double predicted = prediction.seconds * 1e6;
+    chart.points.push_back(
+        {sample.time.us(), predicted, boards[sample.gpu],
+         fmt::format("{}, {}: {:.4g} us, predicted {:.4g} us", Describe(sample.op), sample.gpu,
+                     sample.time.us(), predicted)});
+  }
+  return ToSvg(chart);
+}
+
+std::string BarsOf(const AccuracyReport& evaluation, const std::string& op) {
+  std::map<int, std::map<ModelKind, double>> errors;
+  for (const SizeError& error : evaluation.by_size) {
+    if (error.op == op) errors[error.decade][error.model] = 100 * error.mape;
+  }
+  BarChart chart;
+  chart.y_label = "MAPE (%)";
+  for (const ModelKind model : evaluation.models) chart.series.push_back(Name(model));
+  for (const auto& [decade, by_model] : errors) {
+    chart.groups.push_back(DecadeName(decade));
+    std::vector<double>& values = chart.values.emplace_back();
+    for (const ModelKind model : evaluation.models) {
+      const auto found = by_model.find(model);
+      values.push_back(found == by_model.end() ? -1 : found->second);
+    }
+  }
+  return ToSvg(chart);
+}
+
+std::string Charts(const AccuracyReport& evaluation) {
+  // The shipped model where it is among them.
+  const ModelKind model = evaluation.models.back();
+  std::map<std::string, std::vector<SamplePrediction>> by_op;
+  for (const SamplePrediction& prediction : evaluation.experiment.predictions.at(model)) {
+    by_op[OpLabel(evaluation.input.samples[prediction.sample])].push_back(prediction);
+  }
+  std::string html;
+  for (const auto& [op, predictions] : by_op) {
+    html += fmt::format("<h2>{}</h2>\n<p>{} predictions", EscapeXml(op), predictions.size());
+    if (predictions.size() > kMostPoints) html += fmt::format(", {} of them shown", kMostPoints);
+    html += "; on the dashed line predicted is measured.</p>\n";
+    html += ScatterOf(evaluation, predictions, model);
+    html += "<p>Mean error by measured time</p>\n" + BarsOf(evaluation, op);
+  }
+  return html;
+}
+
+std::string Origin(const AccuracyReport& evaluation) {
+  std::string files;
+  for (const std::string& file : evaluation.input.files) {
+    files += (files.empty() ? "" : ", ") + std::filesystem::path(file).filename().string();
+  }
+  std::string text =
+      fmt::format("{} samples of {}; split {}, seed {}", evaluation.input.samples.size(), files,
+                  evaluation.split, evaluation.seed);
+  if (evaluation.calibrate > 0) {
+    text += fmt::format(", calibrated on {} rows of each op class, means over {} draws",
+                        evaluation.calibrate, kCalibrationDraws);
+  }
+  return text +
+         fmt::format("; stagecraft {}. Errors in percent of the measured time.", kToolVersion);
+}
+
+}  // namespace
+
+std::string EvaluationToHtml(const AccuracyReport& evaluation) {
+  std::string html = "<h1>Predicted and measured kernel times</h1>\n<p>";
+  html += EscapeXml(Origin(evaluation)) + "</p>\n" + Tables(evaluation.experiment);
+  for (const std::string& warning : Warnings(evaluation)) {
+    html += "<p>Note: " + EscapeXml(warning) + "</p>\n";
+  }
+  if (!evaluation.experiment.skipped.empty()) {
+    html += "<p>Skipped:</p>\n<ul>\n";
+    for (const auto& [what, rows] : evaluation.experiment.skipped) {
+      html += fmt::format("<li>{}: {} rows, {}</li>\n", EscapeXml(what.first), rows,
+                          EscapeXml(what.second));
+    }
+    html += "</ul>\n";
+  }
+  return HtmlPage("stagecraft evaluate", ValidText(html + Charts(evaluation)));
+}
+
+}  // namespace stagecraft

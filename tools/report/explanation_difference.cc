@@ -1,0 +1,158 @@
+#include "tools/report/explanation_difference.h"
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "tools/report/plan_report.h"
+#include "tools/verb/text_table.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Parts = std::vector<TimePart>;
+
+// A part of the difference is worth a word from this share of it on.
+constexpr double kLeastShare = 0.05;
+constexpr size_t kMostNamed = 3;  // that are less, and that are more
+
+// Of DeviceParts(), in a sentence.
+constexpr const char* kPhrases[] = {"computation",
+                                    "tensor-parallel collectives",
+                                    "context-parallel collectives",
+                                    "expert-parallel collectives",
+                                    "optimizer",
+                                    "warm-up",
+                                    "waiting for slower stages",
+                                    "waiting for transfers and collectives",
+                                    "drain",
+                                    "waiting for the update",
+                                    "waiting for the host"};
+
+Duration StepOf(const Explanation& explanation) { return explanation.step.evaluation.step_time; }
+
+double PeakGib(const Explanation& explanation) { return TightestStage(explanation).Peak().gib(); }
+
+Json Minus(const Parts& b, const Parts& a) {
+  Json json;
+  for (size_t i = 0; i < a.size(); ++i) json[JsonKey(a[i].name)] = (b[i].time - a[i].time).ms();
+  return json;
+}
+
+struct Change {
+  const char* what;
+  Duration time;  // > 0
+};
+
+// The largest first.
+std::string List(std::vector<Change> changes, const char* word, Duration least) {
+  std::erase_if(changes, [&](const Change& change) { return change.time < least; });
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Change& x, const Change& y) { return x.time > y.time; });
+  if (changes.size() > kMostNamed) changes.resize(kMostNamed);
+  std::vector<std::string> texts;
+  for (const Change& change : changes) {
+    texts.push_back(fmt::format("{:.1f} ms {} {}", change.time.ms(), word, change.what));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// With a sign, but for what rounds to nothing.
+std::string Signed(double value) {
+  return std::abs(value) < 0.05 ? "0.0" : fmt::format("{:+.1f}", value);
+}
+
+class DifferenceTable {
+ public:
+  DifferenceTable(Duration step_a, Duration step_b)
+      : table_({"", "A", "share", "B", "share", "B - A"}, 1), step_a_(step_a), step_b_(step_b) {}
+
+  void Add(const std::string& name, double a, double b) {
+    table_.Add({name, fmt::format("{:.1f}", a), "", fmt::format("{:.1f}", b), "", Signed(b - a)});
+  }
+  // Parts that are nothing in both are left out.
+  void Add(const std::string& title, const Parts& a, const Parts& b) {
+    table_.Add({title, "", "", "", "", ""});
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (a[i].time == Duration() && b[i].time == Duration()) continue;
+      table_.Add({fmt::format("  {}", a[i].name), fmt::format("{:.1f}", a[i].time.ms()),
+                  Share(a[i].time, step_a_), fmt::format("{:.1f}", b[i].time.ms()),
+                  Share(b[i].time, step_b_), Signed((b[i].time - a[i].time).ms())});
+    }
+  }
+  void Print(std::ostream& out) const { table_.Print(out); }
+
+ private:
+  static std::string Share(Duration time, Duration step) {
+    return fmt::format("{:.1f} %", 100 * time.seconds() / step.seconds());
+  }
+
+  TextTable table_;
+  Duration step_a_, step_b_;
+};
+
+}  // namespace
+
+std::string DescribeDifference(const Explanation& a, const Explanation& b) {
+  const Duration step = StepOf(b) - StepOf(a);
+  const Parts before = DeviceParts(a), after = DeviceParts(b);
+  std::vector<Change> less, more;
+  Duration changed;
+  for (size_t i = 0; i < before.size(); ++i) {
+    const Duration change = after[i].time - before[i].time;
+    if (change < Duration()) less.push_back({kPhrases[i], before[i].time - after[i].time});
+    if (change > Duration()) more.push_back({kPhrases[i], change});
+    changed = std::max({changed, change, before[i].time - after[i].time});
+  }
+  const bool is_slower = step > Duration();
+  const Duration absolute = is_slower ? step : StepOf(a) - StepOf(b);
+  const Duration least = Duration::Seconds(kLeastShare * std::max(absolute, changed).seconds());
+  std::string gains = List(less, "less", least), losses = List(more, "more", least);
+  if (is_slower) std::swap(gains, losses);
+  std::string text = absolute == Duration()
+                         ? "A and B take the same time"
+                         : fmt::format("B takes {:.1f} ms ({:.1f} %) {} than A", absolute.ms(),
+                                       100 * absolute.seconds() / StepOf(a).seconds(),
+                                       is_slower ? "more" : "less");
+  if (!gains.empty()) text += ": on the mean device " + gains;
+  if (!losses.empty()) text += (gains.empty() ? ": on the mean device " : "; but ") + losses;
+  const double memory = PeakGib(b) - PeakGib(a);
+  if (std::abs(memory) < 0.005) return text + ". Their fullest devices hold as much.";
+  return text + fmt::format(". Its fullest device holds {:.2f} GiB {}.", std::abs(memory),
+                            memory > 0 ? "more" : "less");
+}
+
+nlohmann::ordered_json DifferenceToJson(const Explanation& a, const Explanation& b) {
+  return {{"sentence", DescribeDifference(a, b)},
+          {"step_time_ms", (StepOf(b) - StepOf(a)).ms()},
+          {"critical_path_ms", Minus(PathParts(b), PathParts(a))},
+          {"device_time_ms", Minus(DeviceParts(b), DeviceParts(a))},
+          {"breakdown_ms", Minus(PartsOf(b.step.evaluation.profile.breakdown),
+                                 PartsOf(a.step.evaluation.profile.breakdown))},
+          {"peak_memory_gib", PeakGib(b) - PeakGib(a)}};
+}
+
+void PrintDifference(const Explanation& a, const Explanation& b, std::ostream& out) {
+  fmt::print(out, "A  {}\n", a.label);
+  PrintPlan(a.job, out);
+  fmt::print(out, "B  {}\n", b.label);
+  PrintPlan(b.job, out);
+  DifferenceTable table(StepOf(a), StepOf(b));
+  table.Add("step time, ms", StepOf(a).ms(), StepOf(b).ms());
+  table.Add("memory at its peak, GiB", PeakGib(a), PeakGib(b));
+  table.Add("critical path, ms", PathParts(a), PathParts(b));
+  table.Add("mean device, ms", DeviceParts(a), DeviceParts(b));
+  table.Add("critical rank, exposed, ms", PartsOf(a.step.evaluation.profile.breakdown),
+            PartsOf(b.step.evaluation.profile.breakdown));
+  table.Print(out);
+  fmt::print(out, "\n{}\n", DescribeDifference(a, b));
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,158 @@
+#include "tools/report/mixing_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <vector>
+
+#include "tools/report/cost_report.h"
+#include "tools/report/plan_choices.h"
+#include "tools/verb/text_table.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double Weight(const SearchProblem& problem, const KindsAnswer& answer) {
+  if (problem.objective != Objective::kStepTime) return answer.best->score;
+  return answer.best->score * CostOf(problem, answer.best->evaluation);
+}
+
+// The ids of the kinds, which plans of the answer use.
+std::string KindsText(const SearchProblem& problem, const Mixing& mixing,
+                      const std::vector<int>& kinds) {
+  std::vector<std::string> ids;
+  for (const int kind : kinds) {
+    ids.push_back(problem.cluster.groups()[mixing.kinds[kind]].type.device.id);
+  }
+  return fmt::format("{}", fmt::join(ids, " + "));
+}
+
+std::string DevicesOf(const SearchProblem& problem, const KindsAnswer& answer) {
+  return DevicesText(answer.best->evaluation.group_devices, problem.cluster);
+}
+
+double StepOf(const KindsAnswer& answer) { return answer.best->evaluation.step_time.seconds(); }
+
+// "3.0 % more" of a ratio to what it is set beside.
+std::string Percent(double ratio, const char* more, const char* less) {
+  const double percent = 100 * (ratio - 1);
+  return fmt::format("{:.1f} % {}", std::abs(percent), percent >= 0 ? more : less);
+}
+
+// What `other` takes and costs beside `best`.
+std::string Beside(const SearchProblem& problem, const KindsAnswer& other,
+                   const KindsAnswer& best) {
+  const double cost = CostOf(problem, other.best->evaluation);
+  return fmt::format("{} at {} {}", Percent(StepOf(other) / StepOf(best), "longer", "less time"),
+                     Percent(cost / CostOf(problem, best.best->evaluation), "more", "less"),
+                     problem.prices.empty() ? "GPU-hours" : "cost");
+}
+
+// Kinds that `more` uses and `best` does not.
+std::string Others(const SearchProblem& problem, const Mixing& mixing, const KindsAnswer& more,
+                   const KindsAnswer& best) {
+  std::vector<int> others;
+  for (const int kind : more.kinds) {
+    if (std::find(best.kinds.begin(), best.kinds.end(), kind) == best.kinds.end()) {
+      others.push_back(kind);
+    }
+  }
+  return KindsText(problem, mixing, others);
+}
+
+// What is lost by using more kinds than the best plan does; empty where it uses all.
+std::string LossOfMore(const SearchProblem& problem, const Mixing& mixing,
+                       const KindsAnswer& best) {
+  const KindsAnswer* more = mixing.WithMore();
+  if (more == nullptr) return "";
+  const std::string others = Others(problem, mixing, *more, best);
+  if (more->best->score == best.best->score) {
+    return fmt::format("using {} too gains nothing", others);
+  }
+  const double loss = 100 * (more->best->score / best.best->score - 1);
+  const char* what = problem.objective == Objective::kStepTime ? "slower"
+                     : problem.objective == Objective::kCost   ? "dearer"
+                                                               : "fuller";
+  return fmt::format("using {} too makes it {:.1f} % {}", others, loss, what);
+}
+
+// Of the best, a mixture, beside fewer kinds.
+std::string Verdict(const SearchProblem& problem, const Mixing& mixing, const KindsAnswer& best,
+                    const KindsAnswer& other) {
+  const bool is_worth = IsWorthMixing(problem, mixing);
+  const bool is_dearer =
+      CostOf(problem, best.best->evaluation) > CostOf(problem, other.best->evaluation);
+  if (problem.objective != Objective::kStepTime || !is_dearer) {
+    return is_worth ? "worth it" : "not worth it";
+  }
+  return is_worth ? "worth it by time x cost" : "faster, but not worth it by time x cost";
+}
+
+}  // namespace
+
+bool IsWorthMixing(const SearchProblem& problem, const Mixing& mixing) {
+  const KindsAnswer* best = mixing.Best();
+  if (best == nullptr || best->kinds.size() < 2) return false;
+  const KindsAnswer* other = mixing.Alternative(problem);
+  return other == nullptr || Weight(problem, *best) < Weight(problem, *other);
+}
+
+std::string MixingSentence(const SearchProblem& problem, const Mixing& mixing) {
+  const KindsAnswer* best = mixing.Best();
+  if (best == nullptr) return "no choice of kinds has a plan that fits";
+  std::string more = LossOfMore(problem, mixing, *best);
+  if (best->kinds.size() == 1) {
+    return fmt::format("not worth it: {} alone is best{}{}", DevicesOf(problem, *best),
+                       more.empty() ? "" : "; ",
+                       more.empty() ? ", and no plan of several kinds fits" : more);
+  }
+  if (!more.empty()) more = "; " + more;
+  const KindsAnswer* other = mixing.Alternative(problem);
+  if (other == nullptr) return "worth it: no plan of fewer kinds fits" + more;
+  return fmt::format("{}: {} alone take {}{}", Verdict(problem, mixing, *best, *other),
+                     DevicesOf(problem, *other), Beside(problem, *other, *best), more);
+}
+
+nlohmann::ordered_json MixingToJson(const SearchProblem& problem, const Mixing& mixing) {
+  Json answers = Json::array();
+  for (const KindsAnswer& answer : mixing.answers) {
+    Json json = {{"kinds", KindsText(problem, mixing, answer.kinds)},
+                 {"optimal", answer.is_optimal},
+                 {"feasible", answer.best.has_value()}};
+    if (answer.best) {
+      json["devices"] = DevicesOf(problem, answer);
+      json["step_time_ms"] = answer.best->evaluation.step_time.ms();
+      json["memory_share"] = MemoryShare(answer.best->evaluation.memory);
+      json.update(CostToJson(problem, answer.best->evaluation));
+    }
+    answers.push_back(std::move(json));
+  }
+  return {{"worth_it", IsWorthMixing(problem, mixing)},
+          {"sentence", MixingSentence(problem, mixing)},
+          {"answers", std::move(answers)}};
+}
+
+void PrintMixing(const SearchProblem& problem, const Mixing& mixing, std::ostream& out) {
+  TextTable table({"the best of these kinds", "step ms", CostHeading(problem), "proven"}, 1);
+  for (const KindsAnswer& answer : mixing.answers) {
+    const char* proven = answer.is_optimal ? "yes" : "no";
+    if (!answer.best) {
+      table.Add({KindsText(problem, mixing, answer.kinds), "none fits", "", proven});
+      continue;
+    }
+    table.Add({DevicesOf(problem, answer),
+               fmt::format("{:.1f}", answer.best->evaluation.step_time.ms()),
+               CostCell(problem, answer.best->evaluation), proven});
+  }
+  fmt::print(out, "\n");
+  table.Print(out);
+  fmt::print(out, "is mixing worth it? {}\n", MixingSentence(problem, mixing));
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,259 @@
+#include "tools/report/network_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <ostream>
+#include <set>
+#include <tuple>
+
+#include "tools/verb/text_table.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostLinkNames = 64;  // of a communicator, in JSON
+constexpr size_t kMostLinksShown = 8;  // in text
+
+// The links from each rank to the next, and back to the first.
+std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
+                         const Cluster& cluster) {
+  std::set<int> links;
+  for (size_t i = 0; i < group.size(); ++i) {
+    if (is_message && i > 0) break;
+    const int to = group[(i + 1) % group.size()];
+    if (to == group[i]) continue;
+    const std::vector<int> route = cluster.FindRoute(group[i], to).links;
+    links.insert(route.begin(), route.end());
+  }
+  return {links.begin(), links.end()};
+}
+
+// Links that carried anything, most used first.
+std::vector<int> BusyLinks(const SimulatedStep& step) {
+  std::vector<int> links;
+  for (size_t link = 0; link < step.link_use.size(); ++link) {
+    if (step.link_use[link].bytes > 0) links.push_back(static_cast<int>(link));
+  }
+  std::stable_sort(links.begin(), links.end(), [&](int a, int b) {
+    const LinkUse& x = step.link_use[a];
+    const LinkUse& y = step.link_use[b];
+    return std::tie(x.full, x.busy, x.bytes) > std::tie(y.full, y.busy, y.bytes);
+  });
+  return links;
+}
+
+// Of what the link could have carried in the step.
+double Utilisation(const SimulatedStep& step, const Cluster& cluster, int link) {
+  const double seconds = step.evaluation.step_time.seconds();
+  return step.link_use[link].bytes / (cluster.link(link).bandwidth.bytes_per_s() * seconds);
+}
+
+Json MethodToJson(const CommunicatorUse& use) {
+  if (use.method.channels == 0) return nullptr;
+  return {{"algorithm", Name(use.method.algorithm)},
+          {"protocol", Name(use.method.protocol)},
+          {"channels", use.method.channels}};
+}
+
+Json LinkToJson(const SimulatedStep& step, const Cluster& cluster, int link) {
+  const LinkUse& use = step.link_use[link];
+  return {{"link", cluster.LinkName(link)},
+          {"bandwidth_bytes_per_s", cluster.link(link).bandwidth.bytes_per_s()},
+          {"bytes", use.bytes},
+          {"utilisation", Utilisation(step, cluster, link)},
+          {"busy_ms", use.busy.ms()},
+          {"saturated_ms", use.full.ms()}};
+}
+
+// "node0/nic0 -> fabric and 14 more"
+std::string LinksText(const CommunicatorUse& use, const Cluster& cluster) {
+  if (use.links.empty()) return "none";
+  const int narrowest = *std::min_element(use.links.begin(), use.links.end(), [&](int a, int b) {
+    return cluster.link(a).bandwidth < cluster.link(b).bandwidth;
+  });
+  const std::string name = cluster.LinkName(narrowest);
+  return use.links.size() == 1 ? name : fmt::format("{} of {}", name, use.links.size());
+}
+
+// How often the cluster does what one task does: the devices that the ranks of its
+// lanes stand for, over those that its communicator names. A message is its sender's.
+int64_t Multiplicity(const Schedule& schedule, TaskId task, const Op& op) {
+  std::set<int32_t> ranks;
+  for (const Lane lane : schedule.lanes(task)) {
+    ranks.insert(schedule.lane_infos()[Index(lane)].rank);
+  }
+  int64_t devices = 0;
+  for (const int32_t rank : ranks) devices += schedule.ranks()[rank].multiplicity;
+  if (op.kind == OpKind::kSendRecv) return devices;
+  int64_t named = 0;
+  for (const auto& group : schedule.communicators()[schedule.communicator(task)]) {
+    named += std::ssize(group) - op.sync.servers;
+  }
+  return std::max<int64_t>(1, devices / named);
+}
+
+// Changes to what a link has already, in the order of time.
+std::vector<LinkChange> ChangesOfNothing(const NetworkOptions& network) {
+  std::vector<LinkChange> changes = network.changes;
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const LinkChange& a, const LinkChange& b) { return a.time < b.time; });
+  std::map<int, double> rates;
+  std::vector<LinkChange> idle;
+  for (const LinkChange& change : changes) {
+    double& rate = rates.try_emplace(change.link, 1.0).first->second;
+    if (rate == change.rate) idle.push_back(change);
+    rate = change.rate;
+  }
+  return idle;
+}
+
+}  // namespace
+
+std::string LikeUses::Stages() const {
+  if (first.stage < 0) return "all";
+  if (last_stage == first.stage) return fmt::format("{}", first.stage);
+  return fmt::format("{} to {}", first.stage, last_stage);
+}
+
+std::vector<LikeUses> MergeStages(const std::vector<CommunicatorUse>& uses) {
+  std::vector<LikeUses> merged;
+  for (const CommunicatorUse& use : uses) {
+    const auto goes_on = [&](const LikeUses& like) {
+      return like.first.phase == use.phase && like.first.kind == use.kind &&
+             like.first.method == use.method && like.first.fabric.ranks == use.fabric.ranks &&
+             like.first.fabric.nodes == use.fabric.nodes && like.last_stage >= 0 &&
+             use.stage == like.last_stage + 1;
+    };
+    auto like = std::find_if(merged.begin(), merged.end(), goes_on);
+    if (like == merged.end()) like = merged.insert(like, {use, -1, {}});
+    like->last_stage = use.stage;
+    like->most = std::max(like->most, use.bytes);
+  }
+  return merged;
+}
+
+std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const Cluster& cluster) {
+  const Schedule& schedule = step.schedule;
+  std::map<std::tuple<Phase, int, OpKind, int, int>, CommunicatorUse> uses;
+  std::map<std::tuple<Phase, int, OpKind, int, int>, std::set<int32_t>> seen;
+  std::map<std::tuple<Phase, int, OpKind, int, int>, Bytes> largest;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    const int32_t communicator = schedule.communicator(task);
+    if (communicator < 0 || schedule.block(task) < 0) continue;
+    const Op& op = schedule.op(schedule.ops(schedule.block(task))[0]);
+    if (op.fabric.ranks < 2) continue;
+    const Tag& tag = schedule.tag(task);
+    const std::tuple key(tag.phase, tag.stage, op.kind, op.fabric.nodes, op.fabric.ranks);
+    CommunicatorUse& use = uses[key];
+    const DeviceGroups& groups = schedule.communicators()[communicator];
+    if (use.tasks == 0) {
+      use.phase = tag.phase;
+      use.stage = tag.stage;
+      use.kind = op.kind;
+      use.links = LinksOf(groups[0], op.kind == OpKind::kSendRecv, cluster);
+    }
+    const int64_t times = Multiplicity(schedule, task, op);
+    const int64_t beside = std::ssize(groups);
+    use.tasks += times;
+    use.bytes += Bytes(times * beside * op.bytes.count());
+    if (op.bytes >= largest[key]) {
+      largest[key] = op.bytes;
+      use.fabric = op.fabric;
+      use.method = step.costs.MethodOf(schedule, task);
+    }
+    if (seen[key].insert(communicator).second) use.groups += times * beside;
+  }
+  std::vector<CommunicatorUse> list;
+  for (auto& [key, use] : uses) list.push_back(std::move(use));
+  return list;
+}
+
+std::vector<std::string> NetworkWarnings(const SimulatedStep& step, const Cluster& cluster,
+                                         const NetworkOptions& network) {
+  std::vector<std::string> warnings;
+  if (network.fidelity != NetworkFidelity::kFlow) return warnings;
+  if (BusyLinks(step).empty()) {
+    warnings.push_back(
+        "--network flow changes nothing: no message or reduction of this plan is flows (one rank, "
+        "a multicasting switch, or inside passes)");
+  }
+  for (const LinkChange& change : network.changes) {
+    const std::string name = cluster.LinkName(change.link);
+    if (step.link_use[change.link].bytes == 0) {
+      warnings.push_back(
+          fmt::format("--link-rate of {} changes nothing: nothing crosses it", name));
+    } else if (change.time >= step.evaluation.step_time) {
+      warnings.push_back(
+          fmt::format("--link-rate of {} changes nothing: the step ends at {:.3f} ms", name,
+                      step.evaluation.step_time.ms()));
+    }
+  }
+  for (const LinkChange& change : ChangesOfNothing(network)) {
+    warnings.push_back(
+        fmt::format("--link-rate of {} changes nothing: at {:.3f} ms its rate is {:g} already",
+                    cluster.LinkName(change.link), change.time.ms(), change.rate));
+  }
+  return warnings;
+}
+
+Json NetworkToJson(const SimulatedStep& step, const Cluster& cluster) {
+  Json communicators = Json::array(), links = Json::array();
+  for (const CommunicatorUse& use : FindCommunicators(step, cluster)) {
+    Json names = Json::array();
+    for (size_t i = 0; i < std::min(use.links.size(), kMostLinkNames); ++i) {
+      names.push_back(cluster.LinkName(use.links[i]));
+    }
+    communicators.push_back({{"phase", Name(use.phase)},
+                             {"stage", use.stage},
+                             {"op", Name(use.kind)},
+                             {"ranks", use.fabric.ranks},
+                             {"nodes", use.fabric.nodes},
+                             {"groups", use.groups},
+                             {"tasks", use.tasks},
+                             {"bytes", use.bytes.count()},
+                             {"method", MethodToJson(use)},
+                             {"links", std::move(names)},
+                             {"link_count", use.links.size()}});
+  }
+  for (const int link : BusyLinks(step)) links.push_back(LinkToJson(step, cluster, link));
+  return {{"communicators", std::move(communicators)}, {"links", std::move(links)}};
+}
+
+void PrintNetwork(const SimulatedStep& step, const Cluster& cluster, std::ostream& out) {
+  const std::vector<LikeUses> uses = MergeStages(FindCommunicators(step, cluster));
+  if (uses.empty()) return;
+  out << "\nwho exchanges what, all groups together, and the narrowest link of the first\n";
+  TextTable table({"phase", "stages", "op", "method", "link", "ranks", "nodes", "GB a stage"}, 5);
+  for (const LikeUses& like : uses) {
+    const CommunicatorUse& use = like.first;
+    const std::string method = fmt::format("{} {} x{}", Name(use.method.algorithm),
+                                           Name(use.method.protocol), use.method.channels);
+    table.Add({Name(use.phase), like.Stages(), Name(use.kind), method, LinksText(use, cluster),
+               fmt::format("{}", use.fabric.ranks), fmt::format("{}", use.fabric.nodes),
+               fmt::format("{:.3f}", static_cast<double>(like.most.count()) * 1e-9)});
+  }
+  table.Print(out);
+  const std::vector<int> links = BusyLinks(step);
+  if (links.empty()) return;
+  out << "\nlinks, most saturated first\n";
+  TextTable carried({"link", "GB/s", "GB", "used %", "busy ms", "full ms"}, 1);
+  for (size_t i = 0; i < std::min(links.size(), kMostLinksShown); ++i) {
+    const LinkUse& use = step.link_use[links[i]];
+    carried.Add({cluster.LinkName(links[i]),
+                 fmt::format("{:.1f}", cluster.link(links[i]).bandwidth.bytes_per_s() * 1e-9),
+                 fmt::format("{:.3f}", use.bytes * 1e-9),
+                 fmt::format("{:.1f}", 100 * Utilisation(step, cluster, links[i])),
+                 fmt::format("{:.2f}", use.busy.ms()), fmt::format("{:.2f}", use.full.ms())});
+  }
+  carried.Print(out);
+  if (links.size() > kMostLinksShown) {
+    out << fmt::format("  and {} more links\n", links.size() - kMostLinksShown);
+  }
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,123 @@
+#include "tools/report/plan_choices.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/report/plan_report.h"
+#include "tools/report/step_report.h"
+
+namespace stagecraft {
+namespace {
+
+constexpr size_t kMostBefore = 20;  // characters that a sentence repeats
+
+// "4x10, 12" of values stage by stage.
+template <typename Value>
+std::string InRuns(const Plan& plan, Value value) {
+  std::vector<std::pair<std::string, int>> runs;
+  for (const Stage& stage : plan.stages) {
+    const std::string text = value(stage);
+    if (runs.empty() || runs.back().first != text) runs.emplace_back(text, 0);
+    ++runs.back().second;
+  }
+  if (runs.size() == 1) return runs[0].first;
+  std::vector<std::string> texts;
+  for (const auto& [text, count] : runs) {
+    texts.push_back(count == 1 ? text : fmt::format("{} x {}", count, text));
+  }
+  return fmt::format("{}", fmt::join(texts, " + "));
+}
+
+// Kinds of board that a stage lies on.
+std::string BoardsText(const Stage& stage, const Cluster& cluster) {
+  std::vector<std::string> ids;
+  for (const std::vector<int>& devices : stage.replicas) {
+    const std::string& id = cluster.device(devices[0]).id;
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+  }
+  return fmt::format("{}", fmt::join(ids, " and "));
+}
+
+std::string RecomputeText(const Plan& plan) {
+  return InRuns(plan, [](const Stage& stage) { return std::string(Name(stage.recompute)); });
+}
+
+}  // namespace
+
+std::vector<PlanChoice> ChoicesOf(const Plan& plan, const Workload& workload,
+                                  const Cluster& cluster) {
+  const Stage& first = plan.stages[0];
+  const auto tensor = [&](const Stage& stage) {
+    if (cluster.homogeneous()) return fmt::format("{}", stage.tensor_parallel);
+    return fmt::format("{} on {}", stage.tensor_parallel, BoardsText(stage, cluster));
+  };
+  const auto replicas = [](const Stage& stage) { return fmt::format("{}", stage.replicas.size()); };
+  const auto blocks = [&](const Stage& stage) {
+    return fmt::format("{}", BlocksOf(stage, workload));
+  };
+  return {{"tp", cluster.homogeneous() ? tensor(first) : InRuns(plan, tensor)},
+          {"cp", fmt::format("{}", first.context_parallel)},
+          {"ep", fmt::format("{}", first.expert_parallel)},
+          {"pp", fmt::format("{}", plan.stages.size())},
+          {"vpp", fmt::format("{}", plan.chunk_count())},
+          {"dp", InRuns(plan, replicas)},
+          {"micro-batch", fmt::format("{}", plan.micro_batch)},
+          {"schedule", Name(plan.order)},
+          {"recompute", RecomputeText(plan)},
+          {"zero", fmt::format("{}", plan.zero)},
+          {"sp", plan.sequence_parallel || first.tensor_parallel == 1 ? "on" : "off"},
+          {"rank order", plan.rank_order},
+          {"blocks", InRuns(plan, blocks)}};
+}
+
+std::vector<ChoiceDifference> DifferencesOf(const Plan& before, const Plan& after,
+                                            const Workload& workload, const Cluster& cluster) {
+  const std::vector<PlanChoice> a = ChoicesOf(before, workload, cluster);
+  const std::vector<PlanChoice> b = ChoicesOf(after, workload, cluster);
+  // Other numbers of stages have other blocks; that says nothing more.
+  const bool same_stages = before.stages.size() == after.stages.size();
+  std::vector<ChoiceDifference> differences;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const bool follows = a[i].name == std::string("blocks") && !same_stages;
+    if (a[i].value == b[i].value || follows) continue;
+    differences.push_back({a[i].name, a[i].value, b[i].value});
+  }
+  return differences;
+}
+
+std::string Text(const std::vector<ChoiceDifference>& differences) {
+  if (differences.empty()) return "nothing that is listed here";
+  std::vector<std::string> texts;
+  for (const ChoiceDifference& d : differences) {
+    const bool is_long = d.before.size() > kMostBefore;
+    texts.push_back(is_long ? fmt::format("{} {}", d.name, d.after)
+                            : fmt::format("{} {} ({})", d.name, d.after, d.before));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+nlohmann::ordered_json ToJson(const std::vector<ChoiceDifference>& differences) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const ChoiceDifference& d : differences) {
+    json.push_back({{"choice", d.name}, {"before", d.before}, {"after", d.after}});
+  }
+  return json;
+}
+
+std::string DevicesText(const std::vector<int>& group_devices, const Cluster& cluster) {
+  std::vector<std::pair<std::string, int>> kinds;  // in the order of the cluster
+  for (size_t g = 0; g < group_devices.size(); ++g) {
+    if (group_devices[g] == 0) continue;
+    const std::string& id = cluster.groups()[g].type.device.id;
+    if (kinds.empty() || kinds.back().first != id) kinds.emplace_back(id, 0);
+    kinds.back().second += group_devices[g];
+  }
+  std::vector<std::string> texts;
+  for (const auto& [id, count] : kinds) texts.push_back(fmt::format("{} x {}", count, id));
+  return fmt::format("{}", fmt::join(texts, " + "));
+}
+
+}  // namespace stagecraft

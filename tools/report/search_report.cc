@@ -1,0 +1,245 @@
+#include "tools/report/search_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <ostream>
+
+#include "sim/cluster/cluster_spec.h"
+#include "tools/report/cost_report.h"
+#include "tools/report/plan_choices.h"
+#include "tools/report/plan_report.h"
+#include "tools/report/plan_table.h"
+#include "tools/report/step_report.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// All stages alike but for a block.
+bool IsEven(const Plan& plan, const Workload& workload) {
+  int least = BlocksOf(plan.stages[0], workload), most = least;
+  for (const Stage& stage : plan.stages) {
+    const Stage& first = plan.stages[0];
+    if (stage.tensor_parallel != first.tensor_parallel || stage.recompute != first.recompute ||
+        stage.replicas.size() != first.replicas.size() || !stage.replica_micro_batches.empty()) {
+      return false;
+    }
+    least = std::min(least, BlocksOf(stage, workload));
+    most = std::max(most, BlocksOf(stage, workload));
+  }
+  return most - least <= 1;
+}
+
+Json CurveToJson(const SearchProblem& problem, const SearchResult& result) {
+  Json curve = Json::array();
+  for (const CurvePoint& point : result.curve) {
+    curve.push_back({{"evaluations", point.evaluations},
+                     {"seconds", point.seconds},
+                     {ScoreKey(problem), ShownScore(problem, point.score)}});
+  }
+  return curve;
+}
+
+std::string BoundKey(const SearchProblem& problem) {
+  const bool is_time = problem.objective == Objective::kStepTime;
+  return is_time ? "bound_ms" : std::string("bound_") + ScoreKey(problem);
+}
+
+// "24,24,8,8": of every replica.
+std::string SharesText(const Stage& stage) {
+  if (stage.replica_micro_batches.empty()) return "";
+  return fmt::format(", micro-batches {}", fmt::join(stage.replica_micro_batches, ","));
+}
+
+void PrintStages(const SearchProblem& problem, const Plan& plan, std::ostream& out) {
+  fmt::print(out, "\nstages of the best: devices, tp, dp, blocks, recompute\n");
+  for (size_t s = 0; s < plan.stages.size(); ++s) {
+    const Stage& stage = plan.stages[s];
+    std::vector<int> devices(problem.cluster.groups().size());
+    for (const std::vector<int>& replica : stage.replicas) {
+      devices[problem.cluster.device_group(replica[0])] += static_cast<int>(replica.size());
+    }
+    fmt::print(out, "  {:>3}  {:<32} {:>3} {:>3} {:>4}  {}{}\n", s,
+               DevicesText(devices, problem.cluster), stage.tensor_parallel, stage.replicas.size(),
+               BlocksOf(stage, problem.workload), Name(stage.recompute), SharesText(stage));
+  }
+}
+
+// "1 plan", "2 plans".
+std::string Counted(int64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// What a better plan would do.
+const char* BetterText(Objective objective) {
+  switch (objective) {
+    case Objective::kStepTime:
+      return "has a shorter step";
+    case Objective::kCost:
+      return "costs less";
+    case Objective::kMemory:
+      return "leaves its fullest device more room";
+  }
+  return "";
+}
+
+// Whether the best plan is known to be the best, and of which plans.
+std::string ProofSentence(const SearchProblem& problem, const PlanRun& run) {
+  const SearchResult& result = run.result;
+  if (result.is_optimal) {
+    return fmt::format("proven: none of the {} {}", result.space, BetterText(problem.objective));
+  }
+  if (run.algorithm != PlanAlgorithm::kExhaustive) {
+    return fmt::format("not proven: this is the best plan that algorithm {} found",
+                       Name(run.algorithm));
+  }
+  if (result.bound <= 0) {
+    return fmt::format(
+        "not proven, as the search was cut short: how much better one of the {} may be is not "
+        "known",
+        result.space);
+  }
+  return fmt::format(
+      "not proven, as the search was cut short: one of the {} may be up to {:.1f} % better",
+      result.space, 100 * (result.plans[0].score / result.bound - 1));
+}
+
+}  // namespace
+
+nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun& run) {
+  const SearchResult& result = run.result;
+  Json plans = Json::array();
+  for (size_t i = 0; i < result.plans.size(); ++i) {
+    const RankedPlan& ranked = result.plans[i];
+    plans.push_back({{"rank", i + 1},
+                     {"plan", PlanToJson(ranked.plan, problem.workload)},
+                     {"cost", CostToJson(problem, ranked.evaluation)},
+                     {"evaluation", EvaluationToJson(ranked.evaluation, ranked.plan,
+                                                     problem.workload, problem.cluster)}});
+  }
+  Json json = {{"model", problem.workload.name},
+               {"cluster", DescribeCluster(problem.cluster)},
+               {"objective", Name(problem.objective)},
+               {"algorithm", Name(run.algorithm)},
+               {"space", result.space},
+               {"candidates", result.candidates},
+               {"evaluated", result.evaluated},
+               {"feasible", result.feasible},
+               {"optimal", result.is_optimal}};
+  json[BoundKey(problem)] = ShownScore(problem, result.bound);
+  json["plans"] = std::move(plans);
+  json["curves"] = {{Name(run.algorithm), CurveToJson(problem, result)}};
+  if (!result.obstacle.empty()) json["obstacle"] = result.obstacle;
+  json["evaluations_per_s"] = static_cast<double>(result.evaluated) / run.seconds;
+  json["wall_ms"] = run.seconds * 1e3;
+  return json;
+}
+
+void PrintSearchHead(const SearchProblem& problem, const PlanRun& run, std::ostream& out) {
+  const SearchResult& result = run.result;
+  fmt::print(out, "{} on {}\n", problem.workload.name, DescribeCluster(problem.cluster));
+  const bool is_exhaustive = run.algorithm == PlanAlgorithm::kExhaustive;
+  const std::string who = is_exhaustive ? fmt::format("the search enumerated {} before it ended,",
+                                                      Counted(result.candidates, "plan"))
+                                        : fmt::format("algorithm {}", Name(run.algorithm));
+  fmt::print(
+      out, "{} evaluated {} and found {} that {}, in {:.1f} s\n\n", who,
+      is_exhaustive ? fmt::format("{}", result.evaluated) : Counted(result.evaluated, "plan"),
+      result.feasible, result.feasible == 1 ? "fits" : "fit", run.seconds);
+  if (!result.plans.empty()) return;
+  // A search that ended by itself has no bound then.
+  const bool is_cut_short = result.bound > 0;
+  if (is_cut_short) fmt::print(out, "no plan found so far; ");
+  fmt::print(out, "{}{}\n", is_cut_short ? "the nearest: " : "no plan fits; the nearest: ",
+             result.obstacle.empty() ? "none was looked at" : result.obstacle);
+}
+
+void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream& out) {
+  const SearchResult& result = run.result;
+  PrintSearchHead(problem, run, out);
+  if (result.plans.empty()) return;
+  const bool has_cost = problem.objective == Objective::kCost || !problem.prices.empty();
+  PrintPlanTable(problem, result.plans, {.cost = has_cost}, out);
+  const Plan& plan = result.plans[0].plan;
+  if (!IsEven(plan, problem.workload)) PrintStages(problem, plan, out);
+  const int used = plan.device_count();
+  const int idle = problem.cluster.device_count() - used;
+  if (idle > 0) {
+    fmt::print(out, "\nthe best uses {}; {} {} idle", Counted(used, "GPU"), idle,
+               idle == 1 ? "stays" : "stay");
+  }
+  fmt::print(out, "\nthe best takes {}\n", CostText(problem, result.plans[0].evaluation));
+  fmt::print(out, "{}\n", ProofSentence(problem, run));
+}
+
+void PrintBeyond(const std::vector<PlanRun>& runs, std::ostream& out) {
+  if (runs.size() < 2) return;
+  const SearchResult& within = runs[0].result;
+  const PlanRun& beyond = runs[1];
+  const double best = BestRun(runs).result.plans[0].score;
+  if (within.plans[0].score <= best) {
+    fmt::print(out, "algorithm {} evaluated {} beyond these in {:.1f} s and found none better\n",
+               Name(beyond.algorithm), Counted(beyond.result.evaluated, "plan"), beyond.seconds);
+    return;
+  }
+  // The plan above is none of the space.
+  fmt::print(out, "the best of the {}{} is {:.1f} % worse{}\n", within.space,
+             within.is_optimal ? "" : " so far", 100 * (within.plans[0].score / best - 1),
+             within.is_optimal ? ", which is proven" : "");
+}
+
+nlohmann::ordered_json WithinToJson(const SearchProblem& problem, const SearchResult& result) {
+  Json json = {{"space", result.space},
+               {"candidates", result.candidates},
+               {"evaluated", result.evaluated},
+               {"optimal", result.is_optimal}};
+  json[ScoreKey(problem)] =
+      result.plans.empty() ? Json() : Json(ShownScore(problem, result.plans[0].score));
+  json[BoundKey(problem)] = ShownScore(problem, result.bound);
+  return json;
+}
+
+const PlanRun& BestRun(const std::vector<PlanRun>& runs) {
+  const auto score = [](const PlanRun& run) {
+    return run.result.plans.empty() ? std::numeric_limits<double>::infinity()
+                                    : run.result.plans[0].score;
+  };
+  return *std::min_element(runs.begin(), runs.end(),
+                           [&](const PlanRun& a, const PlanRun& b) { return score(a) < score(b); });
+}
+
+AlgorithmComparison CompareRuns(const SearchProblem& problem, const std::vector<PlanRun>& runs,
+                                const std::string& budget) {
+  AlgorithmComparison comparison{.problem = fmt::format("{} on {}; {} each", problem.workload.name,
+                                                        DescribeCluster(problem.cluster), budget),
+                                 .score_label = ScoreKey(problem),
+                                 .unit = 1 / ShownScore(problem, 1),
+                                 .score_key = ScoreKey(problem),
+                                 .key_unit = 1 / ShownScore(problem, 1)};
+  const PlanRun& best = BestRun(runs);
+  if (!best.result.plans.empty()) {
+    comparison.bound = best.result.plans[0].score;
+    comparison.bound_label = "best of all";
+  }
+  for (const PlanRun& run : runs) {
+    ComparedAlgorithm one{
+        .curve = {Name(run.algorithm), run.result.curve, run.result.evaluated, run.seconds}};
+    if (run.result.plans.empty()) {
+      one.is_feasible = false;
+      one.remark = "no plan that fits";
+    } else {
+      one.score = run.result.plans[0].score;
+      // Proven within its space, which the others leave.
+      one.is_proven = run.result.is_optimal && one.score == *comparison.bound;
+    }
+    comparison.algorithms.push_back(std::move(one));
+  }
+  return comparison;
+}
+
+}  // namespace stagecraft

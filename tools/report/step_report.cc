@@ -1,0 +1,178 @@
+#include "tools/report/step_report.h"
+
+#include <fmt/core.h>
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "sim/cluster/cluster_spec.h"
+#include "sim/step/peak_share.h"
+#include "tools/report/network_report.h"
+#include "tools/report/plan_report.h"
+#include "tools/report/steady_report.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Worst stage first; of equals the earlier.
+std::vector<StageMemory> WorstFirst(std::vector<StageMemory> memory) {
+  std::stable_sort(memory.begin(), memory.end(), [](const StageMemory& a, const StageMemory& b) {
+    return a.Peak() - a.capacity > b.Peak() - b.capacity;
+  });
+  return memory;
+}
+
+Json MemoryToJson(const StageMemory& m, const Cluster& cluster) {
+  return {{"stage", m.stage},
+          {"rank", m.device},
+          {"device", cluster.DeviceName(m.device)},
+          {"unit", "GiB"},
+          {"weights", m.weights.gib()},
+          {"gradients", m.gradients.gib()},
+          {"optimizer", m.optimizer.gib()},
+          {"activations", m.activations.gib()},
+          {"workspace", m.workspace.gib()},
+          {"communication", m.communication.gib()},
+          {"framework", m.framework.gib()},
+          {"fragmentation", m.fragmentation.gib()},
+          {"allocated", m.allocated.gib()},
+          {"reserved", m.Reserved().gib()},
+          {"peak", m.Peak().gib()},
+          {"capacity", m.capacity.gib()},
+          {"host", m.host.gib()},
+          {"host_capacity", m.host_capacity.gib()}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json EvaluationToJson(const Evaluation& e, const Plan& plan,
+                                        const Workload& workload, const Cluster& cluster) {
+  const double seconds = e.step_time.seconds();
+  Json breakdown;
+  for (const TimePart& part : PartsOf(e.profile.breakdown)) breakdown[part.name] = part.time.ms();
+  Json memory = Json::array();
+  for (const StageMemory& m : WorstFirst(e.memory)) memory.push_back(MemoryToJson(m, cluster));
+  Json basis;
+  for (int i = 0; i < kBasisCount; ++i) {
+    basis[Name(static_cast<Basis>(i))] = e.profile.basis_share[i];
+  }
+  // Nobody counted the FLOPs of a profile's operators.
+  const auto known = [&](double value) {
+    return workload.is_profile() ? Json(nullptr) : Json(value);
+  };
+  return {
+      {"gpus", e.devices},
+      {"step_time_ms", e.step_time.ms()},
+      {"step_time_interval_ms", {e.step_time_low.ms(), e.step_time_high.ms()}},
+      {"tokens_per_s", e.tokens / seconds},
+      {"tokens_per_s_per_gpu", e.tokens / seconds / e.devices},
+      {"samples_per_s", e.samples / seconds},
+      {"model_tflops_per_s_per_gpu", known(e.model_flops.count() / seconds / e.devices * 1e-12)},
+      {"mfu", known(e.mfu())},
+      {"hfu", known(e.hfu())},
+      {"peak_share", known(PeakShareOf(e, plan, workload, cluster).model)},
+      {"bubble_fraction", e.profile.bubble_fraction},
+      {"breakdown_ms", std::move(breakdown)},
+      {"host_wait_ms", e.profile.host_wait.ms()},
+      {"peak_memory_gib", WorstFirst(e.memory)[0].Peak().gib()},
+      {"memory", std::move(memory)},
+      {"fits", e.fits},
+      {"basis", std::move(basis)}};
+}
+
+std::vector<TimePart> PartsOf(const Breakdown& b) {
+  return {
+      {"compute", b.compute}, {"tp", b.tensor}, {"pp", b.pipeline},         {"dp", b.data},
+      {"cp", b.context},      {"ep", b.expert}, {"optimizer", b.optimizer}, {"bubble", b.bubble}};
+}
+
+nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& step,
+                                  const WallTime& wall) {
+  Json report = {{"model", job.workload.name},
+                 {"parameters", job.workload.Parameters()},
+                 {"cluster", DescribeCluster(job.cluster)}};
+  report.update(EvaluationToJson(step.evaluation, step.plan, job.workload, job.cluster));
+  report.update(
+      {{"critical_rank", step.schedule.ranks()[step.evaluation.profile.critical_rank].device},
+       {"plan", PlanToJson(job)},
+       {"warnings", job.warnings},
+       {"simulated_ranks", step.schedule.ranks().size()},
+       {"tasks", step.schedule.task_count()},
+       {"tasks_per_s", wall.tasks_per_s},
+       {"wall_ms", wall.total_ms},
+       {"fingerprint", fmt::format("{:016x}", step.timeline.Fingerprint())}});
+  if (step.evaluation.steady) report["steady_state"] = SteadyToJson(step);
+  report.update(NetworkToJson(step, job.cluster));
+  return report;
+}
+
+void PrintMemory(const Evaluation& e, std::ostream& out) {
+  fmt::print(out, "\nmemory (GiB, worst stage first)\n");
+  fmt::print(out, "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>9} {:>7} {:>7}\n", "stage",
+             "weights", "gradients", "optimizer", "activations", "workspace", "comm", "framework",
+             "fragments", "peak", "has");
+  constexpr size_t kMostShown = 16;
+  const std::vector<StageMemory> memory = WorstFirst(e.memory);
+  for (size_t i = 0; i < std::min(memory.size(), kMostShown); ++i) {
+    const StageMemory& m = memory[i];
+    fmt::print(out,
+               "  {:>5} {:>7.2f} {:>9.2f} {:>9.2f} {:>11.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>9.2f} "
+               "{:>7.2f} {:>7.2f}{}\n",
+               m.stage, m.weights.gib(), m.gradients.gib(), m.optimizer.gib(), m.activations.gib(),
+               m.workspace.gib(), m.communication.gib(), m.framework.gib(), m.fragmentation.gib(),
+               m.Peak().gib(), m.capacity.gib(), m.fits() ? "" : "  does not fit");
+  }
+  if (memory.size() > kMostShown) {
+    fmt::print(out, "  and {} more stages below these\n", memory.size() - kMostShown);
+  }
+  const StageMemory& fullest =
+      *std::max_element(memory.begin(), memory.end(),
+                        [](const StageMemory& a, const StageMemory& b) { return a.host < b.host; });
+  if (fullest.host > Bytes()) {
+    fmt::print(out, "  with the host, a device of stage {}: {:.2f} of {:.2f} GiB\n", fullest.stage,
+               fullest.host.gib(), fullest.host_capacity.gib());
+  }
+  fmt::print(out, "  {}\n", e.fits ? "fits" : "does not fit");
+}
+
+void PrintBreakdown(const Evaluation& e, std::ostream& out) {
+  fmt::print(out, "where the step goes (exposed, on the critical rank)\n");
+  for (const TimePart& part : PartsOf(e.profile.breakdown)) {
+    fmt::print(out, "  {:<10} {:>12.1f} ms {:>6.1f} %\n", part.name, part.time.ms(),
+               100 * part.time.seconds() / e.step_time.seconds());
+  }
+  if (e.profile.host_wait > Duration()) {
+    fmt::print(out, "  in {:.1f} ms of these the device waits for its host to launch\n",
+               e.profile.host_wait.ms());
+  }
+}
+
+void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& out) {
+  const Evaluation& e = step.evaluation;
+  const double seconds = e.step_time.seconds();
+  PrintPlan(job, out);
+  fmt::print(out, "step time {:.1f} ms, 80 % between {:.1f} and {:.1f} ms\n", e.step_time.ms(),
+             e.step_time_low.ms(), e.step_time_high.ms());
+  fmt::print(out, "rate      {:.0f} tokens/s, {:.1f} tokens/s per GPU, {:.2f} samples/s\n",
+             e.tokens / seconds, e.tokens / seconds / e.devices, e.samples / seconds);
+  if (!job.workload.is_profile()) {
+    fmt::print(out, "use       {:.1f} model TFLOP/s per GPU, MFU {:.3f}, HFU {:.3f}\n",
+               e.model_flops.count() / seconds / e.devices * 1e-12, e.mfu(), e.hfu());
+  }
+  fmt::print(out, "pipeline  {:.1f} % of the compute lanes idle {}\n",
+             100 * e.profile.bubble_fraction,
+             e.steady ? "in the steady state" : "between first and last pass");
+  if (e.steady) PrintSteady(step, out);
+  fmt::print(out, "\n");
+  PrintBreakdown(e, out);
+  PrintNetwork(step, job.cluster, out);
+  PrintMemory(e, out);
+  for (const std::string& warning : job.warnings) fmt::print(out, "note: {}\n", warning);
+  fmt::print(out, "fingerprint {:016x}, {} tasks on {} simulated ranks\n",
+             step.timeline.Fingerprint(), step.schedule.task_count(), step.schedule.ranks().size());
+}
+
+}  // namespace stagecraft

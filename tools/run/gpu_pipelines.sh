@@ -1,0 +1,214 @@
+#!/bin/bash
+# Measures a GPU, and pipelines of virtual devices on it beside their predictions.
+#   gpu_pipelines.sh measure FOLDER [SECONDS [retry]]
+#       where the GPU is: clusters of it and its parts, predictions.md, a run of every case, samples
+#       of its kernels; ends after SECONDS (540), and goes on when called again. What failed is
+#       tried again with retry alone.
+#   gpu_pipelines.sh predict FOLDER
+#       where clusters are: predictions.md, every case by the shipped cost model; measure begins so
+#   gpu_pipelines.sh compare FOLDER|FOLDER.tar.gz
+#       anywhere: errors.md, every case that was run beside the prediction that was written before,
+#       that of a model of the cluster fitted to the samples, and that by its ops as measured; exit
+#       code 2 where the archive is cut off or anything failed
+# What fails has its reason in FOLDER/NAME.failed and NAME.log, and the rest goes on; FOLDER.tar.gz
+# has what there is, after every step. UNEQUAL_2 and UNEQUAL_4 are other shares of unequal parts
+# than 3:5 and 2:3:4:7. STAGECRAFT is the program, else what lies beside this script. MOST_SECONDS
+# is what a step may take where that is less than its own limit.
+set -uo pipefail
+
+# refuse SENTENCE
+refuse() {
+  echo "gpu_pipelines.sh: $1" >&2
+  exit 2
+}
+
+verb=${1:-}
+folder=${2:-}
+folder=${folder%/}
+seconds=${3:-540}
+if [[ ! $verb =~ ^(measure|predict|compare)$ || -z $folder || ! ${4:-retry} == retry || $# -gt 4 ||
+  ($# -gt 2 && $verb != measure) ]]; then
+  sed -n '2,17s/^# *//p' "$0" >&2
+  exit 2
+fi
+[[ $seconds =~ ^[0-9]+$ ]] || refuse "SECONDS: got \"$seconds\", want a whole number"
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+beside=$here/stagecraft_gpu
+[ -x "$beside" ] || beside=$here/../stagecraft
+program=${STAGECRAFT:-$beside}
+[ -x "$program" ] || refuse "STAGECRAFT: got $program, which is no program, want stagecraft_gpu"
+# shellcheck source=tools/run/gpu_cases.sh
+. "$here/gpu_cases.sh"
+# shellcheck source=tools/run/gpu_tables.sh
+. "$here/gpu_tables.sh"
+
+# The files of the folder; first those without which others are of no use, should the archive be cut
+# off.
+files_to_pack() {
+  find "$(basename "$folder")" -type f | awk -F/ '
+    $NF ~ /^([a-z0-9]+|.*-layers)\.json$/ || $NF == "predictions.md" { print 0, $0; next }
+    $NF == "samples.pb" || /-part[0-9]+\.pb$/ || /\.ops\.pb$/ { print 1, $0; next }
+    { print 2, $0 }
+  ' | sort | cut -c 3-
+}
+
+# What there is so far, for whoever fetches it before the end. tar's code is 1 where a file grows.
+pack() {
+  local code=0
+  (cd "$(dirname "$folder")" && files_to_pack | tar -czf "$(basename "$folder").tar.gz.new" \
+    --warning=no-file-changed --files-from=-) || code=$?
+  if [ "$code" -gt 1 ] || ! mv "$folder.tar.gz.new" "$folder.tar.gz"; then
+    echo "$folder could not be packed" >&2
+  fi
+}
+
+# The time that is left to a step of at most so many seconds; fails where there is none.
+left() {
+  local rest=$((seconds - SECONDS)) most=$1
+  if [ -n "${MOST_SECONDS:-}" ] && [ "$MOST_SECONDS" -lt "$most" ]; then most=$MOST_SECONDS; fi
+  [ "$rest" -gt 0 ] || return 1
+  echo $((rest < most ? rest : most))
+}
+
+# step NAME SECONDS WORDS...: the program with these words, ended after so many seconds; not again
+# where it has failed before. What ends because the time is up has not failed: the next call begins
+# it anew.
+failed=0
+time_is_up=""
+step() {
+  local name=$1 most=$2 limit code=0 begin=$SECONDS out reason=""
+  shift 2
+  [ ! -f "$folder/$name.failed" ] || return 1
+  if ! limit=$(left "$most"); then
+    time_is_up=yes
+    return 1
+  fi
+  out=$folder/$name.log
+  [[ " $* " != *" --json "* ]] || out=$folder/$name.json
+  rm -f "$folder/$name.log" "$out"
+  timeout --signal=INT --kill-after=10 "$limit" "$program" "$@" </dev/null >>"$out" \
+    2>>"$folder/$name.log" || code=$?
+  if [[ $code =~ ^(124|137)$ ]] && [ $((SECONDS - begin)) -ge "$limit" ]; then
+    reason="no end within $limit s"
+    # With all of its own time it would have gone on.
+    if [ "$SECONDS" -ge "$seconds" ] && [ "$limit" -lt "$most" ]; then time_is_up=yes; fi
+  fi
+  if [ "$code" -ne 0 ] && [ -z "$time_is_up" ]; then
+    reason=${reason:-"exit code $code: $(reason_in "$folder/$name.log")"}
+    echo "$name: $reason" >&2
+    echo "$reason" >"$folder/$name.failed"
+    failed=$((failed + 1))
+  fi
+  pack
+  return "$code"
+}
+
+# Runs the cases that it reads, and have not been run.
+run_cases() {
+  local name plan ops own
+  while [ -z "$time_is_up" ] && read -r name plan; do
+    [ ! -f "$folder/$name.measured.pb" ] || continue
+    has_cluster "$plan" || continue
+    ops=$(ops_of "$plan")
+    own=()
+    [ -f "$ops" ] || own=(--op-samples "$ops")
+    # shellcheck disable=SC2086  # plans are words
+    step "$name" 120 run --executor cuda $plan "${own[@]}" --json -o "$folder/$name.measured.pb"
+  done
+}
+
+# profile NAME SECONDS FILE WORDS...: goes on with the file until it has all. It is a .pb, since
+# tables have no column for copies between host and device.
+profile() {
+  local name=$1 most=$2 file=$3
+  shift 3
+  [ ! -f "$folder/$name.done" ] || return 0
+  step "$name" "$most" profile --device cuda:0 --resume "$@" -o "$folder/$file" &&
+    touch "$folder/$name.done"
+}
+
+sample_parts() {
+  local one cluster number
+  for one in $sampled_parts; do
+    cluster=${one%:*}
+    number=${one#*:}
+    [ -f "$folder/$cluster.json" ] || continue  # the board has none
+    profile "profile-$cluster-part$number" 120 "$cluster-part$number.pb" --suite quick \
+      --cluster "$folder/$cluster.json" --part "$number"
+  done
+}
+
+# The rest of the time is the full suite's.
+sample_all() {
+  local limit
+  [ ! -f "$folder/profile-full.done" ] || return 0
+  if ! limit=$(left 1210) || [ "$limit" -le 10 ]; then
+    time_is_up=yes
+    return
+  fi
+  step profile-full 1210 profile --device cuda:0 --suite full --resume \
+    --budget "$((limit - 10))s" -o "$folder/samples.pb" || return
+  if grep -q "^full suite:.*, 0 left;" "$folder/profile-full.log"; then
+    touch "$folder/profile-full.done"
+  else
+    time_is_up=yes
+  fi
+}
+
+# The board's clock, power and heat as its driver's program has them, from now to the end.
+watch_board() {
+  command -v nvidia-smi >/dev/null || return 0
+  nvidia-smi --query-gpu=timestamp,index,clocks.sm,power.draw,temperature.gpu --format=csv \
+    -lms 200 </dev/null >>"$folder/nvidia-smi.csv" 2>&1 &
+  watcher=$!
+  trap 'kill "$watcher" 2>/dev/null' EXIT
+}
+
+# What says most comes first: predictions, the whole board, then the usual order on all parts.
+measure() {
+  local cluster order unpredicted=0
+  [ "${1:-}" != retry ] || rm -f "$folder"/*.failed
+  for cluster in $clusters; do
+    # shellcheck disable=SC2046  # flags are words
+    [ -f "$folder/$cluster.json" ] ||
+      step "import-$cluster" 120 import local-gpu $(flags_of "$cluster") -o "$folder/$cluster.json"
+  done
+  predict || unpredicted=1
+  pack
+  watch_board
+  run_cases < <(cases_on_whole_boards)
+  profile profile-quick 300 samples.pb --suite quick
+  for order in "${orders[@]}"; do
+    run_cases < <(cases_on_parts "$order")
+    [ "$order" != 1f1b ] || sample_parts
+  done
+  sample_all
+  pack
+  [ -z "$time_is_up" ] || echo "the time is up: call again" >&2
+  [ "$unpredicted" -eq 0 ] || echo "not every case could be predicted: see predictions.md" >&2
+  tell_failures && [ "$unpredicted" -eq 0 ]
+}
+
+tell_failures() {
+  local marks
+  marks=$(find "$folder" -name '*.failed' | wc -l)
+  if [ "$marks" -gt "$failed" ]; then
+    echo "$((marks - failed)) steps failed before: measure $folder $seconds retry tries again" >&2
+  fi
+  [ "$failed" -eq 0 ] || echo "$failed steps failed" >&2
+  [ "$failed" -eq 0 ]
+}
+
+case $verb in
+  measure)
+    mkdir -p "$folder" || exit 2
+    write_model
+    measure "${4:-}"
+    ;;
+  predict)
+    [ -d "$folder" ] || refuse "$folder: got no folder, want one with clusters"
+    write_model
+    predict
+    ;;
+  compare) compare ;;
+esac

@@ -1,0 +1,88 @@
+// From a host nobody knows to a prediction that is checked on it: import, profile, fit,
+// simulate, run, compare.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "costmodel/device.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/cluster_spec.h"
+#include "tools/verb/command.h"
+
+namespace stagecraft {
+namespace {
+
+std::string TempFile(const std::string& name) { return testing::TempDir() + "/" + name; }
+
+// The words' JSON; they end well.
+nlohmann::json JsonOf(const std::string& text) {
+  std::istringstream words(text + " --json"), in;
+  Args args;
+  for (std::string word; words >> word;) args.push_back(word);
+  std::ostringstream out, err;
+  EXPECT_EQ(RunCommandLine(args, in, out, err), kExitOk) << text << '\n' << err.str();
+  return nlohmann::json::parse(out.str(), nullptr, false);
+}
+
+TEST(HostLoopTest, AHostIsMeasuredPredictedAndCompared) {
+  const std::string cluster = TempFile("host.json"), samples = TempFile("host.csv"),
+                    model = TempFile("host.pb"), predicted = TempFile("predicted.pb"),
+                    measured = TempFile("measured.pb");
+  JsonOf("import local-host -o " + cluster);
+  const Cluster host = ParseCluster(cluster);
+  ASSERT_GE(host.device_count(), 2);
+  EXPECT_EQ(host.device(0).generation, Generation::kHost);
+
+  // A program that is instrumented needs longer (tests/nightly).
+  const char* const budget = std::getenv("STAGECRAFT_HOST_BUDGET");
+  const nlohmann::json profile = JsonOf(std::string("profile --device host --quiet --budget ") +
+                                        (budget == nullptr ? "8s" : budget) + " -o " + samples);
+  EXPECT_EQ(profile["gpu"], "host");
+  EXPECT_TRUE(profile["refused"].empty());
+  const int rows = profile["measured"];
+  EXPECT_GT(rows, 10);
+  EXPECT_EQ(profile["left"].get<int>() + rows, profile["ops"]);
+
+  // All of them teach: the cluster says what the board is.
+  const nlohmann::json fit =
+      JsonOf("fit --quiet --samples " + samples + " --cluster " + cluster + " -o " + model);
+  EXPECT_TRUE(fit["skipped"].empty()) << fit["skipped"];
+
+  const std::string plan =
+      " --model gpt2-tiny --pp 2 --micro-batch 1 --global-batch 4 --seq 64 --cluster " + cluster;
+  const nlohmann::json simulated =
+      JsonOf("simulate --quiet --unfold --cost-model " + model + " --timeline " + predicted + plan);
+  // By the host's own samples: it is the same device in the cluster file and in the model.
+  EXPECT_GT(simulated["basis"]["learned"].get<double>(), 0);
+  const nlohmann::json run =
+      JsonOf("run --executor host --quiet --steps 5 --warm-up 1 -o " + measured + plan);
+  const nlohmann::json compared = JsonOf("compare " + predicted + " " + measured);
+  // What simulate and run said is what is compared.
+  EXPECT_NEAR(compared["step"]["measured_ms"].get<double>(), run["step_time_ms"].get<double>(),
+              1e-6);
+  EXPECT_NEAR(compared["step"]["predicted_ms"].get<double>(),
+              simulated["step_time_ms"].get<double>(), 1e-6);
+}
+
+// A plan that asks for as many processors as there are needs no cluster.
+TEST(HostLoopTest, AHostRunsWithoutACluster) {
+  const nlohmann::json run = JsonOf(
+      "run --executor host --quiet --steps 1 --warm-up 0 --model gpt2-tiny --pp 2 "
+      "--global-batch 256 --seq 32");
+  EXPECT_EQ(run["executor"], "host");
+  EXPECT_GE(run["ranks"].get<int>(), 2);
+}
+
+}  // namespace
+}  // namespace stagecraft
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  const std::filesystem::path rank = std::filesystem::absolute("tools/stagecraft_host_rank");
+  setenv("STAGECRAFT_HOST_RANK", rank.c_str(), 1);
+  return RUN_ALL_TESTS();
+}

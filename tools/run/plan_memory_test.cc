@@ -1,0 +1,72 @@
+#include "tools/run/plan_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "sim/lowering/lowering.h"
+#include "sim/memory/rank_memory.h"
+#include "sim/memory/rank_tensors.h"
+#include "sim/pipeline/order_kind.h"
+#include "sim/shard/stage_order.h"
+#include "sim/step/plan_orders.h"
+#include "sim/testing/lowering_testing.h"
+
+namespace stagecraft {
+namespace {
+
+// What a rank's allocations come to at the most, as its passes run.
+int64_t MostAllocated(const Schedule& schedule, int32_t rank, const PlannedMemory& memory) {
+  int64_t held = memory.states.count(), most = held;
+  std::map<int32_t, int64_t> blocks;
+  const auto allocate = [&](const std::vector<Allocation>& all) {
+    for (const Allocation& one : all) held += blocks[one.block] = one.bytes.count();
+    most = std::max(most, held);
+  };
+  const auto allocations = PassAllocations(schedule, rank, memory);
+  for (int lane = 0; lane < schedule.lane_count(); ++lane) {
+    const LaneInfo& info = schedule.lane_infos()[lane];
+    if (info.rank != rank || info.kind != LaneKind::kCompute) continue;
+    for (const TaskId task : schedule.order(Lane(lane))) {
+      const auto own = allocations.find(task);
+      if (own == allocations.end()) continue;
+      allocate(own->second.at_begin);
+      for (const int32_t block : own->second.freed) held -= blocks.at(block);
+      allocate(own->second.at_end);
+    }
+  }
+  EXPECT_EQ(held, memory.states.count());
+  return most;
+}
+
+// The estimate walks the same passes without an executor.
+TEST(PlanMemoryTest, AllocationsPeakWhereTheEstimateDoes) {
+  const Workload workload = MakeWorkload(14);
+  const Cluster cluster = MakeCluster(1, 4);
+  const PlainModel model;
+  for (const PipelineOrder order :
+       {PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward, PipelineOrder::kInterleaved,
+        PipelineOrder::kZeroBubbleH1, PipelineOrder::kZeroBubbleV}) {
+    PlanDegrees degrees = Degrees(1, 4);
+    degrees.order = order;
+    degrees.chunks = LeastChunks(order);
+    const Plan plan = WithOrders(MakePlan(degrees, workload, cluster), workload, cluster, model);
+    const Schedule schedule = Lower(plan, workload, cluster, {.unfold = true});
+    const std::vector<PlannedMemory> memory = PlanMemory(plan, workload, cluster, schedule);
+    RankTensorsMaker maker(workload, cluster, FrameworkMemory());
+    ASSERT_EQ(memory.size(), 4u);
+    for (int32_t rank = 0; rank < 4; ++rank) {
+      const int stage = schedule.ranks()[rank].stage;
+      const RankTensors tensors = maker.Make(plan, stage, 0);
+      const Bytes held_beside = tensors.workspace + tensors.messages;
+      EXPECT_EQ(MostAllocated(schedule, rank, memory[rank]),
+                (WalkRank(tensors, StageOrder(plan, stage, 0)).allocated - held_beside).count())
+          << Name(order) << " rank " << rank;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft

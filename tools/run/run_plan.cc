@@ -1,0 +1,53 @@
+#include "tools/run/run_plan.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/gradient_sync.h"
+#include "runtime/cuda/attention_refused.h"
+#include "sim/lowering/lowering.h"
+#include "sim/step/plan_orders.h"
+#include "tools/run/cuda_places.h"
+#include "tools/run/run_cuda.h"
+
+namespace stagecraft {
+
+LoweredJob LowerJob(const PlanFlags& flags, const CostModel& model) {
+  PlannedJob job = flags.Build();
+  if (job.plan.gradient_sync.method != SyncMethod::kAllReduce) {
+    throw InputError(fmt::format("--gradient-sync: got {}, want all-reduce, the one that is run",
+                                 Name(job.plan.gradient_sync.method)));
+  }
+  job.plan = WithOrders(job.plan, job.workload, job.cluster, model);
+  Schedule schedule = Lower(job.plan, job.workload, job.cluster, {.unfold = true});
+  return {std::move(job), std::move(schedule)};
+}
+
+RunOfPlan RunPlanOnGpus(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
+                        const Args& args, std::ostream& out, std::ostream& err) {
+  RunOfPlan run{.lowered = LowerJob(flags, model), .record = {}, .notes = {}};
+  const LoweredJob& lowered = run.lowered;
+  try {
+    run.record = RunOnGpus(lowered.job, lowered.schedule, request, args, out, err);
+    return run;
+  } catch (const AttentionRefused& refused) {
+    const int processes =
+        PlaceRanks(lowered.schedule.ranks(), lowered.job.cluster, request.share_gpu).processes;
+    if (processes > 1 || flags.ChoosesAttention()) {
+      throw InputError(fmt::format("{}; --attention unfused wants no such op", refused.what()));
+    }
+    run.notes.push_back(fmt::format(
+        "attention ran unfused, as with --attention unfused, since fused attention was refused: {}",
+        refused.what()));
+  }
+  PlanFlags unfused = flags;
+  unfused.UseUnfusedAttention();
+  run.lowered = LowerJob(unfused, model);
+  run.record = RunOnGpus(lowered.job, lowered.schedule, request, args, out, err);
+  if (run.record) run.record->measurement->software += ", attention unfused";
+  return run;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,192 @@
+#include "tools/stacks/stack_table.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "costmodel/check.h"
+#include "costmodel/proto_file.h"
+#include "data/embedded.h"
+#include "proto/stack.pb.h"
+#include "sim/workload/limits.h"
+
+namespace stagecraft {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+
+constexpr const char* kFile = "stacks.textproto";
+constexpr int64_t kMaxMultiple = 1 << 20;
+
+void CheckWord(const std::string& word, std::initializer_list<const char*> known,
+               const std::string& place) {
+  std::string want;
+  for (const char* name : known) {
+    if (word == name) return;
+    want += (want.empty() ? "" : ", ") + std::string(name);
+  }
+  throw InputError(place + ": got \"" + word + "\", want one of " + want);
+}
+
+void CheckOptionalWord(const std::string& word, std::initializer_list<const char*> known,
+                       const std::string& place) {
+  if (!word.empty()) CheckWord(word, known, place);
+}
+
+void CheckRange(int64_t value, int64_t least, int64_t most, const std::string& place) {
+  if (value >= least && value <= most) return;
+  throw InputError(place + ": got " + std::to_string(value) + ", want " + std::to_string(least) +
+                   " to " + std::to_string(most));
+}
+
+void CheckElement(int bytes, const std::string& place) {
+  if (bytes == 2 || bytes == 4) return;
+  throw InputError(place + ": got " + std::to_string(bytes) + ", want 2 or 4");
+}
+
+void CheckStack(const StackProto& proto, const std::string& place) {
+  CheckWord(proto.recompute(), {"none", "selective", "full"}, place + ".recompute");
+  CheckOptionalWord(proto.recompute_others(), {"none", "selective", "full"},
+                    place + ".recompute_others");
+  CheckWord(proto.order(), {"gpipe", "1f1b", "interleaved"}, place + ".order");
+  CheckWord(proto.attention(), {"unfused", "flash"}, place + ".attention");
+  CheckOptionalWord(proto.optimizer(), {"adam", "sgd"}, place + ".optimizer");
+  CheckOptionalWord(proto.embedding_placement(), {"first-last", "redistributed"},
+                    place + ".embedding_placement");
+  CheckOptionalWord(proto.context_exchange(), {"ring", "gather", "ulysses"},
+                    place + ".context_exchange");
+  CheckRange(proto.zero(), 0, 3, place + ".zero");
+  CheckRange(proto.micro_batch(), 0, kMostOfABatch, place + ".micro_batch");
+  CheckRange(proto.vocabulary_multiple(), 0, kMaxMultiple, place + ".vocabulary_multiple");
+  CheckRange(proto.bucket_bytes(), 0, kMostBucketBytes, place + ".bucket_bytes");
+  if (proto.has_gradient_bytes()) {
+    CheckElement(proto.gradient_bytes(), place + ".gradient_bytes");
+  }
+  if (proto.has_fp16_gradient_bytes()) {
+    CheckElement(proto.fp16_gradient_bytes(), place + ".fp16_gradient_bytes");
+  }
+}
+
+std::string ValueInWords(const StackProto& proto, const FieldDescriptor* field) {
+  const google::protobuf::Reflection& reflection = *proto.GetReflection();
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_STRING:
+      return reflection.GetString(proto, field);
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return reflection.GetBool(proto, field) ? "true" : "false";
+    case FieldDescriptor::CPPTYPE_INT32:
+      return std::to_string(reflection.GetInt32(proto, field));
+    default:
+      return std::to_string(reflection.GetInt64(proto, field));
+  }
+}
+
+// Every field that is set but the id, each with its one origin.
+std::vector<StackValue> ValuesFromProto(const StackProto& proto, const std::string& place) {
+  std::map<std::string, std::string> origins;
+  for (int i = 0; i < proto.origins_size(); ++i) {
+    const StackOriginProto& origin = proto.origins(i);
+    const std::string inside = place + ".origins[" + std::to_string(i) + "]";
+    if (origin.origin().empty()) throw InputError(inside + ".origin: got none, want a source");
+    for (const std::string& field : origin.field()) {
+      if (origins.emplace(field, origin.origin()).second) continue;
+      throw InputError(inside + ".field: got \"" + field + "\" twice, want it once");
+    }
+  }
+  std::vector<const FieldDescriptor*> fields;
+  proto.GetReflection()->ListFields(proto, &fields);
+  std::vector<StackValue> values;
+  for (const FieldDescriptor* field : fields) {
+    if (field->name() == "id" || field->name() == "origins") continue;
+    const auto origin = origins.extract(field->name());
+    if (origin.empty()) {
+      throw InputError(place + ".origins: got none for \"" + field->name() + "\", want one");
+    }
+    values.push_back({field->name(), ValueInWords(proto, field), origin.mapped()});
+  }
+  if (!origins.empty()) {
+    throw InputError(place + ".origins: got one for \"" + origins.begin()->first +
+                     "\", want a field that the stack sets");
+  }
+  return values;
+}
+
+StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& place) {
+  CheckStack(proto, place);
+  StackDefaults defaults;
+  defaults.recompute = proto.recompute();
+  defaults.recompute_others =
+      proto.recompute_others().empty() ? proto.recompute() : proto.recompute_others();
+  defaults.micro_batch = proto.micro_batch();
+  defaults.micro_batch_is_all = proto.micro_batch_is_all();
+  defaults.order = proto.order();
+  defaults.zero = proto.zero();
+  defaults.overlap_grad_reduce = proto.overlap_grad_reduce();
+  defaults.overlap_param_gather = proto.overlap_param_gather();
+  defaults.sequence_parallel = proto.sequence_parallel();
+  defaults.attention = proto.attention();
+  defaults.vocabulary_multiple = proto.vocabulary_multiple();
+  defaults.bucket_bytes = proto.bucket_bytes();
+  defaults.optimizer = proto.optimizer();
+  defaults.gradient_bytes = proto.gradient_bytes();
+  defaults.fp16_gradient_bytes = proto.fp16_gradient_bytes();
+  defaults.embedding_placement = proto.embedding_placement();
+  defaults.overlap_p2p = proto.overlap_p2p();
+  defaults.overlap_tensor = proto.overlap_tensor();
+  defaults.context_exchange = proto.context_exchange();
+  defaults.megatron_layers = proto.megatron_layers();
+  defaults.values = ValuesFromProto(proto, place);
+  return defaults;
+}
+
+}  // namespace
+
+const StackValue* StackDefaults::Find(std::string_view key) const {
+  const auto found = std::find_if(values.begin(), values.end(),
+                                  [&](const StackValue& value) { return value.key == key; });
+  return found == values.end() ? nullptr : &*found;
+}
+
+StackTable StackTable::Parse(const std::string& text, const std::string& name) {
+  StackTableProto proto;
+  ParseProtoText(text, name, ".textproto", &proto);
+  StackTable table;
+  for (int i = 0; i < proto.stacks_size(); ++i) {
+    const StackProto& stack = proto.stacks(i);
+    const std::string place = name + ": stacks[" + std::to_string(i) + "]";
+    if (stack.id().empty()) throw InputError(place + ".id: got none, want a name");
+    if (!table.stacks_.emplace(stack.id(), DefaultsFromProto(stack, place)).second) {
+      throw InputError(place + ".id: got \"" + stack.id() + "\" twice, want it once");
+    }
+  }
+  const auto positive = [&](const char* field, int64_t value) {
+    if (value < 1) {
+      throw InputError(name + ": " + field + ": got " + std::to_string(value) + ", want > 0");
+    }
+    return value;
+  };
+  table.gpt_vocabulary_ = positive("gpt_vocabulary", proto.gpt_vocabulary());
+  table.bert_vocabulary_ = positive("bert_vocabulary", proto.bert_vocabulary());
+  table.sentence_tokens_ = positive("sentence_tokens", proto.sentence_tokens());
+  table.span_tokens_ = positive("span_tokens", proto.span_tokens());
+  return table;
+}
+
+const StackTable& StackTable::Embedded() {
+  static const StackTable table = Parse(std::string(EmbeddedFile(kFile)), kFile);
+  return table;
+}
+
+const StackDefaults* StackTable::Find(const std::string& stack) const {
+  const auto found = stacks_.find(stack);
+  return found == stacks_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> StackTable::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, defaults] : stacks_) names.push_back(name);
+  return names;
+}
+
+}  // namespace stagecraft

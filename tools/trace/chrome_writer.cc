@@ -1,0 +1,162 @@
+#include "tools/trace/chrome_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace stagecraft {
+namespace {
+
+// A JSON string with its quotes; bytes that are not UTF-8 are replaced.
+std::string Quote(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::vector<std::string> QuoteAll(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  for (const std::string& text : texts) quoted.push_back(Quote(text));
+  return quoted;
+}
+
+// Whole nanoseconds as microseconds, exactly: 1234 is 1.234.
+struct Microseconds {
+  explicit Microseconds(Duration time) : whole(time.ns() / 1000), rest(time.ns() % 1000) {}
+  int64_t whole;
+  int64_t rest;
+};
+
+class Writer {
+ public:
+  Writer(const TraceView& view, std::ostream& out)
+      : view_(view),
+        out_(out),
+        names_(QuoteAll(view.names)),
+        categories_(QuoteAll(view.categories)),
+        keys_(QuoteAll(view.keys)),
+        texts_(QuoteAll(view.texts)) {
+    for (const TraceTrack& track : view.tracks) root_process_ = std::max(root_process_, track.rank);
+    ++root_process_;
+  }
+
+  void Write() {
+    WriteHeader();
+    for (const TraceTrack& track : view_.tracks) WriteNames(track);
+    for (const TraceSlice& slice : view_.slices) WriteSlice(slice);
+    for (size_t i = 0; i < view_.flows.size(); ++i) WriteFlow(i);
+    for (const TraceTrack& track : view_.tracks) {
+      if (track.kind == TraceTrack::Kind::kCounter) WritePoints(track);
+    }
+    out_ << "\n]}\n";
+  }
+
+ private:
+  // The root follows the ranks.
+  int32_t Process(const TraceTrack& track) const {
+    return track.rank >= 0 ? track.rank : root_process_;
+  }
+  static int32_t Thread(const TraceTrack& track) { return track.order + 1; }
+
+  template <typename... Args>
+  void Append(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(line_), format, std::forward<Args>(args)...);
+  }
+
+  void AppendTime(const char* key, Duration time) {
+    const Microseconds us(time);
+    Append(",\"{}\":{}.{:03}", key, us.whole, us.rest);
+  }
+
+  void EndEvent() {
+    out_ << (is_first_ ? "\n" : ",\n");
+    out_.write(line_.data(), static_cast<std::streamsize>(line_.size()));
+    line_.clear();
+    is_first_ = false;
+  }
+
+  void WriteHeader() {
+    out_ << "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":" << Quote(view_.tracks[0].name);
+    for (const auto& [key, value] : view_.facts) out_ << ',' << Quote(key) << ':' << Quote(value);
+    out_ << "},\"traceEvents\":[";
+  }
+
+  void WriteNames(const TraceTrack& track) {
+    if (track.kind == TraceTrack::Kind::kCounter) return;  // named by its events
+    const bool is_process = track.kind == TraceTrack::Kind::kGroup;
+    const char* what = is_process ? "process" : "thread";
+    const int32_t sort_index = track.parent < 0 ? -1 : track.order;
+    std::string place = fmt::format("\"pid\":{}", Process(track));
+    if (!is_process) place += fmt::format(",\"tid\":{}", Thread(track));
+    Append(R"({{"ph":"M","name":"{}_name",{},"args":{{"name":{}}}}})", what, place,
+           Quote(track.name));
+    EndEvent();
+    Append(R"({{"ph":"M","name":"{}_sort_index",{},"args":{{"sort_index":{}}}}})", what, place,
+           sort_index);
+    EndEvent();
+  }
+
+  void WriteSlice(const TraceSlice& slice) {
+    const TraceTrack& track = view_.tracks[slice.track];
+    Append(R"({{"ph":"X","name":{},"cat":{},"pid":{},"tid":{})", names_[slice.name],
+           categories_[slice.category], Process(track), Thread(track));
+    AppendTime("ts", slice.start);
+    AppendTime("dur", slice.end - slice.start);
+    if (slice.arguments_begin < slice.arguments_end) {
+      const char* before = ",\"args\":{";
+      for (int64_t i = slice.arguments_begin; i < slice.arguments_end; ++i) {
+        const TraceArgument& argument = view_.arguments[i];
+        Append("{}{}:", before, keys_[argument.key]);
+        if (argument.is_text) {
+          Append("{}", texts_[argument.value]);
+        } else {
+          Append("{}", argument.value);
+        }
+        before = ",";
+      }
+      Append("}}");
+    }
+    Append("}}");
+    EndEvent();
+  }
+
+  void WriteFlow(size_t index) {
+    const TraceFlow& flow = view_.flows[index];
+    const TraceSlice& from = view_.slices[flow.from];
+    const auto write = [&](const char* phase, const TraceSlice& slice) {
+      const TraceTrack& track = view_.tracks[slice.track];
+      Append(R"({{"ph":{},"name":{},"cat":{},"id":{},"pid":{},"tid":{})", phase, names_[from.name],
+             categories_[from.category], index + 1, Process(track), Thread(track));
+      AppendTime("ts", slice.start);
+      Append("}}");
+      EndEvent();
+    };
+    write(R"("s")", from);
+    write(R"("f","bp":"e")", view_.slices[flow.to]);
+  }
+
+  void WritePoints(const TraceTrack& track) {
+    for (int64_t i = track.begin; i < track.end; ++i) {
+      Append(R"({{"ph":"C","name":{},"pid":{})", Quote(track.name), Process(track));
+      AppendTime("ts", view_.points[i].time);
+      Append(R"(,"args":{{"bytes":{}}}}})", view_.points[i].used.count());
+      EndEvent();
+    }
+  }
+
+  const TraceView& view_;
+  std::ostream& out_;
+  const std::vector<std::string> names_, categories_, keys_, texts_;
+  int32_t root_process_ = -1;
+  bool is_first_ = true;
+  std::string line_;
+};
+
+}  // namespace
+
+void WriteChrome(const TraceView& view, std::ostream& out) { Writer(view, out).Write(); }
+
+}  // namespace stagecraft

@@ -1,0 +1,16 @@
+// Writes a TraceView as Perfetto TrackEvent protobuf, for ui.perfetto.dev and
+// trace_processor.
+#pragma once
+
+#include <ostream>
+
+#include "tools/trace/trace_view.h"
+
+namespace stagecraft {
+
+// Packets go out one by one, in order of time; times are nanoseconds on the
+// boot-time clock, memory counters bytes. `out` must be binary; the caller
+// looks at its state afterwards.
+void WritePerfetto(const TraceView& view, std::ostream& out);
+
+}  // namespace stagecraft

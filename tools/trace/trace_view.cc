@@ -1,0 +1,282 @@
+#include "tools/trace/trace_view.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "costmodel/check.h"
+#include "costmodel/op.h"
+#include "sim/schedule/task_devices.h"
+#include "tools/trace/trace_rows.h"
+
+namespace stagecraft {
+namespace {
+
+class ViewBuilder {
+ public:
+  explicit ViewBuilder(const TraceInput& input)
+      : in_(input), schedule_(input.schedule), timeline_(input.timeline) {
+    CHECK(timeline_.task_count() == schedule_.task_count());
+    CHECK(in_.launches.empty() || std::ssize(in_.launches) == schedule_.task_count());
+    if (KnowsOpTimes()) CheckOpTimes(*in_.op_times);
+    CHECK(in_.memory.empty() || in_.memory.size() == schedule_.ranks().size());
+    CHECK(in_.rank_names.empty() || in_.rank_names.size() == schedule_.ranks().size());
+  }
+
+  TraceView Build(std::optional<TraceLevel> level) {
+    view_.level = ChooseLevel(level);
+    view_.facts = in_.facts;
+    rows_.AddStrings(schedule_);
+    AddRanks();
+    FindLatestPredecessors();
+    slice_of_task_.assign(schedule_.task_count(), -1);
+    for (int32_t lane = 0; lane < schedule_.lane_count(); ++lane) AddLane(Lane{lane});
+    AddFlows();
+    for (size_t rank = 0; rank < in_.memory.size(); ++rank) AddMemory(static_cast<int>(rank));
+    return std::move(view_);
+  }
+
+ private:
+  bool KnowsOpTimes() const { return in_.op_times != nullptr && !in_.op_times->by_device.empty(); }
+
+  void CheckOpTimes(const OpTimes& times) const {
+    CHECK(times.device_of_rank.size() == schedule_.ranks().size());
+    for (const std::vector<Duration>& by_op : times.by_device) {
+      CHECK(by_op.size() == schedule_.distinct_ops().size());
+    }
+  }
+
+  // By op; of no rank, on the first kind of device.
+  const std::vector<Duration>& OpTimesOn(int32_t rank) const {
+    return in_.op_times->by_device[rank < 0 ? 0 : in_.op_times->device_of_rank[rank]];
+  }
+
+  // Whether `lane` is the task's first on its rank.
+  bool IsShownOn(TaskId task, Lane lane) const {
+    const auto lanes = schedule_.lanes(task);
+    const auto first = std::find_if(lanes.begin(), lanes.end(), [&](Lane other) {
+      return RankOf(schedule_, other) == RankOf(schedule_, lane);
+    });
+    return *first == lane;
+  }
+
+  std::span<const OpId> OpsOf(TaskId task) const {
+    const BlockId block = schedule_.block(task);
+    return block < 0 ? std::span<const OpId>() : schedule_.ops(block);
+  }
+
+  TraceLevel ChooseLevel(std::optional<TraceLevel> level) const {
+    CHECK(KnowsOpTimes() || level != TraceLevel::kOp);
+    if (level || !KnowsOpTimes()) return level.value_or(TraceLevel::kTask);
+    int64_t slices = 0;
+    for (int32_t lane = 0; lane < schedule_.lane_count(); ++lane) {
+      for (const TaskId task : schedule_.order(Lane{lane})) {
+        if (IsShownOn(task, Lane{lane})) slices += 1 + std::ssize(OpsOf(task));
+      }
+    }
+    return slices <= kMaxSlicesOfOpLevel ? TraceLevel::kOp : TraceLevel::kTask;
+  }
+
+  void AddRanks() {
+    const auto ranks = schedule_.ranks();
+    rows_.AddRoot(in_.title, ranks.size());
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      const int32_t track = rows_.AddTrack(
+          TraceTrack::Kind::kGroup, -1,
+          in_.rank_names.empty() ? fmt::format("stage {} rank {}", ranks[rank].stage, rank)
+                                 : in_.rank_names[rank]);
+      view_.tracks[track].rank = static_cast<int32_t>(rank);
+    }
+  }
+
+  // What a task waited for: the one before it that ended last.
+  void FindLatestPredecessors() {
+    latest_predecessor_.assign(schedule_.task_count(), -1);
+    for (TaskId task = 0; task < schedule_.task_count(); ++task) {
+      for (const TaskId next : schedule_.successors(task)) {
+        TaskId& latest = latest_predecessor_[next];
+        if (latest < 0 || timeline_.end(task) > timeline_.end(latest)) latest = task;
+      }
+    }
+  }
+
+  void AddLane(Lane lane) {
+    std::vector<TaskId> shown;
+    for (const TaskId task : schedule_.order(lane)) {
+      if (IsShownOn(task, lane)) shown.push_back(task);
+    }
+    if (shown.empty()) return;
+    CheckSerial(shown);
+    const size_t index = Index(lane);
+    const auto infos = schedule_.lane_infos();
+    const LaneInfo info = index < infos.size() ? infos[index] : LaneInfo();
+    const int32_t track = rows_.AddTrack(
+        TraceTrack::Kind::kSlices, info.rank,
+        info.rank >= 0 ? std::string(Name(info.kind)) : fmt::format("lane {}", index));
+    view_.tracks[track].begin = std::ssize(view_.slices);
+    for (const TaskId task : shown) {
+      if (lane == schedule_.lanes(task)[0]) slice_of_task_[task] = std::ssize(view_.slices);
+      AddTask(track, task);
+    }
+    view_.tracks[track].end = std::ssize(view_.slices);
+    if (info.rank < 0 || info.kind != LaneKind::kCompute) return;
+    AddIdle(info.rank, shown);
+    if (!in_.launches.empty()) AddHost(info.rank, shown);
+  }
+
+  void CheckSerial(const std::vector<TaskId>& tasks) const {
+    Duration free_from;
+    for (const TaskId task : tasks) {
+      if (timeline_.start(task) < free_from) {
+        throw InputError(fmt::format(
+            "timeline: task {} starts at {} ns, want at or after {} ns, when its lane is free",
+            task, timeline_.start(task).ns(), free_from.ns()));
+      }
+      free_from = timeline_.end(task);
+    }
+  }
+
+  void AddTask(int32_t track, TaskId task) {
+    const Tag& tag = schedule_.tag(task);
+    const int phase = static_cast<int>(tag.phase);
+    rows_.AddSlice(track, phase, phase, timeline_.start(task), timeline_.end(task));
+    rows_.AddArgument(kTaskKey, task);
+    if (tag.micro_batch >= 0) rows_.AddArgument(kMicroBatchKey, tag.micro_batch);
+    if (tag.chunk >= 0) rows_.AddArgument(kChunkKey, tag.chunk);
+    if (tag.stage >= 0) rows_.AddArgument(kStageKey, tag.stage);
+    if (tag.segment > 0) rows_.AddArgument(kSegmentKey, tag.segment);
+    const auto ops = OpsOf(task);
+    if (ops.empty()) return;
+    rows_.AddArgument(kOpsKey, std::ssize(ops));
+    Bytes sent;
+    for (const OpId op : ops) {
+      if (IsCollective(schedule_.op(op).kind)) sent += schedule_.op(op).bytes;
+    }
+    if (sent > Bytes(0)) rows_.AddArgument(kBytesKey, sent.count());
+    if (view_.level == TraceLevel::kOp) AddOps(track, task);
+  }
+
+  // The ops that decide how long a block takes: of those side by side the
+  // longest, because slices of one track do not overlap.
+  std::vector<OpId> ShownOps(BlockId block, const std::vector<Duration>& times) const {
+    const auto ops = schedule_.ops(block);
+    const auto flags = schedule_.flags(block);
+    std::vector<OpId> shown;
+    bool is_beside = false;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if (!is_beside) {
+        shown.push_back(ops[i]);
+      } else if (times[ops[i]] > times[shown.back()]) {
+        shown.back() = ops[i];
+      }
+      is_beside = (flags[i] & kOverlapsNext) != 0;
+    }
+    return shown;
+  }
+
+  void AddOps(int32_t track, TaskId task) {
+    const std::vector<Duration>& times = OpTimesOn(view_.tracks[track].rank);
+    const std::vector<OpId> ops = ShownOps(schedule_.block(task), times);
+    Duration total;
+    for (const OpId op : ops) total += times[op];
+    const Duration start = timeline_.start(task);
+    const Duration taken = timeline_.end(task) - start;
+    // 128 bits: a product of two times does not fit into 64.
+    const auto place = [&](Duration before) {
+      if (total == taken || total == Duration()) return start + before;
+      const __int128 product = static_cast<__int128>(before.ns()) * taken.ns();
+      return start + Duration::Nanoseconds(static_cast<int64_t>(product / total.ns()));
+    };
+    Duration before;
+    for (const OpId op : ops) {
+      const Duration after = before + times[op];
+      const int name = kFirstOpName + static_cast<int>(schedule_.op(op).kind);
+      rows_.AddSlice(track, name, kOpCategory, place(before), place(after)).depth = 1;
+      rows_.AddArgument(kOpKey, kFirstOpText + op, /*is_text=*/true);
+      rows_.AddArgument(kPredictedKey, times[op].ns());
+      before = after;
+    }
+  }
+
+  // From zero to the end of the last task of all, what `tasks` leave free.
+  void AddIdle(int32_t rank, const std::vector<TaskId>& tasks) {
+    const int32_t track = rows_.AddTrack(TraceTrack::Kind::kSlices, rank, "idle");
+    view_.tracks[track].begin = std::ssize(view_.slices);
+    Duration free_from;
+    for (const TaskId task : tasks) {
+      const Duration start = timeline_.start(task);
+      if (start > free_from) {
+        rows_.AddSlice(track, kBubbleName, kIdleCategory, free_from, start);
+        const TaskId cause = latest_predecessor_[task];
+        if (cause >= 0 && timeline_.end(cause) > free_from) {
+          rows_.AddArgument(kWaitsForKey, static_cast<int>(schedule_.tag(cause).phase), true);
+        }
+      }
+      free_from = timeline_.end(task);
+    }
+    if (timeline_.makespan() > free_from) {
+      rows_.AddSlice(track, kBubbleName, kIdleCategory, free_from, timeline_.makespan());
+    }
+    view_.tracks[track].end = std::ssize(view_.slices);
+  }
+
+  // What the engine took the host to do for `tasks`.
+  void AddHost(int32_t rank, const std::vector<TaskId>& tasks) {
+    const int32_t track = rows_.AddTrack(TraceTrack::Kind::kSlices, rank, "host");
+    view_.tracks[track].begin = std::ssize(view_.slices);
+    Duration free_from;
+    for (const TaskId task : tasks) {
+      const Launch& launch = in_.launches[task];
+      if (launch.total == Duration()) continue;
+      if (launch.waits) free_from = std::max(free_from, timeline_.start(task));
+      const int phase = static_cast<int>(schedule_.tag(task).phase);
+      rows_.AddSlice(track, phase, kLaunchCategory, free_from, free_from + launch.total);
+      rows_.AddArgument(kTaskKey, task);
+      free_from += launch.total;
+    }
+    view_.tracks[track].end = std::ssize(view_.slices);
+  }
+
+  void AddFlows() {
+    for (TaskId task = 0; task < schedule_.task_count(); ++task) {
+      const Phase phase = schedule_.tag(task).phase;
+      if (phase != Phase::kSendForward && phase != Phase::kSendBackward) continue;
+      const int64_t from = slice_of_task_[task];
+      if (from < 0) continue;
+      const int32_t rank = view_.tracks[view_.slices[from].track].rank;
+      for (const TaskId next : schedule_.successors(task)) {
+        const int64_t to = slice_of_task_[next];
+        if (to < 0 || view_.tracks[view_.slices[to].track].rank == rank) continue;
+        if (view_.slices[from].start <= view_.slices[to].start) view_.flows.push_back({from, to});
+      }
+    }
+  }
+
+  void AddMemory(int rank) {
+    if (in_.memory[rank].empty()) return;
+    const int32_t track = rows_.AddTrack(TraceTrack::Kind::kCounter, rank, "memory");
+    view_.tracks[track].begin = std::ssize(view_.points);
+    for (Duration latest; const auto& [time, used] : in_.memory[rank]) {
+      CHECK(time >= latest);
+      view_.points.push_back({time, used});
+      latest = time;
+    }
+    view_.tracks[track].end = std::ssize(view_.points);
+  }
+
+  const TraceInput& in_;
+  const Schedule& schedule_;
+  const Timeline& timeline_;
+  TraceView view_;
+  TraceRows rows_{view_};
+  std::vector<int64_t> slice_of_task_;  // on its first lane
+  std::vector<TaskId> latest_predecessor_;
+};
+
+}  // namespace
+
+TraceView MakeTraceView(const TraceInput& input, std::optional<TraceLevel> level) {
+  return ViewBuilder(input).Build(level);
+}
+
+}  // namespace stagecraft

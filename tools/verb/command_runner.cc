@@ -1,0 +1,90 @@
+#include <google/protobuf/stubs/logging.h>
+
+#include <exception>
+#include <istream>
+#include <new>
+#include <ostream>
+#include <string>
+
+#include "costmodel/check.h"
+#include "costmodel/nearest.h"
+#include "tools/verb/command.h"
+#include "tools/verb/output_files.h"
+
+namespace stagecraft {
+namespace {
+
+void PrintHelp(std::span<const Command> commands, const char* example, std::ostream& out) {
+  out << "stagecraft predicts a distributed training step: time, memory, traffic.\n\n"
+         "usage: stagecraft VERB [--flags]\n\n";
+  for (const Command& command : commands) {
+    const std::string name = command.name;
+    out << "  " << name << std::string(12 - name.size(), ' ') << command.summary << '\n';
+  }
+  out << "\nstagecraft VERB --help explains a verb. For example:\n" << example;
+}
+
+// Names out of a file may hold line breaks; an error stays one line.
+std::string OneLine(std::string sentence) {
+  for (char& c : sentence) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  return sentence;
+}
+
+// In one piece: several processes may write to one terminal.
+void Complain(const Command& command, const std::string& sentence, std::ostream& err) {
+  err << "stagecraft " + std::string(command.name) + ": " + OneLine(sentence) + "\n";
+}
+
+// The code where all that was printed has gone out.
+int Printed(int code, std::ostream& out, std::ostream& err) {
+  out.flush();
+  if (out) return code;
+  err << "stagecraft: the output could not be written\n";
+  return kExitInternal;
+}
+
+int RunVerb(const Command& command, const Args& args, std::istream& in, std::ostream& out,
+            std::ostream& err) {
+  // Protobuf would print what our readers say in a sentence with the file's name.
+  const google::protobuf::LogSilencer silent_protobuf;
+  try {
+    CheckOutputFiles(args);
+    return Printed(command.run(args, in, out, err), out, err);
+  } catch (const InputError& error) {
+    Complain(command, error.what(), err);
+    return kExitBadInput;
+  } catch (const std::bad_alloc&) {
+    Complain(command, "not enough memory", err);
+  } catch (const std::exception& error) {
+    Complain(command, error.what(), err);
+  }
+  return kExitInternal;
+}
+
+}  // namespace
+
+int RunOneOf(std::span<const Command> commands, const char* example, const Args& words,
+             std::istream& in, std::ostream& out, std::ostream& err) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    PrintHelp(commands, example, words.empty() ? err : out);
+    return words.empty() ? kExitBadInput : Printed(kExitOk, out, err);
+  }
+  if (words[0] == "--version") {
+    out << "stagecraft " << kToolVersion << '\n';
+    return Printed(kExitOk, out, err);
+  }
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    if (words[0] == command.name) {
+      return RunVerb(command, Args(words.begin() + 1, words.end()), in, out, err);
+    }
+    names.push_back(command.name);
+  }
+  err << OneLine("stagecraft: unknown verb \"" + words[0] + "\"; " + NearestNames(words[0], names))
+      << '\n';
+  return kExitBadInput;
+}
+
+}  // namespace stagecraft
