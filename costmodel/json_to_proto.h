@@ -3,7 +3,7 @@
 
 #include <google/protobuf/message.h>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace stagecraft {

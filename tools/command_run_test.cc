@@ -209,7 +209,7 @@ TEST(RunTest, RefusesWhatItCannotRun) {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  const std::filesystem::path rank = std::filesystem::absolute("tools/stagecraft_host_rank");
+  const std::filesystem::path rank = std::filesystem::absolute("tools/run/stagecraft_host_rank");
   setenv("STAGECRAFT_HOST_RANK", rank.c_str(), 1);
   return RUN_ALL_TESTS();
 }

@@ -1,6 +1,7 @@
 #include "search/partition/piper_problem.h"
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "costmodel/check.h"

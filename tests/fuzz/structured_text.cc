@@ -1,4 +1,6 @@
 // JSON and YAML as such, before anyone asks what they say.
+#include <nlohmann/json.hpp>
+
 #include "costmodel/json_to_proto.h"
 #include "tests/fuzz/fuzzing.h"
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "tools/chart/html_page.h"

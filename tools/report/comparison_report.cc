@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "costmodel/op.h"
 #include "tools/report/circumstances.h"

@@ -1,7 +1,7 @@
 // What a step costs, and scores, in words and as JSON.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "search/problem.h"

@@ -1,7 +1,7 @@
 // Explanation: a simulated step with the reasons why it takes what it takes.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,7 @@
 
 #include <iosfwd>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

@@ -4,6 +4,7 @@
 #include <fmt/ostream.h>
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <utility>
 

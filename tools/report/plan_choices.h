@@ -1,7 +1,7 @@
 // What was chosen in a plan, and how two plans differ in it.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

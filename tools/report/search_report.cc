@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "sim/cluster/cluster_spec.h"

@@ -4,6 +4,7 @@
 #include <fmt/ostream.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "sim/plan/asynchronous_plan.h"

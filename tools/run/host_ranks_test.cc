@@ -12,7 +12,7 @@ namespace stagecraft {
 namespace {
 
 TEST(HostRanksTest, AFileThatCannotBeReadIsTheUsersToMend) {
-  const std::filesystem::path program = std::filesystem::absolute("tools/stagecraft_host_rank");
+  const std::filesystem::path program = std::filesystem::absolute("tools/run/stagecraft_host_rank");
   setenv("STAGECRAFT_HOST_RANK", program.c_str(), 1);
   const ScratchFolder folder;
   const std::string missing = folder.File("none.pb");

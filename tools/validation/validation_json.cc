@@ -1,5 +1,6 @@
 // ValidationToJson: error tables and rows as JSON.
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "costmodel/cost_model.h"
 #include "tools/report/in_view.h"

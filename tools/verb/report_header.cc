@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <openssl/evp.h>
 
+#include <nlohmann/json.hpp>
+
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "tools/verb/command.h"

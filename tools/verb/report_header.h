@@ -1,7 +1,7 @@
 // What every JSON result begins with, and how input files are named in it.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
