@@ -24,7 +24,7 @@ struct Command {
   CommandFunction run;
 };
 
-// Exit codes (README, "Exit codes").
+// Exit codes (docs/cli.md).
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitInternal = 1;
 inline constexpr int kExitBadInput = 2;

@@ -1,0 +1,251 @@
+// README.md and docs/ say what the program prints: every command of their "console"
+// blocks is run, and compared with what stands there (documents.h says how). What
+// differs is written anew below the test's outputs; README.md here says how to take it.
+#include "tests/documents.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/bad_input.h"
+
+namespace stagecraft::documents {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Before any test changes it: where README.md, docs/, examples/ and data/ are.
+const fs::path& Root() {
+  static const fs::path root = fs::current_path();
+  return root;
+}
+const fs::path& kRootFoundFirst = Root();
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// README.md, CONTRIBUTING.md and docs/*.md, relative to the root.
+std::vector<fs::path> DocumentPaths() {
+  std::vector<fs::path> paths = {"README.md", "CONTRIBUTING.md", "examples/README.md"};
+  for (const auto& entry : fs::directory_iterator(Root() / "docs")) {
+    if (entry.path().extension() == ".md") paths.push_back("docs" / entry.path().filename());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// What a terminal shows: of what is no result only sentences, progress left out.
+Lines Print(const std::vector<std::string>& words) {
+  std::istringstream in;
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = RunCommandLine(words, in, out, err);
+  Lines lines = SplitLines(out.str());
+  for (const std::string& line : SplitLines(err.str())) {
+    if (code != 0 || line.starts_with("warning:")) lines.push_back(line);
+  }
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
+// A folder of its own to write in, with the folders that commands name.
+void EnterFolderOf(const fs::path& document) {
+  const fs::path folder = fs::path(testing::TempDir()) / "documents" / document.stem();
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  for (const char* name : {"examples", "data"}) {
+    fs::create_directory_symlink(Root() / name, folder / name);
+  }
+  fs::current_path(folder);
+}
+
+void WriteRenewed(const fs::path& document, const Lines& lines) {
+  const char* outputs = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
+  if (outputs == nullptr) return;
+  const fs::path path = fs::path(outputs) / document;
+  fs::create_directories(path.parent_path());
+  std::ofstream out(path, std::ios::binary);
+  for (const std::string& line : lines) out << line << "\n";
+}
+
+struct Tally {
+  int run = 0, left_out = 0;
+};
+
+void RunDocument(const fs::path& document, Tally& tally) {
+  const std::string text = ReadText(Root() / document);
+  Lines renewed = SplitLines(text);
+  std::ptrdiff_t shift = 0;
+  bool differs = false;
+  EnterFolderOf(document);
+  for (const ShownCommand& command : CommandsOf(text, "console")) {
+    ++tally.run;
+    const Lines printed = Print(command.words);
+    const std::string difference = FindDifference(command.shown, printed);
+    if (difference.empty()) continue;
+    ADD_FAILURE() << document.string() << ":" << command.line << "\n" << difference;
+    differs = true;
+    const Lines shown = Renewed(command.shown, printed);
+    const auto at = renewed.begin() + command.first_shown - 1 + shift;
+    const auto length = static_cast<std::ptrdiff_t>(command.shown.size());
+    renewed.insert(renewed.erase(at, at + length), shown.begin(), shown.end());
+    shift += static_cast<std::ptrdiff_t>(shown.size()) - length;
+  }
+  fs::current_path(Root());
+  tally.left_out += static_cast<int>(CommandsOf(text, "text").size());
+  if (differs) WriteRenewed(document, renewed);
+}
+
+TEST(DocumentsTest, CommandsPrintWhatDocumentsShow) {
+  Tally tally;
+  for (const fs::path& document : DocumentPaths()) RunDocument(document, tally);
+  std::cout << tally.run << " commands of documents run, " << tally.left_out
+            << " left out (text blocks)\n";
+  EXPECT_GT(tally.run, 40);
+}
+
+// What a unit stands for: the step time, the pipeline bubble, the fullest device.
+double ValueOf(const std::string& unit, const nlohmann::json& report) {
+  if (unit == "ms") return report["step_time_ms"];
+  if (unit == "%") return 100 * report["bubble_fraction"].get<double>();
+  EXPECT_EQ(unit, "GiB");
+  return report["peak_memory_gib"];
+}
+
+TEST(DocumentsTest, FiguresOfTablesAreThoseOfTheirCommands) {
+  int rows = 0;
+  for (const fs::path& document : DocumentPaths()) {
+    for (ShownFigures& row : FiguresOf(ReadText(Root() / document))) {
+      ++rows;
+      row.words.push_back("--json");
+      std::istringstream in;
+      std::ostringstream out;
+      std::ostringstream err;
+      ASSERT_EQ(RunCommandLine(row.words, in, out, err), 0) << err.str();
+      const auto report = nlohmann::json::parse(out.str());
+      EXPECT_FALSE(row.figures.empty()) << document.string() << ":" << row.line;
+      for (const Figure& figure : row.figures) {
+        EXPECT_EQ(figure.shown, WithDigitsOf(figure.shown, ValueOf(figure.unit, report)))
+            << document.string() << ":" << row.line << " " << figure.unit;
+      }
+    }
+  }
+  EXPECT_GT(rows, 10);
+}
+
+TEST(DocumentsTest, LinksLeadToFilesAndHeadings) {
+  int links = 0;
+  for (const fs::path& document : DocumentPaths()) {
+    const std::string text = ReadText(Root() / document);
+    for (const Link& link : LinksOf(text)) {
+      ++links;
+      const fs::path target =
+          link.path.empty() ? Root() / document : (Root() / document).parent_path() / link.path;
+      EXPECT_TRUE(fs::exists(target.lexically_normal()))
+          << document.string() << ":" << link.line << " " << link.path;
+      if (link.anchor.empty()) continue;
+      const std::vector<std::string> anchors = AnchorsOf(ReadText(target.lexically_normal()));
+      EXPECT_NE(std::find(anchors.begin(), anchors.end(), link.anchor), anchors.end())
+          << document.string() << ":" << link.line << " " << link.path << "#" << link.anchor;
+    }
+  }
+  EXPECT_GT(links, 50);
+}
+
+TEST(DocumentsTest, ReadmeIsAtMost150Lines) {
+  EXPECT_LE(SplitLines(ReadText(Root() / "README.md")).size(), 150);
+}
+
+constexpr char kDocument[] =
+    "Words.\n"
+    "```console\n"
+    "$ ./stagecraft check a.yaml \\\n"
+    "    \"b c\"  # a comment\n"
+    "first\n"
+    "…\n"
+    "step time 12.5 ms\n"
+    "$ ./stagecraft catalogue gpus\n"
+    "```\n"
+    "```text\n"
+    "$ ./stagecraft validate\n"
+    "```\n";
+
+TEST(DocumentsTest, CommandsOfABlockAreReadWithWhatTheyPrint) {
+  const auto commands = CommandsOf(kDocument, "console");
+  ASSERT_EQ(commands.size(), 2);
+  EXPECT_EQ(commands[0].line, 3);
+  EXPECT_EQ(commands[0].first_shown, 5);
+  EXPECT_EQ(commands[0].words, (std::vector<std::string>{"check", "a.yaml", "b c"}));
+  EXPECT_EQ(commands[0].shown, (Lines{"first", "…", "step time 12.5 ms"}));
+  EXPECT_EQ(commands[1].words, (std::vector<std::string>{"catalogue", "gpus"}));
+  EXPECT_TRUE(commands[1].shown.empty());
+  EXPECT_EQ(CommandsOf(kDocument, "text").size(), 1);
+}
+
+TEST(DocumentsTest, AFigureChangedByHandIsFound) {
+  const Lines shown = CommandsOf(kDocument, "console")[0].shown;
+  EXPECT_EQ(FindDifference(shown, {"first", "second", "step time 12.5 ms"}), "");
+  EXPECT_EQ(FindDifference(shown, {"first", "second", "step time 12.6 ms"}),
+            "shown:   \"step time 12.5 ms\"\nprinted: \"step time 12.6 ms\"");
+  EXPECT_NE(FindDifference(shown, {"zeroth", "first", "step time 12.5 ms"}), "");
+  EXPECT_NE(FindDifference(shown, {"first", "step time 12.5 ms", "last"}), "");
+  EXPECT_NE(FindDifference(shown, {"step time 12.5 ms", "first"}), "");
+  EXPECT_NE(FindDifference({}, {"first"}), "");
+  EXPECT_NE(FindDifference({"first", "first"}, {"first"}), "");
+  EXPECT_EQ(FindDifference({"…", "b", "…"}, {"a", "b", "c"}), "");
+  EXPECT_EQ(FindDifference({"…"}, {}), "");
+  EXPECT_EQ(FindDifference({"…", "b"}, {"b", "a", "b"}), "");
+}
+
+TEST(DocumentsTest, FiguresOfARowAreReadWithTheirUnits) {
+  const auto rows = FiguresOf(
+      "```figures\n$ ./stagecraft simulate --pp 8 …\n--schedule zb-v --vpp 2    2778 ms   5.0 "
+      "%\n```\n");
+  ASSERT_EQ(rows.size(), 1);
+  EXPECT_EQ(rows[0].words, (std::vector<std::string>{"simulate", "--pp", "8", "--schedule", "zb-v",
+                                                     "--vpp", "2"}));
+  ASSERT_EQ(rows[0].figures.size(), 2);
+  EXPECT_EQ(rows[0].figures[1].shown, "5.0");
+  EXPECT_EQ(rows[0].figures[1].unit, "%");
+  EXPECT_EQ(WithDigitsOf("5.0", 4.96), "5.0");
+  EXPECT_EQ(WithDigitsOf("2778", 2778.3), "2778");
+}
+
+TEST(DocumentsTest, WallTimesMayDiffer) {
+  EXPECT_EQ(FindDifference({"evaluated 3, in 2.1 s"}, {"evaluated 3, in 14.0 s"}), "");
+  EXPECT_NE(FindDifference({"evaluated 3, in 2.1 s"}, {"evaluated 4, in 2.1 s"}), "");
+  const Lines shown = {"algorithm  gap  seconds", "mcmc       1 %     0.01", "", "a 0.01"};
+  EXPECT_EQ(FindDifference(shown, {shown[0], "mcmc       1 %    10.22", "", "a 0.01"}), "");
+  EXPECT_NE(FindDifference(shown, {shown[0], "mcmc       2 %     0.01", "", "a 0.01"}), "");
+  EXPECT_NE(FindDifference(shown, {shown[0], "mcmc       1 %     0.01", "", "a 0.02"}), "");
+}
+
+TEST(DocumentsTest, WhatIsShownIsRenewedByTheLinesMostLikeIt) {
+  EXPECT_EQ(Renewed({"old"}, {"a", "b"}), (Lines{"a", "b"}));
+  EXPECT_EQ(
+      Renewed({"…", "step time 12.5 ms", "rate 7 tokens/s", "…", "pp 3 ms", "…"},
+              {"plan", "step time 13.5 ms", "rate 8 tokens/s", "compute 9 ms", "pp 4 ms", "end"}),
+      (Lines{"…", "step time 13.5 ms", "rate 8 tokens/s", "…", "pp 4 ms", "…"}));
+}
+
+TEST(DocumentsTest, AnchorsAreGitHubs) {
+  EXPECT_EQ(AnchorsOf("# What `validate` assumes besides\n```\n# no heading\n```\n## A, b?\n"),
+            (std::vector<std::string>{"what-validate-assumes-besides", "a-b"}));
+  const auto links = LinksOf("[a](b.md#c) ![d](e.svg) [f](https://g.h) [i](#j)\n");
+  ASSERT_EQ(links.size(), 3);
+  EXPECT_EQ(links[0].anchor, "c");
+  EXPECT_EQ(links[1].path, "e.svg");
+  EXPECT_EQ(links[2].path, "");
+}
+
+}  // namespace
+}  // namespace stagecraft::documents
