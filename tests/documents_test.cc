@@ -12,6 +12,7 @@
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "tests/bad_input.h"
@@ -159,6 +160,36 @@ TEST(DocumentsTest, LinksLeadToFilesAndHeadings) {
     }
   }
   EXPECT_GT(links, 50);
+}
+
+// Numbers that stand alone: "3,758" and "9.5", not "H100" or "16-bit".
+std::set<std::string> NumbersOf(const std::string& text) {
+  constexpr const char* kDigits = "0123456789";
+  std::string words = text;
+  std::replace_if(
+      words.begin(), words.end(), [](char c) { return c == '(' || c == '|'; }, ' ');
+  std::istringstream in(words);
+  std::set<std::string> numbers;
+  for (std::string word; in >> word;) {
+    word.erase(word.find_last_not_of(".,;:)") + 1);
+    const bool is_number = word.find_first_not_of("0123456789.,") == std::string::npos;
+    if (is_number && word.find_first_of(kDigits) == 0) numbers.insert(word);
+  }
+  return numbers;
+}
+
+TEST(DocumentsTest, ReadmeRepeatsNoFigureThatItsSourcesLack) {
+  const std::string readme = ReadText(Root() / "README.md");
+  std::set<std::string> known;
+  for (const char* source : {"docs/accuracy.md", "docs/network.md", "docs/speed.md"}) {
+    known.merge(NumbersOf(ReadText(Root() / source)));
+  }
+  const size_t begin = readme.find("## How accurate it is");
+  const size_t end = readme.find("## How it is laid out");
+  ASSERT_LT(begin, end);
+  const std::set<std::string> repeated = NumbersOf(readme.substr(begin, end - begin));
+  EXPECT_GT(repeated.size(), 20);
+  for (const std::string& number : repeated) EXPECT_TRUE(known.contains(number)) << number;
 }
 
 TEST(DocumentsTest, ReadmeIsAtMost150Lines) {
