@@ -26,7 +26,8 @@ NcclWorld::NcclWorld(const ProcessRank& process)
       word_(sizeof(float)) {
   // Each process makes the same id of the address, and NCCL's rank 0 listens there.
   setenv("NCCL_COMM_ID", process.address.c_str(), 1);
-  CHECK_CUDA(cudaMemset(word_.get(), 0, word_.bytes()));
+  CHECK_CUDA(cudaMemsetAsync(word_.get(), 0, word_.bytes(), stream_.get()));
+  CHECK_CUDA(cudaStreamSynchronize(stream_.get()));  // other streams do not wait for this one
   ncclUniqueId id;
   ncclResult_t status = nccl_->GetUniqueId(&id);
   if (status == ncclSuccess) status = nccl_->CommInitRank(&world_, size_, id, rank_);
