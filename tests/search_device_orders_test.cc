@@ -253,7 +253,7 @@ TEST(SearchDeviceOrdersTest, OnAnyNodeNoDrawnPlacementIsBetterThanTheAnswer) {
 // On many nodes only what lies on a node matters, so that large clusters of cube meshes have no
 // more lists than small ones.
 TEST(SearchDeviceOrdersTest, PlansThatLieAlikeOnNodesShareTheirLists) {
-  const Cluster cluster("mesh", {{CubeMesh(), 100}});
+  const Cluster cluster("mesh", {{CubeMeshNode(), 100}});
   const DeviceOrders orders(cluster, AllDevices(cluster));
   std::set<const std::vector<int>*> lists;
   for (const int tensor : {1, 2, 4, 8}) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/check.h"
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
 #include "search/exhaustive.h"

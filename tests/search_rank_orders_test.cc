@@ -31,7 +31,7 @@ NodeType Wired(NodeType type, Wiring wiring) {
 
 // All below so many PCIe switches of one root.
 NodeType BelowSwitches(int switches) {
-  NodeType type = Wired(CubeMesh(), Wiring::kPcie);
+  NodeType type = Wired(CubeMeshNode(), Wiring::kPcie);
   type.pcie.roots = 1;
   type.pcie.switch_root.assign(switches, 0);
   type.pcie.device_switch = SpreadEvenly(type.devices, switches);
@@ -67,13 +67,13 @@ NodeType WithBoardOf(const SmallProblem& small, NodeType type) {
 std::vector<Cluster> AlikeClusters(const SmallProblem& small) {
   return {Of(WithBoardOf(small, Switched()), 1),
           Of(WithBoardOf(small, Wired(Switched(), Wiring::kAllPairs)), 1),
-          Of(WithBoardOf(small, Wired(CubeMesh(), Wiring::kPcie)), 1),
+          Of(WithBoardOf(small, Wired(CubeMeshNode(), Wiring::kPcie)), 1),
           Of(WithBoardOf(small, BelowSwitches(1)), 1)};
 }
 
 std::vector<Cluster> UnevenClusters(const SmallProblem& small) {
   return {
-      Of(WithBoardOf(small, CubeMesh()), 1),       Of(WithBoardOf(small, Pairs()), 2),
+      Of(WithBoardOf(small, CubeMeshNode()), 1),       Of(WithBoardOf(small, Pairs()), 2),
       Of(WithBoardOf(small, BelowSwitches(4)), 1), Of(WithBoardOf(small, Switched()), 2),
       Of(WithBoardOf(small, Rack()), 4),           OverOwnLinks(WithBoardOf(small, Switched()))};
 }
@@ -165,7 +165,7 @@ TEST(RankOrdersTest, GroupsThatFillDomainsAreTriedOnce) {
   for (uint64_t seed = 0; seed < 4; ++seed) {
     const auto small = MakeSmallProblem(Random(seed), 2);
     const MemoModel memo(small->model);
-    for (const NodeType& type : {Switched(), CubeMesh()}) {
+    for (const NodeType& type : {Switched(), CubeMeshNode()}) {
       const Cluster cluster = Of(WithBoardOf(*small, type), 4);
       SearchProblem problem = AskOn(cluster, *small, memo);
       problem.choices.tensor = {4, 8};

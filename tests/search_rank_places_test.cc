@@ -34,7 +34,7 @@ namespace {
 NodeType DrawNode(Random& random) {
   constexpr std::array kWirings = {Wiring::kSwitched, Wiring::kAllPairs, Wiring::kPcie,
                                    Wiring::kCubeMesh, Wiring::kPairs};
-  NodeType type = WithBoard(CubeMesh());
+  NodeType type = WithBoard(CubeMeshNode());
   type.device.memory = Bytes(int64_t{1} << 40);
   type.wiring = kWirings[random.Integer(0, kWirings.size() - 1)];
   type.id = fmt::format("{} node", Name(type.wiring));

@@ -197,7 +197,7 @@ TEST(ClusterFabricTest, WireFormsComeBackEqual) {
 
 // Two switches of two GPUs below two root complexes; one interface, below the first.
 NodeType Server() {
-  NodeType type = CubeMesh();
+  NodeType type = CubeMeshNode();
   type.wiring = Wiring::kPcie;
   type.devices = 4;
   type.intra = MakeLink(LinkKind::kPcie, 1_us, 24);

@@ -79,9 +79,9 @@ TEST(ClusterLinksTest, WiderOfEquallyShortRoutesIsTaken) {
 TEST(ClusterLinksTest, BadInputIsOneSentence) {
   NodeType no_nics = Switched();
   no_nics.nics = 0;
-  NodeType no_fallback = CubeMesh();
+  NodeType no_fallback = CubeMeshNode();
   no_fallback.fallback = {};
-  NodeType odd = CubeMesh();
+  NodeType odd = CubeMeshNode();
   odd.devices = 9;
   std::vector<Cluster::ExplicitLink> one_way = Star();
   one_way.pop_back();
@@ -118,7 +118,7 @@ TEST(ClusterLinksTest, BadInputIsOneSentence) {
 // 1024 root complexes, each joined with all others: the links of 4096 such nodes
 // do not fit into 32 bits.
 TEST(ClusterLinksTest, LinksAreCountedInFull) {
-  NodeType many_roots = CubeMesh();
+  NodeType many_roots = CubeMeshNode();
   many_roots.wiring = Wiring::kPcie;
   many_roots.devices = 1;
   many_roots.pcie.roots = 1024;

@@ -50,10 +50,10 @@ TEST(ClusterTest, RoutesByConstructionAreThoseThatTheGraphFinds) {
   all_pairs.wiring = Wiring::kAllPairs;
   NodeType pcie = Pairs();
   pcie.wiring = Wiring::kPcie;
-  NodeType single = CubeMesh();
+  NodeType single = CubeMeshNode();
   single.wiring = Wiring::kSingleCubeMesh;
   const Cluster cluster("c", {{two_domains, 1},
-                              {CubeMesh(), 1},
+                              {CubeMeshNode(), 1},
                               {Pairs(), 2},
                               {Rack(), 3},
                               {many_nics, 1},
@@ -147,7 +147,7 @@ TEST(ClusterTest, WholeNodesShareAllInterfaces) {
 }
 
 TEST(ClusterTest, OneRankANodeHasItsShareOfTheInterfaces) {
-  const Cluster cluster("c", {{CubeMesh(), 2}});
+  const Cluster cluster("c", {{CubeMeshNode(), 2}});
   const Fabric fabric = cluster.DescribeGroup(Range(0, 2, 8));
   EXPECT_EQ(fabric.ranks_per_node, 1);
   EXPECT_EQ(GigabytesPerSecond(fabric.inter), 1.25);  // 10 / 8
@@ -163,7 +163,7 @@ TEST(ClusterTest, UnevenGroupsCountTheNodeWithTheFewest) {
 }
 
 TEST(ClusterTest, SlowestNodeTypeWins) {
-  const Cluster cluster("c", {{Switched(), 1}, {CubeMesh(), 1}});
+  const Cluster cluster("c", {{Switched(), 1}, {CubeMeshNode(), 1}});
   const Fabric fabric = cluster.DescribeGroup(Range(0, 16));
   EXPECT_EQ(GigabytesPerSecond(fabric.intra), 150);
   EXPECT_EQ(GigabytesPerSecond(fabric.inter), 10);
@@ -171,7 +171,7 @@ TEST(ClusterTest, SlowestNodeTypeWins) {
 }
 
 TEST(ClusterTest, CubeMeshRingsDependOnTheDevices) {
-  const Cluster cluster("c", {{CubeMesh(), 1}});
+  const Cluster cluster("c", {{CubeMeshNode(), 1}});
   const auto ring = [&](const std::vector<int>& devices) {
     return GigabytesPerSecond(cluster.DescribeGroup(devices).intra);
   };
@@ -186,7 +186,7 @@ TEST(ClusterTest, CubeMeshRingsDependOnTheDevices) {
 }
 
 TEST(ClusterTest, CubeMeshGivesEveryDeviceSixLinks) {
-  const Cluster cluster("c", {{CubeMesh(), 1}});
+  const Cluster cluster("c", {{CubeMeshNode(), 1}});
   for (int from = 0; from < 8; ++from) {
     double total = 0;
     for (int to = 0; to < 8; ++to) {
@@ -200,7 +200,7 @@ TEST(ClusterTest, CubeMeshGivesEveryDeviceSixLinks) {
 
 // As above, with a link where there were two: each device has four.
 TEST(ClusterTest, SingleCubeMeshHasOneLinkAPair) {
-  NodeType type = CubeMesh();
+  NodeType type = CubeMeshNode();
   type.wiring = Wiring::kSingleCubeMesh;
   type.intra.bandwidth = Bandwidth(80e9);
   const Cluster cluster("c", {{type, 1}});

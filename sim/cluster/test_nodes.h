@@ -28,7 +28,7 @@ inline NodeType Switched() {
 }
 
 // Six links of 25 GB/s a device, PCIe 16 GB/s, one 10 GB/s interface in all.
-inline NodeType CubeMesh() {
+inline NodeType CubeMeshNode() {
   NodeType type = Switched();
   type.id = "cube";
   type.wiring = Wiring::kCubeMesh;
@@ -42,7 +42,7 @@ inline NodeType CubeMesh() {
 
 // Two bridged pairs of 300 GB/s.
 inline NodeType Pairs() {
-  NodeType type = CubeMesh();
+  NodeType type = CubeMeshNode();
   type.id = "pairs";
   type.wiring = Wiring::kPairs;
   type.devices = 4;

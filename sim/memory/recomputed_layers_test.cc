@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/check.h"
 #include "costmodel/units.h"
 #include "sim/memory/stage_memory.h"
 #include "sim/plan/plan.h"

@@ -48,7 +48,7 @@ Plan TwoStages(const Workload& workload, const Cluster& cluster, const std::vect
 // 0 to 4 there are two, from 3 to 7 one. The pairs {0, 4} and {3, 5} have a link and none.
 TEST(RenumberingTest, TheSlowestPairDecidesWhoeverIsListedFirst) {
   const Workload workload = MakeWorkload();
-  const Cluster cluster("mesh", {{WithBoard(CubeMesh()), 1}});
+  const Cluster cluster("mesh", {{WithBoard(CubeMeshNode()), 1}});
   const auto time = [&](const std::vector<int>& first, const std::vector<int>& second) {
     return Execute(TwoStages(workload, cluster, first, second), workload, cluster,
                    NetworkFidelity::kModel)
@@ -116,7 +116,7 @@ GradientSync SyncOf(const Plan& plan, const Workload& workload, const Cluster& c
 // link to a server and some have none.
 TEST(RenumberingTest, TheOrderOfReplicasThatAreServedDoesNotMatter) {
   const Workload workload = MakeWorkload();
-  const Cluster cluster("mesh", {{WithBoard(CubeMesh()), 1}});
+  const Cluster cluster("mesh", {{WithBoard(CubeMeshNode()), 1}});
   for (uint64_t seed = 0; seed < 100; ++seed) {
     Random random(seed);
     PlanDegrees degrees = Degrees(1, 1);

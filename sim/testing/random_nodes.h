@@ -46,7 +46,7 @@ inline std::vector<int> OnEveryNode(const std::vector<int>& local, int nodes) {
 
 // V100's cube mesh, two nodes: of all numberings those that keep the links.
 inline Renumbered RenumberedCubeMesh(Random& random) {
-  const Cluster cluster("mesh", {{WithBoard(CubeMesh()), 2}});
+  const Cluster cluster("mesh", {{WithBoard(CubeMeshNode()), 2}});
   const auto keeps_links = [](const std::vector<int>& local) {
     for (int a = 0; a < kCubeMeshSize; ++a) {
       for (int b = 0; b < kCubeMeshSize; ++b) {

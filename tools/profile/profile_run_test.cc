@@ -50,7 +50,7 @@ TEST_F(ProfileRunTest, TheSamplesOfAQuickSuiteAreInTheFile) {
 
 TEST_F(ProfileRunTest, SlicesMeasureEveryOpOnce) {
   request_.resumes = true;
-  request_.budget = Duration::Nanoseconds(2'000'000'000);
+  request_.budget = Duration::Nanoseconds(1'000'000'000);
   size_t measured = 0;
   int slices = 0;
   for (bool is_done = false; !is_done && slices < 50; ++slices) {
