@@ -13,6 +13,8 @@ _TARGETS = [
 _RUNTIME = "@cuda//:cudart"
 
 _OPTIONS = [
+    # In /tmp, which sandboxes share, two compilations would take files of one name.
+    "--objdir-as-tempdir",
     "-std=c++20",
     "-O2",
     "-Xcompiler=-Wall,-Wextra,-Werror",
