@@ -16,7 +16,8 @@ namespace stagecraft {
 struct MeasuredSteps {
   Timeline timeline;            // of the median step that counts, of an even number the quicker one
   std::vector<Duration> steps;  // what each took, in order
-  // By task: of its duration over the steps that count; empty of one.
+  // By task: the standard deviation of its duration over the steps that count; empty where only one
+  // step counts.
   std::vector<Duration> task_sigma;
   // By step: how long the host was still queueing it after devices had begun; empty: not known.
   std::vector<Duration> queued_late;

@@ -68,7 +68,7 @@ TEST(MeasureStepsTest, StepsThatWereQueuedLateDoNotCount) {
   };
   const MeasuredSteps some = measure({0_us, 1_us, 0_us, 2_us, 0_us});
   EXPECT_EQ(some.timeline.makespan(), 80_us);
-  // Of 80, 40 and 70 us: squares from 63.33 add up to 866.67.
+  // The steps that count take 80, 40 and 70 us: squared distances from 63.33 add up to 866.67.
   EXPECT_NEAR(some.task_sigma[1].us(), 20.817, 0.001);
   EXPECT_EQ(measure(std::vector<Duration>(5, 1_us)).timeline.makespan(), 50_us);
   const MeasuredSteps one = measure({1_us, 1_us, 1_us, 0_us, 1_us});

@@ -67,7 +67,7 @@ std::map<std::string, int> CountWords(const std::string& line) {
   return counts;
 }
 
-// From 0 to 1: words that both have.
+// The share of words that both lines have, from 0 to 1.
 double Likeness(const std::string& a, const std::string& b) {
   if (a == b) return 1;
   const auto counts = CountWords(a);

@@ -169,7 +169,7 @@ TEST_F(CompareTimelinesTest, ClocksPowerAndLateStepsOfBoardsAreShown) {
   EXPECT_EQ(measured["boards"][0]["throttled"], 0.25);
   EXPECT_TRUE(measured["boards"][0]["most_celsius"].is_null());
   EXPECT_FALSE(report["predicted"].contains("boards"));
-  // Of the first and the third step.
+  // The standard deviation of the first and the third step.
   EXPECT_NEAR(report["step"]["measured_sigma_ms"], 0.0141421, 1e-6);
 
   const std::string text = Output(RunCompare, {Path("predicted.pb"), Path("measured.pb")});

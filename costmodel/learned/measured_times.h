@@ -20,20 +20,22 @@ namespace stagecraft {
 
 class MeasuredTimes {
  public:
-  // That a file may hold: some MB.
+  // A cost-model file holds at most so many ops, which take a few MB.
   static constexpr size_t kMost = 20'000;
 
-  // What the samples say, in place of what was known of the same ops. A sample is of the device of
-  // its `gpu`, or of its own board; of several of one op the mean counts, and the largest spread.
+  // Remembers what the samples say, in place of what was known of the same ops. A sample belongs to
+  // the device that its `gpu` names, or to its own `board`. Several samples of one op count as one,
+  // with their mean time and the largest of their spreads.
   void Add(std::span<const Sample> samples);
 
   size_t size() const;
 
   // How a model prices ops on a device.
   using Pricing = std::function<std::vector<Estimate>(std::span<const Op>, const Device&)>;
-  // Of ops that were measured on the device, estimates become Basis::kMeasured, but for what the
-  // host launches. At a training clock below the boost clock, at which samples are taken, they slow
-  // down as `price` says, whose estimates the others stay.
+  // Replaces the estimates of ops that were measured on this device by what was measured, with
+  // Basis::kMeasured; the host's time to launch them stays, and so do all other estimates. Samples
+  // are taken at the boost clock: where the device's training clock is lower, a measured time grows
+  // by as much as `price` says that the op's time grows.
   void Correct(std::span<const Op> ops, const Device& device, const Pricing& price,
                std::vector<Estimate>* estimates) const;
 

@@ -1,3 +1,5 @@
+#include "runtime/cuda/cuda_run.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "runtime/cuda/board_parts.h"
 #include "runtime/cuda/board_readings.h"
 #include "runtime/cuda/cuda_call.h"
-#include "runtime/cuda/cuda_run.h"
 #include "runtime/cuda/device_executor.h"
 #include "runtime/cuda/nccl_world.h"
 #include "runtime/cuda/rank_device.h"
@@ -125,7 +126,7 @@ class CudaRun {
     return part_of_[rank] < 0 ? MakeStream() : parts_->MakeStream(part_of_[rank]);
   }
 
-  // By rank: what each process has, at least zero. Of several processes.
+  // Returns the number of each process, by rank. Called by all of several processes; `own` >= 0.
   std::vector<int64_t> GatherNumbers(int64_t own) {
     std::vector<int64_t> values(ranks());
     values[request_.process.rank] = own;

@@ -8,8 +8,9 @@ Cudnn::~Cudnn() {
   for (const auto& [context, handle] : handles_) Destroy(handle);
 }
 
-// Of the context that is current, which is that one, or the primary one for nullptr. A library
-// that makes no handle at all is as good as missing.
+// The handle of the context that is current: `context`, or the device's primary one where that is
+// nullptr. It is made at the first call. A library that makes no handle at all is as good as
+// missing.
 cudnnHandle_t Cudnn::HandleOf(CUcontext context) {
   const auto made = handles_.find(context);
   if (made != handles_.end()) return made->second;

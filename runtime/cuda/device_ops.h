@@ -37,8 +37,8 @@ class Lazy {
 
 using SharedAttention = Lazy<AttentionLibrary, LoadAttentionLibrary>;
 
-// Of the device that is current when they are made. Products share a workspace: they run one after
-// another. Attention's library may be that of other DeviceOps of the device.
+// Makes ops for the device that is current when this is constructed. GEMMs share one workspace, so
+// they must run one after another. Attention may use the library of other DeviceOps of the device.
 class DeviceOps {
  public:
   explicit DeviceOps(const GemmOptions& products = {}, const AttentionOptions& attention = {},

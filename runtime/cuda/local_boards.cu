@@ -218,7 +218,7 @@ Link MeasureCopies(Streamer& streamer) {
           Bandwidth(static_cast<double>(streamer.bytes()) / std::max(large - small, small))};
 }
 
-// Of the current board, for each part; the whole board has as much.
+// How much memory each part of the current board copies; a test of the whole board copies as much.
 size_t BytesOfEach(size_t parts) {
   size_t free = 0, all = 0;
   CHECK_CUDA(cudaMemGetInfo(&free, &all));

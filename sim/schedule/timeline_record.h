@@ -31,14 +31,14 @@ struct BoardReadings {
   friend bool operator==(const BoardReadings&, const BoardReadings&) = default;
 };
 
-// Of several steps, the timeline is that of one that stands for all that count, or the medians
-// of each start and end.
+// How a timeline was measured. Where several steps were, the timeline is that of the step which
+// stands for all that count, or has the median of each start and each end.
 struct Measurement {
   std::string executor;              // "host", "cuda"
   std::string software;              // what times depend on, with versions
   std::vector<std::string> devices;  // by rank; empty: not known
   std::vector<Duration> steps;       // what every measured step took, in order
-  // By task, of its duration over the steps that count; empty: not known.
+  // By task: the standard deviation of its duration over the steps that count; empty: not known.
   std::vector<Duration> task_sigma;
   std::vector<BoardReadings> boards;  // by rank; empty: not known
   // By step: how long the host was still queueing it after devices had begun, so that they may

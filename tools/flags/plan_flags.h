@@ -33,7 +33,7 @@ class PlanFlags {
 
   // Whether a flag says how attention is done; a stack's default does not count.
   bool ChoosesAttention() const;
-  // As --attention unfused does. After the parse.
+  // Does what --attention unfused does. Called when flags have been parsed.
   void UseUnfusedAttention();
 
   // For a search: all but degrees, order, recomputation and sharding, which it chooses.

@@ -73,8 +73,8 @@ FitSummary Summarise(SampleInput input, const LearnedModel& model) {
   return summary;
 }
 
-// With what the samples say of ops that equal one: of kernels alone, on boards that are known, and
-// of no more of them than a file may hold.
+// The model, and what the samples measured of single ops. Left out are samples of whole calls and
+// of GPU types that are not known, and all of them where they are more than a file may hold.
 std::unique_ptr<const LearnedModel> WithMeasured(const LearnedModel& model,
                                                  std::span<const Sample> samples) {
   std::vector<Sample> usable;

@@ -25,7 +25,8 @@ struct ComparedTimelines {
   TimelineComparison comparison;
 };
 
-// Where the prediction waits for a host that the executor does without: what to do about it.
+// A sentence that says what to do where the predicted step waits for its host to launch kernels,
+// and the measured one, which launched recorded graphs, did not; nullopt elsewhere.
 std::optional<std::string> HostWarning(const ComparedTimelines& compared);
 
 // HostWarning first, then what the numbers rest on, and what is odd about the files.

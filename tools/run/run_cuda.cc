@@ -25,8 +25,8 @@ namespace {
 constexpr const char* kPlace = "--executor";
 constexpr int kAnyRank = -1;
 
-// Of one rank, or all: its device is the board that is there, or a part of it. Ranks that share
-// boards run on whatever board there is.
+// Throws InputError where the device of a rank is not of the board that is there: of rank `only`,
+// or of every rank where that is kAnyRank. Ranks that share boards run on whatever board there is.
 void CheckBoards(const PlannedJob& job, const Schedule& schedule, const CudaPlaces& places,
                  std::span<const CudaPlace> here, int only) {
   if (places.shares_boards) return;

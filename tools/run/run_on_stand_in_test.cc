@@ -22,7 +22,7 @@ class RunOnStandInTest : public VerbTest {
     Play("");
   }
 
-  // From here on; words as ParseStandInBoard has them.
+  // Plays this board from now on; ParseStandInBoard() says which words there are.
   static void Play(const std::string& words) {
     UseStandIn(ParseStandInBoard("data=no cache=1 " + words));
   }

@@ -22,8 +22,8 @@ struct LoweredJob {
   Schedule schedule;
 };
 
-// With orders that the cost model chooses where the plan leaves them open. Throws InputError, also
-// for a plan that is not run for real.
+// Builds the job that flags describe and lowers it; the cost model chooses pipeline schedules that
+// the plan leaves open. Throws InputError, also for a plan that no executor runs.
 LoweredJob LowerJob(const PlanFlags& flags, const CostModel& model);
 
 struct RunOfPlan {

@@ -103,7 +103,7 @@ const char* cudnnGetErrorString(cudnnStatus_t status) {
       return "CUDNN_STATUS_INTERNAL_ERROR";
   }
 }
-// Which is told once.
+// cuDNN tells its last error once, and forgets it.
 void cudnnGetLastErrorString(char* message, size_t most) {
   std::snprintf(message, most, "%s", std::exchange(last_error, {}).c_str());
 }

@@ -19,7 +19,7 @@ inline cudaError_t Fail(cudaError_t status) { return Gpu::Get().last_error = sta
     if (!Gpu::Get().Call(__func__)) return Fail(status); \
   } while (false)
 
-// Of a function that gives something back: it does so even where it fails, as CUDA's do.
+// The result of a function that releases something: like CUDA's, it releases even where it fails.
 #define RESULT_OF_RELEASE(status) (Gpu::Get().Call(__func__) ? cudaSuccess : Fail(status))
 
 // None is the default stream.

@@ -155,7 +155,7 @@ TEST_F(StandInTest, ACallFailsAtItsNthTime) {
   EXPECT_EQ(StandInCalls().at("cudaMalloc"), 3);
 }
 
-// As CUDA does: nothing can be left because giving it back was an error.
+// CUDA's functions that release something do so even where they return an error.
 TEST_F(StandInTest, WhatIsGivenBackIsGoneEvenWhereThatFails) {
   StandInBoard board;
   board.fails = {"cudaFree", 1};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kEvent = "an event";
 constexpr const char* kGraph = "a graph";
-// From what is before a graph in its stream to the graph's first work.
+// The time between the end of what precedes a graph in its stream and the graph's first work.
 constexpr stagecraft::stand_in::Nanoseconds kGraphStart = 3'000;
 constexpr int kBlackDie = 9;  // compute capability 9.0
 
