@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 #include "costmodel/check.h"
+#include "sim/schedule/timeline_record.h"
 
 namespace stagecraft {
 namespace {
@@ -26,18 +26,6 @@ Duration SigmaOf(const std::vector<Timeline>& timelines, const std::vector<int>&
     squares += delta * (own - mean);
   }
   return Duration::RoundedNanoseconds(std::sqrt(squares / (count - 1)));
-}
-
-// Those that were queued in time, or all.
-std::vector<int> CountingSteps(int steps, const std::vector<Duration>& queued_late) {
-  std::vector<int> counting;
-  for (int step = 0; step < std::ssize(queued_late); ++step) {
-    if (queued_late[step] == Duration()) counting.push_back(step);
-  }
-  if (!counting.empty()) return counting;
-  counting.resize(steps);
-  std::iota(counting.begin(), counting.end(), 0);
-  return counting;
 }
 
 }  // namespace
@@ -62,8 +50,8 @@ MeasuredSteps MeasureSteps(Executor& executor, const Schedule& schedule, const S
   MeasuredSteps measured;
   for (const Timeline& timeline : timelines) measured.steps.push_back(timeline.makespan());
   if (late_by) measured.queued_late = late_by(timelines.size());
-  std::vector<int> counting =
-      CountingSteps(static_cast<int>(timelines.size()), measured.queued_late);
+  CHECK(measured.queued_late.empty() || measured.queued_late.size() == timelines.size());
+  std::vector<int> counting = CountingSteps(timelines.size(), measured.queued_late);
   if (counting.size() > 1) {
     for (TaskId task = 0; task < schedule.task_count(); ++task) {
       measured.task_sigma.push_back(SigmaOf(timelines, counting, task));

@@ -12,14 +12,17 @@
 
 namespace stagecraft {
 
-// Steps count that were queued in time; where none was, all do.
+// Those steps count that CountingSteps() names: which were queued in time, or all where none was.
 struct MeasuredSteps {
-  Timeline timeline;            // of the median step that counts, of an even number the quicker one
+  // The timeline of the median step among those that count; of an even number, of the quicker one
+  // of the middle two.
+  Timeline timeline;
   std::vector<Duration> steps;  // what each took, in order
-  // By task: the standard deviation of its duration over the steps that count; empty where only one
-  // step counts.
+  // The standard deviation of each task's duration over the steps that count, by task; empty where
+  // only one step counts.
   std::vector<Duration> task_sigma;
-  // By step: how long the host was still queueing it after devices had begun; empty: not known.
+  // How long the host was still queueing each step after devices had begun it, by step; empty: not
+  // known.
   std::vector<Duration> queued_late;
 };
 
@@ -35,7 +38,8 @@ struct StepCounts {
   StepCount measured = {5, 2000_ms};  // least >= 1
 };
 
-// How late each of the last `steps` was queued; asked once, when all have ended.
+// Returns how late each of the last `steps` steps was queued, or nothing where that is not known.
+// It is asked once, when all have ended.
 using LateBySteps = std::function<std::vector<Duration>(size_t steps)>;
 
 // Processes that execute together see equal times, and so go on equally long. `progress`

@@ -1,9 +1,9 @@
+#include "runtime/cuda/attention_graph.h"
+
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
-
-#include "runtime/cuda/attention_graph.h"
 
 namespace stagecraft {
 namespace {

@@ -1,11 +1,11 @@
 // cuDNN's heuristic against our graphs, for a Hopper that need not be there.
+#include "runtime/cuda/attention_graph.h"
+
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
-
-#include "runtime/cuda/attention_graph.h"
 
 namespace stagecraft {
 namespace {

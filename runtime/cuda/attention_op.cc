@@ -13,7 +13,7 @@
 namespace stagecraft {
 namespace {
 
-// The device that the library's handle is of.
+// Returns a description of the device that the library's handle belongs to.
 Descriptor DeviceOf(const Cudnn& library, cudnnHandle_t handle) {
   Descriptor device(library, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
   device.Set(CUDNN_ATTR_DEVICEPROP_HANDLE, CUDNN_TYPE_HANDLE, handle).Finalize();
@@ -22,8 +22,8 @@ Descriptor DeviceOf(const Cudnn& library, cudnnHandle_t handle) {
 
 }  // namespace
 
-// An attention that is compiled. It may run several times at once: all that a run writes to is an
-// argument of it.
+// A compiled attention. Several runs of it may be under way at once, since all that a run writes to
+// is among its arguments.
 struct AttentionPlan {
   AttentionPlan(const Op& op, std::shared_ptr<Cudnn> library, cudnnHandle_t handle,
                 int multiprocessors)

@@ -9,19 +9,21 @@
 
 namespace stagecraft {
 
-// cuDNN, with the plans that it has compiled: one for all ranks of a process, whose ops have the
-// same plan where they are the same, for as many multiprocessors and in streams of one handle.
+// cuDNN, with the plans that it has compiled. One object serves all ranks of a process on one
+// device. Equal ops share a plan where they are for as many multiprocessors and their streams have
+// a cuDNN handle in common (CudnnStream); a plan lives as long as any op that uses it, and each op
+// keeps cuDNN loaded and its handles alive. One thread makes and launches all of these ops.
 class AttentionLibrary;
 std::shared_ptr<AttentionLibrary> LoadAttentionLibrary();  // throws Unsupported
 std::string VersionOf(const AttentionLibrary& library);
 
-// The part of a board that it is for: so many multiprocessors, and any stream of theirs.
+// The part of a board that an op is for.
 struct AttentionOptions {
-  int multiprocessors = 0;  // 0: all
-  cudaStream_t stream = nullptr;
+  int multiprocessors = 0;        // 0: all of the board
+  cudaStream_t stream = nullptr;  // any stream of the part; nullptr: of the whole board
 };
 
-// The engine is the first of the library's heuristic that supports the graph. Throws
+// The op runs on the first engine named by the library's heuristic that supports its graph. Throws
 // AttentionUnsupported where there is none.
 std::unique_ptr<DeviceOp> MakeAttentionOp(const ProfileCase& one,
                                           std::shared_ptr<AttentionLibrary> library,

@@ -1,7 +1,8 @@
+#include "runtime/cuda/board_parts.h"
+
 #include <stdexcept>
 
 #include "costmodel/check.h"
-#include "runtime/cuda/board_parts.h"
 #include "runtime/cuda/driver_function.h"
 #include "runtime/cuda/use_device.h"
 

@@ -26,9 +26,9 @@ BoardReadings Summarize(const std::vector<DeviceState>& readings) {
   const std::vector<double> celsius = Known(readings, &DeviceState::celsius);
   int know = 0, throttled = 0;
   for (const DeviceState& reading : readings) {
-    if (!reading.knows_throttling) continue;
+    if (!reading.is_throttled) continue;
     ++know;
-    if (reading.is_throttled) ++throttled;
+    if (*reading.is_throttled) ++throttled;
   }
   std::optional<double> share;
   if (know > 0) share = static_cast<double>(throttled) / know;

@@ -7,14 +7,10 @@ namespace {
 
 TEST(BoardReadingsTest, AreMediansAndExtremesOfWhatSensorsGave) {
   const BoardReadings readings =
-      Summarize({{.clock_hz = 1.8e9, .celsius = 50, .watts = 300, .knows_throttling = true},
-                 {.clock_hz = 1.2e9,
-                  .celsius = 70,
-                  .watts = 700,
-                  .is_throttled = true,
-                  .knows_throttling = true},
-                 {.clock_hz = 1.7e9, .celsius = 60, .watts = 0, .knows_throttling = true},
-                 {.knows_throttling = true},
+      Summarize({{.clock_hz = 1.8e9, .celsius = 50, .watts = 300, .is_throttled = false},
+                 {.clock_hz = 1.2e9, .celsius = 70, .watts = 700, .is_throttled = true},
+                 {.clock_hz = 1.7e9, .celsius = 60, .watts = 0, .is_throttled = false},
+                 {.is_throttled = false},
                  {}});
   EXPECT_EQ(readings, (BoardReadings{.clock_hz = 1.7e9,
                                      .least_clock_hz = 1.2e9,

@@ -20,6 +20,8 @@ namespace stagecraft {
 // What cuBLAS takes by itself on Hopper.
 constexpr size_t kWorkspace = size_t{32} << 20;
 
+// cuBLASLt, loaded, with a handle and a workspace of the device that was current when it was made.
+// Ops that use the workspace run one after another.
 class CublasLt {
  public:
   CublasLt() : workspace(kWorkspace) { Check(Create(&handle)); }
@@ -42,20 +44,17 @@ class CublasLt {
   STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceCreate);
   STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceDestroy);
   STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceSetAttribute);
-  // A status refuses one op: others may do.
+  // Throws Unsupported unless the status is that of success. It refuses one op: others may do.
   void Check(cublasStatus_t status) const {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    const std::string number = std::to_string(status);
-    throw Unsupported("cuBLASLt refuses with " + (get_name_ == nullptr
-                                                      ? "status " + number
-                                                      : get_name_(status) + (" (" + number + ")")));
+    throw Unsupported("cuBLASLt refuses with " + StatusText(get_name_, status));
   }
 
   cublasLtHandle_t handle = nullptr;
   DeviceMemory workspace;
 
  private:
-  // A library may lack it.
+  // Names a status; nullptr where the library has no such function.
   decltype(&::cublasLtGetStatusName) get_name_ = library.Find("cublasLtGetStatusName");
 };
 

@@ -81,7 +81,6 @@ class CudaRun {
     result.measured = MeasureSteps(*executor_, *request_.schedule, request_.steps, progress,
                                    [this](size_t steps) { return LateSteps(steps); });
     result.boards = GatherReadings(Summarize(sensors.Stop()));
-    result.queued_late = result.measured.queued_late;
     result.peak_memory = PeakMemory();
     std::vector<std::string> names;  // of this process
     for (const std::unique_ptr<RankDevice>& device : devices_) {
@@ -103,7 +102,7 @@ class CudaRun {
     return is_alone() || static_cast<int>(rank) == request_.process.rank;
   }
 
-  // By rank.
+  // Returns the text of each rank's process, by rank.
   std::vector<std::string> GatherTexts(const std::string& own) {
     return world_ ? world_->Gather(own) : std::vector<std::string>(ranks(), own);
   }
@@ -134,11 +133,11 @@ class CudaRun {
     return values;
   }
 
-  // By rank, of what is this process's own.
+  // Returns the readings of each rank's board, by rank, of which this process knows its `own`.
   std::vector<BoardReadings> GatherReadings(const BoardReadings& own) {
     std::vector<BoardReadings> all(ranks(), own);
     if (!world_) return all;
-    constexpr double kParts = 1e6;  // that a reading is sent in, as a whole number
+    constexpr double kParts = 1e6;  // readings are sent as whole numbers of such parts
     for (const auto reading :
          {&BoardReadings::clock_hz, &BoardReadings::least_clock_hz, &BoardReadings::watts,
           &BoardReadings::most_watts, &BoardReadings::most_celsius}) {
@@ -147,7 +146,7 @@ class CudaRun {
         all[rank].*reading = static_cast<double>(values[rank]) / kParts;
       }
     }
-    // One more, so that zero is what nobody knows.
+    // Zero says that no sensor tells, so what one tells is sent as one more.
     const std::vector<int64_t> throttled =
         GatherNumbers(own.throttled ? 1 + std::llround(kParts * *own.throttled) : 0);
     for (size_t rank = 0; rank < ranks(); ++rank) {
@@ -158,7 +157,8 @@ class CudaRun {
     return all;
   }
 
-  // Of the last `count` steps, which are those that counted.
+  // Returns how late each of the last `count` steps, those that were measured, was queued by the
+  // process that was latest.
   std::vector<Duration> LateSteps(size_t count) {
     std::vector<int64_t> late;
     for (const Duration step : executor_->queued_late().last(count)) late.push_back(step.ns());
@@ -201,7 +201,8 @@ class CudaRun {
   std::vector<std::string> boards_;  // by rank
   std::optional<BoardParts> parts_;
   std::vector<int> part_of_;  // by rank; -1: all of a board, or another one
-  const std::shared_ptr<SharedAttention> attention_ = std::make_shared<SharedAttention>();
+  // Its handles may belong to contexts of parts_, which outlive it.
+  const std::shared_ptr<LazyAttentionLibrary> attention_ = std::make_shared<LazyAttentionLibrary>();
   std::vector<std::unique_ptr<RankDevice>> devices_;  // of this process
   std::optional<DeviceExecutor> executor_;
   std::optional<NcclWorld> world_;  // none in one process

@@ -35,13 +35,12 @@ struct CudaRunRequest {
 };
 
 struct CudaRunResult {
-  MeasuredSteps measured;
+  MeasuredSteps measured;          // queued_late is the most of all processes
   std::vector<Bytes> peak_memory;  // by rank; its share of what libraries take is part of it
   // By rank: "NVIDIA H200", "NVIDIA H200, 64 multiprocessors"; ", ops launched one by one" where
   // graphs do not keep to these.
   std::vector<std::string> devices;
   std::vector<BoardReadings> boards;  // by rank: its board's sensors while steps ran
-  std::vector<Duration> queued_late;  // by step, the most of all processes
   std::string software;               // "cuda 13.0, driver for 13.0, cublasLt 13.1, nccl 2.28.9"
 };
 
@@ -49,7 +48,8 @@ struct CudaRunResult {
 // since all ranks began the step; setting up is no part of them. Throws InputError where this
 // build has no CUDA, the machine no such board or no library that an op needs, the schedule is
 // folded, the processes are not as many as its ranks, or multiprocessors do not fit;
-// AttentionRefused where fused attention is all that does not run.
+// AttentionRefused where the first op that was refused is fused attention, by a library that is
+// there.
 CudaRunResult RunOnCuda(const CudaRunRequest& request);
 
 }  // namespace stagecraft

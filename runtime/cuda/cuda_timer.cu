@@ -11,9 +11,11 @@
 #include "runtime/cuda/device_op.h"
 #include "runtime/cuda/device_ops.h"
 #include "runtime/cuda/part_check.h"
+#include "runtime/cuda/refuse.h"
 #include "runtime/cuda/sensors.h"
 #include "runtime/cuda/share_kernels.h"
 #include "runtime/cuda/use_device.h"
+#include "runtime/profile/measuring.h"
 
 namespace stagecraft {
 namespace {
@@ -41,9 +43,6 @@ __global__ void ReadAll(const uint4* memory, size_t count, unsigned* sink) {
   }
   if (sum == 0x9e3779b9u) *sink = sum;  // never for zeros: keeps the reads
 }
-
-// The host queues a batch meanwhile, however slow it is. Longer than a launch takes on any host.
-constexpr Duration kHeadStart = 200_us;
 
 // A device that idled takes a while to raise its clocks; it is awake after so much work, however
 // long its host takes to queue that.
@@ -100,7 +99,8 @@ class CudaTimedOp final : public TimedOp {
     Capture(1);  // what cannot be captured is refused here
   }
 
-  // The device is kept busy while the host queues the calls, so that it finds them waiting.
+  // The device is kept busy while the host queues the calls, so that it finds them waiting. No
+  // host takes kHeadStart for one launch.
   Duration Run(int calls) override {
     Capture(calls);
     context_.Flush();
@@ -226,8 +226,9 @@ std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place,
   try {
     return std::make_unique<CudaOpTimer>(ordinal, place, part);
   } catch (const Unsupported& reason) {
-    throw InputError(place + ": got board " + std::to_string(ordinal) +
-                     ", want one with room for what timing ops takes: " + reason.what());
+    Refuse(place + ": got board " + std::to_string(ordinal) +
+               ", want one with room for what timing ops takes",
+           reason);
   }
 }
 

@@ -1,6 +1,6 @@
-#include <utility>
-
 #include "runtime/cuda/cudnn_graph.h"
+
+#include <utility>
 
 namespace stagecraft {
 namespace {

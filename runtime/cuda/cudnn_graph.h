@@ -49,9 +49,10 @@ class CudnnGraph {
   // That of the graph; lives as long.
   Cudnn& cudnn() const { return *library_; }
 
-  // Engines and their settings for so many multiprocessors of a device, 0: all, the heuristic's
-  // first choice first; those of the whole device where it has none for fewer, as cuDNN 9.19 has
-  // none for attention, or cannot be asked. Empty where none knows the graph.
+  // Returns engines, with their settings, for so many multiprocessors of a device (0: all), the
+  // heuristic's first choice first. Where the heuristic has none for fewer than all, as that of
+  // cuDNN 9.19 for attention, or cannot be asked for them, returns those for the whole device.
+  // Empty where it knows none for the graph.
   std::vector<Descriptor> FindEngines(const Descriptor& device, int multiprocessors = 0);
   // The first of them that compiles; nothing where none does.
   std::optional<Descriptor> MakePlan(const Descriptor& device, int multiprocessors = 0);

@@ -8,9 +8,9 @@ Cudnn::~Cudnn() {
   for (const auto& [context, handle] : handles_) Destroy(handle);
 }
 
-// The handle of the context that is current: `context`, or the device's primary one where that is
-// nullptr. It is made at the first call. A library that makes no handle at all is as good as
-// missing.
+// Returns the handle of the context that is current: `context`, or the device's primary one where
+// that is nullptr. The handle is made at the first call for its context. A library that makes none
+// for the primary one is as good as missing: the failure is then no refusal of attention.
 cudnnHandle_t Cudnn::HandleOf(CUcontext context) {
   const auto made = handles_.find(context);
   if (made != handles_.end()) return made->second;
@@ -28,14 +28,12 @@ void Cudnn::Check(cudnnStatus_t status, const char* call) const {
 }
 
 std::string Cudnn::Refusal(cudnnStatus_t status, const char* call) const {
-  const std::string number = std::to_string(status);
-  const std::string name =
-      get_name_ == nullptr ? "status " + number : get_name_(status) + (" (" + number + ")");
   const std::string details = LastError();
-  return std::string(call) + " refuses with " + name + (details.empty() ? "" : ": " + details);
+  return std::string(call) + " refuses with " + StatusText(get_name_, status) +
+         (details.empty() ? "" : ": " + details);
 }
 
-// The first line of what the library says, which it then forgets.
+// Returns the first line of what the library says of its last error, which it then forgets.
 std::string Cudnn::LastError() const {
   std::array<char, 512> text = {};
   if (get_last_error_ != nullptr) get_last_error_(text.data(), text.size() - 1);

@@ -21,6 +21,10 @@ namespace stagecraft {
 #define STAGECRAFT_CUDNN_TEXT(x) STAGECRAFT_CUDNN_TEXT_OF(x)
 #define STAGECRAFT_CUDNN_FUNCTION(name) decltype(&::cudnn##name) name = library["cudnn" #name]
 
+// cuDNN, loaded, with the handles that it made: one for the device that is current when it is first
+// used, or one for each context (CudnnStream), destroyed with this. All that has to do with one
+// Cudnn is done by one thread: a handle has one stream at a time, and the last error is the
+// library's.
 class Cudnn {
  public:
   SharedLibrary library{"libcudnn.so." STAGECRAFT_CUDNN_TEXT(CUDNN_MAJOR)};
@@ -40,9 +44,11 @@ class Cudnn {
   Cudnn(const Cudnn&) = delete;
   Cudnn& operator=(const Cudnn&) = delete;
 
-  // A status refuses one op: others may do. Throws AttentionUnsupported.
+  // Throws AttentionUnsupported unless the status, which `call` returned, is that of success. It
+  // refuses one op: others may do.
   void Check(cudnnStatus_t status, const char* call) const;
-  // After a call that may fail: what the library says of it belongs to no later one.
+  // To be called after a call that was allowed to fail and did, so that what the library says of it
+  // is not taken for the reason of a later failure.
   void ForgetErrors() const { LastError(); }
 
  private:
@@ -52,23 +58,27 @@ class Cudnn {
   std::string Refusal(cudnnStatus_t status, const char* call) const;
   std::string LastError() const;
 
-  // Words for what went wrong; a library may lack them.
+  // Functions that say what went wrong; nullptr where the library has none.
   decltype(&::cudnnGetErrorString) get_name_ = library.Find("cudnnGetErrorString");
   decltype(&::cudnnGetLastErrorString) get_last_error_ = library.Find("cudnnGetLastErrorString");
-  std::map<CUcontext, cudnnHandle_t> handles_;  // of the primary context: nullptr
+  std::map<CUcontext, cudnnHandle_t> handles_;  // by context; nullptr is the device's primary one
+  // It has refused a stream of another context than its handle's: each has a handle of its own.
   bool wants_contexts_ = false;
 };
 
-// A stream that cuDNN is about to launch in. One handle serves all streams of a device, those of
-// its parts too, unless cuDNN refuses a stream of another context than its handle's: then each
-// context has a handle of its own, under which it is the current one as long as this lives.
+// A stream that cuDNN is about to launch in, and the handle that is set to it, which stays the
+// library's. One handle serves all streams of a device, those of its parts too, unless cuDNN
+// refuses a stream of another context than its handle's. Then each context has a handle of its own,
+// and the stream's context is the current one of this thread for as long as this object lives: it
+// is destroyed before the next is made, by the thread that made it.
 class CudnnStream {
  public:
   // nullptr: the default stream. Throws AttentionUnsupported where cuDNN takes the stream under no
   // context.
   CudnnStream(Cudnn& library, cudaStream_t stream);
   cudnnHandle_t handle() const { return handle_; }
-  // Equal for streams that have their handle in common, and what was compiled for it.
+  // The context whose handle it is; nullptr: the one handle of the device. Streams for which it is
+  // equal have their handle in common, and with it what was compiled for it.
   CUcontext context() const { return own_ ? own_->context() : nullptr; }
 
  private:

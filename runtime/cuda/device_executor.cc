@@ -1,8 +1,9 @@
+#include "runtime/cuda/device_executor.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "costmodel/check.h"
-#include "runtime/cuda/device_executor.h"
 #include "runtime/cuda/share_kernels.h"
 #include "runtime/exchange_buffers.h"
 

@@ -1,5 +1,7 @@
 // Schedules on parts of one board, and what their collectives and messages leave in memory.
 // On a GPU, or on the stand-in for one.
+#include "runtime/cuda/device_executor.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +15,6 @@
 #include "runtime/cuda/board_parts.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/cuda_run.h"
-#include "runtime/cuda/device_executor.h"
 #include "runtime/cuda/share_kernels.h"
 #include "runtime/cuda/two_stages.h"
 #include "runtime/member_share.h"

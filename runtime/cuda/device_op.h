@@ -15,7 +15,7 @@ class Unsupported : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Fused attention alone: the library that does it is there, and refuses.
+// The library that does fused attention is there and refuses the op. No other kind of op throws it.
 class AttentionUnsupported : public Unsupported {
  public:
   using Unsupported::Unsupported;

@@ -1,5 +1,6 @@
-#include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/device_ops.h"
+
+#include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/row_op.h"
 #include "runtime/cuda/stream_op.h"
 

@@ -12,8 +12,8 @@
 
 namespace stagecraft {
 
-// One of the vendor's libraries: loaded at the first op that needs it, and not asked for
-// again where it is not there.
+// One of the vendor's libraries: loaded at the first op that needs it, and not looked for again
+// where it was not there. Owned together with the ops that use it.
 template <typename Library, std::shared_ptr<Library> (*load)()>
 class Lazy {
  public:
@@ -35,17 +35,21 @@ class Lazy {
   std::string reason_;
 };
 
-using SharedAttention = Lazy<AttentionLibrary, LoadAttentionLibrary>;
+// The library of fused attention, which DeviceOps of one device may share, and with it what it has
+// compiled: hand the same object to all of them. One thread uses them all.
+using LazyAttentionLibrary = Lazy<AttentionLibrary, LoadAttentionLibrary>;
 
 // Makes ops for the device that is current when this is constructed. GEMMs share one workspace, so
-// they must run one after another. Attention may use the library of other DeviceOps of the device.
+// they must run one after another.
 class DeviceOps {
  public:
-  explicit DeviceOps(const GemmOptions& products = {}, const AttentionOptions& attention = {},
-                     std::shared_ptr<SharedAttention> library = std::make_shared<SharedAttention>())
+  explicit DeviceOps(
+      const GemmOptions& products = {}, const AttentionOptions& attention = {},
+      std::shared_ptr<LazyAttentionLibrary> library = std::make_shared<LazyAttentionLibrary>())
       : products_(products), attention_(attention), attention_library_(std::move(library)) {}
 
-  // Throws Unsupported, AttentionUnsupported where the library is there and refuses.
+  // Throws Unsupported where this device or its libraries cannot run the op; of fused attention,
+  // AttentionUnsupported where the library is there and refuses.
   std::unique_ptr<DeviceOp> Make(const ProfileCase& one);
   // "cuda 13.0, driver for 13.0, cublasLt 13.1.0, cudnn 9.19.0": what is there.
   std::string Software();
@@ -54,7 +58,7 @@ class DeviceOps {
   GemmOptions products_;
   AttentionOptions attention_;
   Lazy<CublasLt, LoadCublasLt> cublas_;
-  std::shared_ptr<SharedAttention> attention_library_;
+  std::shared_ptr<LazyAttentionLibrary> attention_library_;
 };
 
 }  // namespace stagecraft

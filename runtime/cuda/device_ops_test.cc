@@ -1,5 +1,5 @@
-// What ops leave in device memory, against plain loops. On a GPU, or on the stand-in for one, which
-// does not calculate attention.
+// What ops leave in device memory is compared with plain loops. Tests run on a GPU, or on the
+// stand-in for one, which does not calculate attention.
 #include <cuda_bf16.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 using Bf16 = __nv_bfloat16;
 
-// Some of an op's operands, counted as 16-bit numbers.
+// A piece of an op's operands, in 16-bit numbers.
 struct Block {
   size_t begin, count;
 };
@@ -42,7 +42,7 @@ std::vector<float> Read(const DeviceMemory& memory, cudaStream_t stream) {
   return numbers;
 }
 
-// Random numbers from -1 to 1, which a kernel that does nothing would not turn into any result.
+// Expects random numbers from -1 to 1: of such inputs a kernel that does nothing makes no result.
 void ExpectRandom(const std::vector<float>& numbers, Block block) {
   const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(block.begin);
   const auto end = begin + static_cast<std::ptrdiff_t>(block.count);
@@ -72,10 +72,11 @@ Ran RunOnce(DeviceOp& op, const std::vector<Block>& inputs, Block output) {
 
 size_t OffsetAfter(size_t numbers) { return Aligned(numbers * sizeof(Bf16)) / sizeof(Bf16); }
 
-// bf16 has 8 bits. What is not a number is near nothing.
+// Numbers in bf16 have 8 significant bits.
 constexpr double kTolerance = 0.01;
 
-// Relative to each number and to all of them, however small they are.
+// Expects each number to be off by less than this share of its own size and the root mean square of
+// all together, however small they are. What is not a number is near none.
 void ExpectNear(const float* got, const std::vector<double>& want, const std::string& what,
                 double tolerance = kTolerance) {
   double squares = 0;
@@ -220,7 +221,8 @@ TEST(DeviceOpsTest, CausalAttentionOfSharedKeys) {
   const size_t values = keys + OffsetAfter(kShared);
   const Ran ran = RunOnce(*device_op, {{0, kRowsOfHeads}, {keys, kShared}, {values, kShared}},
                           {output, kRowsOfHeads});
-  constexpr double kOfShares = 2 * kTolerance;  // which are of 8 bits too
+  // Shares of values are rounded to bf16 before they are multiplied, like what comes of them.
+  constexpr double kAttentionTolerance = 2 * kTolerance;
   for (int head = 0; head < kHeads; ++head) {
     for (int query = 0; query < kTokens; query += 51) {
       const float* const q = &ran.before[(query * kHeads + head) * kSize];
@@ -235,7 +237,7 @@ TEST(DeviceOpsTest, CausalAttentionOfSharedKeys) {
       }
       for (double& number : want) number /= sum;
       ExpectNear(&ran.after[output + (query * kHeads + head) * kSize], want, "attention",
-                 kOfShares);
+                 kAttentionTolerance);
     }
   }
 }

@@ -1,9 +1,10 @@
+#include "runtime/cuda/gemm_op.h"
+
 #include <functional>
 #include <string>
 #include <utility>
 
 #include "runtime/cuda/cublas_lt.h"
-#include "runtime/cuda/gemm_op.h"
 #include "runtime/cuda/random_fill.h"
 
 namespace stagecraft {

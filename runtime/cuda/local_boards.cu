@@ -3,10 +3,10 @@
 #include <cstring>
 #include <memory>
 
-#include "costmodel/check.h"
 #include "runtime/cuda/board_parts.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/local_boards.h"
+#include "runtime/cuda/refuse.h"
 #include "runtime/cuda/share_kernels.h"
 #include "runtime/cuda/shared_library.h"
 #include "runtime/cuda/use_device.h"
@@ -55,7 +55,7 @@ struct Nvml {
                 NvmlFieldValue*) = library.Find("nvmlDeviceGetFieldValues");
 };
 
-// Whether the function is there and has an answer.
+// Returns whether the function is there and has an answer.
 template <typename Function, typename... Arguments>
 bool Ask(Function* function, Arguments... arguments) {
   return function != nullptr && function(arguments...) == 0;
@@ -111,7 +111,8 @@ constexpr size_t kMostBytes = size_t{1} << 30;
 constexpr size_t kLeastBytes = size_t{4} << 20;
 constexpr size_t kSmallBytes = 4096;
 constexpr int kSmallCopies = 100;
-// The host queues them meanwhile: it takes longer to queue a small copy than a device to do it.
+// The device waits for so long while the host queues copies, since a host takes longer to queue a
+// small one than a device to do it.
 constexpr Duration kHeadStart = 2_ms;
 constexpr int kLargeCopies = 4;
 constexpr double kSeconds = 0.1;  // that a measurement takes
@@ -218,7 +219,8 @@ Link MeasureCopies(Streamer& streamer) {
           Bandwidth(static_cast<double>(streamer.bytes()) / std::max(large - small, small))};
 }
 
-// How much memory each part of the current board copies; a test of the whole board copies as much.
+// Returns how many bytes of memory each part of the current board copies; a test of the whole board
+// copies as many.
 size_t BytesOfEach(size_t parts) {
   size_t free = 0, all = 0;
   CHECK_CUDA(cudaMemGetInfo(&free, &all));
@@ -285,8 +287,9 @@ PartsProbe ProbeParts(int board, std::span<const int> parts, const std::string& 
   try {
     return ProbeDivided(board, parts, place);
   } catch (const Unsupported& reason) {
-    throw InputError(place + ": got board " + std::to_string(board) +
-                     ", want one with room to measure its parts: " + reason.what());
+    Refuse(place + ": got board " + std::to_string(board) +
+               ", want one with room to measure its parts",
+           reason);
   }
 }
 

@@ -1,8 +1,9 @@
+#include "runtime/cuda/memory_pool.h"
+
 #include <cstdint>
 #include <limits>
 
 #include "runtime/cuda/cuda_call.h"
-#include "runtime/cuda/memory_pool.h"
 
 namespace stagecraft {
 

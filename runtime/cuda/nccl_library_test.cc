@@ -1,7 +1,8 @@
+#include "runtime/cuda/nccl_library.h"
+
 #include <gtest/gtest.h>
 
 #include "costmodel/error_of.h"
-#include "runtime/cuda/nccl_library.h"
 
 namespace stagecraft {
 namespace {

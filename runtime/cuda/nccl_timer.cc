@@ -1,3 +1,5 @@
+#include "runtime/cuda/nccl_timer.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -5,7 +7,6 @@
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/device_op.h"
 #include "runtime/cuda/nccl_library.h"
-#include "runtime/cuda/nccl_timer.h"
 #include "runtime/cuda/sensors.h"
 
 namespace stagecraft {
@@ -107,10 +108,7 @@ class NcclTimedOp final : public TimedOp {
     for (int run = 0; run < static_cast<int>(runs); ++run) Launch();
     DeviceState state = members_[0].sensors->Read();
     for (size_t rank = 1; rank < ranks_; ++rank) {
-      const DeviceState other = members_[rank].sensors->Read();
-      state.clock_hz = std::min(state.clock_hz, other.clock_hz);
-      state.celsius = std::max(state.celsius, other.celsius);
-      state.is_throttled = state.is_throttled || other.is_throttled;
+      state = Together(state, members_[rank].sensors->Read());
     }
     Synchronize();
     return state;

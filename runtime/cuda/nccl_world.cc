@@ -1,3 +1,5 @@
+#include "runtime/cuda/nccl_world.h"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -6,7 +8,6 @@
 
 #include "costmodel/check.h"
 #include "runtime/cuda/nccl_library.h"
-#include "runtime/cuda/nccl_world.h"
 
 namespace stagecraft {
 

@@ -1,10 +1,11 @@
+#include "runtime/cuda/part_check.h"
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "runtime/cuda/capture_graph.h"
-#include "runtime/cuda/part_check.h"
 #include "runtime/cuda/share_kernels.h"
 
 namespace stagecraft {

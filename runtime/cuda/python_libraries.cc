@@ -40,9 +40,9 @@ fs::path EnvironmentOnPath() {
 
 std::vector<fs::path> PythonEnvironments() {
   std::vector<fs::path> found;
-  for (const fs::path& path : {fs::path(Variable("VIRTUAL_ENV")), fs::path(Variable("CONDA_PREFIX")),
-                               EnvironmentOnPath(), fs::path("/opt/conda"), fs::path("/usr/local"),
-                               fs::path("/usr")}) {
+  for (const fs::path& path :
+       {fs::path(Variable("VIRTUAL_ENV")), fs::path(Variable("CONDA_PREFIX")), EnvironmentOnPath(),
+        fs::path("/opt/conda"), fs::path("/usr/local"), fs::path("/usr")}) {
     const bool is_known = std::find(found.begin(), found.end(), path) != found.end();
     if (!path.empty() && !is_known) found.push_back(path);
   }

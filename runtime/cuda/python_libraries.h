@@ -7,13 +7,13 @@
 
 namespace stagecraft {
 
-// The Python environments of this process: those that VIRTUAL_ENV and CONDA_PREFIX name, that of the
-// python3 that PATH finds, /opt/conda, /usr/local and /usr. Each once; some may not exist.
+// The Python environments of this process: those that VIRTUAL_ENV and CONDA_PREFIX name, that of
+// the python3 that PATH finds, /opt/conda, /usr/local and /usr. Each once; some may not exist.
 std::vector<std::filesystem::path> PythonEnvironments();
 
 // Files of this name in the folders site-packages/nvidia/*/lib of these environments, in their
-// order, those of one by their paths. Those in folders "stubs" and "compat" are left out: the former
-// do nothing, the latter are a driver's.
+// order, those of one by their paths. Those in folders "stubs" and "compat" are left out: the
+// former do nothing, the latter are a driver's.
 std::vector<std::string> PythonLibraries(const std::string& name,
                                          const std::vector<std::filesystem::path>& environments);
 

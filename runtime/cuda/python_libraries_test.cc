@@ -38,7 +38,8 @@ TEST_F(PythonLibrariesTest, AreFoundInEveryPackageOfEveryEnvironment) {
       Touch("two/lib/python3.12/site-packages/nvidia/cu13/lib/libcudnn.so.9");
   const std::string other =
       Touch("two/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9");
-  const std::string of_system = Touch("two/lib/python3/dist-packages/nvidia/cudnn/lib/libcudnn.so.9");
+  const std::string of_system =
+      Touch("two/lib/python3/dist-packages/nvidia/cudnn/lib/libcudnn.so.9");
   Touch("two/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.8");
   Touch("two/lib/python3.12/site-packages/other/lib/libcudnn.so.9");
   Touch("two/lib/node/site-packages/nvidia/cudnn/lib/libcudnn.so.9");

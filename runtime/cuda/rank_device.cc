@@ -1,3 +1,5 @@
+#include "runtime/cuda/rank_device.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -5,7 +7,6 @@
 
 #include "runtime/cuda/part_check.h"
 #include "runtime/cuda/random_fill.h"
-#include "runtime/cuda/rank_device.h"
 #include "runtime/cuda/refuse.h"
 #include "runtime/cuda/share_kernels.h"
 #include "runtime/exchange_buffers.h"
@@ -25,7 +26,8 @@ int Multiprocessors(int board) {
 
 RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, int32_t rank,
                        int board, int multiprocessors, const std::function<Stream()>& make_stream,
-                       const PlannedMemory* planned, std::shared_ptr<SharedAttention> attention)
+                       const PlannedMemory* planned,
+                       std::shared_ptr<LazyAttentionLibrary> attention)
     : rank_(rank), pool_(board), home_(make_stream()) {
   const int own = multiprocessors > 0 ? multiprocessors : Multiprocessors(board);
   blocks_ = own * kBlocksPerMultiprocessor;

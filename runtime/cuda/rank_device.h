@@ -23,11 +23,13 @@ class RankDevice {
   // `multiprocessors`, 0: all of the board. Runs of ops are graphs where these keep to the
   // rank's part of the board. Memory is what `planned` says, or more where ops need it; nullptr:
   // what they need. Ranks of one device have attention's library in common. Throws InputError for
-  // ops that cannot run here, AttentionRefused for fused attention, and for too little memory.
-  RankDevice(const Schedule& schedule, const StreamProgram& program, int32_t rank, int board,
-             int multiprocessors, const std::function<Stream()>& make_stream,
-             const PlannedMemory* planned = nullptr,
-             std::shared_ptr<SharedAttention> attention = std::make_shared<SharedAttention>());
+  // too little memory and for ops that cannot run here; AttentionRefused where such an op is fused
+  // attention.
+  RankDevice(
+      const Schedule& schedule, const StreamProgram& program, int32_t rank, int board,
+      int multiprocessors, const std::function<Stream()>& make_stream,
+      const PlannedMemory* planned = nullptr,
+      std::shared_ptr<LazyAttentionLibrary> attention = std::make_shared<LazyAttentionLibrary>());
   ~RankDevice();
   RankDevice(const RankDevice&) = delete;
   RankDevice& operator=(const RankDevice&) = delete;

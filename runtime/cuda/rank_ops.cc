@@ -1,9 +1,10 @@
+#include "runtime/cuda/rank_ops.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "runtime/cuda/capture_graph.h"
 #include "runtime/cuda/random_fill.h"
-#include "runtime/cuda/rank_ops.h"
 #include "runtime/cuda/refuse.h"
 #include "runtime/cuda/share_kernels.h"
 
@@ -23,7 +24,7 @@ size_t CacheBytes() {
 }  // namespace
 
 RankOps::RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors,
-                 cudaStream_t stream, std::shared_ptr<SharedAttention> attention)
+                 cudaStream_t stream, std::shared_ptr<LazyAttentionLibrary> attention)
     : schedule_(schedule),
       made_(
           {.multiprocessors = multiprocessors,

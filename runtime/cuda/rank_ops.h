@@ -30,7 +30,7 @@ class RankOps {
   // library in common. Throws InputError that names an op that this device or its libraries cannot
   // run, AttentionRefused where that is fused attention. The schedule outlives it.
   RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors,
-          cudaStream_t stream, std::shared_ptr<SharedAttention> attention);
+          cudaStream_t stream, std::shared_ptr<LazyAttentionLibrary> attention);
 
   size_t needed_bytes() const { return operands_.bytes() + results_.bytes() + own_bytes_; }
   // Memory of so many bytes, which is filled.

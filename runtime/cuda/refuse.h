@@ -1,4 +1,4 @@
-// Refuse: what a device cannot do, as what was wrong with the request for a run.
+// Refuse: what a device cannot do, as what was wrong with the request.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace stagecraft {
 
-// Throws InputError with the sentence and the reason, AttentionRefused where that is all that
-// stands in the way.
+// Throws InputError with the sentence and the reason; AttentionRefused where what was refused is
+// fused attention, by a library that is there.
 [[noreturn]] inline void Refuse(const std::string& sentence, const Unsupported& reason) {
   const std::string whole = sentence + ": " + reason.what();
   if (dynamic_cast<const AttentionUnsupported*>(&reason) != nullptr) throw AttentionRefused(whole);

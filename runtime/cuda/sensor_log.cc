@@ -10,8 +10,7 @@ constexpr std::chrono::milliseconds kPause(20);
 
 }  // namespace
 
-SensorLog::SensorLog(const std::string& bus_id)
-    : sensors_(bus_id), thread_([this] { Watch(); }) {}
+SensorLog::SensorLog(const std::string& bus_id) : sensors_(bus_id), thread_([this] { Watch(); }) {}
 
 SensorLog::~SensorLog() {
   if (thread_.joinable()) Stop();

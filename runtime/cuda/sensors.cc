@@ -1,5 +1,6 @@
-#include "runtime/cuda/device_op.h"
 #include "runtime/cuda/sensors.h"
+
+#include "runtime/cuda/device_op.h"
 
 namespace stagecraft {
 namespace {
@@ -47,7 +48,6 @@ DeviceState Sensors::Read() const {
   }
   unsigned long long mask = 0;
   if (reasons_ != nullptr && reasons_(device_, &mask) == 0) {
-    state.knows_throttling = true;
     state.is_throttled =
         (mask & (kHardwareSlowdown | kSoftwareThermal | kHardwareThermal | kPowerBrake)) != 0;
   }

@@ -12,9 +12,9 @@ namespace stagecraft {
 
 class Sensors {
  public:
-  // Without the library, or where it does not know the device, all readings are
-  // zero; without one of its functions, what that tells. `bus_id` as CUDA names it:
-  // "0000:1b:00.0".
+  // Without the library, or where it does not know the device, nothing is read: DeviceState says
+  // how that looks. Without one of its functions, what that tells is not. `bus_id` as CUDA names
+  // it: "0000:1b:00.0".
   explicit Sensors(const std::string& bus_id);
 
   DeviceState Read() const;

@@ -1,10 +1,11 @@
+#include "runtime/cuda/shared_library.h"
+
 #include <dlfcn.h>
 
 #include <string>
 
 #include "runtime/cuda/device_op.h"
 #include "runtime/cuda/python_libraries.h"
-#include "runtime/cuda/shared_library.h"
 
 namespace stagecraft {
 

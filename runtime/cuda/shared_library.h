@@ -38,4 +38,13 @@ class SharedLibrary {
   void* handle_;
 };
 
+// What a library calls the status that a call of it returned, with its number: "NAME (7)", or
+// "status 7" where the library has no function that names it, and `name_of` is nullptr.
+template <typename Status>
+std::string StatusText(const char* (*name_of)(Status), Status status) {
+  const std::string number = std::to_string(status);
+  return name_of == nullptr ? "status " + number
+                            : std::string(name_of(status)) + " (" + number + ")";
+}
+
 }  // namespace stagecraft

@@ -1,6 +1,7 @@
+#include "runtime/cuda/stream_context.h"
+
 #include "runtime/cuda/device_op.h"
 #include "runtime/cuda/driver_function.h"
-#include "runtime/cuda/stream_context.h"
 
 namespace stagecraft {
 

@@ -1,8 +1,9 @@
+#include "runtime/cuda/use_device.h"
+
 #include <cstdlib>
 
 #include "costmodel/check.h"
 #include "runtime/cuda/cuda_call.h"
-#include "runtime/cuda/use_device.h"
 
 namespace stagecraft {
 

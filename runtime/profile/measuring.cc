@@ -14,7 +14,8 @@ constexpr double kMedianOverMean = 1.2533;
 
 Duration WarmUp(TimedOp& op, const MeasuringRules& rules) {
   Duration last = std::max(op.Run(1), 1_ns);
-  for (Duration spent = last + rules.aside; spent < rules.warm_up; spent += last + rules.aside) {
+  for (Duration spent = last + rules.beside_calls; spent < rules.warm_up;
+       spent += last + rules.beside_calls) {
     last = std::max(op.Run(1), 1_ns);
   }
   return last;
@@ -29,7 +30,7 @@ int CallsOfBatch(Duration call, const MeasuringRules& rules) {
 MeasuringRules RulesFor(const Device& device) {
   if (device.generation != Generation::kHost) return {};
   return {.warm_up = 1_ms,
-          .aside = Duration(),
+          .beside_calls = Duration(),
           .least_batches = 2,
           .limit = 10_ms,
           .takes_mean = true,
@@ -70,13 +71,15 @@ OpMeasurement Measure(TimedOp& op, const MeasuringRules& rules) {
 Duration LongestMeasuring(Duration time_of_call, const MeasuringRules& rules) {
   const Duration batch =
       std::max(time_of_call, std::min(rules.batch, rules.most_calls * time_of_call));
-  const Duration rows = 2 * (std::min(batch, rules.batch) + rules.aside);  // looked at first
+  // The calls that Measure() looks at before its first batch.
+  const Duration rows = 2 * (std::min(batch, rules.batch) + rules.beside_calls);
   // An op that is quicker than said has more of them.
   const Duration shortest = std::max(std::min(batch, rules.batch), 1_ns);
   const int64_t batches = std::clamp<int64_t>(rules.limit.ns() / shortest.ns() + 1,
                                               rules.least_batches, rules.most_batches);
-  return rules.turns * (std::max(rules.warm_up, time_of_call + rules.aside) + rows +
-                        std::max(rules.limit, rules.least_batches * batch) + batches * rules.aside);
+  return rules.turns *
+         (std::max(rules.warm_up, time_of_call + rules.beside_calls) + rows +
+          std::max(rules.limit, rules.least_batches * batch) + batches * rules.beside_calls);
 }
 
 }  // namespace stagecraft

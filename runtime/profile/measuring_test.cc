@@ -96,7 +96,7 @@ TEST(MeasuringTest, NoMeasuringTakesLongerThanSaid) {
     for (const Duration call : {1_us, 2_us, 17_us, 400_us, 900_us, 7_ms, 90_ms}) {
       FakeClock clock;
       const FakeTime time = [&](const ProfileCase&, int batch) {
-        clock.now += rules.aside;
+        clock.now += rules.beside_calls;
         return batch % 2 == 0 ? call : 2 * call;
       };
       FakeOp op(kCase, time, &clock);

@@ -16,11 +16,15 @@ struct DeviceState {
   double clock_hz = 0;
   double celsius = 0;
   double watts = 0;
-  // Heat or a protection of the board holds the clock down. The power limit that
-  // large products meet by themselves is not meant: it belongs to the device.
-  bool is_throttled = false;
-  bool knows_throttling = false;  // a sensor says whether
+  // Whether heat or a protection of the board holds the clock down; nothing: no sensor says. The
+  // power limit that large products meet by themselves is not meant: it belongs to the device.
+  std::optional<bool> is_throttled = {};
 };
+
+// The state of two devices, or of two groups of them, that run one op together: the lowest clock,
+// zero where that of any is not known; the most heat and power of those that are known; throttled
+// where any of them is, and not throttled where all are known not to be.
+DeviceState Together(const DeviceState& a, const DeviceState& b);
 
 // An op that is set up on its device: memory, data, algorithm.
 class TimedOp {

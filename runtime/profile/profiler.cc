@@ -18,8 +18,8 @@ struct Candidate {
   const ProfileCase* one = nullptr;
   bool is_out = false;  // the device cannot, or is hindered
   std::vector<OpMeasurement> turns = {};
-  DeviceState state = {};     // in the last of them
-  bool is_throttled = false;  // in any of them
+  DeviceState state = {};     // what sensors said in the last turn
+  bool is_throttled = false;  // whether they said so in any turn
 };
 
 class Profiler {
@@ -46,9 +46,10 @@ class Profiler {
       if (attempt > 0) clock_.Sleep(options_.cooling);
       const OpMeasurement measured = Measure(*prepared.op, options_.rules);
       candidate.state = prepared.op->State();
-      if (candidate.state.is_throttled && !is_hot) continue;
-      candidate.is_throttled |= candidate.state.is_throttled;
-      if (!candidate.state.is_throttled) given_up_in_a_row_ = 0;
+      const bool is_throttled = candidate.state.is_throttled.value_or(false);
+      if (is_throttled && !is_hot) continue;
+      candidate.is_throttled |= is_throttled;
+      if (!is_throttled) given_up_in_a_row_ = 0;
       candidate.turns.push_back(measured);
       return;
     }

@@ -2,9 +2,9 @@
 // what ranks held, and where its times come from.
 #pragma once
 
-#include <algorithm>
-#include <iterator>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,23 +46,15 @@ struct Measurement {
   std::vector<Duration> queued_late;
 };
 
-inline int LateSteps(const Measurement& measurement) {
-  return static_cast<int>(std::count_if(measurement.queued_late.begin(),
-                                        measurement.queued_late.end(),
-                                        [](Duration late) { return late > Duration(); }));
-}
+// The number of steps that were not queued in time.
+int LateSteps(const Measurement& measurement);
 
-// The steps that the timeline stands for: those that were queued in time, or all where none was.
-inline std::vector<Duration> CountedSteps(const Measurement& measurement) {
-  const bool are_all = LateSteps(measurement) == std::ssize(measurement.steps);
-  std::vector<Duration> counted;
-  for (size_t step = 0; step < measurement.steps.size(); ++step) {
-    const bool is_late =
-        step < measurement.queued_late.size() && measurement.queued_late[step] > Duration();
-    if (are_all || !is_late) counted.push_back(measurement.steps[step]);
-  }
-  return counted;
-}
+// The indices, in order, of the steps that count among so many: those that were queued in time, or
+// all where none was. `queued_late` is as Measurement has it.
+std::vector<int> CountingSteps(size_t steps, std::span<const Duration> queued_late);
+
+// What the steps took that count: those that the timeline stands for.
+std::vector<Duration> CountedSteps(const Measurement& measurement);
 
 struct TimelineRecord {
   Schedule schedule;

@@ -67,9 +67,9 @@ refused "$h200" name=NVIDIA_H200 profile --device cuda:0 --cluster halves.json -
 
 # A driver, or a library, that is missing or too old.
 old="driver version is insufficient"
-refused "$old" driver=old import local-gpu -o none.json
-refused "$old" driver=old profile --device cuda:0 -o none.csv
-refused "$old" driver=old run --executor cuda "${plan[@]}" --cluster whole.json
+refused "$old" driver-is-old=yes import local-gpu -o none.json
+refused "$old" driver-is-old=yes profile --device cuda:0 -o none.csv
+refused "$old" driver-is-old=yes run --executor cuda "${plan[@]}" --cluster whole.json
 for missing in libcublasLt libcudnn cublasLtMatmul cudnnBackendExecute; do
   refused "$missing" "missing=$missing" run --executor cuda "${plan[@]}" --cluster whole.json
 done

@@ -67,7 +67,7 @@ TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const Cu
                                      .steps = std::move(result.measured.steps),
                                      .task_sigma = std::move(result.measured.task_sigma),
                                      .boards = std::move(result.boards),
-                                     .queued_late = std::move(result.queued_late)},
+                                     .queued_late = std::move(result.measured.queued_late)},
           .host_wait = {}};
 }
 

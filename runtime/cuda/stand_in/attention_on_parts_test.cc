@@ -45,8 +45,7 @@ Duration Measure(const StandInBoard& board, int multiprocessors) {
 }
 
 StandInBoard Board(bool compares_contexts) {
-  StandInBoard board;
-  board.has_data = false;
+  StandInBoard board = CheckedBoard();
   board.cudnn_compares_contexts = compares_contexts;
   return board;
 }
@@ -74,9 +73,8 @@ TEST(AttentionOnPartsTest, IsRefusedBeforeAnythingRunsWhereCudnnTakesNoStreamOfA
       << error;
 }
 
-TEST(AttentionOnPartsTest, ALibraryThatIsMissingIsNoRefusalOfAttention) {
-  StandInBoard board = Board(false);
-  board.missing = {"libcudnn"};
+// Without the library there is no attention to refuse: unfused attention would not help.
+void ExpectNoLibrary(const StandInBoard& board) {
   try {
     Measure(board, kHalf);
     ADD_FAILURE() << "runs";
@@ -84,6 +82,19 @@ TEST(AttentionOnPartsTest, ALibraryThatIsMissingIsNoRefusalOfAttention) {
     ADD_FAILURE() << refused.what();
   } catch (const InputError&) {
   }
+  EXPECT_TRUE(StandInLeaks().empty());
+}
+
+TEST(AttentionOnPartsTest, ALibraryThatIsMissingIsNoRefusalOfAttention) {
+  StandInBoard board = Board(false);
+  board.missing = {"libcudnn"};
+  ExpectNoLibrary(board);
+}
+
+TEST(AttentionOnPartsTest, NorIsOneThatMakesNoHandle) {
+  StandInBoard board = Board(false);
+  board.fails = {"cudnnCreate", 1};
+  ExpectNoLibrary(board);
 }
 
 TEST(AttentionOnPartsTest, IsCompiledOnceForAllRanksThatHaveTheirHandleInCommon) {
@@ -93,7 +104,8 @@ TEST(AttentionOnPartsTest, IsCompiledOnceForAllRanksThatHaveTheirHandleInCommon)
   };
   EXPECT_EQ(calls(Board(false), "cudnnCreate"), 1);
   EXPECT_EQ(calls(Board(true), "cudnnCreate"), 1 + 2);
-  // Engines are asked for twice, for the part and for the board, and the plan for its workspace.
+  // The heuristic is asked for engines twice, for the part and for the board, and the plan for its
+  // workspace.
   EXPECT_EQ(calls(Board(false), "cudnnBackendGetAttribute"), 3);
   EXPECT_EQ(calls(Board(true), "cudnnBackendGetAttribute"), 2 * 3);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <sstream>
 
 #include "costmodel/check.h"
@@ -24,69 +25,95 @@ int Number(const std::string& word, std::string_view value) {
   return number;
 }
 
-bool YesOrNo(const std::string& word, std::string_view value) {
+// Sets what the word KEY=VALUE says.
+using Setter = void (*)(const std::string& word, std::string_view value, StandInBoard& board);
+
+template <int StandInBoard::*field>
+void SetNumber(const std::string& word, std::string_view value, StandInBoard& board) {
+  board.*field = Number(word, value);
+}
+
+template <size_t StandInBoard::*field>
+void SetMebibytes(const std::string& word, std::string_view value, StandInBoard& board) {
+  constexpr int kMebibyteBits = 20;
+  board.*field = static_cast<size_t>(Number(word, value)) << kMebibyteBits;
+}
+
+template <bool StandInBoard::*claim>
+void SetClaim(const std::string& word, std::string_view value, StandInBoard& board) {
   if (value != "yes" && value != "no") RefuseWord(word, "yes or no");
-  return value == "yes";
+  board.*claim = value == "yes";
 }
 
 void SetData(const std::string& word, std::string_view value, StandInBoard& board) {
-  if (value != "yes" && value != "checked" && value != "no") {
+  if (value == "yes")
+    board.data = StandInData::kCalculated;
+  else if (value == "checked")
+    board.data = StandInData::kChecked;
+  else if (value == "no")
+    board.data = StandInData::kIgnored;
+  else
     RefuseWord(word, "yes, checked or no");
-  }
-  board.has_data = value == "yes";
-  board.checks_memory = value != "no";
 }
 
-FailingCall Failing(const std::string& word, std::string_view value) {
+void SetMissing(const std::string&, std::string_view value, StandInBoard& board) {
+  board.missing.insert(std::string(value));
+}
+
+void SetFailure(const std::string& word, std::string_view value, StandInBoard& board) {
   const size_t colon = value.find(':');
   if (colon == std::string_view::npos) RefuseWord(word, "fail=FUNCTION:NTH");
-  return {std::string(value.substr(0, colon)), Number(word, value.substr(colon + 1))};
+  board.fails = {std::string(value.substr(0, colon)), Number(word, value.substr(colon + 1))};
 }
+
+void SetName(const std::string&, std::string_view value, StandInBoard& board) {
+  board.name = value;
+  std::replace(board.name.begin(), board.name.end(), '_', ' ');
+}
+
+struct Field {
+  std::string_view key;
+  Setter set;
+};
+constexpr Field kFields[] = {
+    {"boards", SetNumber<&StandInBoard::boards>},
+    {"groups", SetNumber<&StandInBoard::groups>},
+    {"rest", SetNumber<&StandInBoard::rest>},
+    {"watts", SetNumber<&StandInBoard::watts>},
+    {"call", SetNumber<&StandInBoard::call_nanoseconds>},
+    {"memory", SetMebibytes<&StandInBoard::memory>},
+    {"cache", SetMebibytes<&StandInBoard::cache>},
+    {"green-contexts", SetClaim<&StandInBoard::has_green_contexts>},
+    {"driver-is-old", SetClaim<&StandInBoard::driver_is_old>},
+    {"graphs-keep-to-parts", SetClaim<&StandInBoard::graphs_keep_to_parts>},
+    {"cudnn-compares-contexts", SetClaim<&StandInBoard::cudnn_compares_contexts>},
+    {"cudnn-refuses-parts", SetClaim<&StandInBoard::cudnn_refuses_parts>},
+    {"cudnn-knows-parts", SetClaim<&StandInBoard::cudnn_knows_parts>},
+    {"throttled", SetClaim<&StandInBoard::is_throttled>},
+    {"data", SetData},
+    {"missing", SetMissing},
+    {"fail", SetFailure},
+    {"name", SetName}};
 
 }  // namespace
 
-StandInBoard ParseStandInBoard(std::string_view words) {
-  constexpr int kMebibyteBits = 20;
+StandInBoard CheckedBoard() {
   StandInBoard board;
-  const std::map<std::string_view, int*> numbers = {{"boards", &board.boards},
-                                                    {"groups", &board.groups},
-                                                    {"rest", &board.rest},
-                                                    {"watts", &board.watts},
-                                                    {"call", &board.call_time}};
-  const std::map<std::string_view, size_t*> sizes = {{"memory", &board.memory},
-                                                     {"cache", &board.cache}};
-  const std::map<std::string_view, bool*> claims = {
-      {"green-contexts", &board.has_green_contexts},
-      {"graphs-keep-to-parts", &board.graphs_keep_to_parts},
-      {"cudnn-compares-contexts", &board.cudnn_compares_contexts},
-      {"cudnn-refuses-parts", &board.cudnn_refuses_parts},
-      {"cudnn-knows-parts", &board.cudnn_knows_parts},
-      {"throttled", &board.is_throttled}};
+  board.data = StandInData::kChecked;
+  return board;
+}
+
+StandInBoard ParseStandInBoard(std::string_view words) {
+  StandInBoard board;
   std::istringstream in{std::string(words)};
   for (std::string word; in >> word;) {
     const size_t equals = std::min(word.find('='), word.size());
     const std::string_view key = std::string_view(word).substr(0, equals);
     const std::string_view value = std::string_view(word).substr(std::min(equals + 1, word.size()));
-    if (const auto number = numbers.find(key); number != numbers.end()) {
-      *number->second = Number(word, value);
-    } else if (const auto size = sizes.find(key); size != sizes.end()) {
-      *size->second = static_cast<size_t>(Number(word, value)) << kMebibyteBits;
-    } else if (const auto claim = claims.find(key); claim != claims.end()) {
-      *claim->second = YesOrNo(word, value);
-    } else if (key == "data") {
-      SetData(word, value, board);
-    } else if (key == "missing") {
-      board.missing.insert(std::string(value));
-    } else if (key == "fail") {
-      board.fails = Failing(word, value);
-    } else if (key == "name") {
-      board.name = value;
-      std::replace(board.name.begin(), board.name.end(), '_', ' ');
-    } else if (word == "driver=old") {
-      board.is_driver_old = true;
-    } else {
-      RefuseWord(word, "a field of a board");
-    }
+    const auto* const field = std::find_if(std::begin(kFields), std::end(kFields),
+                                           [&](const Field& one) { return one.key == key; });
+    if (field == std::end(kFields)) RefuseWord(word, "a field of a board");
+    field->set(word, value, board);
   }
   return board;
 }

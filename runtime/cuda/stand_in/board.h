@@ -11,10 +11,23 @@
 
 namespace stagecraft {
 
-// A call that fails: the `nth` one of this function, from 1; 0: none does.
+// A call that fails: the `nth` one of this function, counted from 1; 0: none does.
 struct FailingCall {
   std::string function;  // "cudaMalloc", "cublasLtMatmul"
   int nth = 0;
+};
+
+// What copies and kernels do on the board that is played, beside taking their time.
+enum class StandInData {
+  // They do their work. All memory that they touch is checked: it is allocated and not yet freed,
+  // in the order of streams.
+  kCalculated,
+  // What they touch is checked as above, but nothing is calculated, which is quick for networks of
+  // any size. Only what may be the answer to a question of the program is done: copies and fills of
+  // a few kilobytes, and the kernel that notes its multiprocessors.
+  kChecked,
+  // Nothing is calculated, nor is any memory checked.
+  kIgnored,
 };
 
 struct StandInBoard {
@@ -22,17 +35,12 @@ struct StandInBoard {
   int boards = 1;
   // Multiprocessors, as the driver splits them.
   int groups = 16, group_size = 8, rest = 4;
-  size_t memory = size_t{80} << 30;
-  size_t cache = size_t{50} << 20;
-  int call_time = 1'500;  // nanoseconds of the host for any call; a launch takes about so long
-  // Copies and kernels do their work. Else they only take their time, which is quick for networks
-  // of any size; what a program asks of the board, in a few kilobytes, it is told all the same
-  // where memory is checked.
-  bool has_data = true;
-  // All that they touch is checked: it is allocated and not yet freed, in the order of streams.
-  bool checks_memory = true;
+  size_t memory = size_t{80} << 30;  // bytes
+  size_t cache = size_t{50} << 20;   // bytes
+  int call_nanoseconds = 1'500;      // of the host for any call; a launch takes about so long
+  StandInData data = StandInData::kCalculated;
   bool has_green_contexts = true;        // an older driver has none
-  bool is_driver_old = false;            // too old for the runtime
+  bool driver_is_old = false;            // too old for the runtime
   bool graphs_keep_to_parts = true;      // else a graph's kernels run on the whole board
   bool cudnn_compares_contexts = false;  // refuses a stream of a context that is not its handle's
   bool cudnn_refuses_parts = false;      // refuses a part's streams under any context
@@ -45,14 +53,18 @@ struct StandInBoard {
   FailingCall fails = {};
 
   int multiprocessors() const { return groups * group_size + rest; }
+  bool checks_memory() const { return data != StandInData::kIgnored; }
 };
 
-// "groups=15 data=checked missing=libcudnn fail=cudaMalloc:3": words, each of which changes one
-// field: boards, groups, rest, watts, call in nanoseconds, memory and cache in MiB, data as yes,
-// checked (only memory is) or no (nor is memory), green-contexts, graphs-keep-to-parts,
-// cudnn-compares-contexts, cudnn-refuses-parts, cudnn-knows-parts and throttled as yes or no,
-// missing, fail, name=NVIDIA_H200 with underscores for blanks, driver=old. Throws InputError for any
-// other.
+// A board on which nothing is calculated and all memory that is touched is checked.
+StandInBoard CheckedBoard();
+
+// Reads "groups=15 data=checked missing=libcudnn fail=cudaMalloc:3": words, each of which changes
+// one field. Numbers: boards, groups, rest, watts, call in nanoseconds, memory and cache in MiB.
+// Claims, yes or no: green-contexts, driver-is-old, graphs-keep-to-parts, cudnn-compares-contexts,
+// cudnn-refuses-parts, cudnn-knows-parts, throttled. The others: data (yes: calculated, checked, or
+// no: ignored), missing, fail, and name=NVIDIA_H200 with underscores for blanks. Throws InputError
+// for any other word.
 StandInBoard ParseStandInBoard(std::string_view words);
 
 // Begins anew with such a board: everything made before is forgotten. A program that never calls it

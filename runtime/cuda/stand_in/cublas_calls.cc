@@ -38,13 +38,11 @@ constexpr const char* kPreference = "cuBLASLt preference";
 
 template <typename Object>
 void Make(Object** made, const char* what) {
-  *made = Gpu::Get().of_libraries.Add(new Object(), what);
+  *made = Gpu::Get().of_libraries.Make(Object(), what);
 }
 void Check(const void* object, const char* what) { Gpu::Get().of_libraries.Check(object, what); }
-template <typename Object>
-void Destroy(Object* object, const char* what) {
-  Gpu::Get().of_libraries.Remove(object, what);
-  delete object;
+void Destroy(const void* object, const char* what) {
+  Gpu::Get().of_libraries.Destroy(object, what);
 }
 
 template <typename Value, typename Opaque>
@@ -56,7 +54,7 @@ Value& In(Opaque* opaque, const char* what) {
 Product& ProductIn(cublasLtMatmulDesc_t described) { return In<Product>(described, kProduct); }
 Layout& LayoutIn(cublasLtMatrixLayout_t layout) { return In<Layout>(layout, kLayout); }
 
-// Algorithms may count on it where the program has no other preference.
+// Operands and results are aligned to so many bytes where the program states no other preference.
 constexpr uint64_t kUsualAlignment = 256;
 bool IsAligned(const void* matrix) {
   return reinterpret_cast<uint64_t>(matrix) % kUsualAlignment == 0;

@@ -67,7 +67,7 @@ void WriteAnything(const Numbers& output) {
   }
 }
 
-// What the last call that failed has to say.
+// What cudnnGetLastErrorString() has to say of the last call that failed.
 thread_local std::string last_error;
 
 }  // namespace
@@ -82,14 +82,13 @@ extern "C" {
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
   ENTER_CUDNN();
   const std::vector<CUgreenCtx>& contexts = Gpu::Get().contexts;
-  *handle = Gpu::Get().of_libraries.Add(
-      new cudnnContext{.part = contexts.empty() ? nullptr : contexts.back()}, kHandle);
+  *handle = Gpu::Get().of_libraries.Make(
+      cudnnContext{.part = contexts.empty() ? nullptr : contexts.back()}, kHandle);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
   const cudnnStatus_t result = RESULT_OF_CUDNN();
-  Gpu::Get().of_libraries.Remove(handle, kHandle);
-  delete handle;
+  Gpu::Get().of_libraries.Destroy(handle, kHandle);
   return result;
 }
 size_t cudnnGetVersion() { return CUDNN_VERSION; }
@@ -125,15 +124,13 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
 cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type,
                                            cudnnBackendDescriptor_t* made) {
   ENTER_CUDNN();
-  *made = Gpu::Get().of_libraries.Add(
-      new DescribedPointer(std::make_shared<Described>(Described{.type = type})), kDescriptor);
+  *made = Gpu::Get().of_libraries.Make(std::make_shared<Described>(Described{.type = type}),
+                                       kDescriptor);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor) {
   const cudnnStatus_t result = RESULT_OF_CUDNN();
-  DescribedPointer* const own = &PointerOf(descriptor);
-  Gpu::Get().of_libraries.Remove(own, kDescriptor);
-  delete own;
+  Gpu::Get().of_libraries.Destroy(descriptor, kDescriptor);
   return result;
 }
 cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,

@@ -3,19 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <exception>
-#include <limits>
 #include <map>
 
 namespace stagecraft {
 namespace {
 
-// How many failures of the function nobody has to hear of.
-int MostUnnoticed(const std::string& function, const std::map<std::string, int>& unnoticed) {
+// Whether failures of the function may go unnoticed: it gives something back, or reads sensors.
+bool MayGoUnnoticed(const std::string& function) {
   for (const char* const part : {"Destroy", "Free", "Pop", "nvml"}) {
-    if (function.find(part) != std::string::npos) return std::numeric_limits<int>::max();
+    if (function.find(part) != std::string::npos) return true;
   }
-  const auto own = unnoticed.find(function);
-  return own == unnoticed.end() ? 0 : own->second;
+  return false;
 }
 
 std::string ErrorOn(const StandInBoard& board, const std::function<std::string()>& error_of) {
@@ -39,24 +37,22 @@ void FailEveryCall(const StandInBoard& board, const std::function<std::string()>
   ASSERT_EQ(ErrorOn(board, error_of), "");
   ExpectNothingLeft("no call fails");
   const std::map<std::string, int> calls = StandInCalls();
+  std::map<std::string, int> gone_unnoticed;
+  std::string names;
   for (const auto& [function, times] : calls) {
-    int left = MostUnnoticed(function, unnoticed);
     for (int nth = 1; nth <= times && !testing::Test::HasFailure(); ++nth) {
       StandInBoard failing = board;
       failing.fails = {function, nth};
       const std::string call = function + " " + std::to_string(nth);
-      const std::string error = ErrorOn(failing, error_of);
-      if (error.empty() && --left < 0) ADD_FAILURE() << "nobody hears of a failure of " << call;
+      if (ErrorOn(failing, error_of).empty() && !MayGoUnnoticed(function)) {
+        ++gone_unnoticed[function];
+        names += "\n" + call;
+      }
       ExpectNothingLeft(call);
     }
   }
-}
-
-StandInBoard CheckedBoard() {
-  StandInBoard board;
-  board.cache = 1 << 16;
-  board.has_data = false;
-  return board;
+  if (testing::Test::HasFailure()) return;
+  EXPECT_EQ(gone_unnoticed, unnoticed) << "nobody hears of failures of" << names;
 }
 
 }  // namespace stagecraft

@@ -15,12 +15,9 @@ namespace stagecraft {
 // leaves nothing behind and lets no gate run out, which on a GPU would hold it for seconds.
 //
 // `error_of` does the work and returns what it says went wrong, or throws it; empty: nothing.
-// Failures of functions that give something back or read sensors may go unnoticed, and of each in
-// `unnoticed` so many calls at most.
+// Failures of functions that give something back or read sensors may go unnoticed, and of each
+// function in `unnoticed` exactly so many calls do.
 void FailEveryCall(const StandInBoard& board, const std::function<std::string()>& error_of,
                    const std::map<std::string, int>& unnoticed = {});
-
-// A board whose memory is checked, with little of a cache.
-StandInBoard CheckedBoard();
 
 }  // namespace stagecraft

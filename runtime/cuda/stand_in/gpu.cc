@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace stagecraft {
 namespace stand_in {
@@ -26,24 +27,6 @@ std::optional<Gpu>& TheGpu() {
 }
 
 }  // namespace
-
-void LibraryObjects::Check(const void* object, const char* what) const {
-  const auto own = alive_.find(object);
-  if (own == alive_.end() || std::string_view(own->second) != what) {
-    BreakContract(std::string("a ") + what + " is used that is not there, or no more");
-  }
-}
-
-void LibraryObjects::Remove(const void* object, const char* what) {
-  Check(object, what);
-  alive_.erase(object);
-}
-
-std::map<std::string, size_t> LibraryObjects::counts() const {
-  std::map<std::string, size_t> counts;
-  for (const auto& [object, what] : alive_) ++counts[what];
-  return counts;
-}
 
 Gpu& Gpu::Get() {
   std::optional<Gpu>& gpu = TheGpu();
@@ -67,7 +50,7 @@ Gpu::Gpu(StandInBoard played)
       reserved(static_cast<size_t>(board.boards)) {}
 
 bool Gpu::Call(const char* function) {
-  time.Spend(board.call_time);
+  time.Spend(board.call_nanoseconds);
   return Count(function);
 }
 
@@ -86,14 +69,14 @@ std::map<std::string, int> Gpu::calls() const {
 }
 
 bool Gpu::DoesWork(const Work& work) const {
-  return board.has_data || (board.checks_memory && work.is_answer);
+  return board.data == StandInData::kCalculated || (board.checks_memory() && work.is_answer);
 }
 
 MarkPointer Gpu::Give(cudaStream_t stream, Work work, MarkPointer waited) {
   CUstream_st& own = streams.Get(stream, "a stream");
-  if (stream != default_stream) CheckAwaited(work);
+  CheckAwaited(stream, work);
   if (!DoesWork(work)) work.effect = {};
-  if (!board.checks_memory) {
+  if (!board.checks_memory()) {
     work.touched.clear();
     work.ownership = {};
   }
@@ -106,7 +89,8 @@ MarkPointer Gpu::Give(cudaStream_t stream, Work work, MarkPointer waited) {
   return own.last;
 }
 
-void Gpu::CheckAwaited(const Work& work) const {
+void Gpu::CheckAwaited(cudaStream_t stream, const Work& work) const {
+  if (stream == default_stream || stream->is_capturing) return;
   for (const Range& written : unawaited) {
     for (const Range& range : work.touched) {
       if (range.begin >= written.begin + written.bytes ||

@@ -5,14 +5,12 @@
 #include <cuda_runtime_api.h>
 
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/stand_in/handles.h"
 #include "runtime/cuda/stand_in/heap.h"
 #include "runtime/cuda/stand_in/virtual_time.h"
 
@@ -29,7 +27,7 @@ struct CUstream_st {
   std::vector<stagecraft::stand_in::WorkPointer> captured = {};
 };
 struct CUevent_st {
-  bool has_time = true, is_of_default_stream = false;
+  bool has_time = true;
   stagecraft::stand_in::MarkPointer recorded = {};
 };
 struct CUgraph_st {
@@ -46,72 +44,32 @@ struct CUmemPoolHandle_st {
 
 namespace stagecraft::stand_in {
 
-// The handles that are alive.
-template <typename Object>
-class Handles {
- public:
-  Object* Make(Object object) {
-    auto made = std::make_unique<Object>(std::move(object));
-    Object* const handle = made.get();
-    alive_.emplace(handle, std::move(made));
-    return handle;
-  }
-  // Ends the program where it is not alive.
-  Object& Get(Object* handle, const char* what) const {
-    if (!alive_.contains(handle)) {
-      BreakContract(std::string(what) + " is used that is not there, or no more");
-    }
-    return *handle;
-  }
-  void Destroy(Object* handle, const char* what) {
-    Get(handle, what);
-    alive_.erase(handle);
-  }
-  size_t count() const { return alive_.size(); }
-
- private:
-  std::map<const Object*, std::unique_ptr<Object>> alive_;
-};
-
-// What libraries made for the program, which knows it by its address.
-class LibraryObjects {
- public:
-  template <typename Object>
-  Object* Add(Object* made, const char* what) {
-    alive_[made] = what;
-    return made;
-  }
-  // End the program where it is not alive, or something else.
-  void Check(const void* object, const char* what) const;
-  void Remove(const void* object, const char* what);
-  // How many of each kind are alive.
-  std::map<std::string, size_t> counts() const;
-
- private:
-  std::unordered_map<const void*, const char*> alive_;
-};
-
 struct Gpu {
   // The one of this process.
   static Gpu& Get();
   explicit Gpu(StandInBoard played);
 
-  // A call of a function: counted, and so is its time. False where it is to fail.
+  // Counts a call of a function, which takes the host its time. False where it is to fail.
   bool Call(const char* function);
-  // The same of sensors, which a thread of their own may ask: it takes no time of the host's.
+  // Counts a call that reads sensors. A thread of their own may make it, so the clock of the host,
+  // which is that of the main thread, stands still.
   bool CallOfSensors(const char* function);
-  std::map<std::string, int> calls() const;
+  std::map<std::string, int> calls() const;  // by function, how often it was called
 
-  // Whether what it would leave in memory is there afterwards.
+  // Returns whether the work leaves in memory what it would on a GPU.
   bool DoesWork(const Work& work) const;
-  // Queues, or adds to what the stream captures; nullptr there.
+  // Queues the work in the stream, after the mark `waited` where there is one, and returns the
+  // mark of its end. A stream that is capturing keeps the work for its graph: then returns nullptr.
   MarkPointer Give(cudaStream_t stream, Work work, MarkPointer waited = nullptr);
+  // The host waits until the stream has done all that it was given.
   void WaitFor(cudaStream_t stream);
-  // Ends the program where a work of another stream touches what is not awaited.
-  void CheckAwaited(const Work& work) const;
+  // Ends the program where the work, about to run in this stream, touches `unawaited` memory. The
+  // default stream does its own works in order. Works that are being captured do not run yet: they
+  // are checked at each launch of their graph.
+  void CheckAwaited(cudaStream_t stream, const Work& work) const;
   // Takes memory of the board; false where too little is left.
   bool Reserve(int board_index, size_t bytes);
-  // On which the stream's kernels run.
+  // The multiprocessors that the stream's kernels run on.
   std::vector<int> MultiprocessorsOf(cudaStream_t stream) const;
   std::vector<std::string> Leaks() const;
 
@@ -131,8 +89,8 @@ struct Gpu {
   std::vector<size_t> reserved;                  // by board
   std::map<const void*, cudaMemPool_t> pool_of;  // of memory that is from one
   LibraryObjects of_libraries;
-  // What the default stream was given to write since anybody last waited for it: no other stream
-  // does so by itself.
+  // Memory that the default stream was given to write since the host last waited for it: no other
+  // stream waits by itself. That one may wait by an event of the default stream is not modelled.
   std::vector<Range> unawaited;
   OperandCount operands;
 
@@ -140,7 +98,7 @@ struct Gpu {
   bool Count(const char* function);
 
   mutable std::mutex calls_mutex_;
-  std::map<std::string, int, std::less<>> calls_;  // how often, by function
+  std::map<std::string, int, std::less<>> calls_;
 };
 
 }  // namespace stagecraft::stand_in

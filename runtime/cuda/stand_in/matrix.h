@@ -10,11 +10,18 @@
 
 namespace stagecraft::stand_in {
 
+// A matrix, or a batch of equal ones, whose columns lie one after another. All sizes and distances
+// count elements.
 struct Layout {
   cudaDataType type;
-  int64_t rows, columns, stride, batch = 1, batch_stride = 0;
+  int64_t rows, columns;
+  int64_t stride;            // from one column to the next
+  int64_t batch = 1;         // matrices
+  int64_t batch_stride = 0;  // from one matrix to the next
 };
-// One operand or result, as mathematics has it.
+
+// An operand or a result with the rows and columns that it has in its product: those of the layout,
+// or exchanged where the product takes it transposed.
 struct Matrix {
   Layout layout;
   Numbers numbers;
@@ -26,12 +33,15 @@ struct Matrix {
         is_transposed(transposed) {}
   int64_t rows() const { return is_transposed ? layout.columns : layout.rows; }
   int64_t columns() const { return is_transposed ? layout.rows : layout.columns; }
+  // The place of an element in `numbers`.
   int64_t Index(int64_t batch, int64_t row, int64_t column) const {
     if (is_transposed) std::swap(row, column);
     return batch * layout.batch_stride + column * layout.stride + row;
   }
 };
 
+// Writes scale * a * b into `result`, for each matrix of the batch. Sizes must fit: a.columns() is
+// b.rows(), and the result has the rows of `a` and the columns of `b`.
 void Multiply(const Matrix& a, const Matrix& b, const Matrix& result, float scale);
 
 }  // namespace stagecraft::stand_in

@@ -12,7 +12,7 @@ namespace {
 // A copy takes a latency, in nanoseconds, and its bytes over a rate, in bytes per nanosecond.
 constexpr int64_t kCopyLatency = 2'000, kHostLatency = 8'000;
 constexpr double kDeviceRate = 1400, kHostRate = 50;
-// What a program asks of a board is no larger.
+// An answer that a program asks a board for is no larger, in bytes.
 constexpr size_t kMostOfAnswer = 1 << 14;
 
 cudaError_t AllocateAs(void** memory, size_t bytes, Heap::Kind kind) {
@@ -121,7 +121,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   QueueCopy(to, from, bytes, kind, StreamOf(stream));
   return cudaSuccess;
 }
-// What is read from memory that is not pinned may still be on its way to the board when it returns.
+// When it returns, what it read from memory that is not pinned may still be on its way to the
+// board.
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   ENTER(cudaErrorUnknown);
   Gpu& gpu = Gpu::Get();
@@ -192,7 +193,7 @@ cudaError_t cudaMallocFromPoolAsync(void** memory, size_t bytes, cudaMemPool_t p
   }
   own.used = used;
   own.most_used = std::max(own.most_used, used);
-  std::byte* const made = gpu.heap.Allocate(bytes, Heap::Kind::kPool, !gpu.board.checks_memory);
+  std::byte* const made = gpu.heap.Allocate(bytes, Heap::Kind::kPool, !gpu.board.checks_memory());
   gpu.pool_of[made] = pool;
   *memory = made;
   gpu.Give(stream,
@@ -209,7 +210,7 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
   gpu.pool_of.at(memory)->used -= gpu.heap.BytesOf(memory);
   gpu.pool_of.erase(memory);
   const auto release = [memory] { Gpu::Get().heap.Release(memory); };
-  if (!gpu.board.checks_memory) release();
+  if (!gpu.board.checks_memory()) release();
   gpu.Give(StreamOf(stream), {.name = "a release", .ownership = release});
   return result;
 }

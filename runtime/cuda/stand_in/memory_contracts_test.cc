@@ -21,27 +21,25 @@ class MemoryContractsTest : public testing::Test {
   MemoryContractsTest() { UseStandIn({}); }
 };
 
+using MemoryContractsDeathTest = MemoryContractsTest;
+
 std::byte FirstOf(const DeviceMemory& memory) {
   std::byte first = {};
   CHECK_CUDA(cudaMemcpy(&first, memory.get(), 1, cudaMemcpyDeviceToHost));
   return first;
 }
 
-StandInBoard CheckedBoard() { return ParseStandInBoard("data=checked"); }
-
 TEST_F(MemoryContractsTest, ABoardWhoseMemoryIsCheckedAnswersWhatItIsAskedAndDoesNothingElse) {
-  constexpr size_t kFew = 4096, kMany = 1 << 20;
+  constexpr size_t kFew = 4096;
   UseStandIn(CheckedBoard());
-  const DeviceMemory memory(kMany);
-  CHECK_CUDA(cudaMemset(memory.get(), 7, kMany));
+  const DeviceMemory memory(kBytes);
+  CHECK_CUDA(cudaMemset(memory.get(), 7, kBytes));
   EXPECT_EQ(FirstOf(memory), std::byte{0});
   CHECK_CUDA(cudaMemset(memory.get(), 7, kFew));
   EXPECT_EQ(FirstOf(memory), std::byte{7});
 }
 
-using MemoryContractsDeathTest = MemoryContractsTest;
-
-// [a] [b] [c]   one graph, of which b touches memory that is freed before it is launched
+// [a] [b] [c]   is one graph; b touches memory that is freed before the graph is launched.
 TEST_F(MemoryContractsDeathTest, AGraphTouchesWhatIsThereFromItsBeginningToItsEnd) {
   for (const char* const board : {"data=yes", "data=checked"}) {
     UseStandIn(ParseStandInBoard(board));
@@ -65,7 +63,7 @@ TEST_F(MemoryContractsDeathTest, AGraphTouchesWhatIsThereFromItsBeginningToItsEn
   }
 }
 
-// Memory of the host that is not pinned is on its way still when cudaMemcpy() returns.
+// When cudaMemcpy() returns, what it read from memory that is not pinned may still be on its way.
 TEST_F(MemoryContractsDeathTest, WhatTheDefaultStreamWritesIsAwaitedBeforeOthersTouchIt) {
   const Stream stream = MakeStream();
   const DeviceMemory memory(kBytes);
@@ -83,7 +81,33 @@ TEST_F(MemoryContractsDeathTest, WhatTheDefaultStreamWritesIsAwaitedBeforeOthers
   CHECK_CUDA(cudaStreamSynchronize(stream.get()));
 }
 
-// A release is one in the order of its stream, whatever the host does meanwhile.
+TEST_F(MemoryContractsTest, TheDefaultStreamDoesItsOwnWorksInOrder) {
+  const Stream stream = MakeStream();
+  const DeviceMemory memory(kBytes);
+  const auto fill = [&](int value, cudaStream_t in) {
+    CHECK_CUDA(cudaMemsetAsync(memory.get(), value, kBytes, in));
+  };
+  const Graph graph = CaptureGraph(stream.get(), [&] { fill(7, stream.get()); });
+  fill(1, nullptr);
+  fill(2, nullptr);
+  CHECK_CUDA(cudaGraphLaunch(graph.get(), nullptr));
+  EXPECT_EQ(FirstOf(memory), std::byte{7});
+}
+
+// A capture touches nothing: its works do, when their graph is launched.
+TEST_F(MemoryContractsDeathTest, AGraphMayBeCapturedButNotLaunchedWhileTheDefaultStreamWrites) {
+  const Stream stream = MakeStream();
+  const DeviceMemory memory(kBytes);
+  CHECK_CUDA(cudaMemset(memory.get(), 0, kBytes));
+  const Graph graph = CaptureGraph(
+      stream.get(), [&] { CHECK_CUDA(cudaMemsetAsync(memory.get(), 7, kBytes, stream.get())); });
+  EXPECT_DEATH(cudaGraphLaunch(graph.get(), stream.get()), "nobody has waited for that");
+  CHECK_CUDA(cudaStreamSynchronize(nullptr));
+  CHECK_CUDA(cudaGraphLaunch(graph.get(), stream.get()));
+  CHECK_CUDA(cudaStreamSynchronize(stream.get()));
+}
+
+// Whatever the host does, memory is released when its stream comes to the call that frees it.
 TEST_F(MemoryContractsDeathTest, MemoryOfAPoolIsThereBetweenItsAllocationAndItsRelease) {
   UseStandIn(CheckedBoard());
   cudaMemPoolProps properties = {};

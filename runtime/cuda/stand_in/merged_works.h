@@ -8,9 +8,10 @@
 
 namespace stagecraft::stand_in {
 
-// They take as long as before. Of many in a row two are left, the last and all before it, which
-// touch a range in each block of memory that any of them touched: what must be there from the
-// beginning to the end is looked for twice, however many kernels there are.
+// Returns works that take as long as these. Of many in a row that leave nothing in memory two are
+// left: the last, and all before it in one. Both touch a range in each block of memory that any of
+// them touched, so that what must be there from the beginning to the end is looked for twice,
+// however many kernels there are.
 std::vector<WorkPointer> Merge(const std::vector<WorkPointer>& works, const Heap& heap);
 
 }  // namespace stagecraft::stand_in

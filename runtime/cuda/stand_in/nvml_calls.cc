@@ -48,7 +48,7 @@ int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* mask) {
   ENTER_NVML();
   return TellReasons(mask);
 }
-// The name until driver 535.
+// The same function has this name in drivers before 535.
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* mask) {
   ENTER_NVML();
   return TellReasons(mask);

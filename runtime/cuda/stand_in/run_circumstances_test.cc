@@ -16,9 +16,8 @@ namespace stagecraft {
 namespace {
 
 CudaRunResult RunSteps(int micro_batches, int steps, const char* missing = "nothing") {
-  StandInBoard board;
+  StandInBoard board = CheckedBoard();
   board.cache = 1 << 16;
-  board.has_data = false;
   board.missing = {missing};
   UseStandIn(board);
   TwoStages pipeline(micro_batches, 64);
@@ -40,8 +39,8 @@ TEST(RunCircumstancesTest, SensorsAreReadForEveryRank) {
 }
 
 TEST(RunCircumstancesTest, AStepLongerThanQueuesIsQueuedLate) {
-  EXPECT_EQ(RunSteps(2, 3).queued_late, std::vector<Duration>(3));
-  const std::vector<Duration> late = RunSteps(500, 4).queued_late;
+  EXPECT_EQ(RunSteps(2, 3).measured.queued_late, std::vector<Duration>(3));
+  const std::vector<Duration> late = RunSteps(500, 4).measured.queued_late;
   ASSERT_EQ(late.size(), 4u);
   EXPECT_GT(*std::min_element(late.begin(), late.end()), Duration());
 }

@@ -111,7 +111,7 @@ TEST_F(StandInTest, ACaptureHoldsNoWaitingAndDoesNothingYet) {
   cudaGetLastError();
 }
 
-// A graph is what its own stream is given alone.
+// A graph holds nothing but what the stream that is captured was given.
 TEST_F(StandInTest, ACaptureWaitsForNoEventEvenOneThatNobodyRecorded) {
   for (const bool is_recorded : {false, true}) {
     const Stream stream = MakeStream(), other = MakeStream();

@@ -27,7 +27,6 @@ cudaError_t WaitFor(cudaStream_t stream) {
 }
 
 void Record(cudaEvent_t event, cudaStream_t stream) {
-  event->is_of_default_stream = stream == Gpu::Get().default_stream;
   event->recorded = Gpu::Get().Give(stream, {.name = kEvent});
 }
 
@@ -63,7 +62,7 @@ cudaError_t cudaDriverGetVersion(int* version) {
 
 cudaError_t cudaGetDeviceCount(int* count) {
   ENTER(cudaErrorUnknown);
-  if (Gpu::Get().board.is_driver_old) return Fail(cudaErrorInsufficientDriver);
+  if (Gpu::Get().board.driver_is_old) return Fail(cudaErrorInsufficientDriver);
   *count = Gpu::Get().board.boards;
   return *count == 0 ? Fail(cudaErrorNoDevice) : cudaSuccess;
 }
@@ -147,7 +146,6 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   stream = StreamOf(stream);
   // Nothing that other streams do is part of a graph here, least of all what was never recorded.
   if (stream->is_capturing) return Spoil(stream);
-  if (event->is_of_default_stream) Gpu::Get().unawaited.clear();
   if (recorded != nullptr) Gpu::Get().Give(stream, {.name = "a wait"}, recorded);
   return cudaSuccess;
 }
@@ -190,7 +188,6 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   ENTER(cudaErrorUnknown);
   const MarkPointer recorded = Gpu::Get().events.Get(event, kEvent).recorded;
-  if (event->is_of_default_stream) Gpu::Get().unawaited.clear();
   if (recorded != nullptr) Gpu::Get().time.WaitFor(*recorded);
   return cudaSuccess;
 }
@@ -271,7 +268,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
                      stream->last, nullptr);
   MarkPointer before = own.last;
   for (const WorkPointer& work : own.works) {
-    gpu.CheckAwaited(*work);
+    gpu.CheckAwaited(stream, *work);
     if (work->records != nullptr) {
       Record(&gpu.events.Get(work->records, kEvent), stream);
       continue;

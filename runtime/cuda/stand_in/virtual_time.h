@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-struct CUevent_st;  // CUDA's
+struct CUevent_st;  // an event of CUDA's runtime
 
 namespace stagecraft::stand_in {
 
@@ -24,14 +24,17 @@ struct Range {
 
 // A kernel, a copy, or anything else that a stream does.
 struct Work {
-  std::string name;
+  std::string name;  // begins the sentence that says what is wrong with it
   Nanoseconds duration = 0;
-  std::vector<Range> touched = {};       // memory of the device that is alive meanwhile
-  std::function<void()> effect = {};     // what it leaves in memory
-  std::function<void()> ownership = {};  // memory that begins or ends to be there with it
-  bool is_answer = false;                // to a question of the program: done without data too
-  const volatile int* gate = nullptr;    // it ends when this is not zero, or after `duration`
-  CUevent_st* records = nullptr;         // of a graph: an event that it records
+  std::vector<Range> touched = {};    // memory of the device, which must be alive when it begins
+  std::function<void()> effect = {};  // writes what the work leaves in memory
+  // Says of memory of a pool that it is alive from now on, or not any more.
+  std::function<void()> ownership = {};
+  // It may be the answer to a question of the program, so it is done where nothing is calculated
+  // too (StandInData::kChecked).
+  bool is_answer = false;
+  const volatile int* gate = nullptr;  // it ends when this is not zero, or after `duration`
+  CUevent_st* records = nullptr;       // as a part of a graph, it records this event
 };
 
 // When something ends; below zero while that is not known.

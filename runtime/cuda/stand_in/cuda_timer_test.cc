@@ -1,5 +1,5 @@
 // What the timer of ops says on the stand-in for a GPU, whose kernels take known times.
-#include "runtime/profile/op_timer.h"
+#include "runtime/cuda/cuda_timer.h"
 
 #include <gtest/gtest.h>
 
@@ -8,19 +8,13 @@
 #include "costmodel/error_of.h"
 #include "costmodel/op.h"
 #include "costmodel/units.h"
-#include "runtime/cuda/cuda_timer.h"
 #include "runtime/cuda/stand_in/board.h"
+#include "runtime/profile/op_timer.h"
 
 namespace stagecraft {
 namespace {
 
-StandInBoard Board() {
-  StandInBoard board;
-  board.has_data = false;
-  return board;
-}
-
-// What a call of a kernel takes that moves 6 MB, 3000 bytes a nanosecond, after a start of 2 us.
+// A kernel takes 2 us, and a nanosecond for each 3000 bytes that it moves: so much for 6 MB.
 constexpr Bytes kMoved(6'000'000);
 constexpr Duration kCall = 4_us;
 
@@ -37,20 +31,20 @@ void ExpectNear(Duration got, Duration want) {
   EXPECT_NEAR(got.ns(), want.ns(), kResolution);
 }
 
-// A graph starts 3 us after what is before it in its stream.
-TEST(OpTimerTest, CallsTakeWhatTheirKernelsTakeWithoutTheStartOfTheirGraph) {
-  ExpectNear(Time(Board(), 1), kCall);
-  ExpectNear(Time(Board(), 100), 100 * kCall);
+// A graph starts 3 us after what is before it in its stream, which is no part of the time.
+TEST(CudaTimerTest, CallsTakeWhatTheirKernelsTakeWithoutTheStartOfTheirGraph) {
+  ExpectNear(Time(CheckedBoard(), 1), kCall);
+  ExpectNear(Time(CheckedBoard(), 100), 100 * kCall);
 }
 
-TEST(OpTimerTest, AHostThatIsSlowIsNotMeasured) {
-  StandInBoard board = Board();
-  board.call_time = 50'000;
+TEST(CudaTimerTest, AHostThatIsSlowIsNotMeasured) {
+  StandInBoard board = CheckedBoard();
+  board.call_nanoseconds = 50'000;
   ExpectNear(Time(board, 1), kCall);
 }
 
-TEST(OpTimerTest, TooLittleMemoryIsOneSentence) {
-  StandInBoard board = Board();
+TEST(CudaTimerTest, TooLittleMemoryIsOneSentence) {
+  StandInBoard board = CheckedBoard();
   board.memory = 8 << 20;
   EXPECT_NE(ErrorOf([&] { Time(board, 1); }).find("test: got board 0, want one with room"),
             std::string::npos);
