@@ -8,7 +8,7 @@ def _precompiled_header_impl(ctx):
         ctx = ctx,
         cc_toolchain = toolchain,
         requested_features = ctx.features,
-        # Of modules, which clang has: nothing here is one.
+        # Clang's checks of modules, which this header is not.
         unsupported_features = ctx.disabled_features + ["layering_check", "module_maps", "use_module_maps"],
     )
     header = ctx.actions.declare_file("precompiled/" + ctx.file.header.basename)
@@ -45,7 +45,7 @@ def _precompiled_header_impl(ctx):
     )
     return [DefaultInfo(files = depset([header, output]))]
 
-# `copts` are those of the sources that read it: gcc takes it for no others.
+# `copts` must be those of the sources that begin with the header: gcc ignores it for others.
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
     attrs = {

@@ -30,6 +30,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
+constexpr double kMegahertzPerHertz = 1e-6;
 constexpr const char* kNotes =
     "Every sample is in the file as soon as it is known. --resume goes on with a file: what it\n"
     "holds is not measured again, so that a suite can be cut into runs of --budget.\n"
@@ -98,8 +99,8 @@ std::string Describe(const ProfileProgress& progress) {
   const DeviceState& state = progress.state;
   std::string sensors;
   if (state.clock_hz > 0) {
-    sensors = fmt::format("{:.0f} MHz, {:.0f} W, {:.0f} C, ", state.clock_hz * 1e-6, state.watts,
-                          state.celsius);
+    sensors = fmt::format("{:.0f} MHz, {:.0f} W, {:.0f} C, ", state.clock_hz * kMegahertzPerHertz,
+                          state.watts, state.celsius);
   }
   return fmt::format("{} of {} ops, {:.0f} s, {}{}", progress.done, progress.all,
                      progress.elapsed.seconds(), sensors, stagecraft::Describe(progress.next->op));

@@ -91,13 +91,14 @@ void CheckOptions(const RunOptions& options) {
   }
 }
 
-// Tables have no column for what exchanges between ranks are made of.
+// Times the ops of the schedule that ran and writes them to the file that the flag names.
 void WriteOpSamples(const RunOptions& options, const PlannedJob& job, const Schedule& schedule,
                     std::ostream& err) {
   StepLines lines(err, options.request.quiet);
   const CudaPlaces places = PlaceRanks(schedule.ranks(), job.cluster, options.request.share_gpu);
   std::vector<Sample> samples =
       SampleOps(schedule, job.cluster, places, [&](const std::string& line) { lines.Show(line); });
+  // A .csv has no column for what a collective is made of, so only .pb has collectives.
   if (options.op_samples.ends_with(".pb")) {
     const std::vector<Sample> collectives = SampleCollectives(schedule, job.cluster, places);
     samples.insert(samples.end(), collectives.begin(), collectives.end());
@@ -106,13 +107,6 @@ void WriteOpSamples(const RunOptions& options, const PlannedJob& job, const Sche
     WriteSamplesCsv(options.op_samples, samples);
   }
   if (!options.request.quiet) err << "wrote " << options.op_samples << '\n';
-}
-
-RunOfPlan RunPlanOnHost(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
-                        std::ostream& err) {
-  RunOfPlan run{.lowered = LowerJob(flags, model), .record = {}, .notes = {}};
-  run.record = RunOnHost(run.lowered.schedule, request, err);
-  return run;
 }
 
 Cluster UsualCluster(const RunOptions& options) {

@@ -68,6 +68,9 @@ def if_cuda(with_toolkit, without = []):
     """`with_toolkit` where @cuda found one."""
     return with_toolkit if HAS_CUDA else without
 
+# To loop over: once with a toolkit, else never.
+ONCE_IF_CUDA = if_cuda(["toolkit"])
+
 def _objects(name, srcs, deps, **kwargs):
     """Compiles `srcs` for the target `name`, and returns their label."""
     _cuda_objects(

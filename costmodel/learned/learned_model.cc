@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <future>
+#include <iterator>
 #include <map>
 
 #include "costmodel/check.h"
@@ -88,8 +90,13 @@ const FamilyModel* LearnedModel::ModelOf(const Op& op, const Device& device) con
 }
 
 LearnedModel LearnedModel::WithMeasured(std::span<const Sample> samples) const {
+  std::vector<Sample> usable;
+  std::copy_if(
+      samples.begin(), samples.end(), std::back_inserter(usable),
+      [](const Sample& sample) { return !sample.times_whole_calls && CanPredict(sample); });
   LearnedModel model = *this;
-  model.measured_.Add(samples);
+  if (usable.size() > MeasuredTimes::kMost) return model;
+  model.measured_.Add(usable);
   if (model.measured_.size() > MeasuredTimes::kMost) model.measured_ = MeasuredTimes();
   return model;
 }

@@ -32,9 +32,10 @@ class LearnedModel : public CostModel {
   // more than one board.
   CalibratedModel Calibrated(std::span<const Sample> samples) const;
 
-  // What ops took by these samples, kernels alone, which no family then changes: Predict() answers
-  // an op of the same device that equals one with it, at Basis::kMeasured. Where that makes more
-  // than MeasuredTimes::kMost, none is kept.
+  // What ops took by these samples, which no family then changes: Predict() answers an op of the
+  // same device that equals one with it, at Basis::kMeasured. Samples of whole calls, and of GPU
+  // types that are not known, are left out. Where the others are more than MeasuredTimes::kMost,
+  // none of them is added; where there are more ops than that after all, none is kept.
   LearnedModel WithMeasured(std::span<const Sample> samples) const;
   // What the families say alone, which is to be judged.
   LearnedModel WithoutMeasured() const;

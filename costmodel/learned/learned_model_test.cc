@@ -12,6 +12,7 @@
 #include "costmodel/learned/families/streams.h"
 #include "costmodel/learned/families/tensor_gemm.h"
 #include "costmodel/learned/learned_testing.h"
+#include "costmodel/learned/measured_times.h"
 #include "costmodel/nccl_proto.h"
 #include "costmodel/network/network_model.h"
 #include "costmodel/proto_file.h"
@@ -246,6 +247,18 @@ TEST(LearnedModelTest, AnOpThatWasMeasuredTakesWhatItTook) {
   const std::vector<Op> others = Mixture(30);
   const Device& board = CatalogueBoard(sample.gpu);
   EXPECT_EQ(model.Predict(others, board), Model().Predict(others, board));
+}
+
+TEST(LearnedModelTest, SamplesOfWholeCallsAndOfUnknownBoardsAreNotWhatOpsTake) {
+  std::vector<Sample> samples = Samples(3);
+  samples.resize(3);
+  samples[1].times_whole_calls = true;
+  samples[2].gpu = "a-board-of-nobody";
+  const LearnedModel model = Model().WithMeasured(samples);
+  EXPECT_EQ(model.measured_ops(), 1u);
+  EXPECT_EQ(Predict(model, samples[0].op, samples[0].gpu).time, samples[0].time);
+  const std::vector<Sample> too_many(MeasuredTimes::kMost + 1, samples[0]);
+  EXPECT_EQ(Model().WithMeasured(too_many).measured_ops(), 0u);
 }
 
 TEST(LearnedModelTest, AFileHoldsAllOfIt) {

@@ -14,7 +14,6 @@
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/learned/kernel_families.h"
-#include "costmodel/learned/measured_times.h"
 #include "costmodel/learned/splits.h"
 #include "costmodel/learned/training_rows.h"
 #include "costmodel/proto_file.h"
@@ -73,23 +72,11 @@ FitSummary Summarise(SampleInput input, const LearnedModel& model) {
   return summary;
 }
 
-// The model, and what the samples measured of single ops. Left out are samples of whole calls and
-// of GPU types that are not known, and all of them where they are more than a file may hold.
-std::unique_ptr<const LearnedModel> WithMeasured(const LearnedModel& model,
-                                                 std::span<const Sample> samples) {
-  std::vector<Sample> usable;
-  for (const Sample& sample : samples) {
-    if (sample.times_whole_calls || !CanPredict(sample)) continue;
-    if (usable.size() == MeasuredTimes::kMost) return std::make_unique<LearnedModel>(model);
-    usable.push_back(sample);
-  }
-  return std::make_unique<LearnedModel>(model.WithMeasured(usable));
-}
-
 KernelFit FitTo(const KernelFitFlags& flags, ProgressLine& progress) {
   SampleInput input = ReadSampleInput("--samples", flags.samples, flags.cluster);
   KernelFit fitted;
-  fitted.model = WithMeasured(LearnedModel::Fit(input.samples, progress.Reporter()), input.samples);
+  const LearnedModel model = LearnedModel::Fit(input.samples, progress.Reporter());
+  fitted.model = std::make_unique<LearnedModel>(model.WithMeasured(input.samples));
   fitted.fit = Summarise(std::move(input), *fitted.model);
   FitSummary& summary = *fitted.fit;
   const SkippedRows& skipped = summary.skipped;
@@ -171,7 +158,7 @@ CalibrationSummary CalibrateOn(const KernelFitFlags& flags, KernelFit& fitted) {
   if (calibrated.rows > 0) calibration.evidence = CalibrationEvidenceByOp(base, samples);
   calibration.warnings = WarningsOf(calibration.evidence, LearnedBy::kCalibration);
   const auto after = ErrorsByOp(calibrated.model.WithoutMeasured(), samples);
-  fitted.model = WithMeasured(calibrated.model, samples);
+  fitted.model = std::make_unique<LearnedModel>(calibrated.model.WithMeasured(samples));
   for (const auto& [op, error] : before) {
     calibration.errors.push_back({op, error.second, error.first, after.at(op).first});
   }

@@ -21,7 +21,7 @@ struct KernelFitFlags {
 };
 
 struct KernelFit {
-  std::unique_ptr<const LearnedModel> model;
+  std::unique_ptr<const LearnedModel> model;  // keeps what the samples measured of single ops
   std::string provenance;
   std::optional<FitSummary> fit;                  // of --samples
   std::optional<CalibrationSummary> calibration;  // of --calibrate

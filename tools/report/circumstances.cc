@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMegahertz = 1e-6, kPercent = 100;
+constexpr double kMegahertzPerHertz = 1e-6, kPercent = 100;
 constexpr const char* kNotRead = "not read";
 
 std::string Reading(double value, const char* unit) {
@@ -27,8 +27,8 @@ std::string Reading(double value, const char* unit) {
 Json ReadingOrNull(double value) { return value > 0 ? Json(value) : Json(); }
 
 Json BoardToJson(const BoardReadings& board) {
-  return {{"clock_mhz", ReadingOrNull(board.clock_hz * kMegahertz)},
-          {"least_clock_mhz", ReadingOrNull(board.least_clock_hz * kMegahertz)},
+  return {{"clock_mhz", ReadingOrNull(board.clock_hz * kMegahertzPerHertz)},
+          {"least_clock_mhz", ReadingOrNull(board.least_clock_hz * kMegahertzPerHertz)},
           {"watts", ReadingOrNull(board.watts)},
           {"most_watts", ReadingOrNull(board.most_watts)},
           {"most_celsius", ReadingOrNull(board.most_celsius)},
@@ -70,8 +70,8 @@ void PrintBoards(std::span<const BoardReadings> boards, const std::string& inden
     const BoardReadings& board = boards[first];
     const std::string ranks =
         next - first == 1 ? std::to_string(first) : fmt::format("{}-{}", first, next - 1);
-    table.Add({indent + ranks, Reading(board.clock_hz * kMegahertz, "MHz"),
-               Reading(board.least_clock_hz * kMegahertz, "MHz"), Reading(board.watts, "W"),
+    table.Add({indent + ranks, Reading(board.clock_hz * kMegahertzPerHertz, "MHz"),
+               Reading(board.least_clock_hz * kMegahertzPerHertz, "MHz"), Reading(board.watts, "W"),
                Reading(board.most_watts, "W"), Reading(board.most_celsius, "C"),
                board.throttled ? fmt::format("{:.0f} %", kPercent * *board.throttled) : kNotRead});
   }

@@ -14,7 +14,8 @@ namespace stagecraft {
 // How many steps were queued in time, a sentence; empty where nobody knows.
 std::string QueuedInWords(const Measurement& measurement);
 
-// Where devices had begun every step before it was queued, none of them can be the median.
+// Whether the step's time is the median of steps that were queued in time, as it is where nobody
+// knows; false where devices had begun every step before it was queued.
 bool HasMedian(const Measurement& measurement);
 
 // A row for each run of ranks whose boards read alike, `indent` first.
@@ -22,7 +23,7 @@ void PrintBoards(std::span<const BoardReadings> boards, const std::string& inden
                  std::ostream& out);
 
 // Adds what is known: late_steps, queued_late_ms, step_time_is_median and boards, in which null is
-// what no sensor said.
+// what no sensor said. `throttled` is a share, from 0 to 1; other units are in the keys.
 void AddCircumstances(const Measurement& measurement, nlohmann::ordered_json* json);
 
 }  // namespace stagecraft

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "costmodel/op.h"
 #include "tools/report/circumstances.h"
@@ -167,15 +168,10 @@ std::optional<std::string> HostWarning(const ComparedTimelines& compared) {
 std::vector<std::string> NotesOn(const ComparedTimelines& compared) {
   const TimelineRecord& predicted = compared.predicted.record;
   const TimelineRecord& measured = compared.measured.record;
-  std::vector<std::string> notes;
-  if (std::optional<std::string> warning = HostWarning(compared)) {
-    notes.push_back(*std::move(warning));
-  }
-  notes.insert(
-      notes.end(),
-      {"errors are (predicted - measured) / measured",
-       "op classes: tasks are measured, not their ops; a task's time is divided as predicted, "
-       "which is exact for tasks of one class alone"});
+  std::vector<std::string> notes = {
+      "errors are (predicted - measured) / measured",
+      "op classes: tasks are measured, not their ops; a task's time is divided as predicted, "
+      "which is exact for tasks of one class alone"};
   if (predicted.op_times.by_device.empty()) {
     notes.push_back(compared.predicted.path +
                     " does not say what ops take: tasks of several classes are one row");
@@ -195,6 +191,10 @@ std::vector<std::string> NotesOn(const ComparedTimelines& compared) {
 nlohmann::ordered_json ToJson(const ComparedTimelines& compared, int top) {
   const TimelineComparison& comparison = compared.comparison;
   const size_t worst = std::min(comparison.worst_first.size(), static_cast<size_t>(top));
+  std::vector<std::string> notes = NotesOn(compared);
+  if (const std::optional<std::string> warning = HostWarning(compared)) {
+    notes.insert(notes.begin(), *warning);
+  }
   return {{"predicted", FileToJson(compared.predicted, "simulated")},
           {"measured", FileToJson(compared.measured, nullptr)},
           {"step", StepToJson(comparison)},
@@ -212,7 +212,7 @@ nlohmann::ordered_json ToJson(const ComparedTimelines& compared, int top) {
            std::vector<TaskId>(comparison.worst_first.begin(),
                                comparison.worst_first.begin() + static_cast<int64_t>(worst))},
           {"tasks", TasksToJson(compared)},
-          {"notes", NotesOn(compared)}};
+          {"notes", std::move(notes)}};
 }
 
 }  // namespace stagecraft

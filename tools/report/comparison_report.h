@@ -29,13 +29,14 @@ struct ComparedTimelines {
 // and the measured one, which launched recorded graphs, did not; nullopt elsewhere.
 std::optional<std::string> HostWarning(const ComparedTimelines& compared);
 
-// HostWarning first, then what the numbers rest on, and what is odd about the files.
+// What the numbers rest on, and what is odd about the files; HostWarning is not among them.
 std::vector<std::string> NotesOn(const ComparedTimelines& compared);
 
-// The keys of `compare --json`; of the tasks `top` are called the worst.
+// The keys of `compare --json`; of the tasks `top` are called the worst. HostWarning is the first
+// of the notes.
 nlohmann::ordered_json ToJson(const ComparedTimelines& compared, int top);
 
-// The same for people, with the `top` worst tasks.
+// The same for people, with the `top` worst tasks; HostWarning comes before all else.
 void PrintComparison(const ComparedTimelines& compared, int top, std::ostream& out);
 
 }  // namespace stagecraft

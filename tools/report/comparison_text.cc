@@ -207,9 +207,7 @@ void PrintComparison(const ComparedTimelines& compared, int top, std::ostream& o
   const size_t worst = std::min(comparison.worst_first.size(), static_cast<size_t>(top));
   if (worst > 0) PrintTasks(compared, worst, out);
   out << '\n';
-  std::vector<std::string> notes = NotesOn(compared);
-  if (warning) notes.erase(notes.begin());  // said already
-  for (const std::string& note : notes) out << "note: " << note << '\n';
+  for (const std::string& note : NotesOn(compared)) out << "note: " << note << '\n';
 }
 
 }  // namespace stagecraft

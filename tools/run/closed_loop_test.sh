@@ -6,6 +6,8 @@
 # the plan's ops, and norms and attention of the stand-in take other times than a GPU's.
 # usage: closed_loop_test.sh STAGECRAFT_ON_STAND_IN
 set -euo pipefail
+# shellcheck source=tools/run/stand_in_testing.sh
+. "$(dirname "${BASH_SOURCE[0]}")/stand_in_testing.sh"
 
 program=$(readlink -f "$1")
 cd "$(mktemp -d)"
@@ -14,8 +16,7 @@ read -ra plan <<<"--model gpt2-medium --global-batch 8 --micro-batch 1 --seq 102
 
 try() {
   "$program" "$@" >log.txt 2>&1 && return
-  echo "$*: $(cat log.txt)" >&2
-  exit 1
+  fail "$*: $(cat log.txt)"
 }
 
 try import local-gpu --board 0 -o whole.json
@@ -31,19 +32,18 @@ try fit --samples whole.csv -o whole.pb
 try fit --samples whole.csv part0.csv part1.csv --cluster unequal.json -o unequal.pb
 
 failed=0
-# expect MOST PLAN...: a prediction of the plan that was measured last, by so many percent at most.
+# expect MOST PLAN...: predicts the plan that was measured last; wrong by so many percent at most.
 expect() {
   local most=$1 error
   shift
   try simulate "${plan[@]}" "$@" --unfold --timeline predicted.pb
   try compare predicted.pb measured.pb
-  error=$(awk '/^step, ms/ { print $5 }' log.txt)
+  error=$(step_error log.txt)
   echo "$error % of $most: $*"
-  awk -v error="$error" -v most="$most" 'BEGIN { exit !(error <= most && error >= -most) }' ||
-    failed=1
+  is_within "$most" "$error" || failed=1
 }
 
-# close_loop CLUSTER FLAGS...
+# close_loop CLUSTER FLAGS...: measures a plan there and its ops, and predicts it by these.
 close_loop() {
   local cluster=$1
   shift
@@ -67,9 +67,9 @@ close_loop quarters --pp 4 --schedule interleaved --vpp 2
 # The host and the clock of a long training run in an eager framework are another prediction.
 try simulate "${plan[@]}" --cluster whole.json --cost-model whole.pb --host-dispatch 75 \
   --clock 0.8 --json
-eager=$(awk -F'[:,]' '/"step_time_ms"/ { print $2; exit }' log.txt)
+eager=$(json_number log.txt step_time_ms)
 try simulate "${plan[@]}" --cluster whole.json --cost-model whole.pb --json
-graphs=$(awk -F'[:,]' '/"step_time_ms"/ { print $2; exit }' log.txt)
+graphs=$(json_number log.txt step_time_ms)
 awk -v eager="$eager" -v graphs="$graphs" 'BEGIN { exit !(eager > 1.5 * graphs) }' || {
   echo "$eager ms with a host that launches kernel by kernel, $graphs ms without" >&2
   failed=1

@@ -11,9 +11,9 @@
 namespace stagecraft {
 
 // Each collective of the schedule alone, one after another, between the ranks that take part in it:
-// a sample for each kind of device among these. Messages are left out, whose price is that of the
-// link they take. Empty where the ranks are one, or exchange nothing. `places` are of one process.
-// Throws InputError as RunOnCuda does.
+// a sample for each kind of device among these. Messages are left out: links price them. Runs seven
+// steps, two of which do not count; `time` is the median step's. Nothing comes back where the ranks
+// are one, or exchange nothing. `places` are of one process. Throws InputError as RunOnCuda does.
 std::vector<Sample> SampleCollectives(const Schedule& schedule, const Cluster& cluster,
                                       const CudaPlaces& places);
 

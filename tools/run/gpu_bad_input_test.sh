@@ -17,10 +17,10 @@ on() {
   STAGECRAFT_STAND_IN="data=no cache=1 $board" "$program" "$@" >out.txt 2>err.txt || code=$?
 }
 
-# What it says beside progress and the files that it wrote.
+# Prints what it says beside progress and the files that it wrote.
 sentences() { tr '\r' '\n' <err.txt | grep -v -e '^wrote ' -e '^step ' | grep . || true; }
 
-fail() {
+complain() {
   echo "FAILED: $*" >&2
   cat out.txt err.txt >&2
   failed=1
@@ -31,14 +31,14 @@ refused() {
   local words=$1
   shift
   on "$@"
-  [ $code -eq 2 ] || { fail "exit code $code of $*"; return; }
-  [ "$(sentences | wc -l)" -eq 1 ] || { fail "not one sentence of $*"; return; }
-  sentences | grep -qF -- "$words" || fail "no \"$words\" of $*"
+  [ $code -eq 2 ] || { complain "exit code $code of $*"; return; }
+  [ "$(sentences | wc -l)" -eq 1 ] || { complain "not one sentence of $*"; return; }
+  sentences | grep -qF -- "$words" || complain "no \"$words\" of $*"
 }
 
 works() {
   on "$@"
-  [ $code -eq 0 ] || fail "exit code $code of $*"
+  [ $code -eq 0 ] || complain "exit code $code of $*"
 }
 
 works "" import local-gpu --board 0 -o whole.json
@@ -49,15 +49,20 @@ refused "want a machine that has one" boards=0 import local-gpu -o none.json
 refused "want a machine that has one" boards=0 profile --device cuda:0 -o none.csv
 refused "want a machine that has one" boards=0 run --executor cuda "${plan[@]}" --cluster whole.json
 refused "got device 7, want 0 to 0" "" profile --device cuda:7 -o none.csv
-refused "--board" "" import local-gpu --board 3 -o none.json
+refused "got device 3, want 0 to 0" "" import local-gpu --board 3 -o none.json
 
 # Parts that do not fit.
-refused "" green-contexts=no import local-gpu --parts 2 -o none.json
-refused "" green-contexts=no run --executor cuda "${plan[@]}" --cluster halves.json --pp 2
-refused "--parts" "" import local-gpu --parts 7,9 -o none.json
-refused "--parts" "" import local-gpu --parts 3:0 -o none.json
-refused "--parts" "" import local-gpu --parts 1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1 -o none.json
-refused "" "groups=3 rest=0" run --executor cuda "${plan[@]}" --cluster halves.json --pp 2
+no_parts="want a driver of this CUDA or later"
+refused "$no_parts" green-contexts=no import local-gpu --parts 2 -o none.json
+refused "$no_parts" green-contexts=no \
+  run --executor cuda "${plan[@]}" --cluster halves.json --pp 2
+refused "got a part of 7 multiprocessors, want multiples of 8" "" \
+  import local-gpu --parts 7,9 -o none.json
+refused "got '3:0', want shares of 1 to" "" import local-gpu --parts 3:0 -o none.json
+refused "got 18 parts, want 1 to 16" "" \
+  import local-gpu --parts 1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1 -o none.json
+refused "want at most the 24 of the board" "groups=3 rest=0" \
+  run --executor cuda "${plan[@]}" --cluster halves.json --pp 2
 
 # Cluster files of another board.
 h200="want the NVIDIA H200 that is there"
@@ -74,20 +79,28 @@ for missing in libcublasLt libcudnn cublasLtMatmul cudnnBackendExecute; do
   refused "$missing" "missing=$missing" run --executor cuda "${plan[@]}" --cluster whole.json
 done
 
-[ ! -e none.json ] && [ ! -e none.csv ] || fail "a file of what was refused"
-
 # profile goes on without a family, keeps what it measures, and fails at the end.
 for missing in libcublasLt:gemm libcudnn:attention cublasLtMatmul:gemm \
   cudnnBackendExecute:attention; do
   family=${missing#*:} missing=${missing%:*}
   refused "runs no $family" "missing=$missing" profile --device cuda:0 -o "$missing.csv"
-  [ "$(grep -c elementwise "$missing.csv")" -gt 10 ] || fail "too few samples without $missing"
-  ! grep -q "^$family," "$missing.csv" || fail "samples of what is missing: $missing"
-  grep -q "not measured: .* ops: .*$missing" out.txt || fail "no reason without $missing"
+  [ "$(grep -c elementwise "$missing.csv")" -gt 10 ] || complain "too few samples without $missing"
+  ! grep -q "^$family," "$missing.csv" || complain "samples of what is missing: $missing"
+  grep -q "not measured: .* ops: .*$missing" out.txt || complain "no reason without $missing"
   works "missing=$missing" profile --device cuda:0 --resume --allow-missing -o "$missing.csv"
 done
 
-# Memory that does not suffice.
-refused "memory" memory=500 run --executor cuda --model gpt2-medium --global-batch 1 --seq 64 \
+# Memory that does not suffice, on every way to it.
+small="too little memory"
+refused "$small" memory=8 import local-gpu --parts 2 -o none.json
+refused "$small" "memory=8 cache=50" profile --device cuda:0 -o none.csv
+refused "$small" "memory=8 cache=50" \
+  profile --device cuda:0 --cluster halves.json --part 0 -o none.csv
+refused "$small" memory=8 run --executor cuda "${plan[@]}" --cluster whole.json --op-samples ops.csv
+refused "$small" memory=500 run --executor cuda --model gpt2-medium --global-batch 1 --seq 64 \
   --cluster whole.json
+
+for file in none.json none.csv; do
+  [ ! -e $file ] || complain "a file of what was refused"
+done
 [ $failed -eq 0 ]

@@ -8,7 +8,7 @@ sampled_parts="halves:0 unequal2:0 unequal2:1"
 models=(gpt2-medium gpt2-xl llama-3-8b-8-layers.json)  # a file is one of the folder
 orders=(1f1b "interleaved --vpp 2" zb-h1 gpipe)
 
-# What makes a cluster of the board.
+# flags_of CLUSTER: what makes it of the board.
 flags_of() {
   case $1 in
     whole) echo "--board 0" ;;
@@ -37,7 +37,7 @@ write_model() {
 JSON
 }
 
-# case_of CLUSTER MICRO_BATCHES ORDER MODEL: its name, then what run and simulate take.
+# case_of CLUSTER MICRO_BATCHES ORDER MODEL: prints its name, then what run and simulate take.
 case_of() {
   local seq=1024 model=$4
   if [[ $4 == *.json ]]; then
@@ -49,7 +49,7 @@ case_of() {
     "--schedule $3 --micro-batch 1 --global-batch $2"
 }
 
-# cases_on_parts ORDER: a line a case.
+# cases_on_parts ORDER: prints a line for each case.
 cases_on_parts() {
   local micro_batches model cluster
   for micro_batches in 8 4 16; do
@@ -68,7 +68,7 @@ cases() {
   for order in "${orders[@]}"; do cases_on_parts "$order"; done
 }
 
-# cluster_of PLAN: the name of its cluster.
+# cluster_of PLAN: prints the name of its cluster.
 cluster_of() {
   [[ $1 =~ --cluster\ [^\ ]*/([a-z0-9]+)\.json ]] && echo "${BASH_REMATCH[1]}"
 }
@@ -78,7 +78,17 @@ has_cluster() {
   [[ $1 =~ --cluster\ ([^\ ]+) && -s ${BASH_REMATCH[1]} ]]
 }
 
-# The samples of a plan's ops by themselves, which all plans of its network on its cluster have.
+# Whether the board has the cluster of any case.
+any_case() {
+  local name plan
+  while read -r name plan; do
+    ! has_cluster "$plan" || return 0
+  done < <(cases)
+  return 1
+}
+
+# ops_of PLAN: the file of samples of its ops by themselves, which all plans of its network on its
+# cluster have in common.
 ops_of() {
   local model
   [[ $1 =~ --model\ ([^\ ]+) ]]

@@ -3,6 +3,8 @@
 # is NVIDIA's.
 # usage: gpu_folder_test.sh TAR COMPILATION_MODE
 set -euo pipefail
+# shellcheck source=tools/run/stand_in_testing.sh
+. "$(dirname "${BASH_SOURCE[0]}")/stand_in_testing.sh"
 
 tar=$(readlink -f "$1")
 if [ "$2" != opt ] || [ -n "${ASAN_OPTIONS:-}" ]; then
@@ -10,11 +12,6 @@ if [ "$2" != opt ] || [ -n "${ASAN_OPTIONS:-}" ]; then
   exit 0
 fi
 cd "$(mktemp -d)"
-
-fail() {
-  echo "$1" >&2
-  exit 1
-}
 
 most=40000000
 size=$(stat -c %s "$tar")

@@ -5,6 +5,8 @@
 # profiled.
 # usage: gpu_parts_test.sh STAGECRAFT_ON_STAND_IN
 set -euo pipefail
+# shellcheck source=tools/run/stand_in_testing.sh
+. "$(dirname "${BASH_SOURCE[0]}")/stand_in_testing.sh"
 
 program=$(readlink -f "$1")
 cd "$(mktemp -d)"
@@ -12,18 +14,14 @@ keeping="groups=15 rest=12 cudnn-compares-contexts=yes data=checked cache=1"
 leaving="$keeping graphs-keep-to-parts=no"
 read -ra plan <<<"--model gpt2-tiny --global-batch 4 --micro-batch 1 --seq 128 --steps 1"
 
-fail() {
-  echo "$1" >&2
-  exit 1
-}
-# try BOARD WORDS...
+# try BOARD WORDS...: runs the program with these words on the board.
 try() {
   local board=$1
   shift
   STAGECRAFT_STAND_IN=$board "$program" "$@" >log.txt 2>&1 || fail "$board: $*: $(cat log.txt)"
 }
 
-# expect SHARES MULTIPROCESSORS...: so many has each part, in order.
+# expect SHARES MULTIPROCESSORS...: so many has each part, in order, and plans run there.
 expect() {
   local shares=$1 got part
   shift
@@ -37,7 +35,10 @@ expect() {
     grep -q "H100 80GB HBM3, $part multiprocessors" log.txt || fail "$shares: $(cat log.txt)"
   done
   try "$leaving" run --executor cuda "${plan[@]}" --cluster parts.json --pp $# -o measured.pb
-  grep -q "$part multiprocessors, ops launched one by one" log.txt || fail "$(cat log.txt)"
+  for part in "$@"; do
+    grep -q "H100 80GB HBM3, $part multiprocessors, ops launched one by one" log.txt ||
+      fail "$shares: $(cat log.txt)"
+  done
 }
 
 expect 2 56 56
@@ -46,11 +47,13 @@ expect 4 24 24 24 24
 expect 1:1:1:1 32 32 44 24
 expect 2:3:4:7 16 24 32 60
 
-# Of the last.
-profile=(profile --device cuda:0 --cluster parts.json --part 3 --budget 0.1s)
-try "$keeping" "${profile[@]}" -o samples.csv
-code=0
-STAGECRAFT_STAND_IN=$leaving "$program" "${profile[@]}" -o none.csv >log.txt 2>&1 || code=$?
-if [ $code -ne 2 ] || ! grep -q "got a part of a board that graphs of kernels leave" log.txt; then
-  fail "exit code $code: $(cat log.txt)"
-fi
+# Ops of each part of the cluster that was imported last.
+for part in 0 1 2 3; do
+  profile=(profile --device cuda:0 --cluster parts.json --part "$part" --budget 0.1s)
+  try "$keeping" "${profile[@]}" -o samples$part.csv
+  code=0
+  STAGECRAFT_STAND_IN=$leaving "$program" "${profile[@]}" -o none.csv >log.txt 2>&1 || code=$?
+  if [ $code -ne 2 ] || ! grep -q "got a part of a board that graphs of kernels leave" log.txt; then
+    fail "part $part: exit code $code: $(cat log.txt)"
+  fi
+done

@@ -2,10 +2,11 @@
 # Measures a GPU, and pipelines of virtual devices on it beside their predictions.
 #   gpu_pipelines.sh measure FOLDER [SECONDS [retry]]
 #       where the GPU is: clusters of it and its parts, predictions.md, a run of every case, samples
-#       of its kernels; ends after SECONDS (540), and goes on when called again. What failed is
-#       tried again with retry alone.
+#       of its kernels; ends after SECONDS (540), and goes on when called again. What failed, a
+#       prediction too, is tried again with retry alone.
 #   gpu_pipelines.sh predict FOLDER
-#       where clusters are: predictions.md, every case by the shipped cost model; measure begins so
+#       where clusters are: predictions.md, every case by the shipped cost model; measure begins so;
+#       exit code 1 where there is one that failed, now or before
 #   gpu_pipelines.sh compare FOLDER|FOLDER.tar.gz
 #       anywhere: errors.md, every case that was run beside the prediction that was written before,
 #       that of a model of the cluster fitted to the samples, and that by its ops as measured; exit
@@ -28,10 +29,16 @@ folder=${folder%/}
 seconds=${3:-540}
 if [[ ! $verb =~ ^(measure|predict|compare)$ || -z $folder || ! ${4:-retry} == retry || $# -gt 4 ||
   ($# -gt 2 && $verb != measure) ]]; then
-  sed -n '2,17s/^# *//p' "$0" >&2
+  sed -n '2,18s/^# *//p' "$0" >&2
   exit 2
 fi
-[[ $seconds =~ ^[0-9]+$ ]] || refuse "SECONDS: got \"$seconds\", want a whole number"
+if [[ $folder =~ [[:space:]*?\[] || $folder == -* ]]; then
+  refuse "FOLDER: got \"$folder\", want a name without blanks, *, ? and [ that begins with no dash"
+fi
+whole="want a whole number without leading zeros"
+[[ $seconds =~ ^(0|[1-9][0-9]{0,8})$ ]] || refuse "SECONDS: got \"$seconds\", $whole"
+[[ ${MOST_SECONDS:-1} =~ ^[1-9][0-9]{0,8}$ ]] ||
+  refuse "MOST_SECONDS: got \"$MOST_SECONDS\", $whole, 1 or more"
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 beside=$here/stagecraft_gpu
 [ -x "$beside" ] || beside=$here/../stagecraft
@@ -42,8 +49,8 @@ program=${STAGECRAFT:-$beside}
 # shellcheck source=tools/run/gpu_tables.sh
 . "$here/gpu_tables.sh"
 
-# The files of the folder; first those without which others are of no use, should the archive be cut
-# off.
+# Prints the files of the folder; first those without which others are of no use, should the archive
+# be cut off.
 files_to_pack() {
   find "$(basename "$folder")" -type f | awk -F/ '
     $NF ~ /^([a-z0-9]+|.*-layers)\.json$/ || $NF == "predictions.md" { print 0, $0; next }
@@ -52,7 +59,7 @@ files_to_pack() {
   ' | sort | cut -c 3-
 }
 
-# What there is so far, for whoever fetches it before the end. tar's code is 1 where a file grows.
+# Packs what there is so far, for whoever fetches it before the end. tar's code is 1 where a file grows.
 pack() {
   local code=0
   (cd "$(dirname "$folder")" && files_to_pack | tar -czf "$(basename "$folder").tar.gz.new" \
@@ -62,7 +69,7 @@ pack() {
   fi
 }
 
-# The time that is left to a step of at most so many seconds; fails where there is none.
+# Prints the time that is left to a step of at most so many seconds; fails where there is none.
 left() {
   local rest=$((seconds - SECONDS)) most=$1
   if [ -n "${MOST_SECONDS:-}" ] && [ "$MOST_SECONDS" -lt "$most" ]; then most=$MOST_SECONDS; fi
@@ -70,8 +77,8 @@ left() {
   echo $((rest < most ? rest : most))
 }
 
-# step NAME SECONDS WORDS...: the program with these words, ended after so many seconds; not again
-# where it has failed before. What ends because the time is up has not failed: the next call begins
+# step NAME SECONDS WORDS...: runs the program with these words, and ends it after so many seconds;
+# does not run it where it has failed before. What ends because the time is up has not failed: the next call begins
 # it anew.
 failed=0
 time_is_up=""
@@ -114,6 +121,8 @@ run_cases() {
     [ -f "$ops" ] || own=(--op-samples "$ops")
     # shellcheck disable=SC2086  # plans are words
     step "$name" 120 run --executor cuda $plan "${own[@]}" --json -o "$folder/$name.measured.pb"
+    # The program writes this file before it samples ops and prints: the case is not done.
+    [ -z "$time_is_up" ] || rm -f "$folder/$name.measured.pb"
   done
 }
 
@@ -138,7 +147,7 @@ sample_parts() {
   done
 }
 
-# The rest of the time is the full suite's.
+# Gives the rest of the time to the full suite.
 sample_all() {
   local limit
   [ ! -f "$folder/profile-full.done" ] || return 0
@@ -155,7 +164,7 @@ sample_all() {
   fi
 }
 
-# The board's clock, power and heat as its driver's program has them, from now to the end.
+# Writes down the board's clock, power and heat as its driver's program has them, until the end.
 watch_board() {
   command -v nvidia-smi >/dev/null || return 0
   nvidia-smi --query-gpu=timestamp,index,clocks.sm,power.draw,temperature.gpu --format=csv \
@@ -166,14 +175,21 @@ watch_board() {
 
 # What says most comes first: predictions, the whole board, then the usual order on all parts.
 measure() {
-  local cluster order unpredicted=0
-  [ "${1:-}" != retry ] || rm -f "$folder"/*.failed
+  local cluster order unpredicted=0 has_none=0
+  if [ "${1:-}" = retry ]; then
+    rm -f "$folder"/*.failed
+    drop_failed_predictions
+  fi
   for cluster in $clusters; do
     # shellcheck disable=SC2046  # flags are words
     [ -f "$folder/$cluster.json" ] ||
       step "import-$cluster" 120 import local-gpu $(flags_of "$cluster") -o "$folder/$cluster.json"
   done
-  predict || unpredicted=1
+  if ! any_case; then
+    [ -n "$time_is_up" ] || has_none=1
+  else
+    predict || unpredicted=1
+  fi
   pack
   watch_board
   run_cases < <(cases_on_whole_boards)
@@ -185,8 +201,10 @@ measure() {
   sample_all
   pack
   [ -z "$time_is_up" ] || echo "the time is up: call again" >&2
-  [ "$unpredicted" -eq 0 ] || echo "not every case could be predicted: see predictions.md" >&2
-  tell_failures && [ "$unpredicted" -eq 0 ]
+  [ "$unpredicted" -eq 0 ] ||
+    echo "not every case could be predicted: see predictions.md; with retry it is tried again" >&2
+  [ "$has_none" -eq 0 ] || echo "the board has no cluster of any case: nothing was run" >&2
+  tell_failures && [ "$unpredicted" -eq 0 ] && [ "$has_none" -eq 0 ]
 }
 
 tell_failures() {
@@ -208,6 +226,7 @@ case $verb in
   predict)
     [ -d "$folder" ] || refuse "$folder: got no folder, want one with clusters"
     write_model
+    any_case || refuse "$folder: got no cluster of any case, want one, which measure makes"
     predict
     ;;
   compare) compare ;;

@@ -4,6 +4,8 @@
 # good the rest is compared; no step that refuses or hangs ends another.
 # usage: gpu_pipelines_test.sh SCRIPT STAGECRAFT_ON_STAND_IN
 set -euo pipefail
+# shellcheck source=tools/run/stand_in_testing.sh
+. "$(dirname "${BASH_SOURCE[0]}")/stand_in_testing.sh"
 
 script=$(readlink -f "$1")
 on_stand_in=$(readlink -f "$2")
@@ -11,28 +13,14 @@ export on_stand_in STAGECRAFT_STAND_IN="data=checked cache=1"
 cd "$(mktemp -d)"
 mkdir bin
 
-fail() {
-  echo "$1" >&2
-  exit 1
-}
-
-# write NAME: a program of what it reads.
-write() {
-  {
-    echo '#!/bin/bash'
-    cat
-  } >"$1"
-  chmod +x "$1"
-}
-
-# measure FOLDER WORDS...: what it prints goes to FOLDER.txt; the number of steps that failed.
+# measure FOLDER WORDS...: what it prints goes to FOLDER.txt; prints how many steps failed.
 measure() {
   local folder=$1
   shift
   "$script" measure "$folder" "$@" >"$folder.txt" 2>&1 || true
   grep -cE "^[^ ]+: (exit code|no end)" "$folder.txt" || true
 }
-# measured FOLDER CASES: how many of them.
+# measured FOLDER CASES: prints how many of them were run.
 measured() {
   find "$1" -name "$2.measured.pb" | wc -l
 }
@@ -42,13 +30,12 @@ compare() {
   "$script" compare "$2" >errors.txt 2>why.txt || code=$?
   [ "$code" -eq "$1" ] || fail "compare $2: exit code $code, want $1: $(cat errors.txt why.txt)"
 }
-# rows PATTERN: how many rows of cases have it.
+# rows PATTERN: prints how many rows of cases have it.
 rows() {
   grep "^| gpt2\|^| llama" errors.txt | grep -cE "$1" || true
 }
 
-# The driver's program, which must end with the script; and a GPU on which some parts have no fused
-# attention.
+# The driver's program must end with the script; and the GPU has some parts without fused attention.
 write bin/nvidia-smi <<'END_OF_PROGRAM'
 echo $$ >>watchers
 echo "timestamp, index, clocks.current.sm [MHz], power.draw [W], temperature.gpu"
@@ -57,8 +44,7 @@ END_OF_PROGRAM
 write stagecraft <<'END_OF_PROGRAM'
 case "$*" in
   run*gpt2-medium*unequal2*"global-batch 8"*)
-    echo "note: attention unfused" >&2
-    exec "$on_stand_in" "$@" --attention unfused
+    export STAGECRAFT_STAND_IN="$STAGECRAFT_STAND_IN cudnn-refuses-parts=yes"
     ;;
 esac
 exec "$on_stand_in" "$@"
@@ -81,7 +67,7 @@ grep -q "^gpu_pipelines.sh: nowhere: got no folder" why.txt || fail "$(cat why.t
 grep -q "power.draw" out/nvidia-smi.csv || fail "the board was not watched"
 [ "$(xargs ps -o stat= -p <watchers | grep -vc '^Z' || true)" -eq 0 ] || fail "it is watched still"
 
-# What was measured beside its predictions. The all-reduce of tied embeddings between unequal parts
+# Measured steps lie beside their predictions. The all-reduce of tied embeddings between unequal parts
 # is priced as NCCL's and runs as kernels of ours, on a sixteenth of the board.
 mkdir few
 cp out/{*.json,*.ops.pb,*.log,*.failed,predictions.md,samples.pb,halves-part0.pb} few
@@ -97,7 +83,7 @@ awk -F'|' '
 [ "$(rows '\(anew\)')" -eq 4 ] || fail "$(cat errors.txt)"
 [ "$(rows '\| not run: .*too little memory was left')" -eq 4 ] || fail "$(cat errors.txt)"
 
-# Half an archive, whose last file is not whole; and no samples.
+# Half an archive has a last file that is not whole; and there are no samples.
 mkdir some
 cp out/{*.json,*.ops.pb,*.log,predictions.md} some
 cp out/gpt2-medium-*-1f1b-8.measured.pb some
@@ -116,7 +102,7 @@ echo "no archive" >text.tar.gz
 compare 2 text.tar.gz
 grep -q "text.tar.gz: got no archive" why.txt || fail "$(cat why.txt)"
 
-# Half a timeline.
+# A timeline that is cut off is refused.
 one=gpt2-medium-halves-1f1b-8
 truncate -s "$(($(stat -c %s some/$one.measured.pb) / 2))" some/$one.measured.pb
 compare 2 some
@@ -129,14 +115,15 @@ compare 0 some
 # whose words are BAD, which does as HOW says.
 write pretending <<'END_OF_PROGRAM'
 if [[ -n ${BAD:-} && "$*" == $BAD ]]; then
-  [ "$HOW" != hang ] || exec sleep 600
+  [ "$HOW" != late ] || touch "${@: -1}"
+  [ "$HOW" = refuse ] || exec sleep 600
   echo "it is refused" >&2
   exit 2
 fi
 case "$*" in
   import*"--board 0 "* | import*"--parts 2 "*) echo "{}" >"${@: -1}" ;;
-  run* | profile*) touch "${@: -1}" ;;
-  simulate*) echo '{"step_time_ms": 1.5}' ;;
+  run* | profile*) touch "${@: -1}" ;;&
+  run* | simulate*) echo '{"step_time_ms": 1.5}' ;;
 esac
 [[ "$*" != *"--suite full"* ]] || echo "full suite: 1 ops, 1 measured, 0 before, 0 left; seed 1"
 END_OF_PROGRAM
@@ -185,26 +172,63 @@ MOST_SECONDS=12 bad_steps hang &
 bad_steps refuse
 wait $! || exit 1
 
-# What hangs when the time is up has not failed: the next call goes on with it.
+# What hangs when the time is up has not failed, though it has written a timeline: the next call
+# begins it anew.
 one="run*--model gpt2-medium*/whole.json*"
-[ "$(BAD=$one HOW=hang measure late 3)" -eq 0 ] || fail "$(cat late.txt)"
+[ "$(BAD=$one HOW=late measure late 3)" -eq 0 ] || fail "$(cat late.txt)"
 grep -q "^the time is up: call again$" late.txt || fail "$(cat late.txt)"
 [ "$(find late -name '*.failed' -o -name '*.done' | wc -l)" -eq 0 ] || fail "$(cat late.txt)"
 [ "$(measure late)" -eq 0 ] || fail "$(cat late.txt)"
 [ "$(measured late '*')" -eq 39 ] || fail "$(cat late.txt)"
 [ ! -s late.txt ] || fail "$(cat late.txt)"
+[ -s late/gpt2-medium-whole-1f1b-8.json ] || fail "what the time cut off counts as run"
 
-# A prediction that fails has its row, and is told; those that are made after the run say so.
+# expect CODE WORDS...: of the script; what it says goes to why.txt.
+expect() {
+  local want=$1 code=0
+  shift
+  "$script" "$@" >why.txt 2>&1 || code=$?
+  [ "$code" -eq "$want" ] || fail "$*: exit code $code, want $want: $(cat why.txt)"
+}
+# predicted ROW COUNT: so many rows of predictions.md end so.
+predicted() {
+  [ "$(grep -c "$1$" late/predictions.md)" -eq "$2" ] || fail "$(cat late/predictions.md)"
+}
+
+# A prediction that fails or hangs has its row, and is told until it is made on retry; those that are
+# made after the run say so.
+one="simulate*--model gpt2-xl*/whole.json*"
 rm late/predictions.md
-code=0
-BAD="simulate*--model gpt2-xl*/whole.json*" HOW=refuse "$script" predict late || code=$?
-[ "$code" -eq 1 ] || fail "predict: exit code $code, want 1"
-grep -q "^| gpt2-xl-whole-1f1b-8 | failed: it is refused |$" late/predictions.md ||
-  fail "$(cat late/predictions.md)"
-[ "$(grep -c "| 1.500 | after it was run |$" late/predictions.md)" -eq 38 ] ||
-  fail "$(cat late/predictions.md)"
+BAD=$one HOW=hang MOST_SECONDS=12 expect 1 predict late
+predicted "^| gpt2-xl-whole-1f1b-8 | failed: no end within 12 s |" 1
+rm late/predictions.md
+BAD=$one HOW=refuse expect 1 predict late
+predicted "^| gpt2-xl-whole-1f1b-8 | failed: it is refused |" 1
+predicted "| 1.500 | after it was run |" 38
+expect 1 predict late
+expect 1 measure late
+grep -q "see predictions.md" why.txt || fail "$(cat why.txt)"
+predicted "| 1.500 | after it was run |" 38
+expect 0 measure late 540 retry
+predicted "| 1.500 | after it was run |" 39
+expect 0 predict late
 
-code=0
-"$script" measure late soon 2>why.txt || code=$?
-[ "$code" -eq 2 ] || fail "measure: exit code $code, want 2"
-grep -q 'SECONDS: got "soon", want a whole number' why.txt || fail "$(cat why.txt)"
+# Without a cluster there is no case.
+mkdir empty
+expect 2 predict empty
+grep -q "empty: got no cluster of any case" why.txt || fail "$(cat why.txt)"
+BAD="import*" HOW=refuse expect 1 measure empty
+grep -q "no cluster of any case: nothing was run" why.txt || fail "$(cat why.txt)"
+
+for name in "a b" "a*" "a?" "a[b]" -a; do
+  expect 2 measure "$name"
+  grep -q "FOLDER: got \"" why.txt || fail "$(cat why.txt)"
+  [ ! -e "$name" ] || fail "a folder $name"
+done
+for number in soon 0900 -1 1.5; do
+  expect 2 measure late "$number"
+  grep -q "^gpu_pipelines.sh: SECONDS: got \"$number\", want a whole number" why.txt ||
+    fail "$(cat why.txt)"
+  MOST_SECONDS=$number expect 2 measure late
+  grep -q "MOST_SECONDS: got \"$number\", want a whole number" why.txt || fail "$(cat why.txt)"
+done

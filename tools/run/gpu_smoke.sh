@@ -1,27 +1,27 @@
 #!/bin/bash
 # Asks every layer of a GPU that Stagecraft builds on, each in seconds, and goes on when one fails.
-#   gpu_smoke.sh FOLDER  prints a line a layer, ok or what went wrong; FOLDER has a log of each
+#   gpu_smoke.sh FOLDER  prints a line a layer, ok or what went wrong; what layers write and a log
+#       of each lie in FOLDER/gpu_smoke, which is deleted first
 # The exit code is 1 where any layer failed. STAGECRAFT is the program, else what lies beside this
 # script; the programs of tests are looked for there too. OPS_BUDGET (10s) is what each of the
 # three profiles of ops may take, LAYER_SECONDS what any layer may, in place of its own limit.
 set -uo pipefail
 
-if [ $# -ne 1 ]; then
-  sed -n '2,7s/^# *//p' "$0" >&2
+if [ $# -ne 1 ] || [ -z "${1%/}" ]; then
+  sed -n '2,8s/^# *//p' "$0" >&2
   exit 2
 fi
-folder=${1%/}
+folder=${1%/}/gpu_smoke
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 beside=$here/stagecraft_gpu
 [ -x "$beside" ] || beside=$here/../stagecraft
 program=${STAGECRAFT:-$beside}
-mkdir -p "$folder" || exit 1
-rm -f "$folder"/*.{json,csv,pb,log}  # of an earlier call
+rm -rf -- "$folder" && mkdir -p -- "$folder" || exit 1
 plan="--model gpt2-tiny --global-batch 4 --micro-batch 1 --seq 128"
 budget=${OPS_BUDGET:-10s}
 failed=0
 
-# layer NAME SECONDS COMMAND...: ended after so many seconds.
+# layer NAME SECONDS COMMAND...: runs it, and ends it after so many seconds.
 layer() {
   local name=$1 limit=${LAYER_SECONDS:-$2} code=0 begin=$SECONDS
   shift 2
@@ -34,12 +34,12 @@ layer() {
   [ "$code" -eq 0 ] || failed=$((failed + 1))
 }
 
-# Programs of tests that lie beside this script, where there are any.
-tests() {
+# test_program NAME: runs a test's program as a layer if it lies beside this script.
+test_program() {
   [ ! -x "$here/$1" ] || layer "$1" 60 "$here/$1"
 }
 
-# What this machine's loader does not find of what programs link. NVIDIA's libraries are not among
+# Prints what this machine's loader does not find of what programs link. NVIDIA's libraries are not among
 # that: they are looked for when they are needed.
 unresolved() {
   local one
@@ -59,8 +59,8 @@ layer libraries 20 bash -c 'libraries "$@"' bash "$program" "$here"/device_{ops,
 layer boards 60 "$program" import local-gpu --board 0 -o "$folder/whole.json"
 layer halves 60 "$program" import local-gpu --parts 2 -o "$folder/halves.json"
 layer unequal 60 "$program" import local-gpu --parts 3:5 -o "$folder/unequal.json"
-tests device_ops_test
-tests device_executor_test
+test_program device_ops_test
+test_program device_executor_test
 layer ops 60 "$program" profile --device cuda:0 --budget "$budget" -o "$folder/samples.csv"
 layer ops-of-a-part 60 "$program" profile --device cuda:0 --cluster "$folder/halves.json" \
   --budget "$budget" -o "$folder/half.csv"

@@ -3,6 +3,8 @@
 # or to hang is told, with those that need what it makes, while all others work.
 # usage: gpu_smoke_test.sh SCRIPT STAGECRAFT_ON_STAND_IN DEVICE_EXECUTOR_TEST_ON_STAND_IN
 set -euo pipefail
+# shellcheck source=tools/run/stand_in_testing.sh
+. "$(dirname "${BASH_SOURCE[0]}")/stand_in_testing.sh"
 
 on_stand_in=$(readlink -f "$2")
 executor_test=$(readlink -f "$3")
@@ -14,21 +16,13 @@ cp "$script" packed/gpu_smoke.sh
 script=$PWD/packed/gpu_smoke.sh
 layers=(driver libraries boards halves unequal device_ops_test device_executor_test ops
   ops-of-a-part kernels run-whole run-halves run-unequal nccl simulate compare)
-# Of them the program's, one call each.
+# The program's layers among them, which are one call each.
 calls=(boards halves unequal ops ops-of-a-part kernels run-whole run-halves run-unequal nccl
   simulate compare)
 # Which layers read what another one makes.
 declare -A readers=([boards]=run-whole [halves]="ops-of-a-part run-halves simulate compare"
   [unequal]=run-unequal [run-halves]=compare [simulate]=compare)
 
-# write NAME: a program of what it reads.
-write() {
-  {
-    echo '#!/bin/bash'
-    cat
-  } >"$1"
-  chmod +x "$1"
-}
 # What a layer does where the variable LAYER names it, or its call is BAD_CALL.
 write bin/misbehave <<'END_OF_PROGRAM'
 [ "$HOW" != hang ] || exec sleep 600
@@ -83,7 +77,8 @@ expect() {
   done)
   got=$(sed -n 's/^\([a-z_-]*: \(FAILED\|ok\)\).*/\1/p' "$folder/out.txt")
   if [ "$got" = "$want" ] && [ "$code" -eq "$wanted" ] &&
-    { [ $# -eq 0 ] || grep -q "^$# layers failed; $folder has their logs" "$folder/out.txt"; }; then
+    { [ $# -eq 0 ] ||
+      grep -q "^$# layers failed; $folder/gpu_smoke has their logs" "$folder/out.txt"; }; then
     return
   fi
   echo "$folder: exit code $code, and not those alone failed: $*" >&2
@@ -114,6 +109,12 @@ wait_for_all() {
 
 export LAYER_SECONDS=250 OPS_BUDGET=200s  # no layer is ended for being slow
 WITH_TESTS=yes expect works
+
+# Of a folder nothing is deleted but what an earlier call wrote.
+touch works/mine.{json,csv,pb,log} works/gpu_smoke/earlier.log
+FOLDER=works PRETEND=yes "$script" works >again.txt || { cat again.txt >&2; exit 1; }
+[ "$(find works -name 'mine.*' | wc -l)" -eq 4 ] || fail "files that are not its own are deleted"
+[ ! -e works/gpu_smoke/earlier.log ] || fail "an earlier call's files are not deleted"
 BOARD="boards=0" expect no-board boards halves unequal ops ops-of-a-part run-whole run-halves \
   run-unequal simulate compare
 BOARD="green-contexts=no" expect no-parts halves unequal ops-of-a-part run-halves run-unequal \

@@ -3,31 +3,26 @@
 # measured, none is refused or hot, and all memory that ops touch is there.
 # usage: gpu_suites_test.sh STAGECRAFT_ON_STAND_IN
 set -euo pipefail
+# shellcheck source=tools/run/stand_in_testing.sh
+. "$(dirname "${BASH_SOURCE[0]}")/stand_in_testing.sh"
 
 program=$(readlink -f "$1")
 cd "$(mktemp -d)"
 export STAGECRAFT_STAND_IN="data=checked cache=1"
 
-fail() {
-  echo "$1" >&2
-  exit 1
-}
-# number KEY: of profile.json.
-number() {
-  awk -F'[:,]' -v key="\"$1\"" '$1 ~ key { print $2 + 0; exit }' profile.json
-}
-
-# expect LEAST FLAGS...: a suite of so many ops or more.
+# expect LEAST FLAGS...: profiles a suite, of so many ops or more.
 expect() {
-  local least=$1 key
+  local least=$1 key number
   shift
   "$program" profile --device cuda:0 "$@" --json >profile.json 2>log.txt ||
     fail "$*: $(tail -n 3 log.txt)"
   for key in left throttled measured_throttled measured_before; do
-    [ "$(number $key)" -eq 0 ] || fail "$*: $(number $key) $key"
+    number=$(json_number profile.json $key)
+    [ "$number" -eq 0 ] || fail "$*: $number $key"
   done
-  [ "$(number ops)" -ge "$least" ] || fail "$*: $(number ops) ops"
-  [ "$(number measured)" -eq "$(number ops)" ] || fail "$*: $(cat profile.json)"
+  number=$(json_number profile.json ops)
+  [ "$number" -ge "$least" ] || fail "$*: $number ops"
+  [ "$(json_number profile.json measured)" -eq "$number" ] || fail "$*: $(cat profile.json)"
 }
 
 "$program" import local-gpu --parts 3:5 -o unequal.json >log.txt 2>&1 || fail "$(cat log.txt)"

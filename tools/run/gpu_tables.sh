@@ -1,29 +1,29 @@
 # shellcheck shell=bash disable=SC2154  # what it shares with the others
 # The tables of gpu_pipelines.sh, which reads this file: predictions.md and errors.md in `folder`.
 
-# number_in JSON KEY: the first number of this key; fails where there is none.
+# number_in JSON KEY: prints the first number of this key; fails where there is none.
 number_in() {
   local text
   text=$(tr -d ' \n' 2>/dev/null <"$1") || return 1
   [[ $text =~ \"$2\":(-?[0-9.]+(e[-+]?[0-9]+)?) ]] && echo "${BASH_REMATCH[1]}"
 }
 
-# The last line of a log, which may have nothing.
+# reason_in LOG: prints its last line, where there is any.
 reason_in() {
   local reason
   reason=$(tail -n 1 "$1" 2>/dev/null)
   echo "${reason:-it printed nothing}"
 }
 
-# prediction_of NAME: that of predictions.md, in ms; nothing where there is none. A row that was cut
-# off has none.
+# prediction_of NAME: prints what predictions.md has, in ms; nothing where there is none. A row that
+# was cut off has none.
 prediction_of() {
   awk -F'[| ]+' -v name="$1" '
     $2 == name && $3 ~ /^[0-9.]+$/ && /[|]$/ { print $3; exit }
   ' "$folder/predictions.md" 2>/dev/null
 }
 
-# A row of predictions.md, of what was simulated beside.
+# prediction_row NAME: prints its row of predictions.md from the files that simulate_shipped left.
 prediction_row() {
   local name=$1 step written="before it was run"
   [ ! -f "$folder/$name.measured.pb" ] || written="after it was run"
@@ -35,9 +35,25 @@ prediction_row() {
   rm -f "$folder/$name.shipped.json" "$folder/$name.shipped.log"
 }
 
-# Every case that has no prediction yet, by the cost model that the program has within it, as many
-# at a time as there are processors. Nothing else may run in the background meanwhile. Fails where
-# one could not be predicted.
+# Rows of predictions.md for cases that could not be predicted.
+failed_row='^| [^|]* | failed: '
+
+drop_failed_predictions() {
+  [ ! -f "$folder/predictions.md" ] || sed -i "/$failed_row/d" "$folder/predictions.md"
+}
+
+# simulate_shipped NAME PLAN: by the cost model that the program has within it.
+simulate_shipped() {
+  local limit=${MOST_SECONDS:-60} code=0
+  # shellcheck disable=SC2086  # plans are words
+  timeout --kill-after=5 "$limit" "$program" simulate $2 --unfold --quiet --json \
+    </dev/null >"$folder/$1.shipped.json" 2>"$folder/$1.shipped.log" || code=$?
+  [[ ! $code =~ ^(124|137)$ ]] || echo "no end within $limit s" >>"$folder/$1.shipped.log"
+}
+
+# Predicts every case that has no row yet, as many at a time as there are processors. Nothing else
+# may run in the background meanwhile. Fails where there is a case that could not be predicted, now
+# or before.
 predict() {
   local name plan most new=() old=""
   most=$(nproc)
@@ -45,29 +61,28 @@ predict() {
   while read -r name plan; do
     if [[ $old == *"| $name |"* ]] || ! has_cluster "$plan"; then continue; fi
     new+=("$name")
-    # shellcheck disable=SC2086  # plans are words
-    timeout --kill-after=5 "${MOST_SECONDS:-60}" "$program" simulate $plan --unfold --quiet --json \
-      </dev/null >"$folder/$name.shipped.json" 2>"$folder/$name.shipped.log" &
+    simulate_shipped "$name" "$plan" &
     while [ "$(jobs -rp | wc -l)" -ge "$most" ]; do wait -n; done
   done < <(cases)
   wait
-  [ ${#new[@]} -gt 0 ] || return 0
-  {
-    if [ -n "$old" ]; then
-      echo "$old"
-    else
-      printf '%s\n\n' "Steps as the cost model that ships with the program predicts them."
-      printf '%s\n' "| case | step, ms | written |" "|---|---|---|"
-    fi
-    for name in "${new[@]}"; do prediction_row "$name"; done
-  } >"$folder/predictions.md.new"
-  mv "$folder/predictions.md.new" "$folder/predictions.md"
-  ! printf '| %s | failed:\n' "${new[@]}" | grep -qsFf - "$folder/predictions.md"
+  if [ ${#new[@]} -gt 0 ]; then
+    {
+      if [ -n "$old" ]; then
+        echo "$old"
+      else
+        printf '%s\n\n' "Steps as the cost model that ships with the program predicts them."
+        printf '%s\n' "| case | step, ms | written |" "|---|---|---|"
+      fi
+      for name in "${new[@]}"; do prediction_row "$name"; done
+    } >"$folder/predictions.md.new"
+    mv "$folder/predictions.md.new" "$folder/predictions.md"
+  fi
+  ! grep -qs "$failed_row" "$folder/predictions.md"
 }
 
-# fit_model CLUSTER: `model`, the words that have its devices' times from samples of the board, and
-# of its own parts where there are any; none where there are no samples, or they are no good. Fits
-# once for all clusters that have no samples of their own.
+# fit_model CLUSTER: sets `model` to the words that take its devices' times from samples of the
+# board, and of its own parts where there are any; to none where there are no samples, or they are no
+# good. Fits once for all clusters that have no samples of their own.
 fit_model() {
   local one stem=$folder/fit-board samples=() own=()
   model=()
@@ -114,7 +129,7 @@ beside() {
   return 1
 }
 
-# make_cells NAME KIND WORDS...: `cells`, the predicted step and its error.
+# make_cells NAME KIND WORDS...: sets `cells` to the predicted step and its error.
 make_cells() {
   if beside "$@"; then
     cells="${steps[0]} | ${steps[2]} %"
@@ -124,8 +139,8 @@ make_cells() {
   fi
 }
 
-# make_shipped_cells NAME WORDS...: of the prediction that was written before the run; made anew,
-# and marked so, where there is none or another attention was run.
+# make_shipped_cells NAME WORDS...: sets `cells` likewise by the prediction that was written before
+# the run; it is made anew, and marked so, where there is none or another attention was run.
 make_shipped_cells() {
   local name=$1 step
   shift
@@ -141,8 +156,8 @@ make_shipped_cells() {
   fi
 }
 
-# What its run says beside the step: clock, power, how many steps were queued late, and the share of
-# the time in which heat held the clock down.
+# Prints the four cells of a row that say how a case ran: clock, power, how many steps were queued
+# late, and the share of the time in which heat held the clock down.
 circumstances_of() {
   local json=$folder/$1.json clock watts throttled late="-"
   clock=$(number_in "$json" clock_mhz) && clock=$(printf "%.0f" "$clock")
@@ -158,7 +173,7 @@ circumstances_of() {
   echo "${clock:--} | ${watts:--} | $late | ${throttled:--}"
 }
 
-# write_row NAME PLAN: of a case that was run.
+# write_row NAME PLAN: prints the row of a case that was run.
 write_row() {
   local name=$1 ops measured="" reason="" cells="" words=() model=()
   local by_model="- | -" by_ops="- | -"
@@ -182,8 +197,8 @@ write_row() {
   fi
 }
 
-# unpack ARCHIVE: into the folder of its name. Of one that is cut off the last file, which may not
-# be whole, is left out.
+# unpack ARCHIVE: unpacks it into the folder of its name. Where it is cut off, the last file, which
+# may not be whole, is left out.
 unpack() {
   local archive=$1 names code=0 last
   folder=${archive%.tar.gz}
@@ -203,7 +218,7 @@ unpack() {
   bad=1
 }
 
-# Every case that was run, and why others were not. Exit code 2 where anything failed.
+# Prints every case that was run, and why others were not. Exit code 2 where anything failed.
 compare() {
   local name plan bad=0 rows=0
   if [[ $folder == *.tar.gz && -f $folder ]]; then unpack "$folder"; fi

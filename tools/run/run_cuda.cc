@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
+#include <iterator>
 #include <ostream>
 #include <span>
 #include <string>
@@ -23,22 +24,15 @@ namespace stagecraft {
 namespace {
 
 constexpr const char* kPlace = "--executor";
-constexpr int kAnyRank = -1;
 
-// Throws InputError where the device of a rank is not of the board that is there: of rank `only`,
-// or of every rank where that is kAnyRank. Ranks that share boards run on whatever board there is.
-void CheckBoards(const PlannedJob& job, const Schedule& schedule, const CudaPlaces& places,
-                 std::span<const CudaPlace> here, int only) {
-  if (places.shares_boards) return;
-  const std::vector<LocalBoard> boards = FindLocalBoards(kPlace);
-  for (size_t rank = 0; rank < here.size(); ++rank) {
-    if (only != kAnyRank && only != static_cast<int>(rank)) continue;
-    const auto number = static_cast<size_t>(here[rank].board);
-    if (number >= boards.size()) continue;  // which RunOnCuda refuses
-    const bool is_whole = here[rank].multiprocessors == 0;
-    RequireBoard("--cluster", job.cluster.device(schedule.ranks()[rank].device),
-                 boards[number].name, is_whole ? boards[number].multiprocessors : 0);
-  }
+// Throws InputError where the device of a rank is not of the board at its place.
+void CheckBoard(const PlannedJob& job, const RankInfo& rank, const CudaPlace& place,
+                std::span<const LocalBoard> boards) {
+  const auto number = static_cast<size_t>(place.board);
+  if (number >= boards.size()) return;  // which RunOnCuda refuses
+  const bool is_whole = place.multiprocessors == 0;
+  RequireBoard("--cluster", job.cluster.device(rank.device), boards[number].name,
+               is_whole ? boards[number].multiprocessors : 0);
 }
 
 TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const CudaPlaces& places,
@@ -48,10 +42,15 @@ TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const Cu
                      .process = process,
                      .steps = request.steps,
                      .memory = PlanMemory(job.plan, job.workload, job.cluster, schedule)};
-  CheckBoards(job, schedule, places, run.places, process.size == 1 ? kAnyRank : process.rank);
-  if (places.shares_boards) {
+  if (places.shares_boards) {  // whatever boards there are
     for (const auto& [name, value] : SharingVariables(process.rank)) {
       setenv(name.c_str(), value.c_str(), 1);
+    }
+  } else {
+    const std::vector<LocalBoard> boards = FindLocalBoards(kPlace);
+    for (int rank = 0; rank < std::ssize(run.places); ++rank) {
+      const bool is_here = process.size == 1 || rank == process.rank;
+      if (is_here) CheckBoard(job, schedule.ranks()[rank], run.places[rank], boards);
     }
   }
   StepLines lines(err, request.quiet || process.rank > 0);
@@ -71,18 +70,23 @@ TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const Cu
           .host_wait = {}};
 }
 
-void CheckThisHost(const CudaPlaces& places) {
+// Throws InputError where this host alone cannot run every rank.
+void CheckThisHost(const PlannedJob& job, const Schedule& schedule, const CudaPlaces& places) {
   if (places.hosts > 1) {
     throw InputError(fmt::format(
         "--cluster: got {} hosts, want mpirun, srun or torchrun to start a process there for each "
         "rank, or one host",
         places.hosts));
   }
-  const int boards = CountLocalBoards(kPlace);
-  if (places.most_boards > boards && !places.shares_boards) {
+  const std::vector<LocalBoard> boards = FindLocalBoards(kPlace);
+  if (places.shares_boards) return;
+  if (places.most_boards > std::ssize(boards)) {
     throw InputError(
         fmt::format("--cluster: got {} boards, want at most the {} of this machine, or --share-gpu",
-                    places.most_boards, boards));
+                    places.most_boards, boards.size()));
+  }
+  for (size_t rank = 0; rank < places.places.size(); ++rank) {
+    CheckBoard(job, schedule.ranks()[rank], places.places[rank], boards);
   }
 }
 
@@ -95,8 +99,7 @@ std::optional<TimelineRecord> RunOnGpus(const PlannedJob& job, const Schedule& s
   const std::optional<ProcessRank> started = FindProcessRank();
   if (started) CheckProcess(places, *started);
   if (!started && places.processes > 1) {
-    CheckThisHost(places);
-    CheckBoards(job, schedule, places, places.places, kAnyRank);
+    CheckThisHost(job, schedule, places);
     std::vector<std::string> command = {OwnProgram(), "run"};
     command.insert(command.end(), args.begin(), args.end());
     RunOwnRanks(places.processes, command, out, err);

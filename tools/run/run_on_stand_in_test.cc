@@ -1,4 +1,4 @@
-// What `run`, `profile` and `compare` say of the circumstances of a measurement, and which cluster
+// What `run` and `profile` say of the circumstances of a measurement, and which cluster
 // files they refuse, on the stand-in for a GPU.
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ class RunOnStandInTest : public VerbTest {
   }
 };
 
-TEST_F(RunOnStandInTest, ClocksPowerAndTheGateAreInEveryResult) {
+TEST_F(RunOnStandInTest, ClocksPowerAndLateStepsAreInEveryResult) {
   const std::string whole = Import("whole.json", {"--board", "0"});
   const nlohmann::json report = Measure(whole);
   EXPECT_EQ(report["late_steps"], 0);
@@ -73,7 +73,7 @@ TEST_F(RunOnStandInTest, ClocksPowerAndTheGateAreInEveryResult) {
   EXPECT_EQ(report["boards"][0]["throttled"], 0);
   const std::string text = Output(RunRun, RunArgs(whole));
   for (const char* const words :
-       {"the median of 3: ", "all 3 steps were queued in time\n", "1755 MHz", "412 W", "0 %"}) {
+       {"the median of 3: ", "all 3 steps were queued in time\n", "1755 MHz", "412 W", " 0 %"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << text;
   }
 }
@@ -87,7 +87,7 @@ TEST_F(RunOnStandInTest, WithoutSensorsNothingIsRead) {
   }
   const std::string text = Output(RunRun, RunArgs(whole));
   EXPECT_NE(text.find("not read"), std::string::npos);
-  EXPECT_EQ(text.find("0 %"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" 0 %"), std::string::npos) << text;
 }
 
 // A stream takes 400 commands before devices begin.
@@ -131,7 +131,7 @@ TEST_F(RunOnStandInTest, AWholeBoardOfAnotherSizeIsRefused) {
   EXPECT_EQ(ErrorOf(RunRun, RunArgs(Import("pcie.json", {"--gpu", "h100-pcie-80gb"}))),
             "--cluster: got a board h100-pcie-80gb of 114 multiprocessors, want the NVIDIA H100 "
             "80GB HBM3 of 132 that is there");
-  // Its own, which has fewer than the catalogue says.
+  // The board's own file passes, though it has fewer than the catalogue says.
   Play("groups=15");
   Measure(Import("whole.json", {"--board", "0"}));
 }

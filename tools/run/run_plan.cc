@@ -11,6 +11,7 @@
 #include "sim/step/plan_orders.h"
 #include "tools/run/cuda_places.h"
 #include "tools/run/run_cuda.h"
+#include "tools/run/run_host.h"
 
 namespace stagecraft {
 
@@ -25,16 +26,26 @@ LoweredJob LowerJob(const PlanFlags& flags, const CostModel& model) {
   return {std::move(job), std::move(schedule)};
 }
 
+RunOfPlan RunPlanOnHost(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
+                        std::ostream& err) {
+  RunOfPlan run{.lowered = LowerJob(flags, model), .record = {}, .notes = {}};
+  run.record = RunOnHost(run.lowered.schedule, request, err);
+  return run;
+}
+
 RunOfPlan RunPlanOnGpus(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
                         const Args& args, std::ostream& out, std::ostream& err) {
   RunOfPlan run{.lowered = LowerJob(flags, model), .record = {}, .notes = {}};
-  const LoweredJob& lowered = run.lowered;
+  const auto run_lowered = [&] {
+    return RunOnGpus(run.lowered.job, run.lowered.schedule, request, args, out, err);
+  };
   try {
-    run.record = RunOnGpus(lowered.job, lowered.schedule, request, args, out, err);
+    run.record = run_lowered();
     return run;
   } catch (const AttentionRefused& refused) {
     const int processes =
-        PlaceRanks(lowered.schedule.ranks(), lowered.job.cluster, request.share_gpu).processes;
+        PlaceRanks(run.lowered.schedule.ranks(), run.lowered.job.cluster, request.share_gpu)
+            .processes;
     if (processes > 1 || flags.ChoosesAttention()) {
       throw InputError(fmt::format("{}; --attention unfused wants no such op", refused.what()));
     }
@@ -45,7 +56,7 @@ RunOfPlan RunPlanOnGpus(const PlanFlags& flags, const CostModel& model, const Ru
   PlanFlags unfused = flags;
   unfused.UseUnfusedAttention();
   run.lowered = LowerJob(unfused, model);
-  run.record = RunOnGpus(lowered.job, lowered.schedule, request, args, out, err);
+  run.record = run_lowered();
   if (run.record) run.record->measurement->software += ", attention unfused";
   return run;
 }

@@ -28,9 +28,13 @@ LoweredJob LowerJob(const PlanFlags& flags, const CostModel& model);
 
 struct RunOfPlan {
   LoweredJob lowered;                    // what ran
-  std::optional<TimelineRecord> record;  // none: other processes have the word
+  std::optional<TimelineRecord> record;  // none: another process prints and writes it
   std::vector<std::string> notes;        // how that differs from what flags say, a sentence each
 };
+
+// On processors of this host (RunOnHost), as ranks that are processes.
+RunOfPlan RunPlanOnHost(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
+                        std::ostream& err);
 
 // On GPUs (RunOnGpus). Where their library refuses the plan's fused attention and no flag asks for
 // it, one process runs the job again with unfused attention, says so in a note and in the

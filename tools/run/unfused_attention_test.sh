@@ -5,6 +5,8 @@
 # the run is refused with a sentence that names the way out.
 # usage: unfused_attention_test.sh STAGECRAFT_ON_STAND_IN
 set -euo pipefail
+# shellcheck source=tools/run/stand_in_testing.sh
+. "$(dirname "${BASH_SOURCE[0]}")/stand_in_testing.sh"
 
 program=$(readlink -f "$1")
 cd "$(mktemp -d)"
@@ -32,14 +34,10 @@ expect 0 '"notes": \[' run.json "${run[@]}" --json --quiet
 expect 0 "" simulate.txt "$program" simulate "${plan[@]}" --attention unfused --unfold \
   --measured-ops ops.csv --timeline predicted.pb
 expect 0 "attention unfused" compare.txt "$program" compare predicted.pb measured.pb
-error=$(awk '/^step, ms/ { print $5 }' compare.txt)
-awk -v error="$error" 'BEGIN { exit !(error < 1 && error > -1) }' || {
-  echo "$error % between prediction and run" >&2
-  exit 1
-}
+error=$(step_error compare.txt)
+is_within 0.9 "$error" || fail "$error % between prediction and run"
 expect 2 "--attention unfused wants no such op" refused.txt "${run[@]}" --attention flash
 expect 0 "measured on" asked.txt "${run[@]}" --attention unfused
 if grep -q "^note" asked.txt; then
-  echo "a note where unfused attention was asked for" >&2
-  exit 1
+  fail "a note where unfused attention was asked for"
 fi
