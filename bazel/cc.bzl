@@ -1,34 +1,51 @@
-"""cc_test as this project builds it, and cc_library for what runs once."""
+"""cc_library, cc_test and cc_binary as this project builds them.
 
-# What reads flags and writes reports once a run is mostly templates of CLI11 and JSON, and a test
-# those of GoogleTest: a quarter to a third less to compile, and nobody waits for it. This comes
-# after what a configuration says: it holds in every one.
+gcc reads the headers that most sources begin with once for all of them (precompiled.bzl)."""
+
+# What reads flags and writes reports once a run is mostly templates of JSON, and a test those of
+# GoogleTest: a quarter to a third less to compile, and nobody waits for it. This comes after what
+# a configuration says: it holds in every one.
 RUNS_ONCE = ["-O0"]
 
-def cc_library_run_once(name, copts = [], **kwargs):
-    """A cc_library that runs once a command, as flags and reports do: it is not optimised."""
-    native.cc_library(
-        name = name,
-        copts = RUNS_ONCE + copts,
-        **kwargs
+def _begins_with(first):
+    """Options and dependencies of sources that begin with the precompiled header of //bazel/first:`first`."""
+    options = [
+        "-include",
+        "bazel/first/%s/first.h" % first,
+        # An error where gcc would read the header itself, which takes the time that is saved.
+        "-Winvalid-pch",
+    ]
+    return (
+        select({
+            "//bazel:precompiled": options,
+            "//conditions:default": [],
+        }),
+        select({
+            "//bazel:precompiled": ["//bazel/first:" + first],
+            "//conditions:default": [],
+        }),
     )
 
-def cc_test(name, copts = [], deps = [], **kwargs):
-    """A test is not optimised; what it tests is. gcc reads GoogleTest's headers once for all tests."""
-    native.cc_test(
-        name = name,
-        copts = RUNS_ONCE + copts + select({
-            "//bazel:precompiled": [
-                "-include",
-                "bazel/first/precompiled/test_first.h",
-                # An error where gcc would read the header itself, which takes the time that is saved.
-                "-Winvalid-pch",
-            ],
-            "//conditions:default": [],
-        }),
-        deps = deps + select({
-            "//bazel:precompiled": ["//bazel/first:test_first"],
-            "//conditions:default": [],
-        }),
-        **kwargs
-    )
+def _compile(rule, name, first, copts, srcs, deps, kwargs):
+    if srcs:
+        first_copts, first_deps = _begins_with(first)
+        copts = copts + first_copts
+        deps = deps + first_deps
+    rule(name = name, srcs = srcs, copts = copts, deps = deps, **kwargs)
+
+def cc_library(name, srcs = [], copts = [], deps = [], **kwargs):
+    """A cc_library as the configuration optimises it."""
+    _compile(native.cc_library, name, "library", copts, srcs, deps, kwargs)
+
+def cc_library_run_once(name, srcs = [], copts = [], deps = [], **kwargs):
+    """A cc_library that runs once a command, as flags and reports do: it is not optimised."""
+    first = "json_once" if "//bazel/system:json" in deps else "library_once"
+    _compile(native.cc_library, name, first, RUNS_ONCE + copts, srcs, deps, kwargs)
+
+def cc_binary(name, srcs = [], copts = [], deps = [], **kwargs):
+    """A cc_binary as the configuration optimises it."""
+    _compile(native.cc_binary, name, "library", copts, srcs, deps, kwargs)
+
+def cc_test(name, srcs = [], copts = [], deps = [], **kwargs):
+    """A test is not optimised; what it tests is."""
+    _compile(native.cc_test, name, "test", RUNS_ONCE + copts, srcs, deps, kwargs)

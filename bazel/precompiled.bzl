@@ -11,9 +11,9 @@ def _precompiled_header_impl(ctx):
         # Clang's checks of modules, which this header is not.
         unsupported_features = ctx.disabled_features + ["layering_check", "module_maps", "use_module_maps"],
     )
-    header = ctx.actions.declare_file("precompiled/" + ctx.file.header.basename)
+    header = ctx.actions.declare_file(ctx.attr.out + "/first.h")
     ctx.actions.symlink(output = header, target_file = ctx.file.header)
-    output = ctx.actions.declare_file("precompiled/" + ctx.file.header.basename + ".gch")
+    output = ctx.actions.declare_file(ctx.attr.out + "/first.h.gch")
     action = "c++-compile"
     variables = cc_common.create_compile_variables(
         feature_configuration = features,
@@ -22,6 +22,7 @@ def _precompiled_header_impl(ctx):
         output_file = output.path,
         user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ctx.attr.copts +
                              ["-x", "c++-header"],
+        quote_include_directories = depset(["."]),
     )
     ctx.actions.run(
         executable = cc_common.get_tool_for_action(
@@ -38,7 +39,7 @@ def _precompiled_header_impl(ctx):
             action_name = action,
             variables = variables,
         ),
-        inputs = depset([ctx.file.header], transitive = [toolchain.all_files]),
+        inputs = depset([ctx.file.header] + ctx.files.includes, transitive = [toolchain.all_files]),
         outputs = [output],
         mnemonic = "PrecompileHeader",
         progress_message = "Precompiling %s" % ctx.file.header.short_path,
@@ -50,6 +51,8 @@ precompiled_header = rule(
     implementation = _precompiled_header_impl,
     attrs = {
         "header": attr.label(allow_single_file = [".h"], mandatory = True),
+        "includes": attr.label_list(allow_files = [".h"]),
+        "out": attr.string(mandatory = True),
         "copts": attr.string_list(),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },

@@ -1,5 +1,7 @@
 """C++ from .proto files with the distribution's protoc."""
 
+load("//bazel:cc.bzl", "cc_library")
+
 def cc_proto_files(name, srcs, visibility = None, imports = [], deps = []):
     """Compiles `srcs` of this package into one cc_library.
 
@@ -16,7 +18,7 @@ def cc_proto_files(name, srcs, visibility = None, imports = [], deps = []):
               " ".join(["$(location %s)" % s for s in srcs]),
         visibility = ["//visibility:private"],
     )
-    native.cc_library(
+    cc_library(
         name = name,
         srcs = sources,
         hdrs = headers,

@@ -1,2 +1,4 @@
-// What gcc reads once for all tests. No "#pragma once": it is precompiled as a main file.
+// What gcc reads once for all tests.
 #include <gtest/gtest.h>
+
+#include "bazel/first/library_first.h"
