@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "costmodel/collectives.h"
 #include "costmodel/sync_time.h"
 
 namespace stagecraft {
@@ -10,19 +11,22 @@ namespace {
 
 // Passes of the buffer over the link of a rank inside a node, and over a node's
 // interfaces.
-struct Passes {
+struct LinkPasses {
   double intra, inter;
 };
 
-Passes PassesOf(const Op& op, Algorithm algorithm) {
+LinkPasses PassesOf(const Op& op, Algorithm algorithm) {
   const Fabric& fabric = op.fabric;
   const double ranks = fabric.ranks;
   const double here = ranks / fabric.nodes;
-  const double share = (ranks - 1) / ranks;
-  if (op.kind == OpKind::kSendRecv || op.kind == OpKind::kBroadcast) return {1, 1};
-  if (op.kind == OpKind::kAllToAll) return {(here - 1) / ranks, here * (ranks - here) / ranks};
-  const double passes = op.kind == OpKind::kAllReduce ? 2 * share : share;
-  if (algorithm == Algorithm::kNvls) return {op.kind == OpKind::kAllReduce ? 1 + 1 / ranks : 1, 0};
+  const Collective& collective = CollectiveOf(op.kind);
+  if (collective.IsDirect()) {
+    const auto [intra, inter] = collective.LoadOfDirect(ranks, here);
+    return {intra / ranks, inter / ranks};
+  }
+  const double passes = collective.BusFactor(fabric.ranks);
+  if (collective.passes == Passes::kWholeOnce) return {passes, passes};
+  if (algorithm == Algorithm::kNvls) return {collective.NvlsPasses(ranks), 0};
   if (algorithm != Algorithm::kTree) return {passes, passes};
   // Ends of a chain carry half of what its middle does.
   return {fabric.ranks_per_node > 2 ? kTreeTraffic : 1, fabric.nodes == 2 ? 1 : kTreeTraffic};

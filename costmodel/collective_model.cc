@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "costmodel/check.h"
+#include "costmodel/collectives.h"
 
 namespace stagecraft {
 namespace {
@@ -36,6 +37,7 @@ constexpr Protocol kProtocols[] = {Protocol::kLl, Protocol::kLl128, Protocol::kS
 // One collective as the formulas see it: rates in bytes/s, hops in seconds.
 struct Group {
   const Op& op;
+  const Collective& collective;
   const NcclTuning& tuning;
   const NcclGeneration& generation;
   double ranks;
@@ -73,6 +75,7 @@ Group MakeGroup(const Op& op, const Device& device, const NcclTuning& tuning) {
   const double channel = generation.link_gb_per_s * kGiga;
   const double channels = std::max(1.0, std::ceil(std::min(intra, inter) / channel));
   return {op,
+          CollectiveOf(op.kind),
           tuning,
           generation,
           static_cast<double>(fabric.ranks),
@@ -97,11 +100,6 @@ double InterHop(const Group& group, const NcclLatency& latency, int protocol) {
                   group.op.fabric.inter.latency.seconds());
 }
 
-double RingSteps(const Group& group) {
-  const double hops = group.ranks - 1;
-  return group.op.kind == OpKind::kAllReduce ? 2 * hops : hops;
-}
-
 double RingSeconds(const Group& group, Protocol protocol) {
   const int p = static_cast<int>(protocol);
   const NcclLatency& latency = group.tuning.ring;
@@ -113,9 +111,9 @@ double RingSeconds(const Group& group, Protocol protocol) {
     bus = std::min(kRingLl128Fraction * bus,
                    group.channels * generation.ring_ll128_channel_gb_per_s * kGiga);
   }
-  const double steps = RingSteps(group);
-  double inter_steps = group.nodes - 1;
-  if (group.op.kind == OpKind::kAllReduce) inter_steps *= 2;
+  const int rounds = group.collective.Rounds();
+  const double steps = rounds * (group.ranks - 1);
+  const double inter_steps = rounds * (group.nodes - 1);
   double intra_hop = IntraHop(group, latency, p);
   if (group.nodes > 1) {
     intra_hop = std::max(intra_hop, group.tuning.network_overhead_us[p] * kMicro);
@@ -123,7 +121,8 @@ double RingSeconds(const Group& group, Protocol protocol) {
   const double delay = latency.base_us[p] * kMicro + (steps - inter_steps) * intra_hop +
                        inter_steps * InterHop(group, latency, p);
   // A broadcast's whole buffer passes each link; the others move it in n parts.
-  const double passes = group.op.kind == OpKind::kBroadcast ? 1 : steps / group.ranks;
+  const bool is_whole = group.collective.passes == Passes::kWholeOnce;
+  const double passes = is_whole ? 1 : steps / group.ranks;
   return delay + passes * group.bytes / bus;
 }
 
@@ -158,33 +157,31 @@ double TreeSeconds(const Group& group, Protocol protocol) {
   return delay + kTreeTraffic * group.bytes / (bus * TreeCorrection(group, p));
 }
 
-// The switch reduces and multicasts. All-reduce: a rank's link carries, each
-// way, the whole buffer once and the rank's own 1/n once more. Gather and
-// scatter: the whole buffer one way.
 double NvlsSeconds(const Group& group) {
   const double rate =
       group.intra * group.generation.nvls_efficiency * (kNvlsChannels - 1) / kNvlsChannels;
-  const double passes = group.op.kind == OpKind::kAllReduce ? 1 + 1 / group.ranks : 1;
+  const double passes = group.collective.NvlsPasses(group.ranks);
   return group.tuning.nvls_hop_us * kMicro + passes * group.bytes / rate;
 }
 
-// All-to-all and send/recv: what leaves a rank for its node, and what leaves
-// the node, go at the same time.
+// Messages between pairs: what stays inside a node, and what leaves the node, go at the
+// same time.
 double DirectSeconds(const Group& group, Protocol protocol) {
   const int p = static_cast<int>(protocol);
   const NcclLatency& latency = group.tuning.ring;
   const double wire = protocol == Protocol::kLl ? 1 / kRingLlFraction : 1;
   const bool crosses = group.nodes > 1;
   const double hop = crosses ? InterHop(group, latency, p) : IntraHop(group, latency, p);
-  if (group.op.kind == OpKind::kSendRecv) {
+  if (group.collective.IsMessage()) {
     const double rate = crosses ? group.inter : group.intra;
     return latency.base_us[p] * kMicro + hop + wire * group.bytes / rate;
   }
   const double batches = std::ceil((group.ranks - 1) / kPeersPerBatch);
   const double share = group.bytes / group.ranks;
-  const double inside = (group.ranks_per_node - 1) * share / group.intra;
-  const double outside =
-      group.ranks_per_node * (group.ranks - group.ranks_per_node) * share / group.inter;
+  const auto [parts_inside, parts_outside] =
+      group.collective.LoadOfDirect(group.ranks, group.ranks_per_node);
+  const double inside = parts_inside * share / group.intra;
+  const double outside = parts_outside * share / group.inter;
   return latency.base_us[p] * kMicro + batches * hop + wire * std::max(inside, outside);
 }
 
@@ -196,13 +193,9 @@ bool HasLl128(const Group& group, const Device& device) {
 }
 
 bool HasNvls(const Group& group) {
-  const OpKind kind = group.op.kind;
   return group.op.fabric.nvls && group.nodes == 1 && group.generation.nvls_efficiency > 0 &&
-         (kind == OpKind::kAllReduce || kind == OpKind::kAllGather ||
-          kind == OpKind::kReduceScatter);
+         group.collective.HasNvls();
 }
-
-bool IsDirect(OpKind kind) { return kind == OpKind::kAllToAll || kind == OpKind::kSendRecv; }
 
 double Spread(const Op& op) {
   const bool large = op.bytes >= kLargeBytes;
@@ -223,9 +216,9 @@ CollectiveChoice ChooseCollective(const Op& op, const Device& device, const Nccl
     const Duration time = Duration::Seconds(seconds);
     if (time < best.time) best = {{algorithm, protocol, best.method.channels}, time};
   };
-  const bool has_tree = op.kind == OpKind::kAllReduce && only != Algorithm::kRing;
+  const bool has_tree = group.collective.HasTree() && only != Algorithm::kRing;
   for (const Protocol protocol : kProtocols) {
-    if (IsDirect(op.kind)) {
+    if (group.collective.IsDirect()) {
       // Point-to-point kernels have LL and Simple only.
       if (protocol == Protocol::kLl128) continue;
       offer(Algorithm::kDirect, protocol, DirectSeconds(group, protocol));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "costmodel/collectives.h"
 #include "costmodel/random.h"
 
 namespace stagecraft {
@@ -121,8 +122,8 @@ TEST(CollectiveModelTest, SlowLinksAreFelt) {
 }
 
 Op RandomCollective(Random& random) {
-  const auto kind = static_cast<OpKind>(
-      random.Integer(static_cast<int>(OpKind::kAllReduce), static_cast<int>(OpKind::kSendRecv)));
+  const auto all = Collectives();
+  const OpKind kind = all[random.Integer(0, static_cast<int64_t>(all.size()) - 1)].kind;
   const int nodes = 1 << random.Integer(0, 6);
   const int per_node = kind == OpKind::kSendRecv ? (nodes == 1 ? 2 : 1) : 1 << random.Integer(0, 3);
   Fabric fabric = A100s(kind == OpKind::kSendRecv ? std::min(nodes, 2) : nodes, per_node);

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "costmodel/check.h"
 #include "costmodel/collective_method.h"
+#include "costmodel/collectives.h"
 #include "costmodel/link.h"
 #include "costmodel/units.h"
 
@@ -14,7 +14,8 @@ namespace {
 constexpr double kSpread = 0.3;
 constexpr double kAccessesOfReduction = 3;
 
-double Seconds(const Op& op, const Device& device) {
+// What is reduced is reduced to one rank first; the rest depends on who holds what then.
+double Seconds(const Op& op, const Collective& collective, const Device& device) {
   const Fabric& fabric = op.fabric;
   const Link& link = fabric.nodes > 1 ? fabric.inter : fabric.intra;
   const double a = link.latency.seconds();
@@ -25,32 +26,22 @@ double Seconds(const Op& op, const Device& device) {
   const double rounds = std::ceil(std::log2(p));
   const double parts = (p - 1) * (a + nb / p);
   const double tree = rounds * (a + nb);
-  const double reduce = tree + rounds * nc;
-  switch (op.kind) {
-    case OpKind::kSendRecv:
-      return a + nb;
-    case OpKind::kAllGather:
-    case OpKind::kAllToAll:
-      return parts;
-    case OpKind::kReduceScatter:
-      return reduce + parts;
-    case OpKind::kBroadcast:
-      return tree;
-    default:
-      CHECK(op.kind == OpKind::kAllReduce);
-      return reduce + tree;
-  }
+  if (collective.IsMessage()) return a + nb;
+  const double reduce = collective.reduces ? tree + rounds * nc : 0;
+  const Holding held = collective.reduces ? Holding::kOne : collective.before;
+  const bool goes_whole = held == Holding::kOne && collective.after == Holding::kWhole;
+  return reduce + (goes_whole ? tree : parts);
 }
 
 }  // namespace
 
 Estimate PredictHostCollective(const Op& op, const Device& device) {
-  CHECK(IsCollective(op.kind));
+  const Collective& collective = CollectiveOf(op.kind);
   if (op.fabric.ranks <= 1) return {Duration(), Basis::kAnalytical, 0};
-  const bool is_direct = op.kind == OpKind::kSendRecv || op.kind == OpKind::kAllToAll;
-  return {.time = Duration::Seconds(Seconds(op, device)),
+  return {.time = Duration::Seconds(Seconds(op, collective, device)),
           .spread = kSpread,
-          .method = {is_direct ? Algorithm::kDirect : Algorithm::kRing, Protocol::kSimple, 1}};
+          .method = {collective.IsDirect() ? Algorithm::kDirect : Algorithm::kRing,
+                     Protocol::kSimple, 1}};
 }
 
 }  // namespace stagecraft

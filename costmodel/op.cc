@@ -2,14 +2,33 @@
 
 #include <fmt/core.h>
 
+#include "costmodel/collectives.h"
+
 namespace stagecraft {
 
 const char* Name(OpKind kind) {
-  constexpr const char* kNames[] = {"none",           "gemm",        "attention",  "elementwise",
-                                    "optimizer",      "convolution", "all-reduce", "all-gather",
-                                    "reduce-scatter", "all-to-all",  "broadcast",  "send-recv",
-                                    "profiled",       "norm",        "softmax"};
-  return kNames[static_cast<int>(kind)];
+  switch (kind) {
+    case OpKind::kNone:
+      return "none";
+    case OpKind::kGemm:
+      return "gemm";
+    case OpKind::kAttention:
+      return "attention";
+    case OpKind::kElementwise:
+      return "elementwise";
+    case OpKind::kOptimizer:
+      return "optimizer";
+    case OpKind::kConvolution:
+      return "convolution";
+    case OpKind::kProfiled:
+      return "profiled";
+    case OpKind::kNorm:
+      return "norm";
+    case OpKind::kSoftmax:
+      return "softmax";
+    default:
+      return CollectiveOf(kind).name;
+  }
 }
 
 FlopCount Op::Flops() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "costmodel/check.h"
+#include "costmodel/collectives.h"
 
 namespace stagecraft {
 namespace {
@@ -36,7 +37,7 @@ std::map<BufferKey, Bytes> ExchangeBuffers(const Schedule& schedule, const Strea
     switch (command.kind) {
       case CommandKind::kShare: {
         const OpId op = schedule.ops(schedule.block(command.task))[command.first];
-        const int times = schedule.op(op).kind == OpKind::kAllToAll ? 2 : 1;
+        const int times = CollectiveOf(schedule.op(op).kind).IsExchange() ? 2 : 1;
         need(command.stream, rank, times * ExchangedBytes(schedule, command));
         break;
       }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/collectives.h"
 #include "runtime/stream_writer.h"
 
 namespace stagecraft {
@@ -172,7 +173,7 @@ class StreamProgramMaker {
       writer_.Wait(streams.back(), writer_.Record(own));
     }
     const OpKind kind = OpOf(StepOf(members[0]).task, members[0].op).kind;
-    const int phases = is_one_process_ && kind == OpKind::kAllReduce ? 2 : 1;
+    const int phases = is_one_process_ ? CollectiveOf(kind).Rounds() : 1;
     for (int phase = 0; phase < phases; ++phase) {
       if (is_one_process_) writer_.MeetOn(streams);
       for (size_t i = 0; i < members.size(); ++i) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/collectives.h"
 #include "costmodel/proto_file.h"
 #include "sim/cluster/cluster_proto.h"
 #include "sim/cluster/cluster_spec.h"
@@ -179,7 +180,7 @@ void WriteTable(const ImportFlags& flags, bool as_json, std::ostream& out) {
     throw InputError("-o: got \"" + flags.out + "\", want a .csv file");
   }
   NetworkImport source = {flags.in, flags.cluster, {}};
-  if (!flags.collective.empty()) source.kind = FindCollective(flags.collective);
+  if (!flags.collective.empty()) source.kind = FindCollective(flags.collective)->kind;
   const ImportedCollectives imported = ImportNcclTests(source, flags.out);
   WriteFileAtomically(flags.out, imported.table);
   Report(flags, "table", imported.description, imported.notes, as_json, out);

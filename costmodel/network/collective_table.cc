@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/collectives.h"
 #include "costmodel/learned/samples/csv_field.h"
 #include "costmodel/learned/samples/csv_rows.h"
 #include "costmodel/learned/samples/gzip.h"
@@ -49,16 +50,13 @@ constexpr int64_t kMostRanks = 1 << 20;
 constexpr int64_t kMostBytes = int64_t{1} << 45;
 constexpr int kMostRepeats = 1'000'000;
 
-constexpr std::pair<std::string_view, OpKind> kOps[] = {
-    {"all_reduce", OpKind::kAllReduce},         {"all_gather", OpKind::kAllGather},
-    {"reduce_scatter", OpKind::kReduceScatter}, {"all_to_all", OpKind::kAllToAll},
-    {"broadcast", OpKind::kBroadcast},          {"send_recv", OpKind::kSendRecv}};
-
 OpKind ReadOp(const CsvRows& row) {
-  for (const auto& [name, kind] : kOps) {
-    if (row.Text(kOp) == name) return kind;
-  }
-  row.Fail(kOp, "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast or send_recv");
+  if (const Collective* collective = FindCollective(row.Text(kOp))) return collective->kind;
+  std::vector<std::string_view> words;
+  for (const Collective& collective : Collectives()) words.push_back(collective.word);
+  const std::string_view last = words.back();
+  words.pop_back();
+  row.Fail(kOp, fmt::format("{} or {}", fmt::join(words, ", "), last));
 }
 
 std::optional<Algorithm> ReadForced(const CsvRows& row) {
@@ -153,31 +151,21 @@ void CheckHeader(const CsvRows& row) {
   }
 }
 
-std::string_view OpWord(OpKind kind) {
-  for (const auto& [name, known] : kOps) {
-    if (known == kind) return name;
-  }
-  CHECK(false);  // NetworkSample::op is a collective
-  return "";
-}
-
 std::string Row(const NetworkSample& sample) {
   const Fabric& fabric = sample.op.fabric;
   const bool is_alone = fabric.ranks <= 1;
   std::string algorithm = "auto";
   if (sample.forced) algorithm = Name(*sample.forced);
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                     CsvField(sample.source), CsvField(sample.system), CsvField(sample.gpu),
-                     CsvField(sample.node), fabric.nodes, fabric.ranks_per_node,
-                     FabricWords(fabric), OpWord(sample.op.kind), CsvField(sample.software),
-                     algorithm, CsvField(sample.dtype), sample.groups, sample.stride, fabric.ranks,
-                     sample.op.bytes.count(), Decimal(sample.time.ns(), 3), sample.repeat,
-                     is_alone ? 0 : 1, is_alone ? "single_rank" : "");
+  return fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvField(sample.source),
+      CsvField(sample.system), CsvField(sample.gpu), CsvField(sample.node), fabric.nodes,
+      fabric.ranks_per_node, FabricWords(fabric), CollectiveOf(sample.op.kind).word,
+      CsvField(sample.software), algorithm, CsvField(sample.dtype), sample.groups, sample.stride,
+      fabric.ranks, sample.op.bytes.count(), Decimal(sample.time.ns(), 3), sample.repeat,
+      is_alone ? 0 : 1, is_alone ? "single_rank" : "");
 }
 
 }  // namespace
-
-std::span<const std::pair<std::string_view, OpKind>> CollectiveNames() { return kOps; }
 
 CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& path,
                                      const FabricOfNodes& of_nodes) {

@@ -43,9 +43,6 @@ using FabricOfNodes = std::function<std::optional<Fabric>(const GroupOnNodes&)>;
 // has it, and alone their site.
 inline constexpr std::string_view kNcclTestsSource = "nccl-tests";
 
-// What the column `op` may hold: "all_reduce", ...
-std::span<const std::pair<std::string_view, OpKind>> CollectiveNames();
-
 // Reads the bytes of a file, gzipped or not. `of_nodes`, if given, tells the links of boards
 // whose links neither the column `fabric` nor measured_fabric.h tells; a row whose links remain
 // unknown is skipped. Throws InputError:

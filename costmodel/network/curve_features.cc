@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "costmodel/collectives.h"
+
 namespace stagecraft {
 namespace {
 
@@ -37,7 +39,7 @@ constexpr double kFrameworkTiming = 3;
 
 double Doublings(double a, double b) { return std::abs(std::log2(a / b)); }
 
-bool IsMessage(const CurveFeatures& curve) { return curve.kind == OpKind::kSendRecv; }
+bool IsMessage(const CurveFeatures& curve) { return CollectiveOf(curve.kind).IsMessage(); }
 
 bool IsOneNode(const CurveFeatures& curve) { return curve.network == NetworkClass::kNone; }
 
@@ -59,7 +61,8 @@ double OpDistance(const CurveFeatures& a, const CurveFeatures& b) {
   if (a.kind == b.kind) return 0;
   if (IsMessage(a) || IsMessage(b)) return kMessageOnNarrowLink;
   const auto scatters = [](OpKind kind) {
-    return kind == OpKind::kAllGather || kind == OpKind::kReduceScatter;
+    const Collective& collective = CollectiveOf(kind);
+    return collective.passes == Passes::kPartsOnce && !collective.IsDirect();
   };
   const bool cross = !IsOneNode(a) && !IsOneNode(b);
   const double op = cross ? kOpAcrossNodes : kOp;

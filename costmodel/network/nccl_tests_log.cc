@@ -2,14 +2,17 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/collectives.h"
 #include "costmodel/network/nccl_tests_output.h"
 #include "costmodel/network/network_sample.h"
 #include "costmodel/proto_file.h"
@@ -24,16 +27,6 @@ constexpr size_t kShown = 60;
 constexpr double kRelativeRounding = 0.01;
 constexpr double kAbsoluteRounding = 0.006;
 constexpr double kGiga = 1e9;
-
-constexpr std::pair<std::string_view, OpKind> kNames[] = {
-    {"all_reduce", OpKind::kAllReduce},
-    {"all_gather", OpKind::kAllGather},
-    {"reduce_scatter", OpKind::kReduceScatter},
-    {"alltoall", OpKind::kAllToAll},
-    {"all_to_all", OpKind::kAllToAll},
-    {"broadcast", OpKind::kBroadcast},
-    {"sendrecv", OpKind::kSendRecv},
-    {"send_recv", OpKind::kSendRecv}};
 
 constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
     {"half", "fp16"}, {"float", "fp32"}, {"double", "fp64"}, {"bfloat16", "bf16"}};
@@ -55,30 +48,58 @@ void CheckComplete(NcclTestsOutput* output, const std::string& path) {
   if (log.rows.empty()) FailNcclTests(path, "rows", "none", "at least one size");
 }
 
-// What the name holds, if one. Throws where it holds several.
+// A collective's word in a longer name.
+struct NameInName {
+  size_t begin, end;
+  OpKind kind;
+
+  bool IsPartOf(const NameInName& other) const {
+    return other.begin <= begin && end <= other.end && end - begin < other.end - other.begin;
+  }
+};
+
+std::vector<NameInName> NamesIn(std::string_view name) {
+  std::vector<NameInName> names;
+  for (const Collective& collective : Collectives()) {
+    for (const std::string_view word : {collective.word, collective.nccl_tests}) {
+      for (size_t at = name.find(word); at != name.npos; at = name.find(word, at + 1)) {
+        names.push_back({at, at + word.size(), collective.kind});
+      }
+    }
+  }
+  return names;
+}
+
+// What the name holds, if one; "gather" in "all_gather" would be none. Throws where it holds
+// several.
 std::optional<OpKind> KindIn(const std::string& name, const std::string& path) {
   std::optional<OpKind> found;
-  for (const auto& [word, kind] : kNames) {
-    if (name.find(word) == std::string::npos) continue;
-    if (found && *found != kind)
+  const std::vector<NameInName> names = NamesIn(name);
+  for (const NameInName& one : names) {
+    const auto holds_it = [&](const NameInName& other) { return one.IsPartOf(other); };
+    if (std::any_of(names.begin(), names.end(), holds_it)) continue;
+    if (found && *found != one.kind)
       FailNcclTests(path, "collective", name, "the name of one, or given");
-    found = kind;
+    found = one.kind;
   }
   return found;
 }
 
-// What sums up for several ranks, where busbw / algbw of the last row, the most
-// precise, are of one alone.
+// What sums up for all ranks, where busbw / algbw of the last row, the most precise, are
+// of one alone.
 std::optional<OpKind> KindOfBandwidths(const NcclTestsOutput& output) {
   const NcclTestsOutput::Printed& last = output.printed.back();
   if (!last.reduces) return std::nullopt;
   if (output.log.ranks.size() == 1) return OpKind::kAllReduce;  // a copy in memory, as any
-  const auto agrees = [&](OpKind kind) {
-    const double factor = BusFactor(kind, static_cast<int>(output.log.ranks.size()));
-    return Agrees(last.bus_gb_per_s, factor * last.algorithm_gb_per_s);
-  };
-  if (agrees(OpKind::kAllReduce) == agrees(OpKind::kReduceScatter)) return std::nullopt;
-  return agrees(OpKind::kAllReduce) ? OpKind::kAllReduce : OpKind::kReduceScatter;
+  std::optional<OpKind> found;
+  for (const Collective& collective : Collectives()) {
+    if (!collective.reduces || collective.after == Holding::kOne) continue;
+    const double factor = collective.BusFactor(static_cast<int>(output.log.ranks.size()));
+    if (!Agrees(last.bus_gb_per_s, factor * last.algorithm_gb_per_s)) continue;
+    if (found) return std::nullopt;
+    found = collective.kind;
+  }
+  return found;
 }
 
 OpKind GuessKind(const NcclTestsOutput& output, const std::string& path) {
@@ -98,7 +119,7 @@ void CheckBandwidths(const NcclTestsOutput& output) {
     const NcclTestsOutput::Printed& printed = output.printed[i];
     const double bytes = static_cast<double>(log.rows[i].bytes.count());
     const double algorithm = bytes / log.rows[i].time.seconds() / kGiga;
-    const double bus = BusFactor(log.kind, ranks) * algorithm;
+    const double bus = CollectiveOf(log.kind).BusFactor(ranks) * algorithm;
     if (!Agrees(printed.algorithm_gb_per_s, algorithm)) {
       FailNcclTests(printed.place, "algbw", fmt::format("{}", printed.algorithm_gb_per_s),
                     fmt::format("{:.2f}, size over time", algorithm));

@@ -54,7 +54,7 @@ CurveFeatures ReadFeatures(const TimeCurveProto& proto, const std::string& path)
   CurveFeatures features;
   features.site = proto.site();
   features.timing = proto.is_framework() ? Timing::kFramework : Timing::kCollective;
-  features.kind = ByName<OpKind>(proto.op(), static_cast<int>(OpKind::kSendRecv) + 1, path, "op");
+  features.kind = ByName<OpKind>(proto.op(), kOpKindCount, path, "op");
   if (!IsCollective(features.kind)) {
     throw InputError(fmt::format("{}.op: got \"{}\", want a collective", path, proto.op()));
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/collectives.h"
 #include "costmodel/error_of.h"
 #include "costmodel/network/curve_features.h"
 #include "costmodel/random.h"
@@ -248,8 +249,8 @@ TEST(NetworkModelTest, TimesThatNoFileHoldsAreRefused) {
 }
 
 Op RandomCollective(Random& random) {
-  const auto kind = static_cast<OpKind>(
-      random.Integer(static_cast<int>(OpKind::kAllReduce), static_cast<int>(OpKind::kSendRecv)));
+  const auto all = Collectives();
+  const OpKind kind = all[random.Integer(0, static_cast<int64_t>(all.size()) - 1)].kind;
   const bool sends = kind == OpKind::kSendRecv;
   const int nodes = sends ? static_cast<int>(random.Integer(1, 2)) : 1 << random.Integer(0, 8);
   const int per_node = sends ? 3 - nodes : 1 << random.Integer(0, 3);

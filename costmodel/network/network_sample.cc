@@ -2,24 +2,13 @@
 
 #include <fmt/core.h>
 
+#include "costmodel/collectives.h"
+
 namespace stagecraft {
 
-double BusFactor(OpKind kind, int ranks) {
-  const double others = static_cast<double>(ranks - 1) / ranks;
-  switch (kind) {
-    case OpKind::kAllReduce:
-      return 2 * others;
-    case OpKind::kBroadcast:
-    case OpKind::kSendRecv:
-      return 1;
-    default:
-      return others;
-  }
-}
-
 Bandwidth BusBandwidth(const Op& op, Duration time) {
-  return Bandwidth(BusFactor(op.kind, op.fabric.ranks) * static_cast<double>(op.bytes.count()) /
-                   time.seconds());
+  const double factor = CollectiveOf(op.kind).BusFactor(op.fabric.ranks);
+  return Bandwidth(factor * static_cast<double>(op.bytes.count()) / time.seconds());
 }
 
 std::string GroupLabel(const NetworkSample& sample) {

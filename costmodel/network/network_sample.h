@@ -39,10 +39,7 @@ struct NetworkSample {
   friend bool operator==(const NetworkSample&, const NetworkSample&) = default;
 };
 
-// Payload of `bytes` in `time` as nccl-tests counts it, what each link of a ring
-// carries: 2 (n-1)/n of the buffer for all-reduce, 1 for broadcast and
-// send/recv, (n-1)/n for the others.
-double BusFactor(OpKind kind, int ranks);
+// As nccl-tests counts it: the buffer's bytes over the time, times the collective's bus factor.
 Bandwidth BusBandwidth(const Op& op, Duration time);
 
 // "2x16x1x1": nodes, ranks, groups and stride.

@@ -28,10 +28,15 @@ CollectiveTable Parse(const std::string& row) {
 }
 
 TEST(NetworkSampleTest, ARingOfTwoSendsTheWholeBufferOnce) {
-  EXPECT_EQ(BusFactor(OpKind::kAllReduce, 2), 1);
-  EXPECT_EQ(BusFactor(OpKind::kAllGather, 2), 0.5);
-  EXPECT_EQ(BusFactor(OpKind::kAllReduce, 4), 1.5);
-  EXPECT_EQ(BusFactor(OpKind::kSendRecv, 2), 1);
+  const auto factor = [](OpKind kind, int ranks) {
+    Fabric fabric;
+    fabric.ranks = ranks;
+    return BusBandwidth(Op::Collective(kind, Bytes(1), fabric), 1000_ms).bytes_per_s();
+  };
+  EXPECT_EQ(factor(OpKind::kAllReduce, 2), 1);
+  EXPECT_EQ(factor(OpKind::kAllGather, 2), 0.5);
+  EXPECT_EQ(factor(OpKind::kAllReduce, 4), 1.5);
+  EXPECT_EQ(factor(OpKind::kSendRecv, 2), 1);
 }
 
 TEST(CollectiveTableTest, ARowIsAnOpOverNominalLinks) {

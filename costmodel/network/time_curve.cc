@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/collectives.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/statistics.h"
 
@@ -115,7 +116,8 @@ CollectiveChoice Formula::ChoiceAt(Bytes bytes) const {
 double Formula::SecondsOf(const CollectiveChoice& choice) const {
   const double seconds = choice.time.seconds();
   const bool is_inside = op_.fabric.nodes == 1 && choice.method.algorithm == Algorithm::kRing;
-  if (!is_inside || op_.kind == OpKind::kBroadcast) return seconds;
+  const bool is_whole = CollectiveOf(op_.kind).passes == Passes::kWholeOnce;
+  if (!is_inside || is_whole) return seconds;
   return seconds + kLastStep / (op_.fabric.ranks - 1) * std::max(0.0, seconds - least_seconds_);
 }
 

@@ -6,6 +6,7 @@
 
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/device_op.h"
+#include "runtime/cuda/nccl_calls.h"
 #include "runtime/cuda/nccl_library.h"
 #include "runtime/cuda/sensors.h"
 
@@ -65,6 +66,9 @@ class NcclTimedOp final : public TimedOp {
         nccl_(nccl),
         group_(group),
         members_(members) {
+    if (!IsCollective(op.kind)) {
+      throw Unsupported(std::string("no ") + Name(op.kind) + " between devices");
+    }
     const size_t bytes = static_cast<size_t>(op.bytes.count());
     for (size_t rank = 0; rank < ranks_; ++rank) {
       Member& member = members_[rank];
@@ -115,41 +119,21 @@ class NcclTimedOp final : public TimedOp {
   }
 
  private:
-  // Elements of a buffer, or of each rank's part of it.
+  // Elements of a buffer.
   size_t Count() const { return static_cast<size_t>(op_.bytes.count()) / sizeof(float); }
-  size_t Part() const { return Count() / ranks_; }
 
   // What `rank` does of one operation.
   void CallOf(size_t rank) const {
     const Member& member = members_[rank];
-    const ncclComm_t comm = group_[rank];
-    cudaStream_t const stream = member.stream.get();
-    auto* const from = reinterpret_cast<float*>(member.from.get());
-    auto* const to = reinterpret_cast<float*>(member.to.get());
-    const auto at = [&](size_t distance) { return static_cast<int>((rank + distance) % ranks_); };
-    switch (op_.kind) {
-      case OpKind::kAllReduce:
-        return Check(nccl_.AllReduce(from, to, Count(), ncclFloat, ncclSum, comm, stream));
-      case OpKind::kAllGather:
-        return Check(nccl_.AllGather(from, to, Part(), ncclFloat, comm, stream));
-      case OpKind::kReduceScatter:
-        return Check(nccl_.ReduceScatter(from, to, Part(), ncclFloat, ncclSum, comm, stream));
-      case OpKind::kBroadcast:
-        return Check(nccl_.Broadcast(from, to, Count(), ncclFloat, 0, comm, stream));
-      case OpKind::kAllToAll:
-        for (size_t peer = 0; peer < ranks_; ++peer) {
-          const int other = static_cast<int>(peer);
-          Check(nccl_.Send(from + peer * Part(), Part(), ncclFloat, other, comm, stream));
-          Check(nccl_.Recv(to + peer * Part(), Part(), ncclFloat, other, comm, stream));
-        }
-        return;
-      case OpKind::kSendRecv:
-        Check(nccl_.Send(from, Count(), ncclFloat, at(1), comm, stream));
-        Check(nccl_.Recv(to, Count(), ncclFloat, at(ranks_ - 1), comm, stream));
-        return;
-      default:
-        throw Unsupported(std::string("no ") + Name(op_.kind) + " between devices");
-    }
+    const NcclBuffers buffers = {
+        .from = reinterpret_cast<float*>(member.from.get()),
+        .to = reinterpret_cast<float*>(member.to.get()),
+        .count = Count(),
+        .part = Count() / ranks_,
+    };
+    const NcclMember own = {group_[rank], member.stream.get(), static_cast<int>(rank),
+                            static_cast<int>(ranks_)};
+    Check(QueueNcclCalls(op_.kind, buffers, own, nccl_));
   }
   void Check(ncclResult_t status) const { nccl_.Check(status, Name(op_.kind)); }
 

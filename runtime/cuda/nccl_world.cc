@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "costmodel/check.h"
+#include "costmodel/collectives.h"
+#include "runtime/cuda/nccl_calls.h"
 #include "runtime/cuda/nccl_library.h"
 
 namespace stagecraft {
@@ -122,38 +124,20 @@ void NcclWorld::QueueCollective(OpKind kind, int32_t group, std::byte* buffer, i
   const auto count = static_cast<size_t>(std::max<int64_t>(1, bytes / sizeof(float)));
   const size_t share = std::max<size_t>(1, count / size);
   auto* const numbers = reinterpret_cast<float*>(buffer);
-  switch (kind) {
-    case OpKind::kAllReduce:
-      CHECK_NCCL(AllReduce(numbers, numbers, count, ncclFloat, ncclSum, members, stream));
-      break;
-    case OpKind::kAllGather:
-      CHECK_NCCL(AllGather(numbers + own * share, numbers, share, ncclFloat, members, stream));
-      break;
-    case OpKind::kReduceScatter:
-      CHECK_NCCL(ReduceScatter(numbers, numbers + own * share, share, ncclFloat, ncclSum, members,
-                               stream));
-      break;
-    case OpKind::kBroadcast:
-      CHECK_NCCL(Broadcast(numbers, numbers, count, ncclFloat, 0, members, stream));
-      break;
-    case OpKind::kAllToAll: {
-      // An NCCL group is ended whatever fails in it: communicators are given up in another.
-      ncclResult_t status = ncclSuccess;
-      CHECK_NCCL(GroupStart());
-      for (int peer = 0; peer < size && status == ncclSuccess; ++peer) {
-        status = nccl_->Send(numbers + peer * share, share, ncclFloat, peer, members, stream);
-        if (status != ncclSuccess) break;
-        status =
-            nccl_->Recv(numbers + count + peer * share, share, ncclFloat, peer, members, stream);
-      }
-      const ncclResult_t ended = nccl_->GroupEnd();
-      nccl_->Check(status, "ncclSend or ncclRecv");
-      nccl_->Check(ended, "ncclGroupEnd");
-      break;
-    }
-    default:
-      CHECK(false);
-  }
+  const Collective& collective = CollectiveOf(kind);
+  const NcclBuffers buffers = {
+      .from = numbers,
+      .to = collective.IsExchange() ? numbers + count : numbers,
+      .count = count,
+      .part = share,
+  };
+  // An NCCL group is ended whatever fails in it: communicators are given up in another.
+  const bool is_group = collective.IsDirect();
+  if (is_group) CHECK_NCCL(GroupStart());
+  const ncclResult_t status = QueueNcclCalls(kind, buffers, {members, stream, own, size}, *nccl_);
+  const ncclResult_t ended = is_group ? nccl_->GroupEnd() : ncclSuccess;
+  nccl_->Check(status, collective.name);
+  nccl_->Check(ended, "ncclGroupEnd");
 }
 
 void NcclWorld::QueueSend(int32_t group, const std::byte* buffer, int64_t bytes,

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "costmodel/collectives.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/share_kernels.h"
 #include "runtime/member_share.h"
@@ -82,18 +83,19 @@ void QueueMemberShare(OpKind kind, int phase, const MemberBuffers& members, int 
                       int64_t numbers, int blocks, cudaStream_t stream) {
   const auto share_of = [&](int member) { return MemberShare::Of(numbers, members.count, member); };
   const MemberShare share = share_of(own);
-  if (kind == OpKind::kReduceScatter || (kind == OpKind::kAllReduce && phase == 0)) {
+  const Collective& collective = CollectiveOf(kind);
+  if (collective.reduces && phase == 0) {
     return LaunchSum(members, own, share, blocks, stream);
   }
   float* const to = members.of[own];
-  if (kind == OpKind::kBroadcast) {
+  if (collective.before == Holding::kOne) {
     if (own != 0) LaunchCopy(to, members.of[0], numbers, blocks, stream);
     return;
   }
   for (int other = 0; other < members.count; ++other) {
     const MemberShare theirs = share_of(other);
     const float* const from = members.of[other];
-    if (kind == OpKind::kAllToAll) {
+    if (collective.IsExchange()) {
       const int64_t count = std::min(share.count(), theirs.count());
       LaunchCopy(to + numbers + theirs.begin, from + share.begin, count, blocks, stream);
     } else if (other != own) {

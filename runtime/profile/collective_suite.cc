@@ -3,6 +3,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "costmodel/collectives.h"
+
 namespace stagecraft {
 namespace {
 
@@ -11,9 +13,6 @@ constexpr int64_t kPack = 16;
 // A buffer to send from and one to receive in.
 constexpr int64_t kBuffers = 2, kShareOfMemory = 2;
 
-constexpr OpKind kKinds[] = {OpKind::kAllReduce, OpKind::kAllGather, OpKind::kReduceScatter,
-                             OpKind::kAllToAll,  OpKind::kBroadcast, OpKind::kSendRecv};
-
 }  // namespace
 
 std::vector<ProfileCase> MakeCollectiveSuite(const CollectiveSuiteOptions& options) {
@@ -21,12 +20,12 @@ std::vector<ProfileCase> MakeCollectiveSuite(const CollectiveSuiteOptions& optio
   std::unordered_set<ProfileCase> seen;
   const int64_t step = options.size == SuiteSize::kFull ? 2 : 4;
   for (const Fabric& group : options.groups) {
-    for (const OpKind kind : kKinds) {
-      const bool is_pair = kind == OpKind::kSendRecv && group.ranks == 2;
+    for (const Collective& collective : Collectives()) {
+      const bool is_pair = collective.IsMessage() && group.ranks == 2;
       for (int64_t wanted = kLeast; wanted <= kMost; wanted *= step) {
         const int64_t bytes = wanted / (kPack * group.ranks) * (kPack * group.ranks);
         if (bytes == 0 || kBuffers * bytes > options.memory.count() / kShareOfMemory) continue;
-        Op op = Op::Collective(kind, Bytes(bytes), is_pair ? options.pair : group);
+        Op op = Op::Collective(collective.kind, Bytes(bytes), is_pair ? options.pair : group);
         ProfileCase one{std::move(op), std::string(kNccl)};
         if (seen.insert(one).second) suite.push_back(std::move(one));
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "costmodel/check.h"
+#include "costmodel/collectives.h"
 #include "sim/network/collective_patterns.h"
 #include "sim/network/pattern_parts.h"
 
@@ -46,10 +47,10 @@ std::vector<int> RingOf(const Channels& channels, int channel) {
   return ring;
 }
 
-void AddRings(OpKind kind, double bytes, const Channels& channels, double most_messages,
+void AddRings(int rounds, double bytes, const Channels& channels, double most_messages,
               ChannelPattern* result) {
   const int ranks = static_cast<int>(channels.devices.size());
-  const int steps = (kind == OpKind::kAllReduce ? 2 : 1) * (ranks - 1);
+  const int steps = rounds * (ranks - 1);
   const double own = bytes / channels.count();
   const double messages = static_cast<double>(steps) * ranks * channels.count();
   result->steps = messages > most_messages ? 1 : steps;
@@ -89,15 +90,16 @@ ChannelPattern MakeChannels(OpKind kind, Algorithm algorithm, Bytes bytes,
   const int ranks = static_cast<int>(channels.devices.size());
   CHECK(ranks >= 2);
   const double all = static_cast<double>(bytes.count());
+  const Collective& collective = CollectiveOf(kind);
   ChannelPattern result;
-  if (kind == OpKind::kSendRecv) {
+  if (collective.IsMessage()) {
     result.pattern = SendReceive(bytes);
   } else if (algorithm == Algorithm::kDirect) {
     result.pattern = DirectAllToAll(ranks, bytes);
   } else if (algorithm == Algorithm::kTree) {
     AddTrees(all, channels, &result.pattern);
   } else {
-    AddRings(kind, all, channels, most_messages, &result);
+    AddRings(collective.Rounds(), all, channels, most_messages, &result);
   }
   result.devices = channels.devices;
   return result;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/collectives.h"
 #include "costmodel/network/collective_table.h"
 #include "costmodel/network/nccl_tests_log.h"
 #include "sim/cluster/cluster_spec.h"
@@ -79,16 +80,8 @@ ImportedCollectives ImportNcclTests(const NetworkImport& source, const std::stri
 
 Args CollectiveWords() {
   Args words;
-  for (const auto& [word, kind] : CollectiveNames()) words.emplace_back(word);
+  for (const Collective& collective : Collectives()) words.emplace_back(collective.word);
   return words;
-}
-
-OpKind FindCollective(const std::string& word) {
-  for (const auto& [known, kind] : CollectiveNames()) {
-    if (known == word) return kind;
-  }
-  CHECK(false);
-  return OpKind::kNone;
 }
 
 }  // namespace stagecraft

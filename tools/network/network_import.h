@@ -29,8 +29,7 @@ struct ImportedCollectives {
 // `out` is the file that the table is for.
 ImportedCollectives ImportNcclTests(const NetworkImport& source, const std::string& out);
 
-// What --collective may be, and what a word of these is.
+// What --collective may be.
 Args CollectiveWords();
-OpKind FindCollective(const std::string& word);
 
 }  // namespace stagecraft

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/collectives.h"
 #include "costmodel/device_catalogue.h"
 #include "sim/engine/sim_executor.h"
 #include "sim/pipeline/make_orders.h"
@@ -93,15 +94,11 @@ std::vector<double> StageTimes(const std::string& text) {
   return times;
 }
 
-double BusFactor(OpKind kind, double ranks) {
-  return (kind == OpKind::kAllReduce ? 2 : 1) * (ranks - 1) / ranks;
-}
-
-OpKind CollectiveKind(const std::string& name) {
-  if (name == "all_reduce") return OpKind::kAllReduce;
-  if (name == "all_gather") return OpKind::kAllGather;
-  if (name == "reduce_scatter") return OpKind::kReduceScatter;
-  throw InputError("collective " + name + " is not simulated");
+// Published bandwidths are of those that NCCL runs in rings of parts.
+const Collective& CollectiveNamed(const std::string& word) {
+  const Collective* const found = FindCollective(word);
+  if (found != nullptr && !found->IsDirect() && found->passes != Passes::kWholeOnce) return *found;
+  throw InputError("collective " + word + " is not simulated");
 }
 
 }  // namespace
@@ -191,18 +188,18 @@ PredictedPart PredictKernel(const MeasuredRow& row, const CostModel& model) {
 
 PredictedPart PredictCollective(const MeasuredRow& row, const CostModel& model,
                                 std::vector<std::string>& defaults_used) {
-  const OpKind kind = CollectiveKind(row.collective);
+  const Collective& collective = CollectiveNamed(row.collective);
   if (row.bytes < 1) throw InputError("bytes are not stated");
   const Cluster cluster = BuildRowCluster(row, defaults_used);
   if (cluster.device_count() < 2) throw InputError("a collective of one GPU moves nothing");
   Fabric fabric = FabricOf(cluster, cluster.device_count());
   if (row.algorithm == "ring") fabric.nvls = false;
-  const Op op = Op::Collective(kind, Bytes(row.bytes), fabric);
+  const Op op = Op::Collective(collective.kind, Bytes(row.bytes), fabric);
   const Estimate estimate = model.Predict({&op, 1}, cluster.device(0))[0];
   const double seconds = estimate.time.seconds();
   if (row.metric_kind == "collective_time") return {seconds, estimate.spread};
-  return {BusFactor(kind, fabric.ranks) * static_cast<double>(row.bytes) / seconds / kGiga,
-          estimate.spread};
+  const double factor = collective.BusFactor(fabric.ranks);
+  return {factor * static_cast<double>(row.bytes) / seconds / kGiga, estimate.spread};
 }
 
 }  // namespace stagecraft
