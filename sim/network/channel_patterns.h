@@ -26,7 +26,7 @@ struct ChannelPattern {
 // in all, each pair's bytes are one flow and `steps` is 1.
 // Trees: per channel a chain inside each node and NCCL's double binary tree over
 // the nodes; each edge carries its bytes up and down as one flow each way.
-// All-to-all, send/recv: one flow a pair.
+// Direct exchanges: one flow for each pair of ranks of which one has something for the other.
 ChannelPattern MakeChannels(OpKind kind, Algorithm algorithm, Bytes bytes,
                             std::span<const std::vector<int>> by_node, double most_messages);
 
