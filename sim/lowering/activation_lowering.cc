@@ -14,8 +14,8 @@ namespace {
 
 class CopyLowering {
  public:
-  CopyLowering(LoweredPasses& passes, Schedule::Builder& builder)
-      : passes_(passes), builder_(builder) {}
+  CopyLowering(LoweringContext& context, const LoweredPasses& passes)
+      : passes_(passes), builder_(context.builder) {}
 
   // `copies` by chunk.
   void Add(size_t worker, const std::vector<BlockId>& copies) {
@@ -59,7 +59,7 @@ class CopyLowering {
     }
   }
 
-  LoweredPasses& passes_;
+  const LoweredPasses& passes_;
   Schedule::Builder& builder_;
   // Of the worker at hand, the lanes by rank.
   std::span<const int32_t> ranks_;
@@ -68,18 +68,18 @@ class CopyLowering {
 
 }  // namespace
 
-void AddActivationCopies(const Plan& plan, const Workload& workload, const Cluster& cluster,
-                         LoweredPasses& passes, Schedule::Builder& builder) {
-  RankTensorsMaker maker(workload, cluster, FrameworkMemory());
-  CopyLowering lowering(passes, builder);
+void AddActivationCopies(LoweringContext& context, const LoweredPasses& passes) {
+  const Plan& plan = context.plan;
+  RankTensorsMaker maker(context.workload, context.cluster, FrameworkMemory());
+  CopyLowering lowering(context, passes);
   for (size_t w = 0; w < passes.workers().size(); ++w) {
     const LoweredWorker& worker = passes.workers()[w];
     const int device = plan.stages[worker.stage].replicas[worker.replica][0];
     const RankTensors rank = maker.Make(plan, worker.stage, worker.replica);
     std::vector<BlockId> copies;
     for (int chunk = 0; chunk < plan.chunk_count(); ++chunk) {
-      const Op copy = HostCopy(cluster, device, rank.Offloaded(chunk));
-      copies.push_back(passes.blocks().SingleOp(copy));
+      const Op copy = HostCopy(context.cluster, device, rank.Offloaded(chunk));
+      copies.push_back(context.blocks.SingleOp(copy));
     }
     lowering.Add(w, copies);
   }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "sim/lowering/data_collectives.h"
 #include "sim/lowering/data_groups.h"
-#include "sim/lowering/sharded_lowering.h"
 #include "sim/lowering/tied_lowering.h"
 
 namespace stagecraft {
@@ -18,16 +18,12 @@ const Pass& CompletingPass(const LoweredWorker& worker, size_t update) {
 
 class StageUpdates {
  public:
-  StageUpdates(const Plan& plan, const Cluster& cluster, int stage, LoweredPasses& passes,
-               Schedule::Builder& builder)
-      : plan_(plan),
-        stage_(stage),
+  StageUpdates(LoweringContext& context, const LoweredPasses& passes, int stage)
+      : context_(context),
         passes_(passes),
-        builder_(builder),
-        groups_(FindDataGroups(plan, cluster, passes, stage, builder)) {
-    for (size_t w = 0; w < passes.workers().size(); ++w) {
-      if (passes.workers()[w].stage == stage) workers_.push_back(w);
-    }
+        stage_(stage),
+        groups_(FindDataGroups(context, passes, stage)),
+        workers_(passes.WorkersOf(stage)) {
     for (const size_t w : workers_) CHECK(Worker(w).updates.size() == count());
   }
 
@@ -35,20 +31,21 @@ class StageUpdates {
 
   // What comes before and after an update on every replica.
   void Add(size_t update) {
-    if (update >= count() || passes_.DataRanks(stage_) == 1) return;
-    if (passes_.OverlapsReduction(stage_)) {
-      const auto buckets = passes_.buckets(stage_, 0);
+    if (update >= count() || context_.rules.DataRanks(stage_) == 1) return;
+    if (context_.rules.OverlapsReduction(stage_)) {
+      const auto buckets = context_.buckets.Of(stage_, 0);
       for (size_t b = 0; b < buckets.size(); ++b) {
         AddReduction(update, static_cast<int>(b), buckets[b].parameters);
       }
     } else {
-      AddReduction(update, -1, passes_.StageParameters(stage_));
+      AddReduction(update, -1, context_.buckets.StageParameters(stage_));
     }
-    if (plan_.zero > 0) AddGather(update);
+    if (context_.plan.zero > 0) AddGather(update);
   }
 
  private:
   const LoweredWorker& Worker(size_t w) const { return passes_.workers()[w]; }
+  void AddDependency(TaskId before, TaskId after) { context_.builder.AddDependency(before, after); }
 
   Tag MakeTag(const DataGroup& group, Phase phase, size_t update, int segment) const {
     Tag tag;
@@ -70,9 +67,8 @@ class StageUpdates {
     }
     for (const DataGroup& group : groups_) {
       const Tag tag = MakeTag(group, Phase::kGradReduce, update, bucket);
-      const TaskId reduction =
-          AddGradientReduction(plan_, parameters, group, tag, after, passes_, builder_);
-      for (const size_t w : workers_) builder_.AddDependency(reduction, passes_.Update(w, update));
+      const TaskId reduction = DataCollectives(context_, group).Reduce(parameters, tag, after);
+      for (const size_t w : workers_) AddDependency(reduction, passes_.Update(w, update));
     }
   }
 
@@ -81,56 +77,56 @@ class StageUpdates {
     std::vector<TaskId> after;
     for (const size_t w : workers_) after.push_back(passes_.Update(w, update));
     for (const DataGroup& group : groups_) {
-      const TaskId gather = AddParameterGather(plan_, passes_.StageParameters(stage_), group,
-                                               MakeTag(group, Phase::kParamGather, update, 0),
-                                               after, passes_, builder_);
+      const Tag tag = MakeTag(group, Phase::kParamGather, update, 0);
+      const TaskId gather = DataCollectives(context_, group)
+                                .Gather(context_.buckets.StageParameters(stage_), tag, after);
       for (const size_t w : workers_) {
         const LoweredWorker& worker = Worker(w);
         const size_t next = static_cast<size_t>(worker.updates[update].behind) + 1;
         if (next == worker.order.size()) continue;
-        builder_.AddDependency(gather, passes_.First(w, worker.order[next]));
+        AddDependency(gather, passes_.First(w, worker.order[next]));
       }
     }
   }
 
-  const Plan& plan_;
+  LoweringContext& context_;
+  const LoweredPasses& passes_;
   const int stage_;
-  LoweredPasses& passes_;
-  Schedule::Builder& builder_;
   const std::vector<DataGroup> groups_;
-  std::vector<size_t> workers_;
+  const std::vector<size_t> workers_;
 };
 
 // Behind the reductions of the replicas.
-void AddTiedUpdate(const Plan& plan, const TiedStages& tied, size_t update, LoweredPasses& passes,
-                   Schedule::Builder& builder) {
-  for (size_t i = 0; i < passes.folding().instances.size(); ++i) {
+void AddTiedUpdate(LoweringContext& context, const LoweredPasses& passes, const TiedStages& tied,
+                   size_t update) {
+  for (size_t i = 0; i < context.folding().instances.size(); ++i) {
     const std::vector<size_t> members = TiedWorkers(tied, static_cast<int>(i), passes);
     std::vector<TaskId> after;
     for (const size_t w : members) {
       after.push_back(passes.Last(w, CompletingPass(passes.workers()[w], update)));
     }
-    for (const TaskId reduction : AddTiedReduction(plan, tied, members, after, passes, builder)) {
-      for (const size_t w : members) builder.AddDependency(reduction, passes.Update(w, update));
+    for (const TaskId reduction : AddTiedReduction(context, passes, tied, members, after)) {
+      for (const size_t w : members) {
+        context.builder.AddDependency(reduction, passes.Update(w, update));
+      }
     }
   }
 }
 
 }  // namespace
 
-void AddAsynchronousUpdates(const Plan& plan, const Workload& workload, const Cluster& cluster,
-                            LoweredPasses& passes, Schedule::Builder& builder) {
-  const std::optional<TiedStages> tied = FindTiedStages(plan, workload);
+void AddAsynchronousUpdates(LoweringContext& context, const LoweredPasses& passes) {
+  const std::optional<TiedStages> tied = FindTiedStages(context.plan, context.workload);
   std::vector<StageUpdates> stages;
   size_t most = 0;
-  for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
-    stages.emplace_back(plan, cluster, stage, passes, builder);
+  for (int stage = 0; stage < context.stages(); ++stage) {
+    stages.emplace_back(context, passes, stage);
     most = std::max(most, stages.back().count());
   }
   for (size_t update = 0; update < most; ++update) {
     for (StageUpdates& stage : stages) stage.Add(update);
     if (tied && update < std::min(stages[tied->first].count(), stages[tied->last].count())) {
-      AddTiedUpdate(plan, *tied, update, passes, builder);
+      AddTiedUpdate(context, passes, *tied, update);
     }
   }
 }

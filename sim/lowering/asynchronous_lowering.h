@@ -3,15 +3,11 @@
 // before they are used. The updates themselves stand among the passes.
 #pragma once
 
-#include "sim/cluster/cluster.h"
 #include "sim/lowering/lowered_passes.h"
-#include "sim/plan/plan.h"
-#include "sim/schedule/schedule.h"
-#include "sim/workload/workload.h"
+#include "sim/lowering/lowering_context.h"
 
 namespace stagecraft {
 
-void AddAsynchronousUpdates(const Plan& plan, const Workload& workload, const Cluster& cluster,
-                            LoweredPasses& passes, Schedule::Builder& builder);
+void AddAsynchronousUpdates(LoweringContext& context, const LoweredPasses& passes);
 
 }  // namespace stagecraft

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "sim/cluster/slowest_group.h"
-#include "sim/lowering/fold.h"
+#include "sim/lowering/exchange_devices.h"
 #include "sim/lowering/holder_groups.h"
 #include "sim/lowering/lowering_memory.h"
 #include "sim/lowering/sync_lowering.h"
@@ -23,25 +23,20 @@ Fabric SlowestOf(LoweringMemory& memory, const DeviceGroups& groups) {
   return slowest;
 }
 
-Communicator MakeCommunicator(LoweringMemory& memory, DeviceGroups groups,
-                              Schedule::Builder& builder) {
-  const Fabric fabric = SlowestOf(memory, groups);
-  return {fabric, builder.AddCommunicator(std::move(groups))};
+Communicator MakeCommunicator(LoweringContext& context, DeviceGroups groups) {
+  const Fabric fabric = SlowestOf(context.memory, groups);
+  return {fabric, context.builder.AddCommunicator(std::move(groups))};
 }
 
 // Describes the data-parallel ranks of one stage.
 class StageGroups {
  public:
-  StageGroups(const Plan& plan, const Cluster& cluster, int stage, int tensor_groups,
-              LoweringMemory& memory, Schedule::Builder& builder)
-      : plan_(plan),
-        cluster_(cluster),
-        memory_(memory),
-        builder_(builder),
-        experts_(plan.stages[stage].expert_parallel),
-        servers_(SyncServers(plan, cluster, stage)) {
+  StageGroups(LoweringContext& context, int stage, int tensor_groups)
+      : context_(context),
+        experts_(context.plan.stages[stage].expert_parallel),
+        servers_(SyncServers(context.plan, context.cluster, stage)) {
     for (int tensor = 0; tensor < tensor_groups; ++tensor) {
-      devices_.push_back(DataDevices(plan, stage, tensor));
+      devices_.push_back(DataDevices(context.plan, stage, tensor));
     }
     dense_sync_ = DescribeAll(1);
     experts_sync_ = experts_ == 1 ? dense_sync_ : DescribeAll(experts_);
@@ -52,7 +47,7 @@ class StageGroups {
 
  private:
   std::span<const int> ServersOf(size_t tensor, size_t index) const {
-    const auto each = static_cast<size_t>(plan_.gradient_sync.servers);
+    const auto each = static_cast<size_t>(context_.plan.gradient_sync.servers);
     return std::span(servers_).subspan((tensor * experts_ + index) * each, each);
   }
 
@@ -68,37 +63,34 @@ class StageGroups {
         groups.push_back({by_tensor[tensor][i], ServersOf(tensor, i)});
       }
     }
-    return DescribeSync(plan_.gradient_sync, cluster_, groups);
+    return DescribeSync(context_.plan.gradient_sync, context_.cluster, groups);
   }
 
   Communicator Synchronising(size_t tensor, DeviceGroups groups, const GradientSync& sync) {
-    Communicator communicator = {SlowestOf(memory_, groups), -1, sync};
+    Communicator communicator = {SlowestOf(context_.memory, groups), -1, sync};
     for (size_t i = 0; i < groups.size(); ++i) {
       const std::span<const int> own = ServersOf(tensor, i);
       groups[i].insert(groups[i].end(), own.begin(), own.end());
     }
-    communicator.id = builder_.AddCommunicator(std::move(groups));
+    communicator.id = context_.builder.AddCommunicator(std::move(groups));
     return communicator;
   }
 
   Holders Describe(size_t tensor, size_t stride, const GradientSync& sync) {
     HolderGroups groups =
-        DivideHolders(devices_[tensor], static_cast<int>(stride), plan_.zero_group);
+        DivideHolders(devices_[tensor], static_cast<int>(stride), context_.plan.zero_group);
     Holders holders;
     holders.all = Synchronising(tensor, std::move(groups.all), sync);
     if (groups.copies.empty()) {
       holders.sharing = {holders.all.fabric, holders.all.id};
       return holders;
     }
-    holders.sharing = MakeCommunicator(memory_, std::move(groups.sharing), builder_);
-    holders.copies = MakeCommunicator(memory_, std::move(groups.copies), builder_);
+    holders.sharing = MakeCommunicator(context_, std::move(groups.sharing));
+    holders.copies = MakeCommunicator(context_, std::move(groups.copies));
     return holders;
   }
 
-  const Plan& plan_;
-  const Cluster& cluster_;
-  LoweringMemory& memory_;
-  Schedule::Builder& builder_;
+  LoweringContext& context_;
   size_t experts_;  // ranks that divide them
   std::vector<int> servers_;
   std::vector<std::vector<int>> devices_;  // by tensor index
@@ -107,13 +99,12 @@ class StageGroups {
 
 }  // namespace
 
-std::vector<DataGroup> FindDataGroups(const Plan& plan, const Cluster& cluster,
-                                      const LoweredPasses& passes, int stage,
-                                      Schedule::Builder& builder) {
-  const Stage& s = plan.stages[stage];
-  const std::vector<int> peers = MapOf(plan).Peers(stage);
-  const int tensor_groups = passes.folding().unfold_ranks ? s.tensor_parallel : 1;
-  StageGroups described(plan, cluster, stage, tensor_groups, passes.memory(), builder);
+std::vector<DataGroup> FindDataGroups(LoweringContext& context, const LoweredPasses& passes,
+                                      int stage) {
+  const Stage& s = context.plan.stages[stage];
+  const std::vector<int> peers = MapOf(context.plan).Peers(stage);
+  const int tensor_groups = context.folding().unfold_ranks ? s.tensor_parallel : 1;
+  StageGroups described(context, stage, tensor_groups);
   std::vector<DataGroup> groups;
   for (int tensor = 0; tensor < tensor_groups; ++tensor) {
     DataGroup group;

@@ -7,9 +7,8 @@
 
 #include "costmodel/gradient_sync.h"
 #include "costmodel/link.h"
-#include "sim/cluster/cluster.h"
 #include "sim/lowering/lowered_passes.h"
-#include "sim/plan/plan.h"
+#include "sim/lowering/lowering_context.h"
 #include "sim/schedule/schedule.h"
 
 namespace stagecraft {
@@ -42,8 +41,8 @@ struct DataGroup {
   Holders experts;    // every expert-parallel-th
 };
 
-std::vector<DataGroup> FindDataGroups(const Plan& plan, const Cluster& cluster,
-                                      const LoweredPasses& passes, int stage,
-                                      Schedule::Builder& builder);
+// Those of a stage; adds their communicators to the schedule.
+std::vector<DataGroup> FindDataGroups(LoweringContext& context, const LoweredPasses& passes,
+                                      int stage);
 
 }  // namespace stagecraft

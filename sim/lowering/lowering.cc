@@ -3,6 +3,7 @@
 #include "sim/lowering/activation_lowering.h"
 #include "sim/lowering/asynchronous_lowering.h"
 #include "sim/lowering/lowered_passes.h"
+#include "sim/lowering/lowering_context.h"
 #include "sim/lowering/update_lowering.h"
 
 namespace stagecraft {
@@ -15,16 +16,15 @@ Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluste
 
 Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluster,
                const LoweringOptions& options, LoweringMemory& memory) {
-  Schedule::Builder builder;
-  const bool updates = options.with_optimizer && !plan.forward_only;
-  LoweredPasses passes(plan, workload, memory, options.unfold, updates, builder);
-  if (plan.offload.activations > 0) AddActivationCopies(plan, workload, cluster, passes, builder);
-  if (updates && IsAsynchronous(plan.order)) {
-    AddAsynchronousUpdates(plan, workload, cluster, passes, builder);
-  } else if (updates || plan.zero >= 3) {
-    AddUpdate(plan, workload, cluster, passes, builder);
+  LoweringContext context(plan, workload, cluster, options, memory);
+  const LoweredPasses passes(context);
+  if (plan.offload.activations > 0) AddActivationCopies(context, passes);
+  if (context.updates && IsAsynchronous(plan.order)) {
+    AddAsynchronousUpdates(context, passes);
+  } else if (context.updates || plan.zero >= 3) {
+    AddUpdate(context, passes);
   }
-  return builder.Build();
+  return context.builder.Build();
 }
 
 }  // namespace stagecraft

@@ -1,10 +1,9 @@
 #include "sim/lowering/tied_lowering.h"
 
 #include "costmodel/divide.h"
+#include "sim/lowering/data_collectives.h"
 #include "sim/lowering/data_groups.h"
-#include "sim/lowering/fold.h"
-#include "sim/lowering/lowering_memory.h"
-#include "sim/lowering/sharded_lowering.h"
+#include "sim/lowering/exchange_devices.h"
 
 namespace stagecraft {
 
@@ -17,13 +16,14 @@ std::vector<size_t> TiedWorkers(const TiedStages& tied, int instance, const Lowe
   return workers;
 }
 
-std::vector<TaskId> AddTiedReduction(const Plan& plan, const TiedStages& tied,
-                                     std::span<const size_t> members, std::span<const TaskId> after,
-                                     LoweredPasses& passes, Schedule::Builder& builder) {
+std::vector<TaskId> AddTiedReduction(LoweringContext& context, const LoweredPasses& passes,
+                                     const TiedStages& tied, std::span<const size_t> members,
+                                     std::span<const TaskId> after) {
+  const Plan& plan = context.plan;
   const auto workers = passes.workers();
   const int tensor = plan.stages.back().tensor_parallel;
   const int64_t bytes = DivideUp(tied.parameters, tensor) * plan.gradient_bytes;
-  const PipelineInstance& instance = passes.folding().instances[workers[members[0]].instance];
+  const PipelineInstance& instance = context.folding().instances[workers[members[0]].instance];
   std::vector<TaskId> reductions;
   for (size_t rank = 0; rank < workers[members[0]].data.size(); ++rank) {
     DataGroup group;
@@ -36,10 +36,10 @@ std::vector<TaskId> AddTiedReduction(const Plan& plan, const TiedStages& tied,
     tag.stage = 0;
     tag.phase = Phase::kGradReduce;
     const std::vector<int> devices = TiedDevices(plan, tied, instance, static_cast<int>(rank));
-    const Communicator among{passes.memory().DescribeGroup(devices),
-                             builder.AddCommunicator({devices})};
+    const Communicator among{context.memory.DescribeGroup(devices),
+                             context.builder.AddCommunicator({devices})};
     reductions.push_back(
-        AddCollective(OpKind::kAllReduce, bytes, among, group, tag, after, passes, builder));
+        DataCollectives(context, group).Add(OpKind::kAllReduce, bytes, among, tag, after));
   }
   return reductions;
 }

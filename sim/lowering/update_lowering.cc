@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "costmodel/divide.h"
+#include "sim/lowering/data_collectives.h"
 #include "sim/lowering/data_groups.h"
 #include "sim/lowering/sharded_lowering.h"
 #include "sim/lowering/tied_lowering.h"
@@ -15,18 +15,16 @@ namespace {
 
 class UpdateLowering {
  public:
-  UpdateLowering(const Plan& plan, const Workload& workload, const Cluster& cluster,
-                 LoweredPasses& passes, Schedule::Builder& builder)
-      : plan_(plan),
-        workload_(workload),
-        cluster_(cluster),
-        map_(MapOf(plan)),
+  UpdateLowering(LoweringContext& context, const LoweredPasses& passes)
+      : context_(context),
+        plan_(context.plan),
+        rules_(context.rules),
         passes_(passes),
-        builder_(builder),
-        workers_(plan.stages.size()),
-        own_reductions_(plan.stages.size()),
-        updates_(plan.stages.size()) {
-    for (int stage = 0; stage < stages(); ++stage) {
+        map_(MapOf(context.plan)),
+        workers_(map_.stages()),
+        own_reductions_(map_.stages()),
+        updates_(map_.stages()) {
+    for (int stage = 0; stage < map_.stages(); ++stage) {
       const std::vector<int> peers = map_.Peers(stage);
       leaders_.push_back(peers[0]);
       for (size_t w = 0; w < passes.workers().size(); ++w) {
@@ -37,30 +35,29 @@ class UpdateLowering {
   }
 
   void Run() {
-    for (int stage = 0; stage < stages(); ++stage) {
+    for (int stage = 0; stage < map_.stages(); ++stage) {
       // Stages that hold copies of the same parameters act as one.
       if (leaders_[stage] < stage) {
         groups_.push_back(groups_[leaders_[stage]]);
         continue;
       }
-      groups_.push_back(FindDataGroups(plan_, cluster_, passes_, stage, builder_));
-      if (passes_.OverlapsGather(stage)) AddEarlyGathers(stage);
-      if (passes_.ReducesEveryPass(stage) || passes_.GathersEveryPass(stage)) {
+      groups_.push_back(FindDataGroups(context_, passes_, stage));
+      if (rules_.OverlapsGather(stage)) AddEarlyGathers(stage);
+      if (rules_.ReducesEveryPass(stage) || rules_.GathersEveryPass(stage)) {
         const std::vector<TaskId> last =
-            AddShardedTraffic(plan_, stage, groups_[stage], passes_, builder_);
+            AddShardedTraffic(context_, passes_, stage, groups_[stage]);
         for (const TaskId reduction : last) NoteReduction(stage, reduction);
-      } else if (passes_.updates() && passes_.DataRanks(stage) > 1) {
+      } else if (context_.updates && rules_.DataRanks(stage) > 1) {
         AddReductions(stage);
       }
     }
-    if (!passes_.updates()) return;
+    if (!context_.updates) return;
     AddTiedReductions();
     if (!plan_.post_validation) AddGradNorm();
-    for (int stage = 0; stage < stages(); ++stage) AddOptimizer(stage);
+    for (int stage = 0; stage < map_.stages(); ++stage) AddOptimizer(stage);
   }
 
  private:
-  int stages() const { return static_cast<int>(plan_.stages.size()); }
   // The chunk of `stage` that is the same part of the network as `chunk` of its peer.
   int ChunkLike(int peer, int chunk, int stage) const {
     const int index = map_.PartAt({peer, chunk}).index;
@@ -84,18 +81,16 @@ class UpdateLowering {
   void AddEarlyGathers(int stage) {
     for (const DataGroup& group : groups_[stage]) {
       for (int chunk = 0; chunk < plan_.chunk_count(); ++chunk) {
-        const auto buckets = passes_.buckets(stage, chunk);
+        const auto buckets = context_.buckets.Of(stage, chunk);
         for (size_t part = 0; part < buckets.size(); ++part) {
           const Bucket& bucket = buckets[buckets.size() - 1 - part];
-          const TaskId gather = AddParameterGather(
-              plan_, bucket.parameters, group,
-              MakeTag(group.rank, stage, Phase::kParamGather, chunk, static_cast<int>(part)), {},
-              passes_, builder_);
-          for (size_t w = 0; w < passes_.workers().size(); ++w) {
-            const LoweredWorker& worker = passes_.workers()[w];
-            if (worker.stage != stage) continue;
-            builder_.AddDependency(
-                gather, passes_.First(w, worker.first_forward[chunk]) + static_cast<TaskId>(part));
+          const Tag tag =
+              MakeTag(group.rank, stage, Phase::kParamGather, chunk, static_cast<int>(part));
+          const TaskId gather = DataCollectives(context_, group).Gather(bucket.parameters, tag, {});
+          for (const size_t w : passes_.WorkersOf(stage)) {
+            const Pass& first = passes_.workers()[w].first_forward[chunk];
+            context_.builder.AddDependency(gather,
+                                           passes_.First(w, first) + static_cast<TaskId>(part));
           }
         }
       }
@@ -112,22 +107,21 @@ class UpdateLowering {
                     std::span<const TaskId> after) {
     for (const DataGroup& group : groups_[stage]) {
       const Tag tag = MakeTag(group.rank, stage, Phase::kGradReduce, chunk, bucket);
-      NoteReduction(stage,
-                    AddGradientReduction(plan_, parameters, group, tag, after, passes_, builder_));
+      NoteReduction(stage, DataCollectives(context_, group).Reduce(parameters, tag, after));
     }
   }
 
   void AddReductions(int stage) {
     const auto workers = passes_.workers();
     std::vector<TaskId> after;
-    if (!passes_.OverlapsReduction(stage)) {
+    if (!rules_.OverlapsReduction(stage)) {
       for (const size_t w : workers_[stage]) {
         after.push_back(passes_.Last(w, workers[w].order.back()));
       }
-      return AddReduction(stage, -1, 0, passes_.StageParameters(stage), after);
+      return AddReduction(stage, -1, 0, context_.buckets.StageParameters(stage), after);
     }
     for (int chunk = plan_.chunk_count() - 1; chunk >= 0; --chunk) {
-      const auto buckets = passes_.buckets(stage, chunk);
+      const auto buckets = context_.buckets.Of(stage, chunk);
       for (size_t b = 0; b < buckets.size(); ++b) {
         after.clear();
         for (const size_t w : workers_[stage]) {
@@ -142,15 +136,14 @@ class UpdateLowering {
 
   // After those of the replicas.
   void AddTiedReductions() {
-    const std::optional<TiedStages> tied = FindTiedStages(plan_, workload_);
+    const std::optional<TiedStages> tied = FindTiedStages(plan_, context_.workload);
     if (!tied) return;
     const auto workers = passes_.workers();
-    for (size_t i = 0; i < passes_.folding().instances.size(); ++i) {
+    for (size_t i = 0; i < context_.folding().instances.size(); ++i) {
       const std::vector<size_t> members = TiedWorkers(*tied, static_cast<int>(i), passes_);
       std::vector<TaskId> after;
       for (const size_t w : members) after.push_back(passes_.Last(w, workers[w].order.back()));
-      for (const TaskId reduction :
-           AddTiedReduction(plan_, *tied, members, after, passes_, builder_)) {
+      for (const TaskId reduction : AddTiedReduction(context_, passes_, *tied, members, after)) {
         for (const size_t w : members) {
           own_reductions_[leaders_[workers[w].stage]].push_back(reduction);
         }
@@ -162,58 +155,54 @@ class UpdateLowering {
   // Everyone knows the gradient norm before anyone updates (clipping, and the
   // overflow check of 16-bit floats).
   void AddGradNorm() {
-    const Fabric& world = passes_.placed().world();
+    const Fabric& world = context_.placed.world();
     if (world.ranks == 1) return;
     const Op op = Op::Collective(OpKind::kAllReduce, Bytes(4), world);
-    builder_.Add(passes_.compute_lanes(), reductions_, passes_.blocks().SingleOp(op),
-                 MakeTag(0, -1, Phase::kGradNorm));
+    context_.AddTask(op, passes_.compute_lanes(), reductions_, MakeTag(0, -1, Phase::kGradNorm));
   }
 
-  TaskId AddUpdateTask(const Op& op, int32_t rank, int stage, std::span<const TaskId> after) {
-    const Lane lane = passes_.compute_lanes()[rank];
-    return builder_.Add({&lane, 1}, after, passes_.blocks().SingleOp(op),
-                        MakeTag(rank, stage, Phase::kOptimizer));
+  // The ops, one after another, by which one rank of a worker updates its parameters.
+  std::vector<Op> UpdateOps(const LoweredWorker& worker, const ParameterCount& parameters) const {
+    const int64_t ranks = rules_.DataRanks(worker.stage);
+    if (!plan_.offload.optimizer) return {OptimizerOp(plan_, worker.stage, parameters, ranks)};
+    const int device = plan_.stages[worker.stage].replicas[worker.replica][0];
+    const auto ops = HostUpdate(plan_, context_.cluster, device,
+                                UpdatedParameters(plan_, worker.stage, parameters, ranks));
+    return {ops.begin(), ops.end()};
   }
 
   void AddOptimizer(int stage) {
-    const int64_t ranks = passes_.DataRanks(stage);
-    const ParameterCount parameters = passes_.StageParameters(stage);
-    const int64_t own = UpdatedParameters(plan_, stage, parameters, ranks);
-    const Op update = OptimizerOp(plan_, stage, parameters, ranks);
+    const ParameterCount parameters = context_.buckets.StageParameters(stage);
     const std::vector<int> peers = map_.Peers(stage);
     std::vector<TaskId>& updates = updates_[peers[0]];
-    // Else the norm, which every lane waits for, says so.
+    // Otherwise the norm, which every lane waits for, says so.
     const std::span<const TaskId> after = plan_.post_validation
                                               ? std::span<const TaskId>(own_reductions_[peers[0]])
                                               : std::span<const TaskId>();
-    for (const LoweredWorker& worker : passes_.workers()) {
-      if (worker.stage != stage) continue;
-      for (const int32_t rank : worker.ranks) {
-        if (plan_.offload.optimizer) {
-          const int device = plan_.stages[stage].replicas[worker.replica][0];
-          for (const Op& op : HostUpdate(plan_, cluster_, device, own)) {
-            updates.push_back(AddUpdateTask(op, rank, stage, after));
-          }
-        } else {
-          updates.push_back(AddUpdateTask(update, rank, stage, after));
+    for (const size_t w : passes_.WorkersOf(stage)) {
+      const LoweredWorker& worker = passes_.workers()[w];
+      const std::vector<Op> ops = UpdateOps(worker, parameters);
+      for (size_t i = 0; i < worker.ranks.size(); ++i) {
+        const Tag tag = MakeTag(worker.ranks[i], stage, Phase::kOptimizer);
+        for (const Op& op : ops) {
+          updates.push_back(context_.AddTask(op, {&worker.compute[i], 1}, after, tag));
         }
       }
     }
-    const bool gathers =
-        (plan_.zero == 1 || plan_.zero == 2) && ranks > 1 && !plan_.overlap_param_gather;
+    const bool gathers = (plan_.zero == 1 || plan_.zero == 2) && rules_.DataRanks(stage) > 1 &&
+                         !plan_.overlap_param_gather;
     if (!gathers || stage != peers.back()) return;
     for (const DataGroup& group : groups_[stage]) {
-      AddParameterGather(plan_, parameters, group, MakeTag(group.rank, stage, Phase::kParamGather),
-                         updates, passes_, builder_);
+      const Tag tag = MakeTag(group.rank, stage, Phase::kParamGather);
+      DataCollectives(context_, group).Gather(parameters, tag, updates);
     }
   }
 
+  LoweringContext& context_;
   const Plan& plan_;
-  const Workload& workload_;
-  const Cluster& cluster_;
+  const TrafficRules& rules_;
+  const LoweredPasses& passes_;
   const ChunkMap map_;
-  LoweredPasses& passes_;
-  Schedule::Builder& builder_;
   std::vector<int> leaders_;                    // by stage: the first of those that hold the same
   std::vector<std::vector<size_t>> workers_;    // by stage: of those that hold the same
   std::vector<std::vector<DataGroup>> groups_;  // by stage
@@ -224,9 +213,8 @@ class UpdateLowering {
 
 }  // namespace
 
-void AddUpdate(const Plan& plan, const Workload& workload, const Cluster& cluster,
-               LoweredPasses& passes, Schedule::Builder& builder) {
-  UpdateLowering(plan, workload, cluster, passes, builder).Run();
+void AddUpdate(LoweringContext& context, const LoweredPasses& passes) {
+  UpdateLowering(context, passes).Run();
 }
 
 }  // namespace stagecraft

@@ -3,15 +3,11 @@
 // the optimizer steps, sharded parameters are gathered.
 #pragma once
 
-#include "sim/cluster/cluster.h"
 #include "sim/lowering/lowered_passes.h"
-#include "sim/plan/plan.h"
-#include "sim/schedule/schedule.h"
-#include "sim/workload/workload.h"
+#include "sim/lowering/lowering_context.h"
 
 namespace stagecraft {
 
-void AddUpdate(const Plan& plan, const Workload& workload, const Cluster& cluster,
-               LoweredPasses& passes, Schedule::Builder& builder);
+void AddUpdate(LoweringContext& context, const LoweredPasses& passes);
 
 }  // namespace stagecraft

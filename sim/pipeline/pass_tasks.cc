@@ -21,7 +21,7 @@ std::span<const Pass> UnitAt(const PassOrder& order, size_t first) {
 
 PassTasks::PassTasks(std::span<const PipelineWorker> workers,
                      std::span<const MicroBatchShares> shares, const ChunkMap& map,
-                     const PassCosts& costs, Schedule::Builder& builder)
+                     PassCosts& costs, Schedule::Builder& builder)
     : workers_(workers), shares_(shares), map_(map), first_worker_(shares.size(), -1) {
   CountSlots();
   FindLinks();
@@ -117,7 +117,7 @@ int PassTasks::MicroBatchOf(int w, const Pass& pass) const {
   return before + pass.micro_batch;
 }
 
-void PassTasks::AddUnit(int w, Unit unit, const PassCosts& costs, Schedule::Builder& builder) {
+void PassTasks::AddUnit(int w, Unit unit, PassCosts& costs, Schedule::Builder& builder) {
   const PipelineWorker& worker = workers_[w];
   TaskId last = -1;
   for (const Pass& pass : unit) {
@@ -141,7 +141,7 @@ void PassTasks::AddUnit(int w, Unit unit, const PassCosts& costs, Schedule::Buil
   }
 }
 
-void PassTasks::AddUpdate(int w, const PassCosts& costs, Schedule::Builder& builder) {
+void PassTasks::AddUpdate(int w, PassCosts& costs, Schedule::Builder& builder) {
   const PipelineWorker& worker = workers_[w];
   const Pass& complete = worker.order[worker.updates[updates_[w].size()].complete];
   Tag tag;
@@ -152,8 +152,8 @@ void PassTasks::AddUpdate(int w, const PassCosts& costs, Schedule::Builder& buil
   updates_[w].push_back(builder.Add(worker.compute, {}, costs.Update(w), tag));
 }
 
-PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, TaskId after,
-                                          const PassCosts& costs, Schedule::Builder& builder) {
+PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, TaskId after, PassCosts& costs,
+                                          Schedule::Builder& builder) {
   const Neighbor next = Next(w, pass, 1);
   if (next.worker < 0) return {};
   const BlockId first = costs.Transfer(w, next.worker, pass, 0);

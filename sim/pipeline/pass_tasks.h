@@ -27,22 +27,21 @@ struct PipelineWorker {
   bool sends_block = false;           // a device computes nothing while it sends
 };
 
-// What passes and transfers cost, in blocks of ops.
+// What passes and transfers cost, in blocks of ops, which may enter the schedule when they are
+// first asked for.
 class PassCosts {
  public:
   virtual ~PassCosts() = default;
   // The parts of a pass, one task each, run in order; at least one. `paired`: it
   // runs beside another pass.
-  virtual std::span<const BlockId> Parts(int worker, const Pass& pass, bool paired) const = 0;
+  virtual std::span<const BlockId> Parts(int worker, const Pass& pass, bool paired) = 0;
   // The message of one device of a worker that hands a pass on to the next worker; -1, for
   // all devices, where the two need no transfer and the receiver follows at once.
-  virtual BlockId Transfer(int from_worker, int to_worker, const Pass& pass, int device) const = 0;
+  virtual BlockId Transfer(int from_worker, int to_worker, const Pass& pass, int device) = 0;
   // What a change of a worker's weights runs.
-  virtual BlockId Update(int /*worker*/) const { return -1; }
+  virtual BlockId Update(int /*worker*/) { return -1; }
   // Communicator of the message of one sending device; -1: not known.
-  virtual int32_t Channel(int /*from_worker*/, int /*to_worker*/, int /*device*/) const {
-    return -1;
-  }
+  virtual int32_t Channel(int /*from_worker*/, int /*to_worker*/, int /*device*/) { return -1; }
 };
 
 // The tasks of every pass. `workers` by stage, then replica; `shares` by stage, which
@@ -50,7 +49,7 @@ class PassCosts {
 class PassTasks {
  public:
   PassTasks(std::span<const PipelineWorker> workers, std::span<const MicroBatchShares> shares,
-            const ChunkMap& map, const PassCosts& costs, Schedule::Builder& builder);
+            const ChunkMap& map, PassCosts& costs, Schedule::Builder& builder);
 
   // First task of a pass; its parts have consecutive ids. `micro_batch` as in
   // Pass: counted within the worker's own.
@@ -85,9 +84,9 @@ class PassTasks {
   // feeds it; worker -1 where there is none.
   Neighbor Next(int worker, const Pass& pass, int step) const;
   int MicroBatchOf(int worker, const Pass& pass) const;
-  void AddUnit(int worker, Unit unit, const PassCosts& costs, Schedule::Builder& builder);
-  void AddUpdate(int worker, const PassCosts& costs, Schedule::Builder& builder);
-  HandOn AddTransfers(int worker, const Pass& pass, TaskId after, const PassCosts& costs,
+  void AddUnit(int worker, Unit unit, PassCosts& costs, Schedule::Builder& builder);
+  void AddUpdate(int worker, PassCosts& costs, Schedule::Builder& builder);
+  HandOn AddTransfers(int worker, const Pass& pass, TaskId after, PassCosts& costs,
                       Schedule::Builder& builder);
   void Connect(int worker, Unit unit, Schedule::Builder& builder) const;
 

@@ -26,11 +26,11 @@ class TimedCosts : public PassCosts {
     for (const Duration time : costs.transfers) AddBlock(time, builder);
   }
 
-  std::span<const BlockId> Parts(int stage, const Pass& pass, bool /*paired*/) const override {
+  std::span<const BlockId> Parts(int stage, const Pass& pass, bool /*paired*/) override {
     const int place = stage * map_.chunks() + pass.chunk;
     return {&blocks_[4 * place + static_cast<int>(pass.phase)], 1};
   }
-  BlockId Transfer(int from, int to, const Pass& /*pass*/, int /*device*/) const override {
+  BlockId Transfer(int from, int to, const Pass& /*pass*/, int /*device*/) override {
     if (costs_.Transfer(from, to) == Duration()) return -1;
     const bool wraps = from - to != 1 && to - from != 1;
     const int link = wraps ? static_cast<int>(costs_.transfers.size()) - 1 : std::min(from, to);
@@ -57,7 +57,7 @@ class TimedCosts : public PassCosts {
 TimedSchedule BuildPipeline(const ChunkMap& map, std::span<const PassOrder> orders,
                             int micro_batches, const PipelineCosts& costs) {
   Schedule::Builder builder;
-  const TimedCosts blocks(map, costs, builder);
+  TimedCosts blocks(map, costs, builder);
   std::vector<PipelineWorker> workers;
   for (const PassOrder& order : orders) {
     PipelineWorker worker;

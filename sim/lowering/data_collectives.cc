@@ -1,0 +1,51 @@
+#include "sim/lowering/data_collectives.h"
+
+#include "costmodel/divide.h"
+
+namespace stagecraft {
+
+TaskId DataCollectives::Add(OpKind kind, int64_t bytes, const Communicator& among, const Tag& tag,
+                            std::span<const TaskId> after) {
+  Op op = Op::Collective(kind, Bytes(bytes), among.fabric);
+  op.sync = among.sync;
+  const TaskId task = context_.AddTask(op, group_.lanes, after, tag);
+  context_.builder.SetCommunicator(task, among.id);
+  return task;
+}
+
+TaskId DataCollectives::Gather(const ParameterCount& parameters, const Tag& tag,
+                               std::span<const TaskId> after) {
+  const int64_t bytes = context_.plan.WorkingBytes();
+  const TaskId dense =
+      Add(OpKind::kAllGather, parameters.dense * bytes, group_.dense.sharing, tag, after);
+  if (parameters.expert == 0 || group_.experts.shards() == 1) return dense;
+  return Add(OpKind::kAllGather, parameters.expert * bytes, group_.experts.sharing, tag,
+             {&dense, 1});
+}
+
+// One sum for all of the holders, or a share each, which those that hold copies of it add up.
+TaskId DataCollectives::ReduceAmong(const Holders& holders, int64_t parameters, const Tag& tag,
+                                    std::span<const TaskId> after) {
+  const Plan& plan = context_.plan;
+  const int64_t bytes = parameters * plan.gradient_bytes;
+  if (plan.zero == 0) {
+    Communicator among = holders.all;
+    const bool is_last_chunk = tag.chunk < 0 || tag.chunk == plan.chunk_count() - 1;
+    // A dead server is noticed once a step, by what is reduced first.
+    if (!is_last_chunk || tag.segment > 0) among.sync.timeout = Duration();
+    return Add(OpKind::kAllReduce, bytes, among, tag, after);
+  }
+  const TaskId last = Add(OpKind::kReduceScatter, bytes, holders.sharing, tag, after);
+  if (holders.copies.fabric.ranks == 1) return last;
+  return Add(OpKind::kAllReduce, DivideUp(bytes, holders.shards()), holders.copies, tag,
+             {&last, 1});
+}
+
+TaskId DataCollectives::Reduce(const ParameterCount& parameters, const Tag& tag,
+                               std::span<const TaskId> after) {
+  const TaskId dense = ReduceAmong(group_.dense, parameters.dense, tag, after);
+  if (parameters.expert == 0 || group_.experts.all.fabric.ranks == 1) return dense;
+  return ReduceAmong(group_.experts, parameters.expert, tag, {&dense, 1});
+}
+
+}  // namespace stagecraft

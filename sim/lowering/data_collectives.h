@@ -1,0 +1,39 @@
+// DataCollectives: the collectives of one data-parallel group, as tasks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "sim/lowering/data_groups.h"
+#include "sim/lowering/lowering_context.h"
+#include "sim/schedule/schedule.h"
+#include "sim/shard/shard.h"
+
+namespace stagecraft {
+
+// Every task holds the group's lanes, carries the given tag and waits for `after`; where a method
+// adds several, one follows the other, and it returns the last.
+class DataCollectives {
+ public:
+  // Both arguments must outlive it.
+  DataCollectives(LoweringContext& context, const DataGroup& group)
+      : context_(context), group_(group) {}
+
+  // Gathers so many parameters on the ranks that share them.
+  TaskId Gather(const ParameterCount& parameters, const Tag& tag, std::span<const TaskId> after);
+  // Reduces so many gradients: over those that share, and among the copies of each share; those
+  // of experts among the ranks that hold the same.
+  TaskId Reduce(const ParameterCount& parameters, const Tag& tag, std::span<const TaskId> after);
+  // One collective.
+  TaskId Add(OpKind kind, int64_t bytes, const Communicator& among, const Tag& tag,
+             std::span<const TaskId> after);
+
+ private:
+  TaskId ReduceAmong(const Holders& holders, int64_t parameters, const Tag& tag,
+                     std::span<const TaskId> after);
+
+  LoweringContext& context_;
+  const DataGroup& group_;
+};
+
+}  // namespace stagecraft

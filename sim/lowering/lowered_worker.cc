@@ -1,0 +1,85 @@
+#include "sim/lowering/lowered_worker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/plan/asynchronous_plan.h"
+
+namespace stagecraft {
+namespace {
+
+// The passes beside which overlapped gathers and reductions run.
+void FindEdgePasses(int chunks, LoweredWorker& worker) {
+  worker.first_forward.assign(chunks, Pass{Phase::kForward, 0, -1});
+  worker.last_backward.assign(chunks, Pass{Phase::kBackward, 0, -1});
+  for (const Pass& pass : worker.order) {
+    if (MakesWeightGradients(pass.phase)) {
+      worker.last_backward[pass.chunk] = pass;
+    } else if (pass.phase == Phase::kForward && worker.first_forward[pass.chunk].micro_batch < 0) {
+      worker.first_forward[pass.chunk] = pass;
+    }
+  }
+}
+
+// One rank for every device, or one that stands for all of them and, in folded replicas, for
+// those of `multiplicity` pipelines.
+void AddRanks(LoweringContext& context, int multiplicity, LoweredWorker& worker) {
+  Schedule::Builder& builder = context.builder;
+  const std::vector<int>& devices = context.plan.stages[worker.stage].replicas[worker.replica];
+  const bool unfolds = context.folding().unfold_ranks;
+  const int stands_for = unfolds ? 1 : multiplicity * static_cast<int>(devices.size());
+  const size_t simulated = unfolds ? devices.size() : 1;
+  for (size_t i = 0; i < simulated; ++i) {
+    const int32_t rank = builder.AddRank(
+        {devices[i], static_cast<int16_t>(worker.stage), worker.replica, stands_for});
+    worker.ranks.push_back(rank);
+    worker.compute.push_back(builder.AddLane({rank, LaneKind::kCompute}));
+    if (context.stages() > 1) {
+      worker.send_next.push_back(builder.AddLane({rank, LaneKind::kSendNext}));
+      worker.send_previous.push_back(builder.AddLane({rank, LaneKind::kSendPrevious}));
+    }
+    worker.data.push_back(builder.AddLane({rank, LaneKind::kData}));
+  }
+}
+
+}  // namespace
+
+bool LoweredWorker::CompletesUpdate(const Pass& pass) const {
+  const auto first =
+      std::partition_point(updates.begin(), updates.end(), [&](const WeightUpdate& update) {
+        return order[update.complete].micro_batch < pass.micro_batch;
+      });
+  return first != updates.end() && order[first->complete] == pass;
+}
+
+LoweredWorker AddWorker(LoweringContext& context, int instance, int stage, int position,
+                        PassOrder order) {
+  const Plan& plan = context.plan;
+  const PipelineInstance& pipeline = context.folding().instances[instance];
+  LoweredWorker worker;
+  worker.instance = instance;
+  worker.stage = stage;
+  worker.replica = pipeline.replicas[stage][position];
+  worker.shard = context.blocks.InternShard(context.placed.Shard(plan, stage, worker.replica));
+  AddRanks(context, pipeline.multiplicity, worker);
+  if (context.updates && IsAsynchronous(plan.order)) {
+    worker.updates = EndlessOrderOf(plan, context.workload, stage, worker.replica).updates;
+  }
+  worker.order = std::move(order);
+  FindEdgePasses(plan.chunk_count(), worker);
+  return worker;
+}
+
+PipelineWorker ToPipelineWorker(const LoweredWorker& worker, int position, bool sends_block) {
+  return {.stage = worker.stage,
+          .replica = position,
+          .rank = worker.ranks[0],
+          .order = worker.order,
+          .updates = worker.updates,
+          .compute = worker.compute,
+          .send_next = worker.send_next,
+          .send_previous = worker.send_previous,
+          .sends_block = sends_block};
+}
+
+}  // namespace stagecraft

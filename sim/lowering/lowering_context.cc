@@ -1,0 +1,24 @@
+#include "sim/lowering/lowering_context.h"
+
+namespace stagecraft {
+
+LoweringContext::LoweringContext(const Plan& plan_in, const Workload& workload_in,
+                                 const Cluster& cluster_in, const LoweringOptions& options,
+                                 LoweringMemory& memory_in)
+    : plan(plan_in),
+      workload(workload_in),
+      cluster(cluster_in),
+      updates(options.with_optimizer && !plan_in.forward_only),
+      memory(memory_in),
+      placed(memory_in.Place(plan_in, options.unfold)),
+      rules(plan_in, updates),
+      buckets(plan_in, workload_in, rules),
+      blocks(workload_in, builder) {}
+
+TaskId LoweringContext::AddTask(const Op& op, std::span<const Lane> lanes,
+                                std::span<const TaskId> after, const Tag& tag) {
+  const BlockId block = blocks.SingleOp(op);
+  return builder.Add(lanes, after, block, tag);
+}
+
+}  // namespace stagecraft

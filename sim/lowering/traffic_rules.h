@@ -1,0 +1,40 @@
+// TrafficRules: beside which passes of a stage its data-parallel ranks reduce gradients and
+// gather parameters.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/plan/plan.h"
+#include "sim/schedule/schedule.h"
+
+namespace stagecraft {
+
+class TrafficRules {
+ public:
+  // The plan must outlive it. `updates`: the weights are updated at the end.
+  TrafficRules(const Plan& plan, bool updates);
+
+  // Ranks that hold copies of the same parameters of a stage.
+  int64_t DataRanks(int stage) const { return data_ranks_[stage]; }
+
+  // Gradients are reduced bucket by bucket, beside the last backward alone.
+  bool OverlapsReduction(int stage) const;
+  // The same beside every backward: ZeRO-2 and above.
+  bool ReducesEveryPass(int stage) const;
+  // Parameters are gathered bucket by bucket, beside the first forward alone.
+  bool OverlapsGather(int stage) const;
+  // The same beside every pass: ZeRO-3.
+  bool GathersEveryPass(int stage) const;
+
+  // Some passes of this phase are divided at bucket borders, so that traffic of one bucket can
+  // run beside the layers of the next.
+  bool DividesSome(int stage, Phase phase) const;
+
+ private:
+  const Plan& plan_;
+  const bool updates_;
+  std::vector<int64_t> data_ranks_;  // by stage
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,48 @@
+// WorkerMessages: the messages by which the workers of one pipeline hand on their passes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+#include "sim/lowering/lowered_worker.h"
+#include "sim/lowering/lowering_context.h"
+#include "sim/pipeline/order.h"
+#include "sim/schedule/schedule.h"
+
+namespace stagecraft {
+
+class WorkerMessages {
+ public:
+  // Both arguments must outlive it. Workers are named by their index among these.
+  WorkerMessages(LoweringContext& context, std::span<const LoweredWorker> workers)
+      : context_(context), workers_(workers) {}
+
+  // The send of one device of a worker that hands on a pass; -1 to itself. Added to the schedule
+  // when it is first asked for.
+  BlockId Block(int from, int to, const Pass& pass, int device);
+  // Its communicator, likewise.
+  int32_t Channel(int from, int to, int device);
+
+ private:
+  // Sending and receiving worker, and a third number.
+  struct Key {
+    int from = 0;
+    int to = 0;
+    int index = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& key) const;
+  };
+
+  LoweringContext& context_;
+  std::span<const LoweredWorker> workers_;
+  // By the layer whose output, or its gradient, is sent, and the sending device.
+  std::unordered_map<Key, BlockId, KeyHash> blocks_;
+  // By the sending device.
+  std::unordered_map<Key, int32_t, KeyHash> channels_;
+};
+
+}  // namespace stagecraft
