@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/hash.h"
+#include "sim/cluster/group_fabrics.h"
+#include "sim/cluster/link_graph.h"
 
 namespace stagecraft {
 namespace {
@@ -15,6 +18,15 @@ void CheckLinks(int64_t links, const std::string& key) {
   if (links <= kMaxLinks) return;
   throw InputError(key + ": got " + std::to_string(links) + " links in all, want " +
                    std::to_string(kMaxLinks) + " at most");
+}
+
+void Narrow(const Link& link, Route* route) {
+  const bool first = !(route->narrowest.bandwidth.bytes_per_s() > 0);
+  if (first || link.bandwidth < route->narrowest.bandwidth) {
+    route->narrowest.kind = link.kind;
+    route->narrowest.bandwidth = link.bandwidth;
+  }
+  route->narrowest.latency += link.latency;
 }
 
 }  // namespace
@@ -138,6 +150,68 @@ void Cluster::TakeSharedMemories(const std::string& place) {
 bool Cluster::homogeneous() const {
   return std::all_of(groups_.begin(), groups_.end(),
                      [&](const NodeGroup& group) { return group.type == groups_[0].type; });
+}
+
+Port Cluster::port(int device) const {
+  const DevicePlace at = places_[device];
+  return {at.node, wiring(at.node).rail(at.local)};
+}
+
+Route Cluster::FindRoute(int from, int to, int flow) const {
+  CHECK(from != to && from >= 0 && to >= 0 && from < device_count() && to < device_count());
+  if (!has_explicit_links_) return GeneratedRoute(from, to, flow);
+  Route route = FindGraphRoute(link_graph(), from, to);
+  route.crosses_domains = domain_[places_[from].node] != domain_[places_[to].node];
+  return route;
+}
+
+Route Cluster::GeneratedRoute(int from, int to, int flow) const {
+  const DevicePlace start = places_[from];
+  const DevicePlace goal = places_[to];
+  Route route;
+  route.crosses_domains = domain_[start.node] != domain_[goal.node];
+  const auto pass = [&](int node, const std::vector<int>& cables) {
+    for (const int cable : cables) {
+      route.links.push_back(link_base(node) + cable);
+      Narrow(wiring(node).cables()[cable].link, &route);
+    }
+  };
+  if (route.crosses_domains) {
+    pass(start.node, wiring(start.node).Leaving(start.local));
+    const uint64_t key = Hash().Add(from).Add(to).Add(flow).value();
+    for (const int link : interconnect_->Path(port(from), port(to), key)) {
+      route.links.push_back(first_fabric_link_ + link);
+      Narrow(interconnect_->link(link).link, &route);
+    }
+    pass(goal.node, wiring(goal.node).Entering(goal.local));
+  } else if (start.node != goal.node) {
+    pass(start.node, {wiring(start.node).ToDomainSwitch(start.local)});
+    pass(goal.node, {wiring(goal.node).FromDomainSwitch(goal.local)});
+  } else {
+    pass(start.node, wiring(start.node).Inside(start.local, goal.local));
+  }
+  return route;
+}
+
+int64_t Cluster::PairClass(int from, int to) const {
+  const int64_t devices = device_count();
+  if (has_explicit_links_ || !IsSingleSwitch(interconnect_->spec())) return from * devices + to;
+  // Where in its node either end is, of which kind that is, and what lies between.
+  const DevicePlace start = places_[from];
+  const DevicePlace goal = places_[to];
+  const int64_t first = first_device(first_node_[device_group(from)]) + start.local;
+  const int64_t last = first_device(first_node_[device_group(to)]) + goal.local;
+  const bool crosses = domain_[start.node] != domain_[goal.node];
+  const int64_t between = crosses ? 0 : start.node != goal.node ? 1 : 2;
+  return (between * devices + first) * devices + last;
+}
+
+Fabric Cluster::DescribeGroup(std::span<const int> devices, Traffic traffic) const {
+  return GroupFabrics(*this).OfGroup(devices, traffic);
+}
+
+Fabric Cluster::DescribePair(int from, int to, int concurrent) const {
+  return GroupFabrics(*this).OfPair(from, to, concurrent);
 }
 
 }  // namespace stagecraft

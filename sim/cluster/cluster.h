@@ -79,6 +79,12 @@ class Cluster {
   // The scale-up domain of a node, counted over the cluster: consecutive nodes of
   // a group share one where domain_nodes is above 1. Explicit links: each is one.
   int domain(int node) const { return domain_[node]; }
+  // The generated wiring: of a node, of the interface that serves a device towards other nodes,
+  // and between nodes, whose links come behind all others.
+  const NodeWiring& wiring(int node) const { return wirings_[node_type_[node]]; }
+  Port port(int device) const;
+  const Interconnect& switches() const { return *interconnect_; }
+  int first_fabric_link() const { return first_fabric_link_; }
   // "node0/gpu3"
   std::string DeviceName(int device) const;
   // All nodes are of one type.
@@ -98,26 +104,9 @@ class Cluster {
   // one, so flows 0, 1, ... spread.
   Route FindRoute(int from, int to, int flow = 0) const;
 
-  // The fabric a communicator of these distinct devices sees, in any order.
-  // Several node types: the slowest link wins.
-  // `Fabric::nodes` and its `node` are the group's scale-up domains.
-  //   intra  what a ring over the ranks of one node has per rank and direction,
-  //          on the node where that is least; where no node has two ranks, what
-  //          a device has.
-  //   inter  bandwidth: all interfaces of a node x its ranks in the group / its
-  //          devices, on the node where that is least. Explicit links: every
-  //          device of a node sends to its counterpart on the group's next
-  //          node, links are shared evenly, and the group's ranks are summed.
-  //          Never more than the group's part of the uplinks and joins it
-  //          crosses by such `traffic` (Interconnect::GroupShare).
+  // What a communicator of these distinct devices, in any order, and one message see of it
+  // (group_fabrics.h).
   Fabric DescribeGroup(std::span<const int> devices, Traffic traffic = Traffic::kRing) const;
-
-  // The fabric of one message. Inside a node or domain `intra` is the route's narrowest
-  // link; across domains inter.bandwidth is the interfaces that serve the device
-  // (at least one), or an equal share of all of the node's where `concurrent`
-  // messages leave it at the same time, whichever is less, at either end, and of
-  // the uplinks on the way (Interconnect::MessageShare).
-  // Preconditions: from != to, concurrent >= 1.
   Fabric DescribePair(int from, int to, int concurrent) const;
   // Pairs of equal number are described alike, for any `concurrent`.
   int64_t PairClass(int from, int to) const;
@@ -125,14 +114,6 @@ class Cluster {
  private:
   struct LazyGraph;
   static std::shared_ptr<LazyGraph> NewGraph();
-  struct NodeRanks {
-    int node = 0;
-    std::vector<int> locals;  // ascending
-  };
-  struct DomainRanks {  // of one scale-up domain
-    std::vector<NodeRanks> nodes;
-    int count = 0;
-  };
 
   void CheckGroups(const std::string& place) const;
   void AddNodes(const std::string& place);
@@ -141,16 +122,8 @@ class Cluster {
   void TakeSharedMemories(const std::string& place);
   void CheckReachable(const LinkGraph& graph, const std::string& place) const;
 
-  std::vector<DomainRanks> ByDomain(std::span<const int> devices) const;
   Route GeneratedRoute(int from, int to, int flow) const;
   void BuildInterconnect(InterconnectSpec spec, const std::string& place);
-  Port PortOf(int device) const;
-  Link IntraLink(const DomainRanks& ranks) const;
-  Link InterLink(const std::vector<DomainRanks>& domains, Traffic traffic) const;
-  Bandwidth UplinkShare(const std::vector<DomainRanks>& domains, Traffic traffic) const;
-  bool HasNvls(const DomainRanks& ranks) const;
-  // What `ranks` have towards another node over explicit links.
-  Link ExplicitShare(const NodeRanks& ranks, int to_node) const;
   int link_base(int node) const;
   size_t GroupOfLink(int index) const;
 
