@@ -84,7 +84,7 @@ std::vector<std::string> FindErrors(const SearchProblem& problem) {
     if (!error.empty()) errors.push_back(error);
   }
   for (const PipelineOrder order : choices.orders) {
-    if (order == PipelineOrder::kCustom) {
+    if (IsCustom(order)) {
       errors.push_back("schedule: custom orders cannot be sought");
     } else if (IsAsynchronous(order)) {
       errors.push_back(fmt::format(

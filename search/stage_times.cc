@@ -4,7 +4,7 @@
 #include <set>
 
 #include "sim/pipeline/chunk_map.h"
-#include "sim/plan/make_plan.h"
+#include "sim/plan/layer_split.h"
 #include "sim/schedule/schedule.h"
 
 namespace stagecraft {

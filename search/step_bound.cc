@@ -5,7 +5,8 @@
 
 #include "costmodel/divide.h"
 #include "sim/memory/model_states.h"
-#include "sim/plan/make_plan.h"
+#include "sim/pipeline/in_flight.h"
+#include "sim/plan/layer_split.h"
 
 namespace stagecraft {
 namespace {
@@ -15,38 +16,6 @@ std::vector<Duration> Before(const std::vector<Duration>& own) {
   std::vector<Duration> before(own.size());
   for (size_t i = 1; i < own.size(); ++i) before[i] = before[i - 1] + own[i - 1];
   return before;
-}
-
-// Passes beside each other hide their collectives, which the bound counts.
-bool PairsPasses(PipelineOrder order) {
-  return order == PipelineOrder::kDualPipe || order == PipelineOrder::kDualPipeV;
-}
-
-// The least number of micro-batches of each chunk that a stage has under way at once. With 1F1B a
-// stage runs as many forwards ahead as there are stages behind it; interleaved 1F1B does what
-// InterleavedOrder() says, with the smallest groups. For other schedules, of which only one pass
-// at a time is certain, all numbers are 0.
-std::vector<int64_t> LeastUnderWay(const PlanDegrees& degrees, int stage, int64_t micro_batches) {
-  const int stages = degrees.pipeline, chunks = degrees.chunks;
-  switch (degrees.order) {
-    case PipelineOrder::kGpipe:
-      return {micro_batches};
-    case PipelineOrder::kOneForwardOneBackward:
-      return {std::min<int64_t>(micro_batches, stages - stage)};
-    case PipelineOrder::kInterleaved: {
-      if (micro_batches < stages || chunks < 2) break;
-      std::vector<int64_t> counts(chunks, stages);
-      // Passes of the last chunk; those beyond the first group are the next group's first chunk.
-      const int64_t last = 2 * (stages - stage - 1) + 1;
-      counts.back() = std::min<int64_t>(last, stages);
-      const bool has_next = micro_batches >= 2 * stages;
-      if (has_next && last > stages) counts.front() += last - stages;
-      return counts;
-    }
-    default:
-      break;
-  }
-  return std::vector<int64_t>(chunks, 0);
 }
 
 }  // namespace
@@ -71,7 +40,7 @@ const std::vector<LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
 }
 
 Duration StepBound::StepTime(const PlanDegrees& degrees) {
-  const bool hides_collectives = PairsPasses(degrees.order);
+  const bool hides_collectives = TraitsOf(degrees.order).pairs_passes;
   const Workload& workload = problem_.workload;
   const std::vector<LayerTimes>& times = LayersOf(degrees);
   const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
@@ -109,7 +78,7 @@ Duration StepBound::StepTime(const PlanDegrees& degrees) {
 Duration StepBound::LeastPass(PlanDegrees degrees, ScheduleClass schedules, bool computes_alone) {
   const std::vector<PipelineOrder> orders = OrdersToTry(problem_);
   const auto pairs_passes = [&](PipelineOrder order) {
-    return ClassOf(order) == schedules && PairsPasses(order);
+    return ClassOf(order) == schedules && TraitsOf(order).pairs_passes;
   };
   const bool may_hide = computes_alone || std::any_of(orders.begin(), orders.end(), pairs_passes) ||
                         places_.MayLieElsewhere(degrees);
@@ -262,11 +231,12 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
   for (int stage = 0; stage < map.stages(); ++stage) {
     const ModelStates states = ShareOut(by_stage[stage], SharingOf(probe, workload, stage));
     const Bytes optimizer = degrees.offload.optimizer ? Bytes() : states.optimizer;
-    const std::vector<int64_t> under_way = LeastUnderWay(degrees, stage, micro_batches);
+    const std::vector<int64_t> in_flight =
+        LeastInFlight(degrees.order, degrees.pipeline, degrees.chunks, stage, micro_batches);
     Bytes kept, least;
     for (int chunk = 0; chunk < map.chunks(); ++chunk) {
       const Bytes own = saved[map.PartAt({stage, chunk}).index];
-      kept += under_way[chunk] * own;
+      kept += in_flight[chunk] * own;
       least = std::max(least, own);
     }
     most = std::max(most, states.weights + states.gradients + optimizer + std::max(kept, least));

@@ -61,9 +61,7 @@ TEST(ExpertSchedulesTest, EveryScheduleWithEveryDivisionOfExpertsIsSimulatedOrRe
   ASSERT_GE(models.size(), 5u);
   int asked = 0;
   int answered = 0;
-  for (int index = 0; index < kPipelineOrderCount; ++index) {
-    const PipelineOrder order = static_cast<PipelineOrder>(index);
-    if (order == PipelineOrder::kCustom) continue;
+  for (const PipelineOrder order : NamedOrders()) {
     const int chunks = LeastChunks(order);
     for (const int pipeline : {1, 2, 4}) {
       const int batch = 8 * kGpus / pipeline;  // 8 micro-batches of each pipeline

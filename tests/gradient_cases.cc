@@ -13,9 +13,8 @@ namespace stagecraft {
 
 std::vector<GradientCase> GradientCases(int ranks) {
   std::vector<GradientCase> cases;
-  for (int index = 0; index < kPipelineOrderCount; ++index) {
-    const auto order = static_cast<PipelineOrder>(index);
-    if (IsAsynchronous(order) || order == PipelineOrder::kCustom) continue;
+  for (const PipelineOrder order : NamedOrders()) {
+    if (IsAsynchronous(order)) continue;
     for (int replicas = 1; replicas <= ranks; ++replicas) {
       if (ranks % replicas != 0) continue;
       for (const int chunks : {LeastChunks(order), LeastChunks(order) + 1}) {

@@ -199,10 +199,8 @@ TEST(SearchBoundsTest, HoldForEveryOrderOfPasses) {
   const MemoModel memo(model);
   const Cluster cluster = ParseCluster("aws-p3.16xlarge:1");
   SearchProblem problem = Ask(workload, cluster, memo);
-  for (int i = 0; i < kPipelineOrderCount; ++i) {
-    const auto order = static_cast<PipelineOrder>(i);
-    const bool is_asked = order == PipelineOrder::kCustom || IsAsynchronous(order);
-    if (!is_asked) problem.choices.orders.push_back(order);
+  for (const PipelineOrder order : NamedOrders()) {
+    if (!IsAsynchronous(order)) problem.choices.orders.push_back(order);
   }
   Counted counted;
   CheckBounds(problem, *MakePlanSpace(problem), 600, 11, &counted);

@@ -12,6 +12,7 @@
 #include "costmodel/check.h"
 #include "search/layer_times.h"
 #include "search/pool_placement.h"
+#include "sim/plan/layer_split.h"
 #include "sim/plan/make_plan.h"
 
 namespace stagecraft {

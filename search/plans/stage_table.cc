@@ -7,6 +7,7 @@
 #include "search/shard_places.h"
 #include "search/space.h"
 #include "sim/memory/framework_memory.h"
+#include "sim/pipeline/in_flight.h"
 
 namespace stagecraft {
 namespace {
@@ -187,12 +188,7 @@ double StageTable::MemoryShare(int choice, int first, int count, double in_fligh
 }
 
 double InFlight(const PlanDraft& shape, int stages, int stage, int64_t micro_batches) {
-  const auto all = static_cast<double>(micro_batches);
-  const double behind = stages - stage - 1;
-  if (shape.order == PipelineOrder::kGpipe) return all;
-  if (shape.chunks == 1) return std::min(all, behind + 1);
-  const double passes = 2 * behind + (shape.chunks - 1.0) * stages + 1;
-  return std::min(all, passes / shape.chunks);
+  return UsualInFlight(shape.order, stages, shape.chunks, stage, micro_batches);
 }
 
 }  // namespace stagecraft

@@ -21,7 +21,7 @@
 namespace stagecraft {
 
 struct LoweringContext {
-  // The arguments must outlive the context, and Place() of the memory waits until it is gone.
+  // The arguments must outlive the context; meanwhile nothing else is placed in the memory.
   LoweringContext(const Plan& plan, const Workload& workload, const Cluster& cluster,
                   const LoweringOptions& options, LoweringMemory& memory);
   LoweringContext(const LoweringContext&) = delete;

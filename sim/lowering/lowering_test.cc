@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
-#include "sim/plan/make_plan.h"
+#include "sim/plan/layer_split.h"
 #include "sim/testing/lowering_testing.h"
 #include "sim/workload/networks/test_decoders.h"
 

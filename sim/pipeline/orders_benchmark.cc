@@ -70,9 +70,7 @@ int MostChunks(PipelineOrder order) {
 }
 
 void RegisterAllNames() {
-  for (int i = 0; i < kPipelineOrderCount; ++i) {
-    const auto order = static_cast<PipelineOrder>(i);
-    if (order == PipelineOrder::kCustom) continue;
+  for (const PipelineOrder order : NamedOrders()) {
     const std::string name = "BM_Orders/" + std::string(Name(order));
     benchmark::RegisterBenchmark(name.c_str(), BM_Orders, order, MostChunks(order))
         ->Unit(benchmark::kMillisecond);

@@ -69,9 +69,7 @@ ChunkMap RandomMap(PipelineOrder order, Random& random) {
 }
 
 TEST(OrdersPropertyTest, EveryNameKeepsItsPromisesOnAnyPipeline) {
-  for (int i = 0; i < kPipelineOrderCount; ++i) {
-    const auto order = static_cast<PipelineOrder>(i);
-    if (order == PipelineOrder::kCustom) continue;
+  for (const PipelineOrder order : NamedOrders()) {
     int checked = 0;
     for (int trial = 0; trial < kTrials; ++trial) {
       SCOPED_TRACE(std::string(Name(order)) + " trial " + std::to_string(trial));

@@ -75,7 +75,7 @@ void CheckExpertGroups(const Plan& plan, Errors& errors) {
 
 // Copies of one tensor would change at different times.
 void CheckTies(const Plan& plan, const Workload& workload, Errors& errors) {
-  if (plan.order != PipelineOrder::kPipeDream || !FindTiedStages(plan, workload)) return;
+  if (!UpdatesEveryMiniBatch(plan.order) || !FindTiedStages(plan, workload)) return;
   errors.push_back(
       fmt::format("order: {} wants an embedding and a head of their own, but {} ties those of its "
                   "first and last stage, which update at different times; want pipedream-2bw",
@@ -86,7 +86,7 @@ void CheckBatches(const Plan& plan, Errors& errors) {
   const char* name = Name(plan.order);
   const int64_t batch = plan.micro_batches();
   const auto stages = static_cast<int64_t>(plan.stages.size());
-  if (plan.order == PipelineOrder::kPipeDream) {
+  if (UpdatesEveryMiniBatch(plan.order)) {
     const int64_t widest = WidestStage(plan);
     if (batch == widest) return;
     errors.push_back(fmt::format(

@@ -33,7 +33,7 @@ BufferSwitch SwitchOf(const Plan& plan, const Workload& workload, int stage) {
 
 Stretch StretchOf(const Plan& plan) {
   CHECK(IsAsynchronous(plan.order));
-  if (plan.order == PipelineOrder::kPipeDream) return PipeDreamStretch(ReplicasOf(plan));
+  if (UpdatesEveryMiniBatch(plan.order)) return PipeDreamStretch(ReplicasOf(plan));
   return DoubleBufferedStretch(static_cast<int>(plan.stages.size()),
                                static_cast<int>(plan.stages[0].replicas.size()),
                                static_cast<int>(plan.micro_batches()));
@@ -41,7 +41,7 @@ Stretch StretchOf(const Plan& plan) {
 
 EndlessOrder EndlessOrderOf(const Plan& plan, const Workload& workload, int stage, int replica) {
   const int mini_batches = StretchOf(plan).Total();
-  if (plan.order == PipelineOrder::kPipeDream) {
+  if (UpdatesEveryMiniBatch(plan.order)) {
     return PipeDreamOrder(ReplicasOf(plan), stage, replica, mini_batches,
                           plan.order_options.weight_sync);
   }
@@ -53,7 +53,7 @@ EndlessOrder EndlessOrderOf(const Plan& plan, const Workload& workload, int stag
 
 StageAsynchrony AsynchronyOf(const Plan& plan, const Workload& workload, int stage) {
   CHECK(IsAsynchronous(plan.order));
-  if (plan.order == PipelineOrder::kPipeDream) {
+  if (UpdatesEveryMiniBatch(plan.order)) {
     return AsynchronyOf(ReplicasOf(plan), stage, plan.order_options.weight_sync);
   }
   const int gradients = SwitchOf(plan, workload, stage) == BufferSwitch::kWhenUsed ? 2 : 1;
@@ -62,7 +62,7 @@ StageAsynchrony AsynchronyOf(const Plan& plan, const Workload& workload, int sta
 }
 
 int64_t SamplesPerUpdate(const Plan& plan, int stage) {
-  if (plan.order != PipelineOrder::kPipeDream) return plan.global_batch;
+  if (!UpdatesEveryMiniBatch(plan.order)) return plan.global_batch;
   return plan.micro_batch * static_cast<int64_t>(plan.stages[stage].replicas.size());
 }
 

@@ -1,12 +1,11 @@
-// PartLayers, BalancedBlocks: which stage has how many layers.
+#include "sim/plan/layer_split.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "costmodel/check.h"
 #include "costmodel/divide.h"
-#include "sim/plan/make_plan.h"
-#include "sim/plan/plan.h"
 
 namespace stagecraft {
 namespace {
@@ -101,6 +100,18 @@ std::vector<int> PartLayers(const PlanDegrees& d, const Workload& workload) {
                     d.stage_blocks.size(), given, d.pipeline, blocks));
   }
   return GivenSplit(d.stage_blocks, map);
+}
+
+void PlaceLayers(const std::vector<int>& part_layers, const ChunkMap& map, Plan& plan) {
+  for (Stage& stage : plan.stages) stage.chunks.resize(map.chunks());
+  int first = 0;
+  for (int index = 0; index < map.length(); ++index) {
+    for (int chain = 0; chain < map.chains(); ++chain) {
+      const auto [stage, chunk] = map.PlaceOf({chain, index});
+      plan.stages[stage].chunks[chunk] = {first, part_layers[index]};
+    }
+    first += part_layers[index];
+  }
 }
 
 }  // namespace stagecraft

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "sim/plan/layer_split.h"
 #include "sim/plan/recomputed_layers.h"
+#include "sim/plan/resolve_degrees.h"
 
 namespace stagecraft {
 namespace {
@@ -71,18 +73,6 @@ std::vector<std::vector<int>> StageRanks(const PlanDegrees& d, const RankStrides
 
 std::vector<int> ReplicaRanks(const PlanDegrees& degrees, int stage, int replica) {
   return RanksOf(degrees, StridesOf(degrees), replica, stage);
-}
-
-void PlaceLayers(const std::vector<int>& part_layers, const ChunkMap& map, Plan& plan) {
-  for (Stage& stage : plan.stages) stage.chunks.resize(map.chunks());
-  int first = 0;
-  for (int index = 0; index < map.length(); ++index) {
-    for (int chain = 0; chain < map.chains(); ++chain) {
-      const auto [stage, chunk] = map.PlaceOf({chain, index});
-      plan.stages[stage].chunks[chunk] = {first, part_layers[index]};
-    }
-    first += part_layers[index];
-  }
 }
 
 Plan MakePlan(const PlanDegrees& degrees, const Workload& workload, const Cluster& cluster) {

@@ -20,7 +20,7 @@ int Plan::device_count() const {
 }
 
 Placement PlacementOf(const StepOptions& options) {
-  return options.order == PipelineOrder::kCustom ? options.placement : PlacementOf(options.order);
+  return IsCustom(options.order) ? options.placement : PlacementOf(options.order);
 }
 
 ChunkMap MapOf(const Plan& plan) {

@@ -124,10 +124,6 @@ struct PlanDegrees : StepOptions {
   std::vector<int> replica_micro_batches = {};
 };
 
-// Degrees with what is derived from others: data, zero and the like. Throws
-// InputError with the arithmetic where they do not go together.
-PlanDegrees ResolveDegrees(const PlanDegrees& degrees, const Cluster& cluster);
-
 // Builds the plan that fills the whole cluster, but for devices that serve
 // (SyncOptions::servers). Throws InputError with the
 // arithmetic where degrees, batch or layers do not fit.

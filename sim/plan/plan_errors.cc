@@ -174,10 +174,8 @@ void CheckLayers(const Plan& plan, const Workload& workload, Errors& errors) {
       return;
     }
   }
-  const Placement placement =
-      plan.order == PipelineOrder::kCustom ? plan.placement : PlacementOf(plan.order);
   const std::string problem = FindChunkError(
-      plan.order, placement, static_cast<int>(plan.stages.size()), plan.chunk_count());
+      plan.order, PlacementOf(plan), static_cast<int>(plan.stages.size()), plan.chunk_count());
   if (!problem.empty()) {
     errors.push_back(problem);
     return;

@@ -49,7 +49,7 @@ void CheckBidirectional(const Plan& plan, Errors& errors) {
 
 // Orders that a plan spells out run the same micro-batches on every replica.
 void CheckGivenOrders(const Plan& plan, const MicroBatchShares& shares, Errors& errors) {
-  const bool needs_same = plan.order == PipelineOrder::kCustom || NeedsCosts(plan.order);
+  const bool needs_same = IsCustom(plan.order) || NeedsCosts(plan.order);
   if (!needs_same) return;
   const int count = shares.Count(0);
   for (size_t replica = 1; replica < plan.stages[0].replicas.size(); ++replica) {
@@ -58,7 +58,7 @@ void CheckGivenOrders(const Plan& plan, const MicroBatchShares& shares, Errors& 
                                  Name(plan.order)));
     return;
   }
-  const bool is_given = plan.order == PipelineOrder::kCustom || !plan.orders.empty();
+  const bool is_given = IsCustom(plan.order) || !plan.orders.empty();
   if (is_given && plan.orders.size() != plan.stages.size()) {
     errors.push_back(fmt::format("orders: got {}, want one for each of {} stages",
                                  plan.orders.size(), plan.stages.size()));
@@ -80,10 +80,8 @@ void CheckMicroBatches(const Plan& plan, Errors& errors) {
                                  plan.micro_batches(), most));
     return;
   }
-  const bool is_simple = plan.order == PipelineOrder::kGpipe ||
-                         plan.order == PipelineOrder::kOneForwardOneBackward ||
-                         plan.order == PipelineOrder::kPipeDream;
-  if (!is_simple && !HasSeparatePipelines(plan)) {
+  if (TraitsOf(plan.order).unequal_replicas == UnequalReplicas::kRefused &&
+      !HasSeparatePipelines(plan)) {
     errors.push_back(
         fmt::format("order: {} wants equally many replicas of every stage", Name(plan.order)));
     return;
@@ -100,7 +98,7 @@ void CheckMicroBatches(const Plan& plan, Errors& errors) {
 }
 
 bool RunsHalves(const Plan& plan) {
-  if (plan.order != PipelineOrder::kCustom) return SplitsBackward(plan.order);
+  if (!IsCustom(plan.order)) return SplitsBackward(plan.order);
   return std::any_of(plan.orders.begin(), plan.orders.end(), [](const PassOrder& order) {
     return std::any_of(order.begin(), order.end(),
                        [](const Pass& pass) { return pass.phase == Phase::kBackwardWeight; });

@@ -124,8 +124,8 @@ Plan PlanOfStages(const PlanProto& proto, const std::string& file) {
     is_split = is_split || stage.tensor_parallel > 1;
     has_copies = has_copies || stage.replicas.size() > 1 || stage.context_parallel > 1;
   }
-  if (proto.order() == PlanProto::ORDER_UNSPECIFIED && plan.chunk_count() > 1) {
-    plan.order = PipelineOrder::kInterleaved;
+  if (proto.order() == PlanProto::ORDER_UNSPECIFIED) {
+    plan.order = ForChunks(plan.order, plan.chunk_count());
   }
   CheckLayersFollow(plan, file);
   plan.sequence_parallel = proto.has_sequence_parallel() ? proto.sequence_parallel() : is_split;

@@ -51,7 +51,7 @@ void ReadOrder(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
     place.Fail("activation_limit",
                fmt::format("got {}, want 0 to {}", options.activation_limit, kMostActivationLimit));
   }
-  const bool is_custom = plan.order == PipelineOrder::kCustom;
+  const bool is_custom = IsCustom(plan.order);
   if (is_custom == (proto.orders_size() == 0)) {
     place.Fail("orders", is_custom ? "got none, want one for each stage of a custom order"
                                    : "got some, want them with order CUSTOM alone");

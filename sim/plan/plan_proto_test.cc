@@ -2,12 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/enum_to_proto.h"
 #include "costmodel/proto_file.h"
 #include "sim/cluster/cluster_spec.h"
+#include "sim/pipeline/order_kind.h"
 #include "sim/workload/workload_catalogue.h"
 
 namespace stagecraft {
@@ -322,6 +326,25 @@ TEST(PlanProtoTest, PlansThatNeverFlushKeepTheirOptions) {
   const PlanProto again = ToProto(plan);
   EXPECT_EQ(again.order(), PlanProto::PIPEDREAM);
   EXPECT_TRUE(again.vertical_sync());
+}
+
+// Files spell out what names abbreviate.
+std::string NameInFiles(PipelineOrder order) {
+  std::string name = Name(order);
+  if (name == "1f1b") return "ONE_FORWARD_ONE_BACKWARD";
+  if (name == "bfs") return "BREADTH_FIRST";
+  if (name.starts_with("zb-")) name = "zero-bubble-" + name.substr(3);
+  for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::toupper(c));
+  return name;
+}
+
+TEST(PlanProtoTest, FilesHaveAllOrdersByTheSameNames) {
+  const google::protobuf::EnumDescriptor& in_files = *PlanProto::Order_descriptor();
+  ASSERT_EQ(in_files.value_count(), std::ssize(kOrderTraits) + 1);
+  for (const OrderTraits& traits : kOrderTraits) {
+    const auto value = EnumToProto<PlanProto::Order>(traits.order);
+    EXPECT_EQ(PlanProto::Order_Name(value), NameInFiles(traits.order));
+  }
 }
 
 TEST(PlanProtoTest, TheSearchOfAZeroBubbleOrderIsKept) {

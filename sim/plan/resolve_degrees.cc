@@ -1,11 +1,11 @@
-// ResolveDegrees: what of a plan's degrees follows from the others.
+#include "sim/plan/resolve_degrees.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "costmodel/check.h"
 #include "sim/plan/asynchronous_plan.h"
-#include "sim/plan/plan.h"
 #include "sim/workload/limits.h"
 
 namespace stagecraft {
@@ -107,9 +107,7 @@ PlanDegrees ResolveDegrees(const PlanDegrees& degrees, const Cluster& cluster) {
     d.zero = is_plain && d.data * d.context > 1 && !d.forward_only ? 1 : 0;
   }
   if (d.gradient_bytes == 0) d.gradient_bytes = UsualGradientBytes(d.precision);
-  if (d.chunks > 1 && d.order == PipelineOrder::kOneForwardOneBackward) {
-    d.order = PipelineOrder::kInterleaved;
-  }
+  d.order = ForChunks(d.order, d.chunks);
   const Placement placement = PlacementOf(d);
   // Orders with a shape of their own need not be told how many chunks it has.
   if (d.chunks == 1 && placement != Placement::kLooped) d.chunks = LeastChunks(d.order);

@@ -44,7 +44,7 @@ PipelineOrders PipelineOrdersOf(const Plan& plan, int replica) {
 
 PassOrder StageOrder(const Plan& plan, int stage, int replica) {
   if (HasSeparatePipelines(plan)) return PipelineOrdersOf(plan, replica)[stage];
-  PassOrder order = plan.order == PipelineOrder::kGpipe
+  PassOrder order = TraitsOf(plan.order).unequal_replicas == UnequalReplicas::kForwardsFirst
                         ? GpipeOrder(StageShares(plan, stage).Count(replica))
                         : ReplicatedOrder(plan, stage, replica);
   if (plan.forward_only) DropBackwards(order);

@@ -26,17 +26,8 @@ OrderInputs RandomInputs(const ChunkMap& map, Random& random) {
   return inputs;
 }
 
-std::vector<PipelineOrder> AllByName() {
-  std::vector<PipelineOrder> orders;
-  for (int i = 0; i < kPipelineOrderCount; ++i) {
-    const auto order = static_cast<PipelineOrder>(i);
-    if (order != PipelineOrder::kCustom) orders.push_back(order);
-  }
-  return orders;
-}
-
 TEST(MakeOrdersTest, EveryNameIsFoundAgain) {
-  for (const PipelineOrder order : AllByName()) EXPECT_EQ(FindPipelineOrder(Name(order)), order);
+  for (const PipelineOrder order : NamedOrders()) EXPECT_EQ(FindPipelineOrder(Name(order)), order);
   EXPECT_FALSE(FindPipelineOrder("zb"));
 }
 
@@ -45,7 +36,7 @@ TEST(MakeOrdersTest, EveryNameIsFoundAgain) {
 // missing, repeated or stuck.
 TEST(MakeOrdersTest, EveryOrderRunsAndTheEngineAgrees) {
   Random random(6);
-  for (const PipelineOrder order : AllByName()) {
+  for (const PipelineOrder order : NamedOrders()) {
     for (const int stages : {2, 4, 6}) {
       const int chunks = order == PipelineOrder::kInterleaved ? 3 : LeastChunks(order);
       const ChunkMap map(PlacementOf(order), stages, chunks);

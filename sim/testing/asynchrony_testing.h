@@ -92,7 +92,7 @@ class AsynchronyObserver {
   // The newest version there is; with vertical sync, what holds as many mini-batches as
   // the first stage's newest did; with double buffers, the batch says which.
   int UsedBy(TaskId forward) const {
-    if (run_.plan.order == PipelineOrder::kPipeDream2bw) {
+    if (!UpdatesEveryMiniBatch(run_.plan.order)) {
       return MicroBatch(forward) / static_cast<int>(run_.plan.micro_batches()) - 1;
     }
     const TaskId source = sources_.at(MicroBatch(forward));

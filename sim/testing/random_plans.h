@@ -87,6 +87,30 @@ inline void DrawExperts(Random& random, PlanDegrees& degrees) {
   if (random.Integer(0, 3) == 0) degrees.expert_imbalance = std::min(1.5, 1.0 * degrees.expert);
 }
 
+// All that flush; 1F1B, the usual one, twice as often. Those that came after this list follow it.
+inline std::vector<PipelineOrder> DrawnOrders() {
+  std::vector<PipelineOrder> orders = {PipelineOrder::kOneForwardOneBackward,
+                                       PipelineOrder::kOneForwardOneBackward,
+                                       PipelineOrder::kGpipe,
+                                       PipelineOrder::kInterleaved,
+                                       PipelineOrder::kBreadthFirst,
+                                       PipelineOrder::kZeroBubbleH1,
+                                       PipelineOrder::kZeroBubbleH2,
+                                       PipelineOrder::kZeroBubbleAuto,
+                                       PipelineOrder::kList,
+                                       PipelineOrder::kZeroBubbleV,
+                                       PipelineOrder::kVHalf,
+                                       PipelineOrder::kVMin,
+                                       PipelineOrder::kDualPipe,
+                                       PipelineOrder::kDualPipeV,
+                                       PipelineOrder::kChimera};
+  for (const PipelineOrder order : NamedOrders()) {
+    const bool is_new = std::find(orders.begin(), orders.end(), order) == orders.end();
+    if (is_new && !IsAsynchronous(order)) orders.push_back(order);
+  }
+  return orders;
+}
+
 // Draws degrees for a network of at least eight layers on at least eight devices or, with
 // `experts`, for one with eight experts on at least 16 devices.
 inline PlanDegrees DrawDegrees(Random& random, bool experts = false) {
@@ -106,22 +130,8 @@ inline PlanDegrees DrawDegrees(Random& random, bool experts = false) {
   DrawSharing(random, degrees);
   if (experts) DrawExperts(random, degrees);
   if (degrees.pipeline > 1) {
-    constexpr std::array kOrders = {PipelineOrder::kOneForwardOneBackward,
-                                    PipelineOrder::kOneForwardOneBackward,
-                                    PipelineOrder::kGpipe,
-                                    PipelineOrder::kInterleaved,
-                                    PipelineOrder::kBreadthFirst,
-                                    PipelineOrder::kZeroBubbleH1,
-                                    PipelineOrder::kZeroBubbleH2,
-                                    PipelineOrder::kZeroBubbleAuto,
-                                    PipelineOrder::kList,
-                                    PipelineOrder::kZeroBubbleV,
-                                    PipelineOrder::kVHalf,
-                                    PipelineOrder::kVMin,
-                                    PipelineOrder::kDualPipe,
-                                    PipelineOrder::kDualPipeV,
-                                    PipelineOrder::kChimera};
-    degrees.order = kOrders[draw(kOrders.size() - 1)];
+    const std::vector<PipelineOrder> orders = DrawnOrders();
+    degrees.order = orders[draw(static_cast<int64_t>(orders.size()) - 1)];
     degrees.chunks = LeastChunks(degrees.order);
   }
   degrees.devices = degrees.pipeline * degrees.tensor * degrees.context * degrees.data;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/pipeline/order_kind.h"
+
 namespace stagecraft::random_lines {
 namespace {
 
@@ -24,11 +26,6 @@ constexpr NamedCluster kClusters[] = {{"h100-sxm:1x1", 1, "bf16"},
                                       {"v100-sxm2-16gb:1x4", 4, "fp16"},
                                       {"h100-sxm:1x4+a100-sxm4-80gb:1x4", 8, "bf16"},
                                       {"a100-sxm4-40gb:1x8+v100-sxm2-32gb:1x8", 16, "fp16"}};
-
-constexpr const char* kSchedules[] = {"gpipe",   "1f1b",  "interleaved", "bfs",
-                                      "zb-h1",   "zb-h2", "zb-auto",     "zb-v",
-                                      "v-half",  "v-min", "dualpipe",    "dualpipe-v",
-                                      "chimera", "list",  "pipedream",   "pipedream-2bw"};
 
 std::string Model(WordSource& words) {
   if (words.Chance(10)) return words.File("hf_config");
@@ -53,18 +50,17 @@ int Degree(int most, WordSource& words) {
 
 void AddSchedule(int stages, WordSource& words) {
   if (words.Chance(50)) return;
-  const std::string schedule =
-      words.OneOf(std::vector<std::string>(std::begin(kSchedules), std::end(kSchedules)));
-  words.Add("--schedule", schedule);
-  const bool has_two_chunks = schedule == "interleaved" || schedule == "bfs" ||
-                              schedule.starts_with("zb-v") || schedule.starts_with("v-") ||
-                              schedule.starts_with("dualpipe") || schedule == "chimera";
-  if (has_two_chunks ? words.Chance(90) : words.Chance(5)) words.Add("--vpp", 2);
-  if (schedule == "interleaved" && words.Chance(20)) words.Add("--order-group", stages);
-  if (schedule == "1f1b") words.Maybe(20, "--warmup", {"a", "b", "c"});
-  if (schedule == "chimera") words.Maybe(30, "--two-forwards-slot");
-  if (schedule == "pipedream") words.Maybe(30, "--vertical-sync");
-  if (schedule == "list" || schedule == "zb-auto") {
+  std::vector<std::string> names;
+  for (const PipelineOrder order : NamedOrders()) names.push_back(Name(order));
+  const std::string name = words.OneOf(names);
+  const PipelineOrder order = *FindPipelineOrder(name);
+  words.Add("--schedule", name);
+  if (LeastChunks(order) > 1 ? words.Chance(90) : words.Chance(5)) words.Add("--vpp", 2);
+  if (Reads(order, kReadsGroups) && words.Chance(20)) words.Add("--order-group", stages);
+  if (Reads(order, kReadsWarmup)) words.Maybe(20, "--warmup", {"a", "b", "c"});
+  if (Reads(order, kReadsSlots)) words.Maybe(30, "--two-forwards-slot");
+  if (Reads(order, kReadsWeightSync)) words.Maybe(30, "--vertical-sync");
+  if (Reads(order, kReadsActivationLimit)) {
     words.Maybe(40, "--activation-limit", {"0", "0.3", "1", "2.5"});
   }
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "sim/pipeline/pytorch_csv.h"
@@ -13,16 +15,20 @@ namespace {
 // All that go by a name; a custom one comes from a file.
 std::string OrderNames() {
   std::vector<std::string> names;
-  for (int order = 0; order < kPipelineOrderCount; ++order) {
-    if (static_cast<PipelineOrder>(order) == PipelineOrder::kCustom) continue;
-    names.push_back(Name(static_cast<PipelineOrder>(order)));
-  }
+  for (const PipelineOrder order : NamedOrders()) names.push_back(Name(order));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::string OrdersThatRead(OrderOption option) {
+  std::vector<std::string> names;
+  for (const PipelineOrder order : NamedOrders()) {
+    if (Reads(order, option)) names.push_back(Name(order));
+  }
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
 PipelineOrder ChooseOrder(const std::string& value) {
-  const auto order = FindPipelineOrder(value);
-  if (order && *order != PipelineOrder::kCustom) return *order;
+  if (const auto order = FindPipelineOrder(value)) return *order;
   throw InputError(fmt::format("--schedule: got \"{}\", want one of {}", value, OrderNames()));
 }
 
@@ -54,10 +60,7 @@ std::vector<CLI::Option*> OrderFlags::Register(CLI::App& app) {
 }
 
 void OrderFlags::Apply(PlanDegrees& degrees) const {
-  degrees.order = ChooseOrder(schedule_);
-  if (degrees.chunks > 1 && degrees.order == PipelineOrder::kOneForwardOneBackward) {
-    degrees.order = PipelineOrder::kInterleaved;
-  }
+  degrees.order = ForChunks(ChooseOrder(schedule_), degrees.chunks);
   if (!file_.empty()) ApplyFile(degrees);
   CheckUse(degrees.order);
   degrees.order_options = options_;
@@ -73,30 +76,21 @@ void OrderFlags::Apply(PlanDegrees& degrees) const {
 
 // A flag of one order says nothing to others.
 void OrderFlags::CheckUse(PipelineOrder order) const {
-  struct Use {
-    const CLI::Option* option;
-    bool is_used;
-    const char* wants;
+  const std::pair<const CLI::Option*, OrderOption> uses[] = {
+      {group_option_, kReadsGroups},          {warmup_option_, kReadsWarmup},
+      {limit_option_, kReadsActivationLimit}, {slots_option_, kReadsSlots},
+      {vertical_option_, kReadsWeightSync},   {search_option_, kReadsSearch},
   };
-  const bool has_limit = order == PipelineOrder::kZeroBubbleAuto || order == PipelineOrder::kList;
-  const Use uses[] = {
-      {group_option_, order == PipelineOrder::kInterleaved, "interleaved"},
-      {warmup_option_, order == PipelineOrder::kOneForwardOneBackward, "1f1b"},
-      {limit_option_, has_limit, "zb-auto or list"},
-      {slots_option_, order == PipelineOrder::kChimera, "chimera"},
-      {vertical_option_, order == PipelineOrder::kPipeDream, "pipedream"},
-      {search_option_, order == PipelineOrder::kZeroBubbleAuto, "zb-auto"},
-  };
-  for (const Use& use : uses) {
-    if (!IsGiven(use.option) || use.is_used) continue;
+  for (const auto& [option, read] : uses) {
+    if (!IsGiven(option) || Reads(order, read)) continue;
     throw InputError(fmt::format("{}: changes nothing with order {}, want it with {}",
-                                 use.option->get_name(), Name(order), use.wants));
+                                 option->get_name(), Name(order), OrdersThatRead(read)));
   }
 }
 
 void OrderFlags::CheckNumbers(const PlanDegrees& degrees) const {
   const double limit = options_.activation_limit;
-  const bool may_be_zero = degrees.order == PipelineOrder::kList;
+  const bool may_be_zero = Reads(degrees.order, kReadsNoActivationLimit);
   if (!(limit > 0 || (limit == 0 && may_be_zero)) || limit > kMostActivationLimit) {
     throw InputError(fmt::format("--activation-limit: got {}, want more than 0, at most {}", limit,
                                  kMostActivationLimit));

@@ -177,15 +177,13 @@ SearchJob SearchFlags::Build() const {
   }
   for (const std::string& name : orders_) {
     if (name == "all" && orders_.size() == 1) {
-      for (int i = 0; i < kPipelineOrderCount; ++i) {
-        const auto order = static_cast<PipelineOrder>(i);
-        if (order != PipelineOrder::kCustom && !IsAsynchronous(order))
-          job.choices.orders.push_back(order);
+      for (const PipelineOrder order : NamedOrders()) {
+        if (!IsAsynchronous(order)) job.choices.orders.push_back(order);
       }
       continue;
     }
     const std::optional<PipelineOrder> order = FindPipelineOrder(name);
-    if (!order || *order == PipelineOrder::kCustom) {
+    if (!order) {
       throw InputError("--schedule: got \"" + name +
                        "\", want names as simulate takes them, or all");
     }

@@ -15,8 +15,6 @@ namespace {
 // Two halves of what was measured that differ by more are worth a word.
 constexpr double kNoticedDrift = 1e-3;
 
-bool UpdatesEveryMiniBatch(const Plan& plan) { return plan.order == PipelineOrder::kPipeDream; }
-
 double PeriodMs(const SimulatedStep& step) {
   return step.evaluation.step_time.ms() / static_cast<double>(step.plan.micro_batches());
 }
@@ -49,7 +47,7 @@ nlohmann::ordered_json SteadyToJson(const SimulatedStep& step) {
 
 void PrintSteady(const SimulatedStep& step, std::ostream& out) {
   const SteadyState& steady = *step.evaluation.steady;
-  const char* unit = UpdatesEveryMiniBatch(step.plan) ? "mini-batch" : "micro-batch";
+  const char* unit = UpdatesEveryMiniBatch(step.plan.order) ? "mini-batch" : "micro-batch";
   fmt::print(out, "\nsteady state, without flushes: a {} every {:.2f} ms; a step is {} of them\n",
              unit, PeriodMs(step), step.plan.micro_batches());
   fmt::print(out, "  measured over {} {}es, after {} and before {} more\n", steady.stretch.measured,

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "costmodel/check.h"
-#include "sim/plan/make_plan.h"
+#include "sim/plan/layer_split.h"
 #include "sim/plan/plan.h"
 #include "sim/workload/networks/classics.h"
 #include "sim/workload/networks/decoder.h"

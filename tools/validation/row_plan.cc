@@ -151,7 +151,7 @@ RowSchedule RowOrder(const std::string& name) {
     return schedule;
   }
   const auto order = FindPipelineOrder(name);
-  if (!order || *order == PipelineOrder::kCustom) {
+  if (!order) {
     throw InputError("pipeline order " + name + " is not simulated");
   }
   schedule.order = *order;
