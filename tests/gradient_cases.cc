@@ -39,8 +39,9 @@ std::vector<GradientCase> GradientCases(int ranks) {
   // Stages of unlike replicas.
   for (const std::vector<int>& replicas : {std::vector<int>{2, 1}, {1, 2}, {1, 2, 1}, {3, 1}}) {
     if (std::accumulate(replicas.begin(), replicas.end(), 0) != ranks) continue;
-    for (const PipelineOrder order :
-         {PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward}) {
+    for (const PipelineOrder order : NamedOrders()) {
+      const bool is_refused = TraitsOf(order).unequal_replicas == UnequalReplicas::kRefused;
+      if (is_refused || IsAsynchronous(order)) continue;
       PlanDegrees degrees = Degrees(1, static_cast<int>(replicas.size()));
       degrees.order = order;
       degrees.micro_batch = 1;
