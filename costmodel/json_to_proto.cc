@@ -3,7 +3,6 @@
 #include <google/protobuf/descriptor.h>
 
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -14,6 +13,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -48,15 +48,6 @@ struct Place {
   Place At(size_t index) const { return {name, path + "[" + std::to_string(index) + "]"}; }
 };
 
-template <typename Number>
-std::optional<Number> Parsed(const std::string& text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stopped != end) return std::nullopt;
-  return number;
-}
-
 // Whole numbers; as in proto3's JSON also as text, or written 8.0 or 1e3.
 template <typename Integer>
 Integer IntegerOf(const json& value, const Place& place) {
@@ -78,7 +69,7 @@ Integer IntegerOf(const json& value, const Place& place) {
     if (number == std::floor(number)) place.Fail(value, "a number that fits the field");
     place.Fail(value, "a whole number");
   } else if (value.is_string()) {
-    if (const auto number = Parsed<Integer>(value.get<std::string>())) return *number;
+    if (const auto number = ParseNumber<Integer>(value.get<std::string>())) return *number;
     place.Fail(value, "a whole number");
   } else {
     place.Fail(value, "a whole number");
@@ -119,9 +110,7 @@ const EnumValueDescriptor* EnumOf(const json& value, const Place& place,
     if (value.is_number_integer() && value == candidate->number()) return candidate;
     known.push_back(candidate->name());
   }
-  std::string list;
-  for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
-  place.Fail(value, "one of " + list);
+  place.Fail(value, "one of " + Join(known, ", "));
 }
 
 void FillMessage(const json& value, const Place& place, Message* message);

@@ -2,10 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
+#include <optional>
 #include <string_view>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 
@@ -20,11 +21,8 @@ SampleSplit DivideSamples(size_t count, const std::function<bool(int)>& is_test)
 std::optional<double> RandomFraction(const std::string& spec) {
   constexpr std::string_view kPrefix = "random:";
   if (!spec.starts_with(kPrefix)) return std::nullopt;
-  double fraction = 0;
-  const char* const end = spec.data() + spec.size();
-  const auto [at, error] = std::from_chars(spec.data() + kPrefix.size(), end, fraction);
-  if (error != std::errc() || at != end || !(fraction > 0 && fraction < 1)) return std::nullopt;
-  return fraction;
+  const auto fraction = ParseNumber<double>(std::string_view(spec).substr(kPrefix.size()));
+  return fraction && *fraction > 0 && *fraction < 1 ? fraction : std::nullopt;
 }
 
 void CheckSplits(const std::string& spec, std::span<const SampleSplit> splits) {

@@ -8,16 +8,18 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -38,14 +40,6 @@ bool LooksNumeric(const std::string& text) {
   return !text.empty() && text.find_first_of("0123456789") != std::string::npos;
 }
 
-template <typename Number>
-bool Parse(const std::string& text, Number* number) {
-  const char* begin = text.data() + (text[0] == '+' ? 1 : 0);
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(begin, end, *number);
-  return error == std::errc() && stopped == end;
-}
-
 json PlainScalar(const std::string& text) {
   if (text == "true" || text == "True" || text == "TRUE") return true;
   if (text == "false" || text == "False" || text == "FALSE") return false;
@@ -53,12 +47,10 @@ json PlainScalar(const std::string& text) {
     return nullptr;
   }
   if (!LooksNumeric(text)) return text;
-  int64_t whole = 0;
-  if (Parse(text, &whole)) return whole;
-  uint64_t large = 0;
-  if (Parse(text, &large)) return large;
-  double number = 0;
-  if (Parse(text, &number)) return number;
+  const std::string_view number = std::string_view(text).substr(text[0] == '+' ? 1 : 0);
+  if (const auto whole = ParseNumber<int64_t>(number)) return *whole;
+  if (const auto large = ParseNumber<uint64_t>(number)) return *large;
+  if (const auto real = ParseNumber<double>(number)) return *real;
   return text;
 }
 

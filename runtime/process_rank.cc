@@ -2,13 +2,14 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include "costmodel/check.h"
 #include "costmodel/hash.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -49,13 +50,11 @@ class Variables {
 
   int Number(const char* name, const char* program, int64_t least, int64_t most) const {
     const std::string text = Text(name, program);
-    int64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || rest != end || number < least || number > most) {
+    const std::optional<int64_t> number = ParseNumber<int64_t>(text);
+    if (!number || *number < least || *number > most) {
       throw InputError(fmt::format("{}: got \"{}\", want {} to {}", name, text, least, most));
     }
-    return static_cast<int>(number);
+    return static_cast<int>(*number);
   }
 
   // sbatch and salloc set the job's variables for a shell that srun did not start, and may run it

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "costmodel/learned/learned_model.h"
 #include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/network/network_evaluation.h"
 #include "tools/report/error_by_size.h"
@@ -72,9 +74,8 @@ Args ModelNames() {
 std::vector<ModelKind> ParseModels(const std::string& text) {
   const Args names = ModelNames();
   std::set<ModelKind> chosen;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
+  for (const std::string_view part : SplitAt(text, ',')) {
+    const std::string word(part);
     for (int kind = 0; kind < kModelKindCount; ++kind) {
       if (word == names[kind] || text == "all") chosen.insert(static_cast<ModelKind>(kind));
     }
@@ -82,7 +83,6 @@ std::vector<ModelKind> ParseModels(const std::string& text) {
       throw InputError(fmt::format("--models: got \"{}\", want all, or some of {}; {}", word,
                                    fmt::join(names, ","), NearestNames(word, names)));
     }
-    begin = end + 1;
   }
   return {chosen.begin(), chosen.end()};
 }

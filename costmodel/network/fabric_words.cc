@@ -2,10 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
+#include <optional>
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -22,23 +23,15 @@ std::string LinkWords(const Link& link) {
                      link.latency.ns());
 }
 
-std::vector<std::string_view> Split(std::string_view text, std::string_view separator) {
-  std::vector<std::string_view> parts;
-  for (size_t end; (end = text.find(separator)) != text.npos;) {
-    parts.push_back(text.substr(0, end));
-    text.remove_prefix(end + separator.size());
-  }
-  parts.push_back(text);
-  return parts;
-}
-
 bool ReadNumber(std::string_view word, double most, double* value) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), *value);
-  return error == std::errc() && end == word.data() + word.size() && *value >= 0 && *value <= most;
+  const std::optional<double> number = ParseNumber<double>(word);
+  if (!number || !(*number >= 0 && *number <= most)) return false;
+  *value = *number;
+  return true;
 }
 
 bool ReadLink(std::string_view words, Link* link) {
-  const std::vector<std::string_view> parts = Split(words, " ");
+  const std::vector<std::string_view> parts = SplitAt(words, ' ');
   double bandwidth = 0, latency = 0;
   if (parts.size() != 5 || parts[2] != "B/s" || parts[4] != "ns" ||
       !ReadNumber(parts[1], kMostBytesPerSecond, &bandwidth) ||
@@ -66,7 +59,7 @@ bool IsFabricWords(std::string_view words) { return words.find(" B/s ") != words
 
 Fabric ParseFabricWords(std::string_view words, const std::string& place) {
   Fabric fabric;
-  std::vector<std::string_view> parts = Split(words, kPlus);
+  std::vector<std::string_view> parts = SplitAt(words, kPlus);
   if (parts.size() > 1 && parts.back() == kMulticast) {
     fabric.nvls = true;
     parts.pop_back();

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -157,9 +156,10 @@ void FailNcclTests(const std::string& place, std::string_view key, std::string_v
 }
 
 bool ReadNcclTestsNumber(std::string_view word, double least, double most, double* value) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), *value);
-  return error == std::errc() && end == word.data() + word.size() && *value >= least &&
-         *value <= most;
+  const std::optional<double> number = ParseNumber<double>(word);
+  if (!number || !(*number >= least && *number <= most)) return false;
+  *value = *number;
+  return true;
 }
 
 void AddNcclTestsRow(double size, double microseconds, std::string_view type,

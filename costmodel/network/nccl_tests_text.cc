@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "costmodel/network/nccl_tests_output.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -12,17 +13,6 @@ namespace {
 using Words = std::vector<std::string_view>;
 
 constexpr std::string_view kNoRoot = "-1";
-
-Words Split(std::string_view line) {
-  Words words;
-  for (size_t at = 0; at < line.size();) {
-    const size_t begin = line.find_first_not_of(" \t\r", at);
-    if (begin == std::string_view::npos) break;
-    at = std::min(line.find_first_of(" \t\r", begin), line.size());
-    words.push_back(line.substr(begin, at - begin));
-  }
-  return words;
-}
 
 std::string_view WithoutTag(std::string_view line) {
   constexpr std::string_view kEnd = "<stdout>:";
@@ -37,7 +27,7 @@ class Reader {
 
   NcclTestsOutput Read() {
     while (NextLine()) {
-      const Words words = Split(line_);
+      const Words words = SplitWords(line_);
       if (words.empty() || ReadNcclsOwn(words)) continue;
       if (words[0] == "#") {
         ReadComment(words);

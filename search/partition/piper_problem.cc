@@ -1,11 +1,12 @@
 #include "search/partition/piper_problem.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
+#include "costmodel/text.h"
 #include "search/partition/graph_json.h"
 
 namespace stagecraft {
@@ -46,12 +47,9 @@ class PiperReader {
 
   // A key of a map, which must be a number in decimal.
   static int KeyOf(const JsonObject& map, const std::string& key) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), number);
-    if (error != std::errc() || end != key.data() + key.size()) {
-      throw InputError(map.path + key + ": want a whole number as key");
-    }
-    return number;
+    const std::optional<int> number = ParseNumber<int>(key);
+    if (!number) throw InputError(map.path + key + ": want a whole number as key");
+    return *number;
   }
 
   void ReadModes(size_t n) {

@@ -2,8 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 #include "sim/cluster/cluster_proto.h"
 #include "sim/cluster/node_catalogue.h"
 
@@ -21,15 +23,12 @@ constexpr char kForms[] = "GPU:NxG (h100-sxm:8x8), NODE_ID:N (dgx-h100:8) or a c
 
 // A count of nodes or devices.
 int ParseCount(const std::string& text, const std::string& part, const std::string& place) {
-  int64_t count = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, count);
-  const bool is_number = stopped == end && error != std::errc::invalid_argument;
-  if (!is_number || error != std::errc() || count < 1 || count > Cluster::kMaxDevices) {
+  const std::optional<int64_t> count = ParseNumber<int64_t>(text);
+  if (!count || *count < 1 || *count > Cluster::kMaxDevices) {
     throw InputError(fmt::format("{}: got \"{}\" in \"{}\", want a whole number from 1 to {}",
                                  place, text, part, Cluster::kMaxDevices));
   }
-  return static_cast<int>(count);
+  return static_cast<int>(*count);
 }
 
 [[noreturn]] void FailUnknown(const std::string& name, const std::string& place) {
@@ -116,10 +115,8 @@ Cluster ParseCluster(const std::string& spec, const std::string& place) {
     return ClusterFromProto(proto, spec);
   }
   std::vector<Cluster::NodeGroup> groups;
-  for (size_t begin = 0; begin <= spec.size();) {
-    const size_t end = std::min(spec.find('+', begin), spec.size());
-    groups.push_back(ParsePart(spec.substr(begin, end - begin), place));
-    begin = end + 1;
+  for (const std::string_view part : SplitAt(spec, '+')) {
+    groups.push_back(ParsePart(std::string(part), place));
   }
   return Cluster(spec, std::move(groups), {}, place);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 #include "sim/pipeline/order_errors.h"
 
 namespace stagecraft {
@@ -18,24 +19,6 @@ namespace {
 constexpr std::string_view kBeside = ")OVERLAP_F_B";
 constexpr std::array<std::string_view, 7> kCommunication = {
     "UNSHARD", "RESHARD", "SEND_F", "RECV_F", "SEND_B", "RECV_B", "REDUCE_GRAD"};
-
-std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
-// Without what ends the text; a last line's end is no line.
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (size_t begin = 0;;) {
-    const size_t end = text.find(separator, begin);
-    parts.push_back(text.substr(begin, end - begin));
-    if (end == std::string_view::npos) return parts;
-    begin = end + 1;
-  }
-}
 
 // Takes the number that `text` begins with off it; nothing where it begins otherwise.
 std::optional<int> TakeNumber(std::string_view& text) {
@@ -88,8 +71,9 @@ class Reader {
   explicit Reader(const std::string& name) : name_(name) {}
 
   PytorchSchedule Read(std::string_view text) {
-    std::vector<std::string_view> lines = Split(text, '\n');
-    while (!lines.empty() && Trim(lines.back()).empty()) lines.pop_back();
+    std::vector<std::string_view> lines = SplitAt(text, '\n');
+    // The end of a last line is no line.
+    while (!lines.empty() && Trimmed(lines.back()).empty()) lines.pop_back();
     for (const std::string_view line : lines) ReadRow(line);
     return Build(FindMap());
   }
@@ -106,9 +90,9 @@ class Reader {
 
   void ReadRow(std::string_view line) {
     rows_.emplace_back();
-    const std::vector<std::string_view> cells = Split(line, ',');
+    const std::vector<std::string_view> cells = SplitAt(line, ',');
     for (size_t i = 0; i < cells.size(); ++i) {
-      const std::string_view cell = Trim(cells[i]);
+      const std::string_view cell = Trimmed(cells[i]);
       if (!cell.empty() && !ReadCell(cell, i + 1)) {
         Fail(rows_.size() - 1, i + 1,
              fmt::format("got \"{}\", want STAGE{{F|B|I|W}}MICRO_BATCH, two of them as "
@@ -122,10 +106,10 @@ class Reader {
     if (cell.front() != '(') return Add(ParseAction(cell), column);
     if (!cell.ends_with(kBeside)) return false;
     const std::vector<std::string_view> both =
-        Split(cell.substr(1, cell.size() - 1 - kBeside.size()), ';');
+        SplitAt(cell.substr(1, cell.size() - 1 - kBeside.size()), ';');
     if (both.size() != 2) return false;
-    std::optional<Action> first = ParseAction(Trim(both[0]));
-    const std::optional<Action> second = ParseAction(Trim(both[1]));
+    std::optional<Action> first = ParseAction(Trimmed(both[0]));
+    const std::optional<Action> second = ParseAction(Trimmed(both[1]));
     if (!first || !second || !first->is_pass || !second->is_pass) return false;
     first->beside_next = true;
     return Add(first, column) && Add(second, column);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 #include "data/embedded.h"
 #include "proto/workload.pb.h"
 #include "sim/workload/networks/classics.h"
@@ -66,18 +66,12 @@ std::optional<NamedConfig> FindPreset(const std::string& wanted) {
 }
 
 NamedConfig ParseShape(const std::string& shape) {
-  std::array<int64_t, 3> sizes = {};
-  const char* next = shape.data() + kShapePrefix.size();
-  const char* const end = shape.data() + shape.size();
-  bool good = true;
-  for (size_t i = 0; good && i < sizes.size(); ++i) {
-    const auto [after, error] = std::from_chars(next, end, sizes[i]);
-    const bool last = i + 1 == sizes.size();
-    good = error == std::errc() && sizes[i] > 0 &&
-           (last ? after == end : after != end && *after == 'x');
-    next = after + (last ? 0 : 1);
+  std::vector<int64_t> sizes;
+  for (const std::string_view part :
+       SplitAt(std::string_view(shape).substr(kShapePrefix.size()), 'x')) {
+    sizes.push_back(ParseNumber<int64_t>(part).value_or(0));
   }
-  if (!good) {
+  if (sizes.size() != 3 || *std::min_element(sizes.begin(), sizes.end()) < 1) {
     throw InputError("workload: got '" + shape +
                      "', want megatron:LAYERSxHIDDENxHEADS such as megatron:24x2304x24");
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -11,6 +12,7 @@
 #include "costmodel/network/collective_table.h"
 #include "costmodel/network/nccl_tests_log.h"
 #include "costmodel/op.h"
+#include "costmodel/text.h"
 #include "sim/cluster/cluster_proto.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/pipeline/pytorch_csv.h"

@@ -1,8 +1,10 @@
 #include "tools/import/hostlist.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 #include "tools/import/import_text.h"
 
 namespace stagecraft {

@@ -1,11 +1,12 @@
 #include "tools/import/import_text.h"
 
-#include <charconv>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -47,34 +48,17 @@ std::vector<std::string_view> SplitLines(std::string_view text) {
   return lines;
 }
 
-std::vector<std::string_view> SplitAt(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  size_t begin = 0;
-  for (size_t end; (end = text.find(separator, begin)) != text.npos; begin = end + 1) {
-    parts.push_back(text.substr(begin, end - begin));
-  }
-  parts.push_back(text.substr(begin));
-  return parts;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
-}
-
 std::string AtLine(const std::string& name, size_t index) {
   return name + ": line " + std::to_string(index + 1) + ": ";
 }
 
 int64_t ParseWhole(std::string_view text, int64_t least, int64_t most, const std::string& place) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+  const std::optional<int64_t> value = ParseNumber<int64_t>(text);
+  if (!value || *value < least || *value > most) {
     throw InputError(place + ": got " + Quoted(text) + ", want a whole number from " +
                      std::to_string(least) + " to " + std::to_string(most));
   }
-  return value;
+  return *value;
 }
 
 }  // namespace stagecraft

@@ -20,12 +20,6 @@ std::string Quoted(std::string_view text);
 // Lines without their ends ("\n" or "\r\n").
 std::vector<std::string_view> SplitLines(std::string_view text);
 
-// Parts between separators; `text` without any is one part.
-std::vector<std::string_view> SplitAt(std::string_view text, char separator);
-
-// Without blanks and tabs at either end.
-std::string_view Trimmed(std::string_view text);
-
 // "topo.txt: line 3: "
 std::string AtLine(const std::string& name, size_t index);
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 #include "sim/cluster/node_type.h"
 #include "tools/import/hostlist.h"
 #include "tools/import/import_text.h"

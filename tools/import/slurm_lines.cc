@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 #include "tools/import/import_text.h"
 
 namespace stagecraft {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 #include "tools/import/import_text.h"
 
 namespace stagecraft {

@@ -2,10 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cmath>
+#include <string_view>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/flags/search_flags.h"
 #include "tools/partition/stage_problem_input.h"
@@ -22,15 +23,14 @@ std::vector<StageDeviceKind> ParseDevices(const std::string& flag, const std::st
   constexpr double kLeastSpeed = 1e-6, kMostSpeed = 1e6;
   std::vector<StageDeviceKind> kinds;
   int devices = 0;
-  for (size_t begin = 0; begin <= text.size();) {
-    const char* end = text.data() + std::min(text.find(',', begin), text.size());
+  for (const std::string_view part : SplitAt(text, ',')) {
+    const std::vector<std::string_view> numbers = SplitAt(part, 'x');
     StageDeviceKind kind;
-    const auto count = std::from_chars(text.data() + begin, end, kind.count);
-    const bool has_speed = count.ec == std::errc() && count.ptr != end && *count.ptr == 'x';
-    const auto speed = std::from_chars(count.ptr + (has_speed ? 1 : 0), end, kind.speed);
-    const bool is_good = has_speed && speed.ec == std::errc() && speed.ptr == end &&
-                         kind.count >= 1 && kind.count <= kMostStageDevices &&
-                         kind.speed >= kLeastSpeed && kind.speed <= kMostSpeed;
+    kind.count = ParseNumber<int>(numbers.front()).value_or(0);
+    kind.speed = ParseNumber<double>(numbers.back()).value_or(0);
+    const bool is_good = numbers.size() == 2 && kind.count >= 1 &&
+                         kind.count <= kMostStageDevices && kind.speed >= kLeastSpeed &&
+                         kind.speed <= kMostSpeed;
     devices += is_good ? kind.count : 0;
     if (!is_good || devices > kMostStageDevices) {
       throw InputError(fmt::format(
@@ -39,7 +39,6 @@ std::vector<StageDeviceKind> ParseDevices(const std::string& flag, const std::st
           flag, text, kLeastSpeed, kMostSpeed, kMostStageDevices));
     }
     kinds.push_back(kind);
-    begin = end - text.data() + 1;
   }
   return kinds;
 }
@@ -136,10 +135,8 @@ std::vector<std::vector<StageDeviceKind>> StageSearchFlags::TrainingDevices(
     const PartitionRequest& request) const {
   if (training_devices_.empty()) return {MakeStageDevices(request)};
   std::vector<std::vector<StageDeviceKind>> sets;
-  for (size_t begin = 0; begin <= training_devices_.size();) {
-    const size_t end = std::min(training_devices_.find('/', begin), training_devices_.size());
-    sets.push_back(ParseDevices("--train-devices", training_devices_.substr(begin, end - begin)));
-    begin = end + 1;
+  for (const std::string_view set : SplitAt(training_devices_, '/')) {
+    sets.push_back(ParseDevices("--train-devices", std::string(set)));
   }
   return sets;
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <iterator>
 #include <set>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 #include "runtime/cuda/cuda_timer.h"
 #include "runtime/cuda/cuda_tracer.h"
 #include "runtime/cuda/local_boards.h"
@@ -60,9 +60,8 @@ NamedDevice Parse(const std::string& device) {
   const size_t colon = device.find(':');
   int ordinal = 0;
   if (colon != std::string::npos) {
-    const char* const end = device.data() + device.size();
-    const auto [rest, error] = std::from_chars(device.data() + colon + 1, end, ordinal);
-    if (error != std::errc() || rest != end || ordinal < 0) Refuse(device);
+    ordinal = ParseNumber<int>(std::string_view(device).substr(colon + 1)).value_or(-1);
+    if (ordinal < 0) Refuse(device);
   }
   for (const DeviceKind& known : kKinds) {
     if (known.name == std::string_view(device).substr(0, colon)) return {&known, ordinal};

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 
+#include "costmodel/text.h"
 #include "tools/chart/html_page.h"
 #include "tools/chart/svg_chart.h"
 #include "tools/chart/svg_parts.h"
@@ -104,10 +105,9 @@ std::string Charts(const AccuracyReport& evaluation) {
 }
 
 std::string Origin(const AccuracyReport& evaluation) {
-  std::string files;
-  for (const std::string& file : evaluation.input.files) {
-    files += (files.empty() ? "" : ", ") + std::filesystem::path(file).filename().string();
-  }
+  const std::string files = Join(evaluation.input.files, ", ", [](const std::string& file) {
+    return std::filesystem::path(file).filename().string();
+  });
   std::string text =
       fmt::format("{} samples of {}; split {}, seed {}", evaluation.input.samples.size(), files,
                   evaluation.split, evaluation.seed);

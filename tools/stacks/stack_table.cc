@@ -7,6 +7,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 #include "data/embedded.h"
 #include "proto/stack.pb.h"
 #include "sim/workload/limits.h"
@@ -21,12 +22,8 @@ constexpr int64_t kMaxMultiple = 1 << 20;
 
 void CheckWord(const std::string& word, std::initializer_list<const char*> known,
                const std::string& place) {
-  std::string want;
-  for (const char* name : known) {
-    if (word == name) return;
-    want += (want.empty() ? "" : ", ") + std::string(name);
-  }
-  throw InputError(place + ": got \"" + word + "\", want one of " + want);
+  if (std::find(known.begin(), known.end(), word) != known.end()) return;
+  throw InputError(place + ": got \"" + word + "\", want one of " + Join(known, ", "));
 }
 
 void CheckOptionalWord(const std::string& word, std::initializer_list<const char*> known,

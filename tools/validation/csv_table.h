@@ -6,8 +6,8 @@
 
 namespace stagecraft {
 
-// RFC 4180: fields may be quoted, quotes inside are doubled, lines end in LF or
-// CRLF. Every row has as many fields as the header.
+// Records of CsvRecords. Every row has as many fields as the header; blank lines
+// are passed over.
 class CsvTable {
  public:
   // `name` opens every error. Throws InputError for an empty text, a column

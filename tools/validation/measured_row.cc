@@ -2,12 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cmath>
 #include <initializer_list>
+#include <optional>
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -30,25 +31,22 @@ class Fields {
   int64_t Whole(std::initializer_list<const char*> names) const {
     const std::string text = Text(names);
     if (text.empty()) return 0;
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+    const std::optional<int64_t> value = ParseNumber<int64_t>(text);
+    if (!value || *value < 0) {
       throw InputError(fmt::format("{}: column \"{}\": got \"{}\", want a whole number or nothing",
                                    place_, *names.begin(), text));
     }
-    return value;
+    return *value;
   }
 
   double Positive(std::initializer_list<const char*> names) const {
     const std::string text = Text(names);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    if (!whole || !std::isfinite(value) || value <= 0) {
+    const std::optional<double> value = ParseNumber<double>(text);
+    if (!value || !std::isfinite(*value) || *value <= 0) {
       throw InputError(fmt::format("{}: column \"{}\": got \"{}\", want a finite number > 0",
                                    place_, *names.begin(), text));
     }
-    return value;
+    return *value;
   }
 
   bool Flag(const char* name, bool otherwise) const {

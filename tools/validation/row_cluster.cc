@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/text.h"
 #include "costmodel/usual_links.h"
 #include "sim/cluster/node_catalogue.h"
 
@@ -64,23 +66,14 @@ const IntraKind& FindIntra(const std::string& name) {
   throw InputError("wiring \"" + name + "\" is not known");
 }
 
-std::vector<std::string> SplitPlus(const std::string& text) {
-  std::vector<std::string> parts;
-  size_t begin = 0;
-  for (size_t end = text.find('+'); end != std::string::npos; end = text.find('+', begin)) {
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  parts.push_back(text.substr(begin));
-  return parts;
-}
-
 // Of "gpu:kind+gpu:kind" what belongs to `gpu`; the whole where it has no colon.
 std::string PartFor(const std::string& gpu, const std::string& text) {
   if (text.find(':') == std::string::npos) return text;
-  for (const std::string& part : SplitPlus(text)) {
+  for (const std::string_view part : SplitAt(text, '+')) {
     const size_t colon = part.find(':');
-    if (colon != std::string::npos && part.substr(0, colon) == gpu) return part.substr(colon + 1);
+    if (colon != std::string_view::npos && part.substr(0, colon) == gpu) {
+      return std::string(part.substr(colon + 1));
+    }
   }
   return "";
 }
@@ -116,12 +109,8 @@ void AddNetwork(const Boards& boards, const std::string& gbit_text, NodeType& ty
                                         reference.nics, ToGbit(reference.nic.bandwidth)));
     return;
   }
-  double gbit = 0;
-  const auto [end, error] =
-      std::from_chars(gbit_text.data(), gbit_text.data() + gbit_text.size(), gbit);
-  if (error != std::errc() || end != gbit_text.data() + gbit_text.size() || !(gbit > 0)) {
-    throw InputError("network \"" + gbit_text + "\" is not a number of Gbit/s");
-  }
+  const double gbit = ParseNumber<double>(gbit_text).value_or(0);
+  if (!(gbit > 0)) throw InputError("network \"" + gbit_text + "\" is not a number of Gbit/s");
   type.pcie = PcieTree();  // says nothing of other interfaces
   type.nics = std::clamp(static_cast<int>(gbit / kLeastGbit), 1, type.devices);
   while (type.devices % type.nics != 0) --type.nics;
@@ -199,18 +188,13 @@ Boards RowBoards(const CountedName& named, int64_t per_node) {
 
 std::vector<CountedName> SplitMixture(const std::string& text, int64_t otherwise) {
   std::vector<CountedName> names;
-  for (const std::string& part : SplitPlus(text)) {
+  for (const std::string_view part : SplitAt(text, '+')) {
     const size_t star = part.find('*');
-    CountedName named{part.substr(0, star), otherwise};
-    if (star != std::string::npos) {
-      const std::string count = part.substr(star + 1);
-      const auto [end, error] =
-          std::from_chars(count.data(), count.data() + count.size(), named.count);
-      if (error != std::errc() || end != count.data() + count.size()) {
-        throw InputError("GPU mixture \"" + text + "\" has a count that is not a number");
-      }
-    }
-    names.push_back(std::move(named));
+    const bool is_counted = star != std::string_view::npos;
+    const std::optional<int64_t> count =
+        is_counted ? ParseNumber<int64_t>(part.substr(star + 1)) : otherwise;
+    if (!count) throw InputError("GPU mixture \"" + text + "\" has a count that is not a number");
+    names.push_back({std::string(part.substr(0, star)), *count});
   }
   return names;
 }

@@ -10,6 +10,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 #include "data/embedded.h"
 #include "proto/row_facts.pb.h"
 #include "sim/workload/networks/classics.h"
@@ -46,9 +47,7 @@ bool Add(const RowFacts& known, RowFacts& facts) {
 void CheckWord(const std::string& word, std::initializer_list<std::string_view> known,
                const std::string& place) {
   if (std::find(known.begin(), known.end(), word) != known.end()) return;
-  std::string want;
-  for (const std::string_view name : known) want += (want.empty() ? "" : ", ") + std::string(name);
-  throw InputError(fmt::format("{}: got \"{}\", want one of {}", place, word, want));
+  throw InputError(fmt::format("{}: got \"{}\", want one of {}", place, word, Join(known, ", ")));
 }
 
 int64_t Size(int64_t value, const std::string& place) {

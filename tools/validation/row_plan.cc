@@ -5,9 +5,12 @@
 #include <charconv>
 #include <cstddef>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 #include "tools/validation/row_cluster.h"
 
 namespace stagecraft {
@@ -32,12 +35,9 @@ std::vector<int> StageBlocks(const std::string& text) {
 }
 
 int WholeNumber(const std::string& column, const std::string& text) {
-  int value = 0;
-  const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || next != text.data() + text.size()) {
-    throw InputError(column + " \"" + text + "\" is not a whole number");
-  }
-  return value;
+  const std::optional<int> value = ParseNumber<int>(text);
+  if (!value) throw InputError(column + " \"" + text + "\" is not a whole number");
+  return *value;
 }
 
 PlanDegrees RowDegrees(const CompletedRow& completed) {
@@ -71,18 +71,6 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   return degrees;
 }
 
-std::vector<std::string> Split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
 // The cluster's devices by board, handed out in rank order.
 class BoardPool {
  public:
@@ -110,7 +98,7 @@ class BoardPool {
 // "a,a|b*2": the board of every replica of every stage; one name stands for
 // all replicas of its stage.
 void PlaceStages(const MeasuredRow& row, const Cluster& cluster, Plan& plan) {
-  const std::vector<std::string> stages = Split(row.stage_gpus, '|');
+  const std::vector<std::string_view> stages = SplitAt(row.stage_gpus, '|');
   if (stages.size() != plan.stages.size()) {
     throw InputError(fmt::format("boards of {} stages are stated, but pp is {}", stages.size(),
                                  plan.stages.size()));
@@ -118,8 +106,8 @@ void PlaceStages(const MeasuredRow& row, const Cluster& cluster, Plan& plan) {
   BoardPool pool(row, cluster);
   for (size_t stage = 0; stage < stages.size(); ++stage) {
     std::vector<std::string> boards;
-    for (const std::string& replica : Split(stages[stage], ',')) {
-      boards.push_back(replica.substr(0, replica.find('*')));
+    for (const std::string_view replica : SplitAt(stages[stage], ',')) {
+      boards.emplace_back(replica.substr(0, replica.find('*')));
     }
     std::vector<std::vector<int>>& replicas = plan.stages[stage].replicas;
     if (boards.size() == 1) boards.resize(replicas.size(), boards.front());

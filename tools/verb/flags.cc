@@ -7,12 +7,14 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <type_traits>
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -49,10 +51,8 @@ std::string NormaliseInteger(std::string& text) {
 }
 
 std::string CheckReal(std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && std::isfinite(value)
+  const std::optional<double> value = ParseNumber<double>(text);
+  return value && std::isfinite(*value)
              ? ""
              : fmt::format("got \"{}\", want a finite number such as 0.5 or 1e9", text);
 }
@@ -156,13 +156,11 @@ CLI::Validator OneOf(const Args& names) {
 
 double ParsePercent(const std::string& flag, const std::string& text) {
   const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
-  double percent = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
-  if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(percent) ||
-      percent < 0) {
+  const std::optional<double> percent = ParseNumber<double>(number);
+  if (!percent || !std::isfinite(*percent) || *percent < 0) {
     throw InputError(fmt::format("{}: got \"{}\", want a percentage such as 10%", flag, text));
   }
-  return percent;
+  return *percent;
 }
 
 }  // namespace stagecraft

@@ -3,12 +3,13 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <charconv>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 
@@ -18,18 +19,15 @@ template <typename Number>
 std::vector<Number> ParseNumbers(const std::string& flag, const std::string& text, Number least,
                                  Number most) {
   std::vector<Number> numbers;
-  for (size_t begin = 0; begin <= text.size() && !text.empty();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    Number number{};
-    const auto [stopped, error] = std::from_chars(text.data() + begin, text.data() + end, number);
-    if (error != std::errc() || stopped != text.data() + end || !(number >= least) ||
-        number > most) {
+  if (text.empty()) return numbers;
+  for (const std::string_view part : SplitAt(text, ',')) {
+    const std::optional<Number> number = ParseNumber<Number>(part);
+    if (!number || !(*number >= least) || *number > most) {
       throw InputError(fmt::format("{}: got '{}', want numbers of {:g} to {:g} with commas between",
                                    flag, text, static_cast<double>(least),
                                    static_cast<double>(most)));
     }
-    numbers.push_back(number);
-    begin = end + 1;
+    numbers.push_back(*number);
   }
   return numbers;
 }

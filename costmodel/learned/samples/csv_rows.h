@@ -3,37 +3,37 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "costmodel/csv_records.h"
 #include "costmodel/units.h"
 
 namespace stagecraft {
 
-// RFC 4180: fields may be quoted, quotes inside are doubled, lines end in LF or
-// CRLF; blank lines are passed over. Columns are those chosen by Select(), by
-// their index there. What is wrong throws InputError: "gemm.csv:3: m: got "x",
-// want a whole number from 1 to 1000".
+// Records of CsvRecords, each with as many fields as the header; blank lines are
+// passed over. Columns are those chosen by Select(), by their index there. What
+// is wrong throws InputError: "gemm.csv:3: m: got "x", want a whole number from
+// 1 to 1000".
 class CsvRows {
  public:
   // `text` outlives this. Reads the header; refuses a column given twice.
   CsvRows(std::string_view text, std::string name);
 
-  const std::string& name() const { return name_; }
-  std::span<const std::string_view> header() const { return header_; }
+  const std::string& name() const { return records_.name(); }
+  std::span<const std::string> header() const { return header_; }
   // Which columns the getters see; those that the header lacks are empty.
   void Select(std::span<const std::string_view> columns);
 
   // On to the next row; false at the end.
   bool Next();
   // On which the row begins, counted from 1.
-  int64_t line() const { return line_; }
+  int64_t line() const { return records_.line(); }
 
   std::string_view Text(int column) const {
-    return positions_[column] < 0 ? std::string_view() : fields_[positions_[column]];
+    return positions_[column] < 0 ? std::string_view() : records_.fields()[positions_[column]];
   }
   bool IsEmpty(int column) const { return Text(column).empty(); }
   // Text that is not empty.
@@ -46,17 +46,8 @@ class CsvRows {
   [[noreturn]] void Fail(int column, std::string_view want) const;
 
  private:
-  void ReadRecord();
-  void ReadQuoted();
-
-  std::string_view text_;
-  std::string name_;
-  size_t at_ = 0;
-  int64_t next_line_ = 1;
-  int64_t line_ = 0;
-  std::vector<std::string_view> header_;
-  std::vector<std::string_view> fields_;
-  std::deque<std::string> unescaped_;  // fields of this row that held ""
+  CsvRecords records_;
+  std::vector<std::string> header_;
   std::span<const std::string_view> columns_;
   std::vector<int> positions_;
 };

@@ -18,12 +18,14 @@
 #include "costmodel/learned/samples/sample_proto.h"
 #include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
 
 namespace fs = std::filesystem;
-using Header = std::span<const std::string_view>;
+using Columns = std::span<const std::string_view>;
+using Header = std::span<const std::string>;
 
 std::vector<TableFormat> Formats() {
   std::vector<TableFormat> formats = {SampleTable()};
@@ -31,7 +33,7 @@ std::vector<TableFormat> Formats() {
   return formats;
 }
 
-int Present(Header columns, Header header) {
+int Present(Columns columns, Header header) {
   return static_cast<int>(std::count_if(columns.begin(), columns.end(), [&](std::string_view c) {
     return std::find(header.begin(), header.end(), c) != header.end();
   }));
@@ -61,18 +63,15 @@ void CheckHeader(const TableFormat& format, Header header, const std::string& pa
   }
   if (!format.is_closed) return;
   const std::vector<std::string> known(format.columns.begin(), format.columns.end());
-  for (const std::string_view column : header) {
+  for (const std::string& column : header) {
     if (std::find(known.begin(), known.end(), column) != known.end()) continue;
     throw InputError(fmt::format("{}:1: got a column \"{}\", want those of {}; {}", path, column,
-                                 format.name, NearestNames(std::string(column), known)));
+                                 format.name, NearestNames(column, known)));
   }
 }
 
 [[noreturn]] void RefuseHeader(Header header, const std::string& path) {
-  std::string names;
-  for (const TableFormat& format : Formats()) {
-    names += (names.empty() ? "" : ", ") + std::string(format.name);
-  }
+  const std::string names = Join(Formats(), ", ", &TableFormat::name);
   constexpr size_t kShown = 200;  // it may be no text at all
   std::string columns = fmt::format("{}", fmt::join(header, ","));
   if (columns.size() > kShown) columns = columns.substr(0, kShown) + "...";

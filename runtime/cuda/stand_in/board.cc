@@ -1,11 +1,13 @@
 #include "runtime/cuda/stand_in/board.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
+#include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -17,12 +19,9 @@ constexpr const char* kPlace = "STAGECRAFT_STAND_IN: ";
 }
 
 int Number(const std::string& word, std::string_view value) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size() || number < 0) {
-    RefuseWord(word, "a number that is not below zero");
-  }
-  return number;
+  const std::optional<int> number = ParseNumber<int>(value);
+  if (!number || *number < 0) RefuseWord(word, "a number that is not below zero");
+  return *number;
 }
 
 // Sets what the word KEY=VALUE says.

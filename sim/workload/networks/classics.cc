@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <optional>
 #include <string_view>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 #include "sim/workload/networks/classics_networks.h"
 
 namespace stagecraft {
@@ -91,18 +92,15 @@ int64_t ParseSize(const Classic& classic, std::string_view text, const std::stri
                     "image size",
                     name, classic.name));
   }
-  int64_t size = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  const bool is_number = error == std::errc() && end == text.data() + text.size();
-  if (!is_number || size < classic.smallest || size > kLargestImage ||
-      size % classic.multiple != 0) {
+  const std::optional<int64_t> size = ParseNumber<int64_t>(text);
+  if (!size || *size < classic.smallest || *size > kLargestImage || *size % classic.multiple != 0) {
     throw InputError(fmt::format(
         "workload: got '{}', want '{}@SIZE' with a side of {} to {} "
         "pixels{}",
         name, classic.name, classic.smallest, kLargestImage,
         classic.multiple > 1 ? fmt::format(", a multiple of {}", classic.multiple) : ""));
   }
-  return size;
+  return *size;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 #include "sim/workload/networks/decoder.h"
 
 namespace stagecraft {
@@ -132,16 +133,14 @@ DecoderConfig DecoderOfFamily(std::string_view family) {
        {"phi3", Llama},      {"qwen2", Qwen2},       {"qwen3", Qwen3},
        {"gemma", Gemma},     {"mixtral", Llama},     {"qwen2_moe", Qwen2Moe},
        {"qwen3_moe", Qwen3}, {"deepseek_v2", Llama}, {"deepseek_v3", DeepSeekV3}}};
-  std::string known;
   for (const Row& row : kFamilies) {
-    if (family == row.name) {
-      DecoderConfig config = row.make();
-      config.family = row.name;
-      return config;
-    }
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
+    if (family != row.name) continue;
+    DecoderConfig config = row.make();
+    config.family = row.name;
+    return config;
   }
-  throw InputError("decoder family: got '" + std::string(family) + "', want one of " + known);
+  throw InputError("decoder family: got '" + std::string(family) + "', want one of " +
+                   Join(kFamilies, ", ", &Row::name));
 }
 
 }  // namespace stagecraft

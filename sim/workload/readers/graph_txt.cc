@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -24,31 +24,6 @@ constexpr std::string_view kStage = "stage_id=";
 constexpr double kLongestMilliseconds = 3.6e6;
 constexpr double kMostBytes = 1LL << 44;
 constexpr int kMostStages = 1 << 20;
-
-std::vector<std::string_view> Split(std::string_view text, std::string_view separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const size_t at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + separator.size());
-  }
-}
-
-std::string_view Strip(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
-template <typename T>
-std::optional<T> ToNumber(std::string_view text) {
-  T number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 // "node9" before "node10".
 bool IdBefore(const std::string& a, const std::string& b) {
@@ -63,10 +38,10 @@ class Parser {
     if (text_.starts_with("\x1f\x8b")) {
       throw InputError(name_ + ": is compressed with gzip, want plain text");
     }
-    for (const std::string_view line : Split(text_, "\n")) {
+    for (const std::string_view line : SplitAt(text_, '\n')) {
       ++line_;
-      if (Strip(line).empty()) continue;
-      line.front() == '\t' ? ParseEdge(Strip(line)) : ParseNode(Strip(line));
+      if (Trimmed(line).empty()) continue;
+      line.front() == '\t' ? ParseEdge(Trimmed(line)) : ParseNode(Trimmed(line));
     }
     if (graph_.nodes.empty()) throw InputError(name_ + ": has no nodes, want at least one");
     ConnectEdges();
@@ -85,7 +60,7 @@ class Parser {
   }
 
   double Quantity(std::string_view key, std::string_view text, double most) const {
-    const std::optional<double> number = ToNumber<double>(text);
+    const std::optional<double> number = ParseNumber<double>(text);
     if (!number || !(*number >= 0) || *number > most) {
       Fail(fmt::format("{}: got '{}', want a number of 0 to {:g}", key, text, most));
     }
@@ -100,8 +75,8 @@ class Parser {
   Bytes Size(std::string_view key, std::string_view text) const {
     if (text.starts_with('[') && text.ends_with(']') && text.size() > 2) {
       Bytes sum;
-      for (const std::string_view part : Split(text.substr(1, text.size() - 2), ";")) {
-        sum += Bytes(std::llround(Quantity(key, Strip(part), kMostBytes)));
+      for (const std::string_view part : SplitAt(text.substr(1, text.size() - 2), ';')) {
+        sum += Bytes(std::llround(Quantity(key, Trimmed(part), kMostBytes)));
       }
       return sum;
     }
@@ -110,7 +85,7 @@ class Parser {
 
   void ParseMeasurements(std::string_view text, ProfiledNode& node) const {
     std::map<std::string_view, std::string_view> values;
-    for (const std::string_view part : Split(text, ", ")) {
+    for (const std::string_view part : SplitAt(text, ", ")) {
       const size_t equals = part.find('=');
       if (equals == std::string_view::npos) {
         Fail(
@@ -118,8 +93,8 @@ class Parser {
                         "activation_size=…, parameter_size=…",
                         text));
       }
-      const std::string_view key = Strip(part.substr(0, equals));
-      if (!values.emplace(key, Strip(part.substr(equals + 1))).second) {
+      const std::string_view key = Trimmed(part.substr(0, equals));
+      if (!values.emplace(key, Trimmed(part.substr(equals + 1))).second) {
         Fail(fmt::format("node {}: {} is given twice", node.id, key));
       }
     }
@@ -143,24 +118,24 @@ class Parser {
   }
 
   void ParseNode(std::string_view line) {
-    std::vector<std::string_view> fields = Split(line, kSeparator);
+    std::vector<std::string_view> fields = SplitAt(line, kSeparator);
     ProfiledNode node;
-    if (fields.size() > 3 && Strip(fields.back()).starts_with(kStage)) {
-      const std::string_view text = Strip(fields.back()).substr(kStage.size());
-      const std::optional<int> stage = ToNumber<int>(text);
+    if (fields.size() > 3 && Trimmed(fields.back()).starts_with(kStage)) {
+      const std::string_view text = Trimmed(fields.back()).substr(kStage.size());
+      const std::optional<int> stage = ParseNumber<int>(text);
       if (!stage || *stage < 0 || *stage > kMostStages) {
         Fail(fmt::format("stage_id: got '{}', want a whole number of 0 to {}", text, kMostStages));
       }
       node.stage = *stage;
       fields.pop_back();
     }
-    if (fields.size() < 3 || Strip(fields[0]).empty()) {
+    if (fields.size() < 3 || Trimmed(fields[0]).empty()) {
       Fail(
           fmt::format("got '{}', want 'ID -- DESCRIPTION -- MEASUREMENTS', or a tab and "
                       "'ID -- ID' for an edge",
                       line.substr(0, 60)));
     }
-    node.id = Strip(fields[0]);
+    node.id = Trimmed(fields[0]);
     // A description may hold the separator.
     const char* const begin = fields[1].data();
     const std::string_view last = fields[fields.size() - 2];
@@ -173,11 +148,11 @@ class Parser {
   }
 
   void ParseEdge(std::string_view line) {
-    const std::vector<std::string_view> ends = Split(line, kSeparator);
+    const std::vector<std::string_view> ends = SplitAt(line, kSeparator);
     if (ends.size() != 2) {
       Fail(fmt::format("got '{}', want an edge 'ID -- ID'", line.substr(0, 60)));
     }
-    edges_.push_back({Strip(ends[0]), Strip(ends[1]), line_});
+    edges_.push_back({Trimmed(ends[0]), Trimmed(ends[1]), line_});
   }
 
   // Nodes are in order of their ids from here on.

@@ -5,6 +5,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
+#include "costmodel/text.h"
 #include "sim/workload/readers/hf_config_keys.h"
 #include "sim/workload/readers/hf_config_reader.h"
 
@@ -14,21 +15,13 @@ namespace {
 using Json = nlohmann::json;
 using namespace hf_config_keys;
 
-std::string JoinFamilies(const char* Family::*text) {
-  std::string joined;
-  for (const Family& family : kFamilies) {
-    joined += (joined.empty() ? "" : ", ") + std::string(family.*text);
-  }
-  return joined;
-}
-
 // Null where the file does not say, which is then a missing key.
 const Family* FindFamily(ConfigReader& reader) {
   if (const Json* type = reader.Find("model_type")) {
     for (const Family& family : kFamilies) {
       if (*type == family.model_type) return &family;
     }
-    reader.Fail("model_type", *type, "one of " + JoinFamilies(&Family::model_type));
+    reader.Fail("model_type", *type, "one of " + Join(kFamilies, ", ", &Family::model_type));
   }
   if (const Json* classes = reader.Find("architectures")) {
     const bool has_name = classes->is_array() && !classes->empty() && classes->front().is_string();
@@ -36,9 +29,10 @@ const Family* FindFamily(ConfigReader& reader) {
     for (const Family& family : kFamilies) {
       if (name.starts_with(family.architecture)) return &family;
     }
-    reader.Fail("architectures", *classes, "one of " + JoinFamilies(&Family::architecture));
+    reader.Fail("architectures", *classes,
+                "one of " + Join(kFamilies, ", ", &Family::architecture));
   }
-  reader.AddMissing("model_type (one of " + JoinFamilies(&Family::model_type) + ")");
+  reader.AddMissing("model_type (one of " + Join(kFamilies, ", ", &Family::model_type) + ")");
   return nullptr;
 }
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "costmodel/text.h"
 #include "sim/workload/readers/hf_config_keys.h"
-
 namespace stagecraft::hf_config_keys {
 namespace {
 
@@ -117,14 +117,12 @@ void ReadSwitches(const ConfigReader& reader, DecoderConfig& config) {
 void ReadActivation(const ConfigReader& reader, const char* key, DecoderConfig& config) {
   const Json* value = reader.Find(key);
   if (value == nullptr) return;
-  std::string known;
   for (const ActivationName& row : kActivations) {
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
     if (*value != row.name) continue;
     config.activation = row.activation;
     return;
   }
-  reader.Fail(key, *value, "one of " + known);
+  reader.Fail(key, *value, "one of " + Join(kActivations, ", ", &ActivationName::name));
 }
 
 void Refuse(const ConfigReader& reader, const char* key, const std::string& wanted) {
