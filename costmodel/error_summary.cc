@@ -1,11 +1,12 @@
 #include "costmodel/error_summary.h"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "costmodel/cost_model.h"
+#include "costmodel/statistics.h"
 
 namespace stagecraft {
 
@@ -24,9 +25,8 @@ ErrorSummary SummariseErrors(std::span<const JudgedTime> times) {
   }
   summary.rows = static_cast<int>(distinct.size());
   if (errors.empty()) return summary;
-  std::sort(errors.begin(), errors.end());
-  summary.median_ape = errors[errors.size() / 2];
-  summary.p90_ape = errors[(errors.size() - 1) * 9 / 10];
+  summary.median_ape = UpperMedian(errors);
+  summary.p90_ape = LowerQuantile(std::move(errors), 0.9);
   return summary;
 }
 

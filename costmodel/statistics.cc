@@ -15,12 +15,44 @@ double Mean(const std::vector<double>& values) {
   return mean;
 }
 
+namespace {
+
+// The value that would be at `index` were they sorted.
+double Nth(std::vector<double>& values, size_t index) {
+  CHECK(index < values.size());
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(index);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+}  // namespace
+
 double Median(std::vector<double> values) {
   CHECK(!values.empty());
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return *middle;
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+double UpperMedian(std::vector<double> values) { return Nth(values, values.size() / 2); }
+
+double InterpolatedQuantile(std::vector<double> values, double share) {
+  CHECK(!values.empty());
+  std::sort(values.begin(), values.end());
+  const double at = share * static_cast<double>(values.size() - 1);
+  const size_t below = static_cast<size_t>(at);
+  const size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+double LowerQuantile(std::vector<double> values, double share) {
+  CHECK(!values.empty());
+  return Nth(values, static_cast<size_t>(share * static_cast<double>(values.size() - 1)));
+}
+
+double QuantileAfter(std::vector<double> values, double share) {
+  return Nth(values, static_cast<size_t>(share * static_cast<double>(values.size())));
 }
 
 double Sigma(const std::vector<double>& values) {

@@ -14,6 +14,33 @@ TEST(StatisticsTest, OfAnEvenCountTheMedianIsBetweenTheMiddleTwo) {
   EXPECT_DOUBLE_EQ(Median({8, 1, 2, 4}), 3);
 }
 
+TEST(StatisticsTest, TheUpperMedianIsOneOfTheValues) {
+  EXPECT_EQ(UpperMedian({8, 1, 2, 4}), 4);
+  EXPECT_EQ(UpperMedian({1, 9, 2}), 2);
+}
+
+TEST(StatisticsTest, InterpolatedQuantilesAreLinear) {
+  EXPECT_DOUBLE_EQ(InterpolatedQuantile({3, 1, 2}, 0.5), 2);
+  EXPECT_DOUBLE_EQ(InterpolatedQuantile({0, 10}, 0.9), 9);
+  EXPECT_DOUBLE_EQ(InterpolatedQuantile({7}, 0.9), 7);
+}
+
+TEST(StatisticsTest, OtherQuantilesAreOneOfTheValues) {
+  const std::vector<double> values = {40, 10, 30, 20};
+  EXPECT_EQ(LowerQuantile(values, 0.5), 20);
+  EXPECT_EQ(QuantileAfter(values, 0.5), 30);
+  EXPECT_EQ(LowerQuantile(values, 0.9), 30);
+  EXPECT_EQ(QuantileAfter(values, 0.9), 40);
+}
+
+TEST(StatisticsTest, TheLeastAndTheGreatestAreQuantilesToo) {
+  const std::vector<double> values = {40, 10, 30, 20};
+  for (const auto quantile : {InterpolatedQuantile, LowerQuantile}) {
+    EXPECT_EQ(quantile(values, 0), 10);
+    EXPECT_EQ(quantile(values, 1), 40);
+  }
+}
+
 TEST(StatisticsTest, SigmaIsThatOfASample) { EXPECT_DOUBLE_EQ(Sigma({10, 12, 14}), 2); }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/statistics.h"
 
 namespace stagecraft {
 namespace {
@@ -25,10 +27,7 @@ CallOverhead CallOverhead::Fit(std::span<const Sample> samples) {
   }
   CallOverhead overhead;
   for (auto& [key, values] : times) {
-    const auto at = values.begin() +
-                    static_cast<ptrdiff_t>(kFloorQuantile * static_cast<double>(values.size()));
-    std::nth_element(values.begin(), at, values.end());
-    overhead.floors_[key] = *at;
+    overhead.floors_[key] = QuantileAfter(std::move(values), kFloorQuantile);
   }
   return overhead;
 }

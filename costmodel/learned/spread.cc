@@ -8,6 +8,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/cost_model.h"
+#include "costmodel/statistics.h"
 
 namespace stagecraft {
 namespace {
@@ -18,12 +19,9 @@ constexpr double kWidening = 1.2;  // boards differ more than we saw
 // Half of any interval, of a logarithm: a factor of 148 either way says that nothing is known.
 constexpr double kWidest = 5;
 
-double Quantile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  const auto at =
-      values.begin() + static_cast<ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
+// Of residuals, which there may be none of.
+double HeldQuantile(std::vector<double> values) {
+  return values.empty() ? 0 : LowerQuantile(std::move(values), kHeld);
 }
 
 }  // namespace
@@ -49,11 +47,11 @@ void Spread::LearnKnown(std::span<const float> features, int columns,
   trees_.AddTo(features, logs);
   std::vector<double> ratios;
   for (size_t i = 0; i < residuals.size(); ++i) ratios.push_back(residuals[i] / std::exp(logs[i]));
-  known_factor_ = std::min(kWidest, Quantile(ratios, kHeld));
+  known_factor_ = std::min(kWidest, HeldQuantile(ratios));
 }
 
 void Spread::LearnUnknown(std::vector<double> residuals) {
-  unknown_half_ = std::min(kWidest, kWidening * Quantile(std::move(residuals), kHeld));
+  unknown_half_ = std::min(kWidest, kWidening * HeldQuantile(std::move(residuals)));
 }
 
 std::vector<double> Spread::Of(std::span<const float> features, size_t rows,

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "costmodel/statistics.h"
+
 namespace stagecraft {
 namespace {
 
@@ -88,9 +90,9 @@ double MedianUtilisation(const Training& training) {
     for (const ValidatedRow* row : rows) {
       utilisations.push_back(SecondsAtPeak(*row->prediction.step) / MeasuredSeconds(*row));
     }
-    medians.push_back(Percentile(utilisations, 0.5));
+    medians.push_back(InterpolatedQuantile(utilisations, 0.5));
   }
-  return Percentile(medians, 0.5);
+  return InterpolatedQuantile(medians, 0.5);
 }
 
 }  // namespace

@@ -8,16 +8,13 @@
 
 #include "costmodel/check.h"
 #include "costmodel/cost_model.h"
+#include "costmodel/statistics.h"
 
 namespace stagecraft {
 namespace {
 
 constexpr size_t kLeastGroup = 4;
 constexpr double kPercent = 100;
-
-double Mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 std::optional<double> MeanOrNone(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
@@ -78,8 +75,8 @@ void RankGroups(std::span<const ValidatedRow* const> rows, ErrorStats& stats) {
   }
   stats.groups = static_cast<int>(correlations.size());
   if (correlations.empty()) return;
-  stats.spearman = Percentile(correlations, 0.5);
-  stats.regret = Percentile(regrets, 0.5);
+  stats.spearman = InterpolatedQuantile(correlations, 0.5);
+  stats.regret = InterpolatedQuantile(regrets, 0.5);
   stats.mean_regret = Mean(regrets);
 }
 
@@ -166,15 +163,6 @@ std::optional<bool> ValidatedRow::is_in_interval() const {
   return off <= kSigmas80 * *prediction.spread;
 }
 
-double Percentile(std::vector<double> values, double q) {
-  CHECK(!values.empty());
-  std::sort(values.begin(), values.end());
-  const double at = q * static_cast<double>(values.size() - 1);
-  const size_t below = static_cast<size_t>(at);
-  const size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
-}
-
 std::optional<double> Spearman(const std::vector<double>& predicted,
                                const std::vector<double>& measured) {
   CHECK(predicted.size() == measured.size());
@@ -206,8 +194,8 @@ ErrorStats Summarize(std::span<const ValidatedRow* const> rows) {
   stats.counted = static_cast<int>(apes.size());
   if (!apes.empty()) {
     stats.mape = Mean(apes);
-    stats.median_ape = Percentile(apes, 0.5);
-    stats.p90_ape = Percentile(apes, 0.9);
+    stats.median_ape = InterpolatedQuantile(apes, 0.5);
+    stats.p90_ape = InterpolatedQuantile(apes, 0.9);
     stats.bias = Mean(errors);
   }
   CountIntervals(rows, stats);

@@ -74,9 +74,6 @@ ErrorStats Summarize(std::span<const ValidatedRow* const> rows);
 std::vector<ErrorStats> SummarizeBy(std::span<const ValidatedRow> rows, bool by_source,
                                     bool by_kind);
 
-// q in [0, 1], linear between the sorted values. Precondition: not empty.
-double Percentile(std::vector<double> values, double q);
-
 // Spearman's rank correlation, ties at their mean rank; 0 where the first is
 // constant, nothing where the second is. Precondition: equal sizes.
 std::optional<double> Spearman(const std::vector<double>& predicted,

@@ -20,12 +20,6 @@ ValidatedRow Row(double predicted, double measured, const std::string& group = "
   return row;
 }
 
-TEST(ErrorTableTest, PercentilesAreLinear) {
-  EXPECT_DOUBLE_EQ(Percentile({3, 1, 2}, 0.5), 2);
-  EXPECT_DOUBLE_EQ(Percentile({0, 10}, 0.9), 9);
-  EXPECT_DOUBLE_EQ(Percentile({7}, 0.9), 7);
-}
-
 TEST(ErrorTableTest, SpearmanIsOfRanksWithTiesAtTheirMean) {
   EXPECT_DOUBLE_EQ(Spearman({1, 2, 300}, {4, 5, 6}).value(), 1);
   EXPECT_DOUBLE_EQ(Spearman({3, 2, 1}, {4, 5, 6}).value(), -1);

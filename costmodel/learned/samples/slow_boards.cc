@@ -11,6 +11,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "costmodel/statistics.h"
+
 namespace stagecraft {
 namespace {
 
@@ -62,12 +64,6 @@ SizeClass ClassOf(const Op& op) {
   return {octave(op.batch), octave(op.m), octave(op.n), octave(op.k), octave(op.bytes.count())};
 }
 
-double Median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 struct Splits {
   std::vector<double> train, test;  // log(time / roofline)
 };
@@ -90,12 +86,12 @@ void AddUnequalSplits(std::span<const RatedSample> samples, const std::string& p
     size_t train = 0, test = 0;
     for (auto& [sizes, splits] : classes) {
       if (splits.train.empty() || splits.test.empty()) continue;
-      ratios.push_back(Median(splits.train) - Median(splits.test));
+      ratios.push_back(UpperMedian(splits.train) - UpperMedian(splits.test));
       train += splits.train.size();
       test += splits.test.size();
     }
     if (ratios.size() < kFewestClasses) continue;
-    const double ratio = std::exp(Median(ratios));
+    const double ratio = std::exp(UpperMedian(ratios));
     if (ratio <= kSplitRatio && ratio >= 1 / kSplitRatio) continue;
     const auto& [source, gpu, name, dtype] = group;
     problems.push_back(fmt::format(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "costmodel/random.h"
@@ -28,8 +29,8 @@ inline double OracleGap(StageAlgorithm algorithm, const StageProblem& problem, d
   return RunStageAlgorithm(algorithm, problem, comparison).score / least - 1;
 }
 
-// The value that a share of `values` does not exceed; nearest rank.
-inline double Quantile(std::vector<double> values, double share) {
+// The least value that at least a `share` of `values` does not exceed.
+inline double NearestRankQuantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
   const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
   return values[std::max<size_t>(rank, 1) - 1];

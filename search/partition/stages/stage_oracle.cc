@@ -27,7 +27,8 @@ void PrintGaps(int first, int problems) {
     plans.push_back(static_cast<double>(every.plans()));
   }
   fmt::print("{} problems of {:.0f} plans in the median, {:.0f} at most; {} evaluations\n",
-             problems, Quantile(plans, 0.5), Quantile(plans, 1), kOracleEvaluations);
+             problems, NearestRankQuantile(plans, 0.5), NearestRankQuantile(plans, 1),
+             kOracleEvaluations);
   fmt::print("{:16} {:>8} {:>8} {:>8} {:>8} {:>10}\n", "", "exact", "median", "p90", "worst",
              "ms each");
   for (const StageAlgorithm algorithm : AllStageAlgorithms()) {
@@ -39,8 +40,9 @@ void PrintGaps(int first, int problems) {
       if (gaps.back() <= 0) ++exact;
     }
     fmt::print("{:16} {:>7.1f}% {:>7.2f}% {:>7.2f}% {:>7.2f}% {:>10.1f}\n", NameOf(algorithm),
-               100.0 * exact / problems, 100 * Quantile(gaps, 0.5), 100 * Quantile(gaps, 0.9),
-               100 * Quantile(gaps, 1), 1e3 * watch.Seconds() / problems);
+               100.0 * exact / problems, 100 * NearestRankQuantile(gaps, 0.5),
+               100 * NearestRankQuantile(gaps, 0.9), 100 * NearestRankQuantile(gaps, 1),
+               1e3 * watch.Seconds() / problems);
     std::fflush(stdout);
   }
 }
