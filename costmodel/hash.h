@@ -1,31 +1,55 @@
-// FNV-1a over 64 bits: fingerprints and hash keys that are equal everywhere.
+// Hashes of numbers and texts: of 64 bits, and equal everywhere.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace stagecraft {
 
+// FNV's basis but for its last digit: every stored fingerprint began with it.
+inline constexpr uint64_t kFnvOfNothing = 1469598103934665603ull;
+inline constexpr uint64_t kFnvPrime = 1099511628211ull;
+
+// FNV-1a over the bytes of `text`, after what has the hash `hash`.
+constexpr uint64_t Fnv(std::string_view text, uint64_t hash = kFnvOfNothing) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
+  return hash;
+}
+
+// FNV-1a of what is added: for fingerprints, and whatever else an output may show.
 class Hash {
  public:
   Hash& Add(int64_t value) {
     uint64_t bits = static_cast<uint64_t>(value);
     for (int byte = 0; byte < 8; ++byte) {
-      value_ = (value_ ^ (bits & 0xff)) * 1099511628211ull;
+      value_ = (value_ ^ (bits & 0xff)) * kFnvPrime;
       bits >>= 8;
     }
     return *this;
   }
   Hash& Add(std::string_view text) {
-    for (const char c : text) {
-      value_ = (value_ ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-    }
+    value_ = Fnv(text, value_);
     return Add(static_cast<int64_t>(text.size()));
   }
   uint64_t value() const { return value_; }
 
  private:
-  uint64_t value_ = 1469598103934665603ull;
+  uint64_t value_ = kFnvOfNothing;
+};
+
+// Takes eight bytes at a time: for the keys of large hash tables, which nothing else sees.
+class TableHash {
+ public:
+  TableHash& Add(int64_t value) {
+    value_ = (value_ ^ static_cast<uint64_t>(value)) * 0x9e3779b97f4a7c15ull;
+    value_ ^= value_ >> 32;
+    return *this;
+  }
+  size_t value() const { return value_; }
+
+ private:
+  uint64_t value_ = 0x2545f4914f6cdd1dull;
 };
 
 }  // namespace stagecraft

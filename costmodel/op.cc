@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "costmodel/collectives.h"
+#include "costmodel/hash.h"
 
 namespace stagecraft {
 
@@ -183,49 +184,35 @@ std::string Describe(const Op& op) {
 
 namespace {
 
-// Of eight bytes at a time; nothing but hash tables sees it.
-class Mix {
- public:
-  Mix& Add(int64_t value) {
-    value_ = (value_ ^ static_cast<uint64_t>(value)) * 0x9e3779b97f4a7c15ull;
-    value_ ^= value_ >> 32;
-    return *this;
-  }
-  size_t value() const { return value_; }
-
- private:
-  uint64_t value_ = 0x2545f4914f6cdd1dull;
-};
-
-void AddLink(const Link& link, Mix& mix) {
-  mix.Add(static_cast<int64_t>(link.kind)).Add(link.latency.ns());
-  mix.Add(static_cast<int64_t>(link.bandwidth.bytes_per_s()));
+void AddLink(const Link& link, TableHash& hash) {
+  hash.Add(static_cast<int64_t>(link.kind)).Add(link.latency.ns());
+  hash.Add(static_cast<int64_t>(link.bandwidth.bytes_per_s()));
 }
 
-void AddSync(const GradientSync& sync, Mix& mix) {
-  mix.Add(static_cast<int64_t>(sync.method)).Add(sync.servers).Add(sync.peers);
-  mix.Add(sync.serving).Add(sync.timeout.ns());
-  AddLink(sync.server, mix);
-  AddLink(sync.worker, mix);
+void AddSync(const GradientSync& sync, TableHash& hash) {
+  hash.Add(static_cast<int64_t>(sync.method)).Add(sync.servers).Add(sync.peers);
+  hash.Add(sync.serving).Add(sync.timeout.ns());
+  AddLink(sync.server, hash);
+  AddLink(sync.worker, hash);
 }
 
 }  // namespace
 
 size_t HashOf(const Op& op) {
-  Mix mix;
-  mix.Add(static_cast<int64_t>(op.kind) << 32 | static_cast<int64_t>(op.dtype) << 16 |
-          static_cast<int64_t>(op.direction) << 8 | static_cast<int64_t>(op.use) << 4 |
-          static_cast<int64_t>(op.causal));
-  mix.Add(op.batch).Add(op.m).Add(op.n).Add(op.k).Add(op.bytes.count()).Add(op.kernels);
-  if (op.kind == OpKind::kProfiled) mix.Add(op.profiled.ns());
-  if (op.kind == OpKind::kAttention) mix.Add(op.kv_batch).Add(op.sequences);
+  TableHash hash;
+  hash.Add(static_cast<int64_t>(op.kind) << 32 | static_cast<int64_t>(op.dtype) << 16 |
+           static_cast<int64_t>(op.direction) << 8 | static_cast<int64_t>(op.use) << 4 |
+           static_cast<int64_t>(op.causal));
+  hash.Add(op.batch).Add(op.m).Add(op.n).Add(op.k).Add(op.bytes.count()).Add(op.kernels);
+  if (op.kind == OpKind::kProfiled) hash.Add(op.profiled.ns());
+  if (op.kind == OpKind::kAttention) hash.Add(op.kv_batch).Add(op.sequences);
   if (IsCollective(op.kind)) {
-    mix.Add(op.fabric.ranks).Add(op.fabric.nodes);
-    AddLink(op.fabric.intra, mix);
-    AddLink(op.fabric.inter, mix);
+    hash.Add(op.fabric.ranks).Add(op.fabric.nodes);
+    AddLink(op.fabric.intra, hash);
+    AddLink(op.fabric.inter, hash);
   }
-  if (op.sync.method != SyncMethod::kAllReduce) AddSync(op.sync, mix);
-  return mix.value();
+  if (op.sync.method != SyncMethod::kAllReduce) AddSync(op.sync, hash);
+  return hash.value();
 }
 
 }  // namespace stagecraft

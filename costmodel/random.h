@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "costmodel/hash.h"
+
 namespace stagecraft {
 
 // SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
@@ -15,11 +17,7 @@ class Random {
   // An independent generator for one purpose and index, so that adding draws
   // in one place changes nothing elsewhere.
   Random Child(std::string_view purpose, uint64_t index) const {
-    uint64_t hash = 1469598103934665603ull;  // FNV-1a, 64 bit
-    for (const char c : purpose) {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-    }
-    Random child(state_ ^ hash ^ (index * 0x9e3779b97f4a7c15ull));
+    Random child(state_ ^ Fnv(purpose) ^ (index * 0x9e3779b97f4a7c15ull));
     child.Bits();
     return child;
   }
