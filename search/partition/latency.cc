@@ -1,12 +1,12 @@
 #include "search/partition/latency.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/random.h"
+#include "search/partition/annealing.h"
 #include "search/partition/placement_units.h"
 
 namespace stagecraft {
@@ -113,18 +113,17 @@ class LatencyAnnealer {
 
   std::optional<LatencyPlacement> Run(int64_t steps, const StopSign& stop) {
     if (!Start()) return std::nullopt;
-    constexpr int kRounds = 4;
-    constexpr double kHot = 0.3, kCold = 1e-5;  // of the best
+    constexpr Cooling kCooling{.rounds = 4, .hot = 0.3, .cold = 1e-5};  // of the best latency
     const int devices = problem_.accelerators + (problem_.cpus > 0 ? 1 : 0);
     const double bound_ms = LeastLatencyMs(problem_);
     LatencyPlacement best{now_ms_, placement_, bound_ms};
-    const int64_t count = devices > 1 ? steps / kRounds : 0;
-    for (int64_t step = 0; step < count * kRounds && !stop.IsUp(); ++step) {
-      if (step % count == 0) Restore(best);
-      const double progress = static_cast<double>(step % count) / static_cast<double>(count);
-      Try(best.latency_ms * kHot * std::pow(kCold / kHot, progress), devices);
+    if (devices == 1) return best;
+    const auto change = [&](double temperature) {
+      Try(best.latency_ms * temperature, devices);
       if (now_ms_ < best.latency_ms) best = {now_ms_, placement_, bound_ms};
-    }
+    };
+    Anneal(
+        kCooling, steps, stop, [&] { Restore(best); }, change);
     return best;
   }
 
@@ -224,8 +223,7 @@ class LatencyAnnealer {
     if (changes_.empty()) return;
     const std::optional<double> then_ms = replay_.Run(placement_);
     const double draw = random_.Uniform();
-    if (then_ms &&
-        (*then_ms <= now_ms_ || draw < std::exp((now_ms_ - *then_ms) / temperature_ms))) {
+    if (then_ms && KeepsChange(*then_ms - now_ms_, temperature_ms, draw)) {
       now_ms_ = *then_ms;
       return;
     }

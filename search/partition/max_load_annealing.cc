@@ -5,6 +5,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/random.h"
+#include "search/partition/annealing.h"
 #include "search/partition/device_load.h"
 #include "search/partition/max_load.h"
 #include "search/partition/placement_units.h"
@@ -47,17 +48,14 @@ class Annealer {
 
   // Cools down several times, each time from the best so far.
   MaxLoad Run(int64_t steps, const StopSign& stop) {
-    constexpr int kRounds = 3;
-    constexpr double kHot = 3e-2, kCold = 1e-5;  // of the energy
-    for (int round = 0; round < kRounds && problem_.devices() > 1; ++round) {
+    // In shares of the energy.
+    constexpr Cooling kCooling{.rounds = 3, .hot = 3e-2, .cold = 1e-5, .reheating = 0.3};
+    const auto begin = [&] {
       Restore();
       energy_ = Energy();
-      const int64_t count = steps / kRounds;
-      const double hot = kHot * std::pow(0.3, round);
-      for (int64_t step = 0; step < count && !stop.IsUp(); ++step) {
-        const double progress = static_cast<double>(step) / static_cast<double>(count);
-        Try(hot * std::pow(kCold / hot, progress));
-      }
+    };
+    if (problem_.devices() > 1) {
+      Anneal(kCooling, steps, stop, begin, [&](double temperature) { Try(temperature); });
     }
     return {static_cast<double>(best_score_.second) / kPicosecondsPerMs, best_,
             LeastMaxLoadMs(problem_)};
@@ -139,7 +137,8 @@ class Annealer {
     }
     const double energy = Energy();
     const double rise = energy - energy_;
-    if (rise > 0 && random_.Uniform() >= std::exp(-rise / temperature)) {
+    // Draws no number where none is needed.
+    if (rise > 0 && !KeepsChange(rise, temperature, random_.Uniform())) {
       for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
         Move(change->group, change->device);
       }
