@@ -1,4 +1,5 @@
-// Enums as protos that name them in the same order, from one.
+// Enums as protos that name them in the same order, from one; tests/enum_twins_test.cc compares the
+// names.
 #pragma once
 
 namespace stagecraft {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "costmodel/check.h"
+#include "costmodel/enum_to_proto.h"
 #include "costmodel/physical_range.h"
 
 namespace stagecraft {
@@ -154,8 +155,7 @@ DeviceProto ToProto(const Device& device) {
   DeviceProto proto;
   proto.set_id(device.id);
   proto.set_name(device.name);
-  proto.set_generation(
-      static_cast<DeviceProto::Generation>(static_cast<int>(device.generation) + 1));
+  proto.set_generation(EnumToProto<DeviceProto::Generation>(device.generation));
   proto.set_multiprocessors(device.multiprocessors);
   proto.set_boost_clock_hz(device.boost_clock_hz);
   proto.set_fp32_flop_per_s(device.Peak(DType::kFp32).flop_per_s());

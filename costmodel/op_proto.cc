@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/enum_to_proto.h"
 
 namespace stagecraft {
 namespace {
@@ -34,12 +35,6 @@ Duration Time(int64_t ns, std::string_view path, const char* field) {
 double FiniteNonnegative(double value, std::string_view path, const char* field) {
   if (!std::isfinite(value) || value < 0) Fail(path, field, value, "a finite number >= 0");
   return value;
-}
-
-// Proto enums that keep 0 for "unspecified" are one ahead of ours.
-template <typename Enum>
-int AfterUnspecified(Enum value) {
-  return static_cast<int>(value) + 1;
 }
 
 Link ReadLink(FabricProto::LinkKind kind, int64_t latency_ns, double bytes_per_s,
@@ -86,16 +81,13 @@ Fabric FabricFromProto(const FabricProto& proto, std::string_view path) {
 }
 
 void WriteFabric(const Fabric& fabric, FabricProto* proto) {
-  const auto kind = [](LinkKind value) {
-    return static_cast<FabricProto::LinkKind>(AfterUnspecified(value));
-  };
   proto->set_ranks(fabric.ranks);
   proto->set_nodes(fabric.nodes);
   proto->set_ranks_per_node(fabric.ranks_per_node);
-  proto->set_intra_kind(kind(fabric.intra.kind));
+  proto->set_intra_kind(EnumToProto<FabricProto::LinkKind>(fabric.intra.kind));
   proto->set_intra_latency_ns(fabric.intra.latency.ns());
   proto->set_intra_bandwidth_bytes_per_s(fabric.intra.bandwidth.bytes_per_s());
-  proto->set_inter_kind(kind(fabric.inter.kind));
+  proto->set_inter_kind(EnumToProto<FabricProto::LinkKind>(fabric.inter.kind));
   proto->set_inter_latency_ns(fabric.inter.latency.ns());
   proto->set_inter_bandwidth_bytes_per_s(fabric.inter.bandwidth.bytes_per_s());
   proto->set_nvls(fabric.nvls);
@@ -148,18 +140,15 @@ GradientSync SyncFromProto(const GradientSyncProto& proto, const Op& op, std::st
 }
 
 void WriteSync(const GradientSync& sync, GradientSyncProto* proto) {
-  const auto kind = [](LinkKind value) {
-    return static_cast<FabricProto::LinkKind>(AfterUnspecified(value));
-  };
-  proto->set_method(static_cast<GradientSyncProto::Method>(AfterUnspecified(sync.method)));
+  proto->set_method(EnumToProto<GradientSyncProto::Method>(sync.method));
   proto->set_servers(sync.servers);
   proto->set_peers(sync.peers);
   proto->set_serving(sync.serving);
   proto->set_timeout_ns(sync.timeout.ns());
-  proto->set_server_kind(kind(sync.server.kind));
+  proto->set_server_kind(EnumToProto<FabricProto::LinkKind>(sync.server.kind));
   proto->set_server_latency_ns(sync.server.latency.ns());
   proto->set_server_bandwidth_bytes_per_s(sync.server.bandwidth.bytes_per_s());
-  proto->set_worker_kind(kind(sync.worker.kind));
+  proto->set_worker_kind(EnumToProto<FabricProto::LinkKind>(sync.worker.kind));
   proto->set_worker_latency_ns(sync.worker.latency.ns());
   proto->set_worker_bandwidth_bytes_per_s(sync.worker.bandwidth.bytes_per_s());
 }
@@ -223,7 +212,7 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
 OpProto ToProto(const Op& op) {
   OpProto proto;
   proto.set_kind(static_cast<OpProto::Kind>(op.kind));
-  proto.set_dtype(static_cast<OpProto::DType>(AfterUnspecified(op.dtype)));
+  proto.set_dtype(EnumToProto<OpProto::DType>(op.dtype));
   proto.set_direction(static_cast<OpProto::Direction>(op.direction));
   proto.set_causal(op.causal);
   if (op.kind == OpKind::kAttention) {
@@ -270,7 +259,7 @@ Estimate EstimateFromProto(const EstimateProto& proto, std::string_view path) {
 EstimateProto ToProto(const Estimate& estimate) {
   EstimateProto proto;
   proto.set_time_ns(estimate.time.ns());
-  proto.set_basis(static_cast<EstimateProto::Basis>(AfterUnspecified(estimate.basis)));
+  proto.set_basis(EnumToProto<EstimateProto::Basis>(estimate.basis));
   proto.set_spread(estimate.spread);
   proto.set_host_ns(estimate.host.ns());
   proto.set_algorithm(static_cast<EstimateProto::Algorithm>(estimate.method.algorithm));

@@ -4,6 +4,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/enum_to_proto.h"
 #include "costmodel/hardware_proto.h"
 
 namespace stagecraft {
@@ -145,7 +146,7 @@ NodeTypeProto ToProto(const NodeType& type) {
   }
   proto.set_devices(type.devices);
   proto.set_idle_devices(type.idle_devices);
-  proto.set_wiring(static_cast<NodeTypeProto::Wiring>(static_cast<int>(type.wiring) + 1));
+  proto.set_wiring(EnumToProto<NodeTypeProto::Wiring>(type.wiring));
   *proto.mutable_intra() = ToProto(type.intra);
   proto.set_domain(type.domain);
   if (type.domain_nodes > 1) proto.set_domain_nodes(type.domain_nodes);

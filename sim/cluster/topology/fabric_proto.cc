@@ -6,6 +6,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/divide.h"
+#include "costmodel/enum_to_proto.h"
 #include "costmodel/hardware_proto.h"
 #include "costmodel/nearest.h"
 #include "costmodel/physical_range.h"
@@ -201,7 +202,7 @@ FabricJoin FabricJoinFromProto(const FabricJoinProto& proto, std::span<const Fab
 SwitchedFabricProto ToProto(const FabricSpec& spec) {
   SwitchedFabricProto proto;
   proto.set_name(spec.name);
-  proto.set_kind(static_cast<SwitchedFabricProto::Kind>(static_cast<int>(spec.kind) + 1));
+  proto.set_kind(EnumToProto<SwitchedFabricProto::Kind>(spec.kind));
   proto.set_nodes_per_leaf(spec.nodes_per_leaf);
   proto.mutable_leaf_nodes()->Add(spec.leaf_nodes.begin(), spec.leaf_nodes.end());
   proto.set_nodes_per_pod(spec.nodes_per_pod);
