@@ -1,5 +1,6 @@
 #include "costmodel/analytical_model.h"
 
+#include "costmodel/check.h"
 #include "costmodel/collective_model.h"
 #include "costmodel/gradient_sync.h"
 #include "costmodel/host_collective.h"
@@ -8,7 +9,9 @@
 namespace stagecraft {
 
 AnalyticalModel::AnalyticalModel(const NcclTuning& tuning, const KernelConstants& constants)
-    : tuning_(tuning), constants_(constants) {}
+    : tuning_(tuning), constants_(constants) {
+  CHECK(!tuning_.version.empty());  // constants that nobody filled in are all zero
+}
 
 std::vector<Estimate> AnalyticalModel::Predict(std::span<const Op> ops,
                                                const Device& device) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "costmodel/cost_model.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/kernel_model.h"
 #include "costmodel/nccl_tuning.h"
 
@@ -14,7 +15,7 @@ namespace stagecraft {
 // About 0.3 us an op; every Estimate has Basis::kAnalytical.
 class AnalyticalModel : public CostModel {
  public:
-  explicit AnalyticalModel(const NcclTuning& tuning = NcclTuning(),
+  explicit AnalyticalModel(const NcclTuning& tuning = EmbeddedNcclTuning(),
                            const KernelConstants& constants = KernelConstants());
 
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;

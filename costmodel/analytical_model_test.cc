@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "costmodel/collective_model.h"
+#include "costmodel/embedded_nccl_tuning.h"
 
 namespace stagecraft {
 namespace {
@@ -33,7 +34,7 @@ TEST(AnalyticalModelTest, EachOpGetsItsModelsEstimateInOrder) {
   ASSERT_EQ(estimates.size(), 3u);
   EXPECT_EQ(estimates[0].time, Duration());
   EXPECT_EQ(estimates[1], PredictKernel(ops[1], A100()));
-  EXPECT_EQ(estimates[2].time, PredictCollective(ops[2], A100(), NcclTuning()).time);
+  EXPECT_EQ(estimates[2].time, PredictCollective(ops[2], A100(), EmbeddedNcclTuning()).time);
   EXPECT_EQ(estimates[2].host, 75_us);
   for (const Estimate& estimate : estimates) EXPECT_EQ(estimate.basis, Basis::kAnalytical);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "costmodel/collectives.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/random.h"
 
 namespace stagecraft {
@@ -34,7 +35,8 @@ Fabric A100s(int nodes, int ranks_per_node) {
 }
 
 CollectiveChoice Choose(OpKind kind, int64_t bytes, const Fabric& fabric) {
-  return ChooseCollective(Op::Collective(kind, Bytes(bytes), fabric), Ampere(), NcclTuning());
+  return ChooseCollective(Op::Collective(kind, Bytes(bytes), fabric), Ampere(),
+                          EmbeddedNcclTuning());
 }
 
 TEST(CollectiveModelTest, OneRankTakesNoTime) {
@@ -86,8 +88,8 @@ TEST(CollectiveModelTest, LargeAllReduceOnHopperUsesTheSwitch) {
   const Op without = Op::Collective(OpKind::kAllReduce, Bytes(1 << 30), fabric);
   fabric.nvls = true;
   const Op with = Op::Collective(OpKind::kAllReduce, Bytes(1 << 30), fabric);
-  const CollectiveChoice ring = ChooseCollective(without, Hopper(), NcclTuning());
-  const CollectiveChoice nvls = ChooseCollective(with, Hopper(), NcclTuning());
+  const CollectiveChoice ring = ChooseCollective(without, Hopper(), EmbeddedNcclTuning());
+  const CollectiveChoice nvls = ChooseCollective(with, Hopper(), EmbeddedNcclTuning());
   EXPECT_EQ(ring.method.algorithm, Algorithm::kRing);
   EXPECT_EQ(nvls.method.algorithm, Algorithm::kNvls);
   EXPECT_LT(nvls.time, ring.time);
@@ -109,9 +111,9 @@ TEST(CollectiveModelTest, BytesOnTheBusiestLinkAreThoseOfTheAlgorithm) {
 
 TEST(CollectiveModelTest, AnAlgorithmMayBeForced) {
   const Op op = Op::Collective(OpKind::kAllReduce, Bytes(1 << 30), A100s(4, 8));
-  EXPECT_EQ(ChooseCollective(op, Ampere(), NcclTuning(), Algorithm::kTree).method.algorithm,
+  EXPECT_EQ(ChooseCollective(op, Ampere(), EmbeddedNcclTuning(), Algorithm::kTree).method.algorithm,
             Algorithm::kTree);
-  EXPECT_EQ(ChooseCollective(op, Ampere(), NcclTuning(), Algorithm::kRing).method.algorithm,
+  EXPECT_EQ(ChooseCollective(op, Ampere(), EmbeddedNcclTuning(), Algorithm::kRing).method.algorithm,
             Algorithm::kRing);
 }
 
@@ -140,13 +142,13 @@ TEST(CollectiveModelTest, NoLinkCarriesMoreThanItsBandwidthAndMoreBytesAreNeverF
   for (int i = 0; i < 5000; ++i) {
     const Op op = RandomCollective(random);
     if (op.fabric.ranks == 1) continue;
-    const CollectiveChoice choice = ChooseCollective(op, Ampere(), NcclTuning());
+    const CollectiveChoice choice = ChooseCollective(op, Ampere(), EmbeddedNcclTuning());
     const Duration time = choice.time;
     ASSERT_GE(time, BusiestLinkTime(op, choice.method.algorithm))
         << Describe(op) << " seed " << kSeed;
     Op more = op;
     more.bytes += Bytes(1 + op.bytes.count() / 8);
-    ASSERT_GE(ChooseCollective(more, Ampere(), NcclTuning()).time, time)
+    ASSERT_GE(ChooseCollective(more, Ampere(), EmbeddedNcclTuning()).time, time)
         << Describe(op) << " seed " << kSeed;
   }
 }

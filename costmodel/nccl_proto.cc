@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "costmodel/check.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/proto_file.h"
 #include "data/embedded.h"
 
@@ -136,8 +137,10 @@ NcclTuning ParseNcclTuning(const std::string& text, const std::string& file) {
   return NcclTuningFromProto(proto, file);
 }
 
-NcclTuning EmbeddedNcclTuning() {
-  return ParseNcclTuning(std::string(EmbeddedFile(kEmbeddedName)), kEmbeddedName);
+const NcclTuning& EmbeddedNcclTuning() {
+  static const NcclTuning tuning =
+      ParseNcclTuning(std::string(EmbeddedFile(kEmbeddedName)), kEmbeddedName);
+  return tuning;
 }
 
 }  // namespace stagecraft

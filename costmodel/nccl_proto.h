@@ -15,7 +15,4 @@ NcclTuning NcclTuningFromProto(const NcclTuningProto& proto, const std::string& 
 // From the text of a .textproto. Throws InputError where it does not parse.
 NcclTuning ParseNcclTuning(const std::string& text, const std::string& file);
 
-// data/nccl_2.28.textproto, from inside the binary.
-NcclTuning EmbeddedNcclTuning();
-
 }  // namespace stagecraft

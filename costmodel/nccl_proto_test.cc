@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "costmodel/check.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/proto_file.h"
 #include "data/embedded.h"
 #include "proto/nccl.pb.h"
@@ -25,8 +26,40 @@ std::string ErrorOf(const std::string& text) {
   return "";
 }
 
-TEST(NcclProtoTest, TheShippedFileEqualsTheDefaults) {
-  EXPECT_EQ(EmbeddedNcclTuning(), NcclTuning());
+// NCCL 2.28's src/graph/tuning.cc and topo.h, one number of every field.
+TEST(NcclProtoTest, TheShippedNumbersAreThoseOfNccl) {
+  const NcclTuning& tuning = EmbeddedNcclTuning();
+  const auto of = [](const PerProtocol& values, Protocol protocol) {
+    return values[static_cast<size_t>(protocol)];
+  };
+  EXPECT_EQ(tuning.version, "nccl-2.28 defaults");
+  EXPECT_EQ(of(tuning.ring.base_us, Protocol::kLl), 6.6);
+  EXPECT_EQ(of(tuning.ring.nvlink_hop_us, Protocol::kLl128), 1.9);
+  EXPECT_EQ(of(tuning.ring.pcie_hop_us, Protocol::kSimple), 5.7);
+  EXPECT_EQ(of(tuning.ring.network_hop_us, Protocol::kLl), 2.7);
+  EXPECT_EQ(of(tuning.tree.base_us, Protocol::kLl), 6.8);
+  EXPECT_EQ(of(tuning.tree.nvlink_hop_us, Protocol::kLl128), 1.25);
+  EXPECT_EQ(of(tuning.tree.pcie_hop_us, Protocol::kLl128), 1.9);
+  EXPECT_EQ(of(tuning.tree.network_hop_us, Protocol::kLl128), 8.5);
+  EXPECT_EQ(tuning.nvls_hop_us, 25);
+  EXPECT_EQ(of(tuning.network_overhead_us, Protocol::kSimple), 3);
+  const NcclGeneration& hopper = tuning.Of(Generation::kHopper);
+  EXPECT_EQ(hopper.ll_max_gb_per_s, (PerNodes{141, 39, 20.4}));
+  EXPECT_EQ(hopper.ring_ll128_channel_gb_per_s, 36.7);
+  EXPECT_EQ(hopper.tree_ll128_channel_gb_per_s, (PerNodes{36.7, 36.7, 29}));
+  EXPECT_EQ(hopper.tree_channel_gb_per_s, (PerNodes{38.7, 41.4, 36}));
+  EXPECT_EQ(hopper.nvlink_efficiency, 0.824);
+  EXPECT_EQ(hopper.link_gb_per_s, 20.6);
+  EXPECT_EQ(hopper.nvls_efficiency, 0.85);
+  EXPECT_EQ(tuning.Of(Generation::kAmpere).nvls_efficiency, 0);
+  EXPECT_EQ(tuning.pcie_efficiency, 0.762);
+  EXPECT_EQ(tuning.network_efficiency, 0.9);
+  const auto correction = [&](Protocol protocol) {
+    return tuning.tree_correction[static_cast<size_t>(protocol)][5];
+  };
+  EXPECT_EQ(correction(Protocol::kLl), 0.8);
+  EXPECT_EQ(correction(Protocol::kLl128), 0.9);
+  EXPECT_EQ(correction(Protocol::kSimple), 0.9);
 }
 
 TEST(NcclProtoTest, EveryGenerationHasARow) {
@@ -98,7 +131,7 @@ TEST(NcclProtoTest, EveryNumberHasARange) {
     }
   });
   EXPECT_GT(numbers, 150);
-  EXPECT_EQ(NcclTuningFromProto(proto, "nccl.textproto"), NcclTuning());
+  EXPECT_EQ(NcclTuningFromProto(proto, "nccl.textproto"), EmbeddedNcclTuning());
 }
 
 TEST(NcclProtoTest, AGenerationTwiceIsRefused) {

@@ -3,8 +3,8 @@
 // microseconds, bandwidths in GB/s, both as NCCL writes them. README.md says
 // which were checked against the library.
 //
-// The defaults below and data/nccl_2.28.textproto are equal (a test compares
-// them); a calibrated file replaces them as a whole.
+// Here they have names only: what ships is data/nccl_2.28.textproto, and a
+// calibrated file replaces it as a whole.
 #pragma once
 
 #include <array>
@@ -80,30 +80,17 @@ struct NcclGeneration {
 };
 
 struct NcclTuning {
-  std::string version = "nccl-2.28 defaults";
-  NcclLatency ring = {{6.6, 14.0, 8.4}, {0.6, 1.9, 3.4}, {1.0, 2.5, 5.7}, {2.7, 4.0, 14.0}};
-  NcclLatency tree = {{6.8, 14.0, 8.4}, {0.6, 1.25, 4.0}, {1.0, 1.9, 4.0}, {5.0, 8.5, 14.0}};
-  double nvls_hop_us = 25;
-  // Intel hosts; three times as much for Simple.
-  PerProtocol network_overhead_us = {1, 1, 3};
-  // Pascal has no row in NCCL's table and takes Volta's; its link is NVLink 1.
-  std::array<NcclGeneration, kNcclGenerationCount> generation = {{
-      {{39, 39, 20.4}, 20, {20, 20, 20}, {26.5, 18.5, 10}, 0.9, 18, 0},
-      {{39, 39, 20.4}, 20, {20, 20, 20}, {26.5, 18.5, 10}, 0.8, 20, 0},
-      {{87.7, 39, 20.4}, 20, {20, 20, 20}, {24, 23.6, 17.8}, 0.8, 20, 0},
-      {{141, 39, 20.4}, 36.7, {36.7, 36.7, 29}, {38.7, 41.4, 36}, 0.824, 20.6, 0.85},
-      {{282, 39, 20.4}, 40, {55.6, 31.67, 20}, {70, 42.8, 24}, 0.802, 40.1, 0.74},
-  }};
-  // 12 GB/s of PCIe 3.0 x16's 15.75 after encoding; recalled.
-  double pcie_efficiency = 0.762;
-  // Payload over the line rate of RDMA, headers and congestion-free. Assumption.
-  double network_efficiency = 0.9;
+  std::string version;
+  NcclLatency ring = {};
+  NcclLatency tree = {};
+  double nvls_hop_us = 0;
+  PerProtocol network_overhead_us = {};
+  std::array<NcclGeneration, kNcclGenerationCount> generation = {};
+  // What NCCL counts on of a link's rate.
+  double pcie_efficiency = 0;
+  double network_efficiency = 0;
   // Tree bandwidth against message size: one factor per doubling from 64 B.
-  std::array<std::array<double, kTreeCorrections>, kProtocolCount> tree_correction = {{
-      {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
-      {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
-      {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
-  }};
+  std::array<std::array<double, kTreeCorrections>, kProtocolCount> tree_correction = {};
 
   const NcclGeneration& Of(Generation g) const { return generation[NcclRow(g)]; }
   // What NCCL counts on of a link's nominal bandwidth.

@@ -4,6 +4,7 @@
 
 #include "costmodel/collective_method.h"
 #include "costmodel/collective_model.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/sync_time.h"
 
 namespace stagecraft {
@@ -112,7 +113,7 @@ TEST(SyncTimeTest, GossipLeavesLessVarianceTheMorePeers) {
 }
 
 TEST(SyncModelTest, TimeIsLatencyAndBytesAtNcclsRates) {
-  const NcclTuning tuning;
+  const NcclTuning& tuning = EmbeddedNcclTuning();
   const Op op = WithServers(SyncMethod::kParameterServer, 4, 1);
   const Estimate estimate = PredictSync(op, Device(), tuning);
   // Base, and a hop each way; 0.8 s at 0.9 of the bandwidth.
@@ -123,13 +124,13 @@ TEST(SyncModelTest, TimeIsLatencyAndBytesAtNcclsRates) {
 
 TEST(SyncModelTest, ADeadServerCostsItsTimeout) {
   Op op = SyncOp(SyncMethod::kRollingServer, 4, 1);
-  const Duration alive = PredictSync(op, Device(), NcclTuning()).time;
+  const Duration alive = PredictSync(op, Device(), EmbeddedNcclTuning()).time;
   op.sync.timeout = 7_us;
-  EXPECT_EQ(PredictSync(op, Device(), NcclTuning()).time - alive, 7_us);
+  EXPECT_EQ(PredictSync(op, Device(), EmbeddedNcclTuning()).time - alive, 7_us);
 }
 
 TEST(SyncModelTest, RingsAndTreesAreNccls) {
-  const NcclTuning tuning;
+  const NcclTuning& tuning = EmbeddedNcclTuning();
   for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kTree}) {
     const bool is_ring = algorithm == Algorithm::kRing;
     const Op op = SyncOp(is_ring ? SyncMethod::kRing : SyncMethod::kTree, 4, 8);
@@ -140,7 +141,8 @@ TEST(SyncModelTest, RingsAndTreesAreNccls) {
 }
 
 TEST(SyncModelTest, OneRankTakesNoTime) {
-  EXPECT_EQ(PredictSync(SyncOp(SyncMethod::kRing, 1, 1), Device(), NcclTuning()).time, Duration());
+  EXPECT_EQ(PredictSync(SyncOp(SyncMethod::kRing, 1, 1), Device(), EmbeddedNcclTuning()).time,
+            Duration());
 }
 
 TEST(GradientSyncTest, OpsThatDifferInItAreDescribedAndHashedApart) {

@@ -10,6 +10,7 @@
 
 #include "costmodel/analytical_model.h"
 #include "costmodel/check.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/kernel_model.h"
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
@@ -128,7 +129,7 @@ std::optional<Plan> DrawPlan(Random& random, const Workload& workload, const Clu
 void ExpectWholeSimulations(const std::string& spec, Duration host_dispatch, uint64_t first_seed) {
   KernelConstants constants;
   constants.host_dispatch = host_dispatch;
-  const AnalyticalModel analytical({}, constants);
+  const AnalyticalModel analytical(EmbeddedNcclTuning(), constants);
   const MemoModel model(analytical);
   const Workload workload = SmallDecoder(24);
   const Cluster cluster = ParseCluster(spec);

@@ -12,6 +12,7 @@
 
 #include "costmodel/analytical_model.h"
 #include "costmodel/check.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/lowering/lowering.h"
 #include "sim/memory/stage_memory.h"
@@ -364,7 +365,7 @@ TEST(LawsOneDeviceTest, AStepIsTheSumOfItsOps) {
       degrees.sequence = kSequence;
       degrees.recompute = recompute;
       const Plan plan = MakePlan(degrees, workload, cluster);
-      const AnalyticalModel launches_for_free(NcclTuning(), {.host_dispatch = Duration()});
+      const AnalyticalModel launches_for_free(EmbeddedNcclTuning(), {.host_dispatch = Duration()});
       const SimulatedStep step = SimulateStep(plan, workload, cluster, launches_for_free);
       Duration sum;
       for (TaskId task = 0; task < step.schedule.task_count(); ++task) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "costmodel/analytical_model.h"
-#include "costmodel/nccl_proto.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/plan/plan.h"
 #include "sim/schedule/deadlock.h"

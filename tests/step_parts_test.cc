@@ -12,6 +12,7 @@
 #include "costmodel/analytical_model.h"
 #include "costmodel/check.h"
 #include "costmodel/cost_model.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/kernel_model.h"
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
@@ -33,7 +34,7 @@ namespace {
 AnalyticalModel WithoutHosts() {
   KernelConstants constants;
   constants.host_dispatch = Duration();
-  return AnalyticalModel({}, constants);
+  return AnalyticalModel(EmbeddedNcclTuning(), constants);
 }
 
 struct Explained {

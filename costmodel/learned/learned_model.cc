@@ -9,11 +9,11 @@
 #include <map>
 
 #include "costmodel/check.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/gradient_sync.h"
 #include "costmodel/kernel_model.h"
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/learned/training_rows.h"
-#include "costmodel/nccl_proto.h"
 #include "costmodel/proto_file.h"
 #include "data/embedded.h"
 

@@ -8,12 +8,12 @@
 
 #include "costmodel/analytical_model.h"
 #include "costmodel/check.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/learned/families/attention.h"
 #include "costmodel/learned/families/streams.h"
 #include "costmodel/learned/families/tensor_gemm.h"
 #include "costmodel/learned/learned_testing.h"
 #include "costmodel/learned/measured_times.h"
-#include "costmodel/nccl_proto.h"
 #include "costmodel/network/network_model.h"
 #include "costmodel/proto_file.h"
 

@@ -12,6 +12,7 @@
 
 #include "costmodel/collective_model.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/learned/learned_model.h"
 #include "costmodel/random.h"
 
@@ -33,7 +34,7 @@ Predictions Simulated(const NetworkModel& network, std::span<const NetworkSample
     for (const int i : indices) ops.push_back(samples[i].op);
     const std::vector<Estimate> estimates = model.Predict(ops, device);
     for (size_t i = 0; i < indices.size(); ++i) {
-      const Duration formula = ChooseCollective(ops[i], device, NcclTuning()).time;
+      const Duration formula = ChooseCollective(ops[i], device, EmbeddedNcclTuning()).time;
       predictions.push_back({indices[i], estimates[i].time, formula, estimates[i].spread});
     }
   }

@@ -11,6 +11,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/collectives.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/error_of.h"
 #include "costmodel/network/curve_features.h"
 #include "costmodel/random.h"
@@ -51,7 +52,7 @@ std::vector<NetworkSample> TwiceTheFormula(const Fabric& fabric) {
   for (int size = 10; size <= 30; ++size) {
     NetworkSample sample = Sample(int64_t{1} << size, fabric, Duration());
     const Duration formula =
-        ChooseCollective(sample.op, Board(Generation::kAmpere), NcclTuning()).time;
+        ChooseCollective(sample.op, Board(Generation::kAmpere), EmbeddedNcclTuning()).time;
     sample.time = 2 * formula;
     samples.push_back(sample);
   }

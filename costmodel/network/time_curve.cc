@@ -10,6 +10,7 @@
 #include "costmodel/check.h"
 #include "costmodel/collectives.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/statistics.h"
 
 namespace stagecraft {
@@ -110,7 +111,7 @@ Formula::Formula(const Op& op, const Device& device, std::optional<Algorithm> fo
 CollectiveChoice Formula::ChoiceAt(Bytes bytes) const {
   Op op = op_;
   op.bytes = bytes;
-  return ChooseCollective(op, device_, tuning_, forced_);
+  return ChooseCollective(op, device_, EmbeddedNcclTuning(), forced_);
 }
 
 double Formula::SecondsOf(const CollectiveChoice& choice) const {

@@ -46,7 +46,6 @@ class Formula {
   Op op_;
   Device device_;
   std::optional<Algorithm> forced_;
-  NcclTuning tuning_;
   double least_seconds_;  // of no bytes
 };
 

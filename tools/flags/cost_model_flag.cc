@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "costmodel/analytical_model.h"
+#include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/learned/learned_model.h"
 #include "costmodel/learned/measured_ops.h"
 #include "costmodel/learned/samples/sample_file.h"
-#include "costmodel/nccl_proto.h"
 #include "costmodel/network/network_model.h"
 
 namespace stagecraft {
