@@ -41,10 +41,6 @@ void PlanSpace::EnumerateMore() {
   if (const std::optional<ScheduleClass> least = LeastClass(*this)) EnumerateMore(*least);
 }
 
-void PlanSpace::EnumerateAll() {
-  while (BoundOfRest()) EnumerateMore();
-}
-
 double PlanSpace::LeastCost(size_t index) {
   const Duration least = LeastTime(index);
   if (least == Duration::Max()) return std::numeric_limits<double>::infinity();

@@ -66,7 +66,6 @@ class PlanSpace {
   // The same two calls for plans with any schedule.
   std::optional<double> BoundOfRest() const;
   void EnumerateMore();
-  void EnumerateAll();
   // No more than CostOf() its step.
   double LeastCost(size_t index);
   // No more than the plan's Score(); infinity where it cannot be made.

@@ -104,19 +104,4 @@ std::vector<int> AllDevices(const Cluster& cluster) {
   return devices;
 }
 
-std::vector<PlanDegrees> EnumerateDegrees(const SearchProblem& problem) {
-  const DegreeSpace space(problem, AllDevices(problem.cluster));
-  std::vector<PlanDegrees> all;
-  for (const DegreePart& part : space.Parts()) {
-    if (!part.devices.is_whole()) continue;
-    for (DegreeFamily& family : space.FamiliesOf(part)) {
-      family.device_list = 0;
-      for (const DegreeChoice& choice : space.ChoicesOf(family)) {
-        all.push_back(space.Degrees(choice));
-      }
-    }
-  }
-  return all;
-}
-
 }  // namespace stagecraft

@@ -124,7 +124,4 @@ class DegreeSpace {
 // All devices of the cluster, in order.
 std::vector<int> AllDevices(const Cluster& cluster);
 
-// All choices of all families on the first devices of the cluster, in order.
-std::vector<PlanDegrees> EnumerateDegrees(const SearchProblem& problem);
-
 }  // namespace stagecraft

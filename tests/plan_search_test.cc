@@ -30,6 +30,7 @@
 #include "sim/step/evaluation.h"
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/networks/test_decoders.h"
+#include "tests/enumerated_plans.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {
@@ -38,7 +39,7 @@ namespace {
 std::unique_ptr<PlanSpace> SpaceOf(const SearchProblem& problem) {
   std::unique_ptr<PlanSpace> space =
       problem.cluster.homogeneous() ? MakeEqualStages(problem) : MakePooledStages(problem);
-  space->EnumerateAll();
+  EnumerateAll(*space);
   return space;
 }
 

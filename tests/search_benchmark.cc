@@ -22,6 +22,7 @@
 #include "sim/memory/stage_memory.h"
 #include "sim/step/evaluation.h"
 #include "sim/workload/workload_catalogue.h"
+#include "tests/enumerated_plans.h"
 
 namespace stagecraft {
 namespace {
@@ -66,7 +67,7 @@ Evaluation SimulateWhole(const Plan& plan) {
 std::vector<Plan> BestByBound(size_t count) {
   const SearchProblem problem = TheJob().Problem();
   const std::unique_ptr<PlanSpace> space = MakeEqualStages(problem);
-  space->EnumerateAll();
+  EnumerateAll(*space);
   std::vector<std::pair<double, size_t>> by_bound;
   for (size_t i = 0; i < space->size(); ++i) {
     if (space->LeastMemory(i).Share() <= 1) by_bound.emplace_back(space->Bound(i), i);
@@ -143,7 +144,7 @@ void BM_BoundSpace(benchmark::State& state) {
   size_t plans = 0;
   for (auto _ : state) {
     const std::unique_ptr<PlanSpace> space = MakeEqualStages(problem);
-    space->EnumerateAll();
+    EnumerateAll(*space);
     for (size_t i = 0; i < space->size(); ++i) benchmark::DoNotOptimize(space->Bound(i));
     plans += space->size();
   }

@@ -22,6 +22,7 @@
 #include "sim/plan/make_plan.h"
 #include "sim/workload/networks/test_decoders.h"
 #include "tests/all_families.h"
+#include "tests/enumerated_plans.h"
 #include "tests/laws.h"
 #include "tests/small_problems.h"
 

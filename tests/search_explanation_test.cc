@@ -21,6 +21,7 @@
 #include "search/sensitivity.h"
 #include "search/space_views.h"
 #include "search/stage_times.h"
+#include "tests/enumerated_plans.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {
@@ -61,7 +62,7 @@ void Compare(const SearchProblem& problem, PlanSpace& plans, uint64_t seed, Tall
   const std::vector<ChangedAnswer> answers =
       FindSensitivity(problem, *space, result.plans[0], result.seen, changes, {});
   ASSERT_EQ(answers.size(), changes.size());
-  space->EnumerateAll();
+  EnumerateAll(*space);
   for (const ChangedAnswer& answer : answers) {
     const double best = answer.better ? answer.better->score : answer.old_score;
     EXPECT_EQ(best, BestThen(problem, *space, answer.change.speeds))
@@ -175,7 +176,7 @@ TEST(CompareKindsTest, TheBestOfEveryChoiceOfKindsIsFound) {
     const SearchProblem problem =
         AskFew(mixed, seed % 3 == 0 ? Objective::kCost : Objective::kStepTime);
     const std::unique_ptr<PlanSpace> space = MakePlanSpace(problem);
-    space->EnumerateAll();
+    EnumerateAll(*space);
     const Mixing mixing = CompareKinds(problem, {});
     std::map<std::set<size_t>, double> best;
     for (size_t i = 0; i < space->size(); ++i) {

@@ -11,7 +11,7 @@
 #include "search/plans/plan_draft.h"
 #include "search/plans/plan_maker.h"
 #include "search/plans/plan_trials.h"
-#include "search/space.h"
+#include "tests/enumerated_plans.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {

@@ -13,6 +13,7 @@
 #include "search/candidate.h"
 #include "search/pareto.h"
 #include "search/plan_space.h"
+#include "tests/enumerated_plans.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {
@@ -63,7 +64,7 @@ struct Tally {
 };
 
 void Compare(const SearchProblem& problem, PlanSpace& space, uint64_t seed, Tally* tally) {
-  space.EnumerateAll();
+  EnumerateAll(space);
   const std::vector<Point> want = UnbeatenOfAll(problem, space);
   const SearchResult result = SearchPareto(problem, space, {});
   EXPECT_EQ(PointsOf(problem, result), want) << seed;

@@ -20,6 +20,7 @@
 #include "search/plan_space.h"
 #include "sim/cluster/cluster.h"
 #include "sim/plan/plan_proto.h"
+#include "tests/enumerated_plans.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {
@@ -251,7 +252,7 @@ TEST(SearchPartsTest, EachPlanOfAClusterIsMadeOnce) {
       SearchProblem problem = AskOn(*cluster, *mixed, memo);
       problem.choices.device_counts = seed % 2 == 0 ? DeviceCounts::kAny : DeviceCounts::kHalves;
       const std::unique_ptr<PlanSpace> space = MakePlanSpace(problem);
-      space->EnumerateAll();
+      EnumerateAll(*space);
       std::map<std::string, size_t> seen;
       std::map<std::pair<uint64_t, uint64_t>, int> keys;
       for (size_t i = 0; i < space->size(); ++i) {

@@ -19,6 +19,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/workload/networks/decoder.h"
+#include "tests/enumerated_plans.h"
 #include "tests/small_problems.h"
 
 namespace stagecraft {
@@ -61,7 +62,7 @@ TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
       problem.choices.rank_orders = {kStagesFirstRankOrder, kDefaultRankOrder};
     }
     const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
-    space->EnumerateAll();
+    EnumerateAll(*space);
     ASSERT_GT(space->size(), 50u);
     const std::optional<double> best = BestOfAll(problem, *space);
     const SearchResult result = SearchExhaustively(problem, *space, {});
@@ -94,7 +95,7 @@ TEST(PooledStagesTest, OfRankOrdersThatMakeNoDifferenceOneIsTried) {
     problem.choices.recomputes = {Recompute::kNone};
     problem.choices.rank_orders = {kStagesFirstRankOrder, kDefaultRankOrder};
     const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
-    space->EnumerateAll();
+    EnumerateAll(*space);
     std::set<std::vector<std::vector<std::vector<int>>>> seen;
     for (size_t i = 0; i < space->size(); ++i) {
       Plan plan;
@@ -123,7 +124,7 @@ TEST(PooledStagesTest, ReplicasThatAgreeInOtherWaysAreFound) {
   problem.given.gradient_sync.method = SyncMethod::kRing;
   problem.choices.micro_batches = {1};
   const std::unique_ptr<PlanSpace> space = MakePooledStages(problem);
-  space->EnumerateAll();
+  EnumerateAll(*space);
   int with_replicas = 0;
   for (size_t i = 0; i < space->size(); ++i) {
     try {

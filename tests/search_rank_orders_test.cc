@@ -14,9 +14,9 @@
 #include "search/plans/plan_draft.h"
 #include "search/plans/plan_maker.h"
 #include "search/plans/plan_starts.h"
-#include "search/space.h"
 #include "sim/cluster/test_nodes.h"
 #include "sim/step/evaluation.h"
+#include "tests/enumerated_plans.h"
 #include "tests/laws.h"
 #include "tests/small_problems.h"
 
@@ -73,7 +73,7 @@ std::vector<Cluster> AlikeClusters(const SmallProblem& small) {
 
 std::vector<Cluster> UnevenClusters(const SmallProblem& small) {
   return {
-      Of(WithBoardOf(small, CubeMeshNode()), 1),       Of(WithBoardOf(small, Pairs()), 2),
+      Of(WithBoardOf(small, CubeMeshNode()), 1),   Of(WithBoardOf(small, Pairs()), 2),
       Of(WithBoardOf(small, BelowSwitches(4)), 1), Of(WithBoardOf(small, Switched()), 2),
       Of(WithBoardOf(small, Rack()), 4),           OverOwnLinks(WithBoardOf(small, Switched()))};
 }

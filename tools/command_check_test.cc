@@ -22,6 +22,7 @@
 #include "sim/schedule/schedule_proto.h"
 #include "sim/workload/workload_catalogue.h"
 #include "sim/workload/workload_proto.h"
+#include "sim/workload/workload_to_proto.h"
 #include "tools/trace/chrome_writer.h"
 #include "tools/trace/perfetto_writer.h"
 #include "tools/trace/trace_view.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "costmodel/network/collective_table.h"
+#include "costmodel/network/network_files_testing.h"
 #include "costmodel/shared_csv.h"
 #include "sim/cluster/cluster.h"
 #include "sim/cluster/cluster_spec.h"

@@ -14,7 +14,6 @@
 #include "costmodel/network/fabric_words.h"
 #include "costmodel/network/measured_fabric.h"
 #include "costmodel/network/measured_networks.h"
-#include "costmodel/proto_file.h"
 
 namespace stagecraft {
 namespace {
@@ -191,10 +190,6 @@ CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& 
     }
   }
   return table;
-}
-
-CollectiveTable ReadCollectiveTable(const std::string& path, const FabricOfNodes& of_nodes) {
-  return ParseCollectiveTable(ReadFile(path), path, of_nodes);
 }
 
 bool IsCollectiveTable(std::string_view bytes) {

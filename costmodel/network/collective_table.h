@@ -49,7 +49,6 @@ inline constexpr std::string_view kNcclTestsSource = "nccl-tests";
 // "collectives.csv:3: op: got "sum", want all_reduce, all_gather, ...".
 CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& path,
                                      const FabricOfNodes& of_nodes = {});
-CollectiveTable ReadCollectiveTable(const std::string& path, const FabricOfNodes& of_nodes = {});
 
 // Whether a text that begins like this, gzipped or not, is such a table.
 bool IsCollectiveTable(std::string_view bytes);

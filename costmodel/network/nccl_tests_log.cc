@@ -14,7 +14,7 @@
 #include "costmodel/collectives.h"
 #include "costmodel/network/nccl_tests_output.h"
 #include "costmodel/network/network_sample.h"
-#include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -198,10 +198,6 @@ NcclTestsLog ParseNcclTestsLog(std::string_view text, const std::string& path,
   output.log.kind = kind ? *kind : GuessKind(output, path);
   CheckBandwidths(output);
   return std::move(output.log);
-}
-
-NcclTestsLog ReadNcclTestsLog(const std::string& path, std::optional<OpKind> kind) {
-  return ParseNcclTestsLog(ReadFile(path), path, kind);
 }
 
 bool IsNcclTestsLog(std::string_view text) {

@@ -43,7 +43,6 @@ struct NcclTestsLog {
 // "ar.log:17: time: got "abc", want microseconds > 0".
 NcclTestsLog ParseNcclTestsLog(std::string_view text, const std::string& path,
                                std::optional<OpKind> kind = std::nullopt);
-NcclTestsLog ReadNcclTestsLog(const std::string& path, std::optional<OpKind> kind = std::nullopt);
 
 // Whether a text that begins like this is such a log.
 bool IsNcclTestsLog(std::string_view text);

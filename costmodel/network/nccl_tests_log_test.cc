@@ -10,6 +10,7 @@
 
 #include "costmodel/error_of.h"
 #include "costmodel/network/collective_table.h"
+#include "costmodel/network/network_files_testing.h"
 #include "costmodel/shared_csv.h"
 
 namespace stagecraft {

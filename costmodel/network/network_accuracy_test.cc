@@ -13,6 +13,7 @@
 #include "costmodel/network/collective_table.h"
 #include "costmodel/network/curve_features.h"
 #include "costmodel/network/network_experiment.h"
+#include "costmodel/network/network_files_testing.h"
 #include "costmodel/network/time_curve.h"
 #include "costmodel/shared_csv.h"
 

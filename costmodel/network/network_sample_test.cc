@@ -13,6 +13,7 @@
 #include "costmodel/learned/samples/gzip.h"
 #include "costmodel/network/collective_table.h"
 #include "costmodel/network/measured_networks.h"
+#include "costmodel/network/network_files_testing.h"
 #include "costmodel/proto_file.h"
 #include "costmodel/shared_csv.h"
 

@@ -23,7 +23,6 @@ class Adam {
 
   // Moves every value against its gradient, and sets the gradients to zero.
   void Step();
-  void set_rate(double rate) { options_.rate = rate; }
 
  private:
   struct Moments {

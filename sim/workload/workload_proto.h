@@ -1,8 +1,7 @@
-// Workload at the border: from and to its proto.
+// Workload at the border: from its proto.
 //
 // The reader checks everything and throws InputError with the path of the
-// offending field; past it, the workload is valid. A round trip gives an equal
-// value.
+// offending field; past it, the workload is valid.
 #pragma once
 
 #include <string_view>
@@ -14,6 +13,5 @@ namespace stagecraft {
 
 // `path` names the message in errors: "workload.textproto".
 Workload WorkloadFromProto(const WorkloadProto& proto, std::string_view path);
-WorkloadProto WorkloadToProto(const Workload& workload);
 
 }  // namespace stagecraft

@@ -9,6 +9,7 @@
 #include "costmodel/check.h"
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/networks/test_decoders.h"
+#include "sim/workload/workload_to_proto.h"
 
 namespace stagecraft {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "sim/workload/workload_catalogue.h"
 #include "sim/workload/workload_proto.h"
+#include "sim/workload/workload_to_proto.h"
 
 namespace stagecraft {
 namespace {

@@ -1,5 +1,6 @@
+#include "sim/workload/workload_to_proto.h"
+
 #include "costmodel/enum_to_proto.h"
-#include "sim/workload/workload_proto.h"
 
 namespace stagecraft {
 namespace {

@@ -2,6 +2,7 @@
 #include "costmodel/proto_file.h"
 #include "proto/workload.pb.h"
 #include "sim/workload/workload_proto.h"
+#include "sim/workload/workload_to_proto.h"
 #include "tests/fuzz/fuzzing.h"
 #include "tests/fuzz/simulated_steps.h"
 

@@ -41,7 +41,6 @@ class PolicyGraph {
   // By node, its share of all compute times the number of nodes.
   double load(int node) const { return features_(node, 4); }
   // If all devices shared the work evenly and for free. No plan is faster.
-  double ideal_s() const { return ideal_s_; }
 
   // Of a plan whose devices are known in front of `stage`, with `unused` left.
   Eigen::RowVectorXd ChoiceFeatures(const StageSizes& sizes, int64_t in, int64_t out,

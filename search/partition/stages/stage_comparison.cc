@@ -113,13 +113,4 @@ StageRun TuneStagePolicy(const StageProblem& problem, const StageComparison& com
   return run;
 }
 
-std::vector<StageRun> CompareStageAlgorithms(const StageProblem& problem,
-                                             const StageComparison& comparison) {
-  std::vector<StageRun> runs;
-  for (const StageAlgorithm algorithm : AllStageAlgorithms()) {
-    runs.push_back(RunStageAlgorithm(algorithm, problem, comparison));
-  }
-  return runs;
-}
-
 }  // namespace stagecraft

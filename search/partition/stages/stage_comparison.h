@@ -51,7 +51,5 @@ StageRun RunStageAlgorithm(StageAlgorithm algorithm, const StageProblem& problem
 // learned nothing and was made of the same width and seed does as kPolicy.
 StageRun TuneStagePolicy(const StageProblem& problem, const StageComparison& comparison,
                          StagePolicy& policy);
-std::vector<StageRun> CompareStageAlgorithms(const StageProblem& problem,
-                                             const StageComparison& comparison);
 
 }  // namespace stagecraft

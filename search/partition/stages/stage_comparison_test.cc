@@ -19,6 +19,14 @@ namespace {
 constexpr double kMostMedianGap = 0.03;
 constexpr int kInstances = 9;
 
+std::vector<StageRun> RunAll(const StageProblem& problem, const StageComparison& comparison) {
+  std::vector<StageRun> runs;
+  for (const StageAlgorithm algorithm : AllStageAlgorithms()) {
+    runs.push_back(RunStageAlgorithm(algorithm, problem, comparison));
+  }
+  return runs;
+}
+
 TEST(StageComparisonTest, MedianGapsToTheBestOfAllPlansAreBelowThreePercent) {
   std::vector<StageProblem> problems;
   std::vector<double> least;
@@ -41,8 +49,8 @@ TEST(StageComparisonTest, EveryAlgorithmSpendsTheSameBudgetAndKeepsItsPromise) {
   const StageProblem problem = DrawStageProblem(Random(21), 12, 12);
   const StageCosts costs(problem);
   StageScorer scorer(costs);
-  const std::vector<StageRun> runs = CompareStageAlgorithms(
-      problem, {.budget = {.evaluations = 300}, .seed = 2, .policy_width = 8});
+  const std::vector<StageRun> runs =
+      RunAll(problem, {.budget = {.evaluations = 300}, .seed = 2, .policy_width = 8});
   ASSERT_EQ(runs.size(), AllStageAlgorithms().size());
   for (const StageRun& run : runs) {
     SCOPED_TRACE(NameOf(run.algorithm));
@@ -70,8 +78,8 @@ TEST(StageComparisonTest, APolicyThatHasLearnedNothingIsTunedAsOneFromScratchLea
 TEST(StageComparisonTest, StoppedBeforehandNoAlgorithmGoesOn) {
   const StageProblem problem = DrawStageProblem(Random(24), 10, 10);
   const std::atomic<bool> stop = true;
-  for (const StageRun& run : CompareStageAlgorithms(
-           problem, {.budget = {.evaluations = 500, .stop = &stop}, .policy_width = 8})) {
+  for (const StageRun& run :
+       RunAll(problem, {.budget = {.evaluations = 500, .stop = &stop}, .policy_width = 8})) {
     EXPECT_LE(run.evaluations, 1) << NameOf(run.algorithm);
   }
 }
@@ -93,8 +101,8 @@ TEST(StageComparisonTest, AnotherThreadMayStopEveryAlgorithm) {
 TEST(StageComparisonTest, SameSeedGivesTheSamePlans) {
   const StageProblem problem = DrawStageProblem(Random(22), 10, 10);
   const StageComparison comparison{.budget = {.evaluations = 200}, .seed = 3, .policy_width = 8};
-  const std::vector<StageRun> first = CompareStageAlgorithms(problem, comparison);
-  const std::vector<StageRun> second = CompareStageAlgorithms(problem, comparison);
+  const std::vector<StageRun> first = RunAll(problem, comparison);
+  const std::vector<StageRun> second = RunAll(problem, comparison);
   for (size_t run = 0; run < first.size(); ++run) EXPECT_EQ(first[run].plan, second[run].plan);
 }
 

@@ -5,6 +5,7 @@
 #include "costmodel/check.h"
 #include "sim/workload/networks/classics_networks.h"
 #include "sim/workload/workload_proto.h"
+#include "sim/workload/workload_to_proto.h"
 
 namespace stagecraft {
 namespace {

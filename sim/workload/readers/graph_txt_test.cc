@@ -10,6 +10,7 @@
 #include "costmodel/check.h"
 #include "costmodel/shared_csv.h"
 #include "sim/workload/workload_proto.h"
+#include "sim/workload/workload_to_proto.h"
 
 namespace stagecraft {
 namespace {

@@ -75,13 +75,6 @@ NetworkConfig ParseHuggingFaceNetwork(const std::string& json_text, const std::s
   return ReadNetwork(text, file_name + ": text_config");
 }
 
-DecoderConfig ParseHuggingFaceConfig(const std::string& json_text, const std::string& file_name) {
-  NetworkConfig network = ParseHuggingFaceNetwork(json_text, file_name);
-  if (DecoderConfig* decoder = std::get_if<DecoderConfig>(&network)) return std::move(*decoder);
-  throw InputError(file_name + ": model_type: got \"" + NetworkFamilyName(network) +
-                   "\", want that of a decoder");
-}
-
 const std::string& NetworkFamilyName(const NetworkConfig& config) {
   struct Visitor {
     const std::string& operator()(const DecoderConfig& c) const { return c.family; }

@@ -29,9 +29,6 @@ using NetworkConfig =
 // missing it lists every one with its accepted spellings.
 NetworkConfig ParseHuggingFaceNetwork(const std::string& json_text, const std::string& file_name);
 
-// The same where only a decoder will do.
-DecoderConfig ParseHuggingFaceConfig(const std::string& json_text, const std::string& file_name);
-
 // "llama", "bert", ...: for people.
 const std::string& NetworkFamilyName(const NetworkConfig& config);
 

@@ -9,6 +9,7 @@
 #include "costmodel/check.h"
 #include "sim/workload/readers/hf_config.h"
 #include "sim/workload/readers/hf_config_test_files.h"
+#include "sim/workload/readers/hf_config_testing.h"
 
 namespace stagecraft {
 namespace {

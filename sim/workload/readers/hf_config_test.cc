@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "sim/workload/readers/hf_config_testing.h"
 
 namespace stagecraft {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "costmodel/check.h"
 #include "sim/workload/workload_proto.h"
+#include "sim/workload/workload_to_proto.h"
 
 namespace stagecraft {
 namespace {
