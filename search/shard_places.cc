@@ -38,6 +38,15 @@ bool IsConsecutive(const PlanDegrees& degrees, const std::string& rank_order) {
 
 }  // namespace
 
+Stage StageWithDegrees(const PlanDegrees& degrees) {
+  Stage stage;
+  stage.tensor_parallel = degrees.tensor;
+  stage.context_parallel = degrees.context;
+  stage.expert_parallel = degrees.expert;
+  stage.recompute = degrees.recompute;
+  return stage;
+}
+
 int SharingReplicas(int expert, int context) { return std::lcm(expert, context) / context; }
 
 ShardPlaces::ShardPlaces(const SearchProblem& problem, std::vector<int> devices)
@@ -124,11 +133,7 @@ ShardSpec ShardPlaces::ShardAt(const PlanDegrees& degrees, const Place& place) c
   Plan probe;
   static_cast<StepOptions&>(probe) = degrees;
   probe.sequence_parallel = degrees.sequence_parallel != 0 && degrees.tensor > 1;
-  Stage stage;
-  stage.tensor_parallel = degrees.tensor;
-  stage.context_parallel = degrees.context;
-  stage.expert_parallel = degrees.expert;
-  stage.recompute = degrees.recompute;
+  Stage stage = StageWithDegrees(degrees);
   stage.replicas = place.replicas;
   probe.stages = {std::move(stage)};
   return StageShard(probe, problem_.workload, problem_.cluster, 0, place.replica);

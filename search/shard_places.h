@@ -16,6 +16,9 @@ namespace stagecraft {
 // Replicas of a stage that share its experts: at least one.
 int SharingReplicas(int expert, int context);
 
+// A stage of these degrees, without its layers and devices.
+Stage StageWithDegrees(const PlanDegrees& degrees);
+
 // The devices of a cluster's nodes may be joined pair by pair (a cube mesh, PCIe trees, links
 // of a file), and groups may straddle nodes and leaves, so two replicas of one stage may see
 // different links. Where the nodes are equal and meet at one switch, what a group sees follows

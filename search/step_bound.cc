@@ -23,13 +23,18 @@ std::vector<Duration> Before(const std::vector<Duration>& own) {
 StepBound::StepBound(const SearchProblem& problem, std::vector<int> devices, LayerTimesMemo& memo)
     : problem_(problem), memo_(memo), places_(problem, std::move(devices)) {}
 
+StepBound::Key StepBound::KeyOf(const PlanDegrees& degrees, int64_t other) {
+  const bool splits_tokens = degrees.sequence_parallel != 0;
+  return {degrees.tensor,
+          degrees.context,
+          degrees.expert,
+          degrees.micro_batch,
+          static_cast<int64_t>(degrees.recompute) << 1 | splits_tokens,
+          other};
+}
+
 const std::vector<LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
-  const Key key{degrees.tensor,
-                degrees.context,
-                degrees.expert,
-                degrees.micro_batch,
-                static_cast<int64_t>(degrees.recompute) << 1 | (degrees.sequence_parallel != 0),
-                places_.KeyOf(degrees)};
+  const Key key = KeyOf(degrees, places_.KeyOf(degrees));
   const auto [entry, is_new] = layer_times_.try_emplace(key);
   if (!is_new) return entry->second;
   for (const ShardSpec& shard : places_.ShardsOf(degrees)) {
@@ -148,12 +153,7 @@ Duration StepBound::StepTime(const DegreeFamily& division, ScheduleClass schedul
 }
 
 const std::vector<Bytes>& StepBound::SavedOf(const PlanDegrees& degrees) {
-  const Key key{degrees.tensor,
-                degrees.context,
-                degrees.expert,
-                degrees.micro_batch,
-                static_cast<int64_t>(degrees.recompute) << 1 | (degrees.sequence_parallel != 0),
-                degrees.zero};
+  const Key key = KeyOf(degrees, degrees.zero);
   const auto [entry, is_new] = saved_.try_emplace(key);
   std::vector<Bytes>& saved = entry->second;
   if (!is_new) return saved;
@@ -176,11 +176,7 @@ const std::vector<Bytes>& StepBound::SavedOf(const PlanDegrees& degrees) {
 Plan StepBound::OneStage(const PlanDegrees& degrees) const {
   Plan plan = PlanWithoutStages(problem_, degrees.micro_batch, degrees.sequence_parallel != 0,
                                 degrees.zero);
-  Stage stage;
-  stage.tensor_parallel = degrees.tensor;
-  stage.context_parallel = degrees.context;
-  stage.expert_parallel = degrees.expert;
-  stage.recompute = degrees.recompute;
+  Stage stage = StageWithDegrees(degrees);
   const int set = degrees.tensor * degrees.context;
   const std::vector<int>& devices = places_.devices();
   for (int replica = 0; replica < SharingReplicas(degrees.expert, degrees.context); ++replica) {

@@ -52,6 +52,8 @@ class StepBound {
 
  private:
   using Key = std::array<int64_t, 6>;
+  // What degrees say of one stage, and one thing more.
+  static Key KeyOf(const PlanDegrees& degrees, int64_t other);
   const std::vector<LayerTimes>& LayersOf(const PlanDegrees& degrees);
   // A micro-batch of so many samples, through all layers.
   struct PassTimes {
