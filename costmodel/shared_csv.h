@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -12,7 +14,8 @@ namespace stagecraft {
 
 using CsvRow = std::map<std::string, std::string>;  // by column name
 
-// Fields of one line; a quoted field may hold commas, "" in it is one quote.
+// Fields of one line; a quoted field may hold commas, "" in it is one quote. Shares nothing with
+// CsvRecords, so that tests can count with it what that one reads.
 inline std::vector<std::string> SplitCsvLine(const std::string& line) {
   std::vector<std::string> fields(1);
   bool is_quoted = false;
@@ -31,6 +34,22 @@ inline std::vector<std::string> SplitCsvLine(const std::string& line) {
   return fields;
 }
 
+// Calls `visit` with every row of a table whose first line is its header; what a row lacks is not
+// in it.
+template <typename Visit>
+void ForEachCsvRow(const std::string& text, const Visit& visit) {
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  const std::vector<std::string> header = SplitCsvLine(line);
+  while (std::getline(lines, line)) {
+    const std::vector<std::string> fields = SplitCsvLine(line);
+    CsvRow row;
+    for (size_t i = 0; i < header.size() && i < fields.size(); ++i) row[header[i]] = fields[i];
+    visit(row);
+  }
+}
+
 // Whether $STAGECRAFT_SHARED names a folder to read from.
 inline bool HasSharedData() {
   const char* folder = std::getenv("STAGECRAFT_SHARED");
@@ -45,15 +64,9 @@ inline std::string SharedDataPath(const std::string& path) {
 // The rows of data/`path`; none where it cannot be read.
 inline std::vector<CsvRow> ReadSharedTable(const std::string& path) {
   std::ifstream file(SharedDataPath(path));
-  std::string line;
-  std::vector<std::string> header;
-  if (std::getline(file, line)) header = SplitCsvLine(line);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::vector<CsvRow> rows;
-  while (std::getline(file, line)) {
-    const std::vector<std::string> fields = SplitCsvLine(line);
-    CsvRow& row = rows.emplace_back();
-    for (size_t i = 0; i < header.size() && i < fields.size(); ++i) row[header[i]] = fields[i];
-  }
+  ForEachCsvRow(text, [&](const CsvRow& row) { rows.push_back(row); });
   return rows;
 }
 

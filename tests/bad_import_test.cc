@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/proto_file.h"
 #include "tests/bad_input.h"
 
 namespace stagecraft::bad_input {
@@ -300,9 +301,7 @@ TEST_F(BadImportTest, AFailedImportLeavesTheOldFile) {
   Write("old.json", "{\"name\": \"old\"}");
   Write("bad.conf", "SwitchName=s Switches=s\n");
   ExpectRefused({{"import slurm $T/bad.conf --gpu h100 -o $T/old.json", "below itself"}});
-  std::ifstream file(Expand("$T/old.json"));
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_EQ(text, "{\"name\": \"old\"}");
+  EXPECT_EQ(ReadFile(Expand("$T/old.json")), "{\"name\": \"old\"}");
 }
 
 // Broken anywhere, a text is read or refused; never more than that.

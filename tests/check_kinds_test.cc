@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -151,11 +149,6 @@ const Kinds kFlagsWithoutFiles = {"--algorithm",
 
 Kinds AllKinds() { return {KindNames().begin(), KindNames().end()}; }
 
-std::string Bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 class CheckKindsTest : public FolderTest {
  protected:
   // The kind that `check` says, or what it complains of.
@@ -170,11 +163,11 @@ class CheckKindsTest : public FolderTest {
   std::string Copy(const fs::path& seed) const {
     const std::string name = seed.filename().string();
     if (seed.parent_path().filename() != "onnx_model") {
-      Write(name, Bytes(seed));
+      Write(name, ReadFile(seed));
       return name;
     }
     onnx::ModelProto model;
-    ParseProtoText(Bytes(seed), name, ".textproto", &model);
+    ParseProtoText(ReadFile(seed), name, ".textproto", &model);
     Write(name + ".onnx", model.SerializeAsString());
     return name + ".onnx";
   }
@@ -239,7 +232,7 @@ TEST_F(CheckKindsTest, GraphsThatPartitionUnzipsAreReadZippedToo) {
   for (const char* seed :
        {"graph_txt/diamond.txt", "piper_problem/two.json", "placement_problem/two.json"}) {
     const fs::path path = fs::path("tests/fuzz/corpus") / seed;
-    Write("graph.gz", Gzip(Bytes(path)));
+    Write("graph.gz", Gzip(ReadFile(path)));
     EXPECT_EQ(KindOf("graph.gz"), KindOfSeeds().at(path.parent_path().filename().string()));
   }
 }

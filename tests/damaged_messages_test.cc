@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -24,8 +22,7 @@ namespace fs = std::filesystem;
 constexpr int kMutations = 150;  // of each file, in each of the two ways
 
 std::string Seed(const std::string& name) {
-  std::ifstream file(fs::path("tests/fuzz/corpus") / name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return ReadFile((fs::path("tests/fuzz/corpus") / name).string());
 }
 
 std::string Onnx(const std::string& seed) {

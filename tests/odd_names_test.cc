@@ -2,11 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "costmodel/proto_file.h"
 #include "tests/bad_input.h"
 #include "tools/verb/command.h"
 
@@ -20,9 +19,8 @@ class OddNamesTest : public FolderTest {
   // Copies a seed of the fuzz targets under an odd name and returns its new path.
   std::string Take(const std::string& seed) {
     const fs::path from = fs::path("tests/fuzz/corpus") / seed;
-    std::ifstream file(from, std::ios::binary);
     const std::string name = "\xaf" + std::to_string(taken_++) + "\xff" + from.extension().string();
-    Write(name, {std::istreambuf_iterator<char>(file), {}});
+    Write(name, ReadFile(from.string()));
     return Expand("$T/" + name);
   }
 
@@ -61,9 +59,7 @@ TEST_F(OddNamesTest, EveryVerbsReportIsJson) {
 }
 
 TEST_F(OddNamesTest, NamesInsideOfTablesToo) {
-  const fs::path seed = "tests/fuzz/corpus/measured_rows/steps.csv";
-  std::ifstream file(seed, std::ios::binary);
-  std::string rows{std::istreambuf_iterator<char>(file), {}};
+  std::string rows = ReadFile("tests/fuzz/corpus/measured_rows/steps.csv");
   for (size_t at; (at = rows.find("\"A, B\"")) != std::string::npos;) rows.replace(at, 6, "\xc3");
   Write("rows.csv", rows);
   ExpectJson("validate --quiet --against $T/rows.csv");

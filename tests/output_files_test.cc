@@ -8,7 +8,6 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
@@ -17,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "costmodel/proto_file.h"
 #include "tests/bad_input.h"
 #include "tools/verb/command.h"
 
@@ -52,8 +52,7 @@ TEST_F(OutputFilesTest, AnOutputThatIsAlsoAnInputIsRefused) {
       {"search" + kJob + "-o " + std::string(300, 'a'),
        "-o: got a name of 300 characters, want a shorter one"},
   });
-  std::ifstream file(Expand("$T/c.json"));
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), cluster);
+  EXPECT_EQ(ReadFile(Expand("$T/c.json")), cluster);
 }
 
 TEST_F(OutputFilesTest, WhatTheSystemDoesNotLetBeWrittenIsNoticedBeforeTheWork) {

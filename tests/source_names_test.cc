@@ -86,25 +86,6 @@ TEST(SourceNamesTest, AMentionIsFoundWhereverItStands) {
   EXPECT_EQ(count("#include \"Lab\""), 0u);
 }
 
-std::vector<CsvRow> ReadTable(const fs::path& path) {
-  std::string text = ReadFile(path.string());
-  if (IsGzip(text)) text = Gunzip(text, path.string());
-  std::vector<CsvRow> rows;
-  std::vector<std::string> header;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::vector<std::string> fields = SplitCsvLine(text.substr(begin, end - begin));
-    begin = end + 1;
-    if (header.empty()) {
-      header = fields;
-      continue;
-    }
-    CsvRow& row = rows.emplace_back();
-    for (size_t i = 0; i < header.size() && i < fields.size(); ++i) row[header[i]] = fields[i];
-  }
-  return rows;
-}
-
 // The column `source` of all measured rows, or else the name of their file without its ending,
 // which stands for it; and the names of the files.
 std::set<std::string> NamesOfSources() {
@@ -114,11 +95,13 @@ std::set<std::string> NamesOfSources() {
       const std::string name = file.path().filename().string();
       if (name.find(".csv") == std::string::npos) continue;
       names.insert(name);
-      for (const CsvRow& row : ReadTable(file.path())) {
+      std::string text = ReadFile(file.path().string());
+      if (IsGzip(text)) text = Gunzip(text, file.path().string());
+      ForEachCsvRow(text, [&](const CsvRow& row) {
         const auto source = row.find("source");
         const bool has_source = source != row.end() && !source->second.empty();
         names.insert(has_source ? source->second : name.substr(0, name.find('.')));
-      }
+      });
     }
   }
   return names;

@@ -2,12 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
+#include "costmodel/proto_file.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
@@ -32,11 +31,6 @@ Outcome Call(const std::string& line) {
 
 std::string TempFile(const std::string& name) {
   return (std::filesystem::path(testing::TempDir()) / name).string();
-}
-
-std::string Contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 Json Report(const std::string& line) {
@@ -64,7 +58,7 @@ TEST(CommandExportTest, OneRowARankAndOneCellAStep) {
       path);
   EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
   EXPECT_EQ(outcome.out, path + ": 1f1b, 2 stages of 1 chunk, 2 micro-batches, 8 passes\n");
-  EXPECT_EQ(Contents(path), "0F0,0F1,,0B0,,0B1\n,1F0,1B0,1F1,1B1,\n");
+  EXPECT_EQ(ReadFile(path), "0F0,0F1,,0B0,,0B1\n,1F0,1B0,1F1,1B1,\n");
   EXPECT_EQ(Call("check " + path).out,
             path + ": PyTorch pipeline schedule, 2 micro-batches through 2 stages on 2 ranks\n");
 }
@@ -81,7 +75,7 @@ TEST(CommandExportTest, AScheduleReadAgainIsTheSameStep) {
     // What it read it writes again, byte for byte.
     const std::string twice = TempFile("twice.csv");
     Report("export schedule-csv" + std::string(kJob) + "--order-file " + path + " -o " + twice);
-    EXPECT_EQ(Contents(path), Contents(twice)) << flags;
+    EXPECT_EQ(ReadFile(path), ReadFile(twice)) << flags;
   }
 }
 

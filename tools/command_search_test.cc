@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/proto_file.h"
 #include "tools/flags/search_flags.h"
 #include "tools/verb/command.h"
 
@@ -368,10 +368,7 @@ TEST(CommandSearchTest, AlgorithmsAreComparedInATableAndAPage) {
     EXPECT_GE(one["step_time_ms"].get<double>(), best * (1 - 1e-9)) << one["algorithm"];
     EXPECT_TRUE(report["curves"].contains(one["algorithm"].get<std::string>()));
   }
-  std::ifstream file(page);
-  std::stringstream text;
-  text << file.rdbuf();
-  EXPECT_NE(text.str().find("<svg"), std::string::npos);
+  EXPECT_NE(ReadFile(page).find("<svg"), std::string::npos);
   const Ran table = Search("h100-sxm:1x4", flags);
   EXPECT_NE(table.out.find("differentiable"), std::string::npos);
   EXPECT_NE(table.out.find("60 evaluations each"), std::string::npos);

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -281,16 +280,11 @@ struct RowCount {
 RowCount CountRows(const std::string& path) {
   std::string text = ReadFile(path);
   if (IsGzip(text)) text = Gunzip(text, path);
-  std::istringstream lines(text);
-  std::string line;
-  std::getline(lines, line);
-  const std::vector<std::string> header = SplitCsvLine(line);
-  const size_t valid = std::find(header.begin(), header.end(), "valid") - header.begin();
   RowCount count;
-  while (std::getline(lines, line)) {
+  ForEachCsvRow(text, [&](const CsvRow& row) {
     ++count.all;
-    if (SplitCsvLine(line).at(valid) == "1") ++count.valid;
-  }
+    if (row.at("valid") == "1") ++count.valid;
+  });
   return count;
 }
 

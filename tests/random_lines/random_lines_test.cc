@@ -12,13 +12,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <map>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "costmodel/proto_file.h"
 #include "costmodel/random.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/random_lines/outcome_check.h"
@@ -46,11 +46,6 @@ void PrintLineAndEnd(int) {
 int64_t NumberFrom(const char* variable, int64_t otherwise) {
   const char* text = std::getenv(variable);
   return text == nullptr ? otherwise : std::stoll(text);
-}
-
-std::string Read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // The size of every file of a folder and when it was written, by name.
@@ -95,7 +90,7 @@ class RandomLinesTest : public testing::Test {
       names.push_back(file.path().filename().string());
     }
     std::sort(names.begin(), names.end());
-    for (const std::string& name : names) seeds.push_back(Read(folder / name));
+    for (const std::string& name : names) seeds.push_back(ReadFile(folder / name));
     for (size_t i = 0; i < names.size(); ++i) {
       files_.sound[kind].push_back(kind + "/" + names[i]);
       files_.mutated[kind].push_back(kind + "/mutated-" + names[i]);

@@ -4,11 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "costmodel/check.h"
 #include "costmodel/error_of.h"
 #include "costmodel/learned/samples/sample_file.h"
+#include "costmodel/proto_file.h"
 #include "costmodel/usual_links.h"
 
 namespace stagecraft {
@@ -35,10 +35,7 @@ class ProfileJournalTest : public testing::TestWithParam<const char*> {
     path_ = std::filesystem::path(testing::TempDir()) / (std::string("journal") + GetParam());
     std::filesystem::remove(path_);
   }
-  std::string Bytes() const {
-    std::ifstream file(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string Bytes() const { return ReadFile(path_); }
   std::string path_;
 };
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -173,22 +172,14 @@ TEST(ImportersTest, MissingColumnIsNamed) {
 }
 
 // Lines of a table by what `of` says of their fields by column; empty: not counted.
-using Fields = std::map<std::string, std::string>;
 std::map<std::string, size_t> CountLines(const std::filesystem::path& path,
-                                         const std::function<std::string(const Fields&)>& of) {
+                                         const std::function<std::string(const CsvRow&)>& of) {
   std::string text = ReadFile(path.string());
   if (IsGzip(text)) text = Gunzip(text, path.string());
-  std::istringstream lines(text);
-  std::string line;
-  std::getline(lines, line);
-  const std::vector<std::string> header = SplitCsvLine(line);
   std::map<std::string, size_t> counts;
-  while (std::getline(lines, line)) {
-    const std::vector<std::string> values = SplitCsvLine(line);
-    Fields fields;
-    for (size_t i = 0; i < header.size() && i < values.size(); ++i) fields[header[i]] = values[i];
-    if (const std::string key = of(fields); !key.empty()) ++counts[key];
-  }
+  ForEachCsvRow(text, [&](const CsvRow& row) {
+    if (const std::string key = of(row); !key.empty()) ++counts[key];
+  });
   return counts;
 }
 
@@ -202,7 +193,7 @@ TEST(ImportersTest, SharedTablesAreReadWhole) {
     const std::filesystem::path& path = entry.path();
     if (path.filename().string().find(".csv") == std::string::npos) continue;
     ++files;
-    const auto is_valid = [](const Fields& fields) {
+    const auto is_valid = [](const CsvRow& fields) {
       const auto found = fields.find("valid");
       return found == fields.end() || found->second == "1" ? "valid" : "skipped";
     };
@@ -213,7 +204,7 @@ TEST(ImportersTest, SharedTablesAreReadWhole) {
     EXPECT_EQ(static_cast<size_t>(read.skipped), counts["skipped"]) << path;
     valid += counts["valid"];
     skipped += counts["skipped"];
-    const auto mixed = CountLines(path, [](const Fields& fields) -> std::string {
+    const auto mixed = CountLines(path, [](const CsvRow& fields) -> std::string {
       const auto keys = fields.find("kv_dtype");
       if (keys == fields.end() || keys->second != "fp8") return "";
       return fields.at("q_dtype") == "fp8" ? "" : fields.at("gpu_id");
