@@ -7,21 +7,33 @@ namespace stagecraft {
 
 const std::vector<Command>& Commands() {
   static const std::vector<Command> commands = {
-      {"simulate", "one plan on one cluster: step time, breakdown, memory, trace", RunSimulate},
-      {"explain", "what a step waits for, why devices idle; two plans: their difference",
+      {"Predict", "simulate", "the step of one plan on one cluster: time, memory, trace",
+       RunSimulate},
+      {"Predict", "explain", "what a step waits for; how the steps of two plans differ",
        RunExplain},
-      {"search", "best plans for a workload on a cluster", RunSearch},
-      {"partition", "an operator graph cut into stages, as published planners do it", RunPartition},
-      {"profile", "ops measured on a GPU: samples for fit and evaluate", RunProfile},
-      {"fit", "measured samples to a cost model, or one calibrated for a site", RunFit},
-      {"evaluate", "cost models against held-out measured samples: error tables", RunEvaluate},
-      {"compare", "a measured step, or network, against what was predicted", RunCompare},
-      {"run", "a plan's step on real processors: its measured timeline", RunRun},
-      {"validate", "published or own measurements against predictions", RunValidate},
-      {"import", "cluster files: what other tools print, or this machine's GPUs", RunImport},
-      {"export", "the schedule of a plan for other programs, or all of the plan", RunExport},
-      {"catalogue", "the GPUs, nodes and models that names stand for", RunCatalogue},
-      {"check", "whether a file is one of ours, and sound", RunCheck},
+      {"Search", "search", "the best plans for training a network on a cluster", RunSearch},
+      {"Search", "partition", "an operator graph cut into stages, as published planners do",
+       RunPartition},
+      {"Measure and learn", "run", "a plan's step on real devices: its measured timeline", RunRun},
+      {"Measure and learn", "profile", "ops measured on a GPU or a host: samples for fit",
+       RunProfile},
+      {"Measure and learn", "fit", "a cost model from measured samples, or adapted to a site",
+       RunFit},
+      {"Measure and learn", "evaluate", "how wrong cost models are on samples they never saw",
+       RunEvaluate},
+      {"Measure and learn", "compare", "a measured step, or network, beside what was predicted",
+       RunCompare},
+      {"Measure and learn", "validate", "predictions beside published steps, or your own",
+       RunValidate},
+      {"Files", "import", "a cluster file from what other tools print, or of this machine",
+       RunImport},
+      {"Files", "export", "the pipeline schedule of a plan for other programs, or all of it",
+       RunExport},
+      {"Files", "catalogue", "the GPUs, nodes, networks and stacks that names stand for",
+       RunCatalogue},
+      {"Files", "check", "what files are, and whether they are sound", RunCheck},
+      {"Files", "completion", "a script with which bash or zsh completes command lines",
+       RunCompletion},
   };
   return commands;
 }
@@ -29,7 +41,9 @@ const std::vector<Command>& Commands() {
 int RunCommandLine(const Args& words, std::istream& in, std::ostream& out, std::ostream& err) {
   constexpr const char* kExample =
       "  stagecraft simulate --model llama3-70b --cluster h100-sxm:8x8 --tp 8 --pp 4 \\\n"
-      "      --micro-batch 1 --global-batch 512 --seq 8192\n";
+      "      --micro-batch 1 --global-batch 512 --seq 8192\n"
+      "  stagecraft search --model llama3-70b --cluster h100-sxm:8x8 \\\n"
+      "      --global-batch 512 --seq 8192 --top 3\n";
   return RunOneOf(Commands(), kExample, words, in, out, err);
 }
 

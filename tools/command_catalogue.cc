@@ -17,13 +17,13 @@
 #include "sim/cluster/node_catalogue.h"
 #include "sim/workload/networks/classics.h"
 #include "sim/workload/workload_catalogue.h"
+#include "tools/report/catalogue_listing.h"
 #include "tools/report/node_links.h"
 #include "tools/stacks/stack_table.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/print_json.h"
 #include "tools/verb/report_header.h"
-#include "tools/verb/text_table.h"
 
 namespace stagecraft {
 namespace {
@@ -31,41 +31,30 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
-constexpr const char* kNotes =
-    "TFLOP/s are dense peaks by number format; GB is 10^9 bytes; \"sustained\" is the share\n"
-    "of the 16-bit peak that the best matrix products reach, \"long steps\" the share of the\n"
-    "boost clock that hours of training leave (0.8 where a cluster file states no\n"
-    "training_clock).\n\n"
-    "Example: stagecraft catalogue gpus\n"
-    "         stagecraft catalogue nodes dgx-h100 --topology";
 
-// One list: `rows` as JSON, whose keys carry units, and what of it the table
-// shows under which heading. The first column and names stand left.
-struct Column {
-  const char* key;
-  const char* heading;
-  double unit = 0;  // shown numbers are divided by it; 0: shown as they are
-};
-struct Listing {
-  std::vector<Column> columns;
-  Json rows = Json::array();
-};
+std::string GpuNames(const Json& row) {
+  const std::string node = row["reference_node"].get<std::string>();
+  const Args aliases = row["aliases"].get<Args>();
+  Args parts;
+  if (!node.empty()) parts.push_back("node " + node);
+  if (!aliases.empty()) parts.push_back(fmt::format("also called {}", fmt::join(aliases, ", ")));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
 
 Listing ListGpus() {
   Listing list;
   list.columns = {{"id", "id"},
                   {"multiprocessors", "SMs"},
-                  {"fp32_flop_per_s", "fp32 TFLOP/s", 1e12},
-                  {"tf32_flop_per_s", "tf32 TFLOP/s", 1e12},
-                  {"fp16_flop_per_s", "fp16 TFLOP/s", 1e12},
-                  {"bf16_flop_per_s", "bf16 TFLOP/s", 1e12},
-                  {"fp8_flop_per_s", "fp8 TFLOP/s", 1e12},
-                  {"memory_bytes", "memory GB", 1e9},
-                  {"memory_bandwidth_bytes_per_s", "memory GB/s", 1e9},
-                  {"sustained_fraction", "sustained"},
-                  {"training_clock", "long steps"},
-                  {"reference_node", "node"},
-                  {"aliases", "also called"}};
+                  {"fp32_flop_per_s", "fp32\nTFLOP/s", 1e12},
+                  {"tf32_flop_per_s", "tf32\nTFLOP/s", 1e12},
+                  {"fp16_flop_per_s", "fp16\nTFLOP/s", 1e12},
+                  {"bf16_flop_per_s", "bf16\nTFLOP/s", 1e12},
+                  {"fp8_flop_per_s", "fp8\nTFLOP/s", 1e12},
+                  {"memory_bytes", "memory\nGB", 1e9},
+                  {"memory_bandwidth_bytes_per_s", "memory\nGB/s", 1e9},
+                  {"sustained_fraction", "best\nGEMM"},
+                  {"training_clock", "long\nsteps"}};
+  list.below = GpuNames;
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     const Device& device = entry.device;
     Json row = {
@@ -86,15 +75,16 @@ Listing ListGpus() {
 }
 
 Listing ListNodes() {
+  constexpr size_t kNodeName = 32;  // what is left of a line
   Listing list;
   list.columns = {{"id", "id"},
                   {"gpu", "GPU"},
                   {"gpus", "GPUs"},
                   {"wiring", "wiring"},
-                  {"intra_bandwidth_bytes_per_s", "inside GB/s per GPU", 1e9},
+                  {"intra_bandwidth_bytes_per_s", "inside\nGB/s", 1e9},
                   {"nics", "NICs"},
-                  {"nic_bits_per_s", "NIC Gbit/s", 1e9},
-                  {"name", "name"}};
+                  {"nic_bits_per_s", "NIC\nGbit/s", 1e9},
+                  {"name", "name", 0, kNodeName}};
   for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
     const NodeType& type = entry.type;
     list.rows.push_back({{"id", type.id},
@@ -164,31 +154,6 @@ void KeepOnly(const std::string& id, Listing& list) {
   list.rows = std::move(kept);
 }
 
-// What the hardware does not have is "-".
-std::string Cell(const Json& value, double unit) {
-  if (value.is_array()) return fmt::format("{}", fmt::join(value.get<Args>(), ", "));
-  if (value.is_string()) return value.get<std::string>();
-  const double number = value.get<double>();
-  if (number == 0) return "-";
-  return unit == 0 ? fmt::format("{}", number) : fmt::format("{:.5g}", number / unit);
-}
-
-void PrintTable(const Listing& list, std::ostream& out) {
-  std::vector<std::string> headings;
-  std::vector<bool> stands_left;
-  for (const Column& column : list.columns) {
-    headings.push_back(column.heading);
-    stands_left.push_back(list.rows.empty() || !list.rows[0][column.key].is_number());
-  }
-  TextTable table(std::move(headings), std::move(stands_left));
-  for (const Json& row : list.rows) {
-    std::vector<std::string> cells;
-    for (const Column& column : list.columns) cells.push_back(Cell(row[column.key], column.unit));
-    table.Add(std::move(cells));
-  }
-  table.Print(out);
-}
-
 // Two such nodes on one switch, or one that has no interfaces.
 Cluster PairOf(const std::string& id) {
   const NodeType& type = NodeCatalogue::Embedded().Get(id, "ID").type;
@@ -227,36 +192,53 @@ Listing List(const std::string& what) {
   return what == "models" ? ListModels() : ListStacks();
 }
 
+struct CatalogueFlags {
+  std::string list, id;
+  bool topology = false, json = false;
+  bool quiet = false;  // there is nothing to be quiet about
+};
+
+void Register(Flags& flags, CatalogueFlags& values) {
+  flags.AddExample("catalogue gpus");
+  flags.AddExample("catalogue nodes dgx-h100 --topology");
+  FlagGroup input = flags.In(FlagTopic::kInput);
+  input.Add("LIST", values.list, {"", "What to list."})
+      .OneOf({"gpus", "nodes", "models", "stacks"})
+      .Required();
+  input.Add("ID", values.id, {"", "Show this entry alone."});
+  FlagGroup output = flags.In(FlagTopic::kOutput);
+  output.Add("--topology", values.topology,
+             {"", "With nodes and an ID: also show the links of the node and routes over them."});
+  flags.AddReporting(values.json, values.quiet);
+  flags.AddNote(
+      "TFLOP/s are dense peaks by number format; GB is 10^9 bytes. \"best GEMM\" is the share of "
+      "the 16-bit peak that the best GEMMs reach, \"long steps\" the share of the boost clock that "
+      "hours of training leave (0.8 where a cluster file states no training_clock). \"inside\" is "
+      "the bandwidth of a GPU to the others of its node.");
+}
+
 }  // namespace
 
 int RunCatalogue(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
-  CLI::App app("Lists the GPUs, nodes, models or stacks that names stand for.",
-               "stagecraft catalogue");
-  app.footer(kNotes);
-  std::string what, id;
-  bool as_json = false;
-  bool with_topology = false;
-  app.add_option("LIST", what, "what to list")
-      ->required()
-      ->check(OneOf({"gpus", "nodes", "models", "stacks"}));
-  app.add_option("ID", id, "this entry alone");
-  app.add_flag("--topology", with_topology, "the links of a node, and routes over them");
-  app.add_flag("--json", as_json, "one JSON object");
-  if (ParseFlags(app, args, out)) return kExitOk;
+  Flags described("catalogue",
+                  "Lists the GPUs, nodes, networks or training stacks that names stand for.");
+  CatalogueFlags flags;
+  Register(described, flags);
+  if (described.Parse(args, out)) return kExitOk;
 
-  if (with_topology && (what != "nodes" || id.empty())) {
-    throw InputError("--topology: got it for " + what + ", want nodes and an ID");
+  if (flags.topology && (flags.list != "nodes" || flags.id.empty())) {
+    throw InputError("--topology: got it for " + flags.list + ", want nodes and an ID");
   }
-  Listing list = List(what);
-  if (!id.empty()) KeepOnly(id, list);
-  if (as_json) {
+  Listing list = List(flags.list);
+  if (!flags.id.empty()) KeepOnly(flags.id, list);
+  if (flags.json) {
     Json report = ReportHeader("catalogue", kSchema, {});
-    report[what] = std::move(list.rows);
-    if (with_topology) report["links"] = TopologyJson(PairOf(id));
+    report[flags.list] = std::move(list.rows);
+    if (flags.topology) report["links"] = TopologyJson(PairOf(flags.id));
     PrintJson(std::move(report), out);
   } else {
-    PrintTable(list, out);
-    if (with_topology) PrintTopology(PairOf(id), out << '\n');
+    PrintListing(list, out);
+    if (flags.topology) PrintTopology(PairOf(flags.id), out << '\n');
   }
   return kExitOk;
 }

@@ -34,7 +34,8 @@ Outcome Call(const Args& args) {
 TEST(CommandCatalogueTest, HelpShowsAnExample) {
   const Outcome outcome = Call({"--help"});
   EXPECT_EQ(outcome.code, kExitOk);
-  EXPECT_NE(outcome.out.find("Example: stagecraft catalogue"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("Examples:\n  stagecraft catalogue"), std::string::npos)
+      << outcome.out;
 }
 
 TEST(CommandCatalogueTest, ANodeShowsItsLinks) {
@@ -54,13 +55,32 @@ TEST(CommandCatalogueTest, ANodeShowsItsLinks) {
 
 TEST(CommandCatalogueTest, ListsCarryTheirUnits) {
   const Outcome gpus = Call({"gpus"});
-  EXPECT_NE(gpus.out.find("bf16 TFLOP/s"), std::string::npos);
+  EXPECT_NE(gpus.out.find("     fp32     tf32     fp16     bf16      fp8  memory  memory  "),
+            std::string::npos)
+      << gpus.out;
+  EXPECT_NE(gpus.out.find("  TFLOP/s  TFLOP/s  TFLOP/s  TFLOP/s  TFLOP/s      GB    GB/s  "),
+            std::string::npos)
+      << gpus.out;
   EXPECT_NE(gpus.out.find("\nh100-sxm5-80gb "), std::string::npos) << gpus.out;
   const Outcome nodes = Call({"nodes"});
   EXPECT_NE(nodes.out.find("\ndgx-h100 "), std::string::npos) << nodes.out;
-  EXPECT_NE(nodes.out.find("NIC Gbit/s"), std::string::npos);
+  EXPECT_NE(nodes.out.find("  inside  NICs     NIC  name\n"), std::string::npos) << nodes.out;
+  EXPECT_NE(nodes.out.find("    GB/s        Gbit/s\n"), std::string::npos) << nodes.out;
   const Outcome models = Call({"models"});
   EXPECT_NE(models.out.find("llama"), std::string::npos) << models.out;
+}
+
+TEST(CommandCatalogueTest, NoListIsWiderThanATerminalOf120Columns) {
+  for (const char* list : {"gpus", "nodes", "models", "stacks"}) {
+    std::istringstream lines(Call({list}).out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120u) << line;
+  }
+}
+
+TEST(CommandCatalogueTest, TheNodeAndOtherNamesOfAGpuStandBelowIt) {
+  const Outcome outcome = Call({"gpus", "h100-sxm"});
+  EXPECT_NE(outcome.out.find("\n    node dgx-h100; also called "), std::string::npos)
+      << outcome.out;
 }
 
 TEST(CommandCatalogueTest, JsonHasOneListOfObjects) {

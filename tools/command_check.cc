@@ -19,27 +19,14 @@ namespace stagecraft {
 namespace {
 
 constexpr int kSchema = 1;
-constexpr const char* kExample =
-    "Example: stagecraft check plan.yaml --model llama3-70b --cluster h100-sxm:8x8\n\n"
-    "Ends with exit code 2 where any file is unsound.";
-constexpr size_t kWidth = 98;
 
-// The kinds of file that it tells, in lines of the width of the help.
-std::string KindLines() {
-  std::string lines = "It tells these kinds of file:";
-  size_t begin = 0;
+// The kinds of file that it tells apart.
+std::string KindSentence() {
+  std::string sentence = "It tells these kinds of file:";
   for (const std::string& kind : KindNames()) {
-    const bool is_last = &kind == &KindNames().back();
-    const std::string words = " " + kind + (is_last ? "." : ",");
-    if (lines.size() + words.size() - begin > kWidth) {
-      lines += "\n";
-      begin = lines.size();
-      lines += words.substr(1);
-    } else {
-      lines += words;
-    }
+    sentence += " " + kind + (&kind == &KindNames().back() ? "." : ",");
   }
-  return lines;
+  return sentence;
 }
 
 struct Verdict {
@@ -75,37 +62,54 @@ nlohmann::ordered_json ToJson(const std::vector<Verdict>& verdicts) {
   return report;
 }
 
+struct CheckFlags {
+  Args files;
+  std::string model, cluster;
+  bool json = false, quiet = false;  // verdicts on stderr are errors, which remain
+};
+
+void Register(Flags& flags, CheckFlags& values) {
+  flags.AddExample("check cluster.yaml samples.csv");
+  flags.AddExample("check plan.yaml --model llama3-70b --cluster h100-sxm:8x8");
+  flags.In(FlagTopic::kInput)
+      .Add("FILE", values.files, {"", "Files that commands read or write."})
+      .Required();
+  flags.In(FlagTopic::kNetwork)
+      .Add("--model", values.model,
+           {"<network>", "The network that plans are checked against, as for simulate."})
+      .Suggest(WorkloadNames);
+  flags.In(FlagTopic::kCluster)
+      .Add("--cluster", values.cluster,
+           {"<cluster>", "The cluster that plans are checked against, as for simulate."});
+  flags.AddReporting(values.json, values.quiet);
+  flags.AddNote(KindSentence());
+  flags.AddNote("Ends with exit code 2 where any file is unsound.");
+}
+
 }  // namespace
 
 int RunCheck(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  CLI::App app("Says what files are and whether they are sound.", "stagecraft check");
-  app.footer(KindLines() + "\n\n" + kExample);
-  Args files;
-  std::string model;
-  std::string cluster;
-  bool as_json = false;
-  app.add_option("FILE", files, "files that commands read or write")->required();
-  app.add_option("--model", model, "the workload that plans are checked against");
-  app.add_option("--cluster", cluster, "the cluster that plans are checked against");
-  app.add_flag("--json", as_json, "one JSON object");
-  if (ParseFlags(app, args, out)) return kExitOk;
+  Flags described("check", "Says what files are and whether they are sound.");
+  CheckFlags flags;
+  Register(described, flags);
+  if (described.Parse(args, out)) return kExitOk;
 
   CheckContext context;
-  if (!model.empty()) context.workload = LoadWorkload(model, AttentionBackend::kFlash);
-  if (!cluster.empty()) context.cluster = ParseCluster(cluster);
+  if (!flags.model.empty()) context.workload = LoadWorkload(flags.model, AttentionBackend::kFlash);
+  if (!flags.cluster.empty()) context.cluster = ParseCluster(flags.cluster);
   std::vector<Verdict> verdicts;
-  for (const std::string& file : files) verdicts.push_back(Judge(file, context));
+  for (const std::string& file : flags.files) verdicts.push_back(Judge(file, context));
 
   bool all_sound = true;
   for (const Verdict& verdict : verdicts) {
     all_sound = all_sound && verdict.problem.empty();
     if (!verdict.problem.empty()) {
       err << "stagecraft check: " << verdict.problem << '\n';
-    } else if (!as_json) {
+    } else if (!flags.json) {
       out << verdict.path << ": " << verdict.summary.kind << ", " << verdict.summary.detail << '\n';
     }
   }
-  if (as_json) PrintJson(ToJson(verdicts), out);
+  if (flags.json) PrintJson(ToJson(verdicts), out);
   return all_sound ? kExitOk : kExitBadInput;
 }
 

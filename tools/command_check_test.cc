@@ -334,7 +334,7 @@ TEST(CommandCheckTest, AllFilesAreReportedThoughOneIsBad) {
 TEST(CommandCheckTest, HelpShowsAnExample) {
   const Outcome outcome = Call({"--help"});
   EXPECT_EQ(outcome.code, kExitOk);
-  EXPECT_NE(outcome.out.find("Example: stagecraft check"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("Examples:\n  stagecraft check"), std::string::npos) << outcome.out;
 }
 
 }  // namespace

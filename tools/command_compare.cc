@@ -2,7 +2,6 @@
 // collectives of a network.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -35,18 +34,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
-constexpr const char* kNotes =
-    "Two uses.\n\n"
-    "PREDICTED MEASURED: timelines of one schedule, as simulate --timeline and run write them.\n"
-    "Where is the prediction wrong: by phase, op class, rank and task, on the critical path, in\n"
-    "what compute loses beside communication, in memory. Devices and links may differ, tasks\n"
-    "may not. A trace shows both, lane by lane.\n"
-    "Example: stagecraft compare predicted.pb measured.pb --trace both.pftrace\n\n"
-    "--network: logs of nccl-tests against predicted bus bandwidth. Verdicts: \"as predicted\"\n"
-    "within the 80 % interval of the prediction or 15 %; else slower or faster. The verdict of a\n"
-    "file is that of its largest message, where links decide.\n"
-    "Example: stagecraft compare --network all_reduce.log --cluster dgx-a100:4";
-
 struct CompareFlags {
   std::string predicted, measured, trace;
   int top = 10;
@@ -54,14 +41,14 @@ struct CompareFlags {
   bool json = false, quiet = false;
 };
 
-void CheckFlags(const CLI::App& app, const CompareFlags& flags) {
+void CheckFlags(const Flags& described, const CompareFlags& flags) {
   if (flags.top < 0) throw InputError(fmt::format("--top: got {}, want at least 0", flags.top));
   const auto refuse = [&](std::initializer_list<const char*> names, const char* problem) {
     for (const char* name : names) {
-      if (app.count(name) > 0) throw InputError(std::string(name) + ": " + problem);
+      if (described.IsGiven(name)) throw InputError(std::string(name) + ": " + problem);
     }
   };
-  if (app.count("--network") > 0) {
+  if (described.IsGiven("--network")) {
     refuse({"PREDICTED", "MEASURED", "--trace", "--top"},
            "got it with --network, want it with two timelines alone");
     return;
@@ -143,25 +130,57 @@ void CompareFiles(const CompareFlags& flags, std::ostream& out, std::ostream& er
   PrintJson(std::move(report), out);
 }
 
+void AddExamples(Flags& flags) {
+  flags.AddExample("compare predicted.pb measured.pb --trace both.pftrace");
+  flags.AddExample("compare --network all_reduce.log --cluster dgx-a100:4");
+  flags.AddNote(
+      "PREDICTED and MEASURED are timelines of one schedule. The report says where the prediction "
+      "is wrong: by phase, op class, rank and task, on the critical path, in what compute loses "
+      "beside communication, and in memory. Devices and links may differ, tasks may not.");
+  flags.AddNote(
+      "With --network the verdict on a message size is \"as predicted\" within the 80 % interval "
+      "of the prediction or 15 %, else slower or faster. The verdict on a log is that of its "
+      "largest message, where links decide.");
+}
+
+void Register(Flags& flags, CompareFlags& values) {
+  FlagGroup input = flags.In(FlagTopic::kInput);
+  input.Add("PREDICTED", values.predicted, {"", "A timeline, as simulate --timeline writes it."});
+  input.Add("MEASURED", values.measured,
+            {"", "A timeline of the same schedule, as run writes it."});
+  input.Add("--network", values.network.files,
+            {"<file>...",
+             "Compare measured with predicted bus bandwidth: logs of nccl-tests, in place of two "
+             "timelines."});
+  input.Add("--cluster", values.network.cluster,
+            {"<cluster>", "With --network: where the logs were taken, as for simulate."});
+  flags.In(FlagTopic::kCostModel)
+      .Add("--cost-model", values.network.cost_model,
+           {"<file>", "With --network: a model of collectives that fit wrote.", "",
+            "the shipped model"});
+  FlagGroup output = flags.In(FlagTopic::kOutput);
+  output.Add("--top", values.top,
+             {"<n>", "How many of the worst tasks to show.", "0 or more", "10"});
+  output.Add(
+      "--trace", values.trace,
+      {"<file>",
+       "Write both timelines, lane by lane, to one trace: .pftrace for Perfetto or .json for "
+       "Chrome."});
+  flags.AddReporting(values.json, values.quiet);
+}
+
 }  // namespace
 
 int RunCompare(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  CLI::App app("Compares what was measured with what was predicted: a step, or a network.",
-               "stagecraft compare");
-  app.footer(kNotes);
+  Flags described("compare",
+                  "Compares what was measured, a training step or a network, with what was "
+                  "predicted.");
   CompareFlags flags;
-  app.add_option("PREDICTED", flags.predicted, "a timeline, as simulate --timeline writes it");
-  app.add_option("MEASURED", flags.measured, "a timeline of the same schedule, as run writes it");
-  app.add_option("--top", flags.top, "so many of the worst tasks; 10 where not given");
-  app.add_option("--trace", flags.trace, "write both timelines to one .pftrace or .json trace");
-  app.add_option("--network", flags.network.files, "logs of nccl-tests");
-  app.add_option("--cluster", flags.network.cluster, "where the logs were taken");
-  app.add_option("--cost-model", flags.network.cost_model, "a network model that fit wrote");
-  app.add_flag("--json", flags.json, "one JSON object on stdout");
-  app.add_flag("--quiet", flags.quiet, "nothing on stderr");
-  if (ParseFlags(app, args, out)) return kExitOk;
-  CheckFlags(app, flags);
-  if (app.count("--network") > 0) {
+  AddExamples(described);
+  Register(described, flags);
+  if (described.Parse(args, out)) return kExitOk;
+  CheckFlags(described, flags);
+  if (described.IsGiven("--network")) {
     CompareNetwork(flags.network, flags.json, out);
   } else {
     CompareFiles(flags, out, err);

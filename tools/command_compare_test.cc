@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include "costmodel/shared_csv.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/verb/command.h"
+#include "tools/verb/flags.h"
 #include "tools/verb/sample_testing.h"
 
 namespace stagecraft {
@@ -168,10 +168,11 @@ TEST_F(CollectiveVerbTest, ADamagedNetworkModelIsCalledOne) {
   text.replace(text.find("ratios"), 6, "ratioz");
   for (const std::string& damaged :
        {Write("cut.pb", bytes.substr(0, bytes.size() / 2)), Write("odd.textproto", text)}) {
-    CLI::App app;
+    Flags flags("test", "Loads a cost model.");
     CostModelFlag flag;
-    flag.Register(app);
-    app.parse("--cost-model " + damaged);
+    flag.Register(flags);
+    std::ostringstream out;
+    flags.Parse({"--cost-model", damaged}, out);
     try {
       flag.Load();
       ADD_FAILURE() << damaged;

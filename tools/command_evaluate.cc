@@ -33,20 +33,6 @@ namespace stagecraft {
 namespace {
 
 constexpr int kSchema = 1;
-constexpr const char* kNotes =
-    "SPLIT says which samples models learn from and which they are judged by:\n"
-    "  none                 all judge, the fitted model as it is (shipped, or --cost-model)\n"
-    "  random:0.2           so much of every GPU's samples, drawn by the seed\n"
-    "  unseen-shape         a fifth of the shapes\n"
-    "  column:split         what the source calls its test rows\n"
-    "  leave-out:KEY=VALUE  those of one gpu, source, op, dtype or nk\n"
-    "  leave-out:KEY        each value in turn\n"
-    "--network judges the network model by measured collectives instead, with keys group (nodes x\n"
-    "ranks x groups x stride), bytes, gpu, source, system, site, op and dtype.\n"
-    "With any split but none, \"shipped\" is the same kind of model fitted on the rest.\n\n"
-    "Example: stagecraft evaluate --samples kernels/ --split leave-out:gpu --models all --json\n"
-    "         stagecraft evaluate --network collectives.csv.gz --split leave-out:group";
-
 struct EvaluateFlags {
   Args samples;
   NetworkEvaluationFlags network;
@@ -171,59 +157,106 @@ bool Exceeds(const Experiment& experiment, double max_error) {
 }
 
 // --network leaves these without meaning.
-void RefuseKernelFlags(const CLI::App& app) {
+void RefuseKernelFlags(const Flags& flags) {
   for (const char* const flag : {"--samples", "--models", "--report", "--by-size"}) {
-    if (app.count(flag) == 0) continue;
+    if (!flags.IsGiven(flag)) continue;
     throw InputError(fmt::format("{}: got it with --network, want it with --samples alone", flag));
   }
 }
 
 // And --samples this.
-void RefuseNetworkFlag(const CLI::App& app) {
-  if (app.count("--min-bytes") == 0) return;
+void RefuseNetworkFlag(const Flags& flags) {
+  if (!flags.IsGiven("--min-bytes")) return;
   throw InputError("--min-bytes: got it without --network, want it with --network alone");
 }
 
-void Register(CLI::App& app, EvaluateFlags& flags) {
-  app.add_option("--samples", flags.samples, "tables of measured samples, or folders of them");
-  app.add_option("--network", flags.network.files,
-                 "tables or nccl-tests logs of measured collectives");
-  app.add_option("--cluster", flags.network.cluster,
-                 "where samples or the logs of --network were taken: it has boards that the "
-                 "catalogue lacks");
-  app.add_option("--min-bytes", flags.network.least_bytes,
-                 "with --network: smaller ones judge nothing")
-      ->capture_default_str();
-  app.add_option("--split", flags.split, "which samples judge (below)")->capture_default_str();
-  app.add_option("--models", flags.models,
-                 fmt::format("all, or some of {}", fmt::join(ModelNames(), ",")))
-      ->capture_default_str();
-  app.add_option("--calibrate", flags.calibrate,
-                 "the shipped model gets so many rows of each op class of the left-out GPU; with "
-                 "--network, of each left-out site");
-  app.add_option("--cost-model", flags.cost_model, "what fit wrote, in place of the shipped model");
-  app.add_option("--seed", flags.seed, "of all that is drawn")->capture_default_str();
-  app.add_option("--max-error", flags.max_error,
-                 "exit 4 where the shipped model's overall MAPE exceeds this");
-  app.add_option("--report", flags.report, "write charts and tables as one .html file");
-  app.add_flag("--by-size", flags.by_size, "errors by measured time as well");
-  app.add_flag("--json", flags.json, "one JSON object on stdout");
-  app.add_flag("--quiet", flags.quiet, "nothing on stderr");
+void AddExamples(Flags& flags) {
+  flags.AddExample("evaluate --samples kernels/ --split leave-out:gpu --models all --json");
+  flags.AddExample("evaluate --network collectives.csv.gz --split leave-out:group");
+  flags.AddNote("Splits:");
+  flags.AddTerm("none",
+                "all samples judge, and the fitted model as it is (shipped, or --cost-model)");
+  flags.AddTerm("random:0.2", "this share of every GPU's samples, drawn at random");
+  flags.AddTerm("unseen-shape", "a fifth of the shapes");
+  flags.AddTerm("column:split", "what the source itself calls its test rows");
+  flags.AddTerm("leave-out:KEY=VALUE", "the samples of one gpu, source, op, dtype or nk");
+  flags.AddTerm("leave-out:KEY", "each value in turn");
+  flags.AddNote(
+      "The keys of --network are group (nodes x ranks x groups x stride), bytes, gpu, source, "
+      "system, site, op and dtype. With any split but none, the model called shipped is the same "
+      "kind of model, fitted to the samples that do not judge.");
+}
+
+void RegisterSamples(Flags& flags, EvaluateFlags& values) {
+  FlagGroup input = flags.In(FlagTopic::kInput);
+  input
+      .Add("--samples", values.samples,
+           {"<file|folder>...", "Tables of measured samples of kernels, or folders of them."})
+      .Common();
+  input
+      .Add("--network", values.network.files,
+           {"<file>...",
+            "Judge the model of collectives by these tables of measured collectives or nccl-tests "
+            "logs, in place of kernels by --samples."})
+      .Common();
+  input.Add(
+      "--cluster", values.network.cluster,
+      {"<cluster>",
+       "Where nccl-tests logs were taken, as for simulate. Of samples: a cluster file with the GPU "
+       "types that the catalogue lacks."});
+  input.Add("--min-bytes", values.network.least_bytes,
+            {"<bytes>", "With --network: smaller messages judge nothing.", "",
+             std::to_string(values.network.least_bytes)});
+}
+
+void Register(Flags& flags, EvaluateFlags& values) {
+  RegisterSamples(flags, values);
+  FlagGroup judged = flags.In(FlagTopic::kCostModel);
+  judged
+      .Add("--split", values.split,
+           {"<split>", "Which samples judge; models learn from the others (below).", "", "none"})
+      .Suggest([] {
+        return Args{"none", "random:0.2", "unseen-shape", "leave-out:gpu"};
+      })
+      .Common();
+  judged
+      .Add("--models", values.models,
+           {"<name,...>", "Which models to judge: all, or some of these.",
+            fmt::format("{}", fmt::join(ModelNames(), ", ")), "shipped"})
+      .Suggest(ModelNames)
+      .Common();
+  judged.Add("--cost-model", values.cost_model,
+             {"<file>", "Judge a model that fit wrote in place of the shipped one."});
+  judged.Add("--calibrate", values.calibrate,
+             {"<n>",
+              "Give the shipped model so many rows of each op class of a left-out GPU, or with "
+              "--network of a left-out site.",
+              "1 or more", "none"});
+  judged.Add("--seed", values.seed, {"<n>", "Seed of all random draws.", "0 or more", "1"});
+  FlagGroup output = flags.In(FlagTopic::kOutput);
+  flags.AddReporting(values.json, values.quiet);
+  output.Add(
+      "--max-error", values.max_error,
+      {"<percent>",
+       "End with exit code 4 where the mean error of the shipped model exceeds this, such as 10%.",
+       "0 or more", "no limit"});
+  output.Add("--report", values.report, {"<file.html>", "Write a page with charts and tables."});
+  output.Add("--by-size", values.by_size, {"", "Also show errors by measured time."});
 }
 
 }  // namespace
 
 int RunEvaluate(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  CLI::App app("Compares cost models with measured samples, held out as --split says.",
-               "stagecraft evaluate");
-  app.footer(kNotes);
+  Flags described("evaluate",
+                  "Judges cost models by measured samples that they have not learned from.");
   EvaluateFlags flags;
-  Register(app, flags);
-  if (ParseFlags(app, args, out)) return kExitOk;
-  flags.calibrates = app.count("--calibrate") > 0;
+  AddExamples(described);
+  Register(described, flags);
+  if (described.Parse(args, out)) return kExitOk;
+  flags.calibrates = described.IsGiven("--calibrate");
 
   if (!flags.network.files.empty()) {
-    RefuseKernelFlags(app);
+    RefuseKernelFlags(described);
     NetworkEvaluationFlags network = flags.network;
     if (flags.calibrates && flags.calibrate < 1) {
       throw InputError(fmt::format("--calibrate: got {}, want at least 1 row", flags.calibrate));
@@ -237,7 +270,7 @@ int RunEvaluate(const Args& args, std::istream&, std::ostream& out, std::ostream
     network.quiet = flags.quiet;
     return RunNetworkEvaluation(network, out, err);
   }
-  RefuseNetworkFlag(app);
+  RefuseNetworkFlag(described);
   const auto begin = std::chrono::steady_clock::now();
   const std::optional<double> max_error = flags.max_error.empty()
                                               ? std::optional<double>()

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -29,28 +28,32 @@ namespace {
 constexpr int kSchema = 1;
 constexpr size_t kMostPlans = 2;
 
-constexpr const char* kExample =
-    "PLAN is a plan file, or flags in quotes; of two the difference is shown.\n"
-    "example: stagecraft explain \"--schedule 1f1b\" \"--vpp 5\" --model llama3-70b "
-    "--cluster h100-sxm:8x8 --tp 8 --pp 4 --global-batch 128 --seq 8192";
-
 // The flags of a verb, for one plan.
 struct ExplainFlags {
-  CLI::App app{"Explains a training step: what it waits for, and why devices idle.",
-               "stagecraft explain PLAN..."};
+  Flags flags{"explain",
+              "Explains a training step: what it waits for from its begin to its end, and why "
+              "devices idle. Of two plans it shows the difference."};
   PlanFlags plan;
   NetworkFlags network;
   CostModelFlag cost_model;
   bool unfold = false, json = false, quiet = false;
 
   ExplainFlags() {
-    app.footer(kExample);
-    plan.Register(app);
-    network.Register(app);
-    cost_model.Register(app);
-    app.add_flag("--unfold", unfold, "simulate every device, not one of each kind");
-    app.add_flag("--json", json, "one JSON object on stdout");
-    app.add_flag("--quiet", quiet, "nothing on stderr");
+    flags.TakesFirst("[PLAN [PLAN]]");
+    flags.AddExample("explain --model llama3-70b --cluster h100-sxm:8x8 --plan best.yaml");
+    flags.AddExample(
+        "explain \"--schedule 1f1b\" \"--vpp 5\" --model llama3-70b --cluster h100-sxm:8x8 --tp 8 "
+        "--pp 4 --global-batch 128 --seq 8192");
+    flags.AddNote(
+        "PLAN is a plan file, or flags in quotes that are added to those of all plans. PLANs come "
+        "before the flags.");
+    plan.Register(flags);
+    network.Register(flags);
+    cost_model.Register(flags);
+    flags.AddReporting(json, quiet);
+    flags.In(FlagTopic::kOutput)
+        .Add("--unfold", unfold,
+             {"", "Simulate every device; otherwise devices that do the same are simulated once."});
   }
   ExplainFlags(const ExplainFlags&) = delete;
 };
@@ -143,7 +146,7 @@ int RunExplain(const Args& args, std::istream&, std::ostream& out, std::ostream&
     ExplainFlags flags;
     Args words = plan.empty() ? Args() : WordsOf(plan);
     words.insert(words.end(), split.flags.begin(), split.flags.end());
-    if (ParseFlags(flags.app, words, out)) return kExitOk;
+    if (flags.flags.Parse(words, out)) return kExitOk;
     json = flags.json;
     explanations.push_back(ExplainPlan(plan, flags));
   }

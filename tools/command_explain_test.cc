@@ -126,7 +126,7 @@ TEST(CommandExplainTest, HelpHasAnExample) {
   std::istringstream in;
   std::ostringstream out, err;
   EXPECT_EQ(RunExplain({"--help"}, in, out, err), kExitOk);
-  EXPECT_NE(out.str().find("example: stagecraft explain"), std::string::npos);
+  EXPECT_NE(out.str().find("Examples:\n  stagecraft explain"), std::string::npos);
 }
 
 TEST(CommandExplainTest, ThreePlansAreTooMany) {

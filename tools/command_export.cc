@@ -1,7 +1,6 @@
 // export: what a plan decides, in files that others read.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -30,14 +29,6 @@ namespace stagecraft {
 namespace {
 
 constexpr int kSchema = 1;
-constexpr const char* kNotes =
-    "schedule-csv  the pass of every stage in every step, as PyTorch's pipelining reads it\n"
-    "              (pipeline_parallel_schedule_csv of torchtitan); --order-file takes it\n"
-    "plan          the plan with every stage and pass spelled out, for --plan\n\n"
-    "OUT is written whole or not at all.\n\n"
-    "Example: stagecraft export schedule-csv --model gpt2-medium --cluster h100-sxm:1x4 --pp 4 "
-    "--global-batch 16 --seq 512 --schedule zb-v -o zb_v.csv";
-
 // One replica's, by stage; all have the same ones.
 PipelineOrders OrdersToExport(const Plan& plan) {
   const int micro_batches = StageShares(plan, 0).Count(0);
@@ -48,8 +39,8 @@ PipelineOrders OrdersToExport(const Plan& plan) {
   }
   if (are_same) return PipelineOrdersOf(plan, 0);
   throw InputError(
-      "export: got replicas that run different orders, want as many replicas of every stage and "
-      "as many micro-batches of each");
+      "export: got replicas that run different orders, want as many replicas of every stage and as "
+      "many micro-batches of each");
 }
 
 std::string ScheduleCsv(const Plan& plan, const std::string&) {
@@ -126,28 +117,51 @@ void Print(const nlohmann::ordered_json& contents, std::ostream& out) {
                          : "");
 }
 
+void Register(Flags& flags, std::string& format, std::string& path) {
+  flags.AddExample(
+      "export schedule-csv --model gpt2-medium --cluster h100-sxm:1x4 --pp 4 --global-batch 16 "
+      "--seq 512 --schedule zb-v -o zb_v.csv");
+  flags.AddExample(
+      "export plan --model llama3-8b --cluster h100-sxm:1x8 --pp 4 --vpp 2 --global-batch 64 --seq "
+      "8192 -o plan.yaml");
+  Args names;
+  for (const auto& [name, ignored] : Formats()) names.push_back(name);
+  flags.In(FlagTopic::kInput)
+      .Add("FORMAT", format, {"", "What to write (below)."})
+      .OneOf(names)
+      .Required()
+      .Common();
+  flags.In(FlagTopic::kOutput)
+      .Add("-o,--output", path,
+           {"<file>",
+            "The file to write, whole or not at all: a .csv of schedule-csv, a .yaml, .json or "
+            ".textproto of plan."})
+      .Required()
+      .Common();
+  flags.AddNote("Formats:");
+  flags.AddTerm("schedule-csv",
+                "the passes of every stage, as PyTorch's pipelining reads them "
+                "(pipeline_parallel_schedule_csv of torchtitan); --order-file reads them, too");
+  flags.AddTerm("plan", "the plan with every stage and pass spelled out, for --plan");
+}
+
 }  // namespace
 
 int RunExport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
-  CLI::App app("Writes the schedule of a plan for other programs, or all of the plan.",
-               "stagecraft export");
-  app.footer(kNotes);
+  Flags flags("export", "Writes the pipeline schedule of a plan for other programs, or all of it.");
   std::string format, path;
-  bool as_json = false;
-  Args names;
-  for (const auto& [name, ignored] : Formats()) names.push_back(name);
-  app.add_option("FORMAT", format, "what OUT is to be")->required()->check(OneOf(names));
-  app.add_option("-o", path, "the file to write")->required();
-  PlanFlags flags;
-  flags.Register(app);
+  bool as_json = false, quiet = false;  // there is nothing to be quiet about
+  PlanFlags plan_flags;
   CostModelFlag cost_model;
-  cost_model.Register(app);
-  app.add_flag("--json", as_json, "one JSON object");
-  if (ParseFlags(app, args, out)) return kExitOk;
+  Register(flags, format, path);
+  plan_flags.Register(flags);
+  cost_model.Register(flags);
+  flags.AddReporting(as_json, quiet);
+  if (flags.Parse(args, out)) return kExitOk;
 
   const Format& writer = Formats().at(format);
   writer.check_path("-o", path);
-  const PlannedJob job = flags.Build();
+  const PlannedJob job = plan_flags.Build();
   const std::unique_ptr<CostModel> model = cost_model.Load();
   const Plan plan = SpelledOut(job, *model);
   WriteFileAtomically(path, writer.write(plan, path));

@@ -46,7 +46,7 @@ constexpr const char* kJob =
 TEST(CommandExportTest, HelpShowsAnExample) {
   const Outcome outcome = Call("export --help");
   EXPECT_EQ(outcome.code, kExitOk);
-  EXPECT_NE(outcome.out.find("Example: stagecraft export schedule-csv"), std::string::npos);
+  EXPECT_NE(outcome.out.find("Examples:\n  stagecraft export schedule-csv"), std::string::npos);
 }
 
 // Two stages and two micro-batches of 1F1B, written out by hand.

@@ -1,7 +1,6 @@
 // fit: measured samples become a cost model, or a site's few samples adapt one.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -25,20 +24,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
-constexpr const char* kNotes =
-    "Without --samples, --calibrate begins with the shipped model or --cost-model. The file is\n"
-    "for simulate --cost-model and evaluate --cost-model.\n\n"
-    "--network takes tables of measured collectives; with --cluster nccl-tests logs of that\n"
-    "cluster, which then counts before all that the shipped model was fitted on.\n"
-    "An op that equals a sample, on the same device, takes what was measured; of more than 20,000\n"
-    "samples of kernels only the model is kept, which then prices these as any other op.\n"
-    "A million samples take 1.3 GiB of memory; more than 2,000,000 at once are refused.\n"
-    "Of samples --cluster says what boards are that the catalogue lacks: a host, a part of a\n"
-    "GPU.\n\n"
-    "Example: stagecraft fit --samples kernels/ -o model.pb\n"
-    "         stagecraft fit --calibrate site.csv -o site.pb\n"
-    "         stagecraft fit --network all_reduce.log --cluster dgx-a100:4 -o network.pb";
-
 struct FitFlags {
   KernelFitFlags kernels;
   std::string output;
@@ -107,24 +92,53 @@ void PrintWarnings(const KernelFit& fitted, std::ostream& err) {
   for (const std::string& warning : warnings) err << "warning: " << warning << '\n';
 }
 
+void AddExamples(Flags& flags) {
+  flags.AddExample("fit --samples kernels/ -o model.pb");
+  flags.AddExample("fit --calibrate site.csv -o site.pb");
+  flags.AddExample("fit --network all_reduce.log --cluster dgx-a100:4 -o network.pb");
+  flags.AddNote(
+      "The file is for the --cost-model of other verbs. An op that equals a sample, on the same "
+      "device, takes what was measured; of more than 20,000 samples of kernels only the model is "
+      "kept, which then predicts these like any other op. A million samples take 1.3 GiB of "
+      "memory; more than 2,000,000 at once are refused.");
+  flags.AddNote(
+      "nccl-tests logs of --network count before all that the shipped model was fitted on.");
+}
+
+void Register(Flags& flags, FitFlags& values) {
+  FlagGroup input = flags.In(FlagTopic::kInput);
+  input.Add(
+      "--samples", values.kernels.samples,
+      {"<file|folder>...",
+       "Fit a new model of kernels to these tables of measured samples, or folders of them."});
+  input.Add("--calibrate", values.kernels.calibrate,
+            {"<file>",
+             "Adapt a model to a few samples of your own GPU: the one fitted to --samples, of "
+             "--cost-model, or the shipped one."});
+  input.Add("--cost-model", values.kernels.cost_model,
+            {"<file>", "The model that --calibrate begins with.", "", "the shipped model"});
+  input.Add("--network", values.network,
+            {"<file>...",
+             "Fit a model of collectives to these tables of measured collectives or nccl-tests "
+             "logs."});
+  input.Add(
+      "--cluster", values.kernels.cluster,
+      {"<cluster>",
+       "Where nccl-tests logs were taken, as for simulate. Of samples: a cluster file with the GPU "
+       "types that the catalogue lacks, such as a host or a part of a GPU."});
+  flags.In(FlagTopic::kOutput)
+      .Add("-o,--output", values.output, {"<file>", "The model, as .pb or .textproto."});
+  flags.AddReporting(values.json, values.quiet);
+}
+
 }  // namespace
 
 int RunFit(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  CLI::App app("Fits a cost model to measured samples, or adapts one to a site.", "stagecraft fit");
-  app.footer(kNotes);
+  Flags described("fit", "Fits a cost model to measured samples, or adapts one to a site.");
   FitFlags flags;
-  app.add_option("--samples", flags.kernels.samples,
-                 "tables of measured samples, or folders of them");
-  app.add_option("--calibrate", flags.kernels.calibrate, "a few samples of a site's own GPU");
-  app.add_option("--cost-model", flags.kernels.cost_model, "what --calibrate begins with");
-  app.add_option("--network", flags.network, "tables or nccl-tests logs of measured collectives");
-  app.add_option("--cluster", flags.kernels.cluster,
-                 "where samples or the logs of --network were taken: it has boards that the "
-                 "catalogue lacks");
-  app.add_option("-o,--output", flags.output, "the model, as .pb or .textproto");
-  app.add_flag("--json", flags.json, "one JSON object on stdout");
-  app.add_flag("--quiet", flags.quiet, "nothing on stderr");
-  if (ParseFlags(app, args, out)) return kExitOk;
+  AddExamples(described);
+  Register(described, flags);
+  if (described.Parse(args, out)) return kExitOk;
 
   CheckNetworkFlags(flags);
   if (!flags.network.empty()) {

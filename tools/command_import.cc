@@ -34,26 +34,13 @@ namespace stagecraft {
 namespace {
 
 constexpr int kSchema = 1;
-constexpr const char* kNotes =
-    "nccl-topo  XML of NCCL_TOPO_DUMP_FILE       slurm  topology.conf or .yaml, --gres gres.conf\n"
-    "smi-topo   nvidia-smi topo -m, with --gpu   k8s    kubectl get nodes -o json\n"
-    "nccl-tests what its programs print or write with -J, any number of files, with --cluster\n"
-    "local-host this host, measured: no IN. For run --executor host, and with what\n"
-    "           profile --device host measures for simulate\n"
-    "local-gpu  the GPUs of this machine: no IN. With --parts one of them becomes several\n"
-    "           devices of so many multiprocessors, or so many equal ones, or ones that are to\n"
-    "           each other as 3:5, measured too\n\n"
-    "OUT is a .textproto, .json or .yaml file that --cluster takes; of nccl-tests a .csv that\n"
-    "evaluate --network takes. It is written whole or not at all.\n\n"
-    "Example: stagecraft import slurm topology.conf --gres gres.conf -o cluster.textproto\n"
-    "         stagecraft import nccl-tests all_reduce.log --cluster dgx-a100:4 -o measured.csv\n"
-    "         stagecraft import local-gpu --parts 64,68 -o parts.json";
-
 struct ImportFlags {
   std::string format, out, gres, cluster, collective;
   Args in;
   ImportOptions options;
   LocalGpuWish local;
+  bool json = false;
+  bool quiet = false;  // there is nothing to be quiet about
 };
 
 template <int64_t kMostBytes, auto kImport>
@@ -96,25 +83,30 @@ const std::map<std::string, Format>& Formats() {
   return formats;
 }
 
-void CheckFlags(const CLI::App& app, const std::string& format) {
+void CheckFlags(const Flags& described, const std::string& format) {
   const std::set<std::string>& used = Formats().at(format).flags;
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string name = option->get_name();
-    const bool is_shared = name == "--json" || name == "--help" || !name.starts_with("--");
-    if (is_shared || option->count() == 0 || used.contains(name)) continue;
+  for (const Flag& flag : described.Given()) {
+    const std::string& name = flag.name();
+    const bool is_shared = name == "--json" || name == "--quiet" || !name.starts_with("--");
+    if (is_shared || used.contains(name)) continue;
     throw InputError(name + ": got a value that import " + format + " does not use, want none");
   }
-  if (app.count("--gpu") > 0 && app.count("--node") > 0) {
+  if (described.IsGiven("--gpu") && described.IsGiven("--node")) {
     throw InputError("--gpu: got a value beside --node, which says it, want one of them");
   }
-  if (app.count("--board") > 0 && app.get_option("--board")->as<int>() < 0) {
-    throw InputError("--board: got " + app.get_option("--board")->as<std::string>() +
-                     ", want 0 or more");
+}
+
+void CheckNumbers(const Flags& described, const ImportFlags& flags) {
+  const Flag board = described.Find("--board");
+  if (board.is_given() && flags.local.board < 0) {
+    throw InputError("--board: got " + board.text() + ", want 0 or more");
   }
-  for (const char* name : {"--nic-gbit", "--oversubscription"}) {
-    const CLI::Option* option = app.get_option(name);
-    if (option->count() > 0 && !(option->as<double>() > 0)) {
-      throw InputError(std::string(name) + ": got " + option->as<std::string>() + ", want > 0");
+  for (const auto& [name, value] :
+       {std::pair("--nic-gbit", flags.options.nic_gbit),
+        std::pair("--oversubscription", flags.options.oversubscription)}) {
+    const Flag flag = described.Find(name);
+    if (flag.is_given() && !(value > 0)) {
+      throw InputError(std::string(name) + ": got " + flag.text() + ", want > 0");
     }
   }
 }
@@ -136,32 +128,78 @@ void CheckFiles(const ImportFlags& flags) {
   }
 }
 
-void AddOptions(CLI::App& app, ImportFlags& flags) {
+void AddFormats(Flags& flags) {
+  flags.AddExample("import slurm topology.conf --gres gres.conf -o cluster.textproto");
+  flags.AddExample("import nccl-tests all_reduce.log --cluster dgx-a100:4 -o measured.csv");
+  flags.AddExample("import local-gpu --parts 64,68 -o parts.json");
+  flags.AddNote("Formats:");
+  flags.AddTerm("nccl-topo", "the XML that NCCL writes to the file of NCCL_TOPO_DUMP_FILE");
+  flags.AddTerm("smi-topo", "nvidia-smi topo -m, with --gpu");
+  flags.AddTerm("slurm", "topology.conf or topology.yaml, with --gres for the nodes' GPUs");
+  flags.AddTerm("k8s", "kubectl get nodes -o json");
+  flags.AddTerm("nccl-tests",
+                "what its programs print or write with -J, any number of files, with --cluster");
+  flags.AddTerm("local-gpu",
+                "the GPUs of this machine; with --parts one of them, divided into several devices, "
+                "and what these reach measured; takes no IN");
+  flags.AddTerm("local-host", "the processors of this host, measured; takes no IN");
+  flags.AddNote(
+      "A cluster file of local-host is for run --executor host and, with what profile --device "
+      "host measures, for simulate.");
+}
+
+void RegisterCluster(Flags& flags, ImportFlags& values) {
+  FlagGroup group = flags.In(FlagTopic::kCluster);
+  group.Add("--gpu", values.options.gpu,
+            {"<gpu>", "Take all GPUs for this type of the catalogue.", "", "as the input says"});
+  group.Add("--node", values.options.node,
+            {"<node>", "Take all nodes for this type of the catalogue.", "", "as the input says"});
+  group.Add("--gres", values.gres,
+            {"<file>", "With slurm: gres.conf or slurm.conf, which say what GPUs the nodes have."});
+  group.Add("--topology", values.options.topology,
+            {"<name>", "With slurm: which of several topologies in a .yaml file.", "",
+             "the default one"});
+  group.Add("--nic-gbit", values.options.nic_gbit,
+            {"<gbit/s>", "Gbit/s of each network interface.", "above 0", "as the catalogue says"});
+  group.Add("--oversubscription", values.options.oversubscription,
+            {"<x>", "Bandwidth below a leaf switch over the bandwidth above it.", "above 0", "1"});
+  group.Add("--cluster", values.cluster,
+            {"<cluster>", "With nccl-tests: where the logs were taken, as for simulate."});
+  group
+      .Add("--collective", values.collective,
+           {"<name>", "With nccl-tests: which collective was run, where no log says it."})
+      .OneOf(CollectiveWords());
+  group.Add(
+      "--parts", values.local.parts,
+      {"<n,...>",
+       "With local-gpu: divide one GPU into parts: multiprocessors of each (64,68), so many equal "
+       "parts (2), or shares (3:5)."});
+  group.Add("--board", values.local.board,
+            {"<n>", "With local-gpu: this GPU alone, from 0.", "0 or more",
+             "all, or with --parts the first"});
+}
+
+void Register(Flags& flags, ImportFlags& values) {
   Args formats;
   for (const auto& [name, format] : Formats()) formats.push_back(name);
-  app.add_option("FORMAT", flags.format, "what IN is")->required()->check(OneOf(formats));
-  app.add_option("IN", flags.in,
-                 "the file to read; of nccl-tests one or more, of local-gpu and local-host none");
-  app.add_option("-o", flags.out, "the cluster file or table to write");
-  app.add_option("--gpu", flags.options.gpu, "all GPUs are this one of the catalogue");
-  app.add_option("--node", flags.options.node, "all nodes are this one of the catalogue");
-  app.add_option("--gres", flags.gres, "slurm: gres.conf or slurm.conf, for the nodes' GPUs");
-  app.add_option("--topology", flags.options.topology, "slurm: which of several in a .yaml");
-  app.add_option("--nic-gbit", flags.options.nic_gbit, "Gbit/s of each network interface");
-  app.add_option("--oversubscription", flags.options.oversubscription,
-                 "bandwidth below a leaf switch over that above it (1)");
-  app.add_option("--cluster", flags.cluster, "nccl-tests: where the logs were taken");
-  app.add_option("--collective", flags.collective, "nccl-tests: what was run, if no log says it")
-      ->check(OneOf(CollectiveWords()));
-  app.add_option("--parts", flags.local.parts,
-                 "local-gpu: multiprocessors of each, as 64,68, or 2, or shares, as 3:5");
-  app.add_option("--board", flags.local.board, "local-gpu: this one alone, from 0");
+  FlagGroup input = flags.In(FlagTopic::kInput);
+  input.Add("FORMAT", values.format, {"", "What IN is (below)."}).OneOf(formats).Required();
+  input.Add("IN", values.in,
+            {"", "The file to read; of nccl-tests one or more, of local-gpu and local-host none."});
+  flags.In(FlagTopic::kOutput)
+      .Add("-o,--output", values.out,
+           {"<file>",
+            "The file to write, whole or not at all: a .textproto, .json or .yaml that --cluster "
+            "takes; of nccl-tests a .csv that evaluate --network takes."});
+  flags.AddReporting(values.json, values.quiet);
+  RegisterCluster(flags, values);
+  AddFormats(flags);
 }
 
 // `what` has the name of the key that says it in JSON.
 void Report(const ImportFlags& flags, const char* what, const std::string& description,
-            const Args& notes, bool as_json, std::ostream& out) {
-  if (!as_json) {
+            const Args& notes, std::ostream& out) {
+  if (!flags.json) {
     out << flags.out << ": " << description << '\n';
     for (const std::string& note : notes) out << "  note: " << note << '\n';
     return;
@@ -175,7 +213,7 @@ void Report(const ImportFlags& flags, const char* what, const std::string& descr
   PrintJson(std::move(report), out);
 }
 
-void WriteTable(const ImportFlags& flags, bool as_json, std::ostream& out) {
+void WriteTable(const ImportFlags& flags, std::ostream& out) {
   if (std::filesystem::path(flags.out).extension() != ".csv") {
     throw InputError("-o: got \"" + flags.out + "\", want a .csv file");
   }
@@ -183,10 +221,10 @@ void WriteTable(const ImportFlags& flags, bool as_json, std::ostream& out) {
   if (!flags.collective.empty()) source.kind = FindCollective(flags.collective)->kind;
   const ImportedCollectives imported = ImportNcclTests(source, flags.out);
   WriteFileAtomically(flags.out, imported.table);
-  Report(flags, "table", imported.description, imported.notes, as_json, out);
+  Report(flags, "table", imported.description, imported.notes, out);
 }
 
-void WriteCluster(const ImportFlags& flags, bool as_json, std::ostream& out) {
+void WriteCluster(const ImportFlags& flags, std::ostream& out) {
   CheckProtoTextPath("-o", flags.out);
   const Format& format = Formats().at(flags.format);
   const std::string in = format.has_input ? flags.in[0] : flags.format;
@@ -198,26 +236,26 @@ void WriteCluster(const ImportFlags& flags, bool as_json, std::ostream& out) {
   Args notes = std::move(imported.notes);
   std::sort(notes.begin(), notes.end());
   notes.erase(std::unique(notes.begin(), notes.end()), notes.end());
-  Report(flags, "cluster", DescribeCluster(cluster), notes, as_json, out);
+  Report(flags, "cluster", DescribeCluster(cluster), notes, out);
 }
 
 }  // namespace
 
 int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
-  CLI::App app("Makes a cluster file, or a table of collectives, of what another tool printed.",
-               "stagecraft import");
-  app.footer(kNotes);
+  Flags described(
+      "import",
+      "Makes a cluster file of what another tool printed or of this machine, or a table of "
+      "collectives of nccl-tests logs.");
   ImportFlags flags;
-  bool as_json = false;
-  AddOptions(app, flags);
-  app.add_flag("--json", as_json, "one JSON object");
-  if (ParseFlags(app, args, out)) return kExitOk;
-  CheckFlags(app, flags.format);
+  Register(described, flags);
+  if (described.Parse(args, out)) return kExitOk;
+  CheckFlags(described, flags.format);
+  CheckNumbers(described, flags);
   CheckFiles(flags);
   if (Formats().at(flags.format).read == nullptr) {
-    WriteTable(flags, as_json, out);
+    WriteTable(flags, out);
   } else {
-    WriteCluster(flags, as_json, out);
+    WriteCluster(flags, out);
   }
   return kExitOk;
 }

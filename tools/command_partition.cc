@@ -1,7 +1,6 @@
 // partition: cuts an operator graph into stages.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
@@ -69,15 +68,16 @@ void PrintFailures(const PartitionAnswer& answer, std::ostream& err) {
 }  // namespace
 
 int RunPartition(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  CLI::App app("Cuts an operator graph into stages.", "stagecraft partition");
-  PartitionFlags flags;
-  flags.Register(app);
+  Flags flags(
+      "partition",
+      "Cuts an operator graph into pipeline stages, as published planners do or by search.");
+  PartitionFlags partition;
   bool json = false, quiet = false;
-  app.add_flag("--json", json, "one JSON object on stdout");
-  app.add_flag("--quiet", quiet, "nothing on stderr");
-  if (ParseFlags(app, args, out)) return kExitOk;
+  partition.Register(flags);
+  flags.AddReporting(json, quiet);
+  if (flags.Parse(args, out)) return kExitOk;
 
-  PartitionJob job = flags.Build();
+  PartitionJob job = partition.Build();
   const Stopwatch watch;
   const PartitionAnswer answer = Run(job, err, quiet);
   const double wall_ms = 1e3 * watch.Seconds();

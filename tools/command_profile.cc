@@ -31,18 +31,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
 constexpr double kMegahertzPerHertz = 1e-6;
-constexpr const char* kNotes =
-    "Every sample is in the file as soon as it is known. --resume goes on with a file: what it\n"
-    "holds is not measured again, so that a suite can be cut into runs of --budget.\n"
-    "The samples are for fit, fit --calibrate and evaluate. A .pb also holds copies between\n"
-    "host and device, which tables have no column for.\n"
-    "Of several devices collectives are measured, by NCCL, between the first two and between all,\n"
-    "from 1 KiB to 1 GiB; the table, a .csv, is for fit --network and evaluate --network.\n\n"
-    "Example: stagecraft profile --device cuda:0 --suite quick -o samples.csv\n"
-    "         stagecraft profile --device cuda:0 --suite full --resume --budget 540s -o all.pb\n"
-    "         stagecraft profile --device cuda:0 --cluster halves.json --part 1 -o half.csv\n"
-    "         stagecraft profile --device cuda:0,1,2,3 -o collectives.csv";
-
 struct ProfileFlags {
   std::string device, suite = "quick", budget, gpu, cluster, output;
   int part = 0;
@@ -168,24 +156,58 @@ void RefuseMissing(const ProfileReport& report, const ProfileFlags& flags) {
                   kinds, flags.output));
 }
 
-void Register(CLI::App& app, ProfileFlags& flags) {
-  app.add_option("--device", flags.device, "host, cuda:N, or several as cuda:0,1");
-  app.add_option("--suite", flags.suite, "quick: 3 minutes at most, full: 15")
-      ->check(OneOf({"quick", "full"}));
-  app.add_flag("--resume", flags.resume, "go on with the file");
-  app.add_option("--budget", flags.budget, "end after so long, as 540s");
-  app.add_flag("--kernels", flags.kernels,
-               "which kernels each op launches and the gaps between them, in place of samples");
-  app.add_flag("--allow-missing", flags.allow_missing,
-               "no failure where every op of a kind is refused, as without cuDNN");
-  app.add_option("--seed", flags.seed, "of the order of ops (1)");
-  app.add_option("--gpu", flags.gpu, "id of the device in the catalogue, if its name is not there");
-  app.add_option("--cluster", flags.cluster,
-                 "what import local-gpu --parts made: ops run on a part of the GPU");
-  app.add_option("--part", flags.part, "which device of --cluster, from 0 (0)");
-  app.add_option("-o,--output", flags.output, "the samples, as .csv or .pb");
-  app.add_flag("--json", flags.json, "one JSON object on stdout");
-  app.add_flag("--quiet", flags.quiet, "nothing on stderr");
+void AddExamples(Flags& flags) {
+  flags.AddExample("profile --device cuda:0 --suite quick -o samples.csv");
+  flags.AddExample("profile --device cuda:0 --suite full --resume --budget 540s -o all.pb");
+  flags.AddExample("profile --device cuda:0 --cluster halves.json --part 1 -o half.csv");
+  flags.AddExample("profile --device cuda:0,1,2,3 -o collectives.csv");
+  flags.AddNote(
+      "The samples are for fit, fit --calibrate and evaluate. Every sample is in the file as soon "
+      "as it is known. A .pb file also holds copies between host and device, for which tables have "
+      "no column.");
+  flags.AddNote(
+      "Of several devices NCCL's collectives are measured, between the first two and between all, "
+      "from 1 KiB to 1 GiB; the table, a .csv, is for fit --network and evaluate --network.");
+}
+
+void Register(Flags& flags, ProfileFlags& values) {
+  FlagGroup measurement = flags.In(FlagTopic::kMeasurement);
+  measurement
+      .Add("--device", values.device,
+           {"<device>",
+            "What to measure: host, cuda:N (the N-th GPU, from 0) or several GPUs, as cuda:0,1."})
+      .Common();
+  measurement
+      .Add("--suite", values.suite,
+           {"<name>", "How many ops: quick takes 3 minutes at most, full 15.", "", "quick"})
+      .OneOf({"quick", "full"})
+      .Common();
+  measurement.Add("--budget", values.budget,
+                  {"<time>", "End after a time in seconds, such as 540s.", "above 0s", "none"});
+  measurement.Add("--resume", values.resume,
+                  {"", "Go on with the file of -o: what it already holds is not measured again."});
+  measurement.Add(
+      "--kernels", values.kernels,
+      {"",
+       "In place of samples, write which kernels every op launches, and the gaps between them."});
+  measurement.Add("--allow-missing", values.allow_missing,
+                  {"", "Do not fail where no op of a kind can be run, as without cuDNN."});
+  measurement.Add("--seed", values.seed,
+                  {"<n>", "Seed of the order in which ops are measured.", "0 or more", "1"});
+  FlagGroup cluster = flags.In(FlagTopic::kCluster);
+  cluster.Add("--gpu", values.gpu,
+              {"<gpu>", "The GPU type in the catalogue, where the name of the device is not there.",
+               "", "as the device is named"});
+  cluster.Add("--cluster", values.cluster,
+              {"<file>",
+               "A cluster file that import local-gpu --parts wrote: measure one of these parts of "
+               "the GPU."});
+  cluster.Add("--part", values.part,
+              {"<n>", "Which device of --cluster to measure, from 0.", "0 or more", "0"});
+  flags.In(FlagTopic::kOutput)
+      .Add("-o,--output", values.output, {"<file>", "The samples, as .csv or .pb."})
+      .Common();
+  flags.AddReporting(values.json, values.quiet);
 }
 
 ProfileReport WriteKernels(const ProfileFlags& flags, OpTimer& timer, const ProfileRequest& request,
@@ -218,11 +240,11 @@ ProfileReport Profile(const ProfileFlags& flags, const ProfileRequest& request,
 }  // namespace
 
 int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  CLI::App app("Measures ops on a device.", "stagecraft profile");
-  app.footer(kNotes);
+  Flags described("profile", "Measures ops on a GPU or on this host.");
   ProfileFlags flags;
-  Register(app, flags);
-  if (ParseFlags(app, args, out)) return kExitOk;
+  AddExamples(described);
+  Register(described, flags);
+  if (described.Parse(args, out)) return kExitOk;
 
   const InterruptCatcher catcher;
   ProfileRequest request = RequestFrom(flags);

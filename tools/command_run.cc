@@ -1,7 +1,6 @@
 // run: executes a plan's schedule on real processors and measures its timeline.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -35,28 +34,6 @@
 
 namespace stagecraft {
 namespace {
-
-constexpr const char* kNotes =
-    "--cluster says what the ranks are, as for simulate: as many devices as there are to be "
-    "ranks;\n"
-    "without it the processors of this host. The median step stands for all. `compare` sets the "
-    "timeline beside one of `simulate --unfold\n"
-    "--timeline`.\n\n"
-    "host  Every rank is a process; mpirun (Debian's openmpi-bin) starts them on this host, each "
-    "on\n"
-    "      a processor of its own where there are enough. Ops are run at their shapes, in 32 "
-    "bits,\n"
-    "      on data that mean nothing; messages and collectives by MPI.\n"
-    "cuda  Devices of one shared_memory of the cluster file (import local-gpu --parts) are parts "
-    "of\n"
-    "      one board: one process runs them all. Else every rank is a process with a board of its\n"
-    "      own, started by mpirun, srun or torchrun, or on one host by this command; transfers by\n"
-    "      NCCL. Rank 0 prints and writes.\n\n"
-    "Example: stagecraft run --executor host --model gpt2-tiny --cluster host.json --pp 2 "
-    "--global-batch 8 --seq 128 -o measured.pb\n"
-    "         stagecraft import local-gpu --parts 2 -o halves.json\n"
-    "         stagecraft run --executor cuda --model gpt2-tiny --cluster halves.json --pp 2 "
-    "--global-batch 8 --seq 128 -o measured.pb";
 
 struct RunOptions {
   std::string executor = "host", output, op_samples;
@@ -114,33 +91,76 @@ Cluster UsualCluster(const RunOptions& options) {
   throw InputError("--cluster: got none, want one, such as import local-gpu makes");
 }
 
+void AddNotes(Flags& flags) {
+  flags.AddExample(
+      "run --executor host --model gpt2-tiny --cluster host.json --pp 2 --global-batch 8 --seq 128 "
+      "-o measured.pb");
+  flags.AddExample(
+      "run --executor cuda --model gpt2-tiny --cluster halves.json --pp 2 --global-batch 8 --seq "
+      "128 -o measured.pb");
+  flags.AddNote(
+      "--cluster says what the ranks are, as for simulate, with as many devices as there are to be "
+      "ranks. The median of the measured steps stands for all. compare sets the timeline beside "
+      "one of simulate --unfold --timeline. import local-host and import local-gpu --parts 2 make "
+      "files such as host.json and halves.json.");
+  flags.AddNote("Executors:");
+  flags.AddTerm(
+      "host",
+      "Every rank is a process; mpirun (Debian's openmpi-bin) starts them on this host, each on a "
+      "processor of its own where there are enough. Ops run at their shapes, in 32 bits, on data "
+      "that mean nothing; messages and collectives go by MPI.");
+  flags.AddTerm(
+      "cuda",
+      "Devices of one shared_memory of the cluster file (import local-gpu --parts) are parts of "
+      "one GPU: one process runs them all. Otherwise every rank is a process with a GPU of its "
+      "own, started by mpirun, srun or torchrun, or on one host by this command; transfers go by "
+      "NCCL. Rank 0 prints and writes.");
+}
+
+void Register(Flags& flags, RunOptions& options) {
+  FlagGroup group = flags.In(FlagTopic::kMeasurement);
+  group.Add("--executor", options.executor, {"<name>", "What runs the step (below).", "", "host"})
+      .OneOf({"host", "cuda"})
+      .Common();
+  group
+      .Add("--steps", options.steps,
+           {"<n>", "How many training steps are measured.", "1 or more",
+            "5, and more until they took 2 s"})
+      .Common();
+  group.Add("--warm-up", options.warm_up,
+            {"<n>", "How many training steps before them do not count.", "0 or more",
+             "2, and more until they took 0.5 s"});
+  group.Add("--share-gpu", options.request.share_gpu,
+            {"",
+             "With cuda: every rank is a process, and several may use one GPU; NCCL goes by "
+             "sockets."});
+  FlagGroup output = flags.In(FlagTopic::kOutput);
+  output
+      .Add("-o,--output", options.output,
+           {"<file.pb>", "Write schedule and measured timeline to a file, for compare."})
+      .Common();
+  output.Add(
+      "--op-samples", options.op_samples,
+      {"<file>",
+       "With cuda: after the steps, time every op of the plan by itself and write samples to a "
+       ".csv or .pb file, for fit and for simulate --measured-ops; a .pb file has the collectives "
+       "between parts, too."});
+  flags.AddReporting(options.json, options.request.quiet);
+}
+
 }  // namespace
 
 int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  CLI::App app("Executes one training step of a plan for real.", "stagecraft run");
-  app.footer(kNotes);
+  Flags described("run", "Executes a training step of a plan on real devices and measures it.");
   RunOptions options;
   PlanFlags flags;
-  flags.SetUsualCluster([&options] { return UsualCluster(options); });
-  flags.Register(app);
   CostModelFlag cost_model;
-  cost_model.Register(app);
-  app.add_option("--executor", options.executor, "what runs it [host]")
-      ->check(OneOf({"host", "cuda"}));
-  app.add_option("--steps", options.steps,
-                 "steps that are measured [5, and more until they took 2 s]");
-  app.add_option("--warm-up", options.warm_up,
-                 "steps before them that do not count [2, and more until they took 0.5 s]");
-  app.add_flag("--share-gpu", options.request.share_gpu,
-               "cuda: every rank is a process, on whatever board; NCCL uses sockets");
-  app.add_option("-o", options.output, "write schedule and measured timeline to a .pb file");
-  app.add_option(
-      "--op-samples", options.op_samples,
-      "cuda: time every op of the plan by itself after the steps, and write samples to a .csv or "
-      ".pb file, for fit and for --measured-ops of simulate; .pb adds collectives between parts");
-  app.add_flag("--json", options.json, "one JSON object on stdout");
-  app.add_flag("--quiet", options.request.quiet, "nothing on stderr");
-  if (ParseFlags(app, args, out)) return kExitOk;
+  AddNotes(described);
+  flags.SetUsualCluster([&options] { return UsualCluster(options); });
+  flags.Register(described);
+  cost_model.Register(described);
+  Register(described, options);
+  if (described.Parse(args, out)) return kExitOk;
 
   CheckOptions(options);
   if (options.steps) options.request.steps.measured = {*options.steps};

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 #include <fmt/ostream.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -42,10 +41,6 @@ namespace stagecraft {
 namespace {
 
 constexpr int kSchema = 1;
-
-constexpr const char* kExample =
-    "example: stagecraft search --model llama3-70b --cluster h100-sxm:8x8 --global-batch 512 "
-    "--seq 8192 --top 5 -o plan.yaml";
 
 std::string ProgressText(const SearchProgress& progress) {
   return fmt::format("{} evaluated, at most {} left, best {:.4g}, bound {:.4g}", progress.evaluated,
@@ -185,21 +180,28 @@ std::vector<std::string> Warnings(const SearchJob& job, const SearchResult& resu
 }  // namespace
 
 int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  CLI::App app("Finds the best plans for a workload on a cluster.", "stagecraft search");
-  app.footer(kExample);
-  SearchFlags flags;
-  flags.Register(app);
+  Flags flags("search", "Finds the best plans for training a network on a cluster.");
+  flags.AddExample(
+      "search --model llama3-70b --cluster h100-sxm:8x8 --global-batch 512 --seq 8192 --top 3 -o "
+      "best.yaml");
+  flags.AddExample(
+      "search --model llama2-13b --cluster h100-sxm:2x8+a100-sxm4-80gb:2x8 --global-batch 256 "
+      "--seq 4096 --objective cost --price h100-sxm=2.5,a100-sxm4-80gb=1.3");
+  SearchFlags search;
   CostModelFlag cost_model;
-  cost_model.Register(app);
   std::string plan_file;
   bool json = false, quiet = false;
-  app.add_option("-o", plan_file, "write the best plan to a .yaml, .json or .textproto file");
-  app.add_flag("--json", json, "one JSON object on stdout");
-  app.add_flag("--quiet", quiet, "nothing on stderr");
-  if (ParseFlags(app, args, out)) return kExitOk;
+  search.Register(flags);
+  cost_model.Register(flags);
+  flags.In(FlagTopic::kOutput)
+      .Add("-o,--output", plan_file,
+           {"<file>", "Write the best plan to a .yaml, .json or .textproto file, for --plan."})
+      .Common();
+  flags.AddReporting(json, quiet);
+  if (flags.Parse(args, out)) return kExitOk;
 
   if (!plan_file.empty()) CheckProtoTextPath("-o", plan_file);
-  const SearchJob job = flags.Build();
+  const SearchJob job = search.Build();
   const std::unique_ptr<CostModel> model = cost_model.Load();
   const MemoModel memo(*model);
   const SearchProblem problem = job.Problem(memo);

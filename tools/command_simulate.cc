@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -38,14 +37,29 @@ namespace {
 
 constexpr int kSchema = 1;
 
-constexpr const char* kExample =
-    "example: stagecraft simulate --model llama3-70b --cluster h100-sxm:8x8 --tp 8 --pp 4 "
-    "--micro-batch 1 --global-batch 512 --seq 8192 --trace step.pftrace";
-
 struct Outputs {
   std::string trace, timeline;
   bool json = false, quiet = false, unfold = false;
 };
+
+void Register(Flags& flags, Outputs& outputs) {
+  flags.AddExample(
+      "simulate --model llama3-70b --cluster h100-sxm:8x8 --tp 8 --pp 4 --micro-batch 1 "
+      "--global-batch 512 --seq 8192 --trace step.pftrace");
+  flags.AddExample(
+      "simulate --model config.json --cluster dgx-a100:4+dgx-1v:4 --tp 8 --pp 8 --global-batch 256 "
+      "--seq 2048 --precision fp16 --json");
+  FlagGroup group = flags.In(FlagTopic::kOutput);
+  group
+      .Add("--trace", outputs.trace,
+           {"<file>", "Write a trace, as .pftrace for Perfetto or as .json for Chrome."})
+      .Common();
+  flags.AddReporting(outputs.json, outputs.quiet);
+  group.Add("--timeline", outputs.timeline,
+            {"<file.pb>", "Write schedule and timeline to a file, for compare."});
+  group.Add("--unfold", outputs.unfold,
+            {"", "Simulate every device; otherwise devices that do the same are simulated once."});
+}
 
 // Before anything is simulated: an output that cannot be written is known now.
 void CheckOutputs(const Outputs& outputs) {
@@ -143,25 +157,20 @@ void AddOffloadWarning(const SimulatedStep& step, PlannedJob& job) {
 }  // namespace
 
 int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  CLI::App app("Simulates one training step of a plan on a cluster.", "stagecraft simulate");
-  app.footer(kExample);
-  PlanFlags flags;
-  flags.Register(app);
+  Flags flags("simulate", "Simulates one training step of a plan on a cluster.");
+  PlanFlags plan;
   NetworkFlags network;
-  network.Register(app);
   CostModelFlag cost_model;
-  cost_model.Register(app);
   Outputs outputs;
-  app.add_option("--trace", outputs.trace, "write a Perfetto .pftrace or Chrome .json trace");
-  app.add_option("--timeline", outputs.timeline, "write schedule and timeline to a .pb file");
-  app.add_flag("--unfold", outputs.unfold, "simulate every device, not one of each kind");
-  app.add_flag("--json", outputs.json, "one JSON object on stdout");
-  app.add_flag("--quiet", outputs.quiet, "nothing on stderr");
-  if (ParseFlags(app, args, out)) return kExitOk;
+  plan.Register(flags);
+  network.Register(flags);
+  cost_model.Register(flags);
+  Register(flags, outputs);
+  if (flags.Parse(args, out)) return kExitOk;
 
   const auto begin = std::chrono::steady_clock::now();
   CheckOutputs(outputs);
-  PlannedJob job = flags.Build();
+  PlannedJob job = plan.Build();
   job.network = network.Build(job.cluster);
   const std::unique_ptr<CostModel> model = cost_model.Load();
   const SimulatedStep step = SimulateStep(

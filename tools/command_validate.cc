@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -36,9 +35,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kSchema = 1;
-
-constexpr const char* kExample =
-    "example: stagecraft validate --against published/megatron_sc21_table1.csv --max-error 20%";
 
 struct ValidateFlags {
   std::vector<std::string> against;
@@ -138,21 +134,33 @@ bool ExceedsThreshold(const std::vector<ValidatedRow>& rows, double max_error) {
   return overall.empty() || !overall[0].mape.has_value() || *overall[0].mape > max_error;
 }
 
+void Register(Flags& flags, ValidateFlags& values) {
+  flags.AddExample("validate --against published/megatron_sc21_table1.csv --max-error 20%");
+  flags.AddExample("validate --all tables/ --json");
+  FlagGroup input = flags.In(FlagTopic::kInput);
+  input.Add("--against", values.against, {"<file>...", "CSV files of measured training steps."});
+  input.Add("--all", values.all,
+            {"<folder>", "A folder with such files, or with folders published and steps of them."});
+  input.Add("--source", values.source, {"<name>", "Only the rows of this source.", "", "all"});
+  FlagGroup output = flags.In(FlagTopic::kOutput);
+  output.Add("--max-error", values.max_error,
+             {"<percent>",
+              "End with exit code 4 where the mean error of all rows exceeds this, such as 20%.",
+              "0 or more", "no limit"});
+  flags.AddReporting(values.json, values.quiet);
+}
+
 }  // namespace
 
 int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  CLI::App app("Compares predictions with published or own measurements.", "stagecraft validate");
-  app.footer(kExample);
+  Flags described("validate",
+                  "Compares predictions with training steps that were measured, published or your "
+                  "own.");
   ValidateFlags flags;
   CostModelFlag cost_model;
-  cost_model.Register(app);
-  app.add_option("--against", flags.against, "CSV files of measured rows");
-  app.add_option("--all", flags.all, "folder with CSV files, or with published/ and steps/");
-  app.add_option("--source", flags.source, "only the rows of this source");
-  app.add_option("--max-error", flags.max_error, "exit 4 where the overall MAPE exceeds this");
-  app.add_flag("--json", flags.json, "one JSON object on stdout");
-  app.add_flag("--quiet", flags.quiet, "nothing on stderr");
-  if (ParseFlags(app, args, out)) return kExitOk;
+  Register(described, flags);
+  cost_model.Register(described);
+  if (described.Parse(args, out)) return kExitOk;
 
   std::optional<double> max_error;
   if (!flags.max_error.empty()) max_error = ParsePercent("--max-error", flags.max_error);

@@ -278,8 +278,9 @@ TEST_F(CompareTimelinesTest, ATraceThatCannotBeDrawnNamesTheFile) {
 
 TEST_F(CompareTimelinesTest, HelpExplainsBothUses) {
   const std::string help = Output(RunCompare, {"--help"});
-  EXPECT_NE(help.find("Example: stagecraft compare predicted.pb measured.pb"), std::string::npos);
-  EXPECT_NE(help.find("Example: stagecraft compare --network"), std::string::npos);
+  EXPECT_NE(help.find("Examples:\n  stagecraft compare predicted.pb measured.pb"),
+            std::string::npos);
+  EXPECT_NE(help.find("\n  stagecraft compare --network"), std::string::npos);
 }
 
 }  // namespace

@@ -9,13 +9,17 @@ int main(int argc, char** argv) {
   const stagecraft::Args words(argv + 1, argv + argc);
   using namespace stagecraft;
   constexpr Command kCommands[] = {
-      {"profile", "ops measured on a GPU: samples for fit and evaluate", RunProfile},
-      {"fit", "a cost model from measured samples, or adapted to a site", RunFit},
-      {"import", "cluster files: this machine's GPUs (local-gpu), or what other tools print",
-       RunImport},
-      {"run", "a plan's step on real processors: its measured timeline", RunRun},
-      {"simulate", "one plan on one cluster: step time, breakdown, memory, trace", RunSimulate},
-      {"compare", "a measured step, or network, against what was predicted", RunCompare}};
+      {"Measure and learn", "profile", "ops measured on a GPU or a host: samples for fit",
+       RunProfile},
+      {"Measure and learn", "fit", "a cost model from measured samples, or adapted to a site",
+       RunFit},
+      {"Measure and learn", "run", "a plan's step on real devices: its measured timeline", RunRun},
+      {"Measure and learn", "compare", "a measured step, or network, beside what was predicted",
+       RunCompare},
+      {"Predict", "simulate", "the step of one plan on one cluster: time, memory, trace",
+       RunSimulate},
+      {"Files", "import", "a cluster file of this machine's GPUs, or from what other tools print",
+       RunImport}};
   constexpr const char* kExample =
       "  stagecraft profile --device cuda:0 -o samples.csv\n"
       "  stagecraft import local-gpu --parts 2 -o halves.json\n"

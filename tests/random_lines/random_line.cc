@@ -50,7 +50,7 @@ void AddExport(WordSource& words) {
   AddPlan(devices, words);
   AddStep(words);
   words.Add("-o", words.OneOf({"out/a.csv", "out/a.yaml", "out/a.json", "out/a.textproto"}));
-  words.Maybe(40, "--json");
+  AddReportFlags(words);
 }
 
 void AddSearch(WordSource& words) {
@@ -129,7 +129,7 @@ void AddImport(WordSource& words) {
   words.Maybe(10, "--nic-gbit", {"100", "400", "0"});
   words.Maybe(10, "--oversubscription", {"1", "2", "-1"});
   words.Add("-o", format == "nccl-tests" ? "out/c.csv" : words.OneOf({"out/c.json", "out/c.yaml"}));
-  words.Maybe(40, "--json");
+  AddReportFlags(words);
 }
 
 void AddCheck(WordSource& words) {
@@ -140,7 +140,7 @@ void AddCheck(WordSource& words) {
   for (int file = words.Between(1, 3); file > 0; --file) words.Add(words.File(kind));
   words.Maybe(20, "--model", {"gpt2", "megatron:8x64x4"});
   words.Maybe(20, "--cluster", {"h100-sxm:2x4", "h100-sxm:1x8"});
-  words.Maybe(40, "--json");
+  AddReportFlags(words);
 }
 
 void AddCompare(WordSource& words) {
@@ -187,7 +187,12 @@ void AddCatalogue(WordSource& words) {
   words.Add(words.OneOf({"gpus", "nodes", "models", "stacks"}));
   words.Maybe(50, words.OneOf({"h100-sxm", "dgx-h100", "gpt2", "fsdp", "aws-p3.16xlarge"}));
   words.Maybe(20, "--topology");
-  words.Maybe(40, "--json");
+  AddReportFlags(words);
+}
+
+void AddCompletion(WordSource& words) {
+  words.Add(words.OneOf({"bash", "zsh", "fish"}));
+  words.Maybe(20, "--quiet");
 }
 
 // Verbs that measure this machine: draws only lines that are refused, which no change of a word
@@ -221,6 +226,7 @@ constexpr Verb kVerbs[] = {{"simulate", 34, AddSimulate},
                            {"evaluate", 2, AddEvaluate},
                            {"validate", 2, AddValidate},
                            {"catalogue", 2, AddCatalogue},
+                           {"completion", 1, AddCompletion},
                            {"run", 2, AddRun, false},
                            {"profile", 1, AddProfile, false}};
 

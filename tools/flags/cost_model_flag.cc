@@ -11,11 +11,21 @@
 
 namespace stagecraft {
 
-void CostModelFlag::Register(CLI::App& app) {
-  app.add_option("--cost-model", name_, "learned, analytical or a file that fit wrote [learned]");
-  app.add_option("--measured-ops", measured_ops_,
-                 "samples of ops that take what was measured, as run --op-samples writes them; the "
-                 "model prices all others");
+void CostModelFlag::Register(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kCostModel);
+  group
+      .Add("--cost-model", name_,
+           {"<name|file>",
+            "What predicts how long an op takes: the model that comes with this program (learned), "
+            "closed formulas (analytical), or a file that fit wrote.",
+            "", "learned"})
+      .Suggest([] {
+        return Args{"learned", "analytical"};
+      });
+  group.Add("--measured-ops", measured_ops_,
+            {"<file>...",
+             "Samples of ops, as run --op-samples writes them: these ops take the time that was "
+             "measured, all others what the cost model says."});
 }
 
 std::unique_ptr<CostModel> CostModelFlag::WithMeasuredOps(std::unique_ptr<CostModel> model) const {

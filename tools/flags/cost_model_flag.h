@@ -1,20 +1,20 @@
 // --cost-model and --measured-ops: which model prices ops, and which it need not.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "costmodel/cost_model.h"
+#include "tools/verb/flags.h"
 
 namespace stagecraft {
 
 class CostModelFlag {
  public:
   // Registers the flags; the object must outlive the parse.
-  void Register(CLI::App& app);
+  void Register(Flags& flags);
   // "learned" is the model in the binary, "analytical" the one without samples,
   // anything else a file that `fit` wrote: of a network model, with the kernels of the
   // model in the binary. Ops of --measured-ops take what was measured. Throws InputError.

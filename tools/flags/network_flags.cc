@@ -64,14 +64,21 @@ std::vector<LinkChange> ParseChange(const std::string& text, const Cluster& clus
 
 }  // namespace
 
-void NetworkFlags::Register(CLI::App& app) {
-  app.add_option("--network", fidelity_,
-                 "model: a collective takes the cost model's time; flow: its messages share the "
-                 "cluster's links [model]")
-      ->check(OneOf({"model", "flow"}));
-  app.add_option("--link-rate", changes_,
-                 "with --network flow: \"LINK@MILLISECONDS=RATE\", from then on the link has RATE "
-                 "times its bandwidth; may be repeated");
+void NetworkFlags::Register(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kOverlap);
+  group
+      .Add("--network", fidelity_,
+           {"<name>",
+            "How collectives are timed: each takes what the cost model says (model), or its "
+            "messages share the links of the cluster with all others (flow).",
+            "", "model"})
+      .OneOf({"model", "flow"});
+  group.Add(
+      "--link-rate", changes_,
+      {"<change>...",
+       "With --network flow: \"LINK@MS=RATE\" multiplies the bandwidth of a link by RATE (0 to "
+       "1000) from MS milliseconds on, such as \"node0/nic0 -> fabric@250=0.5\". May be "
+       "repeated."});
 }
 
 NetworkOptions NetworkFlags::Build(const Cluster& cluster) const {

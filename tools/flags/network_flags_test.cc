@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -12,6 +12,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/cluster/node_type.h"
+#include "tools/verb/flags.h"
 
 namespace stagecraft {
 namespace {
@@ -30,11 +31,11 @@ Cluster Awkward() {
 }
 
 NetworkOptions Build(const std::vector<std::string>& args, const Cluster& cluster) {
-  CLI::App app;
+  Flags words("test", "Builds what the flags of a network say.");
   NetworkFlags flags;
-  flags.Register(app);
-  std::vector<std::string> last_first(args.rbegin(), args.rend());
-  app.parse(last_first);
+  flags.Register(words);
+  std::ostringstream out;
+  words.Parse(args, out);
   return flags.Build(cluster);
 }
 

@@ -13,10 +13,10 @@ namespace stagecraft {
 namespace {
 
 // All that go by a name; a custom one comes from a file.
-std::string OrderNames() {
+Args OrderNames() {
   std::vector<std::string> names;
   for (const PipelineOrder order : NamedOrders()) names.push_back(Name(order));
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
 }
 
 std::string OrdersThatRead(OrderOption option) {
@@ -29,34 +29,70 @@ std::string OrdersThatRead(OrderOption option) {
 
 PipelineOrder ChooseOrder(const std::string& value) {
   if (const auto order = FindPipelineOrder(value)) return *order;
-  throw InputError(fmt::format("--schedule: got \"{}\", want one of {}", value, OrderNames()));
+  throw InputError(
+      fmt::format("--schedule: got \"{}\", want one of {}", value, fmt::join(OrderNames(), ", ")));
 }
 
 }  // namespace
 
-std::vector<CLI::Option*> OrderFlags::Register(CLI::App& app) {
-  schedule_option_ =
-      app.add_option("--schedule", schedule_, OrderNames() + " [1f1b; interleaved with --vpp]");
-  CLI::Option* const file =
-      app.add_option("--order-file", file_, "the passes of every stage, as PyTorch's schedule CSV");
-  group_option_ =
-      app.add_option("--order-group", options_.groups.size,
-                     "interleaved: micro-batches that go through a chunk together [the stages]");
+std::vector<Flag> OrderFlags::Register(Flags& flags, int& chunks) {
+  FlagGroup schedule = flags.In(FlagTopic::kSchedule);
+  schedule_option_ = schedule
+                         .Add("--schedule", schedule_,
+                              {"<name>", "Pipeline schedule: which pass every stage runs next.",
+                               fmt::format("{}", fmt::join(OrderNames(), ", ")),
+                               "1f1b, or interleaved with --vpp"})
+                         .Suggest(OrderNames)
+                         .Common();
+  const Flag vpp = schedule.Add(
+      "--vpp", chunks,
+      {"<n>", "Chunks of the network that every stage holds (virtual stages).", "1 or more", "1"});
+  const Flag file =
+      schedule.Add("--order-file", file_,
+                   {"<file.csv>",
+                    "Read the passes of every stage from a schedule CSV of PyTorch's pipelining, "
+                    "in place of --schedule."});
+  RegisterOptions(schedule);
+  return {schedule_option_, vpp,           file,          group_option_,
+          warmup_option_,   limit_option_, slots_option_, vertical_option_,
+          search_option_};
+}
+
+// What one schedule or two of them take.
+void OrderFlags::RegisterOptions(FlagGroup schedule) {
+  group_option_ = schedule.Add(
+      "--order-group", options_.groups.size,
+      {"<n>",
+       "With interleaved: how many micro-batches go through a chunk one after another before the "
+       "next chunk's turn.",
+       "at least the number of stages", "the number of stages"});
   warmup_option_ =
-      app.add_option("--warmup", warmup_, "1f1b: forwards ahead by DAPPLE's policy a or b [a]");
-  limit_option_ = app.add_option("--activation-limit", options_.activation_limit,
-                                 "zb-auto, list: saved activations over what 1f1b's first stage "
-                                 "holds; list: 0 for no limit [1]");
+      schedule
+          .Add("--warmup", warmup_,
+               {"<policy>",
+                "With 1f1b: DAPPLE's policy for how many micro-batches a stage has in flight, as "
+                "many as there are stages from it to the last (a), or twice that less one (b).",
+                "a, b", "a"})
+          .Suggest([] {
+            return Args{"a", "b"};
+          });
+  limit_option_ = schedule.Add(
+      "--activation-limit", options_.activation_limit,
+      {"<x>",
+       "With zb-auto or list: how much saved activation a stage may hold, in multiples of what the "
+       "first stage of 1f1b holds.",
+       fmt::format("above 0 to {}; list: 0 for no limit", kMostActivationLimit), "1"});
   slots_option_ =
-      app.add_flag("--two-forwards-slot", two_forwards_, "chimera: two forwards to every backward");
-  vertical_option_ =
-      app.add_flag("--vertical-sync", vertical_sync_,
-                   "pipedream: all stages use what the first one's weights held [each its newest]");
-  search_option_ =
-      app.add_flag("--published-search", published_search_,
-                   "zb-auto: the best of what its authors' scheduler tries [wider rules too]");
-  return {schedule_option_, file,          group_option_,    warmup_option_,
-          limit_option_,    slots_option_, vertical_option_, search_option_};
+      schedule.Add("--two-forwards-slot", two_forwards_,
+                   {"", "With chimera: run two forwards beside every backward, in place of one."});
+  vertical_option_ = schedule.Add("--vertical-sync", vertical_sync_,
+                                  {"",
+                                   "With pipedream: a micro-batch meets the same version of the "
+                                   "weights in all stages, in place of the newest of each stage."});
+  search_option_ = schedule.Add("--published-search", published_search_,
+                                {"",
+                                 "With zb-auto: try what the scheduler of the zero-bubble paper's "
+                                 "authors tries, in place of a wider search."});
 }
 
 void OrderFlags::Apply(PlanDegrees& degrees) const {
@@ -76,15 +112,15 @@ void OrderFlags::Apply(PlanDegrees& degrees) const {
 
 // A flag of one order says nothing to others.
 void OrderFlags::CheckUse(PipelineOrder order) const {
-  const std::pair<const CLI::Option*, OrderOption> uses[] = {
+  const std::pair<Flag, OrderOption> uses[] = {
       {group_option_, kReadsGroups},          {warmup_option_, kReadsWarmup},
       {limit_option_, kReadsActivationLimit}, {slots_option_, kReadsSlots},
       {vertical_option_, kReadsWeightSync},   {search_option_, kReadsSearch},
   };
-  for (const auto& [option, read] : uses) {
-    if (!IsGiven(option) || Reads(order, read)) continue;
-    throw InputError(fmt::format("{}: changes nothing with order {}, want it with {}",
-                                 option->get_name(), Name(order), OrdersThatRead(read)));
+  for (const auto& [flag, read] : uses) {
+    if (!flag.is_given() || Reads(order, read)) continue;
+    throw InputError(fmt::format("{}: changes nothing with order {}, want it with {}", flag.name(),
+                                 Name(order), OrdersThatRead(read)));
   }
 }
 
@@ -96,14 +132,14 @@ void OrderFlags::CheckNumbers(const PlanDegrees& degrees) const {
                                  kMostActivationLimit));
   }
   const int group = options_.groups.size;
-  if (IsGiven(group_option_) && group < degrees.pipeline) {
+  if (group_option_.is_given() && group < degrees.pipeline) {
     throw InputError(
         fmt::format("--order-group: got {}, want at least the {} stages", group, degrees.pipeline));
   }
 }
 
 void OrderFlags::ApplyFile(PlanDegrees& degrees) const {
-  if (IsGiven(schedule_option_)) {
+  if (schedule_option_.is_given()) {
     throw InputError("--order-file: cannot be given beside --schedule");
   }
   PytorchSchedule schedule = ReadPytorchCsv(ReadFile(file_), file_);

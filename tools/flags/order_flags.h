@@ -1,18 +1,19 @@
 // OrderFlags: which pass a stage runs when, on a command line.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "sim/plan/plan.h"
+#include "tools/verb/flags.h"
 
 namespace stagecraft {
 
 class OrderFlags {
  public:
-  // Registers the flags and returns them; the object must outlive the parse.
-  std::vector<CLI::Option*> Register(CLI::App& app);
+  // Registers the flags and returns them; `chunks` is what --vpp says. The object, and `chunks`,
+  // must outlive the parse.
+  std::vector<Flag> Register(Flags& flags, int& chunks);
 
   // In place of --schedule's default.
   void UseSchedule(const std::string& name) { schedule_ = name; }
@@ -22,7 +23,7 @@ class OrderFlags {
   void Apply(PlanDegrees& degrees) const;
 
  private:
-  bool IsGiven(const CLI::Option* option) const { return option->count() > 0; }
+  void RegisterOptions(FlagGroup schedule);
   void CheckUse(PipelineOrder order) const;
   void CheckNumbers(const PlanDegrees& degrees) const;
   void ApplyFile(PlanDegrees& degrees) const;
@@ -30,9 +31,8 @@ class OrderFlags {
   std::string schedule_ = "1f1b", warmup_ = "a", file_;
   OrderOptions options_;
   bool two_forwards_ = false, vertical_sync_ = false, published_search_ = false;
-  CLI::Option *schedule_option_ = nullptr, *group_option_ = nullptr, *warmup_option_ = nullptr,
-              *limit_option_ = nullptr, *slots_option_ = nullptr, *vertical_option_ = nullptr,
-              *search_option_ = nullptr;
+  Flag schedule_option_, group_option_, warmup_option_, limit_option_, slots_option_,
+      vertical_option_, search_option_;
 };
 
 }  // namespace stagecraft

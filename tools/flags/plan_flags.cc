@@ -2,144 +2,278 @@
 
 #include <fmt/format.h>
 
+#include "sim/workload/workload_catalogue.h"
+
 namespace stagecraft {
 
-void PlanFlags::RegisterJob(CLI::App& app) {
-  app.add_option("--model", model_,
-                 "preset, config.json, its directory, megatron:LxHxA, .onnx or graph.txt")
-      ->required();
-  app.add_option("--cluster", cluster_, "GPU:NxG, NODE:N, a sum of these, or a file")
-      ->required(!usual_cluster_);
-  app.add_option(
-      "--host-dispatch", host_dispatch_us_,
-      "microseconds in which hosts launch a kernel; 0: they launch recorded graphs [as the "
-      "cluster has it, or else 75]");
-  app.add_option("--clock", clock_,
-                 "clock of the devices in long steps over their boost clock, 0.1 to 1 [as the "
-                 "cluster has it]");
+void PlanFlags::RegisterJob(Flags& flags) {
+  flags.In(FlagTopic::kNetwork)
+      .Add("--model", model_,
+           {"<network>",
+            "The network to train: a preset (catalogue models lists them), a Hugging Face "
+            "config.json or its directory, megatron:LAYERSxHIDDENxHEADS, an .onnx model, or a "
+            "graph.txt profile of PipeDream."})
+      .Suggest(WorkloadNames)
+      .Required()
+      .Common();
+  FlagGroup cluster = flags.In(FlagTopic::kCluster);
+  cluster
+      .Add("--cluster", cluster_,
+           {"<cluster>",
+            "GPU:NxG (N nodes with G of these GPUs each, such as h100-sxm:8x8), NODE:N (such as "
+            "dgx-h100:8), a sum of these, or a cluster file.",
+            "", usual_cluster_ ? "the processors of this host" : ""})
+      .Required(!usual_cluster_)
+      .Common();
+  cluster.Add("--clock", clock_,
+              {"<x>", "Clock of the GPUs in long runs, as a share of their boost clock.",
+               "0.1 to 1", "as the cluster says"});
+  cluster.Add("--host-dispatch", host_dispatch_us_,
+              {"<us>",
+               "Microseconds that a host takes to launch a kernel; 0 where it launches recorded "
+               "graphs.",
+               "0 to 100000", "as the cluster says, or 75"});
 }
 
-void PlanFlags::RegisterAttention(CLI::App& app) {
-  attention_option_ = app.add_option("--attention", attention_, "flash or unfused [flash]");
+void PlanFlags::RegisterAttention(Flags& flags) {
+  attention_option_ =
+      flags.In(FlagTopic::kNetwork)
+          .Add("--attention", attention_,
+               {"<name>", "Attention as one fused kernel (flash), or kernel by kernel (unfused).",
+                "flash, unfused", "flash"})
+          .Suggest([] {
+            return Args{"flash", "unfused"};
+          });
 }
 
-void PlanFlags::RegisterGiven(CLI::App& app) {
-  RegisterJob(app);
-  RegisterBatch(app);
-  RegisterStep(app);
-  RegisterSwitches(app);
-  sync_.Register(app);
-  RegisterAttention(app);
+void PlanFlags::RegisterGiven(Flags& flags) {
+  RegisterJob(flags);
+  RegisterBatch(flags);
+  RegisterStep(flags);
+  RegisterOffloading(flags);
+  RegisterOverlap(flags);
+  sync_.Register(flags);
+  RegisterAttention(flags);
 }
 
-void PlanFlags::Register(CLI::App& app) {
-  RegisterJob(app);
-  app.add_option("--plan", plan_file_, "plan file (.yaml, .json, .textproto) in place of degrees");
-  RegisterDegrees(app);
-  RegisterBatch(app);
-  const std::vector<CLI::Option*> order = order_.Register(app);
+void PlanFlags::Register(Flags& flags) {
+  RegisterJob(flags);
+  RegisterBatch(flags);
+  RegisterDegrees(flags);
+  flags.In(FlagTopic::kParallelism)
+      .Add(
+          "--plan", plan_file_,
+          {"<file>",
+           "Read the plan from a .yaml, .json or .textproto file, as search -o writes it, in place "
+           "of flags."})
+      .Common();
+  const std::vector<Flag> order = order_.Register(flags, degrees_.chunks);
   degree_options_.insert(degree_options_.end(), order.begin(), order.end());
-  RegisterSharing(app);
-  RegisterStep(app);
-  RegisterSwitches(app);
-  const std::vector<CLI::Option*> sync = sync_.Register(app);
+  RegisterPlaces(flags);
+  RegisterMemory(flags);
+  RegisterRecomputation(flags);
+  RegisterStep(flags);
+  RegisterOffloading(flags);
+  RegisterOverlap(flags);
+  const std::vector<Flag> sync = sync_.Register(flags);
   degree_options_.insert(degree_options_.end(), sync.begin(), sync.end());
-  RegisterAttention(app);
-  Add(app, "--stack", stack_,
-      "take the defaults of a training stack: " +
-          fmt::format("{}", fmt::join(StackTable::Embedded().Names(), ", ")));
+  RegisterAttention(flags);
+  Add(flags.In(FlagTopic::kParallelism), "--stack", stack_,
+      {"<name>", "Where no flag says otherwise, do as this training stack does by default.",
+       fmt::format("{}", fmt::join(StackTable::Embedded().Names(), ", ")), "none"})
+      .Suggest([] { return StackTable::Embedded().Names(); });
 }
 
-void PlanFlags::RegisterDegrees(CLI::App& app) {
-  Add(app, "--tp", degrees_.tensor, "tensor-parallel degree [1]");
-  Add(app, "--pp", degrees_.pipeline, "pipeline stages [1]");
-  Add(app, "--dp", degrees_.data, "data-parallel replicas [derived]");
-  Add(app, "--cp", degrees_.context, "context-parallel degree [1]");
-  Add(app, "--ep", degrees_.expert, "expert-parallel degree [1]");
-  Add(app, "--vpp", degrees_.chunks, "model chunks per stage, interleaved [1]");
-  Add(app, "--micro-batch", degrees_.micro_batch, "samples per micro-batch [1]");
-  Add(app, "--replica-micro-batches", degrees_.replica_micro_batches,
-      "micro-batches of each replica, e.g. 5,3 [equally many]")
-      ->delimiter(',');
-  Add(app, "--stage-replicas", degrees_.stage_replicas,
-      "replicas of each stage in place of --dp, e.g. 15,1 [equally many]")
-      ->delimiter(',');
-  Add(app, "--rank-order", degrees_.rank_order, "fastest first [tp-cp-ep-dp-pp]");
-  Add(app, "--stage-layers", stage_layers_, "blocks per stage, e.g. 19,21,21,19")->delimiter(',');
+void PlanFlags::RegisterDegrees(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kParallelism);
+  Add(group, "--tp", degrees_.tensor,
+      {"<n>", "Tensor-parallel degree: GPUs that share every layer.", "1 or more", "1"})
+      .Common();
+  Add(group, "--pp", degrees_.pipeline, {"<n>", "Pipeline stages.", "1 or more", "1"}).Common();
+  Add(group, "--dp", degrees_.data,
+      {"<n>", "Data-parallel replicas.", "1 or more", "as many as the cluster has room for"})
+      .Common();
+  Add(group, "--cp", degrees_.context,
+      {"<n>", "Context-parallel degree: GPUs that share the tokens of every sample.", "1 or more",
+       "1"});
+  Add(group, "--ep", degrees_.expert,
+      {"<n>", "Expert-parallel degree: data-parallel GPUs that share the experts.", "1 or more",
+       "1"});
+  Add(flags.In(FlagTopic::kNetwork), "--micro-batch", degrees_.micro_batch,
+      {"<n>", "Samples per micro-batch, which go through the pipeline at once.", "1 or more", "1"})
+      .Common();
 }
 
-void PlanFlags::RegisterBatch(CLI::App& app) {
-  Add(app, "--global-batch", degrees_.global_batch, "samples per step [1]");
-  Add(app, "--seq", degrees_.sequence, "tokens per sample [the model's limit]");
+// Where ranks, layers and micro-batches go.
+void PlanFlags::RegisterPlaces(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kParallelism);
+  Add(group, "--stage-layers", stage_layers_,
+      {"<n,...>", "Transformer blocks of every stage, such as 19,21,21,19.", "", "equally many"})
+      .SplitAtCommas();
+  Add(group, "--stage-replicas", degrees_.stage_replicas,
+      {"<n,...>", "Replicas of every stage, such as 15,1, in place of --dp.", "", "equally many"})
+      .SplitAtCommas();
+  Add(group, "--replica-micro-batches", degrees_.replica_micro_batches,
+      {"<n,...>", "Micro-batches of every replica, such as 5,3.", "", "equally many"})
+      .SplitAtCommas();
+  Add(group, "--rank-order", degrees_.rank_order,
+      {"<order>", "Which ranks lie close together: names of degrees, the closest ranks first.", "",
+       kDefaultRankOrder});
 }
 
-void PlanFlags::RegisterSharing(CLI::App& app) {
-  Add(app, "--recompute", recompute_, "none, selective or full [selective]");
-  Add(app, "--recompute-layers", recompute_layers_,
-      "layers that recompute whole, embedding 0: 1-8,12; others as --recompute, or none with full");
-  Add(app, "--recompute-num-layers", degrees_.recompute_choice.counts,
-      "blocks that recompute whole, of all stages or each, e.g. 4,4,2,0 [all with full]")
-      ->delimiter(',');
-  Add(app, "--recompute-method", recompute_method_,
-      "block: so many first ones of every chunk; uniform: all, in ranges of so many [block]");
-  Add(app, "--zero", degrees_.zero,
-      "0 to 3: shared by replicas: nothing, states, gradients, parameters [1 where dp > 1; 0 "
-      "with --gradient-sync]");
-  Add(app, "--zero-group", degrees_.zero_group, "ranks that share, copies beyond [all]");
+void PlanFlags::RegisterBatch(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kNetwork);
+  Add(group, "--global-batch", degrees_.global_batch,
+      {"<n>", "Samples per training step, of all replicas.", "1 or more", "1"})
+      .Common();
+  Add(group, "--seq", degrees_.sequence,
+      {"<n>", "Tokens per sample.", "1 or more", "the network's limit, which may be long"})
+      .Common();
 }
 
-void PlanFlags::RegisterStep(CLI::App& app) {
-  Add(app, "--bucket-bytes", degrees_.bucket_bytes,
-      "gradients reduced in one go [Megatron-core's]");
-  Add(app, "--cp-exchange", context_exchange_, "ring, gather or ulysses [ring]");
-  Add(app, "--optimizer", optimizer_, "adam, adam8bit, sgd (with momentum) or sgd-plain [adam]");
-  Add(app, "--host-memory-gib", host_memory_gib_, "of a node, for --offload-...");
-  Add(app, "--offload-activations", degrees_.offload.activations,
-      "share of what forwards save that waits with the host for its backward, 0 to 1 [0]");
-  Add(app, "--expert-imbalance", degrees_.expert_imbalance,
-      "rows of the fullest rank's experts over the mean [1]");
-  Add(app, "--precision", precision_, "bf16, fp16, fp32, tf32 or fp8 [bf16]");
-  Add(app, "--fp8-recipe", fp8_recipe_,
-      "scales of 8-bit tensors: delayed, current or mx (every 32 numbers) [delayed]");
-  Add(app, "--gradient-bytes", degrees_.gradient_bytes,
-      "per element, accumulated and reduced: 2 or 4 [4; 2 with fp16]");
-  Add(app, "--embedding-placement", embedding_placement_,
-      "first-last or redistributed: blocks leave the stage of the head [first-last]");
+void PlanFlags::RegisterMemory(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kMemory);
+  Add(group, "--zero", degrees_.zero,
+      {"<n>",
+       "What replicas share out (ZeRO): 0 nothing, 1 optimizer states, 2 gradients too, 3 "
+       "parameters too.",
+       "0 to 3", "1 where dp > 1, 0 with --gradient-sync"})
+      .Common();
+  Add(group, "--zero-group", degrees_.zero_group,
+      {"<n>",
+       "Share out within groups of so many ranks, which hold copies of each other (hybrid "
+       "sharding).",
+       "1 or more", "all ranks of a stage"});
 }
 
-void PlanFlags::RegisterSwitches(CLI::App& app) {
-  const auto add = [&](const char* name, bool& value, const char* text) {
-    degree_options_.push_back(app.add_flag(name, value, text));
-    return degree_options_.back();
-  };
+void PlanFlags::RegisterRecomputation(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kMemory);
+  Add(group, "--recompute", recompute_,
+      {"<name>",
+       "Activations that the backward computes again: none, the scores of unfused attention "
+       "(selective), or whole blocks (full).",
+       "none, selective, full", "selective"})
+      .Suggest([] {
+        return Args{"none", "selective", "full"};
+      })
+      .Common();
+  Add(group, "--recompute-num-layers", degrees_.recompute_choice.counts,
+      {"<n,...>",
+       "How many blocks of every stage are recomputed whole: one number for all stages or one for "
+       "each, such as 4,4,2,0.",
+       "", "all with --recompute full"})
+      .SplitAtCommas();
+  Add(group, "--recompute-method", recompute_method_,
+      {"<name>",
+       "With --recompute-num-layers: recompute so many first blocks of every chunk (block), or all "
+       "blocks, in ranges of so many (uniform).",
+       "block, uniform", "block"})
+      .Suggest([] {
+        return Args{"block", "uniform"};
+      });
+  Add(group, "--recompute-layers", recompute_layers_,
+      {"<ranges>",
+       "Layers that are recomputed whole, such as 1-8,12; the embedding is layer 0. Other layers "
+       "do as --recompute says, or keep everything with full."});
+}
+
+void PlanFlags::RegisterStep(Flags& flags) {
+  FlagGroup memory = flags.In(FlagTopic::kMemory);
+  Add(memory, "--optimizer", optimizer_,
+      {"<name>", "The optimizer; sgd has a momentum, sgd-plain has none.",
+       "adam, adam8bit, sgd, sgd-plain", "adam"})
+      .Suggest([] {
+        return Args{"adam", "adam8bit", "sgd", "sgd-plain"};
+      });
+  Add(memory, "--precision", precision_,
+      {"<name>", "Number format of GEMMs.", "bf16, fp16, fp32, tf32, fp8", "bf16"})
+      .Suggest([] {
+        return Args{"bf16", "fp16", "fp32", "tf32", "fp8"};
+      });
+  Add(memory, "--fp8-recipe", fp8_recipe_,
+      {"<name>",
+       "With fp8: a tensor is scaled by the maxima of earlier steps (delayed), by its own maximum "
+       "(current), or every 32 numbers of it by theirs (mx).",
+       "delayed, current, mx", "delayed"})
+      .Suggest([] {
+        return Args{"delayed", "current", "mx"};
+      });
+  Add(memory, "--gradient-bytes", degrees_.gradient_bytes,
+      {"<n>", "Bytes per element of gradients as they are accumulated and reduced.", "2 or 4",
+       "4, or 2 with fp16"});
+  Add(flags.In(FlagTopic::kParallelism), "--cp-exchange", context_exchange_,
+      {"<name>",
+       "How context-parallel ranks see all keys and values: these travel round a ring, are "
+       "gathered first, or two all-to-alls divide attention by heads (ulysses).",
+       "ring, gather, ulysses", "ring"})
+      .Suggest([] {
+        return Args{"ring", "gather", "ulysses"};
+      });
+  Add(flags.In(FlagTopic::kParallelism), "--embedding-placement", embedding_placement_,
+      {"<name>",
+       "Embedding and head are on the first and the last stage; with redistributed the last stage "
+       "has fewer blocks to make up for the head.",
+       "first-last, redistributed", "first-last"})
+      .Suggest([] {
+        return Args{"first-last", "redistributed"};
+      });
+  Add(flags.In(FlagTopic::kNetwork), "--expert-imbalance", degrees_.expert_imbalance,
+      {"<x>", "Tokens for the experts of the busiest rank, over the mean of all ranks.",
+       "1 or more", "1"});
+  Add(flags.In(FlagTopic::kNetwork), "--forward-only", degrees_.forward_only,
+      {"", "The step has no backward and no update."});
+}
+
+void PlanFlags::RegisterOffloading(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kMemory);
+  Add(group, "--offload-optimizer", degrees_.offload.optimizer,
+      {"", "Keep Adam's states in the memory of the host, which does the update (ZeRO-Offload)."});
+  Add(group, "--offload-activations", degrees_.offload.activations,
+      {"<x>", "Share of the saved activations that waits for the backward in the host's memory.",
+       "0 to 1", "0"});
+  Add(group, "--host-memory-gib", host_memory_gib_,
+      {"<gib>", "GiB of host memory of a node, for --offload-optimizer and --offload-activations.",
+       "0 or more", "0"});
+}
+
+void PlanFlags::RegisterOverlap(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kOverlap);
   sequence_parallel_option_ =
-      add("--sequence-parallel,!--no-sequence-parallel", sequence_parallel_,
-          "norms and residuals split over the tensor group [on where tp > 1]; a search tries both");
-  add("--overlap-grad-reduce,!--no-overlap-grad-reduce", degrees_.overlap_grad_reduce,
-      "reduce gradients beside the backward [on]");
-  add("--overlap-param-gather,!--no-overlap-param-gather", degrees_.overlap_param_gather,
-      "gather parameters beside the forward [off]");
-  add("--overlap-p2p,!--no-overlap-p2p", degrees_.overlap_p2p,
-      "compute while sending to the next stage [on]");
-  add("--post-validation,!--no-post-validation", degrees_.post_validation,
-      "stages update without waiting for the norm of all gradients [off]");
-  add("--overlap-tp,!--no-overlap-tp", degrees_.overlap_tensor,
-      "tensor collectives beside their products [off]");
-  add("--reshard,!--no-reshard", degrees_.reshard_after_forward,
-      "with zero 3: drop parameters after the forward and gather them again [on]");
-  add("--offload-optimizer", degrees_.offload.optimizer,
-      "Adam's states with the host, which updates (ZeRO-Offload) [off]");
-  add("--forward-only", degrees_.forward_only, "no backward, no update");
+      Add(flags.In(FlagTopic::kParallelism), "--sequence-parallel,!--no-sequence-parallel",
+          sequence_parallel_,
+          {"", "Divide norms and residuals by tokens among the tensor-parallel ranks.", "",
+           "on where tp > 1, but search tries both"});
+  Add(group, "--overlap-grad-reduce,!--no-overlap-grad-reduce", degrees_.overlap_grad_reduce,
+      {"", "Reduce gradients while the backward still computes.", "", "on"});
+  Add(group, "--overlap-param-gather,!--no-overlap-param-gather", degrees_.overlap_param_gather,
+      {"", "Gather parameters while the forward already computes.", "", "off"});
+  Add(group, "--overlap-p2p,!--no-overlap-p2p", degrees_.overlap_p2p,
+      {"", "Compute while activations go to the next stage.", "", "on"});
+  Add(group, "--overlap-tp,!--no-overlap-tp", degrees_.overlap_tensor,
+      {"", "Run tensor-parallel collectives beside the GEMMs that they belong to.", "", "off"});
+  Add(group, "--bucket-bytes", degrees_.bucket_bytes,
+      {"<bytes>", "Bytes of gradients that are reduced in one collective.", "",
+       "as Megatron-core: the larger of 40 million parameters and a million for every replica"});
+  Add(group, "--reshard,!--no-reshard", degrees_.reshard_after_forward,
+      {"",
+       "With --zero 3: drop the parameters after the forward and gather them again for the "
+       "backward.",
+       "", "on"});
+  Add(group, "--post-validation,!--no-post-validation", degrees_.post_validation,
+      {"",
+       "A stage updates its weights without waiting for the norm of all gradients, which is "
+       "checked later.",
+       "", "off"});
 }
 
 bool PlanFlags::IsGiven(const std::string& flag) const {
-  for (const CLI::Option* option : degree_options_) {
-    if (option->check_name(flag)) return option->count() > 0;
+  for (const Flag& option : degree_options_) {
+    if (option.Has(flag)) return option.is_given();
   }
-  return attention_option_->check_name(flag) && (ChoosesAttention() || keeps_attention_);
+  return attention_option_.Has(flag) && (ChoosesAttention() || keeps_attention_);
 }
 
-bool PlanFlags::ChoosesAttention() const { return attention_option_->count() > 0; }
+bool PlanFlags::ChoosesAttention() const { return attention_option_.is_given(); }
 
 void PlanFlags::UseUnfusedAttention() {
   attention_ = "unfused";

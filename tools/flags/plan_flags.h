@@ -2,7 +2,6 @@
 // that simulates.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "tools/flags/planned_job.h"
 #include "tools/flags/sync_flags.h"
 #include "tools/stacks/stack_table.h"
+#include "tools/verb/flags.h"
 
 namespace stagecraft {
 
@@ -26,7 +26,7 @@ class PlanFlags {
   void SetUsualCluster(std::function<Cluster()> usual) { usual_cluster_ = std::move(usual); }
 
   // Registers the flags; the object must outlive the parse.
-  void Register(CLI::App& app);
+  void Register(Flags& flags);
 
   // Throws InputError naming the flag or file at fault.
   PlannedJob Build() const;
@@ -37,22 +37,25 @@ class PlanFlags {
   void UseUnfusedAttention();
 
   // For a search: all but degrees, order, recomputation and sharding, which it chooses.
-  void RegisterGiven(CLI::App& app);
+  void RegisterGiven(Flags& flags);
   // Workload and cluster, without a plan; `given` is what does not depend on one.
   PlannedJob BuildGiven(PlanDegrees* given) const;
 
  private:
-  void RegisterJob(CLI::App& app);
-  void RegisterAttention(CLI::App& app);
-  void RegisterDegrees(CLI::App& app);
-  void RegisterBatch(CLI::App& app);
-  void RegisterSharing(CLI::App& app);
-  void RegisterStep(CLI::App& app);
-  void RegisterSwitches(CLI::App& app);
-  // An option that a plan file replaces.
+  void RegisterJob(Flags& flags);
+  void RegisterAttention(Flags& flags);
+  void RegisterDegrees(Flags& flags);
+  void RegisterBatch(Flags& flags);
+  void RegisterPlaces(Flags& flags);
+  void RegisterMemory(Flags& flags);
+  void RegisterRecomputation(Flags& flags);
+  void RegisterStep(Flags& flags);
+  void RegisterOffloading(Flags& flags);
+  void RegisterOverlap(Flags& flags);
+  // A flag that a plan file replaces.
   template <typename T>
-  CLI::Option* Add(CLI::App& app, const char* name, T& value, const std::string& text) {
-    return degree_options_.emplace_back(app.add_option(name, value, text));
+  Flag Add(FlagGroup group, const char* names, T& value, FlagText text) {
+    return degree_options_.emplace_back(group.Add(names, value, std::move(text)));
   }
   PlanDegrees Degrees() const;
   PlanDegrees DegreesFor(const Workload& workload) const;
@@ -81,10 +84,10 @@ class PlanFlags {
   SyncFlags sync_;
   bool keeps_attention_ = false;  // whatever the stack has
   bool sequence_parallel_ = true;
-  int vocabulary_multiple_ = 0;               // > 0: a decoder's rows per tensor rank are multiples
-  std::vector<CLI::Option*> degree_options_;  // those that a plan file replaces
-  CLI::Option* attention_option_ = nullptr;
-  CLI::Option* sequence_parallel_option_ = nullptr;
+  int vocabulary_multiple_ = 0;       // > 0: a decoder's rows per tensor rank are multiples
+  std::vector<Flag> degree_options_;  // those that a plan file replaces
+  Flag attention_option_;
+  Flag sequence_parallel_option_;
 };
 
 }  // namespace stagecraft

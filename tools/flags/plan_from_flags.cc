@@ -148,7 +148,7 @@ PlanDegrees PlanFlags::Degrees() const {
   degrees.offload.host_memory = Bytes(std::llround(host_memory_gib_ * (1 << 30)));
   degrees.gradient_sync = sync_.Options();
   degrees.stage_blocks = stage_layers_;
-  if (sequence_parallel_option_->count() > 0) degrees.sequence_parallel = sequence_parallel_;
+  if (sequence_parallel_option_.is_given()) degrees.sequence_parallel = sequence_parallel_;
   return degrees;
 }
 
@@ -213,9 +213,9 @@ PlannedJob PlanFlags::Build() const {
   Workload workload = LoadNetwork(cluster);
   Plan plan;
   if (!plan_file_.empty()) {
-    for (const CLI::Option* option : degree_options_) {
-      if (option->count() == 0) continue;
-      throw InputError(option->get_name() + " cannot be given beside --plan");
+    for (const Flag& flag : degree_options_) {
+      if (!flag.is_given()) continue;
+      throw InputError(flag.name() + " cannot be given beside --plan");
     }
     PlanProto proto;
     ReadProtoFile(plan_file_, &proto);

@@ -22,9 +22,14 @@ std::string DeviceId(const std::string& name, const Cluster& cluster) {
 
 }  // namespace
 
-void PriceFlag::Register(CLI::App& app) {
-  app.add_option("--price", prices_, "GPU=USD for an hour of each device: h100-sxm=2.5,...")
-      ->delimiter(',');
+void PriceFlag::Register(Flags& flags) {
+  flags.In(FlagTopic::kSearch)
+      .Add("--price", prices_,
+           {"<gpu=usd,...>",
+            "US dollars for an hour of each GPU type of the cluster, such as h100-sxm=2.5.",
+            "above 0", "no prices"})
+      .SplitAtCommas()
+      .Common();
 }
 
 std::vector<double> PriceFlag::Build(const Cluster& cluster) const {

@@ -1,18 +1,18 @@
 // --price: what devices cost.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "sim/cluster/cluster.h"
+#include "tools/verb/flags.h"
 
 namespace stagecraft {
 
 class PriceFlag {
  public:
   // Registers the flag; the object must outlive the parse.
-  void Register(CLI::App& app);
+  void Register(Flags& flags);
 
   // USD for an hour of a device, by group of the cluster; empty where nothing was given.
   // Throws InputError that names the flag: for a name neither the cluster nor the

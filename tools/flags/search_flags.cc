@@ -17,11 +17,6 @@
 namespace stagecraft {
 namespace {
 
-template <typename T>
-void AddList(CLI::App& app, const char* name, std::vector<T>& values, const std::string& text) {
-  app.add_option(name, values, text)->delimiter(',');
-}
-
 // What is given twice is asked for once.
 template <typename T>
 void KeepFirstOfEach(std::vector<T>& values) {
@@ -42,10 +37,18 @@ void KeepFirstOfEach(Choices& choices) {
   KeepFirstOfEach(choices.rank_orders);
 }
 
+// Of schedules that end, as "all" means them.
+Args ScheduleNames() {
+  Args names{"all"};
+  for (const PipelineOrder order : NamedOrders()) {
+    if (!IsAsynchronous(order)) names.push_back(Name(order));
+  }
+  return names;
+}
+
 [[noreturn]] void RefuseBudget(const std::string& text) {
   throw InputError("--budget: got \"" + text +
-                   "\", want a time as 10s, evaluations as 5000evals, "
-                   "or both with a comma");
+                   "\", want a time as 10s, evaluations as 5000evals, or both with a comma");
 }
 
 }  // namespace
@@ -72,42 +75,117 @@ Budget ParseBudget(const std::string& text) {
   return budget;
 }
 
-void SearchFlags::Register(CLI::App& app) {
-  given_.RegisterGiven(app);
-  AddList(app, "--tp", choices_.tensor, "tensor-parallel degrees to choose from [all]");
-  AddList(app, "--pp", choices_.pipeline, "numbers of stages [all]");
-  AddList(app, "--cp", choices_.context, "context-parallel degrees [powers of two to 16]");
-  AddList(app, "--ep", choices_.expert, "expert-parallel degrees [all]");
-  AddList(app, "--vpp", choices_.chunks, "chunks per stage [all that divide the blocks]");
-  AddList(app, "--micro-batch", choices_.micro_batches,
-          "samples per micro-batch [1 to 16, or more of up to 65,536 tokens]");
-  AddList(app, "--schedule", orders_, "schedules, or all [1f1b,interleaved]");
-  AddList(app, "--recompute", recomputes_, "none, selective, full [all]");
-  AddList(app, "--zero", choices_.zeros, "0 to 3 [all]");
-  AddList(app, "--rank-order", choices_.rank_orders,
-          "fastest first [tp-cp-ep-dp-pp,tp-cp-ep-pp-dp]");
-  app.add_flag("--fewer-devices", fewer_devices_,
-               "for cost, memory and pareto: consider half of the nodes too, a quarter, ... (the "
-               "least step time is sought on any number of nodes)");
-  app.add_option("--objective", objective_, "what is to be least [step-time]")
-      ->check(OneOf({"step-time", "cost", "memory", "pareto"}));
-  price_.Register(app);
-  explain_option_ =
-      app.add_flag("--explain,!--no-explain", explain_,
-                   "why this split, what the second best loses, what sways the choice [on]");
-  app.add_option("--algorithm", algorithm_,
-                 "how to search [auto: exhaustive, with a proof, and on unlike boards dp besides]; "
-                 "the others choose stage by stage")
-      ->check(OneOf(
-          {"auto", "random", "exhaustive", "beam", "dp", "mcmc", "differentiable", "policy"}));
-  app.add_flag("--compare-algorithms", compares_, "all of them, with the budget each");
-  report_option_ =
-      app.add_option("--report", page_, "with --compare-algorithms: an .html page of its curves");
-  app.add_option("--seed", seed_, "of what is drawn [1]");
-  policy_option_ = app.add_option("--policy", policy_, "a saved policy to start from");
-  app.add_option("--top", top_, "plans to show [5]");
+void SearchFlags::Register(Flags& flags) {
+  RegisterObjective(flags);
+  RegisterChoices(flags);
+  given_.RegisterGiven(flags);
+  flags.In(FlagTopic::kNetwork)
+      .Add("--micro-batch", choices_.micro_batches,
+           {"<n,...>", "Samples per micro-batch to choose from.", "1 or more",
+            "1 to 16, or more while they have 65,536 tokens at most"})
+      .SplitAtCommas()
+      .Common();
+  RegisterAlgorithm(flags);
+}
+
+void SearchFlags::RegisterChoices(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kParallelism);
+  const auto add = [](FlagGroup& topic, const char* name, auto& values, FlagText text) {
+    return topic.Add(name, values, std::move(text)).SplitAtCommas();
+  };
+  add(group, "--tp", choices_.tensor,
+      {"<n,...>", "Tensor-parallel degrees to choose from.", "1 or more", "all"})
+      .Common();
+  add(group, "--pp", choices_.pipeline,
+      {"<n,...>", "Numbers of pipeline stages to choose from.", "1 or more", "all"})
+      .Common();
+  add(group, "--cp", choices_.context,
+      {"<n,...>", "Context-parallel degrees to choose from.", "1 or more",
+       "powers of two up to 16"});
+  add(group, "--ep", choices_.expert,
+      {"<n,...>", "Expert-parallel degrees to choose from.", "1 or more", "all"});
+  add(group, "--rank-order", choices_.rank_orders,
+      {"<order,...>",
+       "Which ranks may be neighbours: degrees, the one whose ranks are closest first.", "",
+       "tp-cp-ep-dp-pp,tp-cp-ep-pp-dp"});
+  FlagGroup schedule = flags.In(FlagTopic::kSchedule);
+  add(schedule, "--schedule", orders_,
+      {"<name,...>", "Pipeline schedules to choose from: names as simulate takes them, or all.", "",
+       "1f1b,interleaved"})
+      .Suggest(ScheduleNames)
+      .Common();
+  add(schedule, "--vpp", choices_.chunks,
+      {"<n,...>", "Chunks per stage to choose from.", "1 or more",
+       "all that divide the blocks of a stage"});
+  FlagGroup memory = flags.In(FlagTopic::kMemory);
+  add(memory, "--recompute", recomputes_,
+      {"<name,...>",
+       "Activations that the backward may compute again: none, the scores of unfused attention "
+       "(selective), whole blocks (full).",
+       "none, selective, full", "all three"})
+      .Suggest([] {
+        return Args{"none", "selective", "full"};
+      })
+      .Common();
+  add(memory, "--zero", choices_.zeros,
+      {"<n,...>",
+       "What replicas may share out (ZeRO): 0 nothing, 1 optimizer states, 2 gradients too, 3 "
+       "parameters too.",
+       "0 to 3", "all"})
+      .Common();
+}
+
+void SearchFlags::RegisterObjective(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kSearch);
+  group
+      .Add("--objective", objective_,
+           {"<name>",
+            "What is to be least; pareto shows every plan that no other beats in step time, cost "
+            "and memory at once.",
+            "", "step-time"})
+      .OneOf({"step-time", "cost", "memory", "pareto"})
+      .Common();
+  price_.Register(flags);
+  group.Add("--top", top_, {"<n>", "How many plans to show.", "1 to 1000", "5"}).Common();
   budget_option_ =
-      app.add_option("--budget", budget_, "10s, 5000evals or both: the best so far, and the bound");
+      group
+          .Add(
+              "--budget", budget_,
+              {"<budget>",
+               "End after a time (10s), a number of evaluated plans (5000evals) or whichever comes "
+               "first (10s,5000evals), with the best so far and how far off that may be.",
+               "", "none, or 5000evals where the search could go on for ever"})
+          .Common();
+  explain_option_ =
+      group.Add("--explain,!--no-explain", explain_,
+                {"",
+                 "Say why the layers are split as they are, what the second best plan loses, and "
+                 "what would change the choice.",
+                 "", "on"});
+  group.Add("--fewer-devices", fewer_devices_,
+            {"",
+             "For cost, memory and pareto: also look at half of the nodes, a quarter, and so on. "
+             "The least step time is always looked for on any number of nodes."});
+}
+
+void SearchFlags::RegisterAlgorithm(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kSearch);
+  group
+      .Add(
+          "--algorithm", algorithm_,
+          {"<name>",
+           "How to search: exhaustive proves its answer, the others choose stage by stage; auto is "
+           "exhaustive, and dp besides where GPU types are mixed.",
+           "", "auto"})
+      .OneOf({"auto", "random", "exhaustive", "beam", "dp", "mcmc", "differentiable", "policy"});
+  group.Add("--compare-algorithms", compares_,
+            {"", "Run all algorithms with the same budget each, and compare what they find."});
+  report_option_ =
+      group.Add("--report", page_,
+                {"<file.html>", "With --compare-algorithms: write a page with their curves."});
+  policy_option_ = group.Add("--policy", policy_,
+                             {"<file>", "With --algorithm policy: a saved policy to start from."});
+  group.Add("--seed", seed_, {"<n>", "Seed of all random draws.", "0 or more", "1"});
 }
 
 void SearchFlags::BuildAlgorithm(SearchJob& job) const {
@@ -123,19 +201,19 @@ void SearchFlags::BuildAlgorithm(SearchJob& job) const {
   if (job.wants_pareto && !is_exhaustive) {
     throw InputError("--objective: pareto is found exhaustively, want no other algorithm");
   }
-  if (!is_exhaustive && explain_ && explain_option_->count() > 0) {
+  if (!is_exhaustive && explain_ && explain_option_.is_given()) {
     throw InputError("--explain: is of an answer that is proven, want no other algorithm");
   }
   if (!is_exhaustive) job.wants_explanation = false;
   Budget& budget = job.options.search.budget;
   if (!is_exhaustive) budget.evaluations = kUsualEvaluations;
-  if (budget_option_->count() > 0) budget = ParseBudget(budget_);
-  if (report_option_->count() > 0) {
+  if (budget_option_.is_given()) budget = ParseBudget(budget_);
+  if (report_option_.is_given()) {
     if (!compares_) throw InputError("--report: wants --compare-algorithms");
     CheckOutputPath("--report", page_, {".html"});
     job.page = page_;
   }
-  if (policy_option_->count() == 0) return;
+  if (!policy_option_.is_given()) return;
   if (!compares_ && job.algorithm != PlanAlgorithm::kPolicy) {
     throw InputError("--policy: wants --algorithm policy, or --compare-algorithms");
   }
@@ -160,7 +238,7 @@ SearchJob SearchFlags::Build() const {
   job.shown = top_;
   job.prices = price_.Build(job.cluster);
   job.wants_pareto = objective_ == "pareto";
-  if (job.wants_pareto && explain_ && explain_option_->count() > 0) {
+  if (job.wants_pareto && explain_ && explain_option_.is_given()) {
     throw InputError("--explain: is of one best plan, and --objective pareto has several");
   }
   job.wants_explanation = explain_ && !job.wants_pareto;

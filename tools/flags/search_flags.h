@@ -1,7 +1,6 @@
 // The flags of `search`: what to choose from, and what not to.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "sim/workload/workload.h"
 #include "tools/flags/plan_flags.h"
 #include "tools/flags/price_flag.h"
+#include "tools/verb/flags.h"
 
 namespace stagecraft {
 
@@ -50,12 +50,15 @@ struct SearchJob {
 class SearchFlags {
  public:
   // Registers the flags; the object must outlive the parse.
-  void Register(CLI::App& app);
+  void Register(Flags& flags);
 
   // Throws InputError naming the flag or file at fault.
   SearchJob Build() const;
 
  private:
+  void RegisterObjective(Flags& flags);
+  void RegisterChoices(Flags& flags);
+  void RegisterAlgorithm(Flags& flags);
   // All that says how to search.
   void BuildAlgorithm(SearchJob& job) const;
 
@@ -69,10 +72,10 @@ class SearchFlags {
   bool compares_ = false;
   uint64_t seed_ = 1;
   bool explain_ = true;
-  CLI::Option* budget_option_ = nullptr;
-  CLI::Option* policy_option_ = nullptr;
-  CLI::Option* report_option_ = nullptr;
-  CLI::Option* explain_option_ = nullptr;
+  Flag budget_option_;
+  Flag policy_option_;
+  Flag report_option_;
+  Flag explain_option_;
 };
 
 // What algorithms that could go on for ever are given where nothing is said, and what is

@@ -13,6 +13,12 @@
 namespace stagecraft {
 namespace {
 
+Args MethodNames() {
+  Args names;
+  for (int i = 0; i < kSyncMethodCount; ++i) names.push_back(Name(static_cast<SyncMethod>(i)));
+  return names;
+}
+
 // Ranks of the stage that has most of them.
 int MostDataRanks(const Plan& plan) {
   size_t most = 1;
@@ -44,39 +50,48 @@ std::string RollingNote(const SyncOptions& sync, int ranks) {
 
 }  // namespace
 
-std::vector<CLI::Option*> SyncFlags::Register(CLI::App& app) {
-  std::vector<std::string> names;
-  for (int i = 0; i < kSyncMethodCount; ++i) names.push_back(Name(static_cast<SyncMethod>(i)));
-  return {app.add_option("--gradient-sync", method_,
-                         fmt::format("how replicas agree, with zero 0: {} [all-reduce, as NCCL "
-                                     "chooses]",
-                                     fmt::join(names, ", "))),
-          app.add_option("--sync-servers", options_.servers,
-                         "of each group, on devices beyond the plan's: parameter-server, "
-                         "reduction-server, byteps [0]"),
-          app.add_option("--sync-peers", options_.peers, "of each rank: gossip [0]"),
-          app.add_option("--sync-step", options_.step,
-                         "rolling-server: rank step mod replicas serves [0]"),
-          app.add_option("--dead-server", options_.dead_server,
-                         "rolling-server: a rank that does not serve [none]"),
-          app.add_option("--sync-timeout-ms", timeout_ms_,
-                         "until a dead server is skipped, once a step [0]")};
+std::vector<Flag> SyncFlags::Register(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kOverlap);
+  return {
+      group
+          .Add("--gradient-sync", method_,
+               {"<name>", "How data-parallel replicas agree on gradients, with --zero 0.",
+                fmt::format("{}", fmt::join(MethodNames(), ", ")), "all-reduce, as NCCL does it"})
+          .Suggest(MethodNames),
+      group.Add("--sync-servers", options_.servers,
+                {"<n>",
+                 "With parameter-server, reduction-server or byteps: servers of each data-parallel "
+                 "group, on devices besides those of the plan.",
+                 "0 or more", "0"}),
+      group.Add("--sync-peers", options_.peers,
+                {"<n>", "With gossip: to how many others each rank sends its gradients.",
+                 "1 or more", "none"}),
+      group.Add("--sync-step", options_.step,
+                {"<n>",
+                 "With rolling-server: number of the training step; the rank of that number, "
+                 "modulo the replicas, serves.",
+                 "0 or more", "0"}),
+      group.Add("--dead-server", options_.dead_server,
+                {"<rank>", "With rolling-server: a rank that does not serve when its turn comes.",
+                 "", "none"}),
+      group.Add(
+          "--sync-timeout-ms", timeout_ms_,
+          {"<ms>", "With rolling-server: milliseconds until a dead server is skipped, once a step.",
+           fmt::format("0 to {} (a day)", kMostTimeout.ms()), "0"})};
 }
 
 SyncOptions SyncFlags::Options() const {
   SyncOptions options = options_;
-  std::vector<std::string> names;
   bool is_known = false;
   for (int i = 0; i < kSyncMethodCount; ++i) {
     const auto method = static_cast<SyncMethod>(i);
-    names.push_back(Name(method));
     if (method_ != Name(method)) continue;
     options.method = method;
     is_known = true;
   }
   if (!is_known) {
     throw InputError(fmt::format("--gradient-sync: got \"{}\", want one of {}", method_,
-                                 fmt::join(names, ", ")));
+                                 fmt::join(MethodNames(), ", ")));
   }
   if (!(timeout_ms_ >= 0 && timeout_ms_ <= kMostTimeout.ms())) {
     throw InputError(fmt::format("--sync-timeout-ms: got {}, want 0 to {} (a day)", timeout_ms_,

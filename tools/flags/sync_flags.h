@@ -1,18 +1,18 @@
 // The flags that say how data-parallel ranks agree on their gradients.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "sim/plan/plan.h"
+#include "tools/verb/flags.h"
 
 namespace stagecraft {
 
 class SyncFlags {
  public:
   // Returns the options; the object must outlive the parse.
-  std::vector<CLI::Option*> Register(CLI::App& app);
+  std::vector<Flag> Register(Flags& flags);
 
   // Throws InputError for what is no method or no time; FindErrors() judges the rest.
   SyncOptions Options() const;

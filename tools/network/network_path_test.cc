@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include <memory>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,6 +26,7 @@
 #include "sim/cluster/node_catalogue.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/network/network_input.h"
+#include "tools/verb/flags.h"
 
 namespace stagecraft {
 namespace {
@@ -36,10 +37,11 @@ std::string Folder() { return std::string(std::getenv("STAGECRAFT_SHARED")) + "/
 std::unique_ptr<CostModel> AsSimulateLoads(const NetworkModel& network) {
   const std::string path = testing::TempDir() + "/site.pb";
   std::ofstream(path, std::ios::binary) << network.ToProto().SerializeAsString();
-  CLI::App app;
+  Flags flags("test", "Loads a cost model.");
   CostModelFlag flag;
-  flag.Register(app);
-  app.parse("--cost-model " + path);
+  flag.Register(flags);
+  std::ostringstream out;
+  flags.Parse({"--cost-model", path}, out);
   return flag.Load();
 }
 

@@ -16,22 +16,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr const char* kNotes =
-    "pipedream reads graph.txt profiles, dnn reads dnn-partitioning's JSON, piper reads Piper's\n"
-    "JSON; without --format the contents decide. Levels of --machines and --bandwidth are listed\n"
-    "innermost first: 4,4 is 4 per server, 4 servers.\n\n"
-    "exhaustive, mcmc, differentiable and policy search for stages on unlike devices, on graphs "
-    "of\n"
-    "any format and on workloads (--model).\n\n"
-    "--budget and Ctrl-C end it with the best so far and what is proven. pipedream has nothing\n"
-    "to show before it is done, others (hetpipe and dnn-throughput above all) may have nothing\n"
-    "in their first seconds. Ctrl-C ends the training of a policy with what it learned by then,\n"
-    "and so does --budget where nothing is searched for.\n\n"
-    "example: stagecraft partition --graph graph.txt --algorithm pipedream --machines 4,4 "
-    "--bandwidth 10e9,1.25e9 --count-activations\n"
-    "         stagecraft partition --model bert-large --compare-algorithms --device-speeds 8x1,8x2 "
-    "--bandwidth 1e10 --report curves.html";
-
 constexpr PartitionMethod kMethods[] = {
     {"pipedream", GraphFormat::kPipeDream, PartitionByPipeDream},
     {"pipedream-paper", GraphFormat::kPipeDream, PartitionByPipeDream},
@@ -79,46 +63,117 @@ bool Reads(const PartitionMethod& method, GraphFormat format) {
 
 }  // namespace
 
-void PartitionFlags::Register(CLI::App& app) {
-  app.footer(kNotes);
-  app.add_option("--graph", graph_, "the graph, perhaps gzipped");
-  app.add_option("--format", format_, "of graphs")->check(OneOf({"pipedream", "dnn", "piper"}));
-  app.add_option("--algorithm", request_.algorithm, "whose problem and method")
-      ->check(OneOf(MethodNames()));
-  RegisterCluster(app);
-  RegisterRules(app);
-  workload_.Register(app);
-  search_.Register(app);
+void PartitionFlags::Register(Flags& flags) {
+  flags.AddExample(
+      "partition --graph graph.txt --algorithm pipedream --machines 4,4 --bandwidth 10e9,1.25e9 "
+      "--count-activations");
+  flags.AddExample(
+      "partition --model bert-large --compare-algorithms --device-speeds 8x1,8x2 --bandwidth 1e10 "
+      "--report curves.html");
+  flags.In(FlagTopic::kInput)
+      .Add("--graph", graph_,
+           {"<file>",
+            "The operator graph to cut: a graph.txt profile of PipeDream, or the JSON of "
+            "dnn-partitioning or of Piper; it may be gzipped."})
+      .Common();
+  flags.In(FlagTopic::kInput)
+      .Add("--format", format_,
+           {"<name>", "The format of --graph and --train-graphs.", "", "as their contents say"})
+      .OneOf({"pipedream", "dnn", "piper"});
+  flags.In(FlagTopic::kSearch)
+      .Add("--algorithm", request_.algorithm,
+           {"<name>", "The planner, which also says what is to be least (below)."})
+      .OneOf(MethodNames())
+      .Common();
+  RegisterCluster(flags);
+  workload_.Register(flags);
+  search_.Register(flags);
+  RegisterRules(flags);
+  AddNotes(flags);
 }
 
-void PartitionFlags::RegisterCluster(CLI::App& app) {
-  app.add_option("--machines", machines_, "by level, innermost first");
-  app.add_option("--bandwidth", bandwidth_, "bytes/s by level, innermost first");
-  app.add_option("--devices", devices_, "how many (piper, 2bw, searches; dnn: accelerators)")
-      ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--micro-batches", micro_batches_,
-                 "of a step (piper, dapple); minibatches of a batch (2bw)")
-      ->check(CLI::Range(1, 1 << 20));
-  memory_option_ =
-      app.add_option("--memory", memory_, "bytes of a device; turns the method's memory rule on")
-          ->check(CLI::Range(0.0, 1e15));
-  app.add_option("--server-speed", server_speed_,
-                 "by server, against the profiled board (hetpipe)");
-  app.add_option("--server-memory", server_memory_, "bytes of a GPU, by server (hetpipe)");
+void PartitionFlags::RegisterCluster(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kCluster);
+  group
+      .Add("--machines", machines_,
+           {"<n,...>",
+            "How many there are on each level of the network, innermost first: 4,2 is 2 servers of "
+            "4 GPUs.",
+            "1 to 64 each"})
+      .Common();
+  group
+      .Add("--bandwidth", bandwidth_,
+           {"<bytes/s,...>", "Bytes per second on each level of --machines, innermost first.",
+            "1 to 1e18"})
+      .Common();
+  group
+      .Add("--devices", devices_,
+           {"<n>",
+            "How many devices, all alike, for piper, 2bw and searches; for dnn planners how many "
+            "accelerators."})
+      .Between(1, 1 << 20)
+      .Common();
+  memory_option_ = group
+                       .Add("--memory", memory_,
+                            {"<bytes>", "Bytes of memory of a device.", "",
+                             "no limit, or what the file of dnn-partitioning or Piper says"})
+                       .Between(0.0, 1e15)
+                       .Common();
+  group.Add("--server-speed", server_speed_,
+            {"<x,...>",
+             "With hetpipe: the speed of the GPUs of each server, against the GPU that was "
+             "profiled.",
+             "1e-6 to 1e6", "1"});
+  group.Add("--server-memory", server_memory_,
+            {"<bytes,...>", "With hetpipe: bytes of memory of a GPU of each server.", "0 to 1e15"});
 }
 
-void PartitionFlags::RegisterRules(CLI::App& app) {
-  app.add_option("--seed", request_.seed, "of random draws [1]");
-  app.add_flag("--count-activations", request_.count_activations,
-               "transfers between stages take time (pipedream)");
-  app.add_flag("--straight", request_.straight, "no replication (pipedream)");
-  app.add_flag("--use-fewer-machines", request_.use_fewer_machines,
-               "leave machines idle where that is as good (pipedream)");
-  app.add_flag("--no-data-parallel", no_data_parallel_, "one replica of every stage");
-  app.add_flag("--no-tensor-parallel", no_tensor_parallel_, "tensor degree 1 (piper)");
-  app.add_flag("--no-recompute", no_recompute_, "no recomputation (piper)");
-  app.add_flag("--non-contiguous", request_.non_contiguous,
-               "any placement, by annealing (dnn-throughput)");
+void PartitionFlags::RegisterRules(Flags& flags) {
+  flags.In(FlagTopic::kNetwork)
+      .Add("--micro-batches", micro_batches_,
+           {"<n>",
+            "Micro-batches of a training step for piper and dapple; for 2bw the minibatches of a "
+            "batch.",
+            "", "4 for each device, or as Piper's file says"})
+      .Between(1, 1 << 20)
+      .Common();
+  flags.In(FlagTopic::kSearch)
+      .Add("--seed", request_.seed, {"<n>", "Seed of all random draws.", "0 or more", "1"});
+  FlagGroup group = flags.In(FlagTopic::kPlanner);
+  group.Add("--count-activations", request_.count_activations,
+            {"", "With pipedream: sending activations between stages takes time."});
+  group.Add("--straight", request_.straight, {"", "With pipedream: one replica of every stage."});
+  group.Add("--use-fewer-machines", request_.use_fewer_machines,
+            {"", "With pipedream: leave machines idle where that is as fast."});
+  group.Add("--no-data-parallel", no_data_parallel_,
+            {"", "With pipedream or piper: one replica of every stage."});
+  group.Add("--no-tensor-parallel", no_tensor_parallel_,
+            {"", "With piper: tensor-parallel degree 1."});
+  group.Add("--no-recompute", no_recompute_, {"", "With piper: no recomputation."});
+  group.Add(
+      "--non-contiguous", request_.non_contiguous,
+      {"", "With dnn-throughput: a device may hold any operators, found by simulated annealing."});
+}
+
+void PartitionFlags::AddNotes(Flags& flags) {
+  flags.AddNote("Planners, and what they read:");
+  flags.AddTerm("pipedream, pipedream-paper",
+                "PipeDream's dynamic programme, with the cost of its program or of its paper");
+  flags.AddTerm("dapple, 2bw, hetpipe",
+                "the planners of DAPPLE, PipeDream-2BW and HetPipe; like PipeDream's they read "
+                "graph.txt and --model");
+  flags.AddTerm("piper", "Piper's two-level dynamic programme; reads Piper's JSON alone");
+  flags.AddTerm("dnn-throughput, dnn-latency",
+                "dnn-partitioning's placements, for the most samples per second or the shortest "
+                "step; read its JSON alone");
+  flags.AddTerm("exhaustive, mcmc, differentiable, policy",
+                "searches for stages on like or unlike devices, of which exhaustive proves its "
+                "answer; read every format and --model");
+  flags.AddNote(
+      "--budget and Ctrl-C end a search with the best so far and what is proven. pipedream has "
+      "nothing to show before it is done; others (hetpipe and dnn-throughput above all) may have "
+      "nothing in their first seconds. Ctrl-C ends the training of a policy with what it has "
+      "learned by then, and so does --budget where nothing is searched for.");
 }
 
 PartitionGraph PartitionFlags::ReadGraph(const std::string& path) const {
@@ -146,7 +201,7 @@ PartitionRequest PartitionFlags::Request() const {
   request.server_memory_bytes = ParseNumbers("--server-memory", server_memory_, 0.0, 1e15);
   if (devices_ > 0) request.devices = devices_;
   if (micro_batches_ > 0) request.micro_batches = micro_batches_;
-  if (memory_option_->count() > 0) request.memory_bytes = memory_;
+  if (memory_option_.is_given()) request.memory_bytes = memory_;
   request.data_parallel = !no_data_parallel_;
   request.tensor_parallel = !no_tensor_parallel_;
   request.recompute = !no_recompute_;

@@ -1,13 +1,13 @@
 // The flags of `partition`: which graph, whose problem, on what.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "tools/partition/partition_request.h"
 #include "tools/partition/stage_search_flags.h"
 #include "tools/partition/workload_graph_flags.h"
+#include "tools/verb/flags.h"
 
 namespace stagecraft {
 
@@ -30,7 +30,7 @@ struct PartitionJob {
 class PartitionFlags {
  public:
   // Registers the flags; the object must outlive the parse.
-  void Register(CLI::App& app);
+  void Register(Flags& flags);
 
   // Reads the graphs. Throws InputError naming the flag or file at fault.
   PartitionJob Build() const;
@@ -38,8 +38,9 @@ class PartitionFlags {
  private:
   enum class Task { kCut, kCompare, kLearn };
 
-  void RegisterCluster(CLI::App& app);
-  void RegisterRules(CLI::App& app);
+  void RegisterCluster(Flags& flags);
+  void RegisterRules(Flags& flags);
+  static void AddNotes(Flags& flags);
   bool learns() const {
     return !search_.training_graphs().empty() || !workload_.training_models().empty();
   }
@@ -56,7 +57,7 @@ class PartitionFlags {
   std::string graph_, format_, machines_, bandwidth_, server_speed_, server_memory_;
   int devices_ = 0, micro_batches_ = 0;
   double memory_ = 0;
-  CLI::Option* memory_option_ = nullptr;
+  Flag memory_option_;
   bool no_data_parallel_ = false, no_tensor_parallel_ = false, no_recompute_ = false;
 };
 

@@ -56,55 +56,94 @@ void SetMemory(const std::vector<double>& bytes, std::vector<StageDeviceKind>& k
   }
 }
 
-std::string FirstGiven(const std::vector<CLI::Option*>& options) {
-  for (const CLI::Option* option : options) {
-    if (option->count() > 0) return option->get_name();
+std::string FirstGiven(const std::vector<Flag>& flags) {
+  for (const Flag& flag : flags) {
+    if (flag.is_given()) return flag.name();
   }
   return "";
 }
 
 }  // namespace
 
-void StageSearchFlags::Register(CLI::App& app) {
-  app.add_flag("--compare-algorithms", compares_,
-               "instead of --algorithm: all that search for stages, beside each other");
-  budget_option_ = app.add_option(
-      "--budget", budget_,
-      "of each search: 10s, 5000evals or both [5000evals]; of training alone: the same [none]; of "
-      "all others: 10s [none]");
+void StageSearchFlags::Register(Flags& flags) {
+  FlagGroup search = flags.In(FlagTopic::kSearch);
+  search
+      .Add("--compare-algorithms", compares_,
+           {"",
+            "In place of --algorithm: run all that search for stages, with the same budget each, "
+            "and compare what they find."})
+      .Common();
+  budget_option_ =
+      search
+          .Add(
+              "--budget", budget_,
+              {"<budget>",
+               "End each search after a time (10s), a number of evaluated partitions (5000evals) "
+               "or whichever comes first (10s,5000evals). Training alone takes the same, all other "
+               "planners a time.",
+               "", "5000evals for searches, none for others"})
+          .Common();
   search_options_ = {
-      app.add_option("--device-speeds", device_speeds_,
-                     "unlike devices: COUNTxSPEED against the timed one, such as 8x1,8x2"),
-      app.add_option("--device-memory", device_memory_, "bytes of a device, by kind"),
-      app.add_option("--report", page_, "an .html page with the curves")};
-  RegisterPolicy(app);
+      flags.In(FlagTopic::kCluster)
+          .Add("--device-speeds", device_speeds_,
+               {"<nxspeed,...>",
+                "Unlike devices: how many of which speed, against the device that was timed, such "
+                "as 8x1,8x2.",
+                "speeds of 1e-6 to 1e6"})
+          .Common(),
+      flags.In(FlagTopic::kCluster)
+          .Add("--device-memory", device_memory_,
+               {"<bytes,...>",
+                "With --device-speeds: bytes of memory of a device, for each speed or one for all.",
+                "1 to 1e15", "no limit"}),
+      flags.In(FlagTopic::kOutput)
+          .Add("--report", page_,
+               {"<file.html>", "Write a page with the curves of the searches."})};
+  RegisterPolicy(flags);
 }
 
-void StageSearchFlags::RegisterPolicy(CLI::App& app) {
+void StageSearchFlags::RegisterPolicy(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kPolicy);
+  const Flag policy = group.Add(
+      "--policy", policy_,
+      {"<file|name>",
+       "A saved policy to start from. For hetpipe: which GPUs make a virtual worker, those of a "
+       "node (np), one of each node (ed) or slow ones with fast ones (hd).",
+       "", "untrained, or for hetpipe the best of the three"});
+  const Flag save =
+      group.Add("--save-policy", save_policy_, {"<file>", "Write what was learned to a file."});
+  const Flag graphs = group
+                          .Add("--train-graphs", training_graphs_,
+                               {"<file,...>", "Graphs to learn on before the search."})
+                          .SplitAtCommas();
+  const Flag devices =
+      group.Add("--train-devices", training_devices_,
+                {"<set/...>",
+                 "Sets of devices to learn on, each as for --device-speeds, such as 4x1,4x2/6x1.",
+                 "", "the devices of the search"});
+  const Flag rounds = group
+                          .Add("--train-rounds", rounds_,
+                               {"<n>",
+                                "How many batches of plans to learn from, of each graph and set of "
+                                "devices.",
+                                "", "10"})
+                          .Between(1, 100000);
   width_option_ =
-      app.add_option("--policy-width", width_, fmt::format("of its layers [{}]", kPolicyWidth))
-          ->check(CLI::Range(1, 1024));
-  policy_options_ = {
-      app.add_option("--policy", policy_,
-                     "a saved one to start from; for hetpipe whose GPUs make a virtual worker: "
-                     "np, ed or hd"),
-      app.add_option("--save-policy", save_policy_, "where to write what was learned"),
-      app.add_flag("--policy-directed", is_directed_, "the policy tells producers from consumers"),
-      width_option_,
-      app.add_option("--train-graphs", training_graphs_,
-                     "graphs to learn on before the search, with commas between")
-          ->delimiter(','),
-      app.add_option("--train-devices", training_devices_,
-                     "sets of devices to learn on, as --device-speeds, with / between [the same]"),
-      app.add_option("--train-rounds", rounds_, "batches of plans of each problem [10]")
-          ->check(CLI::Range(1, 100000))};
+      group
+          .Add("--policy-width", width_,
+               {"<n>", "Width of the policy's layers.", "", std::to_string(kPolicyWidth)})
+          .Between(1, 1024);
+  const Flag directed = group.Add(
+      "--policy-directed", is_directed_,
+      {"", "The policy sees which of two connected operators produces what the other consumes."});
+  policy_options_ = {policy, save, directed, width_option_, graphs, devices, rounds};
 }
 
 std::string StageSearchFlags::FlagOfSearches() const { return FirstGiven(search_options_); }
 std::string StageSearchFlags::FlagOfPolicies() const { return FirstGiven(policy_options_); }
 
 Budget StageSearchFlags::SecondsOf(const std::string& method) const {
-  if (budget_option_->count() == 0) return {};
+  if (!budget_option_.is_given()) return {};
   const Budget budget = ParseBudget(budget_);
   if (budget.evaluations == 0) return budget;
   throw InputError(
@@ -145,13 +184,13 @@ void StageSearchFlags::Apply(bool learns, PartitionRequest& request) const {
   request.device_kinds = Devices(request);
   const bool searches = compares_ || !request.algorithm.empty();
   if (searches) request.budget.evaluations = kDefaultEvaluations;
-  if (budget_option_->count() > 0) request.budget = ParseBudget(budget_);
+  if (budget_option_.is_given()) request.budget = ParseBudget(budget_);
   PolicyRequest& policy = request.policy;
   policy.file = policy_;
   policy.is_directed = is_directed_;
   policy.rounds = rounds_;
   policy.save = save_policy_;
-  if (width_option_->count() > 0) policy.width = width_;
+  if (width_option_.is_given()) policy.width = width_;
   if (learns) policy.training_devices = TrainingDevices(request);
   if (!page_.empty()) CheckOutputPath("--report", page_, {".html"});
 }

@@ -2,20 +2,20 @@
 // learned policies and what they learn on; and the budget of all.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "search/partition/stages/stage_problem.h"
 #include "search/solution.h"
 #include "tools/partition/partition_request.h"
+#include "tools/verb/flags.h"
 
 namespace stagecraft {
 
 class StageSearchFlags {
  public:
   // Registers the flags; the object must outlive the parse.
-  void Register(CLI::App& app);
+  void Register(Flags& flags);
 
   // Sets what `request` says of devices, budget and policy, but for the graphs to
   // learn on. `learns`: there are such graphs. Throws InputError naming the flag
@@ -36,7 +36,7 @@ class StageSearchFlags {
   const std::string& page() const { return page_; }
 
  private:
-  void RegisterPolicy(CLI::App& app);
+  void RegisterPolicy(Flags& flags);
   std::vector<StageDeviceKind> Devices(const PartitionRequest& request) const;
   std::vector<std::vector<StageDeviceKind>> TrainingDevices(const PartitionRequest& request) const;
 
@@ -45,9 +45,9 @@ class StageSearchFlags {
   std::vector<std::string> training_graphs_;
   int width_ = kPolicyWidth, rounds_ = 10;
   bool compares_ = false, is_directed_ = false;
-  CLI::Option* width_option_ = nullptr;
-  CLI::Option* budget_option_ = nullptr;
-  std::vector<CLI::Option*> search_options_, policy_options_;
+  Flag width_option_;
+  Flag budget_option_;
+  std::vector<Flag> search_options_, policy_options_;
 };
 
 }  // namespace stagecraft

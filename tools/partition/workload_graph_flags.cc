@@ -34,27 +34,43 @@ DType FindPrecision(const std::string& name) {
 
 }  // namespace
 
-void WorkloadGraphFlags::Register(CLI::App& app) {
-  app.add_option("--model", model_,
-                 "instead of --graph: the operators of a workload, by name or config.json");
+void WorkloadGraphFlags::Register(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kNetwork);
+  group
+      .Add("--model", model_,
+           {"<network>",
+            "Cut the operators of a network, in place of --graph: a preset or a config.json, as "
+            "simulate takes them."})
+      .Suggest(WorkloadNames)
+      .Common();
   batch_options_ = {
-      app.add_option("--seq", sequence_, "tokens per sample of --model [the model's limit]")
-          ->check(CLI::Range(int64_t{1}, kMostTokens)),
-      app.add_option("--micro-batch", micro_batch_, "samples of --model that go at once [1]")
-          ->check(CLI::Range(int64_t{1}, kMostTokens)),
-      app.add_option("--gpu", gpu_, "on which operators of --model are timed [a100-sxm4-80gb]"),
-      app.add_option("--precision", precision_, "of --model [bf16]")
-          ->check(OneOf(PrecisionNames()))};
-  app.add_option("--train-models", training_models_, "workloads to learn on, as --model")
-      ->delimiter(',');
-  cost_model_.Register(app);
+      group
+          .Add("--seq", sequence_,
+               {"<n>", "With --model: tokens per sample.", "1 or more", "the network's limit"})
+          .Between(int64_t{1}, kMostTokens),
+      group
+          .Add("--micro-batch", micro_batch_,
+               {"<n>", "With --model: samples per micro-batch.", "1 or more", "1"})
+          .Between(int64_t{1}, kMostTokens),
+      group.Add("--gpu", gpu_,
+                {"<gpu>", "With --model: the GPU type on which operators are timed.", "",
+                 "a100-sxm4-80gb"}),
+      group
+          .Add("--precision", precision_,
+               {"<name>", "With --model: number format of GEMMs.", "", "bf16"})
+          .OneOf(PrecisionNames())};
+  flags.In(FlagTopic::kPolicy)
+      .Add("--train-models", training_models_,
+           {"<network,...>", "Networks to learn on before the search, as for --model."})
+      .SplitAtCommas();
+  cost_model_.Register(flags);
 }
 
 void WorkloadGraphFlags::Check() const {
   if (is_given()) return;
-  for (const CLI::Option* option : batch_options_) {
-    if (option->count() == 0) continue;
-    throw InputError(option->get_name() + ": got it without --model, whose operators it is for");
+  for (const Flag& flag : batch_options_) {
+    if (!flag.is_given()) continue;
+    throw InputError(flag.name() + ": got it without --model, whose operators it is for");
   }
 }
 

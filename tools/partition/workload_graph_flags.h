@@ -2,7 +2,6 @@
 // who says what operators take on which board.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,13 +9,14 @@
 #include "costmodel/cost_model.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/partition/partition_request.h"
+#include "tools/verb/flags.h"
 
 namespace stagecraft {
 
 class WorkloadGraphFlags {
  public:
   // Registers the flags; the object must outlive the parse.
-  void Register(CLI::App& app);
+  void Register(Flags& flags);
 
   // Throws InputError for a batch or a board without a workload.
   void Check() const;
@@ -40,7 +40,7 @@ class WorkloadGraphFlags {
   std::vector<std::string> training_models_;
   int64_t sequence_ = 0, micro_batch_ = 1;
   CostModelFlag cost_model_;
-  std::vector<CLI::Option*> batch_options_;
+  std::vector<Flag> batch_options_;
 };
 
 }  // namespace stagecraft

@@ -19,6 +19,7 @@ using CommandFunction = int (*)(const Args& args, std::istream& in, std::ostream
                                 std::ostream& err);
 
 struct Command {
+  const char* group;  // heading in the help; commands of one stand together
   const char* name;
   const char* summary;
   CommandFunction run;
@@ -46,6 +47,7 @@ int RunCheck(const Args& args, std::istream& in, std::ostream& out, std::ostream
 int RunImport(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunExport(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunCatalogue(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunCompletion(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 
 // All verbs, in the order of the help text.
 const std::vector<Command>& Commands();

@@ -15,13 +15,18 @@ namespace stagecraft {
 namespace {
 
 void PrintHelp(std::span<const Command> commands, const char* example, std::ostream& out) {
-  out << "stagecraft predicts a distributed training step: time, memory, traffic.\n\n"
-         "usage: stagecraft VERB [--flags]\n\n";
+  out << "stagecraft predicts a distributed training step: its time, memory and traffic.\n\n"
+         "Usage: stagecraft VERB [flags]\n";
+  std::string group;
   for (const Command& command : commands) {
+    if (command.group != group) out << '\n' << command.group << ":\n";
+    group = command.group;
     const std::string name = command.name;
     out << "  " << name << std::string(12 - name.size(), ' ') << command.summary << '\n';
   }
-  out << "\nstagecraft VERB --help explains a verb. For example:\n" << example;
+  out << "\nstagecraft VERB --help explains a verb; --help-all adds its rarer flags.\n\n"
+         "Examples:\n"
+      << example;
 }
 
 // Names out of a file may hold line breaks; an error stays one line.

@@ -3,155 +3,247 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <optional>
 #include <ostream>
-#include <string>
 #include <type_traits>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
 #include "costmodel/text.h"
+#include "tools/verb/flag_entry.h"
+#include "tools/verb/flag_help.h"
+#include "tools/verb/flag_sentences.h"
 
 namespace stagecraft {
 namespace {
 
-// The long flags of an app with their dashes: "--tp", "--no-sequence-parallel".
-Args FlagNames(const CLI::App& app) {
-  Args names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
+template <typename T>
+struct IsList : std::false_type {};
+template <typename T>
+struct IsList<std::vector<T>> : std::true_type {};
+
+FlagType TypeOf(const bool&) { return FlagType::kSwitch; }
+FlagType TypeOf(const int&) { return FlagType::kInteger; }
+FlagType TypeOf(const int64_t&) { return FlagType::kInteger; }
+FlagType TypeOf(const uint64_t&) { return FlagType::kInteger; }
+FlagType TypeOf(const double&) { return FlagType::kNumber; }
+FlagType TypeOf(const std::string&) { return FlagType::kText; }
+template <typename T>
+FlagType TypeOf(const std::optional<T>&) {
+  return TypeOf(T());
+}
+template <typename T>
+FlagType TypeOf(const std::vector<T>&) {
+  return TypeOf(T());
 }
 
-bool Takes(const CLI::App& app, const std::string& word) {
-  const Args names = FlagNames(app);
-  return std::find(names.begin(), names.end(), word) != names.end();
-}
-
-// Rewrites `text` without leading zeros, which CLI11 takes for octal. Returns
-// what is wrong, or "".
-template <typename Integer>
-std::string NormaliseInteger(std::string& text) {
-  Integer value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) {
-    return fmt::format("got \"{}\", want a whole number of at most 64 bits", text);
-  }
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return fmt::format("got \"{}\", want a whole number{}", text,
-                       std::is_unsigned_v<Integer> ? " of at least 0" : "");
-  }
-  text = std::to_string(value);
-  return "";
-}
-
-std::string CheckReal(std::string& text) {
-  const std::optional<double> value = ParseNumber<double>(text);
-  return value && std::isfinite(*value)
-             ? ""
-             : fmt::format("got \"{}\", want a finite number such as 0.5 or 1e9", text);
-}
-
-// CLI11's own conversions take "010" for eight, let integers of more than 64
-// bits saturate and pass "nan".
-void AddNumberChecks(CLI::App& app) {
-  for (CLI::Option* option : app.get_options()) {
-    const std::string type = option->get_type_name();
-    if (type.starts_with("INT")) {
-      option->transform(CLI::Validator(NormaliseInteger<int64_t>, "", "whole number"));
-    } else if (type.starts_with("UINT")) {
-      option->transform(CLI::Validator(NormaliseInteger<uint64_t>, "", "whole number"));
-    } else if (type.starts_with("FLOAT")) {
-      option->transform(CLI::Validator(CheckReal, "", "finite number"));
+// "--explain,!--no-explain" as names and negations.
+void ReadNames(const std::string& names, FlagEntry& entry) {
+  for (size_t begin = 0; begin <= names.size();) {
+    const size_t end = std::min(names.find(',', begin), names.size());
+    const std::string name = names.substr(begin, end - begin);
+    if (name.starts_with('!')) {
+      entry.negations.push_back(name.substr(1));
+    } else {
+      entry.names.push_back(name);
     }
+    begin = end + 1;
   }
-}
-
-std::string ExplainUnexpected(const CLI::App& app) {
-  const std::string word = app.remaining().empty() ? "" : app.remaining().front();
-  if (!word.starts_with('-')) return fmt::format("\"{}\": want no words but flags here", word);
-  const std::string flag = word.substr(0, word.find('='));
-  return fmt::format("{}: unknown flag; {}", flag, NearestNames(flag, FlagNames(app)));
-}
-
-// Where one value was wanted, the option that has none or several; "" else.
-std::string ExplainValues(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options()) {
-    const size_t count = option->results().size();
-    if (option->get_expected_max() == 1 && option->get_type_size_max() == 1 && count > 1) {
-      return fmt::format("{}: given {} times, want it once", option->get_name(), count);
-    }
-    for (const std::string& value : option->results()) {
-      if (Takes(app, value.substr(0, value.find('=')))) {
-        return fmt::format("{}: got no value, the next word is the flag {}", option->get_name(),
-                           value);
-      }
-    }
-  }
-  return "";
-}
-
-// The option whose text its type cannot hold.
-std::string ExplainConversion(const CLI::App& app, const std::string& cli11_says) {
-  for (const CLI::Option* option : app.get_options()) {
-    const Args values = option->results();
-    if (!values.empty() && cli11_says.find(option->get_name() + " = ") != std::string::npos) {
-      return fmt::format("{}: got \"{}\", want a {} that fits", option->get_name(),
-                         fmt::join(values, " "),
-                         option->get_type_name().starts_with("FLOAT") ? "number" : "whole number");
-    }
-  }
-  return cli11_says;
-}
-
-std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
-  const std::string values = ExplainValues(app);
-  if (!values.empty()) return values;
-  if (dynamic_cast<const CLI::ExtrasError*>(&error)) return ExplainUnexpected(app);
-  std::string text = error.what();
-  if (dynamic_cast<const CLI::ConversionError*>(&error)) text = ExplainConversion(app, text);
-  const std::string missing_value = ": 1 required ";
-  if (const size_t at = text.find(missing_value); at != std::string::npos) {
-    text = text.substr(0, at) + ": got no value, want one";
-  }
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+  CHECK(!entry.names.empty());
 }
 
 }  // namespace
 
-bool ParseFlags(CLI::App& app, const Args& args, std::ostream& out) {
-  const bool wants_help = std::any_of(args.begin(), args.end(), [](const std::string& word) {
-    return word == "--help" || word == "-h";
-  });
-  if (wants_help) {
-    out << app.help() << '\n';
+struct Flags::Parser {
+  HelpPage page;
+  CLI::App app;
+
+  template <typename T>
+  Flag Add(FlagTopic topic, const std::string& names, T& value, FlagText text) {
+    FlagEntry& entry = page.flags.emplace_back();
+    entry.topic = topic;
+    ReadNames(names, entry);
+    entry.type = TypeOf(value);
+    entry.is_list = IsList<T>::value;
+    entry.text = std::move(text);
+    if constexpr (std::is_same_v<T, bool>) {
+      entry.option = app.add_flag(names, value);
+    } else {
+      entry.option = app.add_option(names, value);
+    }
+    return Flag(entry);
+  }
+};
+
+FlagEntry& Flag::entry() const {
+  CHECK(entry_ != nullptr);
+  return *entry_;
+}
+
+Flag& Flag::Common() {
+  entry().is_common = true;
+  return *this;
+}
+
+Flag& Flag::Required(bool is_required) {
+  entry().is_required = is_required;
+  entry().option->required(is_required);
+  return *this;
+}
+
+Flag& Flag::OneOf(Args names) {
+  entry().option->check(CLI::Validator(
+      [names](std::string& text) -> std::string {
+        if (std::find(names.begin(), names.end(), text) != names.end()) return "";
+        return fmt::format("got \"{}\", want one of {}; {}", text, fmt::join(names, ", "),
+                           NearestNames(text, names));
+      },
+      "", "one of"));
+  if (entry().text.range.empty()) entry().text.range = fmt::format("{}", fmt::join(names, ", "));
+  entry().choices = std::move(names);
+  return *this;
+}
+
+Flag& Flag::Between(int least, int most) {
+  return Between(static_cast<int64_t>(least), static_cast<int64_t>(most));
+}
+
+Flag& Flag::Between(int64_t least, int64_t most) {
+  entry().option->check(CLI::Range(least, most));
+  if (entry().text.range.empty()) entry().text.range = fmt::format("{} to {}", least, most);
+  return *this;
+}
+
+Flag& Flag::Between(double least, double most) {
+  entry().option->check(CLI::Range(least, most));
+  if (entry().text.range.empty()) entry().text.range = fmt::format("{:g} to {:g}", least, most);
+  return *this;
+}
+
+Flag& Flag::SplitAtCommas() {
+  entry().option->delimiter(',');
+  return *this;
+}
+
+Flag& Flag::Suggest(std::function<Args()> names) {
+  entry().suggestions = std::move(names);
+  return *this;
+}
+
+bool Flag::is_given() const { return entry().option->count() > 0; }
+std::string Flag::text() const {
+  return fmt::format("{}", fmt::join(entry().option->results(), " "));
+}
+const std::string& Flag::name() const { return entry().names[0]; }
+
+bool Flag::Has(const std::string& name) const {
+  const auto is_among = [&](const Args& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return is_among(entry().names) || is_among(entry().negations);
+}
+
+Flags::Flags(std::string verb, std::string purpose) : parser_(std::make_unique<Parser>()) {
+  parser_->page.verb = std::move(verb);
+  parser_->page.purpose = std::move(purpose);
+}
+Flags::~Flags() = default;
+
+FlagGroup Flags::In(FlagTopic topic) { return FlagGroup(*this, topic); }
+
+void Flags::AddReporting(bool& json, bool& quiet) {
+  In(FlagTopic::kOutput).Add("--json", json, {"", "Print the result as one JSON object."}).Common();
+  AddQuiet(quiet);
+}
+
+void Flags::AddQuiet(bool& quiet) {
+  In(FlagTopic::kOutput)
+      .Add("--quiet", quiet, {"", "Print no progress, timings or notes to stderr; errors remain."});
+}
+
+void Flags::TakesFirst(const std::string& words) { parser_->page.first_words = words; }
+void Flags::AddExample(const std::string& line) { parser_->page.examples.push_back(line); }
+void Flags::AddNote(const std::string& paragraph) { AddTerm("", paragraph); }
+void Flags::AddTerm(const std::string& term, const std::string& meaning) {
+  parser_->page.notes.push_back({term, meaning});
+}
+
+bool Flags::Parse(const Args& args, std::ostream& out) {
+  const auto has = [&](const char* word) {
+    return std::find(args.begin(), args.end(), word) != args.end();
+  };
+  if (AskForHelp(args)) {
+    if (has("--help-json")) {
+      PrintHelpJson(parser_->page, out);
+    } else {
+      out << HelpText(parser_->page, has("--help-all"));
+    }
     return true;
   }
-  AddNumberChecks(app);
-  try {
-    app.parse(Args(args.rbegin(), args.rend()));
-  } catch (const CLI::ParseError& error) {
-    throw InputError(Explain(app, error));
-  }
-  // A text option swallows the flag after it without complaint.
-  const std::string values = ExplainValues(app);
-  if (!values.empty()) throw InputError(values);
+  ParseWords(parser_->page, args, parser_->app);
   return false;
 }
 
-CLI::Validator OneOf(const Args& names) {
-  const auto check = [names](std::string& text) -> std::string {
-    if (std::find(names.begin(), names.end(), text) != names.end()) return "";
-    return fmt::format("got \"{}\", want one of {}; {}", text, fmt::join(names, ", "),
-                       NearestNames(text, names));
-  };
-  return CLI::Validator(check, fmt::format("{}", fmt::join(names, "|")), "one of");
+Flag Flags::Find(const std::string& name) const {
+  for (FlagEntry& entry : parser_->page.flags) {
+    if (Flag(entry).Has(name)) return Flag(entry);
+  }
+  CHECK(false);
+  return {};
+}
+
+bool Flags::IsGiven(const std::string& name) const { return Find(name).is_given(); }
+
+std::vector<Flag> Flags::Given() const {
+  std::vector<Flag> given;
+  for (FlagEntry& entry : parser_->page.flags) {
+    if (entry.option->count() > 0) given.emplace_back(entry);
+  }
+  return given;
+}
+
+Flag FlagGroup::Add(const std::string& names, bool& value, FlagText text) {
+  return flags_->parser_->Add(topic_, names, value, std::move(text));
+}
+Flag FlagGroup::Add(const std::string& names, int& value, FlagText text) {
+  return flags_->parser_->Add(topic_, names, value, std::move(text));
+}
+Flag FlagGroup::Add(const std::string& names, int64_t& value, FlagText text) {
+  return flags_->parser_->Add(topic_, names, value, std::move(text));
+}
+Flag FlagGroup::Add(const std::string& names, uint64_t& value, FlagText text) {
+  return flags_->parser_->Add(topic_, names, value, std::move(text));
+}
+Flag FlagGroup::Add(const std::string& names, double& value, FlagText text) {
+  return flags_->parser_->Add(topic_, names, value, std::move(text));
+}
+Flag FlagGroup::Add(const std::string& names, std::string& value, FlagText text) {
+  return flags_->parser_->Add(topic_, names, value, std::move(text));
+}
+Flag FlagGroup::Add(const std::string& names, std::optional<int>& value, FlagText text) {
+  return flags_->parser_->Add(topic_, names, value, std::move(text));
+}
+Flag FlagGroup::Add(const std::string& names, std::optional<double>& value, FlagText text) {
+  return flags_->parser_->Add(topic_, names, value, std::move(text));
+}
+Flag FlagGroup::Add(const std::string& names, std::vector<int>& value, FlagText text) {
+  return flags_->parser_->Add(topic_, names, value, std::move(text));
+}
+Flag FlagGroup::Add(const std::string& names, std::vector<int64_t>& value, FlagText text) {
+  return flags_->parser_->Add(topic_, names, value, std::move(text));
+}
+Flag FlagGroup::Add(const std::string& names, std::vector<std::string>& value, FlagText text) {
+  return flags_->parser_->Add(topic_, names, value, std::move(text));
+}
+
+bool AskForHelp(const Args& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "--help" || word == "-h" || word == "--help-all" || word == "--help-json";
+  });
 }
 
 double ParsePercent(const std::string& flag, const std::string& text) {

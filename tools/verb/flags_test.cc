@@ -18,7 +18,7 @@ struct Values {
   uint64_t seed = 0;
   double rate = 1;
   bool overlaps = true;
-  std::string model, order = "1f1b";
+  std::string model, order = "1f1b", output;
   std::vector<int> layers;
   std::string help;
   bool helped = false;
@@ -26,18 +26,20 @@ struct Values {
 
 Values Parse(const Args& args) {
   Values values;
-  CLI::App app("predicts a step", "stagecraft simulate");
-  app.footer("Example: stagecraft simulate --tp 8");
-  app.add_option("--tp", values.tp, "tensor-parallel degree");
-  app.add_option("--global-batch", values.batch);
-  app.add_option("--seed", values.seed);
-  app.add_option("--rate", values.rate);
-  app.add_flag("--overlap,!--no-overlap", values.overlaps);
-  app.add_option("--model", values.model);
-  app.add_option("--schedule", values.order)->check(OneOf({"gpipe", "1f1b"}));
-  app.add_option("--layers", values.layers)->delimiter(',');
+  Flags flags("simulate", "Predicts a step.");
+  flags.AddExample("simulate --tp 8");
+  FlagGroup plan = flags.In(FlagTopic::kParallelism);
+  plan.Add("--tp", values.tp, {"<n>", "Tensor-parallel degree.", "1 or more", "1"});
+  plan.Add("--global-batch", values.batch, {"<n>", "Samples."});
+  plan.Add("--seed", values.seed, {"<n>", "Seed."});
+  plan.Add("--rate", values.rate, {"<x>", "Rate."}).Between(0.0, 1e6);
+  plan.Add("--overlap,!--no-overlap", values.overlaps, {"", "Overlap.", "", "on"});
+  plan.Add("--model", values.model, {"<name>", "Model."});
+  plan.Add("--schedule", values.order, {"<name>", "Schedule."}).OneOf({"gpipe", "1f1b"});
+  plan.Add("--layers", values.layers, {"<n,...>", "Layers."}).SplitAtCommas();
+  flags.In(FlagTopic::kOutput).Add("-o,--output", values.output, {"<file>", "File."});
   std::ostringstream out;
-  values.helped = ParseFlags(app, args, out);
+  values.helped = flags.Parse(args, out);
   values.help = out.str();
   return values;
 }
@@ -68,8 +70,96 @@ TEST(FlagsTest, ValuesReachTheirVariables) {
 TEST(FlagsTest, HelpIsPrintedWithItsExampleWhateverElseIsWrong) {
   const Values values = Parse({"--tp", "x", "--help"});
   EXPECT_TRUE(values.helped);
-  EXPECT_NE(values.help.find("tensor-parallel degree"), std::string::npos);
-  EXPECT_NE(values.help.find("Example: stagecraft simulate --tp 8"), std::string::npos);
+  EXPECT_EQ(values.help,
+            R"(Predicts a step.
+
+Usage: stagecraft simulate [flags]
+
+Examples:
+  stagecraft simulate --tp 8
+
+Parallelism:
+  --tp <n>                    Tensor-parallel degree. [1 or more; default: 1]
+  --global-batch <n>          Samples.
+  --seed <n>                  Seed.
+  --rate <x>                  Rate. [0 to 1e+06]
+  --[no-]overlap              Overlap. [default: on]
+  --model <name>              Model.
+  --schedule <name>           Schedule. [gpipe, 1f1b]
+  --layers <n,...>            Layers.
+
+Output:
+  -o, --output <file>         File.
+)");
+}
+
+// Seventeen flags, of which one is common.
+TEST(FlagsTest, OfManyFlagsTheCommonOnesAreShownFirst) {
+  Flags flags("simulate", "Predicts a step.");
+  int values[17] = {};
+  FlagGroup group = flags.In(FlagTopic::kCluster);
+  for (int i = 0; i < 17; ++i) {
+    Flag flag = group.Add("--flag" + std::to_string(i), values[i], {"<n>", "A number."});
+    if (i == 3) flag.Common();
+  }
+  std::ostringstream common, all;
+  EXPECT_TRUE(flags.Parse({"--help"}, common));
+  EXPECT_NE(common.str().find("--flag3 <n>"), std::string::npos);
+  EXPECT_EQ(common.str().find("--flag4 <n>"), std::string::npos);
+  EXPECT_NE(common.str().find("stagecraft simulate --help-all lists 16 more flags."),
+            std::string::npos)
+      << common.str();
+  EXPECT_TRUE(flags.Parse({"--help-all"}, all));
+  EXPECT_NE(all.str().find("--flag4 <n>"), std::string::npos);
+  EXPECT_EQ(all.str().find("more flags"), std::string::npos);
+}
+
+TEST(FlagsTest, LongTextIsWrappedAtEightyColumns) {
+  Flags flags("simulate", "Predicts a step.");
+  flags.AddExample("simulate --model llama3-70b --cluster h100-sxm:8x8 --tp 8 --pp 4 --seq 8192");
+  bool value = false;
+  std::string text;
+  flags.In(FlagTopic::kCluster)
+      .Add("--a-name-that-is-too-long-for-its-column,!--no-such", value,
+           {"", "Words that go on until they need a second line, and a third one after it, too."});
+  flags.AddTerm("term", "what it means");
+  std::ostringstream out;
+  EXPECT_TRUE(flags.Parse({"-h"}, out));
+  EXPECT_EQ(out.str(),
+            R"(Predicts a step.
+
+Usage: stagecraft simulate [flags]
+
+Examples:
+  stagecraft simulate --model llama3-70b --cluster h100-sxm:8x8 --tp 8 --pp 4 \
+      --seq 8192
+
+Cluster:
+  --[no-]a-name-that-is-too-long-for-its-column
+                              Words that go on until they need a second line,
+                              and a third one after it, too.
+  term                        what it means
+)");
+}
+
+TEST(FlagsTest, WhatWasGivenIsKnownByEachOfItsNames) {
+  Flags flags("simulate", "Predicts a step.");
+  std::string file, other;
+  bool explains = true;
+  FlagGroup group = flags.In(FlagTopic::kOutput);
+  const Flag output = group.Add("-o,--output", file, {"<file>", "File."});
+  group.Add("--other", other, {"<file>", "File."});
+  group.Add("--explain,!--no-explain", explains, {"", "Explain."});
+  std::ostringstream out;
+  EXPECT_FALSE(flags.Parse({"--output", "a.pb", "--no-explain"}, out));
+  EXPECT_TRUE(output.is_given());
+  EXPECT_EQ(output.name(), "-o");
+  EXPECT_EQ(output.text(), "a.pb");
+  EXPECT_TRUE(flags.IsGiven("--output"));
+  EXPECT_TRUE(flags.IsGiven("--no-explain"));
+  EXPECT_FALSE(flags.IsGiven("--other"));
+  ASSERT_EQ(flags.Given().size(), 2u);
+  EXPECT_EQ(flags.Given()[1].name(), "--explain");
 }
 
 TEST(FlagsTest, MistakesAreOneSentenceThatOpensWithTheFlag) {
@@ -94,6 +184,9 @@ TEST(FlagsTest, MistakesAreOneSentenceThatOpensWithTheFlag) {
       {{"--schedule", "1f2b"}, "--schedule: got \"1f2b\", want one of gpipe, 1f1b; did you mean"},
       {{"--layers", "1,x"}, "--layers: got \"x\", want a whole number"},
       {{"--overlap=maybe"}, "--overlap"},
+      {{"--rate", "-1"}, "--rate: Value -1 not in range"},
+      {{"-o"}, "-o: got no value, want one"},
+      {{"--output", "a", "-o", "b"}, "-o: given 2 times, want it once"},
   };
   for (const auto& test : kCases) {
     const std::string error = ErrorOf(test.args);

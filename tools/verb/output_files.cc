@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "costmodel/check.h"
+#include "tools/verb/flags.h"
 
 namespace stagecraft {
 namespace {
@@ -125,7 +126,7 @@ const Args& OutputFlags() {
 }
 
 void CheckOutputFiles(const Args& words) {
-  if (std::find(words.begin(), words.end(), "--help") != words.end()) return;
+  if (AskForHelp(words)) return;
   for (const Output& output : OutputsAmong(words)) {
     if (output.path.empty()) {
       throw InputError(output.flag + ": got \"\", want the name of a file to write");

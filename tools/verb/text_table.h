@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,11 +23,14 @@ class TextTable {
 
   // As many cells as there are headings.
   void Add(std::vector<std::string> cells) { lines_.push_back(std::move(cells)); }
+  // A line between rows that is printed as it is.
+  void AddText(std::string line) { texts_.emplace(lines_.size() - 1, std::move(line)); }
   void Print(std::ostream& out) const;
 
  private:
   std::vector<bool> stands_left_;
   std::vector<std::vector<std::string>> lines_;
+  std::multimap<size_t, std::string> texts_;  // by the line that they follow
 };
 
 }  // namespace stagecraft

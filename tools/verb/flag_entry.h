@@ -1,0 +1,33 @@
+// FlagEntry: one flag as it was described, and CLI11's option that parses it.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tools/verb/flags.h"
+
+namespace CLI {
+class Option;
+}
+
+namespace stagecraft {
+
+enum class FlagType { kSwitch, kInteger, kNumber, kText };
+
+struct FlagEntry {
+  FlagTopic topic = FlagTopic::kInput;
+  Args names;      // "-o", "--output"; for a positional word the word
+  Args negations;  // "--no-explain"
+  FlagType type = FlagType::kSwitch;
+  bool is_list = false;  // takes several values
+  FlagText text = {};
+  Args choices = {};  // of OneOf()
+  std::function<Args()> suggestions = {};
+  bool is_common = false;
+  bool is_required = false;
+  CLI::Option* option = nullptr;
+
+  bool is_positional() const { return !names[0].starts_with('-'); }
+};
+
+}  // namespace stagecraft

@@ -1,0 +1,151 @@
+#include "tools/verb/flag_sentences.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "costmodel/check.h"
+#include "costmodel/nearest.h"
+#include "costmodel/text.h"
+#include "tools/verb/flag_entry.h"
+
+namespace stagecraft {
+namespace {
+
+// The long flags of an app with their dashes: "--tp", "--no-sequence-parallel".
+Args FlagNames(const CLI::App& app) {
+  Args names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+bool Takes(const CLI::App& app, const std::string& word) {
+  const Args names = FlagNames(app);
+  return std::find(names.begin(), names.end(), word) != names.end();
+}
+
+// Rewrites `text` without leading zeros, which CLI11 takes for octal. Returns
+// what is wrong, or "".
+template <typename Integer>
+std::string NormaliseInteger(std::string& text) {
+  Integer value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    return fmt::format("got \"{}\", want a whole number of at most 64 bits", text);
+  }
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return fmt::format("got \"{}\", want a whole number{}", text,
+                       std::is_unsigned_v<Integer> ? " of at least 0" : "");
+  }
+  text = std::to_string(value);
+  return "";
+}
+
+std::string CheckReal(std::string& text) {
+  const std::optional<double> value = ParseNumber<double>(text);
+  return value && std::isfinite(*value)
+             ? ""
+             : fmt::format("got \"{}\", want a finite number such as 0.5 or 1e9", text);
+}
+
+// CLI11's own conversions take "010" for eight, let integers of more than 64
+// bits saturate and pass "nan".
+void AddNumberChecks(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    if (type.starts_with("INT")) {
+      option->transform(CLI::Validator(NormaliseInteger<int64_t>, "", "whole number"));
+    } else if (type.starts_with("UINT")) {
+      option->transform(CLI::Validator(NormaliseInteger<uint64_t>, "", "whole number"));
+    } else if (type.starts_with("FLOAT")) {
+      option->transform(CLI::Validator(CheckReal, "", "finite number"));
+    }
+  }
+}
+
+std::string ExplainUnexpected(const CLI::App& app) {
+  const std::string word = app.remaining().empty() ? "" : app.remaining().front();
+  if (!word.starts_with('-')) return fmt::format("\"{}\": want no words but flags here", word);
+  const std::string flag = word.substr(0, word.find('='));
+  return fmt::format("{}: unknown flag; {}", flag, NearestNames(flag, FlagNames(app)));
+}
+
+// Where one value was wanted, the option that has none or several; "" else.
+std::string ExplainValues(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const size_t count = option->results().size();
+    if (option->get_expected_max() == 1 && option->get_type_size_max() == 1 && count > 1) {
+      return fmt::format("{}: given {} times, want it once", option->get_name(), count);
+    }
+    for (const std::string& value : option->results()) {
+      if (Takes(app, value.substr(0, value.find('=')))) {
+        return fmt::format("{}: got no value, the next word is the flag {}", option->get_name(),
+                           value);
+      }
+    }
+  }
+  return "";
+}
+
+// The option whose text its type cannot hold.
+std::string ExplainConversion(const CLI::App& app, const std::string& cli11_says) {
+  for (const CLI::Option* option : app.get_options()) {
+    const Args values = option->results();
+    if (!values.empty() && cli11_says.find(option->get_name() + " = ") != std::string::npos) {
+      return fmt::format("{}: got \"{}\", want a {} that fits", option->get_name(),
+                         fmt::join(values, " "),
+                         option->get_type_name().starts_with("FLOAT") ? "number" : "whole number");
+    }
+  }
+  return cli11_says;
+}
+
+// "--output: …" of CLI11 as "-o: …", where a flag's first name is "-o".
+std::string WithFirstName(const HelpPage& page, const std::string& text) {
+  for (const FlagEntry& flag : page.flags) {
+    const std::string name = flag.option->get_name();
+    const bool opens = text.starts_with(name + ":") || text.starts_with(name + " ");
+    if (opens) return flag.names[0] + text.substr(name.size());
+  }
+  return text;
+}
+
+std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string values = ExplainValues(app);
+  if (!values.empty()) return values;
+  if (dynamic_cast<const CLI::ExtrasError*>(&error)) return ExplainUnexpected(app);
+  std::string text = error.what();
+  if (dynamic_cast<const CLI::ConversionError*>(&error)) text = ExplainConversion(app, text);
+  const std::string missing_value = ": 1 required ";
+  if (const size_t at = text.find(missing_value); at != std::string::npos) {
+    text = text.substr(0, at) + ": got no value, want one";
+  }
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+void ParseWords(const HelpPage& page, const Args& args, CLI::App& app) {
+  AddNumberChecks(app);
+  try {
+    app.parse(Args(args.rbegin(), args.rend()));
+  } catch (const CLI::ParseError& error) {
+    throw InputError(WithFirstName(page, Explain(app, error)));
+  }
+  // A text option swallows the flag after it without complaint.
+  const std::string values = ExplainValues(app);
+  if (!values.empty()) throw InputError(WithFirstName(page, values));
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,35 @@
+// FlagText: what the help says of a flag, and the group in which it says it.
+#pragma once
+
+#include <string>
+
+namespace stagecraft {
+
+// Groups of the help, in the order in which they are printed. A group holds its flags in the order
+// in which they are added: put first what a user needs first.
+enum class FlagTopic {
+  kInput,
+  kNetwork,
+  kCluster,
+  kParallelism,
+  kSchedule,
+  kMemory,
+  kOverlap,
+  kCostModel,
+  kSearch,
+  kPlanner,
+  kPolicy,
+  kMeasurement,
+  kOutput
+};
+inline constexpr int kFlagTopicCount = 13;
+
+// What the help says of a flag.
+struct FlagText {
+  std::string value;       // stands for the value: "<n>"; empty for a switch
+  std::string help;        // whole sentences
+  std::string range = {};  // "1 to 1000"; OneOf() and Between() say it by themselves
+  std::string usual = {};  // the default
+};
+
+}  // namespace stagecraft
