@@ -67,21 +67,21 @@ void PlanFlags::Register(Flags& flags) {
            "Read the plan from a .yaml, .json or .textproto file, as search -o writes it, in place "
            "of flags."})
       .Common();
+  Add(flags.In(FlagTopic::kParallelism), "--stack", stack_,
+      {"<name>", "Where no flag says otherwise, do as this training stack does by default.",
+       fmt::format("{}", fmt::join(StackTable::Embedded().Names(), ", ")), "none"})
+      .Suggest([] { return StackTable::Embedded().Names(); });
   const std::vector<Flag> order = order_.Register(flags, degrees_.chunks);
   degree_options_.insert(degree_options_.end(), order.begin(), order.end());
-  RegisterPlaces(flags);
   RegisterMemory(flags);
   RegisterRecomputation(flags);
   RegisterStep(flags);
+  RegisterPlaces(flags);
   RegisterOffloading(flags);
   RegisterOverlap(flags);
   const std::vector<Flag> sync = sync_.Register(flags);
   degree_options_.insert(degree_options_.end(), sync.begin(), sync.end());
   RegisterAttention(flags);
-  Add(flags.In(FlagTopic::kParallelism), "--stack", stack_,
-      {"<name>", "Where no flag says otherwise, do as this training stack does by default.",
-       fmt::format("{}", fmt::join(StackTable::Embedded().Names(), ", ")), "none"})
-      .Suggest([] { return StackTable::Embedded().Names(); });
 }
 
 void PlanFlags::RegisterDegrees(Flags& flags) {
@@ -178,6 +178,11 @@ void PlanFlags::RegisterRecomputation(Flags& flags) {
 }
 
 void PlanFlags::RegisterStep(Flags& flags) {
+  sequence_parallel_option_ =
+      Add(flags.In(FlagTopic::kParallelism), "--sequence-parallel,!--no-sequence-parallel",
+          sequence_parallel_,
+          {"", "Divide norms and residuals by tokens among the tensor-parallel ranks.", "",
+           "on where tp > 1, but search tries both"});
   FlagGroup memory = flags.In(FlagTopic::kMemory);
   Add(memory, "--optimizer", optimizer_,
       {"<name>", "The optimizer; sgd has a momentum, sgd-plain has none.",
@@ -238,11 +243,6 @@ void PlanFlags::RegisterOffloading(Flags& flags) {
 
 void PlanFlags::RegisterOverlap(Flags& flags) {
   FlagGroup group = flags.In(FlagTopic::kOverlap);
-  sequence_parallel_option_ =
-      Add(flags.In(FlagTopic::kParallelism), "--sequence-parallel,!--no-sequence-parallel",
-          sequence_parallel_,
-          {"", "Divide norms and residuals by tokens among the tensor-parallel ranks.", "",
-           "on where tp > 1, but search tries both"});
   Add(group, "--overlap-grad-reduce,!--no-overlap-grad-reduce", degrees_.overlap_grad_reduce,
       {"", "Reduce gradients while the backward still computes.", "", "on"});
   Add(group, "--overlap-param-gather,!--no-overlap-param-gather", degrees_.overlap_param_gather,

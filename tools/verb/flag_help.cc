@@ -15,7 +15,8 @@ constexpr size_t kTextColumn = 30;
 // A verb with so few flags has no need of a short list.
 constexpr size_t kMostCommon = 16;
 
-// `words` in lines of `width`, the first of which begins at `used`.
+// Appends `words` in lines of kWidth, of which the first has `used` characters already and the
+// others begin with `indent` spaces; `line_end` follows every line but the last.
 void Wrap(const Args& words, size_t indent, size_t used, const std::string& line_end,
           std::string& out) {
   bool begins = true;
