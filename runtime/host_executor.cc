@@ -122,7 +122,7 @@ class StepRun {
 Timeline HostExecutor::Execute(const Schedule& schedule) {
   const auto ranks = static_cast<int>(schedule.ranks().size());
   if (ranks != world_.size()) {
-    throw InputError(fmt::format("run: got {} processes, want {}, one a rank of the plan",
+    throw InputError(fmt::format("run: got {} processes, want {}, one for each rank of the plan",
                                  world_.size(), ranks));
   }
   program_ = MakeRankProgram(schedule, world_.rank());

@@ -90,7 +90,7 @@ class HostTimer : public OpTimer {
 std::unique_ptr<OpTimer> MakeHostOpTimer(int ordinal, const std::string& place) {
   if (ordinal != 0) {
     throw InputError(
-        fmt::format("{}: got host:{}, want host: any processor will do", place, ordinal));
+        fmt::format("{}: got host:{}, want host, which names no CPU core", place, ordinal));
   }
   return std::make_unique<HostTimer>();
 }

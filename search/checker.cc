@@ -23,7 +23,7 @@ std::vector<std::string> FindErrors(const SearchProblem& problem, const RankedPl
   for (std::string& error : FindEvaluationErrors(again, plan, problem.workload, problem.cluster)) {
     errors.push_back(std::move(error));
   }
-  if (!again.fits) errors.push_back("needs more memory than there is");
+  if (!again.fits) errors.push_back("needs more memory than is available");
   if (again.step_time != ranked.evaluation.step_time) {
     errors.push_back(fmt::format("takes {} ns, the search said {}", again.step_time.ns(),
                                  ranked.evaluation.step_time.ns()));

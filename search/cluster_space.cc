@@ -80,7 +80,8 @@ std::unique_ptr<PlanSpace> JoinWithPools(const SearchProblem& problem,
   std::string name;
   if (!spaces.empty()) {
     const bool is_any = problem.choices.device_counts == DeviceCounts::kAny;
-    name = spaces[0]->name() + (is_any ? " of one kind, or " : " on nodes of one kind, or ");
+    name =
+        spaces[0]->name() + (is_any ? " of one GPU type, or " : " on nodes of one GPU type, or ");
   }
   name += pools->name();
   spaces.push_back(std::move(pools));

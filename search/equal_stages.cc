@@ -145,7 +145,7 @@ class EqualStages : public PlanSpace {
     return fmt::format("tp {}, cp {}, pp {}, dp {}, micro-batch {}, recompute {}, zero {}{}{}",
                        d.tensor, d.context, d.pipeline, d.data, d.micro_batch, Name(d.recompute),
                        d.zero, d.tensor > 1 && !d.sequence_parallel ? ", sp off" : "",
-                       d.rank_order == kDefaultRankOrder ? "" : ", ranks " + d.rank_order);
+                       d.rank_order == kDefaultRankOrder ? "" : ", rank order " + d.rank_order);
   }
   PipelineOrder Order(size_t index) const override {
     return static_cast<PipelineOrder>(all_->choices[index].order);

@@ -30,8 +30,8 @@ const StageMemory& FullestStage(const Evaluation& evaluation) {
 
 void Obstacle::NoteStates(const MemoryNeed& need, const PlanSpace& space, size_t index) {
   if (!Take(need.Share())) return;
-  text_ = fmt::format("at least {:.1f} GiB a device at {}, {:.1f} GiB are there", need.needed.gib(),
-                      space.Describe(index), need.capacity.gib());
+  text_ = fmt::format("at least {:.1f} GiB per device at {}, but only {:.1f} GiB are available",
+                      need.needed.gib(), space.Describe(index), need.capacity.gib());
 }
 
 bool Obstacle::IsNearer(const Evaluation& evaluation) const {
@@ -42,10 +42,10 @@ void Obstacle::NoteStage(const Evaluation& evaluation, const std::string& choice
   const StageMemory& fullest = FullestStage(evaluation);
   if (!Take(FullestShare(fullest))) return;
   const bool is_host = FullestShare(fullest) > MemoryShare({&fullest, 1});
-  text_ =
-      fmt::format("stage {} needs {:.1f} GiB{} at {}, {:.1f} GiB are there", fullest.stage,
-                  (is_host ? fullest.host : fullest.Peak()).gib(), is_host ? " of its host" : "",
-                  choices, (is_host ? fullest.host_capacity : fullest.capacity).gib());
+  text_ = fmt::format("stage {} needs {:.1f} GiB{} at {}, but only {:.1f} GiB are available",
+                      fullest.stage, (is_host ? fullest.host : fullest.Peak()).gib(),
+                      is_host ? " of host memory" : "", choices,
+                      (is_host ? fullest.host_capacity : fullest.capacity).gib());
 }
 
 bool Obstacle::Take(double share) {

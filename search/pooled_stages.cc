@@ -76,10 +76,10 @@ class PooledStages : public PlanSpace {
   Plan Make(size_t index) const override {
     const PooledPlan& choice = (*all_)[index];
     const std::vector<PooledStage> stages = split_.Split(choice);
-    if (stages.empty()) throw InputError("no split of the blocks fits");
+    if (stages.empty()) throw InputError("no split of the layers fits");
     const bool stages_first = choice.rank_order == kStagesFirstRankOrder;
     if (!stages_first && choice.rank_order != kDefaultRankOrder) {
-      throw InputError("rank order: stages in pools have no such");
+      throw InputError("rank order: stages in pools have none");
     }
     Plan plan = split_.Common(choice);
     plan.rank_order = choice.rank_order;
@@ -132,9 +132,10 @@ class PooledStages : public PlanSpace {
       runs += fmt::format("{}{} stages of tp {} on {}", runs.empty() ? "" : ", ", run.stages,
                           run.tensor, problem().cluster.groups()[run.pool].type.id);
     }
-    return fmt::format("{}; dp {}, micro-batch {}, recompute {}{}", runs, plan.data,
-                       plan.micro_batch, Name(plan.recompute),
-                       plan.rank_order == kDefaultRankOrder ? "" : ", ranks " + plan.rank_order);
+    return fmt::format(
+        "{}; dp {}, micro-batch {}, recompute {}{}", runs, plan.data, plan.micro_batch,
+        Name(plan.recompute),
+        plan.rank_order == kDefaultRankOrder ? "" : ", rank order " + plan.rank_order);
   }
 
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {

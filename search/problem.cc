@@ -76,7 +76,7 @@ std::vector<std::string> FindErrors(const SearchProblem& problem) {
   if (problem.given.gradient_sync.servers > 0) {
     errors.push_back(
         fmt::format("sync_servers: got {}, want 0: a search gives every device that it uses to "
-                    "replicas of stages; ask simulate",
+                    "replicas of stages; use simulate",
                     problem.given.gradient_sync.servers));
   }
   for (const Cluster::NodeGroup& group : problem.cluster.groups()) {
@@ -85,11 +85,11 @@ std::vector<std::string> FindErrors(const SearchProblem& problem) {
   }
   for (const PipelineOrder order : choices.orders) {
     if (IsCustom(order)) {
-      errors.push_back("schedule: custom orders cannot be sought");
+      errors.push_back("schedule: custom schedules cannot be searched for");
     } else if (IsAsynchronous(order)) {
       errors.push_back(fmt::format(
-          "schedule: {} trains with other weights than those that flush, so that step times do "
-          "not compare; ask simulate",
+          "schedule: {} trains with other weights than schedules that flush, so that step times do "
+          "not compare; use simulate",
           Name(order)));
     }
   }

@@ -132,7 +132,7 @@ TEST_F(AsynchronousPlansTest, WhatMakesNoSenseIsRefused) {
   std::vector<Case> cases = {
       {"--global-batch 2 --schedule pipedream --zero 2", "zero: 2 with pipedream, where every"},
       {"--global-batch 8 --schedule pipedream",
-       "global_batch: 8 mini-batches of 1, but pipedream updates behind every one: want 2"},
+       "global_batch: 8 mini-batches of 1, but pipedream updates after every one: want 2"},
       {"--global-batch 6 --schedule pipedream-2bw",
        "global_batch: 6 micro-batches for 2 pipelines with pipedream-2bw, want at least 8"},
       {"--global-batch 2 --schedule pipedream --forward-only", "forward_only: with pipedream"},
@@ -144,13 +144,13 @@ TEST_F(AsynchronousPlansTest, WhatMakesNoSenseIsRefused) {
       {"--global-batch 9 --schedule pipedream-2bw --replica-micro-batches 5,4",
        "replica_micro_batches"},
       {"--global-batch 16 --vertical-sync",
-       "--vertical-sync: changes nothing with order 1f1b, want it with pipedream"},
+       "--vertical-sync: changes nothing with schedule 1f1b, want it with pipedream"},
       {"--global-batch 8 --stage-replicas 2,2", "stage replicas: got 2 numbers, want one for each"},
       {"--global-batch 8 --stage-replicas 2,2,2,3", "are 9 devices, but"},
       {"--global-batch 8 --stage-replicas 2,2,2,0", "stage replicas: got 0"},
-      {"--global-batch 8 --stage-replicas 2,2,2,2 --dp 2", "stage replicas: want no dp"},
+      {"--global-batch 8 --stage-replicas 2,2,2,2 --dp 2", "stage replicas: want them without dp"},
       {"--global-batch 8 --stage-replicas 2,2,2,1 --schedule pipedream-2bw",
-       "order: pipedream-2bw wants equally many replicas of every stage"},
+       "order: pipedream-2bw wants the same number of replicas in every stage"},
   };
   for (Case& bad : cases) bad.line = kJob + bad.line;
   cases.push_back(

@@ -137,7 +137,7 @@ TEST_F(BadImportTest, SlurmTopologyYamlAndGres) {
   ExpectRefused({{line + "type.conf", "type.conf: line 1: node \"a\": unknown GPU \"h1000\""},
                  {line + "count.conf", "line 1: Count: got \"eight\""},
                  {line + "many.conf", "got 9 devices per node, want from 1 to the 8"},
-                 {line + "two.conf", "line 2: got GPU \"a100\" beside \"h100\" on \"a\""},
+                 {line + "two.conf", "line 2: got GPU \"a100\" and \"h100\" on \"a\""},
                  {line + "gres.conf", "line 1: Gres gpu: got \"x\""},
                  {line + "other.conf", "node \"a\": got a node without a GPU's name"}});
 }
@@ -225,9 +225,9 @@ TEST_F(BadImportTest, SmiTopology) {
           {header + "GPU0\t X \t X \t0\n" + second, "GPU0 to GPU1: got X, want a link"},
           {header + "GPU0\t X \tNV2\t0\n" + second, "want a symmetric matrix"},
           {"\tGPU0\tGPU0\nGPU0\t X \tNV4\n", "got column GPU0 again"},
-          {"\tGPU0\tNIC0\tGPU1\n", "got GPU1 behind interfaces"},
+          {"\tGPU0\tNIC0\tGPU1\n", "got GPU1 after network interfaces"},
           {"\tGPU0\tGPU1\tGPU2\nGPU0\t X \tNV1\tPHB\nGPU1\tNV1\t X \tNV2\nGPU2\tPHB\tNV2\t X \n",
-           "neither all pairs, pairs nor a cube mesh"},
+           "neither all-to-all, pairs nor the cube mesh"},
       });
 }
 
@@ -282,7 +282,7 @@ TEST_F(BadImportTest, KubernetesNodes) {
            "labels.nvidia.com/gpu.count: got no text"},
           {List(Node("a", product, "\"nvidia.com/gpu\":\"9\"")), "got 9 devices per node"},
           {List(Node("a", product, "\"nvidia.com/mig-1g.10gb\":\"7\"")),
-           "MIG parts are no devices"},
+           "MIG instances are not supported"},
           {Repeated("[", 1 << 16), "k8s"},
       });
 }

@@ -76,7 +76,7 @@ std::vector<Case> Cases() {
       {base + "--offload-activations nan --host-memory-gib 512", "--offload-activations"},
       {base + "--optimizer adagrad", "adagrad"},
       {base + "--recompute-layers 1-", "--recompute-layers"},
-      {base + "--recompute-layers 0", "layer 0 is no block"},
+      {base + "--recompute-layers 0", "is its embedding or head"},
       {base + "--recompute-layers 99999999999", "--recompute-layers"},
       {base + "--recompute-layers 1-9,40", "recompute_layers"},
       {base + "--recompute-layers 2,1-3", "each layer once"},

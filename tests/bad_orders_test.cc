@@ -121,23 +121,23 @@ TEST_F(BadOrdersTest, FlagsThatCannotBeAreNamed) {
       {"--schedule zb-h1 --vpp 2", "order: zb-h1 with 2 chunks per stage, want 1"},
       {"--schedule bfs", "order: bfs with 1 chunk per stage, want at least 2"},
       {"--schedule chimera --vpp 3", "order: chimera with 4 stages and 3 chunks of each"},
-      {"--schedule zb-h1 --order-group 4", "--order-group: changes nothing with order zb-h1"},
+      {"--schedule zb-h1 --order-group 4", "--order-group: changes nothing with schedule zb-h1"},
       {"--vpp 2 --order-group 3", "--order-group: got 3, want at least the 4 stages"},
-      {"--schedule zb-h1 --warmup b", "--warmup: changes nothing with order zb-h1"},
+      {"--schedule zb-h1 --warmup b", "--warmup: changes nothing with schedule zb-h1"},
       {"--warmup c", "--warmup: got \"c\", want a or b"},
-      {"--activation-limit 2", "--activation-limit: changes nothing with order 1f1b"},
+      {"--activation-limit 2", "--activation-limit: changes nothing with schedule 1f1b"},
       {"--schedule zb-auto --activation-limit 0", "--activation-limit: got 0"},
       {"--schedule zb-auto --activation-limit nan", "--activation-limit: "},
       {"--schedule zb-auto --activation-limit 0.01", "memory limit of stage"},
       {"--schedule list --activation-limit 0.01", "memory limit of stage 0"},
-      {"--two-forwards-slot", "--two-forwards-slot: changes nothing with order 1f1b"},
+      {"--two-forwards-slot", "--two-forwards-slot: changes nothing with schedule 1f1b"},
       {"--schedule zb-h1 --published-search",
-       "--published-search: changes nothing with order zb-h1, want it with zb-auto"},
+       "--published-search: changes nothing with schedule zb-h1, want it with zb-auto"},
       {"--schedule chimera --zero 2", "zero: 2 with chimera, want 0 or 1"},
       {"--order-file $T/absent.csv", "absent.csv"},
       {"--order-file $T/none.csv", "none.csv: got no passes, want cells like 0F0 or 3B1"},
       {"--order-file $T/one.csv", "one.csv: got 1 rank with passes, want --pp 4"},
-      {"--order-file $T/two.csv --schedule 1f1b", "--order-file: cannot be given beside"},
+      {"--order-file $T/two.csv --schedule 1f1b", "--order-file: cannot be given together with"},
       {"--order-file $T/two.csv", "two.csv: got 2 ranks with passes, want --pp 4"},
       {"--order-file $T/skips.csv", "skips.csv: rank 0 lacks backward of micro-batch 1"},
       {"--order-file $T/repeats.csv", "repeats.csv: rank 0 runs forward of micro-batch 0 twice"},
@@ -151,7 +151,7 @@ TEST_F(BadOrdersTest, FlagsThatCannotBeAreNamed) {
   cases.push_back(
       {"simulate --model gpt2 --cluster h100-sxm:1x8 --pp 4 --micro-batch 1 "
        "--global-batch 12 --seq 512 --schedule dualpipe",
-       "order: dualpipe with 6 micro-batches a pipeline, want an even number, at least "
+       "order: dualpipe with 6 micro-batches per pipeline, want an even number, at least "
        "twice the 4 stages"});
   Write("few.csv", kCsv);
   cases.push_back(

@@ -4,7 +4,7 @@
 //
 //   $ ./stagecraft simulate --model llama3-8b --cluster h100-sxm:1x8
 //   …
-//   step time 1616.0 ms, 80 % between 1528.6 and 1708.5 ms
+//   step time 1616.0 ms, 80 % prediction interval: 1528.6 to 1708.5 ms
 //   …
 //
 // A command that ends with a backslash goes on in the next line, and a line "…" stands for

@@ -217,8 +217,8 @@ TEST(GradientSyncTest, PlansThatCannotSynchroniseSoAreRefused) {
   idle.timeout = 1_us;
   const std::vector<Case> cases = {
       {"h100-sxm:1x8", 8, Sync(SyncMethod::kParameterServer), "sync_servers: got 0, want at least"},
-      {"h100-sxm:1x8", 8, Sync(SyncMethod::kParameterServer, 1), "beside those that serve"},
-      {"h100-sxm:1x8", 8, Sync(SyncMethod::kRing, 1), "beside those that serve"},
+      {"h100-sxm:1x8", 8, Sync(SyncMethod::kParameterServer, 1), "that are not parameter servers"},
+      {"h100-sxm:1x8", 8, Sync(SyncMethod::kRing, 1), "that are not parameter servers"},
       {"h100-sxm:1x8", 4, Sync(SyncMethod::kRing, 4), "sync_servers: got 4, want none with ring"},
       {"h100-sxm:1x8", 2, Sync(SyncMethod::kBytePs, 3), "sync_servers: got 3, want at most 2"},
       {"h100-sxm:1x8", 8, Sync(SyncMethod::kGossip), "sync_peers: got 0, want at least 1"},

@@ -164,11 +164,11 @@ void PrintTopology(const Cluster& cluster, std::ostream& out) {
   out << DescribeNodeLinks(cluster);
   const int devices = cluster.node(0).devices;
   if (devices > 1) {
-    out << "\nfrom the first GPU to the last:\n"
+    out << "\nroute from the first GPU to the last:\n"
         << DescribeRoute(cluster, cluster.FindRoute(0, devices - 1));
   }
   if (cluster.node_count() < 2) return;
-  out << "\nto another node:\n" << DescribeRoute(cluster, cluster.FindRoute(0, devices));
+  out << "\nroute to another node:\n" << DescribeRoute(cluster, cluster.FindRoute(0, devices));
 }
 
 Json TopologyJson(const Cluster& cluster) {

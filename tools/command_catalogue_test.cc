@@ -40,10 +40,10 @@ TEST(CommandCatalogueTest, HelpShowsAnExample) {
 
 TEST(CommandCatalogueTest, ANodeShowsItsLinks) {
   const Outcome outcome = Call({"nodes", "dgx-h100", "--topology"});
-  EXPECT_NE(outcome.out.find("gpu0     -> nvswitch             450 GB/s nvlink 300 ns"),
+  EXPECT_NE(outcome.out.find("gpu0     -> nvswitch             450 GB/s NVLink 300 ns"),
             std::string::npos)
       << outcome.out;
-  EXPECT_NE(outcome.out.find("node0/pcie0 -> node0/nic0  50 GB/s pcie  narrowest"),
+  EXPECT_NE(outcome.out.find("node0/pcie0 -> node0/nic0  50 GB/s PCIe  bottleneck"),
             std::string::npos)
       << outcome.out;
   const auto report = nlohmann::json::parse(Call({"nodes", "dgx-1v", "--topology", "--json"}).out);

@@ -212,7 +212,8 @@ TEST(CommandCheckTest, TimelinesThatBreakTheirScheduleAreUnsound) {
 
   TimelineProto circle = ExampleTimeline();
   circle.mutable_schedule()->mutable_tasks(1)->add_successors(0);
-  ExpectUnsound(Write("circle.pb", circle.schedule().SerializeAsString()), "wait in a circle");
+  ExpectUnsound(Write("circle.pb", circle.schedule().SerializeAsString()),
+                "wait for each other in a circle");
 }
 
 using PerfettoTrace = perfetto::protos::Trace;

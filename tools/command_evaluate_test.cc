@@ -179,7 +179,7 @@ TEST_F(EvaluateTest, TheTableNamesGroupsSizesAndWhatIsSkipped) {
   EXPECT_EQ(Run(RunEvaluate, {"--samples", file, "--by-size", "--report", Path("b.html")}),
             kExitOk);
   for (const char* part :
-       {"81 samples in 1 files, split none, seed 1", "gemm", "overall", "over rows", "10-100 us",
+       {"81 samples in 1 file, split none, seed 1", "gemm", "overall", "over rows", "10-100 us",
         "skipped\n  h100-sxm9-80gb  1 rows  is neither in the device catalogue nor in a "
         "--cluster"}) {
     EXPECT_NE(out_.str().find(part), std::string::npos) << part << "\n" << out_.str();
@@ -202,7 +202,7 @@ TEST_F(EvaluateTest, TheReportIsOneWellFormedPageWithCharts) {
     ++charts;
   }
   EXPECT_EQ(charts, 2u);
-  for (const char* part : {"two.csv", "h100-sxm5-80gb", "predicted (shipped)", "10-100 us"}) {
+  for (const char* part : {"two.csv", "h100-sxm5-80gb", "predicted time (shipped)", "10-100 us"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
   }
   for (const char* part : {"<script", "nan", "inf\"", "-1.0\" height"}) {
@@ -296,12 +296,13 @@ TEST_F(EvaluateTest, SplitsInWhoseViewConstantsWereChosenSaySo) {
     const nlohmann::json warned = Report({"--network", known, "--split", split});
     ASSERT_EQ(warned["warnings"].size(), 1u) << split;
     EXPECT_TRUE(warned["warnings"][0].get<std::string>().starts_with(
-        "these figures are no test of the unseen, for constants were chosen in view of this split: "
+        "these figures are no test on unseen data, as constants were chosen with this split in "
+        "view: "
         "the lengths of the correlations"));
     EXPECT_TRUE(Report({"--network", own, "--split", split})["warnings"].empty()) << split;
   }
   EXPECT_EQ(Run(RunEvaluate, {"--network", known, "--split", "leave-out:bytes"}), kExitOk);
-  EXPECT_NE(out_.str().find("\nnote: these figures are no test of the unseen"), std::string::npos);
+  EXPECT_NE(out_.str().find("\nnote: these figures are no test on unseen data"), std::string::npos);
 }
 
 TEST_F(EvaluateTest, RowsOverUnknownNetworksAreCounted) {

@@ -89,7 +89,7 @@ TEST(CommandExplainTest, TheDifferenceIsOfTheTwoPlans) {
 
 TEST(CommandExplainTest, APlanDiffersInNothingFromItself) {
   const std::string text = Explain({"--pp 2", "--pp 2"});
-  EXPECT_NE(text.find("A and B take the same time. Their fullest devices hold as much."),
+  EXPECT_NE(text.find("A and B take the same time. Their fullest devices hold the same."),
             std::string::npos)
       << text;
 }
@@ -117,7 +117,7 @@ TEST(CommandExplainTest, TheTextNamesWhatIsWaitedFor) {
   const std::string text = Explain({}, {"--pp", "4"});
   for (const char* words :
        {"critical path", "forward of micro-batch 0, stages 0 to", "by stage, ms", "longest waits",
-        "memory at its peak", "memory (GiB, worst stage first)"}) {
+        "peak memory on stage", "memory (GiB, worst stage first)"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   }
 }

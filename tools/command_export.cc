@@ -39,8 +39,8 @@ PipelineOrders OrdersToExport(const Plan& plan) {
   }
   if (are_same) return PipelineOrdersOf(plan, 0);
   throw InputError(
-      "export: got replicas that run different orders, want as many replicas of every stage and as "
-      "many micro-batches of each");
+      "export: got replicas that run different schedules, want the same number of replicas in "
+      "every stage and of micro-batches in each");
 }
 
 std::string ScheduleCsv(const Plan& plan, const std::string&) {

@@ -51,7 +51,7 @@ void CheckFlags(const FitFlags& flags) {
   if (!flags.kernels.cost_model.empty() &&
       (!flags.kernels.samples.empty() || flags.kernels.calibrate.empty())) {
     throw InputError(
-        "--cost-model: got a model that nothing begins with, want it with --calibrate and without "
+        "--cost-model: got a model that nothing starts from, want it with --calibrate and without "
         "--samples");
   }
   if (flags.output.empty()) throw InputError("-o: got no file, want one to write the model to");
@@ -163,7 +163,7 @@ int RunFit(const Args& args, std::istream&, std::ostream& out, std::ostream& err
     if (fitted.fit) PrintFit(*fitted.fit, out);
     if (fitted.calibration) PrintCalibration(*fitted.calibration, out);
     if (fitted.model->measured_ops() > 0) {
-      out << fmt::format("{} ops take what was measured of them, others what the model says\n",
+      out << fmt::format("{} ops take their measured times, all others the predicted ones\n",
                          fitted.model->measured_ops());
     }
     out << fmt::format("model of {} bytes\n", size);

@@ -51,7 +51,7 @@ TEST_F(FitTest, AFittedModelKnowsItsSamplesAndSaysWhatItRestsOn) {
 
   const FileSummary summary = CheckFile(Path("model.pb"), CheckContext());
   EXPECT_EQ(summary.kind, "cost model");
-  EXPECT_TRUE(summary.detail.starts_with("1 families fitted on 2 boards, ")) << summary.detail;
+  EXPECT_TRUE(summary.detail.starts_with("1 families fitted on 2 GPU types, ")) << summary.detail;
   EXPECT_NE(summary.detail.find("two.csv"), std::string::npos);
 }
 

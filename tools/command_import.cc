@@ -92,7 +92,7 @@ void CheckFlags(const Flags& described, const std::string& format) {
     throw InputError(name + ": got a value that import " + format + " does not use, want none");
   }
   if (described.IsGiven("--gpu") && described.IsGiven("--node")) {
-    throw InputError("--gpu: got a value beside --node, which says it, want one of them");
+    throw InputError("--gpu: got it with --node, which names the GPU, want one of them");
   }
 }
 

@@ -32,7 +32,7 @@ TEST_F(ImportTest, FlagsThatChangeNothingAreNoted) {
   EXPECT_EQ(Run({"slurm", one, "--gpu", "h100", "--topology", "t", "-o", out}),
             "--topology: got \"t\" for " + one + ", want none, as only a .yaml file has several");
   EXPECT_EQ(Run({"slurm", one, "--gpu", "h100", "--node", "dgx-h100", "-o", out}),
-            "--gpu: got a value beside --node, which says it, want one of them");
+            "--gpu: got it with --node, which names the GPU, want one of them");
 }
 
 TEST_F(ImportTest, JsonSaysWhatWasWritten) {
@@ -77,7 +77,7 @@ TEST_F(ImportTest, NcclTestsLogsBecomeATableOfCollectives) {
   const std::string table = (folder_ / "out.csv").string();
   EXPECT_EQ(Run({"nccl-tests", log, again, "--cluster", "dgx-h100:2", "-o", table}), "");
   EXPECT_EQ(printed_,
-            table + ": 4 times on 2 ranks of dgx-h100:2\n  note: 2 times repeat a point\n");
+            table + ": 4 times on 2 ranks of dgx-h100:2\n  note: 2 times repeat the same point\n");
   const CollectiveTable read = ReadCollectiveTable(table);
   ASSERT_EQ(read.samples.size(), 4u);
   EXPECT_EQ(read.samples[3].repeat, 1);

@@ -18,6 +18,7 @@
 #include "tools/verb/flags.h"
 #include "tools/verb/interrupt_catcher.h"
 #include "tools/verb/print_json.h"
+#include "tools/verb/progress_text.h"
 #include "tools/verb/report_header.h"
 
 namespace stagecraft {
@@ -37,8 +38,10 @@ void ExplainCut(PartitionAnswer& answer) {
 PartitionAnswer Run(PartitionJob& job, std::ostream& err, bool quiet) {
   ProgressLine progress(err, quiet);
   PartitionRequest& request = job.request;
+  const Stopwatch watch;
   request.policy.report = [&](int rounds_done) {
-    progress.Show(fmt::format("{} of {} rounds learned", rounds_done, request.policy.rounds));
+    progress.Show(
+        ProgressText(rounds_done, request.policy.rounds, "training rounds", watch.Seconds()));
   };
   const InterruptCatcher catcher;
   request.budget.stop = InterruptCatcher::flag();

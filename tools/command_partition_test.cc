@@ -193,7 +193,7 @@ TEST(CommandPartitionTest, MoreDevicesThanAreMeantAreRefused) {
       R"({"maxFPGAs": 1000000, "maxCPUs": 1, "maxSizePerFPGA": 10, "nodes": [
           {"id": 1, "cpuLatency": 9, "fpgaLatency": 1, "size": 9}], "edges": []})";
   EXPECT_EQ(Sentence(graph, {"--algorithm", "dnn-throughput"}),
-            "--devices: got 1000000 accelerators and 1 processors, want at most 64");
+            "--devices: got 1000000 accelerators and 1 CPUs, want at most 64");
   EXPECT_NE(Sentence(Node("a"), {"--algorithm", "2bw", "--machines", "2", "--bandwidth", "1e9",
                                  "--memory", "1e300"}),
             "no error");

@@ -6,6 +6,7 @@
 #include <istream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "tools/verb/flags.h"
 #include "tools/verb/interrupt_catcher.h"
 #include "tools/verb/print_json.h"
+#include "tools/verb/progress_text.h"
 #include "tools/verb/report_header.h"
 
 namespace stagecraft {
@@ -83,15 +85,18 @@ ProfileRequest RequestFrom(const ProfileFlags& flags) {
   return request;
 }
 
-std::string Describe(const ProfileProgress& progress) {
+// `before` ops were measured by earlier runs.
+std::string Describe(const ProfileProgress& progress, size_t before) {
   const DeviceState& state = progress.state;
   std::string sensors;
   if (state.clock_hz > 0) {
     sensors = fmt::format("{:.0f} MHz, {:.0f} W, {:.0f} C, ", state.clock_hz * kMegahertzPerHertz,
                           state.watts, state.celsius);
   }
-  return fmt::format("{} of {} ops, {:.0f} s, {}{}", progress.done, progress.all,
-                     progress.elapsed.seconds(), sensors, stagecraft::Describe(progress.next->op));
+  const std::string done =
+      ProgressText(static_cast<int64_t>(progress.done), static_cast<int64_t>(progress.all), "ops",
+                   progress.elapsed.seconds(), static_cast<int64_t>(before));
+  return fmt::format("{}, {}next: {}", done, sensors, stagecraft::Describe(progress.next->op));
 }
 
 Json ToJson(const ProfileReport& report, const ProfileFlags& flags, double wall_ms) {
@@ -121,8 +126,9 @@ Json ToJson(const ProfileReport& report, const ProfileFlags& flags, double wall_
 void Print(const ProfileReport& report, const ProfileFlags& flags, std::ostream& out) {
   const ProfileOutcome& outcome = report.outcome;
   out << fmt::format("{} ({}), {}\n", report.device.name, report.gpu, report.device.software);
-  out << fmt::format("{} suite: {} ops, {} measured, {} before, {} left; seed {}\n", flags.suite,
-                     report.cases, outcome.measured, outcome.already, outcome.left, flags.seed);
+  out << fmt::format("{} suite: {} ops, {} measured now, {} by earlier runs, {} left; seed {}\n",
+                     flags.suite, report.cases, outcome.measured, outcome.already, outcome.left,
+                     flags.seed);
   for (const auto& [reason, count] : outcome.refused) {
     out << fmt::format("not measured: {} ops: {}\n", count, reason);
   }
@@ -133,7 +139,7 @@ void Print(const ProfileReport& report, const ProfileFlags& flags, std::ostream&
   }
   if (outcome.measured_hot > 0) {
     out << fmt::format(
-        "measured hot: {} ops: heat or a protection held the clock down all the time; their "
+        "measured throttled: {} ops: heat or a protection held the clock down all the time; their "
         "software "
         "says \"throttled\"\n",
         outcome.measured_hot);
@@ -257,8 +263,10 @@ int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream&
   SteadyClock clock;
   ProgressLine progress(err, flags.quiet);
   const auto show = progress.Reporter();
+  std::optional<size_t> before;
   const auto show_progress = [&](const ProfileProgress& state) {
-    if (show) show(Describe(state));
+    if (!before) before = state.done;
+    if (show) show(Describe(state, *before));
   };
   const ProfileReport report = Profile(flags, request, part, clock, show_progress);
   progress.Clear();

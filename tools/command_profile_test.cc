@@ -35,7 +35,7 @@ TEST_F(ProfileVerbTest, FlagsAreCheckedBeforeTheDevice) {
   EXPECT_TRUE(Error({"--device", "cuda:0", "--kernels", "--resume", "-o", file})
                   .starts_with("--kernels: got "));
   EXPECT_EQ(Error({"--device", "host:1", "-o", file}),
-            "--device: got host:1, want host: any processor will do");
+            "--device: got host:1, want host, which names no CPU core");
   for (const char* budget : {"540", "-1s", "nans", "s", "10m", " 5s", "0x5s"}) {
     EXPECT_TRUE(
         Error({"--device", "cuda:0", "--budget", budget, "-o", file}).starts_with("--budget: got "))
@@ -58,7 +58,7 @@ TEST_F(ProfileVerbTest, APartIsADeviceOfAClusterOfParts) {
             "--cluster: got several devices too, want one GPU, which is what the cluster says");
   EXPECT_TRUE(
       error({"--cluster", "h100-sxm:1x2"})
-          .ends_with("want a cluster of parts of one board, as import local-gpu --parts makes"));
+          .ends_with("want a cluster of parts of one GPU, as import local-gpu --parts makes"));
   EXPECT_FALSE(std::filesystem::exists(file));
 }
 

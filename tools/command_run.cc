@@ -64,7 +64,8 @@ void CheckOptions(const RunOptions& options) {
   const std::filesystem::path folder = std::filesystem::path(options.output).parent_path();
   std::error_code error;
   if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
-    throw InputError("-o: no directory " + folder.string());
+    throw InputError("-o: got the folder " + folder.string() +
+                     ", which does not exist, want an existing one");
   }
 }
 

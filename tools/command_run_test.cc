@@ -144,8 +144,9 @@ TEST(RunTest, TooManyProcessesAreRefusedByAll) {
       LaunchRanks(3, {std::getenv("STAGECRAFT_HOST_RANK"), schedule, "0", "0", "1", "0", out},
                   [&](const std::string& line) { lines.push_back(line); });
   EXPECT_EQ(end.exit_code, kExitBadInput);
-  EXPECT_EQ(lines,
-            (std::vector<std::string>{"run: got 3 processes, want 2, one a rank of the plan"}));
+  EXPECT_EQ(
+      lines,
+      (std::vector<std::string>{"run: got 3 processes, want 2, one for each rank of the plan"}));
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
@@ -177,12 +178,12 @@ TEST(RunTest, OnGpusItRefusesInOneSentence) {
       " --model megatron:4x64x4 --cluster h100-sxm:2x1 --pp 2 --micro-batch 1 --global-batch 4 "
       "--seq 64 --precision fp32";
   refuses(hosts, "--cluster: got 2 hosts, want mpirun, srun or torchrun");
-  refuses("--share-gpu" + hosts, "--share-gpu: got a plan on 2 hosts, want one on one");
+  refuses("--share-gpu" + hosts, "--share-gpu: got a plan on 2 hosts, want a plan on one host");
   const Set rank("RANK", "0");
   refuses(kPlan, "WORLD_SIZE: got none, want what torchrun sets");
   const Set size("WORLD_SIZE", "4"), local("LOCAL_RANK", "0"), address("MASTER_ADDR", "node0"),
       port("MASTER_PORT", "29500");
-  refuses(kPlan, "got 4 processes, want 2, one a rank of the plan");
+  refuses(kPlan, "got 4 processes, want 2, one for each rank of the plan");
   const Set two("WORLD_SIZE", "2");
   refuses(kPlan, "--executor: got a CUDA device, want ");
 }

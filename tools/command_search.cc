@@ -29,6 +29,7 @@
 #include "tools/report/algorithm_comparison.h"
 #include "tools/report/pareto_report.h"
 #include "tools/report/search_explanation.h"
+#include "tools/report/search_progress.h"
 #include "tools/report/search_report.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
@@ -41,11 +42,6 @@ namespace stagecraft {
 namespace {
 
 constexpr int kSchema = 1;
-
-std::string ProgressText(const SearchProgress& progress) {
-  return fmt::format("{} evaluated, at most {} left, best {:.4g}, bound {:.4g}", progress.evaluated,
-                     progress.left, progress.best, progress.bound);
-}
 
 // What a search returns is simulated once more from nothing. A difference is a bug that a
 // user may be the first to meet: it is said, and nothing of the answer is printed.
@@ -100,7 +96,13 @@ void GoBeyond(const SearchProblem& problem, PlanSpace& space, PlanSearchOptions 
 
 SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, ProgressLine& progress) {
   PlanSearchOptions options = job.options;
-  options.search.report = [&](const SearchProgress& now) { progress.Show(ProgressText(now)); };
+  std::optional<Stopwatch> watch(std::in_place);
+  int64_t evaluated = 0;
+  options.search.report = [&](const SearchProgress& now) {
+    if (now.evaluated < evaluated) watch.emplace();  // the next search has begun
+    evaluated = now.evaluated;
+    progress.Show(SearchProgressText(problem, now, watch->Seconds()));
+  };
   const InterruptCatcher catcher;
   options.search.budget.stop = InterruptCatcher::flag();
   const std::unique_ptr<PlanSpace> plans = MakePlanSpace(problem);

@@ -73,7 +73,7 @@ TEST(SearchExplanationTest, SaysWhyTheSplitWhatTheSecondLosesAndWhatSwaysIt) {
   EXPECT_EQ(explanation["cut_short"], false);
   EXPECT_FALSE(explanation.contains("mixing"));
   const std::string text = Search(With(kOneKind, {"--pp", "2,4"})).out;
-  for (const char* words : {"why this split", "the second best loses", "compute +10 %"}) {
+  for (const char* words : {"why this split", "the second-best plan is", "compute +10 %"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words;
   }
 }
@@ -111,7 +111,7 @@ TEST(SearchExplanationTest, SaysWhetherMixingIsWorthIt) {
       With(kTwoKinds, {"--objective", "cost", "--price", "h100-sxm=900,v100-sxm2-16gb=0.01"}));
   EXPECT_EQ(dear["explanation"]["mixing"]["worth_it"], false);
   EXPECT_TRUE(dear["explanation"]["mixing"]["sentence"].get<std::string>().starts_with(
-      "not worth it: 1 x v100-sxm2-16gb alone is best; using h100-sxm5-80gb too makes it "))
+      "not worth it: 1 x v100-sxm2-16gb alone is best; adding h100-sxm5-80gb makes it "))
       << dear["explanation"]["mixing"]["sentence"];
 }
 
@@ -153,7 +153,7 @@ TEST(SearchParetoTest, WhereNothingFitsItSaysWhatIsMissing) {
                               "4096", "--global-batch", "8", "--quiet", "--objective", "pareto"},
                              in, out, err);
   EXPECT_EQ(code, kExitInfeasible);
-  EXPECT_NE(out.str().find("no plan fits; the nearest: "), std::string::npos);
+  EXPECT_NE(out.str().find("no plan fits; nearest plan: "), std::string::npos);
 }
 
 TEST(SearchPriceTest, PricesOfKindsThatAreNotThereAreAPriceList) {

@@ -102,8 +102,8 @@ TEST(CommandSearchTest, WhereNothingFitsItSaysWhatIsMissing) {
                                 "4096", "--global-batch", "8", "--quiet", "--algorithm", algorithm},
                                in, out, err);
     EXPECT_EQ(code, kExitInfeasible);
-    EXPECT_NE(out.str().find("no plan fits; the nearest: "), std::string::npos) << algorithm;
-    EXPECT_NE(out.str().find("40.0 GiB are there"), std::string::npos) << algorithm;
+    EXPECT_NE(out.str().find("no plan fits; nearest plan: "), std::string::npos) << algorithm;
+    EXPECT_NE(out.str().find("but only 40.0 GiB are available"), std::string::npos) << algorithm;
   }
 }
 
@@ -210,7 +210,7 @@ TEST(CommandSearchTest, EveryProofNamesItsPlansAndOneThingIsOne) {
     return out.str();
   };
   const std::string text = on_one("1"), doubled = on_one("1,1");
-  EXPECT_NE(text.find("the best uses 1 GPU; 1 stays idle\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("the best plan uses 1 GPU; 1 stays idle\n"), std::string::npos) << text;
   EXPECT_EQ(doubled.substr(0, doubled.find(" before it ended")),
             text.substr(0, text.find(" before it ended")));
 }
@@ -246,7 +246,7 @@ TEST(CommandSearchTest, OnMixedBoardsDegreesThatPoolsDoNotHaveAreFoundOnOneKind)
 TEST(CommandSearchTest, DevicesThatAPlanLeavesIdleAreCounted) {
   const Ran ran = Search("h100-sxm:1x7", {"--zero", "3", "--pp", "1", "--tp", "1", "--cp", "1"});
   EXPECT_EQ(ran.code, kExitOk);
-  EXPECT_NE(ran.out.find("the best uses 4 GPUs; 3 stay idle\n"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("the best plan uses 4 GPUs; 3 stay idle\n"), std::string::npos) << ran.out;
 }
 
 TEST(CommandSearchTest, OfMixedBoardsEveryChoiceIsKept) {
@@ -287,7 +287,7 @@ TEST(CommandSearchTest, BoardsThatCannotComputeAsAskedAreNamed) {
   EXPECT_EQ(ErrorOf("v100-sxm2-16gb:1x8", {}), no_bf16);
   EXPECT_EQ(ErrorOf("a100-sxm4-80gb:1x8+v100-sxm2-16gb:1x8", {}), no_bf16);
   EXPECT_EQ(ErrorOf("h100-sxm:1x8", {"--precision", "fp8", "--fp8-recipe", "mx"}),
-            "fp8_recipe: H100 SXM5 80GB has no products of block-scaled 8-bit numbers");
+            "fp8_recipe: H100 SXM5 80GB has no GEMMs of block-scaled 8-bit numbers");
 }
 
 TEST(CommandSearchTest, PricesMakeDollarsOfSteps) {
@@ -327,10 +327,12 @@ TEST(CommandSearchTest, TheCheaperBoardIsTaken) {
 
 TEST(CommandSearchTest, BadPricesAndWhatDoesNotGoTogetherAreOneSentence) {
   EXPECT_EQ(ErrorOf("h100-sxm:1x8", {"--objective", "pareto", "--explain"}),
-            "--explain: is of one best plan, and --objective pareto has several");
+            "--explain: got it with --objective pareto, which has several best plans, want another "
+            "objective");
   const std::string mixed = "h100-sxm:1x8+a100-sxm4-80gb:1x8";
-  EXPECT_EQ(ErrorOf(mixed, {"--price", "h100-sxm=2"}),
-            "--price: a100-sxm4-80gb of the cluster has none; want all kinds or none");
+  EXPECT_EQ(
+      ErrorOf(mixed, {"--price", "h100-sxm=2"}),
+      "--price: a100-sxm4-80gb of the cluster has none; want a price for every GPU type or none");
   EXPECT_TRUE(ErrorOf(mixed, {"--price", "h10-sxm=2"}).starts_with("--price: "));
   EXPECT_NE(ErrorOf(mixed, {"--price", "h10-sxm=2"}).find("did you mean"), std::string::npos);
   EXPECT_EQ(ErrorOf(mixed, {"--price", "h100-sxm=2,h100-sxm5-80gb=3"}),
@@ -376,15 +378,15 @@ TEST(CommandSearchTest, AlgorithmsAreComparedInATableAndAPage) {
 
 TEST(CommandSearchTest, AlgorithmFlagsThatDoNotGoTogetherAreOneSentence) {
   EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--compare-algorithms", "--algorithm", "beam"}),
-            "--compare-algorithms: takes all of them, --algorithm one: want one of both");
+            "--compare-algorithms: got it with --algorithm, want one of them");
   EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--report", "a.html"}),
             "--report: wants --compare-algorithms");
   EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--policy", "a.policy"}),
             "--policy: wants --algorithm policy, or --compare-algorithms");
   EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--objective", "pareto", "--algorithm", "mcmc"}),
-            "--objective: pareto is found exhaustively, want no other algorithm");
+            "--objective: got pareto with another --algorithm, want exhaustive");
   EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--explain", "--algorithm", "mcmc"}),
-            "--explain: is of an answer that is proven, want no other algorithm");
+            "--explain: got another --algorithm, want exhaustive, whose answer is proven");
   EXPECT_NE(ErrorOf("h100-sxm:1x4", {"--algorithm", "genetic"}).find("--algorithm"),
             std::string::npos);
 }

@@ -133,16 +133,17 @@ void WriteOutputs(const Outputs& outputs, const PlannedJob& job, const Simulated
   }
 }
 
-// How much of the time rests on no measurement of the board.
+// How much of the time rests on no measurement of the GPU type.
 void AddBasisWarning(const SimulatedStep& step, PlannedJob& job) {
   const auto& share = step.evaluation.profile.basis_share;
   const auto percent = [&](Basis basis) { return 100 * share[static_cast<int>(basis)]; };
   if (percent(Basis::kExtrapolated) + percent(Basis::kAnalytical) < 1) return;
   job.warnings.insert(
       job.warnings.begin(),
-      fmt::format("of the time {:.0f} % is extrapolated from other boards or like ops, {:.0f} % by "
-                  "formula, the rest learned from samples of the board or measured",
-                  percent(Basis::kExtrapolated), percent(Basis::kAnalytical)));
+      fmt::format(
+          "of the predicted time {:.0f} % is extrapolated from other GPU types or similar ops, "
+          "{:.0f} % is analytical, and the rest is learned or measured on this GPU type",
+          percent(Basis::kExtrapolated), percent(Basis::kAnalytical)));
 }
 
 // Where nothing of what the plan offloads would ever be away.
@@ -151,7 +152,7 @@ void AddOffloadWarning(const SimulatedStep& step, PlannedJob& job) {
   const auto is_port = [](const LaneInfo& lane) { return lane.kind == LaneKind::kHostOut; };
   if (job.plan.offload.activations == 0 || std::any_of(lanes.begin(), lanes.end(), is_port)) return;
   job.warnings.push_back(
-      "every backward is one of three passes behind its forward: no activations go to the host");
+      "every backward is one of the three passes after its forward: no activations go to the host");
 }
 
 }  // namespace

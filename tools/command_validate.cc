@@ -15,6 +15,7 @@
 #include "costmodel/memo_model.h"
 #include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
+#include "search/stopwatch.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/stacks/stack_table.h"
 #include "tools/validation/baselines.h"
@@ -27,6 +28,7 @@
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/print_json.h"
+#include "tools/verb/progress_text.h"
 #include "tools/verb/report_header.h"
 
 namespace stagecraft {
@@ -103,6 +105,7 @@ Validation ReadRows(const std::vector<std::string>& files, const std::string& so
 // Rows are independent: threads take the next one, results keep their place.
 void PredictAll(std::vector<ValidatedRow>& rows, const PredictionBasis& basis,
                 std::ostream* progress) {
+  const Stopwatch watch;
   std::atomic<size_t> next = 0;
   std::mutex mutex;
   std::exception_ptr failure;  // out of memory, say: a thread must not throw
@@ -110,7 +113,9 @@ void PredictAll(std::vector<ValidatedRow>& rows, const PredictionBasis& basis,
     try {
       for (size_t i = next++; i < rows.size(); i = next++) {
         rows[i].prediction = PredictRow(rows[i].measured, basis);
-        if (reports) *progress << "\rrow " << i + 1 << " of " << rows.size() << std::flush;
+        if (!reports) continue;
+        const auto done = static_cast<int64_t>(i) + 1, all = static_cast<int64_t>(rows.size());
+        *progress << "\r\033[K" << ProgressText(done, all, "rows", watch.Seconds()) << std::flush;
       }
     } catch (...) {
       const std::lock_guard lock(mutex);

@@ -111,7 +111,8 @@ TEST_F(InferredTest, TheTableMarksTheRowsAndNamesTheFacts) {
   EXPECT_NE(table.find("  Zero Bubble (Qi et al., ICLR24): vocabulary 32000\n    step_time "),
             std::string::npos)
       << table;
-  EXPECT_NE(table.find("\n+ constants of the cost model that were chosen in view"),
+  EXPECT_NE(table.find(
+                "\n+ constants of the cost model that were chosen with some of these rows in view"),
             std::string::npos);
 }
 
@@ -120,7 +121,7 @@ TEST_F(ValidateTest, WhatStandsForAnUnstatedNetworkIsNamed) {
   const std::string row = Replaced(Line("a-1", 4, "step_time", "0.1"),
                                    "2,1,2,4,a100-sxm4-80gb,1,4,", "2,1,4,8,a100-sxm4-80gb,2,4,");
   EXPECT_EQ(Run({"--against", Write("rows.csv", kHeader + row + row)}), kExitOk);
-  EXPECT_NE(out_.str().find("\nrows whose network nobody states; what was taken for it\n"
+  EXPECT_NE(out_.str().find("\nrows whose source states no network, and what was assumed\n"
                             "      2  dgx-a100: 8 x 200 Gbit/s\n"),
             std::string::npos)
       << out_.str();

@@ -63,8 +63,9 @@ CalibratedModel LearnedModel::Calibrated(std::span<const Sample> samples) const 
     if (board == nullptr) board = of.front().device;
     for (const FitRow& row : of) {
       if (row.device->id == board->id) continue;
-      throw InputError(fmt::format("calibration: got samples of {} and {}, want those of one board",
-                                   board->id, row.device->id));
+      throw InputError(
+          fmt::format("calibration: got samples of {} and {}, want those of one GPU type",
+                      board->id, row.device->id));
     }
     CalibratedFamily result = family.Calibrated(of);
     family = std::move(result.model);

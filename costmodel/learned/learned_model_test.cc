@@ -228,7 +228,7 @@ TEST(LearnedModelTest, ACalibrationCutsTheErrorAndSaysSo) {
   } catch (const InputError& error) {
     EXPECT_STREQ(
         error.what(),
-        "calibration: got samples of a30-24gb and a100-sxm4-80gb, want those of one board");
+        "calibration: got samples of a30-24gb and a100-sxm4-80gb, want those of one GPU type");
   }
 }
 

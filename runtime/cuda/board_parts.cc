@@ -13,7 +13,7 @@ template <typename Function>
 Function* Driver(const char* name, const std::string& place) {
   if (auto* const function = FindDriverFunction<Function>(name)) return function;
   throw InputError(place +
-                   ": got parts of a board, want a driver of this CUDA or later: this "
+                   ": got parts of a GPU, want a driver of this CUDA or later: this "
                    "one has no " +
                    name);
 }

@@ -207,8 +207,7 @@ class CudaOpTimer final : public OpTimer {
     parts_.emplace(ordinal, part.multiprocessors, place);
     Stream stream = parts_->MakeStream(part.part);
     if (GraphsKeepToPart(part.multiprocessors[part.part], stream.get())) return stream;
-    throw InputError(place +
-                     ": got a part of a board that graphs of kernels leave, want a driver " +
+    throw InputError(place + ": got a part of a GPU that graphs of kernels leave, want a driver " +
                      "that keeps them there: ops are timed in graphs");
   }
 
@@ -226,7 +225,7 @@ std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place,
   try {
     return std::make_unique<CudaOpTimer>(ordinal, place, part);
   } catch (const Unsupported& reason) {
-    Refuse(place + ": got board " + std::to_string(ordinal) +
+    Refuse(place + ": got GPU " + std::to_string(ordinal) +
                ", want one with room for what timing ops takes",
            reason);
   }

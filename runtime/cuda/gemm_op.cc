@@ -45,7 +45,7 @@ class GemmOp final : public DeviceOp {
     transposes_right_ = one.kernel == kLinear;
     transposes_left_ = one.kernel == kLinearWeightGradient;
     if (op_.dtype == DType::kFp8 && !transposes_right_) {
-      throw Unsupported("8-bit products other than of the layout of a linear layer's forward");
+      throw Unsupported("8-bit GEMMs in other layouts than that of a linear layer's forward");
     }
     Describe();
     Choose();
@@ -155,7 +155,7 @@ class GemmOp final : public DeviceOp {
         preference, 1, &chosen_, &found);
     if (status == CUBLAS_STATUS_SUCCESS && found > 0) return library_->Check(chosen_.state);
     throw Unsupported(std::string("cuBLASLt has no algorithm for ") + Name(op_.dtype) +
-                      " products of some sizes");
+                      " GEMMs of some sizes");
   }
 
   Op op_;

@@ -287,9 +287,9 @@ PartsProbe ProbeParts(int board, std::span<const int> parts, const std::string& 
   try {
     return ProbeDivided(board, parts, place);
   } catch (const Unsupported& reason) {
-    Refuse(place + ": got board " + std::to_string(board) +
-               ", want one with room to measure its parts",
-           reason);
+    Refuse(
+        place + ": got GPU " + std::to_string(board) + ", want one with room to measure its parts",
+        reason);
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 void CheckCount(const BoardGroups& board, int parts, const std::string& place) {
   if (parts >= 1 && parts <= board.groups) return;
   throw InputError(
-      fmt::format("{}: got {} parts, want 1 to {}, as the board has groups of {} multiprocessors",
+      fmt::format("{}: got {} parts, want 1 to {}, as the GPU has groups of {} multiprocessors",
                   place, parts, board.groups, board.group_size));
 }
 
@@ -43,7 +43,7 @@ std::vector<PartGroups> ShareGroups(const BoardGroups& board, std::span<const in
   }
   if (next > board.groups) {
     throw InputError(fmt::format(
-        "{}: got parts of {} multiprocessors together, want at most the {} of the board, of which "
+        "{}: got parts of {} multiprocessors together, want at most the {} of the GPU, of which "
         "{} in groups of {}",
         place, std::accumulate(parts.begin(), parts.end(), 0), board.multiprocessors(),
         board.groups * board.group_size, board.group_size));

@@ -48,7 +48,7 @@ TEST(PartSizesTest, PartsMustFitTogether) {
               Share({64, 72});
             }),
             "--parts: got parts of 136 multiprocessors together, want at most the 132 of the "
-            "board, of which 128 in groups of 8");
+            "GPU, of which 128 in groups of 8");
   EXPECT_EQ(Share({64, 64}).size(), 2u);
 }
 

@@ -43,7 +43,7 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
     Place(schedule, program, planned == nullptr ? Bytes() : planned->states);
     if (uses_graphs_) ops_->Capture(commands, home_.get());
   } catch (const Unsupported& reason) {
-    Refuse("run: rank " + std::to_string(rank) + ": got board " + std::to_string(board) +
+    Refuse("run: rank " + std::to_string(rank) + ": got GPU " + std::to_string(board) +
                ", want one that runs its ops",
            reason);
   }
@@ -100,7 +100,7 @@ int RankDevice::Allocate(const std::vector<Allocation>& allocations, cudaStream_
       blocks_held_[one.block] = pool_.Allocate(static_cast<size_t>(one.bytes.count()), stream);
     } catch (const Unsupported& reason) {
       Refuse("run: rank " + std::to_string(rank_) + ": got a pass that holds " +
-                 std::to_string(one.bytes.count() >> 20) + " MiB more, want a board that has them",
+                 std::to_string(one.bytes.count() >> 20) + " MiB more, want a GPU that has them",
              reason);
     }
   }

@@ -13,13 +13,13 @@ void CheckParts(const CudaRunRequest& request) {
   for (size_t rank = 0; rank < places.size(); ++rank) {
     if (places[rank].board != places[0].board) {
       throw InputError(
-          fmt::format("run: rank {}: got board {}, want {} as rank 0 has: ranks of "
-                      "one process share a board, others have a process each",
+          fmt::format("run: rank {}: got GPU {}, want {} as rank 0 has: ranks of "
+                      "one process share a GPU, others have a process each",
                       rank, places[rank].board, places[0].board));
     }
     if (places.size() > 1 && places[rank].multiprocessors == 0) {
       throw InputError(
-          fmt::format("run: rank {}: got all of board {}, want a part of it: {} ranks "
+          fmt::format("run: rank {}: got all of GPU {}, want a part of it: {} ranks "
                       "share it",
                       rank, places[rank].board, places.size()));
     }
@@ -46,8 +46,8 @@ void CheckCudaRun(const CudaRunRequest& request) {
         fmt::format("run: got planned memory of {} ranks, want {}", request.memory.size(), ranks));
   }
   if (processes != 1 && static_cast<size_t>(processes) != ranks) {
-    throw InputError(
-        fmt::format("run: got {} processes, want {}, one a rank of the plan", processes, ranks));
+    throw InputError(fmt::format("run: got {} processes, want {}, one for each rank of the plan",
+                                 processes, ranks));
   }
   if (request.process.rank < 0 || request.process.rank >= processes) {
     throw InputError(fmt::format("run: got process {} of {}, want 0 to {}", request.process.rank,
@@ -57,7 +57,7 @@ void CheckCudaRun(const CudaRunRequest& request) {
     const CudaPlace& place = request.places[rank];
     if (place.board >= 0 && place.multiprocessors >= 0) continue;
     throw InputError(
-        fmt::format("run: rank {}: got board {} and {} multiprocessors, want none "
+        fmt::format("run: rank {}: got GPU {} and {} multiprocessors, want none "
                     "below 0",
                     rank, place.board, place.multiprocessors));
   }

@@ -28,11 +28,11 @@ TEST(RunChecksTest, RanksOfOneProcessAreSaidToBePartsOfOneBoard) {
   EXPECT_EQ(ErrorOfRun(request), "");
   request.places = {{0, 64}, {1, 64}};
   EXPECT_EQ(ErrorOfRun(request),
-            "run: rank 1: got board 1, want 0 as rank 0 has: ranks of one process share a board, "
+            "run: rank 1: got GPU 1, want 0 as rank 0 has: ranks of one process share a GPU, "
             "others have a process each");
   request.places = {{0, 64}, {0, 0}};
   EXPECT_EQ(ErrorOfRun(request),
-            "run: rank 1: got all of board 0, want a part of it: 2 ranks share it");
+            "run: rank 1: got all of GPU 0, want a part of it: 2 ranks share it");
   request.places = {{0, 64}, {0, -8}};
   EXPECT_NE(ErrorOfRun(request), "");
 }
@@ -53,7 +53,7 @@ TEST(RunChecksTest, ProcessesAreAsManyAsRanks) {
                          .process = {.rank = 1, .size = 2, .address = "host:1234"}};
   EXPECT_EQ(ErrorOfRun(request), "");
   request.process.size = 3;
-  EXPECT_EQ(ErrorOfRun(request), "run: got 3 processes, want 2, one a rank of the plan");
+  EXPECT_EQ(ErrorOfRun(request), "run: got 3 processes, want 2, one for each rank of the plan");
   request.process = {.rank = 2, .size = 2, .address = "host:1234"};
   EXPECT_EQ(ErrorOfRun(request), "run: got process 2 of 2, want 0 to 1");
   request.process = {.rank = 0, .size = 2, .address = ""};

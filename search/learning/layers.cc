@@ -72,7 +72,8 @@ void ParameterSet::Read(const std::string& text, const std::string& source) {
   }
   std::string more;
   if (stream >> more) {
-    throw InputError(fmt::format("{}: got \"{}\" behind the last matrix", source, more));
+    throw InputError(
+        fmt::format("{}: got \"{}\" after the last matrix, want the end", source, more));
   }
 }
 

@@ -136,7 +136,7 @@ TimedGraph ToTimedGraph(const Workload& workload, const WorkloadBatch& batch, co
                         const CostModel& model) {
   if (workload.is_profile()) {
     throw InputError(workload.name +
-                     ": is a profile of another board, want a workload without times");
+                     ": is a profile of a GPU type of its own, want a workload without times");
   }
   if (device.Peak(batch.precision).flop_per_s() <= 0) {
     throw InputError(

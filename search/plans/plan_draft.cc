@@ -74,7 +74,7 @@ std::string PlanDraft::Describe() const {
     replicas.push_back(stage.replica_count());
   }
   if (std::equal(replicas.begin() + 1, replicas.end(), replicas.begin())) replicas.resize(1);
-  return fmt::format("tp {}, blocks {}, cp {}, dp {}, micro-batch {}, zero {}",
+  return fmt::format("tp {}, layers {}, cp {}, dp {}, micro-batch {}, zero {}",
                      fmt::join(tensors, "-"), fmt::join(blocks, "-"), context,
                      fmt::join(replicas, "-"), micro_batch, zero);
 }

@@ -132,7 +132,7 @@ void PlanMaker::CheckDevices(const PlanDraft& draft) const {
     if (stage.replica_count() < 1) throw InputError("dp: a stage has no replica");
     for (size_t pool = 0; pool < left.size(); ++pool) {
       left[pool] -= int64_t{stage.tensor} * draft.context * stage.replicas[pool];
-      if (left[pool] < 0) throw InputError("devices: too few of a kind");
+      if (left[pool] < 0) throw InputError("devices: too few of a GPU type");
     }
   }
   const bool must_fill =

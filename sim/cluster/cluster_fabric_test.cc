@@ -289,7 +289,7 @@ TEST(ClusterFabricTest, BadFabricsAreOneSentence) {
 
 TEST(ClusterFabricTest, TheDescriptionNamesTheFabrics) {
   EXPECT_NE(DescribeCluster(ReadYamlCluster(Nodes(4) + kTwoToOne))
-                .find("; ib: fat tree, 2 nodes a leaf, 8 uplinks of 50 GB/s"),
+                .find("; ib: fat tree, 2 nodes per leaf, 8 uplinks of 50 GB/s"),
             std::string::npos)
       << DescribeCluster(ReadYamlCluster(Nodes(4) + kTwoToOne));
 }

@@ -20,8 +20,8 @@ std::vector<std::string> ClusterNotes(const ClusterProto& proto, const std::stri
     const bool is_given = group.inline_node_type().inline_device().training_clock() != 0;
     if (is_given || device.training_clock == 1) continue;
     std::string note = fmt::format(
-        "{}: {} has no training_clock: its clock in long steps is taken as {} of its boost clock, "
-        "as V100, A100 and H100 keep",
+        "{}: {} has no training_clock: its clock in hours of training is assumed to be {} of its "
+        "boost clock, as of V100, A100 and H100",
         file, device.id, device.training_clock);
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
       notes.push_back(std::move(note));

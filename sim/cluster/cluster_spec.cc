@@ -71,35 +71,50 @@ std::string Gigabytes(Bandwidth bandwidth) {
 }
 
 const char* Noun(const Device& device) {
-  return device.generation == Generation::kHost ? "processor" : "GPU";
+  return device.generation == Generation::kHost ? "CPU core" : "GPU";
+}
+
+// What direct links between devices are called by those who make the devices.
+const char* DirectLinkName(Generation generation) {
+  switch (generation) {
+    case Generation::kCdna2:
+    case Generation::kCdna3:
+    case Generation::kCdna4:
+      return "Infinity Fabric";
+    case Generation::kGaudi:
+      return "Ethernet";
+    default:
+      return "NVLink";
+  }
 }
 
 std::string DescribeGroup(const Cluster::NodeGroup& group) {
   const NodeType& type = group.type;
   const std::string idle =
       type.idle_devices == 0 ? "" : fmt::format(" of {}", type.devices + type.idle_devices);
-  const std::string kind = Name(type.intra.kind);
-  const std::string wiring = Name(type.wiring) == kind ? kind : Name(type.wiring) + (" " + kind);
+  const std::string kind = LinkName(type.intra.kind, type.device);
+  const bool says_all = std::string(Name(type.wiring)) == Name(type.intra.kind);
+  const std::string wiring = says_all ? kind : Name(type.wiring) + (" " + kind);
   std::string text =
-      fmt::format("{} x {} with {}{} {} ({} {} a {}", group.count, type.id, type.devices, idle,
+      fmt::format("{} x {} with {}{} {} ({} {} per {}", group.count, type.id, type.devices, idle,
                   type.device.name, wiring, Gigabytes(type.intra.bandwidth), Noun(type.device));
   if (type.domain_nodes > 1) text += fmt::format(" across {} nodes", type.domain_nodes);
   if (type.nics > 0) {
-    text += fmt::format(", network {} x {} a node", type.nics, Gigabytes(type.nic.bandwidth));
+    text += fmt::format(", network {} x {} per node", type.nics, Gigabytes(type.nic.bandwidth));
   }
   return text + ")";
 }
 
-// "; ib: fat tree, 2 nodes a leaf, 8 uplinks of 50 GB/s"
+// "; ib: fat tree, 2 nodes per leaf, 8 uplinks of 50 GB/s"
 std::string DescribeFabric(const FabricSpec& fabric) {
   std::string text = fmt::format("; {}: {}", fabric.name, Name(fabric.kind));
   if (fabric.kind == FabricKind::kSingleSwitch) return text;
   if (fabric.leaf_nodes.empty()) {
-    text += fmt::format(", {} nodes a leaf", fabric.nodes_per_leaf);
+    text += fmt::format(", {} nodes per leaf", fabric.nodes_per_leaf);
   } else {
     text += fmt::format(", {} uneven leaves", fabric.leaf_nodes.size());
   }
-  if (fabric.nodes_per_pod > 0) text += fmt::format(", {} a pod", fabric.nodes_per_pod);
+  if (fabric.nodes_per_pod > 0) text += fmt::format(", {} per pod", fabric.nodes_per_pod);
   for (const FabricTier& tier : fabric.tiers) {
     text += fmt::format(", {} uplinks of {}", tier.uplinks, Gigabytes(tier.up.bandwidth));
   }
@@ -121,16 +136,30 @@ Cluster ParseCluster(const std::string& spec, const std::string& place) {
   return Cluster(spec, std::move(groups), {}, place);
 }
 
+const char* LinkName(LinkKind kind, const Device& device) {
+  switch (kind) {
+    case LinkKind::kNvlink:
+      return DirectLinkName(device.generation);
+    case LinkKind::kPcie:
+      return "PCIe";
+    case LinkKind::kNetwork:
+      return "network";
+    case LinkKind::kHost:
+      return "shared memory";
+  }
+  return "";
+}
+
 std::string DescribeCluster(const Cluster& cluster) {
   std::string text = fmt::format("{} {}s: ", cluster.device_count(), Noun(cluster.device(0)));
   for (size_t i = 0; i < cluster.groups().size(); ++i) {
     text += (i == 0 ? "" : " + ") + DescribeGroup(cluster.groups()[i]);
   }
   for (const SharedMemory& shared : cluster.shared_memories()) {
-    text += fmt::format("; {} of them share a memory of {}", shared.devices.size(),
+    text += fmt::format("; {} of them share memory of {}", shared.devices.size(),
                         Gigabytes(shared.bandwidth));
   }
-  if (cluster.has_explicit_links()) return text + ", wired link by link as the file says";
+  if (cluster.has_explicit_links()) return text + ", wired link by link as in the file";
   if (IsSingleSwitch(cluster.interconnect())) return text;
   for (const FabricSpec& fabric : cluster.interconnect().fabrics) text += DescribeFabric(fabric);
   return text;

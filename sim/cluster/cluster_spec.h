@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "costmodel/device.h"
+#include "costmodel/link.h"
 #include "sim/cluster/cluster.h"
 
 namespace stagecraft {
@@ -16,7 +18,10 @@ namespace stagecraft {
 Cluster ParseCluster(const std::string& spec, const std::string& place = "--cluster");
 
 // One line naming the node types chosen: "16 GPUs: 2 x dgx-h100 with 8 H100 SXM5
-// 80GB (switched nvlink 450 GB/s a GPU, network 8 x 50 GB/s a node)".
+// 80GB (switched NVLink 450 GB/s per GPU, network 8 x 50 GB/s per node)".
 std::string DescribeCluster(const Cluster& cluster);
+
+// What people call such a link of `device`: "NVLink", "Infinity Fabric", "PCIe".
+const char* LinkName(LinkKind kind, const Device& device);
 
 }  // namespace stagecraft

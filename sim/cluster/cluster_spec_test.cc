@@ -35,9 +35,10 @@ TEST(ClusterSpecTest, GpuTakesItsReferenceNode) {
   EXPECT_EQ(cluster.node_count(), 2);
   EXPECT_EQ(cluster.node(0).id, "dgx-h100");
   EXPECT_EQ(cluster.device(15).id, "h100-sxm5-80gb");
-  EXPECT_EQ(DescribeCluster(cluster),
-            "16 GPUs: 2 x dgx-h100 with 8 H100 SXM5 80GB (switched nvlink 450 GB/s a GPU, network "
-            "8 x 50 GB/s a node)");
+  EXPECT_EQ(
+      DescribeCluster(cluster),
+      "16 GPUs: 2 x dgx-h100 with 8 H100 SXM5 80GB (switched NVLink 450 GB/s per GPU, network "
+      "8 x 50 GB/s per node)");
 }
 
 TEST(ClusterSpecTest, FewerGpusOfANodeLeaveTheRestIdle) {
@@ -45,14 +46,21 @@ TEST(ClusterSpecTest, FewerGpusOfANodeLeaveTheRestIdle) {
   EXPECT_EQ(cluster.device_count(), 8);
   EXPECT_EQ(cluster.node(0).nics, 2);
   EXPECT_EQ(DescribeCluster(cluster),
-            "8 GPUs: 4 x dgx-a100 with 2 of 8 A100 SXM4 80GB (switched nvlink 300 GB/s a GPU, "
-            "network 2 x 25 GB/s a node)");
+            "8 GPUs: 4 x dgx-a100 with 2 of 8 A100 SXM4 80GB (switched NVLink 300 GB/s per GPU, "
+            "network 2 x 25 GB/s per node)");
 }
 
 TEST(ClusterSpecTest, PcieIsNamedOnce) {
   EXPECT_EQ(DescribeCluster(ParseCluster("t4:1x4")),
-            "4 GPUs: 1 x aws-g4dn.metal with 4 of 8 Tesla T4 (pcie 15.75 GB/s a GPU, network 1 x "
-            "12.5 GB/s a node)");
+            "4 GPUs: 1 x aws-g4dn.metal with 4 of 8 Tesla T4 (PCIe 15.75 GB/s per GPU, network 1 x "
+            "12.5 GB/s per node)");
+}
+
+TEST(ClusterSpecTest, DirectLinksHaveTheNameOfTheirVendor) {
+  const std::string text = DescribeCluster(ParseCluster("mi300x:1x8"));
+  EXPECT_NE(text.find("(all-pairs Infinity Fabric "), std::string::npos) << text;
+  const Device amd = ParseCluster("mi300x:1x8").device(0);
+  EXPECT_STREQ(LinkName(LinkKind::kPcie, amd), "PCIe");
 }
 
 TEST(ClusterSpecTest, NodeIdsAndMixturesInRankOrder) {
@@ -67,8 +75,8 @@ TEST(ClusterSpecTest, NodeIdsAndMixturesInRankOrder) {
 
 TEST(ClusterSpecTest, ADomainOfSeveralNodesIsNamed) {
   EXPECT_EQ(DescribeCluster(ParseCluster("gb200:18x4")),
-            "72 GPUs: 18 x gb200-nvl72 with 4 GB200 (per GPU, NVL72) (switched nvlink 900 GB/s a "
-            "GPU across 18 nodes, network 4 x 50 GB/s a node)");
+            "72 GPUs: 18 x gb200-nvl72 with 4 GB200 (per GPU, NVL72) (switched NVLink 900 GB/s per "
+            "GPU across 18 nodes, network 4 x 50 GB/s per node)");
   const ClusterProto proto = ToProto(ParseCluster("gb200:2x4"));
   EXPECT_EQ(ClusterFromProto(proto, "x").node(0).domain_nodes, 18);
 }

@@ -156,8 +156,8 @@ TEST_F(RecomputedLayersTest, WhatIsWrongIsNamed) {
   EXPECT_EQ(ErrorOf([](RecomputeChoice& c) {
               c.layers = {{0, 2}};
             }),
-            "stages[0].recomputed[0]: got layers 0 to 0, but layer 0 is no block of tiny, which "
-            "alone recompute");
+            "stages[0].recomputed[0]: got layers 0 to 0, but layer 0 of tiny is its embedding or "
+            "head, which do not recompute");
   EXPECT_EQ(ErrorOf([](RecomputeChoice& c) {
               c.layers = {{1, 14}};
             }),

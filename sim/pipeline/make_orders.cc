@@ -68,19 +68,19 @@ std::string FindMicroBatchError(PipelineOrder order, const ChunkMap& map, int mi
   const int stages = map.stages();
   if (order == PipelineOrder::kDualPipe && (micro_batches % 2 != 0 || micro_batches < 2 * stages)) {
     return fmt::format(
-        "order: dualpipe with {} micro-batches a pipeline, want an even number, at "
+        "order: dualpipe with {} micro-batches per pipeline, want an even number, at "
         "least twice the {} stages",
         micro_batches, stages);
   }
   if (order == PipelineOrder::kDualPipeV && micro_batches < 2 * stages) {
     return fmt::format(
-        "order: dualpipe-v with {} micro-batches a pipeline, want at least twice "
+        "order: dualpipe-v with {} micro-batches per pipeline, want at least twice "
         "the {} stages",
         micro_batches, stages);
   }
   if (micro_batches < map.chains()) {
     return fmt::format(
-        "order: {} with {} micro-batches a pipeline, want one for each of {} "
+        "order: {} with {} micro-batches per pipeline, want one for each of {} "
         "directions",
         Name(order), micro_batches, map.chains());
   }

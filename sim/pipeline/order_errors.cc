@@ -82,7 +82,7 @@ class StageCheck {
     const Phase needed = is_weight ? Phase::kBackwardInput : Phase::kForward;
     const Seen before = At(needed, pass);
     if (before == Seen::kNo) {
-      return fmt::format("rank {} runs {} without its {} before", stage_, PassName(map_, pass),
+      return fmt::format("rank {} runs {} before its {}", stage_, PassName(map_, pass),
                          Name(needed));
     }
     if (is_weight && before == Seen::kWhole) {
@@ -96,13 +96,14 @@ class StageCheck {
     if (!order[i].beside_next) return {};
     const std::string name = PassName(map_, order[i]);
     if (i + 1 == order.size()) {
-      return fmt::format("rank {} runs {} beside the next pass, but ends with it", stage_, name);
+      return fmt::format("rank {} runs {} together with the next pass, but is the last one", stage_,
+                         name);
     }
     if (order[i + 1].chunk == order[i].chunk) {
-      return fmt::format("rank {} runs {} beside a pass of the same chunk", stage_, name);
+      return fmt::format("rank {} runs {} together with a pass of the same chunk", stage_, name);
     }
     if (order[i + 1].beside_next) {
-      return fmt::format("rank {} runs {} beside two passes", stage_, name);
+      return fmt::format("rank {} runs {} together with two passes", stage_, name);
     }
     return {};
   }
@@ -180,7 +181,7 @@ std::string ExplainDeadlock(const PassSlots& slots, std::span<const PassOrder> o
 std::optional<std::string> FindOrderError(const ChunkMap& map, std::span<const PassOrder> orders,
                                           int micro_batches, bool forward_only) {
   if (orders.size() != static_cast<size_t>(map.stages())) {
-    return fmt::format("got orders of {} ranks, want {}", orders.size(), map.stages());
+    return fmt::format("got schedules of {} ranks, want {}", orders.size(), map.stages());
   }
   const PassSlots slots(map, micro_batches);
   for (int stage = 0; stage < map.stages(); ++stage) {

@@ -54,26 +54,27 @@ TEST(OrderErrorsTest, APassOutOfRangeIsNamed) {
 
 TEST(OrderErrorsTest, APassBeforeItsOwnTurnIsNamed) {
   EXPECT_EQ(ErrorOf({{{B, 0, 0}, {F, 0, 0}}}, 1),
-            "rank 0 runs backward of micro-batch 0 without its forward before");
+            "rank 0 runs backward of micro-batch 0 before its forward");
   EXPECT_EQ(ErrorOf({{{F, 0, 0}, {W, 0, 0}, {I, 0, 0}}}, 1),
-            "rank 0 runs backward weight of micro-batch 0 without its backward input before");
+            "rank 0 runs backward weight of micro-batch 0 before its backward input");
   EXPECT_EQ(ErrorOf({{{F, 0, 0}, {B, 0, 0}, {W, 0, 0}}}, 1),
             "rank 0 runs backward weight of micro-batch 0, which its whole backward did");
 }
 
 TEST(OrderErrorsTest, APassBesideNothingOrItsOwnChunkIsNamed) {
-  EXPECT_EQ(ErrorOf({{{F, 0, 0}, {B, 0, 0, true}}}, 1),
-            "rank 0 runs backward of micro-batch 0 beside the next pass, but ends with it");
+  EXPECT_EQ(
+      ErrorOf({{{F, 0, 0}, {B, 0, 0, true}}}, 1),
+      "rank 0 runs backward of micro-batch 0 together with the next pass, but is the last one");
   EXPECT_EQ(ErrorOf({{{F, 0, 0}, {F, 0, 1, true}, {B, 0, 0}, {B, 0, 1}}}, 2),
-            "rank 0 runs forward of micro-batch 1 beside a pass of the same chunk");
+            "rank 0 runs forward of micro-batch 1 together with a pass of the same chunk");
   EXPECT_EQ(FindOrderError(ChunkMap::Looped(1, 2),
                            PipelineOrders{{{F, 0, 0, true}, {F, 1, 0, true}, {F, 0, 1}}}, 2, true),
-            "rank 0 runs forward of micro-batch 0 chunk 0 beside two passes");
+            "rank 0 runs forward of micro-batch 0 chunk 0 together with two passes");
 }
 
 TEST(OrderErrorsTest, OrdersOfTooFewRanksAreNamed) {
   EXPECT_EQ(FindOrderError(ChunkMap::Looped(2, 1), PipelineOrders(1), 1, false),
-            "got orders of 1 ranks, want 2");
+            "got schedules of 1 ranks, want 2");
 }
 
 // Rank 0 wants the gradients of micro-batch 0 before it makes micro-batch 1, rank 1

@@ -67,7 +67,7 @@ PassOrder OrderFromText(std::string_view text, const std::string& where) {
     at = end + (pass.beside_next ? 1 : 0);
   }
   if (!order.empty() && order.back().beside_next) {
-    throw InputError(where + ": got \"+\" at the end, want a pass behind it");
+    throw InputError(where + ": got \"+\" at the end, want a pass after it");
   }
   return order;
 }

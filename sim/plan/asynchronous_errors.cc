@@ -40,11 +40,11 @@ void CheckUses(const Plan& plan, Errors& errors) {
   }
   if (plan.offload.optimizer) {
     errors.push_back(
-        fmt::format("offload_optimizer: not with {}, which updates behind single passes", name));
+        fmt::format("offload_optimizer: not with {}, which updates after single passes", name));
   }
   if (plan.offload.activations > 0) {
     errors.push_back(
-        fmt::format("offload_activations: not with {}; want an order with a flush", name));
+        fmt::format("offload_activations: not with {}; want a schedule that flushes", name));
   }
   if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
     errors.push_back(fmt::format("gradient_sync: {} with {}, want all-reduce",
@@ -89,16 +89,16 @@ void CheckBatches(const Plan& plan, Errors& errors) {
   if (UpdatesEveryMiniBatch(plan.order)) {
     const int64_t widest = WidestStage(plan);
     if (batch == widest) return;
-    errors.push_back(fmt::format(
-        "global_batch: {} mini-batches of {}, but {} updates behind every one: want {}, "
-        "one for each replica of the widest stage; pipedream-2bw accumulates gradients",
-        batch, plan.micro_batch, name, widest));
+    errors.push_back(
+        fmt::format("global_batch: {} mini-batches of {}, but {} updates after every one: want {}, "
+                    "one for each replica of the widest stage; pipedream-2bw accumulates gradients",
+                    batch, plan.micro_batch, name, widest));
     return;
   }
   const auto pipelines = static_cast<int64_t>(plan.stages[0].replicas.size());
   if (batch % pipelines == 0 && batch / pipelines >= stages) return;
   errors.push_back(fmt::format(
-      "global_batch: {} micro-batches for {} pipelines with {}, want at least {}, one a "
+      "global_batch: {} micro-batches for {} pipelines with {}, want at least {}, one per "
       "stage, and as many of each pipeline",
       batch, pipelines, name, stages * pipelines));
 }

@@ -105,15 +105,15 @@ std::vector<std::string> OffloadNotes(const Plan& plan) {
   std::vector<std::string> notes;
   if (plan.offload.optimizer) {
     notes.push_back(fmt::format(
-        "optimizer states are with the hosts: each node's processors update at {:.0f} GB/s "
-        "(assumed), copies have all of a device's PCIe port, and nothing overlaps",
+        "optimizer states lie in host memory: each node's CPUs update them at {:.0f} GB/s "
+        "(assumed), every device has a PCIe port of its own for copies, and nothing overlaps",
         kHostUpdateRate.bytes_per_s() * 1e-9));
   }
   if (plan.offload.activations > 0) {
     notes.push_back(fmt::format(
-        "{:.0f} % of what forwards save waits with the hosts unless its backward is one of three "
-        "passes behind: copies have all of a device's PCIe port each way (assumed), beside two "
-        "passes",
+        "{:.0f} % of the saved activations go to host memory, unless their backward is one of the "
+        "next three passes: every device has a PCIe port of its own each way (assumed), and copies "
+        "overlap two passes",
         100 * plan.offload.activations));
   }
   return notes;

@@ -82,8 +82,8 @@ std::vector<int> PartLayers(const PlanDegrees& d, const Workload& workload) {
   if (d.balance_head && d.pipeline > 1) {
     if (!d.stage_blocks.empty() || d.chunks > 1 || blocks < d.pipeline) {
       throw InputError(fmt::format(
-          "redistributed vocabulary placement: wants one chunk a stage (got {}), as many "
-          "blocks as stages (got {} and {}) and no given layers per stage",
+          "redistributed vocabulary placement: wants one chunk per stage (got {}), as many "
+          "layers as stages (got {} and {}) and no given layers per stage",
           d.chunks, blocks, d.pipeline));
     }
     return GivenSplit(BalancedBlocks(workload, d.sequence, d.pipeline), map);

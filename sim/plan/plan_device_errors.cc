@@ -70,7 +70,7 @@ void FindProfileErrors(const Plan& plan, const Workload& workload, const Cluster
     for (const std::vector<int>& replica : stage.replicas) {
       if (cluster.device(replica[0]) == board) continue;
       errors.push_back(
-          fmt::format("stages[{}]: {} was profiled on one kind of board, but the plan uses {} "
+          fmt::format("stages[{}]: {} was profiled on one GPU type, but the plan uses {} "
                       "and {}",
                       s, workload.name, board.name, cluster.device(replica[0]).name));
       return;

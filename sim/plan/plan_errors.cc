@@ -150,7 +150,7 @@ void CheckSharding(const Plan& plan, Errors& errors) {
     }
     if (HasEvenShares(plan, stage)) continue;
     const std::string wanted = fmt::format(
-        "wants all {} replicas of stages[{}] to take equally many of the {} micro-batches",
+        "wants all {} replicas of stages[{}] to take the same number of the {} micro-batches",
         stage.replicas.size(), s, plan.micro_batches());
     if (plan.zero >= 2) {
       errors.push_back(fmt::format("zero: {} {}", plan.zero, wanted));
@@ -201,7 +201,7 @@ void CheckLayers(const Plan& plan, const Workload& workload, Errors& errors) {
     }
     if (next == workload.layer_count()) continue;
     errors.push_back(
-        fmt::format("stages: hold {} layers, but {} has {} (embedding, {} blocks, head)", next,
+        fmt::format("stages: hold {} layers, but {} has {} (embedding, {} in between, head)", next,
                     workload.name, workload.layer_count(), workload.block_count()));
     return;
   }

@@ -54,8 +54,8 @@ void CheckGivenOrders(const Plan& plan, const MicroBatchShares& shares, Errors& 
   const int count = shares.Count(0);
   for (size_t replica = 1; replica < plan.stages[0].replicas.size(); ++replica) {
     if (shares.Count(static_cast<int>(replica)) == count) continue;
-    errors.push_back(fmt::format("order: {} wants equally many micro-batches of every replica",
-                                 Name(plan.order)));
+    errors.push_back(fmt::format(
+        "order: {} wants the same number of micro-batches in every replica", Name(plan.order)));
     return;
   }
   const bool is_given = IsCustom(plan.order) || !plan.orders.empty();
@@ -82,8 +82,8 @@ void CheckMicroBatches(const Plan& plan, Errors& errors) {
   }
   if (TraitsOf(plan.order).unequal_replicas == UnequalReplicas::kRefused &&
       !HasSeparatePipelines(plan)) {
-    errors.push_back(
-        fmt::format("order: {} wants equally many replicas of every stage", Name(plan.order)));
+    errors.push_back(fmt::format("order: {} wants the same number of replicas in every stage",
+                                 Name(plan.order)));
     return;
   }
   if (!HasSeparatePipelines(plan)) return;

@@ -156,7 +156,7 @@ std::vector<int> StageLayers(const DegreesProto& proto, int stages, const PlanPl
   for (int i = 0; i < proto.stage_layers_size(); ++i) {
     sum += place.InRange(fmt::format("stage_layers[{}]", i), proto.stage_layers(i), 0, kMostLayers);
   }
-  place.InRange("stage_layers in all", sum, 1, kMostLayers);
+  place.InRange("sum of stage_layers", sum, 1, kMostLayers);
   return {proto.stage_layers().begin(), proto.stage_layers().end()};
 }
 

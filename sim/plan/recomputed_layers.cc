@@ -57,7 +57,7 @@ void AppendListed(const std::vector<LayerRange>& listed, const LayerRange& chunk
 void CheckChoice(const RecomputeChoice& choice, const Plan& plan, const Workload& workload) {
   const size_t stages = plan.stages.size();
   if (!choice.counts.empty() && !choice.layers.empty()) {
-    throw InputError("recompute_layers: cannot be given beside recompute_num_layers");
+    throw InputError("recompute_layers: cannot be given together with recompute_num_layers");
   }
   if (choice.method == Method::kUniform && choice.counts.size() != 1) {
     throw InputError(fmt::format("recompute_num_layers: got {} numbers, want one with uniform",
@@ -98,7 +98,8 @@ std::string RangeProblem(const Stage& stage, const LayerRange& range, int next, 
   if (range.first < next) return "want ranges that ascend, each layer once";
   for (int l = range.first; l < range.first + range.count; ++l) {
     if (!IsBlock(workload, l)) {
-      return fmt::format("but layer {} is no block of {}, which alone recompute", l, workload.name);
+      return fmt::format("but layer {} of {} is its embedding or head, which do not recompute", l,
+                         workload.name);
     }
   }
   if (zero >= 3 && range.count > 1) {
@@ -140,8 +141,8 @@ void FindRecomputeErrors(const Plan& plan, const Workload& workload,
     const Stage& stage = plan.stages[s];
     if (stage.recompute == Recompute::kFull && !stage.recomputed.empty()) {
       errors.push_back(fmt::format(
-          "stages[{}].recomputed: got {} ranges, want none with recompute full, which is of all", s,
-          stage.recomputed.size()));
+          "stages[{}].recomputed: got {} ranges, want none with recompute full, which covers all",
+          s, stage.recomputed.size()));
       return;
     }
     int next = 0;

@@ -39,7 +39,7 @@ void ResolveStageReplicas(const Cluster& cluster, PlanDegrees& d) {
                                  d.stage_replicas.size(), d.pipeline));
   }
   if (d.data != 0 || !d.replica_micro_batches.empty() || d.rank_order != kDefaultRankOrder) {
-    throw InputError("stage replicas: want no dp, replica micro-batches or rank order beside them");
+    throw InputError("stage replicas: want them without dp, replica micro-batches and rank order");
   }
   const int64_t devices = replicas * d.tensor * d.context;
   if (devices > cluster.device_count()) {
@@ -53,7 +53,7 @@ void ResolveStageReplicas(const Cluster& cluster, PlanDegrees& d) {
 void ResolveData(const Cluster& cluster, PlanDegrees& d) {
   const int64_t model = static_cast<int64_t>(d.tensor) * d.context * d.pipeline;
   const int64_t world = WorkingDevices(d, model, cluster);
-  const std::string beside = d.gradient_sync.servers > 0 ? " beside those that serve" : "";
+  const std::string beside = d.gradient_sync.servers > 0 ? " that are not parameter servers" : "";
   if (model > world || world % model != 0) {
     throw InputError(
         fmt::format("tp {} x cp {} x pp {} = {} does not divide the {} devices of {}{}", d.tensor,

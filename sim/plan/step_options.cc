@@ -54,7 +54,7 @@ Bytes CastBytes(Fp8Recipe recipe, int64_t elements) {
 std::string FindBoardError(const StepOptions& options, const Device& device) {
   if (options.precision == DType::kFp8 && options.fp8_recipe == Fp8Recipe::kMx &&
       !HasBlockScaling(device.generation)) {
-    return fmt::format("fp8_recipe: {} has no products of block-scaled 8-bit numbers", device.name);
+    return fmt::format("fp8_recipe: {} has no GEMMs of block-scaled 8-bit numbers", device.name);
   }
   if (device.Peak(options.precision).flop_per_s() <= 0) {
     return fmt::format("precision: {} has no {} arithmetic", device.name, Name(options.precision));

@@ -100,8 +100,8 @@ void CheckEven(const Stage& stage, size_t index, const Cluster& cluster, Errors&
   const Uneven uneven = FindUnevenGroup(stage, cluster);
   if (!uneven) return;
   errors.push_back(
-      fmt::format("gradient_sync: hierarchical wants equally many ranks of a group on every "
-                  "node, but stages[{}] has {} on one and {} on another",
+      fmt::format("gradient_sync: hierarchical wants the same number of ranks of a group on "
+                  "every node, but stages[{}] has {} on one and {} on another",
                   index, uneven->first, uneven->second));
 }
 

@@ -64,7 +64,7 @@ class RecordReader {
     try {
       CheckForDeadlock(record_.schedule);
     } catch (const DeadlockError& error) {
-      throw InputError(file_ + ": tasks wait in a circle: " + error.what());
+      throw InputError(file_ + ": tasks wait for each other in a circle: " + error.what());
     }
   }
 

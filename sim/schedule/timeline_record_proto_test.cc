@@ -146,7 +146,7 @@ TEST(TimelineRecordProtoTest, TasksThatWaitInACircleAreRefused) {
   EXPECT_NE(ErrorBy([](TimelineProto& proto) {
               proto.mutable_schedule()->mutable_tasks(0)->add_successors(1);
               proto.mutable_schedule()->mutable_tasks(1)->add_successors(0);
-            }).find("run.pb: tasks wait in a circle: "),
+            }).find("run.pb: tasks wait for each other in a circle: "),
             std::string::npos);
 }
 

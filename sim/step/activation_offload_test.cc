@@ -217,7 +217,7 @@ TEST_F(ActivationOffloadTest, WhatIsWrongIsNamed) {
   EXPECT_EQ(ErrorOf([](PlanDegrees& d) { d.forward_only = true; }),
             "offload_activations: wants backwards, but the plan is forward_only");
   EXPECT_EQ(ErrorOf([](PlanDegrees& d) { d.order = PipelineOrder::kPipeDream2bw; }),
-            "offload_activations: not with pipedream-2bw; want an order with a flush");
+            "offload_activations: not with pipedream-2bw; want a schedule that flushes");
   EXPECT_EQ(OffloadNotes(Make(Shared(1, 4, 16))).size(), 1u);
 }
 

@@ -60,7 +60,7 @@ void FindTimeErrors(const Evaluation& e, Errors& errors) {
 
 void FindWaitErrors(const Evaluation& e, Errors& errors) {
   for (const auto& [what, time] : std::vector<std::pair<const char*, Duration>>{
-           {"the device waits for its host", e.profile.host_wait},
+           {"CPU launch overhead is", e.profile.host_wait},
            {"what no shared interface delays takes", e.unshared_time}}) {
     if (time >= Duration() && time <= e.step_time) continue;
     errors.push_back(fmt::format("{} {:.3g} of {:.3g} s of the step", what, time.seconds(),
@@ -140,8 +140,7 @@ std::vector<std::string> UseWarnings(const Evaluation& e, const Workload& worklo
   const double mfu = e.mfu();
   if (mfu > 1) {
     return {fmt::format(
-        "MFU is {:.0f} %: products run in 8 bits, and MFU is measured against the 16-bit peak",
-        100 * mfu)};
+        "MFU is {:.0f} %: GEMMs run in 8 bits, and MFU is relative to the 16-bit peak", 100 * mfu)};
   }
   if (mfu < 0.01) {
     return {

@@ -66,9 +66,10 @@ TEST(MakeOrdersTest, ShapesThatDoNotSuitAreNamed) {
             "order: chimera with 6 stages and 4 chunks of each, want an even number of chunks that "
             "divides the stages");
   EXPECT_EQ(FindChunkError(PipelineOrder::kChimera, Placement::kBidirectional, 8, 4), "");
-  EXPECT_EQ(FindMicroBatchError(PipelineOrder::kDualPipe, ChunkMap::Bidirectional(4), 7),
-            "order: dualpipe with 7 micro-batches a pipeline, want an even number, at least twice "
-            "the 4 stages");
+  EXPECT_EQ(
+      FindMicroBatchError(PipelineOrder::kDualPipe, ChunkMap::Bidirectional(4), 7),
+      "order: dualpipe with 7 micro-batches per pipeline, want an even number, at least twice "
+      "the 4 stages");
 }
 
 TEST(MakeOrdersTest, AnActivationLimitBelowOneMicroBatchIsRefused) {

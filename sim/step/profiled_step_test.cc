@@ -78,7 +78,7 @@ TEST(ProfiledStepTest, AProfileIsOfOneBoardAndWhole) {
   EXPECT_TRUE(error([](PlanDegrees& d) { d.tensor = 2; }, "v100-sxm2-16gb:1x2")
                   .starts_with("stages[0].tensor_parallel: 2 does not divide"));
   EXPECT_TRUE(error(nothing, "v100-sxm2-16gb:1x1+v100-sxm2-32gb:1x1")
-                  .starts_with("stages[0]: x was profiled on one kind of board"));
+                  .starts_with("stages[0]: x was profiled on one GPU type"));
 }
 
 }  // namespace

@@ -248,7 +248,7 @@ TEST(UnequalReplicasTest, ReplicasThatShareExpertsTakeEqualShares) {
   EXPECT_EQ(
       FirstError(plan, workload, cluster),
       "stages[0].expert_parallel: 2, over several replicas, wants all 4 replicas of stages[0] "
-      "to take equally many of the 16 micro-batches");
+      "to take the same number of the 16 micro-batches");
   plan.stages[0].expert_parallel = 1;
   EXPECT_EQ(FirstError(plan, workload, cluster), "");
 }

@@ -114,7 +114,7 @@ class CurvePlot {
       svg += SvgLine(kChartLeft, y_.At(tick), right, y_.At(tick), "grid");
       svg += SvgText(kChartLeft - 6, y_.At(tick) + 4, "end", fmt::format("{:.6g}", tick));
     }
-    const char* label = axis_ == CurveAxis::kSeconds ? "seconds" : "evaluations";
+    const char* label = axis_ == CurveAxis::kSeconds ? "time (s)" : "evaluations";
     svg += SvgText(kChartLeft + kPlotWidth / 2, bottom + 36, "middle", label);
     return svg + SvgYLabel(kChartTop + kPlotHeight / 2, chart_.score_label);
   }

@@ -48,7 +48,7 @@ TEST(CurveChartTest, EveryAlgorithmHasALineAndAName) {
     EXPECT_NE(svg.find(">a &lt; b</text>"), std::string::npos);
     EXPECT_NE(svg.find(">d</text>"), std::string::npos);
     EXPECT_NE(svg.find("c: 1000 after 10 evaluations, 1 s"), std::string::npos);
-    EXPECT_NE(svg.find(axis == CurveAxis::kSeconds ? ">seconds<" : ">evaluations<"),
+    EXPECT_NE(svg.find(axis == CurveAxis::kSeconds ? ">time (s)<" : ">evaluations<"),
               std::string::npos);
   }
 }

@@ -62,8 +62,9 @@ FileSummary CheckNcclTopology(const std::string& text, const std::string& path) 
 FileSummary CheckSmiMatrix(const std::string& text, const std::string& path) {
   CheckSourceSize(path, text.size(), kMostSmiTopologyBytes);
   const SmiMatrix matrix = ParseSmiMatrix(text, path);
-  return {"nvidia-smi topology", fmt::format("{} GPUs of a kind it does not name, {} interfaces",
-                                             matrix.gpus, matrix.nics)};
+  return {"nvidia-smi topology",
+          fmt::format("{} GPUs of a type that it does not name, {} interfaces", matrix.gpus,
+                      matrix.nics)};
 }
 
 FileSummary CheckGres(const std::string& text, const std::string& path) {
@@ -71,7 +72,7 @@ FileSummary CheckGres(const std::string& text, const std::string& path) {
   const GresTable table = ParseGres(text, path);
   if (const GresTable::Gres& gres = table.everywhere; !gres.place.empty()) {
     const std::string count = gres.count == 0 ? "" : std::to_string(gres.count) + " ";
-    const std::string gpu = gres.gpu.empty() ? "GPUs of a kind it does not name" : gres.gpu;
+    const std::string gpu = gres.gpu.empty() ? "GPUs of a type that it does not name" : gres.gpu;
     return {"Slurm GPUs", count + gpu + " on all nodes"};
   }
   if (table.by_node.empty()) {

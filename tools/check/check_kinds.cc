@@ -50,7 +50,7 @@ std::string DescribeSchedule(const Schedule& schedule, const std::string& path) 
   try {
     CheckForDeadlock(schedule);
   } catch (const DeadlockError& error) {
-    throw InputError(path + ": tasks wait in a circle: " + error.what());
+    throw InputError(path + ": tasks wait for each other in a circle: " + error.what());
   }
   return fmt::format("{} tasks on {} lanes of {} ranks", schedule.task_count(),
                      schedule.lane_count(), schedule.ranks().size());
@@ -95,9 +95,10 @@ std::string DescribePlan(const PlanProto& proto, const std::string& path,
     return "only its structure is checked: give --model and --cluster for the rest";
   }
   const Plan plan = PlanFromProto(proto, *context.workload, *context.cluster, path);
-  return fmt::format("{} stages on {} of {} devices, {} micro-batches of {} samples for {}",
+  return fmt::format("{} stages on {} of {} devices, {} micro-batches of {} sample{} for {}",
                      plan.stages.size(), plan.device_count(), context.cluster->device_count(),
-                     plan.micro_batches(), plan.micro_batch, context.workload->name);
+                     plan.micro_batches(), plan.micro_batch, plan.micro_batch == 1 ? "" : "s",
+                     context.workload->name);
 }
 
 std::string DescribeWorkload(const WorkloadProto& proto, const std::string& path) {
@@ -140,7 +141,7 @@ std::string DescribeCostModel(const CostModelProto& proto, const std::string& pa
     }
   }
   return fmt::format(
-      "{} families fitted on {} boards, {} trees, {} bytes{}{}", families, boards.size(), trees,
+      "{} families fitted on {} GPU types, {} trees, {} bytes{}{}", families, boards.size(), trees,
       proto.ByteSizeLong(),
       model.measured_ops() == 0 ? "" : fmt::format(", {} measured ops", model.measured_ops()),
       proto.provenance().empty() ? "" : "; " + proto.provenance());

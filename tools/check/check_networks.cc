@@ -92,7 +92,7 @@ FileSummary CheckGraphJson(const std::string& text, const std::string& path) {
   }
   const PlacementProblem problem = ParsePlacementProblem(text, path);
   return {"dnn-partitioning graph",
-          fmt::format("{} operators on {} accelerators and {} processors", problem.nodes.size(),
+          fmt::format("{} operators on {} accelerators and {} CPUs", problem.nodes.size(),
                       problem.accelerators, problem.cpus)};
 }
 

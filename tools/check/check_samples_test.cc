@@ -40,8 +40,8 @@ TEST(CheckSamplesTest, SamplesAreRecognisedInEveryFormat) {
     const FileSummary summary = Check(name);
     EXPECT_EQ(summary.kind, "samples") << name;
     // A T4 multiplies no bf16.
-    EXPECT_EQ(summary.detail, "1 samples of gemm bf16; on t4-16gb; by us\n  " + Path(name) +
-                                  ": 1 of 1 samples need bf16 products, for which t4-16gb has no "
+    EXPECT_EQ(summary.detail, "1 samples of gemm bf16; on t4-16gb; source: us\n  " + Path(name) +
+                                  ": 1 of 1 samples are bf16 GEMMs, for which t4-16gb has no "
                                   "rate; the worst is sample 0, gemm 64x64x64 bf16 on t4-16gb in "
                                   "9.000 us")
         << name;
@@ -54,7 +54,7 @@ TEST(CheckSamplesTest, TablesOfOthersAreNamedAndWhatTheyLeaveOutIsCounted) {
                       "v100-sxm2-16gb,fp16,0,0,0,0,16.62,0,zero_flops\n"
                       "v100-sxm2-16gb,fp16,128,128,128,4194304,29.675,1,\n");
   EXPECT_EQ(Check("b.csv").detail,
-            "Alpa GEMM, 1 samples of gemm fp16; on v100-sxm2-16gb; by Alpa; 1 rows that are no "
+            "Alpa GEMM, 1 samples of gemm fp16; on v100-sxm2-16gb; source: Alpa; 1 rows that are no "
             "measurements passed over");
 }
 

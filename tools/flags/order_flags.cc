@@ -119,7 +119,7 @@ void OrderFlags::CheckUse(PipelineOrder order) const {
   };
   for (const auto& [flag, read] : uses) {
     if (!flag.is_given() || Reads(order, read)) continue;
-    throw InputError(fmt::format("{}: changes nothing with order {}, want it with {}", flag.name(),
+    throw InputError(fmt::format("{}: changes nothing with schedule {}, want it with {}", flag.name(),
                                  Name(order), OrdersThatRead(read)));
   }
 }
@@ -140,7 +140,7 @@ void OrderFlags::CheckNumbers(const PlanDegrees& degrees) const {
 
 void OrderFlags::ApplyFile(PlanDegrees& degrees) const {
   if (schedule_option_.is_given()) {
-    throw InputError("--order-file: cannot be given beside --schedule");
+    throw InputError("--order-file: cannot be given together with --schedule");
   }
   PytorchSchedule schedule = ReadPytorchCsv(ReadFile(file_), file_);
   const ChunkMap& map = schedule.map;

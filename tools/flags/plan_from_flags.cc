@@ -97,14 +97,15 @@ std::string ModelFile(const std::string& model) {
 std::vector<std::string> FindWarnings(const Plan& plan, const Workload& workload,
                                       const Cluster& cluster) {
   std::vector<std::string> warnings;
-  warnings.push_back("compute does not slow down while communication runs beside it");
+  warnings.push_back("SM contention between compute and communication is not modelled");
   if (workload.max_sequence > 0 && plan.sequence > workload.max_sequence) {
-    warnings.push_back(fmt::format("sequence {} is longer than the {} tokens {} was built for",
-                                   plan.sequence, workload.max_sequence, workload.name));
+    warnings.push_back(
+        fmt::format("sequence length {} is longer than the {} tokens that {} was built for",
+                    plan.sequence, workload.max_sequence, workload.name));
   }
   if (workload.is_profile()) {
     warnings.push_back(fmt::format(
-        "operators of {} take what its profile says, whatever the board; their FLOPs are unknown",
+        "operators of {} take the times of its profile on every GPU type; their FLOPs are unknown",
         workload.name));
   }
   if (plan.device_count() < cluster.device_count()) {
@@ -215,7 +216,7 @@ PlannedJob PlanFlags::Build() const {
   if (!plan_file_.empty()) {
     for (const Flag& flag : degree_options_) {
       if (!flag.is_given()) continue;
-      throw InputError(flag.name() + " cannot be given beside --plan");
+      throw InputError(flag.name() + " cannot be given together with --plan");
     }
     PlanProto proto;
     ReadProtoFile(plan_file_, &proto);

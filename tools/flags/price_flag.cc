@@ -55,8 +55,9 @@ std::vector<double> PriceFlag::Build(const Cluster& cluster) const {
   for (const Cluster::NodeGroup& group : cluster.groups()) {
     const auto found = by_device.find(group.type.device.id);
     if (found == by_device.end()) {
-      throw InputError(fmt::format("--price: {} of the cluster has none; want all kinds or none",
-                                   group.type.device.id));
+      throw InputError(fmt::format(
+          "--price: {} of the cluster has none; want a price for every GPU type or none",
+          group.type.device.id));
     }
     prices.push_back(found->second);
   }

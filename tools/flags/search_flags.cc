@@ -193,16 +193,16 @@ void SearchFlags::BuildAlgorithm(SearchJob& job) const {
   job.compares = compares_;
   if (algorithm_ != "auto") job.algorithm = FindPlanAlgorithm(algorithm_).value();
   if (compares_ && algorithm_ != "auto") {
-    throw InputError("--compare-algorithms: takes all of them, --algorithm one: want one of both");
+    throw InputError("--compare-algorithms: got it with --algorithm, want one of them");
   }
   job.goes_beyond =
       algorithm_ == "auto" && !compares_ && !job.wants_pareto && !job.cluster.homogeneous();
   const bool is_exhaustive = job.algorithm == PlanAlgorithm::kExhaustive && !compares_;
   if (job.wants_pareto && !is_exhaustive) {
-    throw InputError("--objective: pareto is found exhaustively, want no other algorithm");
+    throw InputError("--objective: got pareto with another --algorithm, want exhaustive");
   }
   if (!is_exhaustive && explain_ && explain_option_.is_given()) {
-    throw InputError("--explain: is of an answer that is proven, want no other algorithm");
+    throw InputError("--explain: got another --algorithm, want exhaustive, whose answer is proven");
   }
   if (!is_exhaustive) job.wants_explanation = false;
   Budget& budget = job.options.search.budget;
@@ -239,7 +239,9 @@ SearchJob SearchFlags::Build() const {
   job.prices = price_.Build(job.cluster);
   job.wants_pareto = objective_ == "pareto";
   if (job.wants_pareto && explain_ && explain_option_.is_given()) {
-    throw InputError("--explain: is of one best plan, and --objective pareto has several");
+    throw InputError(
+        "--explain: got it with --objective pareto, which has several best plans, want another "
+        "objective");
   }
   job.wants_explanation = explain_ && !job.wants_pareto;
   // An explanation is of the second best, too.

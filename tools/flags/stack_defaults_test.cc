@@ -107,7 +107,7 @@ TEST(StackDefaultsTest, MegatronPadsTheVocabularyOfADecoder) {
 TEST(StackDefaultsTest, TextListsEachValueInAHundredColumns) {
   const std::string text =
       Simulate("--model megatron:8x1024x16 --tp 2 --cp 2 --pp 2 --stack megatron-core");
-  const size_t begin = text.find("\ndefaults of stack megatron-core\n");
+  const size_t begin = text.find("\ndefaults of training stack megatron-core\n");
   ASSERT_NE(begin, std::string::npos) << text;
   std::istringstream section(text.substr(begin + 1, text.find("\n\n", begin + 1) - begin));
   int lines = 0;

@@ -80,14 +80,14 @@ void RequireBoard(const std::string& place, const Device& device, const std::str
   const DeviceEntry* const there = DeviceCatalogue::Embedded().Find(printed);
   if (there != nullptr && there->device.id == device.id) return;
   if (IsInCatalogue(Model(device.id)) && IsAnotherBoard(printed, device.id)) {
-    throw InputError(
-        fmt::format("{}: got a board {}, want the {} that is there", place, device.id, printed));
+    throw InputError(fmt::format("{}: got the GPU {}, want the {} that is installed", place,
+                                 device.id, printed));
   }
   if (multiprocessors == 0 || device.multiprocessors == 0) return;
   if (multiprocessors == device.multiprocessors) return;
   throw InputError(
-      fmt::format("{}: got a board {} of {} multiprocessors, want the {} of {} that is "
-                  "there",
+      fmt::format("{}: got the GPU {} with {} SMs, want the {} with {} that is "
+                  "installed",
                   place, device.id, device.multiprocessors, printed, multiprocessors));
 }
 

@@ -45,10 +45,10 @@ std::string Refusal(const Device& device, const std::string& printed, int multip
 TEST(BoardNameTest, AClusterOfAnotherBoardIsRefused) {
   EXPECT_EQ(Refusal(Known("h100-sxm5-80gb"), "NVIDIA H100 80GB HBM3", 132), "");
   EXPECT_EQ(Refusal(Known("h100-sxm5-80gb"), "NVIDIA H200", 132),
-            "--cluster: got a board h100-sxm5-80gb, want the NVIDIA H200 that is there");
+            "--cluster: got the GPU h100-sxm5-80gb, want the NVIDIA H200 that is installed");
   EXPECT_EQ(Refusal(Known("h100-pcie-80gb"), "NVIDIA H100 80GB HBM3", 132),
-            "--cluster: got a board h100-pcie-80gb of 114 multiprocessors, want the NVIDIA H100 "
-            "80GB HBM3 of 132 that is there");
+            "--cluster: got the GPU h100-pcie-80gb with 114 SMs, want the NVIDIA H100 "
+            "80GB HBM3 with 132 that is installed");
   // A board with fewer than usual, under its own name.
   EXPECT_EQ(Refusal(Known("h100-sxm5-80gb"), "NVIDIA H100 80GB HBM3", 124), "");
 }
@@ -58,8 +58,9 @@ TEST(BoardNameTest, APartIsOfItsOwnBoardAlone) {
   part.id += "-part-of-64";
   part.multiprocessors = 64;
   EXPECT_EQ(Refusal(part, "NVIDIA H100 80GB HBM3", 0), "");
-  EXPECT_EQ(Refusal(part, "NVIDIA H200", 0),
-            "--cluster: got a board h100-sxm5-80gb-part-of-64, want the NVIDIA H200 that is there");
+  EXPECT_EQ(
+      Refusal(part, "NVIDIA H200", 0),
+      "--cluster: got the GPU h100-sxm5-80gb-part-of-64, want the NVIDIA H200 that is installed");
 }
 
 TEST(BoardNameTest, OfADeviceThatTheCatalogueLacksOnlyItsSizeIsCompared) {
@@ -67,8 +68,8 @@ TEST(BoardNameTest, OfADeviceThatTheCatalogueLacksOnlyItsSizeIsCompared) {
   own.id = "our-gpu";
   EXPECT_EQ(Refusal(own, "NVIDIA H200", 132), "");
   EXPECT_EQ(Refusal(own, "NVIDIA H200", 124),
-            "--cluster: got a board our-gpu of 132 multiprocessors, want the NVIDIA H200 of 124 "
-            "that is there");
+            "--cluster: got the GPU our-gpu with 132 SMs, want the NVIDIA H200 with 124 "
+            "that is installed");
   own.multiprocessors = 0;
   EXPECT_EQ(Refusal(own, "NVIDIA H200", 124), "");
 }

@@ -52,7 +52,7 @@ TEST_F(ImportTest, KubernetesCountsWholeGpusOnce) {
   EXPECT_EQ(Import({"k8s", Write("nodes.json", List(node))}).device_count(), 8);
   node.replace(node.find("\"0\""), 3, "\"7\"");
   const std::string out = (folder_ / "out.json").string();
-  EXPECT_NE(Run({"k8s", Write("nodes.json", List(node)), "-o", out}).find("MIG parts"),
+  EXPECT_NE(Run({"k8s", Write("nodes.json", List(node)), "-o", out}).find("MIG instances"),
             std::string::npos);
   const std::string shared =
       Node("a", "\"nvidia.com/gpu.count\":\"4\",\"nvidia.com/gpu.replicas\":\"3\"");

@@ -17,7 +17,7 @@ TEST_F(ImportTest, SlurmLeavesMakeAFatTree) {
   ASSERT_EQ(cluster.interconnect().fabrics.size(), 1u);
   EXPECT_EQ(cluster.interconnect().fabrics[0].nodes_per_leaf, 4);
   EXPECT_EQ(cluster.interconnect().fabrics[0].tiers[0].uplinks, 32);
-  EXPECT_NE(printed_.find("1 to 1 oversubscribed"), std::string::npos) << printed_;
+  EXPECT_NE(printed_.find("1:1 oversubscribed"), std::string::npos) << printed_;
 }
 
 TEST_F(ImportTest, SlurmsGresSaysWhichGpusANodeHas) {
@@ -54,9 +54,9 @@ TEST_F(ImportTest, SlurmLinesAboutTheSameNodesAddUp) {
   EXPECT_EQ(gpus("NodeName=gpu[000-007] Gres=gpu:h100:4(S:0),gpu:h100:4(S:1)\n"), 64);
   EXPECT_EQ(gpus("NodeName=gpu[000-007] Gres=gpu:h100:3,gpu:h100:5,nic:8\n"), 64);
   EXPECT_EQ(error("Name=gpu Type=h100 Count=4\nName=gpu Type=a100 Count=4\n"),
-            ": line 2: got GPU \"a100\" beside \"h100\" on all nodes, want one kind a node");
+            ": line 2: got GPU \"a100\" and \"h100\" on all nodes, want one GPU type per node");
   EXPECT_EQ(error("NodeName=gpu[000-007] Gres=gpu:h100:4,gpu:a100:4\n"),
-            ": line 1: got GPU \"a100\" beside \"h100\" in Gres, want one kind a node");
+            ": line 1: got GPU \"a100\" and \"h100\" in Gres, want one GPU type per node");
   EXPECT_EQ(error("Name=gpu Type=h100 Count=1024\nName=gpu Type=h100 Count=1024\n"),
             ": line 2: got 2048 GPUs on all nodes, want 1024 at most");
   EXPECT_EQ(error("Name=gpu Type=h100 File=/dev/nvidia[0-1024]\n"),
@@ -84,7 +84,7 @@ TEST_F(ImportTest, SlurmConfHasDefaultsAndQuotes) {
             ": line 2: got Include, want the lines of that file in its place: no other file is "
             "read");
   EXPECT_EQ(error("NodeName=a Gres=\"gpu:h100:8\n"),
-            ": line 1: gres: got a quote before \"gpu:h100:8\", want one behind it too");
+            ": line 1: gres: got a quote before \"gpu:h100:8\", want a closing one");
 }
 
 TEST_F(ImportTest, NamesOfHostsAreNoLongerThanTheyCanBe) {

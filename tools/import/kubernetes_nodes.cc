@@ -104,7 +104,7 @@ class NodeReader {
       // Nodes keep the resource, at zero, when MIG is turned off.
       if (resource.starts_with("nvidia.com/mig-") && Whole(text, resource) > 0) {
         throw InputError(place_ + ".status.capacity: got " + Quoted(resource) +
-                         ", want whole GPUs: MIG parts are no devices here");
+                         ", want whole GPUs: MIG instances are not supported");
       }
       for (const char* gpu : kGpuResources) {
         if (resource == gpu) count += Whole(text, resource);

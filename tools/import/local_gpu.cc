@@ -59,8 +59,8 @@ void NoteDifferences(const LocalBoard& board, const DeviceEntry& entry,
                           kLeastOfMemory * static_cast<double>(device.memory.count());
   if (board.multiprocessors == device.multiprocessors && !is_smaller) return;
   notes->push_back(fmt::format(
-      "the board has {} multiprocessors and {:.0f} GiB, {} of the catalogue, whose numbers are "
-      "taken, {} and {:.0f}",
+      "the GPU has {} SMs and {:.0f} GiB; {} of the catalogue, whose numbers are used, has {} and "
+      "{:.0f}",
       board.multiprocessors, board.memory.gib(), device.id, device.multiprocessors,
       device.memory.gib()));
 }
@@ -73,7 +73,7 @@ Link PortOf(const LocalBoard& board, const DeviceEntry& entry, std::vector<std::
                      PcieBandwidth(std::min(board.pcie_generation, kNewest));
   } else {
     notes->push_back(
-        fmt::format("NVML does not say how boards are joined: PCIe is taken as {} lanes of "
+        fmt::format("NVML does not say how GPUs are connected: PCIe is assumed to have {} lanes of "
                     "generation {}, NVLinks are left out",
                     kUsualLanes, PcieGeneration(entry)));
   }
@@ -143,8 +143,9 @@ std::string Measured(const PartsProbe& probe) {
                          probe.multiprocessors[part]);
   }
   return fmt::format(
-      "kernels that stream through memory reached {:.0f} GB/s on the whole board, alone on so many "
-      "multiprocessors {}, all together {:.0f}",
+      "kernels that stream through memory reached {:.0f} GB/s on the whole GPU; alone on a part: "
+      "{} "
+      "SMs; on all parts together {:.0f}",
       gigabytes(probe.whole), parts, gigabytes(probe.together));
 }
 
@@ -197,7 +198,7 @@ ImportedCluster ClusterOfBoards(std::span<const LocalBoard> boards, const Import
   node.gpus = static_cast<int>(boards.size());
   for (const LocalBoard& board : boards) {
     if (board.name != first.name) {
-      throw InputError(fmt::format("{}: got \"{}\" beside \"{}\", want one kind of GPU", place,
+      throw InputError(fmt::format("{}: got \"{}\" and \"{}\", want one GPU type", place,
                                    board.name, first.name));
     }
     node.switch_links.push_back(board.switch_links);

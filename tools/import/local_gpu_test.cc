@@ -79,7 +79,7 @@ TEST(LocalGpuTest, OneBoardAndBoardsWithoutNvlinkAreClustersToo) {
   const ImportedCluster imported = ClusterOfBoards(std::vector(2, board), {}, "local-gpu");
   EXPECT_EQ(Read(imported).node(0).wiring, Wiring::kPcie);
   ASSERT_EQ(imported.notes.size(), 1u);
-  EXPECT_TRUE(imported.notes[0].starts_with("NVML does not say how boards are joined"));
+  EXPECT_TRUE(imported.notes[0].starts_with("NVML does not say how GPUs are connected"));
 }
 
 TEST(LocalGpuTest, ASmallerBoardOfTheSameNameIsNoted) {
@@ -87,9 +87,9 @@ TEST(LocalGpuTest, ASmallerBoardOfTheSameNameIsNoted) {
   board.multiprocessors = 66;
   board.memory = Bytes(int64_t{70} << 30);
   const std::vector<std::string> notes = ClusterOfBoards(std::vector{board}, {}, "local-gpu").notes;
-  EXPECT_EQ(notes, (std::vector<std::string>{
-                       "the board has 66 multiprocessors and 70 GiB, h200-sxm5-141gb of the "
-                       "catalogue, whose numbers are taken, 132 and 141"}));
+  EXPECT_EQ(notes,
+            (std::vector<std::string>{"the GPU has 66 SMs and 70 GiB; h200-sxm5-141gb of the "
+                                      "catalogue, whose numbers are used, has 132 and 141"}));
 }
 
 TEST(LocalGpuTest, BridgesBetweenPairsAreSeen) {
@@ -115,11 +115,10 @@ TEST(LocalGpuTest, BoardsAreFoundByNameOrByTheFlag) {
   EXPECT_EQ(error("a100-sxm4-80gb"), "--gpu: got a100-sxm4-80gb, want what \"NVIDIA H200\" is");
   LocalBoard other = H200(2, 18);
   other.name = "NVIDIA A100-SXM4-80GB";
-  EXPECT_EQ(
-      ErrorOf([&] {
-        ClusterOfBoards(std::vector{H200(2, 18), other}, {}, "local-gpu");
-      }),
-      "local-gpu: got \"NVIDIA A100-SXM4-80GB\" beside \"NVIDIA H200\", want one kind of GPU");
+  EXPECT_EQ(ErrorOf([&] {
+              ClusterOfBoards(std::vector{H200(2, 18), other}, {}, "local-gpu");
+            }),
+            "local-gpu: got \"NVIDIA A100-SXM4-80GB\" and \"NVIDIA H200\", want one GPU type");
 }
 
 TEST(LocalGpuTest, SelectedBoardsForgetTheOthers) {
@@ -157,8 +156,8 @@ TEST(LocalGpuTest, EqualPartsAreANodeOfTheirShareOfTheBoard) {
                    0.9 * whole.memory_bandwidth.bytes_per_s());
   EXPECT_EQ(imported.notes,
             (std::vector<std::string>{
-                "kernels that stream through memory reached 4000 GB/s on the whole board, alone on "
-                "so many multiprocessors 3000 on 66, 3000 on 66, all together 3600"}));
+                "kernels that stream through memory reached 4000 GB/s on the whole GPU; alone on a "
+                "part: 3000 on 66, 3000 on 66 SMs; on all parts together 3600"}));
 }
 
 TEST(LocalGpuTest, UnlikePartsKeepTheirOrder) {

@@ -45,7 +45,8 @@ TEST(LocalHostTest, AProcessorHasAnEvenPartOfTheMemory) {
   EXPECT_TRUE(cluster.shared_memories().empty());
   EXPECT_EQ(cluster.DescribePair(0, 3, 1).intra, Four().message);
   EXPECT_EQ(DescribeCluster(cluster),
-            "4 processors: 1 x local-host with 4 a processor (switched host 7 GB/s a processor)");
+            "4 CPU cores: 1 x local-host with 4 a processor (switched shared memory 7 GB/s per CPU "
+            "core)");
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ class NodeObserver {
       }
       if (gpu.entry != node.gpu) {
         source_.Fail(gpu.node, "",
-                     "got " + gpu.entry->device.id + " beside " + node.gpu->device.id +
-                         ", want one kind of GPU a host");
+                     "got " + gpu.entry->device.id + " and " + node.gpu->device.id +
+                         ", want one GPU type per host");
       }
     }
     ReadNvlinks(host, &node);
@@ -133,7 +133,7 @@ class NodeObserver {
     if (!(node->port.bandwidth.bytes_per_s() > 0)) {
       node->port.bandwidth = PcieBandwidth(generation);
       notes_->push_back(
-          fmt::format("PCIe of GPUs is taken as 16 lanes of generation {}", generation));
+          fmt::format("PCIe of GPUs is assumed to have 16 lanes of generation {}", generation));
     }
     double most = 0;
     for (const NcclNic& nic : host.nics) most = std::max(most, nic.megabits);

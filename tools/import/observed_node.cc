@@ -66,9 +66,10 @@ WiringFound FindWiring(const ObservedNode& node, const std::string& place) {
               CubeMeshLinksPerDevice(mesh)};
     }
   }
-  throw InputError(place +
-                   ": got NVLinks that are neither all pairs, pairs nor a cube mesh of DGX-1, want "
-                   "one of these or a cluster file with links");
+  throw InputError(
+      place +
+      ": got NVLinks that are neither all-to-all, pairs nor the cube mesh of a DGX-1, want "
+      "one of these or a cluster file with links");
 }
 
 // Of one interface; what the source does not state comes from flag or catalogue.
@@ -82,7 +83,7 @@ Bandwidth NicBandwidth(const ObservedNode& node, const ImportOptions& options,
                      " network interfaces of no stated speed, want --nic-gbit");
   }
   const Bandwidth bandwidth = reference->type.nic.bandwidth;
-  notes->push_back(fmt::format("network interfaces are taken as the {:g} Gbit/s ones of {}",
+  notes->push_back(fmt::format("network interfaces are assumed to have {:g} Gbit/s, as those of {}",
                                ToGbit(bandwidth), reference->type.id));
   return bandwidth;
 }

@@ -68,13 +68,14 @@ void AddPlacedNodes(const std::vector<PlacedNode>& nodes, const ImportOptions& o
     fabric->mutable_leaf_nodes()->Add(leaves.begin(), leaves.end());
   }
   result->notes.push_back(fmt::format(
-      "leaf switches are taken as {:g} to 1 oversubscribed, their links as fast as an interface",
+      "leaf switches are assumed to be {:g}:1 oversubscribed, with links as fast as a network "
+      "interface",
       Oversubscription(options)));
   const std::vector<int> pods = RunsOf(nodes, &PlacedNode::pod);
   if (pods.size() < 2) return;
   if (!AreEqual(leaves) || !AreEqual(pods) || pods[0] % leaves[0] != 0) {
     result->notes.push_back(
-        "leaves or pods are uneven: switches above the second tier are left out");
+        "leaves or pods are of unequal sizes: switches above the second tier are left out");
     return;
   }
   fabric->set_nodes_per_pod(pods[0]);

@@ -20,8 +20,8 @@ void Add(const Gres& more, const std::string& where, Gres* held) {
   if (held->place.empty()) {
     *held = more;
   } else if (held->gpu != more.gpu) {
-    throw InputError(more.place + "got GPU " + Quoted(more.gpu) + " beside " + Quoted(held->gpu) +
-                     " " + where + ", want one kind a node");
+    throw InputError(more.place + "got GPU " + Quoted(more.gpu) + " and " + Quoted(held->gpu) +
+                     " " + where + ", want one GPU type per node");
   } else {
     held->count += more.count;
   }

@@ -24,7 +24,7 @@ std::string_view TakeValue(std::string_view* line, const std::string& place) {
   if (is_quoted) line->remove_prefix(1);
   const size_t end = line->find_first_of(is_quoted ? "\"" : " \t");
   if (is_quoted && end == line->npos) {
-    throw InputError(place + "got a quote before " + Quoted(*line) + ", want one behind it too");
+    throw InputError(place + "got a quote before " + Quoted(*line) + ", want a closing one");
   }
   const std::string_view value = line->substr(0, end);
   line->remove_prefix(value.size() + (is_quoted ? 1 : 0));

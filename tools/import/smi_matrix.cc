@@ -85,7 +85,7 @@ std::vector<std::string> ParseHeader(const std::vector<std::string_view>& fields
     }
     const bool is_gpu = device.starts_with("GPU");
     if (is_gpu && matrix->nics > 0) {
-      throw InputError(place + "got " + device + " behind interfaces, want GPUs first");
+      throw InputError(place + "got " + device + " after network interfaces, want GPUs first");
     }
     ++(is_gpu ? matrix->gpus : matrix->nics);
     names.push_back(device);

@@ -103,8 +103,9 @@ ImportedCluster ImportSmiTopology(const std::string& text, const std::string& na
   AddNvlinks(matrix, &node);
   const int generation = PcieGeneration(*node.gpu);
   const bool is_known = node.gpu->pcie_generation > 0;
-  result.notes.push_back(fmt::format("PCIe is taken as 16 lanes of generation {}, {}", generation,
-                                     is_known ? "the board's" : "as the board's is not known"));
+  result.notes.push_back(
+      fmt::format("PCIe is assumed to have 16 lanes of generation {}, {}", generation,
+                  is_known ? "as the GPU type has" : "as that of the GPU type is not known"));
   node.port = {LinkKind::kPcie, kPcieLatency, PcieBandwidth(generation)};
   node.tree = TreeOf(matrix);
   node.tree.uplinks.assign(node.tree.switches(),

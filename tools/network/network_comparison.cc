@@ -60,11 +60,6 @@ const char* Verdict(const ComparedRow& row) {
   return ratio > 1 ? "slower" : "faster";
 }
 
-std::string Describe(const CollectiveChoice& choice) {
-  return fmt::format("{} {} x{}", Name(choice.method.algorithm), Name(choice.method.protocol),
-                     choice.method.channels);
-}
-
 // Its index among the rows, by file: the largest message.
 std::vector<size_t> LargestOfEachFile(const std::vector<ComparedRow>& rows) {
   std::vector<size_t> largest;
@@ -77,25 +72,27 @@ std::vector<size_t> LargestOfEachFile(const std::vector<ComparedRow>& rows) {
 }
 
 void Print(const std::vector<ComparedRow>& rows, std::ostream& out) {
-  TextTable table({"op", "choice", "verdict", "nodes", "ranks", "bytes", "predicted busbw GB/s",
-                   "measured busbw GB/s", "measured / predicted time"},
-                  3);
+  TextTable table({"op", "algorithm", "protocol", "verdict", "channels", "nodes", "ranks", "bytes",
+                   "predicted busbw GB/s", "measured busbw GB/s", "measured / predicted time"},
+                  4);
   for (const ComparedRow& row : rows) {
     const Op& op = row.sample->op;
     const Duration predicted = row.predicted.estimate.time;
-    table.Add({Name(op.kind), Describe(row.predicted.choice), Verdict(row),
-               fmt::format("{}", op.fabric.nodes), fmt::format("{}", op.fabric.ranks),
-               fmt::format("{}", op.bytes.count()), fmt::format("{:.2f}", GbPerS(op, predicted)),
+    const auto& method = row.predicted.choice.method;
+    table.Add({Name(op.kind), Name(method.algorithm), Name(method.protocol), Verdict(row),
+               fmt::format("{}", method.channels), fmt::format("{}", op.fabric.nodes),
+               fmt::format("{}", op.fabric.ranks), fmt::format("{}", op.bytes.count()),
+               fmt::format("{:.2f}", GbPerS(op, predicted)),
                fmt::format("{:.2f}", GbPerS(op, row.sample->time)),
                fmt::format("{:.2f}", row.sample->time.seconds() / predicted.seconds())});
   }
   table.Print(out);
   for (const size_t i : LargestOfEachFile(rows)) {
     const ComparedRow& row = rows[i];
-    out << fmt::format("{}: {}: {:.1f} GB/s of {:.1f} predicted at {} bytes\n", row.sample->system,
-                       Verdict(row), GbPerS(row.sample->op, row.sample->time),
-                       GbPerS(row.sample->op, row.predicted.estimate.time),
-                       row.sample->op.bytes.count());
+    out << fmt::format("{}: {}: busbw {:.1f} GB/s at {} bytes, predicted {:.1f} GB/s\n",
+                       row.sample->system, Verdict(row), GbPerS(row.sample->op, row.sample->time),
+                       row.sample->op.bytes.count(),
+                       GbPerS(row.sample->op, row.predicted.estimate.time));
   }
 }
 

@@ -123,22 +123,31 @@ void AddRow(const std::string& op, const std::string& where, const NetworkAccura
 void Print(const NetworkExperiment& experiment, const NetworkEvaluationFlags& flags,
            const NetworkInput& input, std::ostream& out) {
   out << fmt::format(
-      "{} measured collectives, {} rows passed over; split {}, seed {}; errors of time in %, "
-      "from {} bytes\n",
+      "{} measured collectives, {} rows left out; split {}, seed {}; errors of time in %, "
+      "from {} bytes on\n",
       input.samples.size(), input.invalid, flags.split, flags.seed, flags.least_bytes);
   if (flags.calibrate > 0) {
     out << fmt::format("calibrated on {} rows of each site (means over {} draws)\n",
                        flags.calibrate, kNetworkCalibrationDraws);
   }
   out << '\n';
-  std::vector<std::string> columns = {"op",   "site",    "rows",    "MAPE",       "median",   "p90",
-                                      "bias", "in 80 %", "formula", "busbw GB/s", "predicted"};
+  std::vector<std::string> columns = {"op",
+                                      "site",
+                                      "rows",
+                                      "MAPE",
+                                      "median",
+                                      "p90",
+                                      "bias",
+                                      "in 80 %",
+                                      "formula MAPE",
+                                      "measured busbw GB/s",
+                                      "predicted busbw GB/s"};
   if (flags.calibrate > 0) columns.insert(columns.begin() + 3, "uncalibrated");
   TextTable table(columns, 2);
   for (const NetworkAccuracy& group : experiment.groups) {
     AddRow(group.op, fmt::format("{} ({})", group.site, group.gpu), group, true, table);
   }
-  AddRow("all", "mean of the above", experiment.overall, false, table);
+  AddRow("all", "mean of the rows above", experiment.overall, false, table);
   AddRow("all", "rows", experiment.overall_rows, false, table);
   table.Print(out);
   out << "\nformula: NCCL's own model at nominal links, not fitted; busbw: of the largest "

@@ -155,8 +155,9 @@ Json ToJson(const std::vector<Correction>& corrections) {
 }
 
 void Print(const std::vector<Correction>& corrections, std::ostream& out) {
-  out << "measured over NCCL's formula at nominal links: latency of the smallest size, bus\n"
-         "bandwidth of the largest; residuals in %\n\n";
+  out << "latency of the smallest size and bus bandwidth of the largest, as measured; x: relative "
+         "to\n"
+         "NCCL's formula at nominal link rates; before, after: residuals of the fit in %\n\n";
   TextTable table(
       {"op", "nodes", "ranks", "rows", "latency us", "x", "busbw GB/s", "x", "before", "after"}, 1);
   for (const Correction& c : corrections) {

@@ -72,9 +72,9 @@ ImportedCollectives ImportNcclTests(const NetworkImport& source, const std::stri
                   cluster.name());
   if (alone > 0) {
     imported.notes.push_back(
-        fmt::format("{} times of one rank are copies in memory: valid = 0", alone));
+        fmt::format("{} times of a single rank are copies in memory and marked valid = 0", alone));
   }
-  if (repeats > 0) imported.notes.push_back(fmt::format("{} times repeat a point", repeats));
+  if (repeats > 0) imported.notes.push_back(fmt::format("{} times repeat the same point", repeats));
   return imported;
 }
 

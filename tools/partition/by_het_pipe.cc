@@ -88,7 +88,8 @@ std::optional<Workers> SolveWorkers(const ProfiledStates& profile, const HetPipe
 }
 
 std::string RatesOf(const Workers& workers) {
-  return fmt::format("{:.4g}/s ({:.4g}/s added up)", WaveRate(workers), AddedRate(workers));
+  return fmt::format("{:.4g} minibatches/s ({:.4g} summed over workers)", WaveRate(workers),
+                     AddedRate(workers));
 }
 
 // The best policy's; noted in `tried`, how each of them does. Throws Stopped where it
@@ -129,7 +130,7 @@ PartitionAnswer PartitionByHetPipe(const PartitionRequest& request) {
   answer.is_cut_short = stop.was_obeyed();
   answer.notes.push_back(tried);
   answer.notes.push_back(
-      "rate: all workers at that of the slowest, which the others wait for wave after wave");
+      "rate: every worker runs at the rate of the slowest, for which all wait after every wave");
   answer.minibatches_per_s = WaveRate(*best);
   answer.added_minibatches_per_s = AddedRate(*best);
   answer.bound_minibatches_per_s = MostRate(profile, options);
@@ -143,7 +144,7 @@ PartitionAnswer PartitionByHetPipe(const PartitionRequest& request) {
       added.time_s = stage.time_s;
       added.memory_bytes = stage.memory_bytes;
       added.place =
-          fmt::format("worker {} server {} ({} in flight)", w, stage.server, worker.in_flight);
+          fmt::format("worker {}, server {} ({} in flight)", w, stage.server, worker.in_flight);
       answer.stages.push_back(added);
     }
   }

@@ -95,12 +95,13 @@ std::string Obstacle(const TimedGraph& graph, const AntichainStates& states,
   int machines = 1;
   for (const MachineLevel& level : options.levels) machines *= level.machines;
   const std::string stages = fmt::format(
-      "{} machines without replication want as many stages on every level, the graph has {} states "
-      "to cut at",
+      "{} machines without replication need as many stages on every level, but the graph can be "
+      "cut at {} states only",
       machines, states.size());
   if (is_memory) return "machines: " + stages;
   return fmt::format(
-      "memory or machines: {:.3g} GB may be too little, or {}; it ended before it was known which",
+      "memory or machines: {:.3g} GB may be too little, or {}; the search ended before it was "
+      "known which",
       static_cast<double>(options.memory->count()) / 1e9, stages);
 }
 

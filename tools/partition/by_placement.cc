@@ -24,8 +24,8 @@ void AddStages(const PlacementProblem& problem, const NodePlacement& placement,
     const bool is_accelerator = device < problem.accelerators;
     PartitionedStage stage;
     stage.place = is_accelerator     ? fmt::format("accelerator {}", device)
-                  : pools_processors ? "processors"
-                                     : fmt::format("processor {}", device - problem.accelerators);
+                  : pools_processors ? "CPUs"
+                                     : fmt::format("CPU {}", device - problem.accelerators);
     for (int node = 0; node < problem.dag.size(); ++node) {
       if (placement[node] != device) continue;
       const PlacementNode& placed = problem.nodes[node];
@@ -41,7 +41,7 @@ std::string Obstacle(const PlacementProblem& problem) {
   double bytes = 0;
   for (const PlacementNode& node : problem.nodes) bytes += node.bytes;
   return fmt::format(
-      "memory: {} accelerators of {:.4g} GB and {} processors do not hold the network, {:.4g} GB",
+      "memory: {} accelerators of {:.4g} GB and {} CPUs do not hold the network, {:.4g} GB",
       problem.accelerators, problem.memory_bytes / 1e9, problem.cpus, bytes / 1e9);
 }
 
@@ -91,9 +91,8 @@ PartitionAnswer PartitionByPlacement(const PartitionRequest& request) {
   if (request.devices) problem.accelerators = *request.devices;
   if (request.memory_bytes) problem.memory_bytes = *request.memory_bytes;
   if (problem.accelerators > kMostDevices || problem.cpus > kMostDevices) {
-    throw InputError(
-        fmt::format("--devices: got {} accelerators and {} processors, want at most {}",
-                    problem.accelerators, problem.cpus, kMostDevices));
+    throw InputError(fmt::format("--devices: got {} accelerators and {} CPUs, want at most {}",
+                                 problem.accelerators, problem.cpus, kMostDevices));
   }
   const StopSign stop(request.budget);
   PartitionAnswer answer;

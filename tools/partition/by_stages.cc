@@ -236,7 +236,8 @@ class StageSearch {
     added.time_s = outcome.check.stages[stage].seconds;
     added.memory_bytes = outcome.check.stages[stage].memory_bytes;
     if (problem_.kinds.size() > 1) {
-      added.place = fmt::format("kind {}, speed {:g}", on.kind, problem_.kinds[on.kind].speed);
+      added.place =
+          fmt::format("device type {}, speed {:g}", on.kind, problem_.kinds[on.kind].speed);
     }
     answer_.stages.push_back(std::move(added));
   }
@@ -252,14 +253,14 @@ class StageSearch {
                            outcomes_.back().shown.remark.empty();
     const char* what = is_proven ? "no plan fits" : "no plan that was found fits";
     if (nearest != nullptr) {
-      return fmt::format("memory: {}; in the nearest {}", what, nearest->check.errors[0]);
+      return fmt::format("memory: {}; in the nearest one {}", what, nearest->check.errors[0]);
     }
     if (answer_.is_cut_short) return "";
     constexpr int64_t kWalk = 2000;
     const StageRun walk =
         RunStageAlgorithm(StageAlgorithm::kMcmc, problem_, {.budget = {.evaluations = kWalk}});
     const std::vector<std::string> errors = CheckStages(problem_, walk.plan).errors;
-    if (errors.empty()) return "budget: it ended before a plan was found";
+    if (errors.empty()) return "budget: the search ended before a plan was found";
     return fmt::format("memory: {}; in the nearest of {} others {}", what, kWalk, errors[0]);
   }
 

@@ -37,8 +37,8 @@ PartitionAnswer PartitionByTwoBuffer(const PartitionRequest& request) {
   const auto plan = SolveTwoBuffer(profile.states, options, stop);
   if (!plan) {
     answer.obstacle = fmt::format(
-        "no depth that divides {} devices has stages that fit the memory and, of a batch of {} "
-        "minibatches, as many micro-batches as stages",
+        "no depth that divides {} devices has stages that fit into memory and at least as many "
+        "micro-batches as stages in a batch of {} minibatches",
         options.devices, options.batch);
     return answer;
   }

@@ -137,11 +137,11 @@ TEST_F(PartitionInterruptTest, AFileStaysWhereNothingWasLearned) {
                              Write("policy.txt", "an older one")});
   const PartitionOutcome outcome = Interrupted(words);
   EXPECT_EQ(outcome.code, kExitInterrupted);
-  EXPECT_NE(outcome.out.find("learned 0 of 100000 rounds on 1 problems: interrupted"),
+  EXPECT_NE(outcome.out.find("was trained for 0 of 100000 rounds on 1 problem: interrupted"),
             std::string::npos)
       << outcome.out;
   EXPECT_EQ(outcome.err, "stagecraft partition: " + Path("policy.txt") +
-                             " is not written: interrupted before anything was learned from a "
+                             " is not written: interrupted before the policy was trained on a "
                              "batch of 32 plans\n");
   EXPECT_EQ(outcome.out.find("wrote"), std::string::npos);
   EXPECT_TRUE(ReadFile(Path("policy.txt")) == "an older one");
@@ -180,9 +180,8 @@ TEST_F(PartitionInterruptTest, WhatWasLearnedByThenIsSaved) {
   request.policy.report = [&](int rounds) { stop = rounds == 2; };
   const PartitionAnswer answer = TrainForStages(request);
   EXPECT_EQ(answer.saved_policy, Path("stopped.txt"));
-  EXPECT_EQ(answer.notes,
-            std::vector<std::string>{
-                "a policy 4 wide, undirected, learned 2 of 9 rounds on 2 problems: interrupted"});
+  EXPECT_EQ(answer.notes, std::vector<std::string>{"a policy of width 4, undirected, was trained "
+                                                   "for 2 of 9 rounds on 2 problems: interrupted"});
   TrainForStages(Training(graph, 2, Path("shorter.txt")));
   EXPECT_TRUE(ReadFile(Path("stopped.txt")) == ReadFile(Path("shorter.txt")));
 }

@@ -27,7 +27,8 @@ TEST_F(PartitionPolicyTest, ASavedPolicyDrawsWhatTheTrainedOneDrew) {
   EXPECT_EQ(trained["curves"], read["curves"]);
   EXPECT_EQ(read["algorithms"][5]["algorithm"], "tuned policy");
   EXPECT_NE(read["curves"]["tuned policy"], read["curves"]["policy"]);
-  EXPECT_EQ(trained["notes"][0], "a policy 8 wide, undirected, learned 2 rounds on 2 problems");
+  EXPECT_EQ(trained["notes"][0],
+            "a policy of width 8, undirected, was trained for 2 rounds on 2 problems");
 }
 
 TEST_F(PartitionPolicyTest, APolicyIsTrainedWithoutAGraphToCut) {
@@ -54,11 +55,12 @@ TEST_F(PartitionPolicyTest, ABudgetEndsTrainingWithWhatWasLearned) {
                       "--devices",      "2"};
   const PartitionOutcome whole =
       Partition(words, {"--train-rounds", "2", "--save-policy", Path("whole.txt")});
-  EXPECT_NE(whole.out.find("learned 2 rounds on 1 problems\n"), std::string::npos) << whole.out;
+  EXPECT_NE(whole.out.find("was trained for 2 rounds on 1 problem\n"), std::string::npos)
+      << whole.out;
   const PartitionOutcome ended = Partition(
       words, {"--train-rounds", "9", "--budget", "95evals", "--save-policy", Path("ended.txt")});
   EXPECT_EQ(ended.code, kExitOk) << ended.err;
-  EXPECT_NE(ended.out.find("learned 2 of 9 rounds on 1 problems: the budget ended\n"),
+  EXPECT_NE(ended.out.find("was trained for 2 of 9 rounds on 1 problem: the budget ended\n"),
             std::string::npos)
       << ended.out;
   EXPECT_TRUE(ReadFile(Path("ended.txt")) == ReadFile(Path("whole.txt")));
@@ -68,8 +70,8 @@ TEST_F(PartitionPolicyTest, ABudgetTooSmallToLearnKeepsTheFileThatIsThere) {
   const std::string graph = Write("graph.txt", Diamonds(2));
   const Args save = {"--policy-width", "4", "--save-policy", Write("policy.txt", "an older one")};
   const std::string sentence = "stagecraft partition: " + Path("policy.txt") +
-                               " is not written: the budget ended before anything was learned "
-                               "from a batch of 32 plans\n";
+                               " is not written: the budget ended before the policy was "
+                               "trained on a batch of 32 plans\n";
   Args train = Devices(graph);
   train[0] = "--train-graphs";
   train.insert(train.end(), save.begin(), save.end());
@@ -106,9 +108,9 @@ TEST_F(PartitionPolicyTest, PoliciesOfAnotherShapeOrVersionAreRefused) {
     EXPECT_TRUE(sentence.starts_with(Path("other.txt") + ": ")) << sentence;
     return sentence.substr(Path("other.txt").size() + 2);
   };
-  EXPECT_EQ(refusal(text, {"--policy-width", "8"}), "is 4 wide, --policy-width asks for 8");
+  EXPECT_EQ(refusal(text, {"--policy-width", "8"}), "got width 4, want 8 as --policy-width says");
   EXPECT_EQ(refusal(text, {"--policy-directed"}),
-            "is undirected, --policy-directed asks for a directed one");
+            "got an undirected policy, want a directed one as --policy-directed says");
   EXPECT_EQ(refusal("stage-policy-9" + text.substr(14), {}),
             "begins with \"stage-policy-9 width 4 undirected\", want \"stage-policy-1 width "
             "<1..1024> directed|undirected\"");

@@ -69,9 +69,9 @@ void PrintRate(const char* label, const std::optional<double>& rate, std::ostrea
 }
 
 void PrintStages(const PartitionAnswer& answer, std::ostream& out) {
-  TextTable table(
-      {"stage", "place", "first", "last", "nodes", "replicas", "tensor", "time ms", "memory GB"},
-      4);
+  TextTable table({"stage", "place", "first", "last", "nodes", "replicas", "tensor degree",
+                   "time ms", "memory GB"},
+                  4);
   int number = 0;
   for (const PartitionedStage& stage : answer.stages) {
     table.Add({std::to_string(number++), stage.place.empty() ? "any" : stage.place,
@@ -130,9 +130,9 @@ void PrintPartition(const PartitionAnswer& answer, std::ostream& out) {
   PrintLine("latency", answer.latency_s, out);
   if (!IsProven(answer)) PrintLine("bound", answer.bound_s, out);
   PrintLine("data parallel", answer.dp_time_s, out);
-  if (answer.states) out << fmt::format("{:<15}{}\n", "states", *answer.states);
+  if (answer.states) out << fmt::format("{:<15}{}\n", "subproblems", *answer.states);
   PrintRate("rate", answer.minibatches_per_s, out);
-  PrintRate("added up", answer.added_minibatches_per_s, out);
+  PrintRate("sum of rates", answer.added_minibatches_per_s, out);
   PrintRate("bound", answer.bound_minibatches_per_s, out);
   for (const std::string& note : answer.notes) out << "note: " << note << '\n';
   if (!answer.saved_policy.empty()) out << "wrote " << answer.saved_policy << '\n';

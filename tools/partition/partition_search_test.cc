@@ -121,7 +121,7 @@ TEST_F(PartitionSearchTest, WhatDoesNotFitEndsWithTheBindingConstraint) {
       << outcome.err;
   outcome = Partition(words, {"mcmc", "--budget", "100evals"});
   EXPECT_EQ(outcome.code, kExitInfeasible);
-  EXPECT_NE(outcome.err.find("GB on a device, 0.005 GB are there"), std::string::npos);
+  EXPECT_NE(outcome.err.find("GB per device, but only 0.005 GB are available"), std::string::npos);
 }
 
 TEST_F(PartitionSearchTest, OtherPlannersGraphsAreCutWhereTheySayEnough) {

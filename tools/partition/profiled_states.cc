@@ -19,7 +19,7 @@ ProfiledStates ReadProfiledStates(const PartitionRequest& request, const StopSig
     read.graph = CompressBranches(read.graph).graph;
     read.states = FindAntichainStates(read.graph, kMostAntichainStates, stop);
     answer.notes.push_back(fmt::format(
-        "branches are compressed, {} nodes to {}: the graph has too many antichain states", nodes,
+        "branches were merged, {} nodes into {}, as the graph has too many antichain states", nodes,
         read.graph.nodes.size()));
   }
   answer.states = read.states.size();

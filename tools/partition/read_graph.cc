@@ -51,8 +51,8 @@ TimedGraph ReadTimedGraph(const PartitionGraph& graph, Bandwidth bandwidth,
                       bandwidth.bytes_per_s(), kMostDnnBandwidth));
     }
     AddNote(
-        "dnn: transfers cost what the file says, whatever --bandwidth; memory counts as "
-        "parameters, which replicas synchronize",
+        "dnn: transfers take the times of the file, whatever --bandwidth says; memory counts as "
+        "parameters, which replicas synchronise",
         notes);
     return ToTimedGraph(ParsePlacementProblem(graph.text, graph.path), bandwidth);
   }

@@ -57,7 +57,8 @@ StageProblem MakeStageProblem(const PartitionRequest& request, std::vector<std::
 std::string DescribeDevices(const std::vector<StageDeviceKind>& kinds) {
   std::string text;
   for (const StageDeviceKind& kind : kinds) {
-    text += fmt::format("{}{} of speed {:g}", text.empty() ? "" : " and ", kind.count, kind.speed);
+    text += fmt::format("{}{} device{} of speed {:g}", text.empty() ? "" : " and ", kind.count,
+                        kind.count == 1 ? "" : "s", kind.speed);
     if (!kind.memory) continue;
     text += fmt::format(", {:.4g} GB", static_cast<double>(kind.memory->count()) / 1e9);
   }

@@ -48,7 +48,7 @@ void SetMemory(const std::vector<double>& bytes, std::vector<StageDeviceKind>& k
   if (bytes.size() != kinds.size() && bytes.size() != 1) {
     throw InputError(
         fmt::format("--device-memory: got {} numbers, want one for each of the {} "
-                    "kinds of devices, or one for all",
+                    "device types, or one for all",
                     bytes.size(), kinds.size()));
   }
   for (size_t kind = 0; kind < kinds.size(); ++kind) {

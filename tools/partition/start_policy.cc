@@ -14,11 +14,12 @@ StagePolicy ReadPolicy(const PolicyRequest& request) {
   StagePolicy policy = StagePolicy::Read(ReadFile(request.file), request.file);
   const StagePolicyShape& shape = policy.shape();
   if (request.width && *request.width != shape.width) {
-    throw InputError(fmt::format("{}: is {} wide, --policy-width asks for {}", request.file,
+    throw InputError(fmt::format("{}: got width {}, want {} as --policy-width says", request.file,
                                  shape.width, *request.width));
   }
   if (request.is_directed && !shape.is_directed) {
-    throw InputError(request.file + ": is undirected, --policy-directed asks for a directed one");
+    throw InputError(request.file +
+                     ": got an undirected policy, want a directed one as --policy-directed says");
   }
   return policy;
 }
@@ -53,9 +54,10 @@ StartPolicy MakeStartPolicy(const PartitionRequest& request, Bandwidth bandwidth
   const auto count = static_cast<int>(problems.size());
   const bool is_done = start.batches == wanted.rounds * count;
   const std::string of_all = is_done ? "" : fmt::format("{} of ", start.batches / count);
-  notes.push_back(fmt::format("a policy {} wide, {}, learned {}{} rounds on {} problems{}",
-                              shape.width, shape.is_directed ? "directed" : "undirected", of_all,
-                              wanted.rounds, count, is_done ? "" : ": " + CauseOfEnd(budget)));
+  notes.push_back(
+      fmt::format("a policy of width {}, {}, was trained for {}{} rounds on {} problem{}{}",
+                  shape.width, shape.is_directed ? "directed" : "undirected", of_all, wanted.rounds,
+                  count, count == 1 ? "" : "s", is_done ? "" : ": " + CauseOfEnd(budget)));
   return start;
 }
 
@@ -65,7 +67,7 @@ void SavePolicy(const PartitionRequest& request, const StartPolicy& start,
   if (file.empty()) return;
   if (start.batches == 0) {
     answer.unsaved_policy =
-        fmt::format("{} is not written: {} before anything was learned from a batch of {} plans",
+        fmt::format("{} is not written: {} before the policy was trained on a batch of {} plans",
                     file, CauseOfEnd(request.budget), StagePpoOptions().batch);
     return;
   }

@@ -31,7 +31,7 @@ struct DeviceKind {
 };
 
 std::unique_ptr<KernelTracer> RefuseToWatchHost(const std::string& place) {
-  throw InputError(place + ": got host with --kernels, want cuda:N: a processor launches none");
+  throw InputError(place + ": got host with --kernels, want cuda:N: a CPU launches none");
 }
 
 std::unique_ptr<OpTimer> OpenHost(int ordinal, const std::string& place, const BoardPart& part) {
@@ -80,8 +80,8 @@ NamedPart PartOfCluster(const Cluster& cluster, int number, const std::string& p
   const auto memories = cluster.shared_memories();
   if (memories.size() != 1 || std::ssize(memories[0].devices) != cluster.device_count()) {
     throw InputError(fmt::format(
-        "{}: got {}, want a cluster of parts of one board, as import local-gpu --parts makes",
-        place, cluster.name()));
+        "{}: got {}, want a cluster of parts of one GPU, as import local-gpu --parts makes", place,
+        cluster.name()));
   }
   if (number < 0 || number >= cluster.device_count()) {
     throw InputError(

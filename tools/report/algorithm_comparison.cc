@@ -31,7 +31,8 @@ std::optional<double> GapPercent(const AlgorithmComparison& comparison,
 Json OrNull(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 std::vector<std::string> Headings(const AlgorithmComparison& comparison) {
-  return {"algorithm", comparison.score_label, "gap", "evaluations", "best after", "seconds"};
+  return {"algorithm",   comparison.score_label,  "gap",
+          "evaluations", "best after evaluation", "seconds"};
 }
 
 std::vector<std::string> Row(const AlgorithmComparison& comparison,

@@ -25,10 +25,10 @@ TEST(AlgorithmComparisonTest, TheTableSaysBestAndGapAndWhatWasSpent) {
   EXPECT_EQ(out.str(),
             "a problem\n"
             "\n"
-            "algorithm     step (ms)      gap  evaluations  best after  seconds\n"
-            "walk <1>          3.000  50.00 %           10           7     1.00\n"
-            "short      does not fit                    10           1     2.00\n"
-            "exact             2.000   proven                              3.00\n"
+            "algorithm     step (ms)      gap  evaluations  best after evaluation  seconds\n"
+            "walk <1>          3.000  50.00 %           10                      7     1.00\n"
+            "short      does not fit                    10                      1     2.00\n"
+            "exact             2.000   proven                                         3.00\n"
             "lists           not run\n"
             "note: lists: too many\n");
 }

@@ -48,23 +48,25 @@ std::string QueuedInWords(const Measurement& measurement) {
   const int count = LateSteps(measurement);
   const double most_ms = std::max_element(late.begin(), late.end())->ms();
   if (count == 0) {
-    return steps == 1 ? "the step was queued in time"
-                      : fmt::format("all {} steps were queued in time", steps);
+    return steps == 1 ? "the host queued the step in time"
+                      : fmt::format("the host queued all {} steps in time", steps);
   }
   if (!HasMedian(measurement)) {
     return fmt::format(
-        "{} queued late, by at most {:.3f} ms: there is no median of steps in time, and "
+        "the host queued {} late, by at most {:.3f} ms: there is no median of steps in time, and "
         "devices may have waited for the host",
-        steps == 1 ? "the step was" : fmt::format("all {} steps were", steps), most_ms);
+        steps == 1 ? "the step" : fmt::format("all {} steps", steps), most_ms);
   }
   return fmt::format(
-      "{} of {} steps {} queued late, by at most {:.3f} ms; {} left out of the median", count,
-      steps, count == 1 ? "was" : "were", most_ms, count == 1 ? "it is" : "they are");
+      "the host queued {} of {} steps late, by at most {:.3f} ms; {} left out of the median", count,
+      steps, most_ms, count == 1 ? "it is" : "they are");
 }
 
 void PrintBoards(std::span<const BoardReadings> boards, const std::string& indent,
                  std::ostream& out) {
-  TextTable table({indent + "ranks", "clock", "least", "power", "most", "heat", "throttled"}, 1);
+  TextTable table({indent + "ranks", "clock", "min clock", "power", "max power", "max temperature",
+                   "throttled"},
+                  1);
   for (size_t first = 0, next = 0; first < boards.size(); first = next) {
     while (next < boards.size() && boards[next] == boards[first]) ++next;
     const BoardReadings& board = boards[first];

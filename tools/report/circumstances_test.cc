@@ -23,15 +23,16 @@ Measurement StepsQueuedLateBy(std::vector<Duration> late) {
 
 TEST(CircumstancesTest, EveryRunSaysWhetherStepsWereQueuedInTime) {
   EXPECT_EQ(QueuedInWords({}), "");
-  EXPECT_EQ(QueuedInWords(StepsQueuedLateBy({0_us})), "the step was queued in time");
+  EXPECT_EQ(QueuedInWords(StepsQueuedLateBy({0_us})), "the host queued the step in time");
   EXPECT_EQ(QueuedInWords(StepsQueuedLateBy({0_us, 0_us, 0_us})),
-            "all 3 steps were queued in time");
+            "the host queued all 3 steps in time");
   EXPECT_EQ(QueuedInWords(StepsQueuedLateBy({0_us, 3_ms, 0_us})),
-            "1 of 3 steps was queued late, by at most 3.000 ms; it is left out of the median");
-  EXPECT_EQ(QueuedInWords(StepsQueuedLateBy({1_ms, 3_ms, 0_us})),
-            "2 of 3 steps were queued late, by at most 3.000 ms; they are left out of the median");
+            "the host queued 1 of 3 steps late, by at most 3.000 ms; it is left out of the median");
+  EXPECT_EQ(
+      QueuedInWords(StepsQueuedLateBy({1_ms, 3_ms, 0_us})),
+      "the host queued 2 of 3 steps late, by at most 3.000 ms; they are left out of the median");
   EXPECT_EQ(QueuedInWords(StepsQueuedLateBy({1_ms, 3_ms, 2_ms})),
-            "all 3 steps were queued late, by at most 3.000 ms: there is no median of steps in "
+            "the host queued all 3 steps late, by at most 3.000 ms: there is no median of steps in "
             "time, and devices may have waited for the host");
 }
 
@@ -58,9 +59,9 @@ TEST(CircumstancesTest, ASensorThatCouldNotBeReadIsNotZero) {
   std::ostringstream out;
   PrintBoards(std::vector<BoardReadings>{read, read, {}}, "", out);
   EXPECT_EQ(out.str(),
-            "ranks     clock     least     power      most      heat  throttled\n"
-            "0-1    1700 MHz  1600 MHz     410 W     430 W      61 C        0 %\n"
-            "2      not read  not read  not read  not read  not read   not read\n");
+            "ranks     clock  min clock     power  max power  max temperature  throttled\n"
+            "0-1    1700 MHz   1600 MHz     410 W      430 W             61 C        0 %\n"
+            "2      not read   not read  not read   not read         not read   not read\n");
 }
 
 TEST(CircumstancesTest, JsonHasWhatIsKnownAndNullForTheRest) {

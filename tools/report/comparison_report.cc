@@ -159,9 +159,9 @@ std::optional<std::string> HostWarning(const ComparedTimelines& compared) {
   const std::optional<Measurement>& measured = compared.measured.record.measurement;
   if (predicted.host_wait == Duration() || !measured || measured->executor != "cuda") return {};
   return fmt::format(
-      "in {:.3f} ms of {} a device waits for its host to launch kernels one by one, but {} is of "
-      "recorded graphs, whose kernels wait for no host: predict it again with simulate "
-      "--host-dispatch 0, or with a cluster file that import local-gpu wrote",
+      "{1} has {0:.3f} ms of CPU launch overhead, but {2} was measured with recorded graphs, which "
+      "have none: predict it again with simulate --host-dispatch 0, or with a cluster file that "
+      "import local-gpu wrote",
       predicted.host_wait.ms(), compared.predicted.path, compared.measured.path);
 }
 
@@ -170,11 +170,11 @@ std::vector<std::string> NotesOn(const ComparedTimelines& compared) {
   const TimelineRecord& measured = compared.measured.record;
   std::vector<std::string> notes = {
       "errors are (predicted - measured) / measured",
-      "op classes: tasks are measured, not their ops; a task's time is divided as predicted, "
-      "which is exact for tasks of one class alone"};
+      "op classes: tasks are measured, not their ops; a task's time is divided among its ops as "
+      "predicted, which is exact for tasks of a single class"};
   if (predicted.op_times.by_device.empty()) {
     notes.push_back(compared.predicted.path +
-                    " does not say what ops take: tasks of several classes are one row");
+                    " does not hold times of ops: tasks of several op classes are one row");
   }
   if (!measured.measurement) {
     notes.push_back(compared.measured.path + " does not say what measured it");

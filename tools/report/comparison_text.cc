@@ -82,13 +82,13 @@ void PrintStep(const ComparedTimelines& compared, std::ostream& out) {
   const TimelineComparison& comparison = compared.comparison;
   TextTable table({"", "predicted", "measured", "error"}, 1);
   const TimePair& step = comparison.step;
-  table.Add({"step, ms", Ms(step.predicted), Ms(step.measured), Error(step.Error())});
+  table.Add({"step time, ms", Ms(step.predicted), Ms(step.measured), Error(step.Error())});
   if (comparison.step_sigma) {
     const size_t steps = CountedSteps(*compared.measured.record.measurement).size();
     table.Add({fmt::format("  mean of {} steps", steps), "", Ms(*comparison.step_mean), ""});
-    table.Add({"  sigma of them", "", Ms(*comparison.step_sigma), ""});
+    table.Add({"  standard deviation", "", Ms(*comparison.step_sigma), ""});
   }
-  table.Add({"compute lanes idle", Share(comparison.predicted_idle),
+  table.Add({"idle share of compute lanes", Share(comparison.predicted_idle),
              Share(comparison.measured_idle), ""});
   table.Print(out);
 }
@@ -137,22 +137,23 @@ void PrintPath(const PathComparison& path, std::ostream& out) {
 }
 
 void PrintSlowDown(const TimelineComparison& comparison, std::ostream& out) {
-  fmt::print(out, "\npasses beside communication, over the same alone\n");
-  TextTable table({"  by", "ratio", "beside", "alone", "unmatched"}, 1);
+  fmt::print(out,
+             "\ntime of passes that overlap communication, relative to the same passes alone\n");
+  TextTable table({"  passes", "ratio", "overlapping", "alone", "unmatched"}, 1);
   const auto add = [&](const char* name, const OverlapSlowDown& slow_down) {
     table.Add({name, slow_down.ratio ? fmt::format("{:.3f}", *slow_down.ratio) : "-",
                std::to_string(slow_down.beside), std::to_string(slow_down.alone),
                std::to_string(slow_down.unmatched)});
   };
-  add("  predicted, passes of one block", comparison.predicted_slow_down);
-  add("  measured, passes of one block", comparison.measured_slow_down);
-  add("  measured over predicted, of one phase", comparison.slow_down);
+  add("  predicted, of the same op sequence", comparison.predicted_slow_down);
+  add("  measured, of the same op sequence", comparison.measured_slow_down);
+  add("  measured over predicted, of the same phase", comparison.slow_down);
   table.Print(out);
 }
 
 void PrintRanks(const ComparedTimelines& compared, std::ostream& out) {
   std::vector<RankTimes> ranks = compared.comparison.ranks;
-  fmt::print(out, "\nby rank: passes, ms; idle share; memory at its peak, GiB{}\n",
+  fmt::print(out, "\nby rank: time in passes, ms; idle share; peak memory, GiB{}\n",
              WhichOf(ranks.size()));
   KeepWorst(ranks, [](const RankTimes& rank) { return rank.passes; });
   TextTable table({"  rank", "stage", "predicted", "measured", "error", "idle predicted",
@@ -169,7 +170,7 @@ void PrintRanks(const ComparedTimelines& compared, std::ostream& out) {
 }
 
 void PrintTasks(const ComparedTimelines& compared, size_t count, std::ostream& out) {
-  fmt::print(out, "\nworst {} of {} tasks, by the time they are wrong by; us\n", count,
+  fmt::print(out, "\nworst {} of {} tasks by absolute error, us\n", count,
              compared.comparison.worst_first.size());
   TextTable table({"  phase", "task", "rank", "stage", "chunk", "micro-batch", "predicted",
                    "measured", "error", "start predicted", "start measured"},

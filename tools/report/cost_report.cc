@@ -28,11 +28,11 @@ nlohmann::ordered_json CostToJson(const SearchProblem& problem, const Evaluation
 std::string CostText(const SearchProblem& problem, const Evaluation& evaluation) {
   const double steps = StepsPerBillionTokens(evaluation);
   if (problem.prices.empty()) {
-    return fmt::format("{:.4g} GPU-hours a step, {:.4g} per billion tokens", GpuHours(evaluation),
-                       steps * GpuHours(evaluation));
+    return fmt::format("{:.4g} GPU-hours per step, {:.4g} GPU-hours per 10^9 tokens",
+                       GpuHours(evaluation), steps * GpuHours(evaluation));
   }
   const double usd = CostOf(problem, evaluation);
-  return fmt::format("{:.4g} GPU-hours and {:.4g} USD a step, {:.4g} USD per billion tokens",
+  return fmt::format("{:.4g} GPU-hours and {:.4g} USD per step, {:.4g} USD per 10^9 tokens",
                      GpuHours(evaluation), usd, steps * usd);
 }
 
@@ -49,6 +49,12 @@ const char* ScoreKey(const SearchProblem& problem) {
   if (problem.objective == Objective::kStepTime) return "step_time_ms";
   if (problem.objective == Objective::kMemory) return "memory_share";
   return problem.prices.empty() ? "device_seconds" : "cost_usd";
+}
+
+const char* ScoreLabel(const SearchProblem& problem) {
+  if (problem.objective == Objective::kStepTime) return "step time (ms)";
+  if (problem.objective == Objective::kMemory) return "share of memory";
+  return problem.prices.empty() ? "device-seconds" : "cost (USD)";
 }
 
 double ShownScore(const SearchProblem& problem, double score) {

@@ -52,8 +52,8 @@ std::string ScatterOf(const AccuracyReport& evaluation,
     series = static_cast<int>(chart.series.size());
     chart.series.push_back(gpu);
   }
-  chart.x_label = "measured";
-  chart.y_label = fmt::format("predicted ({})", Name(model));
+  chart.x_label = "measured time";
+  chart.y_label = fmt::format("predicted time ({})", Name(model));
   const size_t count = std::min(kMostPoints, predictions.size());
   for (size_t i = 0; i < count; ++i) {
     const SamplePrediction& prediction = predictions[i * predictions.size() / count];
@@ -96,8 +96,9 @@ std::string Charts(const AccuracyReport& evaluation) {
   std::string html;
   for (const auto& [op, predictions] : by_op) {
     html += fmt::format("<h2>{}</h2>\n<p>{} predictions", EscapeXml(op), predictions.size());
-    if (predictions.size() > kMostPoints) html += fmt::format(", {} of them shown", kMostPoints);
-    html += "; on the dashed line predicted is measured.</p>\n";
+    if (predictions.size() > kMostPoints)
+      html += fmt::format(", of which {} are shown", kMostPoints);
+    html += "; on the dashed line the prediction equals the measurement.</p>\n";
     html += ScatterOf(evaluation, predictions, model);
     html += "<p>Mean error by measured time</p>\n" + BarsOf(evaluation, op);
   }

@@ -157,13 +157,15 @@ Json EvaluationToJson(const AccuracyReport& evaluation) {
 
 void PrintEvaluation(const AccuracyReport& evaluation, bool shows_sizes, std::ostream& out) {
   const Experiment& experiment = evaluation.experiment;
-  out << fmt::format("{} samples in {} files, split {}, seed {}", evaluation.input.samples.size(),
-                     evaluation.input.files.size(), evaluation.split, evaluation.seed);
+  out << fmt::format("{} samples in {} file{}, split {}, seed {}", evaluation.input.samples.size(),
+                     evaluation.input.files.size(), evaluation.input.files.size() == 1 ? "" : "s",
+                     evaluation.split, evaluation.seed);
   if (evaluation.calibrate > 0) {
     out << fmt::format(", calibrated on {} rows of each op class (means over {} draws)",
                        evaluation.calibrate, kCalibrationDraws);
   }
-  out << "\nerrors in percent of the measured time; in 80 %: how often the interval holds\n";
+  out << "\nerrors in percent of the measured time; in 80 %: share of the measured values in the "
+         "80 % prediction interval\n";
   if (evaluation.calibrate > 0) out << "uncalibrated: MAPE of the same rows without calibration\n";
   out << '\n';
   const bool calibrates = evaluation.calibrate > 0;
@@ -182,7 +184,7 @@ void PrintEvaluation(const AccuracyReport& evaluation, bool shows_sizes, std::os
   if (shows_sizes) PrintSizes(evaluation.by_size, out);
   PrintSkipped(experiment.skipped, out);
   if (evaluation.input.passed_over > 0) {
-    out << fmt::format("{} rows are no measurements, their source says\n",
+    out << fmt::format("{} rows are no measurements, as their source says\n",
                        evaluation.input.passed_over);
   }
 }

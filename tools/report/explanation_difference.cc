@@ -125,7 +125,7 @@ std::string DescribeDifference(const Explanation& a, const Explanation& b) {
   if (!gains.empty()) text += ": on the mean device " + gains;
   if (!losses.empty()) text += (gains.empty() ? ": on the mean device " : "; but ") + losses;
   const double memory = PeakGib(b) - PeakGib(a);
-  if (std::abs(memory) < 0.005) return text + ". Their fullest devices hold as much.";
+  if (std::abs(memory) < 0.005) return text + ". Their fullest devices hold the same.";
   return text + fmt::format(". Its fullest device holds {:.2f} GiB {}.", std::abs(memory),
                             memory > 0 ? "more" : "less");
 }
@@ -147,7 +147,7 @@ void PrintDifference(const Explanation& a, const Explanation& b, std::ostream& o
   PrintPlan(b.job, out);
   DifferenceTable table(StepOf(a), StepOf(b));
   table.Add("step time, ms", StepOf(a).ms(), StepOf(b).ms());
-  table.Add("memory at its peak, GiB", PeakGib(a), PeakGib(b));
+  table.Add("peak memory, GiB", PeakGib(a), PeakGib(b));
   table.Add("critical path, ms", PathParts(a), PathParts(b));
   table.Add("mean device, ms", DeviceParts(a), DeviceParts(b));
   table.Add("critical rank, exposed, ms", PartsOf(a.step.evaluation.profile.breakdown),

@@ -62,8 +62,8 @@ void AddMiddle(std::span<const PathRun> runs, Duration step, TextTable& table) {
 }
 
 void PrintPath(const Explanation& explanation, Duration step, std::ostream& out) {
-  fmt::print(out, "critical path: what the step waits for, from its begin to its end\n");
-  TextTable table({"  from ms", "ms", "share", "what"},
+  fmt::print(out, "critical path: what the step waits for, from its beginning to its end\n");
+  TextTable table({"  start ms", "ms", "share", "what"},
                   std::vector<bool>{false, false, false, true});
   const std::vector<PathRun> runs = FindRuns(explanation.step.schedule, explanation.path);
   if (runs.size() <= kMostRuns) {
@@ -128,7 +128,7 @@ void PrintWaits(const Explanation& explanation, Duration step, std::ostream& out
                Name(wait.for_phase), of, Name(wait.cause));
     ++shown;
   }
-  if (shown == 0) fmt::print(out, "  none of a thousandth of the step\n");
+  if (shown == 0) fmt::print(out, "  none takes a thousandth of the step\n");
 }
 
 }  // namespace
@@ -141,13 +141,13 @@ void PrintExplanation(const Explanation& explanation, std::ostream& out) {
   PrintBreakdown(evaluation, out);
   fmt::print(out, "\n");
   PrintPath(explanation, step, out);
-  fmt::print(out, "in all\n");
+  fmt::print(out, "total\n");
   PrintParts(PathParts(explanation), step, out);
   PrintDevices(explanation, step, out);
   PrintStages(explanation, out);
   PrintWaits(explanation, step, out);
   const StageMemory& memory = TightestStage(explanation);
-  fmt::print(out, "\nmemory at its peak on stage {}: {:.2f} of {:.2f} GiB, {}\n", memory.stage,
+  fmt::print(out, "\npeak memory on stage {}: {:.2f} of {:.2f} GiB, {}\n", memory.stage,
              memory.Peak().gib(), memory.capacity.gib(), evaluation.fits ? "fits" : "does not fit");
   PrintMemory(evaluation, out);
   for (const std::string& warning : explanation.job.warnings) {

@@ -22,15 +22,15 @@ std::string FamilyLabel(const FittedRows& rows) {
 }  // namespace
 
 void PrintFit(const FitSummary& summary, std::ostream& out) {
-  out << fmt::format("fitted to {} samples in {} files\n", summary.input.samples.size(),
-                     summary.input.files.size());
+  out << fmt::format("fitted to {} samples in {} file{}\n", summary.input.samples.size(),
+                     summary.input.files.size(), summary.input.files.size() == 1 ? "" : "s");
   TextTable table({"family", "gpu", "rows"}, 2);
   for (const FittedRows& rows : summary.rows) {
     table.Add({FamilyLabel(rows), rows.gpu, fmt::format("{}", rows.rows)});
   }
   table.Print(out);
   if (summary.of_no_use > 0) {
-    out << fmt::format("{} rows say nothing of a kernel that we model\n", summary.of_no_use);
+    out << fmt::format("{} rows are not of a modelled kernel\n", summary.of_no_use);
   }
   PrintSkipped(summary.skipped, out);
 }
@@ -45,7 +45,7 @@ void PrintCalibration(const CalibrationSummary& calibration, std::ostream& out) 
   }
   table.Print(out);
   if (calibration.of_no_use > 0) {
-    out << fmt::format("{} rows say nothing of a kernel that we model\n", calibration.of_no_use);
+    out << fmt::format("{} rows are not of a modelled kernel\n", calibration.of_no_use);
   }
   for (const std::string& change : calibration.changes) out << "  " << change << '\n';
 }

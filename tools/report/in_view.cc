@@ -64,8 +64,8 @@ std::string ConstantsInView::InWords() const {
 }
 
 std::string InViewNote(const ConstantsInView& chosen) {
-  return "these figures are no test of the unseen, for constants were chosen in view of this "
-         "split: " +
+  return "these figures are no test on unseen data, as constants were chosen with this split in "
+         "view: " +
          chosen.InWords();
 }
 

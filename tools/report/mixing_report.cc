@@ -74,13 +74,13 @@ std::string LossOfMore(const SearchProblem& problem, const Mixing& mixing,
   if (more == nullptr) return "";
   const std::string others = Others(problem, mixing, *more, best);
   if (more->best->score == best.best->score) {
-    return fmt::format("using {} too gains nothing", others);
+    return fmt::format("adding {} gains nothing", others);
   }
   const double loss = 100 * (more->best->score / best.best->score - 1);
   const char* what = problem.objective == Objective::kStepTime ? "slower"
-                     : problem.objective == Objective::kCost   ? "dearer"
-                                                               : "fuller";
-  return fmt::format("using {} too makes it {:.1f} % {}", others, loss, what);
+                     : problem.objective == Objective::kCost   ? "more expensive"
+                                                               : "worse in memory";
+  return fmt::format("adding {} makes it {:.1f} % {}", others, loss, what);
 }
 
 // Of the best, a mixture, beside fewer kinds.
@@ -106,16 +106,16 @@ bool IsWorthMixing(const SearchProblem& problem, const Mixing& mixing) {
 
 std::string MixingSentence(const SearchProblem& problem, const Mixing& mixing) {
   const KindsAnswer* best = mixing.Best();
-  if (best == nullptr) return "no choice of kinds has a plan that fits";
+  if (best == nullptr) return "no choice of GPU types has a plan that fits";
   std::string more = LossOfMore(problem, mixing, *best);
   if (best->kinds.size() == 1) {
     return fmt::format("not worth it: {} alone is best{}{}", DevicesOf(problem, *best),
                        more.empty() ? "" : "; ",
-                       more.empty() ? ", and no plan of several kinds fits" : more);
+                       more.empty() ? ", and no plan on several GPU types fits" : more);
   }
   if (!more.empty()) more = "; " + more;
   const KindsAnswer* other = mixing.Alternative(problem);
-  if (other == nullptr) return "worth it: no plan of fewer kinds fits" + more;
+  if (other == nullptr) return "worth it: no plan on fewer GPU types fits" + more;
   return fmt::format("{}: {} alone take {}{}", Verdict(problem, mixing, *best, *other),
                      DevicesOf(problem, *other), Beside(problem, *other, *best), more);
 }
@@ -140,7 +140,7 @@ nlohmann::ordered_json MixingToJson(const SearchProblem& problem, const Mixing& 
 }
 
 void PrintMixing(const SearchProblem& problem, const Mixing& mixing, std::ostream& out) {
-  TextTable table({"the best of these kinds", "step ms", CostHeading(problem), "proven"}, 1);
+  TextTable table({"best plan on these GPU types", "step ms", CostHeading(problem), "proven"}, 1);
   for (const KindsAnswer& answer : mixing.answers) {
     const char* proven = answer.is_optimal ? "yes" : "no";
     if (!answer.best) {

@@ -71,14 +71,13 @@ Json LinkToJson(const SimulatedStep& step, const Cluster& cluster, int link) {
           {"saturated_ms", use.full.ms()}};
 }
 
-// "node0/nic0 -> fabric and 14 more"
-std::string LinksText(const CommunicatorUse& use, const Cluster& cluster) {
+// "node0/nic0 -> fabric".
+std::string BottleneckText(const CommunicatorUse& use, const Cluster& cluster) {
   if (use.links.empty()) return "none";
   const int narrowest = *std::min_element(use.links.begin(), use.links.end(), [&](int a, int b) {
     return cluster.link(a).bandwidth < cluster.link(b).bandwidth;
   });
-  const std::string name = cluster.LinkName(narrowest);
-  return use.links.size() == 1 ? name : fmt::format("{} of {}", name, use.links.size());
+  return cluster.LinkName(narrowest);
 }
 
 // How often the cluster does what one task does: the devices that the ranks of its
@@ -180,14 +179,14 @@ std::vector<std::string> NetworkWarnings(const SimulatedStep& step, const Cluste
   if (network.fidelity != NetworkFidelity::kFlow) return warnings;
   if (BusyLinks(step).empty()) {
     warnings.push_back(
-        "--network flow changes nothing: no message or reduction of this plan is flows (one rank, "
-        "a multicasting switch, or inside passes)");
+        "--network flow changes nothing: no transfer of this plan is simulated as flows (there is "
+        "one rank, the switch multicasts, or all communication is inside passes)");
   }
   for (const LinkChange& change : network.changes) {
     const std::string name = cluster.LinkName(change.link);
     if (step.link_use[change.link].bytes == 0) {
       warnings.push_back(
-          fmt::format("--link-rate of {} changes nothing: nothing crosses it", name));
+          fmt::format("--link-rate of {} changes nothing: no message crosses it", name));
     } else if (change.time >= step.evaluation.step_time) {
       warnings.push_back(
           fmt::format("--link-rate of {} changes nothing: the step ends at {:.3f} ms", name,
@@ -228,13 +227,15 @@ Json NetworkToJson(const SimulatedStep& step, const Cluster& cluster) {
 void PrintNetwork(const SimulatedStep& step, const Cluster& cluster, std::ostream& out) {
   const std::vector<LikeUses> uses = MergeStages(FindCommunicators(step, cluster));
   if (uses.empty()) return;
-  out << "\nwho exchanges what, all groups together, and the narrowest link of the first\n";
-  TextTable table({"phase", "stages", "op", "method", "link", "ranks", "nodes", "GB a stage"}, 5);
+  out << "\ncommunication by phase: bytes of all groups; method and path of the first group\n";
+  TextTable table({"phase", "stages", "op", "algorithm", "protocol", "bottleneck link",
+                   "links on the path", "channels", "ranks", "nodes", "total GB per stage"},
+                  6);
   for (const LikeUses& like : uses) {
     const CommunicatorUse& use = like.first;
-    const std::string method = fmt::format("{} {} x{}", Name(use.method.algorithm),
-                                           Name(use.method.protocol), use.method.channels);
-    table.Add({Name(use.phase), like.Stages(), Name(use.kind), method, LinksText(use, cluster),
+    table.Add({Name(use.phase), like.Stages(), Name(use.kind), Name(use.method.algorithm),
+               Name(use.method.protocol), BottleneckText(use, cluster),
+               fmt::format("{}", use.links.size()), fmt::format("{}", use.method.channels),
                fmt::format("{}", use.fabric.ranks), fmt::format("{}", use.fabric.nodes),
                fmt::format("{:.3f}", static_cast<double>(like.most.count()) * 1e-9)});
   }
@@ -242,7 +243,8 @@ void PrintNetwork(const SimulatedStep& step, const Cluster& cluster, std::ostrea
   const std::vector<int> links = BusyLinks(step);
   if (links.empty()) return;
   out << "\nlinks, most saturated first\n";
-  TextTable carried({"link", "GB/s", "GB", "used %", "busy ms", "full ms"}, 1);
+  TextTable carried(
+      {"link", "bandwidth GB/s", "carried GB", "utilisation %", "busy ms", "saturated ms"}, 1);
   for (size_t i = 0; i < std::min(links.size(), kMostLinksShown); ++i) {
     const LinkUse& use = step.link_use[links[i]];
     carried.Add({cluster.LinkName(links[i]),

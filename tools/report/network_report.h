@@ -1,5 +1,5 @@
-// What `simulate` says of the network: who exchanges what, how, and over which
-// links; and, where messages were flows, what links carried.
+// What `simulate` says of the network: the communication by phase, its method and its
+// bottleneck links; and, where messages were flows, what links carried.
 #pragma once
 
 #include <iosfwd>

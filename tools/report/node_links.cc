@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/cluster/cluster_spec.h"
 #include "sim/cluster/link_graph.h"
 
 namespace stagecraft {
@@ -15,8 +16,9 @@ struct NamedLink {
   Link link;
 };
 
-std::string Rate(const Link& link) {
-  return fmt::format("{:.4g} GB/s {}", link.bandwidth.bytes_per_s() * 1e-9, Name(link.kind));
+std::string Rate(const Link& link, const Cluster& cluster) {
+  return fmt::format("{:.4g} GB/s {}", link.bandwidth.bytes_per_s() * 1e-9,
+                     LinkName(link.kind, cluster.device(0)));
 }
 
 std::string WithoutNode(const std::string& name) {
@@ -72,7 +74,7 @@ std::string DescribeNodeLinks(const Cluster& cluster) {
       to += " " + links[next].to.substr(Stem(links[next].to).size());
     }
     text += fmt::format("{:<{}} -> {:<20} {} {} ns\n", is_first ? links[i].from : "", from_width,
-                        to, Rate(links[i].link), links[i].link.latency.ns());
+                        to, Rate(links[i].link, cluster), links[i].link.latency.ns());
     i = last + 1;
   }
   return text;
@@ -84,8 +86,8 @@ std::string DescribeRoute(const Cluster& cluster, const Route& route) {
   std::string text;
   for (const int link : route.links) {
     const bool is_narrowest = cluster.link(link).bandwidth == route.narrowest.bandwidth;
-    text += fmt::format("{:<{}}  {}{}\n", cluster.LinkName(link), width, Rate(cluster.link(link)),
-                        is_narrowest ? "  narrowest" : "");
+    text += fmt::format("{:<{}}  {}{}\n", cluster.LinkName(link), width,
+                        Rate(cluster.link(link), cluster), is_narrowest ? "  bottleneck" : "");
   }
   return text;
 }

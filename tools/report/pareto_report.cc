@@ -41,7 +41,7 @@ void PrintPareto(const SearchProblem& problem, const PlanRun& run, std::ostream&
   }
   const size_t count = result.plans.size();
   fmt::print(out,
-             "\nproven: none of the {} beats {} in step time, cost and fullest device at once, and "
+             "\nproven: none of the {} beats {} in step time, cost and peak memory at once, and "
              "none is missing\n",
              result.space, count == 1 ? "this one" : fmt::format("one of these {}", count));
 }

@@ -32,8 +32,8 @@ std::string InRuns(const Plan& plan, Value value) {
   return fmt::format("{}", fmt::join(texts, " + "));
 }
 
-// Kinds of board that a stage lies on.
-std::string BoardsText(const Stage& stage, const Cluster& cluster) {
+// The GPU types of a stage.
+std::string GpuTypesText(const Stage& stage, const Cluster& cluster) {
   std::vector<std::string> ids;
   for (const std::vector<int>& devices : stage.replicas) {
     const std::string& id = cluster.device(devices[0]).id;
@@ -53,7 +53,7 @@ std::vector<PlanChoice> ChoicesOf(const Plan& plan, const Workload& workload,
   const Stage& first = plan.stages[0];
   const auto tensor = [&](const Stage& stage) {
     if (cluster.homogeneous()) return fmt::format("{}", stage.tensor_parallel);
-    return fmt::format("{} on {}", stage.tensor_parallel, BoardsText(stage, cluster));
+    return fmt::format("{} on {}", stage.tensor_parallel, GpuTypesText(stage, cluster));
   };
   const auto replicas = [](const Stage& stage) { return fmt::format("{}", stage.replicas.size()); };
   const auto blocks = [&](const Stage& stage) {
@@ -90,12 +90,13 @@ std::vector<ChoiceDifference> DifferencesOf(const Plan& before, const Plan& afte
 }
 
 std::string Text(const std::vector<ChoiceDifference>& differences) {
-  if (differences.empty()) return "nothing that is listed here";
+  if (differences.empty()) return "none of the listed choices differs";
   std::vector<std::string> texts;
   for (const ChoiceDifference& d : differences) {
     const bool is_long = d.before.size() > kMostBefore;
-    texts.push_back(is_long ? fmt::format("{} {}", d.name, d.after)
-                            : fmt::format("{} {} ({})", d.name, d.after, d.before));
+    const std::string name = d.name == std::string("blocks") ? "layers" : d.name;
+    texts.push_back(is_long ? fmt::format("{} {}", name, d.after)
+                            : fmt::format("{} {} -> {}", name, d.before, d.after));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }

@@ -47,6 +47,33 @@ std::string OfStages(const Plan& plan, F number) {
   return text;
 }
 
+// "256 micro-batches per replica, 512 in all".
+std::string MicroBatchesText(const Plan& plan) {
+  const int64_t all = plan.micro_batches();
+  const size_t replicas = plan.stages[0].replicas.size();
+  const bool are_alike = std::all_of(plan.stages.begin(), plan.stages.end(), [&](const Stage& s) {
+    return s.replica_micro_batches.empty() && s.replicas.size() == replicas;
+  });
+  if (are_alike && replicas == 1) return fmt::format("{} micro-batches", all);
+  if (!are_alike || all % static_cast<int64_t>(replicas) != 0) {
+    return fmt::format("{} micro-batches in all, unequal numbers per replica", all);
+  }
+  return fmt::format("{} micro-batches per replica, {} in all",
+                     all / static_cast<int64_t>(replicas), all);
+}
+
+// Empty where a sample is one row: images, and operators that were profiled.
+std::string TokensText(const Plan& plan) {
+  return plan.sequence == 1 ? "" : fmt::format(", {} tokens per sample", plan.sequence);
+}
+
+// Empty of a profile, whose operators are what they were.
+const char* AttentionText(const Workload& workload) {
+  if (workload.is_profile()) return "";
+  return workload.attention == AttentionBackend::kFlash ? ", flash attention"
+                                                        : ", unfused attention";
+}
+
 int RecomputedBlocks(const Stage& stage) {
   int blocks = 0;
   for (const LayerRange& range : stage.recomputed) blocks += range.count;
@@ -142,20 +169,20 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
              first.tensor_parallel, plan.stages.size(), ReplicasText(plan), first.context_parallel,
              first.expert_parallel, plan.chunk_count(), plan.chunk_count() == 1 ? "" : "s",
              Name(plan.order));
-  fmt::print(out, "          micro-batch {}, global batch {} ({} micro-batches), {} tokens each\n",
-             plan.micro_batch, plan.global_batch, plan.micro_batches(), plan.sequence);
-  fmt::print(out,
-             "          {}, {} attention, recompute {}, zero {}, gradients in {} bytes, ranks {}\n",
-             Name(plan.precision),
-             job.workload.attention == AttentionBackend::kFlash ? "flash" : "unfused",
-             Name(first.recompute), plan.zero, plan.gradient_bytes, plan.rank_order);
+  fmt::print(out, "          micro-batch {}, global batch {} ({}){}\n", plan.micro_batch,
+             plan.global_batch, MicroBatchesText(plan), TokensText(plan));
+  fmt::print(out, "          {}{}, recomputation {}, ZeRO {}, {}-byte gradients, rank order {}\n",
+             Name(plan.precision), AttentionText(job.workload), Name(first.recompute), plan.zero,
+             plan.gradient_bytes, plan.rank_order);
   const auto on = [](bool value) { return value ? "on" : "off"; };
-  fmt::print(out,
-             "          sequence parallel {}, overlap grad reduce {}, overlap param gather {}{}\n",
-             on(plan.sequence_parallel), on(plan.overlap_grad_reduce),
-             on(plan.overlap_param_gather), plan.forward_only ? ", forward only" : "");
+  fmt::print(
+      out,
+      "          sequence parallelism {}, gradient-reduce overlap {}, parameter-gather overlap "
+      "{}{}\n",
+      on(plan.sequence_parallel), on(plan.overlap_grad_reduce), on(plan.overlap_param_gather),
+      plan.forward_only ? ", forward only" : "");
   if (std::any_of(plan.stages.begin(), plan.stages.end(), RecomputedBlocks)) {
-    fmt::print(out, "          recomputed whole, blocks per stage {}\n",
+    fmt::print(out, "          fully recomputed layers per stage {}\n",
                OfStages(plan, RecomputedBlocks));
   }
   if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
@@ -163,9 +190,9 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
   }
   const std::string blocks =
       OfStages(plan, [&](const Stage& stage) { return BlocksOf(stage, job.workload); });
-  fmt::print(out, "          blocks per stage {}; embedding first, head last\n\n", blocks);
+  fmt::print(out, "          layers per stage {} (embedding and head not counted)\n\n", blocks);
   if (job.stack.empty()) return;
-  fmt::print(out, "defaults of stack {}\n", job.stack);
+  fmt::print(out, "defaults of training stack {}\n", job.stack);
   for (const StackValue& value : job.stack_values) {
     fmt::print(out, "  {:<20} {:<12} {}\n", value.key, value.value, value.origin);
   }

@@ -24,9 +24,10 @@ void Append(const Cells& more, Cells& cells) {
 Cells Headings(const SearchProblem& problem, const PlanColumns& columns) {
   Cells cells = {"rank", "step ms"};
   if (columns.cost) cells.push_back(CostHeading(problem));
-  Append({"MFU", "GiB"}, cells);
-  if (columns.memory_share) cells.push_back("full");
-  Append({"tp", "cp", "ep", "pp", "vpp", "dp", "micro", "schedule, recompute, zero"}, cells);
+  Append({"MFU", "peak GiB"}, cells);
+  if (columns.memory_share) cells.push_back("of capacity");
+  Append({"tp", "cp", "ep", "pp", "vpp", "dp", "micro-batch", "schedule, recomputation, ZeRO"},
+         cells);
   return cells;
 }
 
@@ -36,7 +37,7 @@ std::string RulesText(const Plan& plan) {
   const bool lacks_sequence_parallel = first.tensor_parallel > 1 && !plan.sequence_parallel;
   return fmt::format("{}, {}, {}{}{}", Name(plan.order), Name(first.recompute), plan.zero,
                      lacks_sequence_parallel ? ", sp off" : "",
-                     plan.rank_order == kDefaultRankOrder ? "" : ", ranks " + plan.rank_order);
+                     plan.rank_order == kDefaultRankOrder ? "" : ", rank order " + plan.rank_order);
 }
 
 Cells Row(const SearchProblem& problem, const PlanColumns& columns, int rank,

@@ -52,18 +52,20 @@ TEST(PlanTableTest, ColumnsAreAsWideAsTheirWidestCell) {
   slow.evaluation.step_time = Duration::Seconds(15);
   slow.plan.zero = 3;
   EXPECT_EQ(TableOf({PlanOf({4}), slow}, {}),
-            "rank  step ms    MFU  GiB  tp  cp  ep  pp  vpp          dp  micro  schedule, "
-            "recompute, zero\n"
-            "   1   1500.0  0.500  1.0   1   1   1   1    1           4      1  1f1b, none, 0\n"
-            "   2  15000.0  0.050  1.0   1   1   1   3    1  128-64-128      1  1f1b, none, 3\n");
+            "rank  step ms    MFU  peak GiB  tp  cp  ep  pp  vpp          dp  micro-batch  "
+            "schedule, recomputation, ZeRO\n"
+            "   1   1500.0  0.500       1.0   1   1   1   1    1           4            1  "
+            "1f1b, none, 0\n"
+            "   2  15000.0  0.050       1.0   1   1   1   3    1  128-64-128            1  "
+            "1f1b, none, 3\n");
 }
 
 TEST(PlanTableTest, CostAndMemoryShareStandWhereTheyAreAskedFor) {
   EXPECT_EQ(TableOf({PlanOf({16, 4, 8})}, {.cost = true, .memory_share = true}),
-            "rank  step ms  GPU-h/step    MFU  GiB    full  tp  cp  ep  pp  vpp      dp  micro  "
-            "schedule, recompute, zero\n"
-            "   1   1500.0        0.01  0.500  1.0  25.0 %   1   1   1   3    1  16-4-8      1  "
-            "1f1b, none, 0\n");
+            "rank  step ms  GPU-h/step    MFU  peak GiB  of capacity  tp  cp  ep  pp  vpp      dp  "
+            "micro-batch  schedule, recomputation, ZeRO\n"
+            "   1   1500.0        0.01  0.500       1.0       25.0 %   1   1   1   3    1  16-4-8  "
+            "          1  1f1b, none, 0\n");
 }
 
 }  // namespace

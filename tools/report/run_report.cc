@@ -48,14 +48,13 @@ std::string Measured(const Measurement& measurement) {
   return words;
 }
 
-// "the median of 5: 1.200 to 1.300".
+// "the median of 5 steps of 1.200 to 1.300 ms".
 std::string StepsInWords(const Measurement& measurement) {
   const std::vector<Duration> counted = CountedSteps(measurement);
   const auto [least, most] = std::minmax_element(counted.begin(), counted.end());
-  return fmt::format(
-      "{} {}: {:.3f} to {:.3f}",
-      HasMedian(measurement) ? "the median of" : "no median, but one that stands for",
-      counted.size(), least->ms(), most->ms());
+  return fmt::format("{} {} step{} of {:.3f} to {:.3f} ms",
+                     HasMedian(measurement) ? "the median of" : "which is no median but represents",
+                     counted.size(), counted.size() == 1 ? "" : "s", least->ms(), most->ms());
 }
 
 void PrintCircumstances(const Measurement& measurement, std::ostream& out) {
@@ -77,7 +76,7 @@ void PrintRun(const PlannedJob& job, const TimelineRecord& record,
                      StepsInWords(measurement));
   PrintCircumstances(measurement, out);
   out << '\n';
-  TextTable table({"phase", "tasks", "ms, all tasks", "ms a task"}, 1);
+  TextTable table({"phase", "tasks", "total ms", "ms per task"}, 1);
   for (const auto& [phase, sum] : PhaseSums(record.schedule, record.timeline)) {
     table.Add({Name(phase), std::to_string(sum.first), fmt::format("{:.3f}", sum.second.ms()),
                fmt::format("{:.3f}", sum.second.ms() / sum.first)});

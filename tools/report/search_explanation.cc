@@ -100,10 +100,10 @@ std::vector<std::string> StageCells(const SearchExplanation& explanation, size_t
 
 // Stages in a row that are alike share a line.
 void PrintStageTable(const SearchExplanation& explanation, std::ostream& out) {
-  std::vector<std::string> headings = {"stages", "blocks", "forward ms", "backward ms", "step ms"};
+  std::vector<std::string> headings = {"stages", "layers", "forward ms", "backward ms", "step ms"};
   if (explanation.other) {
-    for (const char* heading : {"blocks", "both ms", "step ms"}) {
-      headings.push_back(fmt::format("{}: {}", explanation.other->name, heading));
+    for (const char* heading : {"layers", "forward + backward ms", "step ms"}) {
+      headings.push_back(fmt::format("{} split: {}", explanation.other->name, heading));
     }
   }
   TextTable table(headings, 1);
@@ -121,28 +121,29 @@ void PrintStageTable(const SearchExplanation& explanation, std::ostream& out) {
 
 void PrintSplit(const SearchExplanation& explanation, std::ostream& out) {
   if (explanation.split.stages.size() < 2) return;
-  fmt::print(out, "\nwhy this split: passes of one micro-batch, and of the step\n");
+  fmt::print(out, "\nwhy this split: compute time of one micro-batch, and of the whole step\n");
   PrintStageTable(explanation, out);
-  fmt::print(out, "the busiest stage computes {:.3f} times as long as the mean",
+  fmt::print(out, "the busiest stage computes {:.3f} times as long as the mean stage",
              Imbalance(explanation.split.stages));
   if (!explanation.other) {
-    fmt::print(out, "; the split is the even one\n");
+    fmt::print(out, "; the layers are split evenly\n");
     return;
   }
   const TimedSplit& other = *explanation.other;
   const double ratio =
       other.evaluation.step_time.seconds() / explanation.split.evaluation.step_time.seconds();
-  fmt::print(out, "; {}: {:.3f} times, {:+.2f} % a step{}\n", other.name, Imbalance(other.stages),
-             100 * (ratio - 1), other.evaluation.fits ? "" : ", and it does not fit");
+  fmt::print(out, "; {} split: {:.3f} times, step time {:+.2f} %{}\n", other.name,
+             Imbalance(other.stages), 100 * (ratio - 1),
+             other.evaluation.fits ? "" : ", does not fit");
   // What is sought are even splits, unless asked for.
   if (other.spares_head && ratio < 1 && other.evaluation.fits) {
-    fmt::print(out, "it would be faster: --embedding-placement redistributed has it\n");
+    fmt::print(out, "that would be faster: --embedding-placement redistributed asks for it\n");
   }
 }
 
 void PrintSecond(const SearchProblem& problem, const SearchResult& result, const RankedPlan& second,
                  std::ostream& out) {
-  fmt::print(out, "\nthe second best loses {:.2f} %: {}\n",
+  fmt::print(out, "\nthe second-best plan is {:.2f} % worse: {}\n",
              100 * (second.score / result.plans[0].score - 1),
              Text(FromBest(problem, result, second.plan)));
   std::vector<TimePart> parts = BreakdownDifference(result.plans[0].evaluation, second.evaluation);
@@ -153,19 +154,21 @@ void PrintSecond(const SearchProblem& problem, const SearchResult& result, const
   for (const TimePart& part : parts) {
     texts.push_back(fmt::format("{} {:+.1f}", part.name, part.time.ms()));
   }
-  if (!texts.empty()) fmt::print(out, "  ms on the critical rank: {}\n", fmt::join(texts, ", "));
+  if (!texts.empty())
+    fmt::print(out, "  difference on the critical rank, ms: {}\n", fmt::join(texts, ", "));
 }
 
 void PrintSensitivity(const SearchProblem& problem, const SearchResult& result,
                       const SearchExplanation& explanation, std::ostream& out) {
   if (explanation.sensitivity.empty()) return;
-  TextTable table({"were it so", "best is then", "the old loses"}, 2);
+  TextTable table({"if", "best plan becomes", "current plan loses"}, 2);
   for (const ChangedAnswer& answer : explanation.sensitivity) {
     const std::string unproven = answer.is_optimal ? "" : " (unproven)";
-    table.Add({fmt::format("{} {:+.0f} %", answer.change.what, 100 * (answer.change.factor - 1)),
-               (answer.better ? Text(FromBest(problem, result, answer.better->plan)) : "the same") +
-                   unproven,
-               answer.better ? fmt::format("{:.2f} %", 100 * answer.Loss()) : ""});
+    table.Add(
+        {fmt::format("{} {:+.0f} %", answer.change.what, 100 * (answer.change.factor - 1)),
+         (answer.better ? Text(FromBest(problem, result, answer.better->plan)) : "(unchanged)") +
+             unproven,
+         answer.better ? fmt::format("{:.2f} %", 100 * answer.Loss()) : ""});
   }
   fmt::print(out, "\n");
   table.Print(out);
@@ -192,7 +195,7 @@ void PrintExplanation(const SearchProblem& problem, const SearchResult& result,
   PrintSensitivity(problem, result, explanation, out);
   if (explanation.mixing) PrintMixing(problem, *explanation.mixing, out);
   fmt::print(out, "explained in {:.1f} s{}\n", seconds,
-             explanation.is_cut_short ? "; the budget ended before all was asked" : "");
+             explanation.is_cut_short ? "; the budget ended before everything was explained" : "");
 }
 
 }  // namespace stagecraft

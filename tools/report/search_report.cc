@@ -54,18 +54,19 @@ std::string BoundKey(const SearchProblem& problem) {
 // "24,24,8,8": of every replica.
 std::string SharesText(const Stage& stage) {
   if (stage.replica_micro_batches.empty()) return "";
-  return fmt::format(", micro-batches {}", fmt::join(stage.replica_micro_batches, ","));
+  return fmt::format(", micro-batches per replica {}", fmt::join(stage.replica_micro_batches, ","));
 }
 
 void PrintStages(const SearchProblem& problem, const Plan& plan, std::ostream& out) {
-  fmt::print(out, "\nstages of the best: devices, tp, dp, blocks, recompute\n");
+  fmt::print(out, "\nstages of the best plan\n  {:>5}  {:<32} {:>3} {:>3} {:>6}  {}\n", "stage",
+             "devices", "tp", "dp", "layers", "recomputation");
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
     std::vector<int> devices(problem.cluster.groups().size());
     for (const std::vector<int>& replica : stage.replicas) {
       devices[problem.cluster.device_group(replica[0])] += static_cast<int>(replica.size());
     }
-    fmt::print(out, "  {:>3}  {:<32} {:>3} {:>3} {:>4}  {}{}\n", s,
+    fmt::print(out, "  {:>5}  {:<32} {:>3} {:>3} {:>6}  {}{}\n", s,
                DevicesText(devices, problem.cluster), stage.tensor_parallel, stage.replicas.size(),
                BlocksOf(stage, problem.workload), Name(stage.recompute), SharesText(stage));
   }
@@ -80,11 +81,11 @@ std::string Counted(int64_t count, const char* what) {
 const char* BetterText(Objective objective) {
   switch (objective) {
     case Objective::kStepTime:
-      return "has a shorter step";
+      return "has a shorter step time";
     case Objective::kCost:
       return "costs less";
     case Objective::kMemory:
-      return "leaves its fullest device more room";
+      return "leaves more memory free on its fullest device";
   }
   return "";
 }
@@ -101,8 +102,8 @@ std::string ProofSentence(const SearchProblem& problem, const PlanRun& run) {
   }
   if (result.bound <= 0) {
     return fmt::format(
-        "not proven, as the search was cut short: how much better one of the {} may be is not "
-        "known",
+        "not proven, as the search was cut short: it is not known how much better one of the {} "
+        "may be",
         result.space);
   }
   return fmt::format(
@@ -155,8 +156,8 @@ void PrintSearchHead(const SearchProblem& problem, const PlanRun& run, std::ostr
   if (!result.plans.empty()) return;
   // A search that ended by itself has no bound then.
   const bool is_cut_short = result.bound > 0;
-  if (is_cut_short) fmt::print(out, "no plan found so far; ");
-  fmt::print(out, "{}{}\n", is_cut_short ? "the nearest: " : "no plan fits; the nearest: ",
+  if (is_cut_short) fmt::print(out, "no plan was found so far; ");
+  fmt::print(out, "{}{}\n", is_cut_short ? "nearest plan: " : "no plan fits; nearest plan: ",
              result.obstacle.empty() ? "none was looked at" : result.obstacle);
 }
 
@@ -171,10 +172,10 @@ void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream&
   const int used = plan.device_count();
   const int idle = problem.cluster.device_count() - used;
   if (idle > 0) {
-    fmt::print(out, "\nthe best uses {}; {} {} idle", Counted(used, "GPU"), idle,
+    fmt::print(out, "\nthe best plan uses {}; {} {} idle", Counted(used, "GPU"), idle,
                idle == 1 ? "stays" : "stay");
   }
-  fmt::print(out, "\nthe best takes {}\n", CostText(problem, result.plans[0].evaluation));
+  fmt::print(out, "\nthe best plan takes {}\n", CostText(problem, result.plans[0].evaluation));
   fmt::print(out, "{}\n", ProofSentence(problem, run));
 }
 
@@ -184,14 +185,15 @@ void PrintBeyond(const std::vector<PlanRun>& runs, std::ostream& out) {
   const PlanRun& beyond = runs[1];
   const double best = BestRun(runs).result.plans[0].score;
   if (within.plans[0].score <= best) {
-    fmt::print(out, "algorithm {} evaluated {} beyond these in {:.1f} s and found none better\n",
+    fmt::print(out,
+               "algorithm {} evaluated {} outside this space in {:.1f} s and found none better\n",
                Name(beyond.algorithm), Counted(beyond.result.evaluated, "plan"), beyond.seconds);
     return;
   }
   // The plan above is none of the space.
-  fmt::print(out, "the best of the {}{} is {:.1f} % worse{}\n", within.space,
-             within.is_optimal ? "" : " so far", 100 * (within.plans[0].score / best - 1),
-             within.is_optimal ? ", which is proven" : "");
+  fmt::print(out, "{:.1f} % worse{}: the best of the {}\n",
+             100 * (within.plans[0].score / best - 1),
+             within.is_optimal ? " (proven)" : " (found so far)", within.space);
 }
 
 nlohmann::ordered_json WithinToJson(const SearchProblem& problem, const SearchResult& result) {
@@ -218,21 +220,21 @@ AlgorithmComparison CompareRuns(const SearchProblem& problem, const std::vector<
                                 const std::string& budget) {
   AlgorithmComparison comparison{.problem = fmt::format("{} on {}; {} each", problem.workload.name,
                                                         DescribeCluster(problem.cluster), budget),
-                                 .score_label = ScoreKey(problem),
+                                 .score_label = ScoreLabel(problem),
                                  .unit = 1 / ShownScore(problem, 1),
                                  .score_key = ScoreKey(problem),
                                  .key_unit = 1 / ShownScore(problem, 1)};
   const PlanRun& best = BestRun(runs);
   if (!best.result.plans.empty()) {
     comparison.bound = best.result.plans[0].score;
-    comparison.bound_label = "best of all";
+    comparison.bound_label = "best plan of all algorithms";
   }
   for (const PlanRun& run : runs) {
     ComparedAlgorithm one{
         .curve = {Name(run.algorithm), run.result.curve, run.result.evaluated, run.seconds}};
     if (run.result.plans.empty()) {
       one.is_feasible = false;
-      one.remark = "no plan that fits";
+      one.remark = "found no plan that fits";
     } else {
       one.score = run.result.plans[0].score;
       // Proven within its space, which the others leave.

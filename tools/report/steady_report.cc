@@ -48,15 +48,16 @@ nlohmann::ordered_json SteadyToJson(const SimulatedStep& step) {
 void PrintSteady(const SimulatedStep& step, std::ostream& out) {
   const SteadyState& steady = *step.evaluation.steady;
   const char* unit = UpdatesEveryMiniBatch(step.plan.order) ? "mini-batch" : "micro-batch";
-  fmt::print(out, "\nsteady state, without flushes: a {} every {:.2f} ms; a step is {} of them\n",
+  fmt::print(out,
+             "\nsteady state, without flushes: one {} every {:.2f} ms; {} of them are a step\n",
              unit, PeriodMs(step), step.plan.micro_batches());
-  fmt::print(out, "  measured over {} {}es, after {} and before {} more\n", steady.stretch.measured,
-             unit, steady.stretch.settle, steady.stretch.drain);
-  fmt::print(out, "  {:>5} {:>9} {:>10} {:>9} {:>17} {:>18}\n", "stage", "replicas", "in flight",
-             "versions", "staleness/updates", "samples per update");
+  fmt::print(out, "  averaged over {} {}es, with {} simulated before and {} after them\n",
+             steady.stretch.measured, unit, steady.stretch.settle, steady.stretch.drain);
+  fmt::print(out, "  {:>5} {:>9} {:>10} {:>9} {:>18} {:>18}\n", "stage", "replicas", "in flight",
+             "versions", "staleness, updates", "samples per update");
   for (size_t s = 0; s < steady.stages.size(); ++s) {
     const StageAsynchrony& stage = steady.stages[s];
-    fmt::print(out, "  {:>5} {:>9} {:>10} {:>9} {:>17} {:>18}\n", s,
+    fmt::print(out, "  {:>5} {:>9} {:>10} {:>9} {:>18} {:>18}\n", s,
                step.plan.stages[s].replicas.size(), stage.InFlight(), stage.versions,
                stage.staleness, SamplesPerUpdate(step.plan, static_cast<int>(s)));
   }
@@ -65,14 +66,15 @@ void PrintSteady(const SimulatedStep& step, std::ostream& out) {
 std::vector<std::string> SteadyWarnings(const SimulatedStep& step) {
   std::vector<std::string> warnings;
   if (!step.evaluation.steady) return warnings;
-  warnings.push_back("stages update on their own: no norm of all gradients, no clipping by it");
+  warnings.push_back(
+      "every stage updates by itself: gradients are not clipped by their global norm");
   warnings.push_back(fmt::format(
       "messages and collectives are counted over all {} micro-batches that were simulated",
       step.evaluation.steady->stretch.Total()));
   const double drift = step.evaluation.steady->drift;
   if (std::abs(drift) > kNoticedDrift) {
     warnings.push_back(
-        fmt::format("the second half of what was measured took {:.1f} % {} than the first",
+        fmt::format("the second half of the averaged stretch took {:.1f} % {} than the first",
                     100 * std::abs(drift), drift > 0 ? "longer" : "less"));
   }
   return warnings;

@@ -112,42 +112,42 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
 
 void PrintMemory(const Evaluation& e, std::ostream& out) {
   fmt::print(out, "\nmemory (GiB, worst stage first)\n");
-  fmt::print(out, "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>9} {:>7} {:>7}\n", "stage",
-             "weights", "gradients", "optimizer", "activations", "workspace", "comm", "framework",
-             "fragments", "peak", "has");
+  fmt::print(out, "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>13} {:>7} {:>8}\n",
+             "stage", "weights", "gradients", "optimizer", "activations", "workspace", "comm",
+             "framework", "fragmentation", "peak", "capacity");
   constexpr size_t kMostShown = 16;
   const std::vector<StageMemory> memory = WorstFirst(e.memory);
   for (size_t i = 0; i < std::min(memory.size(), kMostShown); ++i) {
     const StageMemory& m = memory[i];
     fmt::print(out,
-               "  {:>5} {:>7.2f} {:>9.2f} {:>9.2f} {:>11.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>9.2f} "
-               "{:>7.2f} {:>7.2f}{}\n",
+               "  {:>5} {:>7.2f} {:>9.2f} {:>9.2f} {:>11.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>13.2f} "
+               "{:>7.2f} {:>8.2f}{}\n",
                m.stage, m.weights.gib(), m.gradients.gib(), m.optimizer.gib(), m.activations.gib(),
                m.workspace.gib(), m.communication.gib(), m.framework.gib(), m.fragmentation.gib(),
                m.Peak().gib(), m.capacity.gib(), m.fits() ? "" : "  does not fit");
   }
   if (memory.size() > kMostShown) {
-    fmt::print(out, "  and {} more stages below these\n", memory.size() - kMostShown);
+    fmt::print(out, "  and {} more stages, each with more memory left\n",
+               memory.size() - kMostShown);
   }
   const StageMemory& fullest =
       *std::max_element(memory.begin(), memory.end(),
                         [](const StageMemory& a, const StageMemory& b) { return a.host < b.host; });
   if (fullest.host > Bytes()) {
-    fmt::print(out, "  with the host, a device of stage {}: {:.2f} of {:.2f} GiB\n", fullest.stage,
+    fmt::print(out, "  host memory per device of stage {}: {:.2f} of {:.2f} GiB\n", fullest.stage,
                fullest.host.gib(), fullest.host_capacity.gib());
   }
   fmt::print(out, "  {}\n", e.fits ? "fits" : "does not fit");
 }
 
 void PrintBreakdown(const Evaluation& e, std::ostream& out) {
-  fmt::print(out, "where the step goes (exposed, on the critical rank)\n");
+  fmt::print(out, "where the time goes (exposed time on the critical rank)\n");
   for (const TimePart& part : PartsOf(e.profile.breakdown)) {
     fmt::print(out, "  {:<10} {:>12.1f} ms {:>6.1f} %\n", part.name, part.time.ms(),
                100 * part.time.seconds() / e.step_time.seconds());
   }
   if (e.profile.host_wait > Duration()) {
-    fmt::print(out, "  in {:.1f} ms of these the device waits for its host to launch\n",
-               e.profile.host_wait.ms());
+    fmt::print(out, "  of this, CPU launch overhead: {:.1f} ms\n", e.profile.host_wait.ms());
   }
 }
 
@@ -155,17 +155,21 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
   const Evaluation& e = step.evaluation;
   const double seconds = e.step_time.seconds();
   PrintPlan(job, out);
-  fmt::print(out, "step time {:.1f} ms, 80 % between {:.1f} and {:.1f} ms\n", e.step_time.ms(),
-             e.step_time_low.ms(), e.step_time_high.ms());
-  fmt::print(out, "rate      {:.0f} tokens/s, {:.1f} tokens/s per GPU, {:.2f} samples/s\n",
-             e.tokens / seconds, e.tokens / seconds / e.devices, e.samples / seconds);
+  fmt::print(out, "step time {:.1f} ms, 80 % prediction interval: {:.1f} to {:.1f} ms\n",
+             e.step_time.ms(), e.step_time_low.ms(), e.step_time_high.ms());
+  if (job.plan.sequence > 1) {
+    fmt::print(out, "rate      {:.0f} tokens/s, {:.1f} tokens/s per GPU, {:.2f} samples/s\n",
+               e.tokens / seconds, e.tokens / seconds / e.devices, e.samples / seconds);
+  } else {
+    fmt::print(out, "rate      {:.2f} samples/s\n", e.samples / seconds);
+  }
   if (!job.workload.is_profile()) {
-    fmt::print(out, "use       {:.1f} model TFLOP/s per GPU, MFU {:.3f}, HFU {:.3f}\n",
+    fmt::print(out, "GPU use   {:.1f} model TFLOP/s per GPU, MFU {:.3f}, HFU {:.3f}\n",
                e.model_flops.count() / seconds / e.devices * 1e-12, e.mfu(), e.hfu());
   }
-  fmt::print(out, "pipeline  {:.1f} % of the compute lanes idle {}\n",
-             100 * e.profile.bubble_fraction,
-             e.steady ? "in the steady state" : "between first and last pass");
+  fmt::print(out, "pipeline bubble {:.1f} % {}\n", 100 * e.profile.bubble_fraction,
+             e.steady ? "of the time in the steady state"
+                      : "of the time between the first and the last pass");
   if (e.steady) PrintSteady(step, out);
   fmt::print(out, "\n");
   PrintBreakdown(e, out);

@@ -70,11 +70,11 @@ CudaPlaces PlaceRanks(std::span<const RankInfo> ranks, const Cluster& cluster, b
   const bool is_one_board = used.size() == 1;
   if (share_gpu && result.hosts > 1) {
     throw InputError(
-        fmt::format("--share-gpu: got a plan on {} hosts, want one on one", result.hosts));
+        fmt::format("--share-gpu: got a plan on {} hosts, want a plan on one host", result.hosts));
   }
   if (!share_gpu && !is_one_board && used.size() < ranks.size()) {
     throw InputError(fmt::format(
-        "--cluster: got {} ranks on {} boards, want all on one, or each on one of its own; "
+        "--cluster: got {} ranks on {} GPUs, want all on one, or each on one of its own; "
         "--share-gpu makes each rank a process",
         ranks.size(), used.size()));
   }
@@ -84,9 +84,9 @@ CudaPlaces PlaceRanks(std::span<const RankInfo> ranks, const Cluster& cluster, b
 
 void CheckProcess(const CudaPlaces& places, const ProcessRank& process) {
   if (process.size != places.processes) {
-    throw InputError(fmt::format(
-        "got {} processes, want {}, {}", process.size, places.processes,
-        places.processes == 1 ? "as all ranks are parts of one board" : "one a rank of the plan"));
+    throw InputError(fmt::format("got {} processes, want {}, {}", process.size, places.processes,
+                                 places.processes == 1 ? "as all ranks are parts of one GPU"
+                                                       : "one for each rank of the plan"));
   }
   const auto here = places.host.begin() + process.rank;
   const auto local = std::count(places.host.begin(), here, *here);

@@ -82,7 +82,7 @@ TEST(CudaPlacesTest, RanksOfWhichSomeShareABoardWantTheFlag) {
   EXPECT_EQ(ErrorOf([] {
               PlaceRanks(OnDevices({0, 1}), ParseCluster("h100-sxm:2x1"), true);
             }),
-            "--share-gpu: got a plan on 2 hosts, want one on one");
+            "--share-gpu: got a plan on 2 hosts, want a plan on one host");
 }
 
 TEST(CudaPlacesTest, ALauncherThatStartsOtherProcessesIsToldSo) {
@@ -93,14 +93,14 @@ TEST(CudaPlacesTest, ALauncherThatStartsOtherProcessesIsToldSo) {
   };
   EXPECT_EQ(error(boards, {.rank = 3, .size = 4, .local_rank = 1, .address = "a:1"}), "");
   EXPECT_EQ(error(boards, {.rank = 1, .size = 2, .local_rank = 1, .address = "a:1"}),
-            "got 2 processes, want 4, one a rank of the plan");
+            "got 2 processes, want 4, one for each rank of the plan");
   EXPECT_EQ(error(boards, {.rank = 2, .size = 4, .local_rank = 2, .address = "a:1"}),
             "got rank 2 as the one with local rank 2 on its host, want 0, the ranks that --cluster "
             "has before it there");
   const CudaPlaces parts = PlaceRanks(OnDevices({0, 1}), Parts({{64, 68}}), false);
   EXPECT_EQ(error(parts, {}), "");
   EXPECT_EQ(error(parts, {.rank = 1, .size = 2, .local_rank = 1, .address = "a:1"}),
-            "got 2 processes, want 1, as all ranks are parts of one board");
+            "got 2 processes, want 1, as all ranks are parts of one GPU");
 }
 
 TEST(CudaPlacesTest, ALauncherMayShowEachProcessItsOwnBoardAlone) {

@@ -61,11 +61,11 @@ refused "got a part of 7 multiprocessors, want multiples of 8" "" \
 refused "got '3:0', want shares of 1 to" "" import local-gpu --parts 3:0 -o none.json
 refused "got 18 parts, want 1 to 16" "" \
   import local-gpu --parts 1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1:1 -o none.json
-refused "want at most the 24 of the board" "groups=3 rest=0" \
+refused "want at most the 24 of the GPU" "groups=3 rest=0" \
   run --executor cuda "${plan[@]}" --cluster halves.json --pp 2
 
 # Cluster files of another board.
-h200="want the NVIDIA H200 that is there"
+h200="want the NVIDIA H200 that is installed"
 refused "$h200" name=NVIDIA_H200 run --executor cuda "${plan[@]}" --cluster whole.json
 refused "$h200" name=NVIDIA_H200 run --executor cuda "${plan[@]}" --cluster halves.json --pp 2
 refused "$h200" name=NVIDIA_H200 profile --device cuda:0 --cluster halves.json -o none.csv

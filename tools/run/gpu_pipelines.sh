@@ -203,7 +203,7 @@ measure() {
   [ -z "$time_is_up" ] || echo "the time is up: call again" >&2
   [ "$unpredicted" -eq 0 ] ||
     echo "not every case could be predicted: see predictions.md; with retry it is tried again" >&2
-  [ "$has_none" -eq 0 ] || echo "the board has no cluster of any case: nothing was run" >&2
+  [ "$has_none" -eq 0 ] || echo "the GPU has no cluster of any case: nothing was run" >&2
   tell_failures && [ "$unpredicted" -eq 0 ] && [ "$has_none" -eq 0 ]
 }
 

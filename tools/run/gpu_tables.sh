@@ -121,7 +121,7 @@ beside() {
     </dev/null >"$stem.compare.txt" 2>&1; then
     reason=$(reason_in "$stem.compare.txt")
   else
-    read -ra steps < <(awk '/^step, ms/ { print $3, $4, $5 }' "$stem.compare.txt")
+    read -ra steps < <(awk '/^step time, ms/ { print $4, $5, $6 }' "$stem.compare.txt")
     measured=${steps[1]}
     return 0
   fi

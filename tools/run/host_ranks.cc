@@ -21,7 +21,7 @@ std::string RankProgramFile() {
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / "stagecraft_host_rank";
   std::error_code error;
   if (std::filesystem::exists(file, error)) return file.string();
-  throw InputError(file.string() + " is missing, want it beside stagecraft");
+  throw InputError(file.string() + " is missing, want it in the folder of stagecraft");
 }
 
 }  // namespace

@@ -21,13 +21,16 @@ ImportedCluster ImportLocalHost() {
   const NodeTypeProto& node = imported.cluster.node_groups(0).inline_node_type();
   const DeviceProto& device = node.inline_device();
   imported.notes = {
-      fmt::format("a processor does {:.1f} GFLOP/s and moves {:.1f} GB/s, while all {} do",
-                  device.fp32_flop_per_s() * 1e-9, device.memory_bandwidth_bytes_per_s() * 1e-9,
-                  node.devices()),
-      fmt::format("a message takes {:.1f} us and goes at {:.2f} GB/s",
+      fmt::format(
+          "a CPU core reaches {:.1f} GFLOP/s and {:.1f} GB/s of memory bandwidth while all {} are "
+          "busy",
+          device.fp32_flop_per_s() * 1e-9, device.memory_bandwidth_bytes_per_s() * 1e-9,
+          node.devices()),
+      fmt::format("messages have a latency of {:.1f} us and a bandwidth of {:.2f} GB/s",
                   static_cast<double>(node.intra().latency_ns()) * 1e-3,
                   node.intra().bandwidth_bytes_per_s() * 1e-9),
-      "products are computed in 32 bits, whatever the precision of the plan, and rated alike"};
+      "GEMMs are computed in fp32, whatever the precision of the plan, and all precisions have the "
+      "same rate"};
   return imported;
 }
 

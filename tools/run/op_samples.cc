@@ -16,6 +16,7 @@
 #include "runtime/profile/measuring.h"
 #include "runtime/profile/profiler.h"
 #include "tools/profile/steady_clock.h"
+#include "tools/verb/progress_text.h"
 
 namespace stagecraft {
 namespace {
@@ -75,7 +76,10 @@ std::unordered_map<ProfileCase, Sample> Measure(
         samples.emplace(ProfileCase{sample.op, sample.name}, sample);
       },
       [&](const ProfileProgress& progress) {
-        show(fmt::format("{} of {} ops on {}", progress.done, progress.all, device.id));
+        show(fmt::format(
+            "{}: {}", device.id,
+            ProgressText(static_cast<int64_t>(progress.done), static_cast<int64_t>(progress.all),
+                         "ops", progress.elapsed.seconds())));
       });
   return samples;
 }
@@ -109,9 +113,9 @@ std::vector<Sample> SampleOps(const Schedule& schedule, const Cluster& cluster,
                               const CudaPlaces& places,
                               const std::function<void(const std::string&)>& show) {
   if (places.processes > 1) {
-    throw InputError(fmt::format(
-        "{}: got a plan of {} processes, want one: ranks on one board, or on its parts", kPlace,
-        places.processes));
+    throw InputError(
+        fmt::format("{}: got a plan of {} processes, want one: ranks on one GPU, or on its parts",
+                    kPlace, places.processes));
   }
   std::vector<Sample> samples;
   std::unordered_set<std::string> done;  // ids of devices
@@ -121,8 +125,7 @@ std::vector<Sample> SampleOps(const Schedule& schedule, const Cluster& cluster,
     const std::unique_ptr<OpTimer> timer =
         MakeCudaOpTimer(places.places[rank].board, kPlace, PartOf(rank, places));
     const Kernels kernels = KernelsOn(device.id, schedule, cluster);
-    const std::unordered_map<ProfileCase, Sample> measured =
-        Measure(kernels, device, *timer, show);
+    const std::unordered_map<ProfileCase, Sample> measured = Measure(kernels, device, *timer, show);
     for (const auto& [op, own] : kernels) AddOp(schedule.op(op), own, measured, &samples);
   }
   return samples;

@@ -82,7 +82,7 @@ void CheckThisHost(const PlannedJob& job, const Schedule& schedule, const CudaPl
   if (places.shares_boards) return;
   if (places.most_boards > std::ssize(boards)) {
     throw InputError(
-        fmt::format("--cluster: got {} boards, want at most the {} of this machine, or --share-gpu",
+        fmt::format("--cluster: got {} GPUs, want at most the {} of this machine, or --share-gpu",
                     places.most_boards, boards.size()));
   }
   for (size_t rank = 0; rank < places.places.size(); ++rank) {

@@ -73,7 +73,8 @@ TEST_F(RunOnStandInTest, ClocksPowerAndLateStepsAreInEveryResult) {
   EXPECT_EQ(report["boards"][0]["throttled"], 0);
   const std::string text = Output(RunRun, RunArgs(whole));
   for (const char* const words :
-       {"the median of 3: ", "all 3 steps were queued in time\n", "1755 MHz", "412 W", " 0 %"}) {
+       {"the median of 3 steps of ", "the host queued all 3 steps in time\n", "1755 MHz", "412 W",
+        " 0 %"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << text;
   }
 }
@@ -101,7 +102,7 @@ TEST_F(RunOnStandInTest, WhereEveryStepIsQueuedLateThereIsNoMedian) {
   EXPECT_GT(report["step_time_ms"], 0);
   const std::string text = Output(RunRun, RunArgs(whole, kMoreThanAStreamTakes));
   EXPECT_NE(text.find("no median"), std::string::npos) << text;
-  EXPECT_NE(text.find("all 3 steps were queued late, by at most"), std::string::npos) << text;
+  EXPECT_NE(text.find("the host queued all 3 steps late, by at most"), std::string::npos) << text;
 }
 
 TEST_F(RunOnStandInTest, SamplesSayWhatPowerTheBoardDrew) {
@@ -116,21 +117,21 @@ TEST_F(RunOnStandInTest, AClusterOfAnotherBoardIsRefused) {
   const std::string halves = Import("halves.json", {"--parts", "2"});
   Play("name=NVIDIA_H200");
   EXPECT_EQ(ErrorOf(RunRun, RunArgs(whole)),
-            "--cluster: got a board h100-sxm5-80gb, want the NVIDIA H200 that is there");
+            "--cluster: got the GPU h100-sxm5-80gb, want the NVIDIA H200 that is installed");
   Args on_parts = RunArgs(halves);
   on_parts.insert(on_parts.end(), {"--pp", "2"});
-  EXPECT_EQ(ErrorOf(RunRun, on_parts).find("--cluster: got a board h100-sxm5-80gb-part-of-"), 0u);
+  EXPECT_EQ(ErrorOf(RunRun, on_parts).find("--cluster: got the GPU h100-sxm5-80gb-part-of-"), 0u);
   EXPECT_EQ(ErrorOf(RunProfile, {"--device", "cuda:0", "--cluster", halves, "--part", "1", "-o",
                                  Path("samples.csv")})
-                .find("--cluster: got a board h100-sxm5-80gb-part-of-"),
+                .find("--cluster: got the GPU h100-sxm5-80gb-part-of-"),
             0u);
   EXPECT_EQ(Measure(Import("h200.json", {"--board", "0"}))["devices"][0], "NVIDIA H200");
 }
 
 TEST_F(RunOnStandInTest, AWholeBoardOfAnotherSizeIsRefused) {
   EXPECT_EQ(ErrorOf(RunRun, RunArgs(Import("pcie.json", {"--gpu", "h100-pcie-80gb"}))),
-            "--cluster: got a board h100-pcie-80gb of 114 multiprocessors, want the NVIDIA H100 "
-            "80GB HBM3 of 132 that is there");
+            "--cluster: got the GPU h100-pcie-80gb with 114 SMs, want the NVIDIA H100 "
+            "80GB HBM3 with 132 that is installed");
   // The board's own file passes, though it has fewer than the catalogue says.
   Play("groups=15");
   Measure(Import("whole.json", {"--board", "0"}));

@@ -24,7 +24,7 @@ json_number() {
 
 # step_error FILE: prints by how many percent the predicted step is wrong, of what compare printed.
 step_error() {
-  awk '/^step, ms/ { print $5 }' "$1"
+  awk '/^step time, ms/ { print $6 }' "$1"
 }
 
 # is_within MOST ERROR: whether the error is so many percent at most, in either direction.

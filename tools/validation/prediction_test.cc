@@ -90,9 +90,9 @@ TEST(PredictionTest, WhatCannotBeSimulatedHasAReason) {
       {[](MeasuredRow& r) { r.inter_gbit_per_node = "fast"; },
        "network \"fast\" is not a number of Gbit/s"},
       {[](MeasuredRow& r) { r.gpus_per_node = 5; },
-       "16 boards of a100-sxm4-80gb do not fill nodes of 5"},
+       "16 GPUs of a100-sxm4-80gb do not fill nodes of 5"},
       {[](MeasuredRow& r) { r.dtype = "nvfp4"; }, "number format nvfp4 is not simulated"},
-      {[](MeasuredRow& r) { r.order = "zb-h3"; }, "pipeline order zb-h3 is not simulated"},
+      {[](MeasuredRow& r) { r.order = "zb-h3"; }, "pipeline schedule zb-h3 is not simulated"},
       {[](MeasuredRow& r) { r.ep = 2; }, "rows of expert parallelism do not describe the experts"},
       {[](MeasuredRow& r) { r.zero = "7"; }, "zero 7 is not a kind of sharding"},
       {[](MeasuredRow& r) { r.vocab_placement = "vocab-1"; },
@@ -255,9 +255,9 @@ TEST(RowPlanTest, StagesTakeTheBoardsTheyName) {
             std::pair(Replicas({{2}, {3}}), Replicas({{0}, {1}})));
   EXPECT_TRUE(Predict(row).value.has_value()) << Predict(row).reason;
   row.stage_gpus = "a100-sxm4-80gb|a100-sxm4-80gb";
-  EXPECT_EQ(Predict(row).reason, "the stages take more boards \"a100-sxm4-80gb\" than the row has");
+  EXPECT_EQ(Predict(row).reason, "the stages take more GPUs \"a100-sxm4-80gb\" than the row has");
   row.stage_gpus = "a100-sxm4-80gb";
-  EXPECT_EQ(Predict(row).reason, "boards of 1 stages are stated, but pp is 2");
+  EXPECT_EQ(Predict(row).reason, "GPUs of 1 stages are stated, but pp is 2");
 }
 
 // Sharding over a single rank shares nothing out.

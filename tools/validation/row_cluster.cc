@@ -171,7 +171,7 @@ Boards RowBoards(const CountedName& named, int64_t per_node) {
   if (named.count < 1 || per_node < 1 || named.count % per_node != 0 ||
       named.count > Cluster::kMaxDevices) {
     throw InputError(
-        fmt::format("{} boards of {} do not fill nodes of {}", named.count, named.name, per_node));
+        fmt::format("{} GPUs of {} do not fill nodes of {}", named.count, named.name, per_node));
   }
   Boards boards;
   boards.gpu = named.name;

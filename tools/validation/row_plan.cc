@@ -84,7 +84,7 @@ class BoardPool {
   std::vector<int> Take(const std::string& board, size_t count) {
     std::vector<int>& free = free_[board];
     if (free.size() < count) {
-      throw InputError("the stages take more boards \"" + board + "\" than the row has");
+      throw InputError("the stages take more GPUs \"" + board + "\" than the row has");
     }
     std::vector<int> taken(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(count));
     free.erase(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(count));
@@ -100,7 +100,7 @@ class BoardPool {
 void PlaceStages(const MeasuredRow& row, const Cluster& cluster, Plan& plan) {
   const std::vector<std::string_view> stages = SplitAt(row.stage_gpus, '|');
   if (stages.size() != plan.stages.size()) {
-    throw InputError(fmt::format("boards of {} stages are stated, but pp is {}", stages.size(),
+    throw InputError(fmt::format("GPUs of {} stages are stated, but pp is {}", stages.size(),
                                  plan.stages.size()));
   }
   BoardPool pool(row, cluster);
@@ -112,7 +112,7 @@ void PlaceStages(const MeasuredRow& row, const Cluster& cluster, Plan& plan) {
     std::vector<std::vector<int>>& replicas = plan.stages[stage].replicas;
     if (boards.size() == 1) boards.resize(replicas.size(), boards.front());
     if (boards.size() != replicas.size()) {
-      throw InputError(fmt::format("stage {} has boards for {} replicas, but dp is {}", stage,
+      throw InputError(fmt::format("stage {} has GPUs for {} replicas, but dp is {}", stage,
                                    boards.size(), replicas.size()));
     }
     for (size_t i = 0; i < replicas.size(); ++i) {
@@ -140,7 +140,7 @@ RowSchedule RowOrder(const std::string& name) {
   }
   const auto order = FindPipelineOrder(name);
   if (!order) {
-    throw InputError("pipeline order " + name + " is not simulated");
+    throw InputError("pipeline schedule " + name + " is not simulated");
   }
   schedule.order = *order;
   return schedule;

@@ -58,12 +58,12 @@ void PrintLine(const ErrorStats& stats, const std::string& name, std::ostream& o
 }
 
 void PrintTable(const Validation& validation, std::ostream& out) {
-  out << "errors in percent, over rows that count once (primary); rows: scored, sim: simulated;\n"
-         "w/o: MAPE without the facts that these very rows gave away (*, below); in80: how often\n"
-         "the 80 % interval holds, in percent of the rows that have one; rank: Spearman, "
-         "regr(et):\n"
-         "how much worse than the best the row predicted best is, both within groups of at least\n"
-         "4, median; const, ridge: MAPE of baselines; +: constants chosen in view (below)\n\n";
+  out << "errors in percent, over rows that count once (primary); rows: scored; sim: simulated;\n"
+         "w/o: MAPE without the facts inferred from these very rows (*, below); in80: how often\n"
+         "the 80 % prediction interval holds, in percent of the rows that have one; rank: rank\n"
+         "correlation (Spearman); regr(et): how much worse the row predicted best is than the\n"
+         "best one, both within groups of at least 4, median; const, ridge: MAPE of baselines;\n"
+         "+: constants chosen with these rows in view (below)\n\n";
   PrintCells("source", "metric kind",
              {"rows", "sim", "MAPE", "w/o", "med", "p90", "bias", "in80", "rank", "regr", "const",
               "ridge"},
@@ -123,7 +123,7 @@ void PrintInView(const Validation& validation, std::ostream& out) {
     }
   }
   if (chosen.empty()) return;
-  out << "\n+ constants of the cost model that were chosen in view of some of these rows\n";
+  out << "\n+ constants of the cost model that were chosen with some of these rows in view\n";
   for (const auto& [constants, sources] : chosen) {
     out << fmt::format("  {}\n    of {}\n", constants.InWords(), fmt::join(sources, "; "));
   }
@@ -141,7 +141,7 @@ void PrintWorst(const Validation& validation, std::ostream& out) {
   if (rows.empty()) return;
   out << "\nworst rows\n";
   for (const ValidatedRow* row : rows) {
-    out << fmt::format("  {:<34} {:<21} predicted {:.4g} {}, measured {:.4g}, off {:.1f} %\n",
+    out << fmt::format("  {:<34} {:<21} predicted {:.4g} {}, measured {:.4g}, error {:.1f} %\n",
                        row->measured.id, row->measured.metric_kind, *row->prediction.value,
                        Unit(row->measured.metric_kind), row->measured.value, *row->ape());
   }
@@ -173,7 +173,7 @@ void PrintValidation(const Validation& validation, std::ostream& out) {
   for (const MeasuredRow& row : validation.not_scored) {
     ++apart[row.why_not.empty() ? "no reason given" : row.why_not];
   }
-  PrintCounts(networks, "rows whose network nobody states; what was taken for it", out);
+  PrintCounts(networks, "rows whose source states no network, and what was assumed", out);
   PrintCounts(reasons, "scored rows that cannot be simulated (they count against coverage)", out);
   PrintCounts(apart, "rows that are not scored", out);
 }

@@ -194,7 +194,7 @@ SampleFile ParseSamples(std::string_view bytes, const std::string& path) {
 void CheckSampleCount(size_t samples, const std::string& path) {
   if (samples <= kMostSamples) return;
   throw InputError(fmt::format(
-      "{}: got more than {} samples, want at most so many in all: those of fewer shapes or boards",
+      "{}: got more than {} samples, want at most so many in all, of fewer shapes or GPU types",
       path, kMostSamples));
 }
 

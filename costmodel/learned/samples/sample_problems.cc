@@ -85,8 +85,8 @@ class Finder {
       if (CanCompute(sample.op, *known->second)) {
         rated_[i].roofline = RooflineTime(sample.op, *known->second);
       } else {
-        without_rate[fmt::format("need {} products, for which {} has no rate",
-                                 Name(sample.op.dtype), sample.gpu)]
+        without_rate[fmt::format("are {} GEMMs, for which {} has no rate", Name(sample.op.dtype),
+                                 sample.gpu)]
             .Add(i, 0);
       }
     }
@@ -223,7 +223,7 @@ std::string SummariseSamples(std::span<const Sample> samples) {
             (sample.op.Flops().count() > 0 ? std::string(" ") + Name(sample.op.dtype) : "")];
   }
   std::map<std::string_view, int64_t> ops(kinds.begin(), kinds.end());
-  return fmt::format("{} samples of {}; on {}; by {}", samples.size(), Listed(ops), Listed(gpus),
+  return fmt::format("{} samples of {}; on {}; source: {}", samples.size(), Listed(ops), Listed(gpus),
                      Listed(sources));
 }
 

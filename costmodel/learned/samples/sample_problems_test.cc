@@ -69,7 +69,7 @@ TEST(SampleProblemsTest, AliasesAreNotIds) {
 
 TEST(SampleProblemsTest, OpsThatTheGpuHasNoRateForAreNamed) {
   EXPECT_EQ(Find({Make(Op::Gemm(DType::kFp8, 1, 2, 3), "a100-sxm4-80gb", 5_us)}),
-            Problems{"f: 1 of 1 samples need fp8 products, for which a100-sxm4-80gb has no rate; "
+            Problems{"f: 1 of 1 samples are fp8 GEMMs, for which a100-sxm4-80gb has no rate; "
                      "the worst is sample 0, gemm 1x2x3 fp8 on a100-sxm4-80gb in 5.000 us"});
 }
 
@@ -102,8 +102,8 @@ TEST(SampleProblemsTest, OtherProgramsAndVersionsAreNoRepeats) {
 
 TEST(SampleProblemsTest, BigProductsFarFromThePeakMeanAThrottledBoard) {
   EXPECT_EQ(Find({BigGemm(3300_us), BigGemm(3400_us)}),
-            Problems{"f: a100-sxm4-80gb of us: big bf16 products reach 53 % of the datasheet's "
-                     "peak at most, want 60 %: the board throttles; the best is gemm "
+            Problems{"f: a100-sxm4-80gb of us: large bf16 GEMMs reach 53 % of the datasheet's "
+                     "peak at most, want 60 %: the GPU throttles; the best is gemm "
                      "8192x8192x4096 bf16 in 3300.0 us"});
   // A small one says nothing.
   EXPECT_EQ(Find({Make(Op::Gemm(DType::kBf16, 64, 64, 64), "a100-sxm4-80gb", 9_us)}), Problems());
@@ -127,8 +127,8 @@ TEST(SampleProblemsTest, TrainAtAnotherSpeedThanTestMeansAnotherBoard) {
   }
   EXPECT_EQ(Find(samples),
             Problems{"f: a100-sxm4-80gb of us: bf16 gelu takes 1.25 times as long in split train "
-                     "(12 big samples) as in test (12) at sizes of the same 12 octaves, want at "
-                     "most 1.15: the board or its clock changed"});
+                     "(12 large samples) as in test (12) at sizes of the same 12 octaves, want at "
+                     "most 1.15: the GPU or its clock changed"});
 }
 
 TEST(SampleProblemsTest, SummaryCountsOpsGpusAndSources) {
@@ -137,7 +137,7 @@ TEST(SampleProblemsTest, SummaryCountsOpsGpusAndSources) {
                                        Make(Op::Elementwise(Bytes(8)), "h100-sxm5-80gb", 3_us)};
   EXPECT_EQ(
       SummariseSamples(samples),
-      "3 samples of elementwise 1, gemm bf16 2; on a100-sxm4-80gb 1, h100-sxm5-80gb 2; by us");
+      "3 samples of elementwise 1, gemm bf16 2; on a100-sxm4-80gb 1, h100-sxm5-80gb 2; source: us");
 }
 
 TEST(SampleProblemsTest, SharedTablesBeatNoRooflineAndT4ThrottlesInTrain) {

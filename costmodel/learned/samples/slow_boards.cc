@@ -48,8 +48,8 @@ void AddWeakPeaks(std::span<const RatedSample> samples, const std::string& path,
     if (most.share >= kHealthyShare) continue;
     const auto& [source, gpu, split, dtype] = group;
     problems.push_back(fmt::format(
-        "{}: {} of {}{}{}: big {} products reach {:.0f} % of the datasheet's peak at most, want "
-        "{:.0f} %: the board throttles; the best is {} in {:.1f} us",
+        "{}: {} of {}{}{}: large {} GEMMs reach {:.0f} % of the datasheet's peak at most, want "
+        "{:.0f} %: the GPU throttles; the best is {} in {:.1f} us",
         path, gpu, source, split.empty() ? "" : ", split ", split, dtype, 100 * most.share,
         100 * kHealthyShare, Describe(most.sample->op), most.sample->time.us()));
   }
@@ -95,8 +95,8 @@ void AddUnequalSplits(std::span<const RatedSample> samples, const std::string& p
     if (ratio <= kSplitRatio && ratio >= 1 / kSplitRatio) continue;
     const auto& [source, gpu, name, dtype] = group;
     problems.push_back(fmt::format(
-        "{}: {} of {}: {} {} takes {:.2f} times as long in split train ({} big samples) as in "
-        "test ({}) at sizes of the same {} octaves, want at most {:.2f}: the board or its clock "
+        "{}: {} of {}: {} {} takes {:.2f} times as long in split train ({} large samples) as in "
+        "test ({}) at sizes of the same {} octaves, want at most {:.2f}: the GPU or its clock "
         "changed",
         path, gpu, source, dtype, name, ratio, train, test, ratios.size(), kSplitRatio));
   }

@@ -46,7 +46,7 @@ TEST(CudaTimerTest, AHostThatIsSlowIsNotMeasured) {
 TEST(CudaTimerTest, TooLittleMemoryIsOneSentence) {
   StandInBoard board = CheckedBoard();
   board.memory = 8 << 20;
-  EXPECT_NE(ErrorOf([&] { Time(board, 1); }).find("test: got board 0, want one with room"),
+  EXPECT_NE(ErrorOf([&] { Time(board, 1); }).find("test: got GPU 0, want one with room"),
             std::string::npos);
   EXPECT_TRUE(StandInLeaks().empty());
 }

@@ -59,9 +59,9 @@ StageCheck CheckStages(const StageProblem& problem, const StagePlan& plan) {
     const double needed = check.stages.back().memory_bytes;
     const auto& memory = problem.kinds[plan.replicas[stage].kind].memory;
     if (!memory || needed <= static_cast<double>(memory->count())) continue;
-    check.errors.push_back(fmt::format("stage {} needs {:.4g} GB on a device, {:.4g} GB are there",
-                                       stage, needed / 1e9,
-                                       static_cast<double>(memory->count()) / 1e9));
+    check.errors.push_back(
+        fmt::format("stage {} needs {:.4g} GB per device, but only {:.4g} GB are available", stage,
+                    needed / 1e9, static_cast<double>(memory->count()) / 1e9));
   }
   return check;
 }

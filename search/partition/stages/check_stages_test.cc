@@ -50,7 +50,7 @@ TEST(CheckStagesTest, SaysWhatIsWrong) {
   problem.kinds[0].memory = Bytes(7'000'000);
   const StageCheck check = CheckStages(problem, {{0, 1}, {{0, 1}, {1, 1}}});
   ASSERT_EQ(check.errors.size(), 1u);
-  EXPECT_EQ(check.errors[0], "stage 0 needs 0.008 GB on a device, 0.007 GB are there");
+  EXPECT_EQ(check.errors[0], "stage 0 needs 0.008 GB per device, but only 0.007 GB are available");
 }
 
 TEST(CheckStagesTest, AgreesWithTheScoresOfSolvers) {

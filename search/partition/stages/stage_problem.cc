@@ -53,13 +53,13 @@ std::vector<std::string> FindErrors(const StageProblem& problem, const StagePlan
     if (!is_used[stage]) errors.push_back(fmt::format("stage {} is empty", stage));
     const StageReplicas& on = plan.replicas[stage];
     if (on.kind < 0 || on.kind >= static_cast<int>(problem.kinds.size()) || on.replicas < 1) {
-      return {fmt::format("stage {} is on {} devices of kind {}", stage, on.replicas, on.kind)};
+      return {fmt::format("stage {} is on {} devices of type {}", stage, on.replicas, on.kind)};
     }
   }
   const std::vector<int> unused = UnusedDevices(problem, plan);
   for (size_t kind = 0; kind < unused.size(); ++kind) {
     if (unused[kind] >= 0) continue;
-    errors.push_back(fmt::format("kind {} lacks {} devices", kind, -unused[kind]));
+    errors.push_back(fmt::format("device type {} lacks {} devices", kind, -unused[kind]));
   }
   return errors;
 }

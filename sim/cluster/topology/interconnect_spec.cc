@@ -84,7 +84,8 @@ void CheckJoins(const InterconnectSpec& spec, std::vector<std::string>* errors) 
     } else if (join.from == join.to) {
       errors->push_back(key + "to: got the same fabric as from, want another");
     } else if (!seen.insert(std::minmax(join.from, join.to)).second) {
-      errors->push_back(key + "to: got two fabrics that are joined already, want one join a pair");
+      errors->push_back(key +
+                        "to: got two fabrics that are joined already, want one join per pair");
     }
     if (HasNoBandwidth(join.there)) errors->push_back(key + "link: got no bandwidth, want > 0");
     if (HasNoBandwidth(join.back)) errors->push_back(key + "back: got no bandwidth, want > 0");

@@ -178,7 +178,7 @@ TEST(OnnxGraphTest, NamesTheNodeAndItsType) {
   Model cyclic;
   cyclic.Input("x", {1, 4}).Node("Add", {"x", "b"}, "a", {1, 4}).Node("Relu", {"a"}, "b", {1, 4});
   EXPECT_EQ(cyclic.Error(),
-            "m.onnx: node 'make_a' (Add): is on a cycle or behind one, want a graph without");
+            "m.onnx: node 'make_a' (Add): is on a cycle or after one, want a graph without cycles");
   Model dangling;
   dangling.Input("x", {1, 4}).Node("Add", {"x", "q"}, "a", {1, 4});
   EXPECT_EQ(dangling.Error(), "m.onnx: node 'make_a' (Add): reads 'q', which nothing makes");

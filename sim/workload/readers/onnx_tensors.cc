@@ -175,7 +175,7 @@ void OnnxTensors::SortNodes() {
   if (done == graph_.node_size()) return;
   const auto stuck = std::find_if(missing.begin(), missing.end(), [](int m) { return m > 0; });
   Fail(graph_.node(static_cast<int>(stuck - missing.begin())),
-       "is on a cycle or behind one, want a graph without");
+       "is on a cycle or after one, want a graph without cycles");
 }
 
 void OnnxTensors::Classify(const onnx::NodeProto& node) {

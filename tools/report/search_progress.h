@@ -1,0 +1,16 @@
+// What the progress line of a search says.
+#pragma once
+
+#include <string>
+
+#include "search/problem.h"
+#include "search/solution.h"
+
+namespace stagecraft {
+
+// "64 plans evaluated, 32 plans/s, at most 5600 left (175 s); step time (ms): best 1086, bound
+// 191.5", after `seconds` of searching.
+std::string SearchProgressText(const SearchProblem& problem, const SearchProgress& progress,
+                               double seconds);
+
+}  // namespace stagecraft
