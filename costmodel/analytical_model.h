@@ -1,5 +1,5 @@
-// Prices every op by formula: kernels by roofline and efficiency, collectives
-// by NCCL's own cost model. What learned models fall back to.
+// AnalyticalModel: prices every op by formula, kernels by a roofline with efficiencies and
+// collectives by NCCL's own cost model. Learned models fall back to it.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace stagecraft {
 
-// About 0.3 us an op; every Estimate has Basis::kAnalytical.
+// Takes about 0.3 us for each op; every Estimate has Basis::kAnalytical.
 class AnalyticalModel : public CostModel {
  public:
   explicit AnalyticalModel(const NcclTuning& tuning = EmbeddedNcclTuning(),

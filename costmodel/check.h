@@ -1,4 +1,4 @@
-// CHECK for bugs, InputError for bad input: the two are never exchanged.
+// CHECK for bugs, InputError for bad input: never use one for the other.
 #pragma once
 
 #include <cstdio>
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-// Aborts with the condition and its place. Only for what no input can reach.
+// Aborts with the condition and its place. Only for what no input can cause.
 #define CHECK(condition)                                                                 \
   do {                                                                                   \
     if (!(condition)) {                                                                  \

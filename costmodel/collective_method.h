@@ -6,7 +6,7 @@
 
 namespace stagecraft {
 
-// kDirect: every rank exchanges with every other, as all-to-all and send/recv do.
+// With kDirect every rank exchanges with every other, as in all-to-all and send/recv.
 enum class Algorithm { kRing, kTree, kNvls, kDirect };
 const char* Name(Algorithm algorithm);
 
@@ -17,17 +17,17 @@ const char* Name(Protocol protocol);
 struct CollectiveMethod {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
-  int channels = 0;  // copies of the ring or tree that share the links; 0: nothing is run
+  int channels = 0;  // copies of the ring or tree that share the links; 0: nothing runs
   friend bool operator==(const CollectiveMethod&, const CollectiveMethod&) = default;
 };
 
-// Up the tree and down again: every byte leaves a rank twice.
+// Bytes go up the tree and down again: every byte leaves a rank twice.
 inline constexpr double kTreeTraffic = 2;
 
-// What the algorithm's bytes take on the busiest link at its nominal bandwidth,
-// without latency: no estimate is shorter. Zero for one rank.
+// How long the bytes of the algorithm take on the busiest link at its nominal bandwidth, without
+// latency; no estimate is shorter. Zero for one rank.
 Duration BusiestLinkTime(const Op& op, Algorithm algorithm);
-// The same over links between nodes alone; zero where nothing leaves a node.
+// The same over the links between nodes alone; zero if nothing leaves a node.
 Duration InterfaceTime(const Op& op, Algorithm algorithm);
 
 }  // namespace stagecraft

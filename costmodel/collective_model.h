@@ -1,13 +1,13 @@
-// How long one collective or send/recv takes: latency + bytes / bandwidth for
-// each algorithm and protocol NCCL has, the fastest of which it takes.
+// How long one collective or send/recv takes: latency + bytes / bandwidth for each algorithm and
+// protocol that NCCL has. The fastest of them is chosen, as NCCL does.
 //
-// Formulas and constants are those of NCCL's src/graph/tuning.cc; what it has
-// no formula for (all-to-all, send/recv) is direct exchange at the same rates.
-// Bandwidths come from the fabric: a ring runs at the narrower of a rank's link
-// inside the node and the group's share of a node's interfaces. Channels are
-// counted as links of the rank. All ranks are ready at the same time.
+// Formulas and constants are those of NCCL's src/graph/tuning.cc. What NCCL has no formula for
+// (all-to-all, send/recv) is modelled as direct exchange at the same rates. Bandwidths come from
+// the fabric: a ring runs at the lower of the bandwidth of a rank's link inside the node and the
+// group's share of a node's interfaces. Channels are counted as links of the rank. All ranks are
+// assumed to be ready at the same time.
 //
-// Left out: NVLSTree, PAT and CollNet.
+// NVLSTree, PAT and CollNet are left out.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,8 @@ struct CollectiveChoice {
   Duration time;
 };
 
-// CHECKs that the op is a collective. One rank: zero. No bytes: latency alone.
-// `only`: among this algorithm's protocols, where the op has it.
+// CHECKs that the op is a collective. The time is zero for one rank, and latency alone for no
+// bytes. `only` restricts the choice to the protocols of this algorithm, if the op has it.
 CollectiveChoice ChooseCollective(const Op& op, const Device& device, const NcclTuning& tuning,
                                   std::optional<Algorithm> only = std::nullopt);
 

@@ -11,22 +11,22 @@
 
 namespace stagecraft {
 
-// What an estimate rests on. Shown to users; never swapped silently.
+// What an estimate rests on. It is shown to users and never replaced silently.
 enum class Basis { kMeasured, kInterpolated, kLearned, kExtrapolated, kAnalytical };
 inline constexpr int kBasisCount = 5;
 const char* Name(Basis basis);
 
-// Half of a central 80 % interval of a normal distribution, in sigmas.
+// Half of the central 80 % interval of a normal distribution, in sigmas.
 inline constexpr double kSigmas80 = 1.2816;
 
 struct Estimate {
   Duration time;  // on the device
   Basis basis = Basis::kAnalytical;
   double spread = 0;  // sigma of log(time)
-  // What the host needs to launch its kernels, one after another: it runs ahead of
-  // the device, or the device waits for it.
+  // What the host needs to launch the kernels of the op, one after another. The host runs ahead of
+  // the device; otherwise the device waits for it.
   Duration host = {};
-  CollectiveMethod method = {};  // collectives only
+  CollectiveMethod method = {};  // of collectives only
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 

@@ -1,4 +1,4 @@
-// One accelerator as numbers: what a datasheet and a few measurements say.
+// Device: one GPU type as numbers, namely what a datasheet and a few measurements say.
 #pragma once
 
 #include <array>
@@ -10,11 +10,11 @@
 
 namespace stagecraft {
 
-// Number formats of matrix products. kTf32 stores 32 bits, multiplies 19.
+// Number formats of GEMMs. kTf32 stores 32 bits and multiplies 19 of them.
 enum class DType { kFp32, kTf32, kFp16, kBf16, kFp8 };
 inline constexpr int kDTypeCount = 5;
 
-// Bytes an element takes in memory.
+// Bytes that an element takes in memory.
 constexpr int ElementSize(DType dtype) {
   switch (dtype) {
     case DType::kFp32:
@@ -30,9 +30,9 @@ constexpr int ElementSize(DType dtype) {
 }
 const char* Name(DType dtype);
 
-// Families of chips, as far as models tell them apart. The order means nothing:
-// ask a predicate, or NcclRow for NCCL's constants. kBlackwell includes Blackwell
-// Ultra and the RTX boards, kGaudi is Gaudi 2 and 3, kHost a processor of a host.
+// Generations of chips, as far as models tell them apart. The order means nothing: ask a predicate,
+// or NcclRow() for NCCL's constants. kBlackwell includes Blackwell Ultra and the RTX cards, kGaudi
+// is Gaudi 2 and 3, and kHost is a CPU of a host.
 enum class Generation {
   kPascal,
   kVolta,
@@ -50,12 +50,12 @@ enum class Generation {
 };
 const char* Name(Generation generation);
 
-// cuBLAS takes 32 MiB of workspace by default, elsewhere 4 MiB and a little
-// (cuBLAS documentation, cublasSetWorkspace).
+// Whether cuBLAS takes 32 MiB of workspace by default; on other generations it takes a little more
+// than 4 MiB (cuBLAS documentation, cublasSetWorkspace).
 bool HasLargeWorkspace(Generation generation);
 
-// Multiplies 8-bit numbers with a scale for every 32 of them (OCP Microscaling
-// formats): Blackwell and CDNA 4.
+// Whether it multiplies 8-bit numbers with a scale for every 32 of them (OCP Microscaling formats):
+// Blackwell and CDNA 4 do.
 bool HasBlockScaling(Generation generation);
 
 struct Device {
@@ -64,25 +64,25 @@ struct Device {
   Generation generation = Generation::kHopper;
   int multiprocessors = 0;
   double boost_clock_hz = 0;
-  // Dense peaks by DType; zero where the hardware has no such rate.
+  // Dense peaks, indexed by DType; zero for a format that the hardware has no rate for.
   std::array<FlopRate, kDTypeCount> peak;
-  // Vector fp32 rate, for what does not run on tensor cores.
+  // The fp32 rate of vector units, for what does not run on tensor cores.
   FlopRate vector_peak;
-  // Best measured 16-bit matrix product over its dense peak, in (0, 1]; what
-  // power, clocks and kernels leave of the datasheet.
+  // The best measured 16-bit GEMM over the dense peak, in (0, 1]: what power, clocks and kernels
+  // leave of the datasheet's rate.
   double sustained_fraction = 1;
-  // Clock that power and heat leave in hours of products on tensor cores, over the
-  // boost clock at which kernels are measured one at a time; in (0, 1].
+  // The clock that power and heat leave after hours of GEMMs on tensor cores, over the boost clock
+  // at which kernels are measured one at a time; in (0, 1].
   double training_clock = 1;
-  // What the host that drives this device needs to launch a kernel; zero where it launches
-  // recorded graphs. Nothing: as the cost model has it for eager frameworks.
+  // What the host that drives this device needs to launch a kernel; zero if it launches recorded
+  // graphs. Without a value the cost model's constant for eager frameworks counts.
   std::optional<Duration> host_dispatch;
   Bytes memory;
   Bandwidth memory_bandwidth;
   Bytes l2;
 
-  // The same for products of a format: fp32 units draw less power and lose half
-  // as much (data/README.md).
+  // The training clock for GEMMs of a format: fp32 units draw less power and lose half as much
+  // (data/README.md).
   double TrainingClock(DType dtype) const {
     return dtype == DType::kFp32 ? std::sqrt(training_clock) : training_clock;
   }

@@ -1,4 +1,4 @@
-// The accelerators we know, by id or listed alias.
+// DeviceCatalogue: the GPU types that have names, by id or by a listed alias.
 #pragma once
 
 #include <map>
@@ -14,35 +14,35 @@ namespace stagecraft {
 struct DeviceEntry {
   Device device;
   std::vector<std::string> aliases;
-  // Node type that "GPU:NxG" stands for; empty where there is none.
+  // The node type that "GPU:NxG" stands for; empty if there is none.
   std::string reference_node;
-  // multiprocessors x clock x operations per clock = fp16 peak; 0: not known.
+  // multiprocessors x this clock x operations per clock = fp16 peak; 0: not known.
   double tensor_clock_hz = 0;
   int fp16_flop_per_multiprocessor_clock = 0;
-  // multiprocessors x boost clock x this = vector peak; 0: not known.
+  // multiprocessors x boost clock x this = peak of vector units; 0: not known.
   int fp32_flop_per_multiprocessor_clock = 0;
-  int pcie_generation = 0;       // of the board's 16 lanes; 0: not known
-  Bandwidth scale_up;            // all links to other boards, one direction; zero: none known
+  int pcie_generation = 0;       // of its 16 lanes; 0: not known
+  Bandwidth scale_up;            // all links to other GPUs, one direction; zero: none known
   std::string sustained_source;  // what device.sustained_fraction rests on
   std::string provenance;
   std::vector<std::string> sources;
 };
 
-// Immutable; safe from any thread.
+// Immutable; may be used from any thread.
 class DeviceCatalogue {
  public:
   // The catalogue in the binary, read at the first call.
   static const DeviceCatalogue& Embedded();
-  // Reads a DeviceCatalogueProto of any format; `name` and `extension` as in
-  // ParseProtoText. Throws InputError, also for a name claimed by two entries.
+  // Reads a DeviceCatalogueProto in any format; `name` and `extension` are those of
+  // ParseProtoText(). Throws InputError, also for a name that two entries claim.
   static DeviceCatalogue Parse(const std::string& text, const std::string& name,
                                const std::string& extension);
 
-  // By id, or by alias without regard to letter case; never by substring.
-  // nullptr where there is none.
+  // Finds an entry by its id, or by an alias regardless of letter case; never by substring. nullptr
+  // if there is none.
   const DeviceEntry* Find(std::string_view name) const;
-  // The same; an unknown name throws InputError with the nearest names. `place`
-  // opens the sentence: "--cluster", "cluster.yaml: node_groups[0].device".
+  // The same, but throws InputError with the nearest names for an unknown name. `place` opens the
+  // sentence: "--cluster", "cluster.yaml: node_groups[0].device".
   const DeviceEntry& Get(const std::string& name, const std::string& place) const;
 
   std::span<const DeviceEntry> entries() const { return entries_; }

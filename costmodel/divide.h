@@ -1,11 +1,11 @@
-// Division of whole numbers that rounds up: shares that are padded.
+// Division of whole numbers that rounds up, for shares that are padded.
 #pragma once
 
 #include <cstdint>
 
 namespace stagecraft {
 
-// a >= 0, b > 0.
+// Precondition: a >= 0 and b > 0.
 constexpr int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace stagecraft

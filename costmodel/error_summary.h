@@ -1,4 +1,4 @@
-// ErrorSummary: how far predictions are from what was measured.
+// ErrorSummary: how far predictions are from measurements.
 #pragma once
 
 #include <span>
@@ -6,13 +6,13 @@
 namespace stagecraft {
 
 struct JudgedTime {
-  int sample = 0;  // which; with calibration each is predicted once a draw
+  int sample = 0;  // which sample; with calibration each is predicted once for each draw
   double predicted_seconds = 0;
   double measured_seconds = 0;  // > 0
   double spread = 0;            // sigma of log(predicted)
 };
 
-// Shares, not percent.
+// Errors as shares, not in percent.
 struct ErrorSummary {
   int rows = 0;  // distinct samples
   double mape = 0;
@@ -22,10 +22,10 @@ struct ErrorSummary {
   double interval80_coverage = 0;  // how often the 80 % interval holds the measured time
 };
 
-// All zero for no times.
+// All fields are zero if there are no times.
 ErrorSummary SummariseErrors(std::span<const JudgedTime> times);
 
-// Adds `share` times a group's errors to a mean of groups, and its rows.
+// Adds `share` times the errors of a group to a mean over groups, and adds its rows.
 void AddShare(const ErrorSummary& group, double share, ErrorSummary& mean);
 
 }  // namespace stagecraft

@@ -1,5 +1,5 @@
-// Output tiles of a matrix product over the multiprocessors: the best time of a
-// few tile shapes and splits of k.
+// Output tiles of a GEMM over the multiprocessors: the best time among a few tile shapes and splits
+// of k.
 #pragma once
 
 #include "costmodel/op.h"
@@ -10,13 +10,13 @@ struct OutputTile {
   double m;
   double n;
 };
-// What CUTLASS's kernels offer.
+// The tiles that CUTLASS's kernels offer.
 inline constexpr OutputTile kOutputTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64},
                                               {64, 128},  {64, 64},   {64, 32},   {32, 64}};
-// Parts that the sum over k is cut into.
+// Into how many parts the sum over k may be split.
 inline constexpr double kSplits[] = {1, 2, 4, 8, 16};
 
-// batch x (m,k)·(k,n).
+// A GEMM, batch x (m,k)·(k,n).
 struct Product {
   double batch;
   double m;
@@ -30,13 +30,13 @@ struct Product {
   double elements() const { return left_elements() + right_elements() + out_elements(); }
 };
 
-// A product or convolution, done as one.
+// The GEMM of an op; a convolution is done as one.
 Product ProductOf(const Op& op);
-// One of its kernels: of several each does m / kernels rows, as recurrent layers
-// do.
+// The GEMM of one of its kernels: if there are several, each computes m / kernels rows, as in
+// recurrent layers.
 Product ProductOfOneKernel(const Op& op);
 
-// Over all multiprocessors; one may be part full.
+// Waves over all multiprocessors: one wave is a tile for each of them; the last may be partly full.
 double WavesOf(const Product& product, const OutputTile& tile, int multiprocessors);
 
 struct TileCosts {
@@ -46,8 +46,8 @@ struct TileCosts {
   double split_seconds;  // what adding up the parts of a split costs
 };
 
-// Seconds of the best tile and split; `rate` in flop/s of the whole device.
-// Grows with every dimension.
+// Seconds of the best tile and split; `rate` is in FLOP/s of the whole device. Grows with every
+// dimension.
 double TiledSeconds(const Product& product, const TileCosts& costs, double rate,
                     int multiprocessors);
 

@@ -6,16 +6,16 @@
 
 namespace stagecraft {
 
-// kAllReduce, as NCCL chooses; kRing and kTree, NCCL's with that algorithm alone.
-// kHierarchical: reduced and scattered inside each node, all-reduced among the
-// ranks of one local index, gathered inside each node.
-// A parameter server sums up what all ranks push and then answers them:
-// kParameterServer, servers beyond the ranks that each hold a part;
-// kShardedParameterServer, every rank is the server of a part; kRollingServer, one
-// rank of the group serves for a step, the next one for the next.
-// kGossip: every rank averages with a few others; nothing agrees exactly.
-// kReductionServer and kBytePs: servers that pass sums on as they form; BytePS
-// sums up a part on the ranks too.
+// - kAllReduce: as NCCL chooses; kRing and kTree: NCCL's with that algorithm alone.
+// - kHierarchical: reduce-scatter inside each node, all-reduce among the ranks of one local index,
+//   all-gather inside each node.
+// - A parameter server sums up what all ranks push and then answers them. kParameterServer: servers
+//   beyond the ranks each hold a part. kShardedParameterServer: every rank is the server of a part.
+//   kRollingServer: one rank of the group serves for a training step, the next rank for the next
+//   step.
+// - kGossip: every rank averages with a few others; replicas never agree exactly.
+// - kReductionServer and kBytePs: servers pass sums on as they form; with BytePS the ranks sum up a
+//   part, too.
 enum class SyncMethod {
   kAllReduce,
   kRing,
@@ -31,21 +31,21 @@ enum class SyncMethod {
 inline constexpr int kSyncMethodCount = 10;
 const char* Name(SyncMethod method);
 
-// Has servers beyond the ranks: at least one, with BytePS any number.
+// Whether the method has servers beyond the ranks: at least one, with BytePS any number.
 constexpr bool TakesServers(SyncMethod method) {
   return method == SyncMethod::kParameterServer || method == SyncMethod::kReductionServer ||
          method == SyncMethod::kBytePs;
 }
-// Runs as NCCL runs collectives.
+// Whether it runs as a collective of NCCL.
 constexpr bool IsNccl(SyncMethod method) { return method <= SyncMethod::kTree; }
 
-// A value, part of an Op. Fields a method does not use stay zero.
+// A value, and part of an Op. Fields that a method does not use stay zero.
 struct GradientSync {
   SyncMethod method = SyncMethod::kAllReduce;
   int servers = 0;   // beyond the ranks
-  int peers = 0;     // gossip: to whom each rank sends, below the ranks
-  int serving = 0;   // rolling server: which rank it is, counted node by node
-  Duration timeout;  // rolling server: spent on a dead one before it
+  int peers = 0;     // gossip: to how many others each rank sends; fewer than the ranks
+  int serving = 0;   // rolling server: which rank serves, counted node by node
+  Duration timeout;  // rolling server: time lost on a dead server before this one
   Link server;       // of one server, to and from the ranks
   Link worker;       // of one rank to servers, while all ranks of its node use theirs
   friend bool operator==(const GradientSync&, const GradientSync&) = default;

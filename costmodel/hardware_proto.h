@@ -1,4 +1,4 @@
-// Devices and links from and to their wire form.
+// Converts devices and links from and to their protos.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace stagecraft {
 
-// The training_clock of a device of which none is stated.
+// The training_clock of a device whose file states none.
 double UsualTrainingClock(Generation generation);
 
-// Both check every field and throw InputError; past them a value is valid.
-// `place` opens the sentence: "cluster.textproto: links[3].link".
+// Both check every field and throw InputError; what they return is valid. `place` opens the
+// sentence: "cluster.textproto: links[3].link".
 Device DeviceFromProto(const DeviceProto& proto, const std::string& place);
 Link LinkFromProto(const LinkProto& proto, const std::string& place);
 

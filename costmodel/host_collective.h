@@ -1,10 +1,10 @@
-// How long messages and collectives take between processors of hosts: latency and
-// bandwidth of a message, and the steps that MPI's algorithms make of a collective.
+// How long messages and collectives between processes on the CPUs of hosts take: latency and
+// bandwidth of a message, and the messages that MPI's algorithms make of a collective.
 //
-// Those of Open MPI 4.1 for collectives that do not block and work in place, as the executor
-// begins them (coll/libnbc); formulas as in Thakur, Rabenseifner and Gropp, "Optimization of
-// Collective Communication Operations in MPICH", 2005, sections 3 and 4. With p ranks,
-// r = ceil(log2 p), n bytes, a the latency, b the time of a byte and c that of reducing one:
+// The algorithms are those of Open MPI 4.1 for non-blocking, in-place collectives, which the
+// executor uses (coll/libnbc); the formulas follow Thakur, Rabenseifner and Gropp, "Optimization of
+// Collective Communication Operations in MPICH", 2005, sections 3 and 4. With p ranks, r =
+// ceil(log2 p), n bytes, a the latency, b the time of a byte and c that of reducing one:
 //   message          a + n b
 //   all-gather       (p - 1) (a + n b / p), each part straight to everyone
 //   all-to-all       the same
@@ -12,8 +12,8 @@
 //   broadcast        r (a + n b), a binomial tree
 //   reduce-scatter   a reduce, and each part from the root, (p - 1) (a + n b / p)
 //   all-reduce       a reduce, and a binomial tree back
-// Reducing reads two operands and writes one at the device's memory bandwidth. All ranks
-// are ready at the same time.
+// Reducing reads two operands and writes one at the device's memory bandwidth. All ranks are
+// assumed to be ready at the same time.
 #pragma once
 
 #include "costmodel/cost_model.h"
@@ -22,8 +22,9 @@
 
 namespace stagecraft {
 
-// CHECKs that the op is a collective. One rank: zero. Across nodes every step is as
-// slow as one between them. Basis::kAnalytical, no host time: the host is the device.
+// CHECKs that the op is a collective. Zero for one rank. Across nodes every message is as slow as
+// one between nodes. The basis is kAnalytical, and there is no host time, since the host is the
+// device.
 Estimate PredictHostCollective(const Op& op, const Device& device);
 
 }  // namespace stagecraft

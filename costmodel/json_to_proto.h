@@ -8,14 +8,13 @@
 
 namespace stagecraft {
 
-// Parses strict JSON. Throws InputError for syntax errors, with line and
-// column, and for keys given twice. `name` opens every error.
+// Parses strict JSON. Throws InputError for syntax errors, with line and column, and for keys that
+// occur twice. `name` opens every error.
 nlohmann::json ParseJson(const std::string& text, const std::string& name);
 
-// Parses one YAML document to JSON; plain scalars become numbers, booleans and
-// null as in YAML's core schema, save that .inf and .nan stay text. Throws
-// InputError for syntax errors, keys given twice, and documents that expand
-// without end.
+// Parses one YAML document to JSON; plain scalars become numbers, booleans and null as in YAML's
+// core schema, except that .inf and .nan stay text. Throws InputError for syntax errors, keys that
+// occur twice, and documents that expand without end.
 nlohmann::json ParseYaml(const std::string& text, const std::string& name);
 
 // Throws InputError for unknown keys, wrong types and numbers out of range.

@@ -1,4 +1,4 @@
-// Terms that the times of several kinds of kernels are made of.
+// Terms of which the times of several kinds of kernels are made.
 #pragma once
 
 #include <algorithm>
@@ -10,25 +10,24 @@
 
 namespace stagecraft {
 
-// A kernel from its start to its end besides its work (kernel_model.h fits 3.06 us
-// on GEMM).
+// What a kernel takes from its start to its end besides its work (kernel_model.h fits 3.06 us on
+// GEMMs).
 inline constexpr double kKernelStartSeconds = 3e-6;
 
-// Bytes a multiprocessor reads from L2 per clock, at most, on Volta and later
-// (Jia et al., "Dissecting the NVIDIA Volta GPU architecture via
-// microbenchmarking", 2018).
+// Bytes that a multiprocessor reads from L2 per clock, at most, on Volta and later (Jia et al.,
+// "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", 2018).
 inline constexpr double kL2BytesPerClock = 64;
 
 inline double L2BytesPerSecond(const Device& device) {
   return kL2BytesPerClock * device.multiprocessors * device.boost_clock_hz;
 }
 
-// Bytes of L2 that one multiprocessor can find its operands in. The large Ampere,
-// Hopper and Blackwell chips have it in two halves, each of which keeps its own copy
-// of what its multiprocessors read; Ada's is one.
+// Bytes of L2 in which one multiprocessor can find its operands. The large Ampere, Hopper and
+// Blackwell chips have two halves, each of which keeps its own copy of what its multiprocessors
+// read; on Ada there is one.
 inline double L2OfOneMultiprocessor(const Device& device) {
   constexpr int64_t kLarge = 30 << 20;
-  constexpr double kTwoDies = 4e12;  // bytes/s: no Blackwell of one die has as much
+  constexpr double kTwoDies = 4e12;  // bytes/s: no Blackwell GPU of one die has as much
   const double l2 = static_cast<double>(device.l2.count());
   const bool is_large = device.l2.count() >= kLarge;
   switch (device.generation) {
@@ -42,32 +41,32 @@ inline double L2OfOneMultiprocessor(const Device& device) {
   }
 }
 
-// (a^p + b^p)^(1/p): what overlaps imperfectly takes a little longer than the
-// longer of the two. a, b >= 0, p >= 1; zero only if both are.
+// (a^p + b^p)^(1/p): work that overlaps imperfectly takes a little longer than the longer of the
+// two. Preconditions: a, b >= 0 and p >= 1. Zero only if both are.
 inline double SmoothMax(double a, double b, double power) {
   const double longer = std::max(a, b);
   if (longer <= 0) return 0;
   return longer * std::pow(1 + std::pow(std::min(a, b) / longer, power), 1 / power);
 }
 
-// std::ceil of a number >= 0 without a call into libm, which takes most of the
-// time of a table of tiles otherwise.
+// std::ceil of a number >= 0 without a call into libm, which would otherwise take most of the time
+// of a table of tiles.
 inline double Ceil(double value) {
   if (value >= 1e15) return value;  // far beyond any count
   const double whole = static_cast<double>(static_cast<int64_t>(value));
   return whole < value ? whole + 1 : whole;
 }
 
-// Tiles of `tile` that cover `size`.
+// How many tiles of `tile` cover `size`.
 inline double Blocks(double size, double tile) { return Ceil(size / tile); }
 
-// Waves of blocks over the multiprocessors, at least one; of an unfilled last
+// What waves of thread blocks over the multiprocessors cost, at least one wave; of an unfilled last
 // wave the share `loss` in [0, 1] is lost. Grows with `waves`.
 inline double CostOfWaves(double waves, double loss) {
   return std::max(1.0, waves + loss * (Ceil(waves) - waves));
 }
 
-// Twos that divide the size, at most `most`: how well addresses align.
+// How many factors of two divide the size, at most `most`: how well addresses are aligned.
 inline int TrailingZeros(int64_t size, int most) {
   return std::min(std::countr_zero(static_cast<uint64_t>(size)), most);
 }

@@ -7,7 +7,7 @@
 
 namespace stagecraft {
 
-// kNvlink is any direct link between accelerators: Infinity Fabric too.
+// kNvlink is any direct link between GPUs, Infinity Fabric included.
 enum class LinkKind { kNvlink, kPcie, kNetwork, kHost };
 const char* Name(LinkKind kind);
 
@@ -22,17 +22,17 @@ struct Link {
 // What one communicator sees of the cluster: enough to price a collective.
 struct Fabric {
   int ranks = 1;
-  // Scale-up domains, all but always the nodes: a GB200 NVL72 counts once.
+  // Scale-up domains. They are nearly always the nodes; a GB200 NVL72 counts as one.
   int nodes = 1;
-  // Ranks on the node that has the fewest of them.
+  // Ranks on the domain that has the fewest of them.
   int ranks_per_node = 1;
-  // The narrowest link between ranks of one node, per rank and direction.
+  // The link of least bandwidth between ranks of one node, per rank and direction.
   Link intra;
-  // What the whole group may use of one node's interfaces, per direction,
-  // while the node's other devices work in groups of the same kind. Latency is
-  // one crossing of the network. Ignored where nodes == 1.
+  // What the whole group may use of the interfaces of one node, per direction, while the other
+  // devices of the node work in groups of the same kind. Its latency is one crossing of the
+  // network. Ignored if nodes == 1.
   Link inter;
-  // The switch inside the node multicasts and reduces (NVLink SHARP).
+  // Whether the switch inside the node multicasts and reduces (NVLink SHARP).
   bool nvls = false;
   friend bool operator==(const Fabric&, const Fabric&) = default;
 };

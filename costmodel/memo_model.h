@@ -1,5 +1,5 @@
-// MemoModel: remembers what another model said. For searches, which ask for the
-// same ops over and over.
+// MemoModel: remembers what another model said. For searches, which ask for the same ops over and
+// over.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace stagecraft {
 
-// The same estimates as the model behind it; under 0.1 us for an op it has seen.
-// Predict() may be called from any thread. It remembers `most` estimates of each device,
-// of some 400 bytes, and asks anew for what comes after them; devices are those that its
-// callers have, a few types of a cluster.
+// Gives the same estimates as the model behind it, in less than 0.1 us for an op that it has seen.
+// Predict() may be called from any thread. It remembers at most `most` estimates of each device, of
+// some 400 bytes each, and asks anew for every op that comes after them. The devices are those that
+// its callers have: the few GPU types of a cluster.
 class MemoModel : public CostModel {
  public:
   // `model` must outlive this one.
@@ -36,7 +36,7 @@ class MemoModel : public CostModel {
   Memory& MemoryOf(const Device& device) const;
 
   const CostModel& model_;
-  const size_t most_;                // estimates of a device
+  const size_t most_;                // estimates of each device
   mutable std::shared_mutex mutex_;  // of the list, not of what it holds
   mutable std::vector<std::unique_ptr<Memory>> memories_;
 };

@@ -1,4 +1,4 @@
-// NcclTuning from its file format, proto/nccl.proto.
+// Reads NcclTuning from its file format, proto/nccl.proto.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace stagecraft {
 
-// Checks that every field is there and in range; throws InputError, in which
-// `file` is named: "nccl.textproto: ring.base_us.ll: got 0, want > 0".
+// Checks that every field is present and in range; throws an InputError that names `file`:
+// "nccl.textproto: ring.base_us.ll: got 0, want > 0".
 NcclTuning NcclTuningFromProto(const NcclTuningProto& proto, const std::string& file);
 
-// From the text of a .textproto. Throws InputError where it does not parse.
+// Reads the text of a .textproto. Throws InputError if it does not parse.
 NcclTuning ParseNcclTuning(const std::string& text, const std::string& file);
 
 }  // namespace stagecraft

@@ -1,7 +1,6 @@
-// Constants of NCCL's own cost model, as NCCL 2.28 publishes them in
-// src/graph/tuning.cc and src/graph/topo.h (Apache-2.0): latencies in
-// microseconds, bandwidths in GB/s, both as NCCL writes them. README.md says
-// which were checked against the library.
+// NcclTuning: the constants of NCCL's own cost model, as NCCL 2.28 publishes them in
+// src/graph/tuning.cc and src/graph/topo.h (Apache-2.0): latencies in microseconds, bandwidths in
+// GB/s, both as NCCL writes them. docs/cost-model.md says which were checked against the library.
 //
 // Here they have names only: what ships is data/nccl_2.28.textproto, and a
 // calibrated file replaces it as a whole.
@@ -16,17 +15,17 @@
 
 namespace stagecraft {
 
-// The generations that have a row of their own, in the table's order.
+// The generations that have a row of their own, in the order of the table.
 inline constexpr std::array kNcclGenerations = {Generation::kPascal, Generation::kVolta,
                                                 Generation::kAmpere, Generation::kHopper,
                                                 Generation::kBlackwell};
 inline constexpr int kNcclGenerationCount = static_cast<int>(kNcclGenerations.size());
 
-// Whose row a generation takes, as an index of kNcclGenerations. NCCL goes by
-// compute capability: Kepler and Pascal before 7.0, Turing with Volta, Ada with
-// Ampere. RCCL has NCCL's structure and Gaudi's library is not public: both take
-// Ampere's row, the newest without NVLS, for want of constants of their own. Hosts have
-// no NCCL: nobody asks for theirs.
+// Whose row a generation takes, as an index of kNcclGenerations. NCCL decides by compute
+// capability: Kepler goes with Pascal (before 7.0), Turing with Volta, Ada with Ampere. RCCL has
+// the structure of NCCL, and the library of Gaudi is not public: both take the row of Ampere, the
+// newest generation without NVLS, for want of constants of their own. Hosts have no NCCL, and
+// nobody asks for their row.
 constexpr int NcclRow(Generation generation) {
   switch (generation) {
     case Generation::kKepler:
@@ -55,7 +54,7 @@ inline constexpr int kTreeCorrections = 23;
 
 // One value for each protocol: LL, LL128, Simple.
 using PerProtocol = std::array<double, kProtocolCount>;
-// One value for one node, two nodes, more nodes.
+// One value each for one node, two nodes, and more nodes.
 using PerNodes = std::array<double, 3>;
 
 struct NcclLatency {
@@ -67,12 +66,12 @@ struct NcclLatency {
 };
 
 struct NcclGeneration {
-  // Across nodes NCCL goes by the CPU's vendor; these are Intel's.
+  // Across nodes NCCL decides by the vendor of the CPU; these are the values for Intel.
   PerNodes ll_max_gb_per_s;
   double ring_ll128_channel_gb_per_s;
   PerNodes tree_ll128_channel_gb_per_s;
   PerNodes tree_channel_gb_per_s;
-  // NCCL's rate of one NVLink over the datasheet's: 20 of 25 GB/s on Ampere.
+  // The rate that NCCL counts for one NVLink, over the datasheet's: 20 of 25 GB/s on Ampere.
   double nvlink_efficiency;
   double link_gb_per_s;
   double nvls_efficiency;  // 0: the generation has no NVLS
@@ -93,7 +92,7 @@ struct NcclTuning {
   std::array<std::array<double, kTreeCorrections>, kProtocolCount> tree_correction = {};
 
   const NcclGeneration& Of(Generation g) const { return generation[NcclRow(g)]; }
-  // What NCCL counts on of a link's nominal bandwidth.
+  // The share of a link's nominal bandwidth on which NCCL counts.
   double EfficiencyOf(LinkKind kind, Generation g) const {
     if (kind == LinkKind::kNvlink) return Of(g).nvlink_efficiency;
     return kind == LinkKind::kNetwork ? network_efficiency : pcie_efficiency;

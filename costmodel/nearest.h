@@ -1,4 +1,4 @@
-// Suggestions for a name that is not known.
+// Suggests names in place of one that is not known.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace stagecraft {
 
-// 'did you mean "a", "b" or "c"?': the up to three names nearest to `wanted` by
-// edit distance, letter case aside, a name that begins with `wanted` first;
-// empty where nothing is known. For the end of an InputError's sentence.
+// 'did you mean "a", "b" or "c"?': up to three names nearest to `wanted` by edit distance,
+// regardless of letter case, a name that begins with `wanted` first; empty if no name is known. For
+// the end of the sentence of an InputError.
 std::string NearestNames(const std::string& wanted, const std::vector<std::string>& known);
 
 }  // namespace stagecraft

@@ -13,10 +13,10 @@
 namespace stagecraft {
 
 enum class OpKind {
-  kNone,         // no work: a point in the order
+  kNone,         // no work: a point in time that other tasks wait for
   kGemm,         // batch x (m,k)·(k,n); of several kernels each does m / kernels rows
   kAttention,    // fused attention over `batch` heads: m queries, n keys, head size k
-  kElementwise,  // moves `bytes` through memory; norms, activations, casts
+  kElementwise,  // moves `bytes` through memory: activation functions, casts, residuals
   kOptimizer,    // moves `bytes` of parameters and states once
   kConvolution,  // batch (groups) x (m,k)·(k,n) over windows; operands are `bytes` in memory
   kAllReduce,    // collectives: `bytes` is the full buffer of one rank, as
@@ -25,31 +25,30 @@ enum class OpKind {
   kAllToAll,
   kBroadcast,
   kSendRecv,  // `bytes` one way over `fabric.intra`, or `inter` if nodes > 1
-  kProfiled,  // whatever it is, `m` times `profiled`
-  kNorm,      // layer or RMS norm of m rows of n; moves `bytes`, as fused as can be
-  kSoftmax,   // of m rows of n; moves `bytes`, likewise
+  kProfiled,  // whatever it is, it takes `m` times `profiled`
+  kNorm,      // layer norm or RMS norm of m rows of n; moves `bytes`, fully fused
+  kSoftmax,   // softmax of m rows of n; moves `bytes`, fully fused
 };
 inline constexpr int kOpKindCount = static_cast<int>(OpKind::kSoftmax) + 1;
 const char* Name(OpKind kind);
 bool IsCollective(OpKind kind);  // those that have a row in collectives.h
 
-// Products of matrices: batch, m, n and k are sizes.
+// Whether the kind multiplies matrices: batch, m, n and k are their sizes.
 constexpr bool HasOperands(OpKind kind) {
   return kind == OpKind::kGemm || kind == OpKind::kAttention || kind == OpKind::kConvolution;
 }
-// Works on elements of a number format in m rows of n.
+// Whether the kind works on elements of a number format in m rows of n.
 constexpr bool HasRows(OpKind kind) {
   return HasOperands(kind) || kind == OpKind::kNorm || kind == OpKind::kSoftmax;
 }
 
 enum class Direction { kForward, kBackward };
 
-// Layers of a serving framework also write keys and values to their cache and
-// prepare each sequence; a training step does not.
+// Attention layers of a serving framework also write keys and values to their cache and prepare
+// each sequence; those of a training step do not.
 enum class AttentionUse { kTraining, kServing };
 
-// A value: equal ops cost the same on equal devices. Fields a kind does not
-// use stay zero.
+// A value: equal ops cost the same on equal devices. Fields that a kind does not use stay zero.
 struct Op {
   OpKind kind = OpKind::kNone;
   DType dtype = DType::kBf16;
@@ -57,7 +56,7 @@ struct Op {
   bool causal = false;                         // attention only
   AttentionUse use = AttentionUse::kTraining;  // attention only
   int64_t sequences = 1;                       // attention only
-  int64_t kv_batch = 0;  // attention only: heads of keys and values; 0: as `batch`
+  int64_t kv_batch = 0;  // attention only: heads of keys and values; 0: as many as `batch`
   int64_t batch = 1;
   int64_t m = 0;
   int64_t n = 0;
@@ -65,12 +64,12 @@ struct Op {
   Bytes bytes;        // memory traffic of elementwise and optimizer; buffer of collectives
   int kernels = 1;    // launches that make up this op
   Fabric fabric;      // collectives and send/recv only
-  GradientSync sync;  // kAllReduce only: in what other way; servers are not in `fabric`
-  Duration profiled;  // kProfiled only: what one takes where it was measured
+  GradientSync sync;  // kAllReduce only: by which other method; servers are not in `fabric`
+  Duration profiled;  // kProfiled only: what one takes on the device where it was measured
 
-  // Arithmetic of this op; zero for what only moves bytes.
+  // The arithmetic of this op; zero for what only moves bytes.
   FlopCount Flops() const;
-  // Bytes through device memory, each operand once.
+  // Bytes through device memory, each operand counted once.
   Bytes Traffic() const;
 
   static Op Gemm(DType dtype, int64_t m, int64_t n, int64_t k, int64_t batch = 1);
@@ -79,7 +78,7 @@ struct Op {
   static Op Attention(DType dtype, Direction direction, int64_t batch_heads, int64_t queries,
                       int64_t keys, int64_t head_size, bool causal);
   static Op Elementwise(Bytes traffic, int kernels = 1);
-  // kNorm or kSoftmax.
+  // Makes a kNorm or a kSoftmax.
   static Op Rowwise(OpKind kind, DType dtype, int64_t rows, int64_t width, Bytes traffic,
                     int kernels = 1);
   static Op Optimizer(Bytes traffic, int kernels);
@@ -89,8 +88,8 @@ struct Op {
   friend bool operator==(const Op&, const Op&) = default;
 };
 
-// Elements of the operands of a product, each once. Readers refuse more than the
-// most, which keeps Op::Traffic() within 64 bits.
+// Elements of the operands of a GEMM, each counted once. Readers refuse ops with more than
+// kMostOperands, which keeps Op::Traffic() within 64 bits.
 double Operands(const Op& op);
 inline constexpr double kMostOperands = 1e17;
 

@@ -1,8 +1,7 @@
-// Op and Estimate at the border: from and to their protos.
+// Converts Op and Estimate from and to their protos.
 //
-// The readers check everything and throw InputError with the path of the
-// offending field; past them, values are valid. A round trip gives an equal
-// value.
+// The readers check everything and throw InputError with the path of the offending field; what they
+// return is valid. A round trip gives an equal value.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// PhysicalRange: what a number of a hardware description can be.
+// PhysicalRange: the values that a number of a hardware description can have.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@ namespace stagecraft {
 struct PhysicalRange {
   double low, high;  // both included
   const char* unit;  // "bytes/s"
-  // Powers of ten that a unit of datasheets stands for (GB/s: 9), the most usual first, and the
-  // least number that somebody who writes such a unit means.
+  // Powers of ten of the units that datasheets use (GB/s: 9), the most usual first, and the least
+  // number that somebody who writes such a unit can mean.
   std::vector<int> powers = {};
   double usual = 0;
 };
 
 // Wide enough for any hardware that is sold, and for a part of it; narrow enough that a number in
 // another unit falls outside. Upper limits are some ten times the most that the catalogue of
-// devices has, or what hosts have that stand in for one; physical_range.cc says which.
+// devices has, or the hosts that stand in for one; physical_range.cc says which.
 const PhysicalRange& FlopRateRange();         // of one device
 const PhysicalRange& MemoryBandwidthRange();  // of one device
 const PhysicalRange& LinkBandwidthRange();
@@ -27,9 +27,9 @@ const PhysicalRange& MemoryRange();  // of one device
 const PhysicalRange& CacheRange();
 const PhysicalRange& MultiprocessorRange();
 
-// `value`; throws InputError that opens with `key` where it is outside of the range or no number:
-// "key: got 3350 bytes/s, want from 1e8 to 1e14: did you mean 3350e9?". What it proposes is within
-// the range.
+// Returns `value`. Throws an InputError that opens with `key` if it is outside of the range or not
+// a number: "key: got 3350 bytes/s, want from 1e8 to 1e14: did you mean 3350e9?". The value that it
+// proposes is within the range.
 double CheckPhysical(const std::string& key, double value, const PhysicalRange& range);
 
 }  // namespace stagecraft

@@ -8,14 +8,14 @@
 
 namespace stagecraft {
 
-// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
-// generators", OOPSLA 2014). Value type; one draw per statement.
+// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). A
+// value type. Draw only once per statement.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
 
-  // An independent generator for one purpose and index, so that adding draws
-  // in one place changes nothing elsewhere.
+  // An independent generator for one purpose and index, so that adding draws in one place changes
+  // nothing elsewhere.
   Random Child(std::string_view purpose, uint64_t index) const {
     Random child(state_ ^ Fnv(purpose) ^ (index * 0x9e3779b97f4a7c15ull));
     child.Bits();
@@ -31,8 +31,7 @@ class Random {
   }
   // Uniform in [0, 1).
   double Uniform() { return static_cast<double>(Bits() >> 11) * 0x1.0p-53; }
-  // Uniform in [low, high], both included. The bias is below 2^-32 for spans
-  // under 2^32.
+  // Uniform in [low, high], both included. The bias is below 2^-32 for spans below 2^32.
   int64_t Integer(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(Bits() % static_cast<uint64_t>(high - low + 1));
   }

@@ -1,4 +1,4 @@
-// ScaledModel: another model's estimates were devices or links faster, or slower.
+// ScaledModel: the estimates of another model as if devices or links were faster, or slower.
 #pragma once
 
 #include <span>
@@ -8,23 +8,23 @@
 
 namespace stagecraft {
 
-// Over what they are; each > 0.
+// Factors over the present speeds; each > 0.
 struct Speeds {
   double compute = 1;  // kernels of devices
   double intra = 1;    // bandwidth of links within a scale-up domain
-  double inter = 1;    // and between them
+  double inter = 1;    // bandwidth of links between domains
 
-  // An op takes at least this much of its time; in (0, 1].
+  // An op takes at least this share of its time; in (0, 1].
   double LeastShare() const;
-  // And at most this much; at least 1.
+  // An op takes at most this multiple of its time; at least 1.
   double MostShare() const;
 };
 
-// Kernels, and copies to hosts, take their time over Speeds::compute. A collective is what the
-// model behind says of its fabric with other bandwidths and the same latencies, but no less than
-// LeastShare() of its time and no more than MostShare(): a model's choice of algorithm
-// may jump where bandwidths do not. Times round up, so that both hold of every op to the
-// nanosecond. What hosts launch stays as it is.
+// The times of kernels, and of copies to hosts, are divided by Speeds::compute. The time of a
+// collective is what the model behind says for its fabric with other bandwidths and the same
+// latencies, but no less than LeastShare() of its time and no more than MostShare(), because a
+// model's choice of algorithm may jump where bandwidths do not. Times are rounded up, so that both
+// bounds hold for every op to the nanosecond. What hosts launch stays as it is.
 class ScaledModel : public CostModel {
  public:
   // `model` must outlive this one.

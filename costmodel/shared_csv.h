@@ -1,5 +1,4 @@
-// The third-party tables under $STAGECRAFT_SHARED, for tests that compare our
-// catalogues with them.
+// The third-party tables under $STAGECRAFT_SHARED, for tests that compare our catalogues with them.
 #pragma once
 
 #include <cstdlib>
@@ -56,12 +55,12 @@ inline bool HasSharedData() {
   return folder != nullptr && *folder != '\0';
 }
 
-// A file of its data; HasSharedData().
+// The path of one of its data files. Precondition: HasSharedData().
 inline std::string SharedDataPath(const std::string& path) {
   return std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/" + path;
 }
 
-// The rows of data/`path`; none where it cannot be read.
+// The rows of data/`path`; none if it cannot be read.
 inline std::vector<CsvRow> ReadSharedTable(const std::string& path) {
   std::ifstream file(SharedDataPath(path));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -74,7 +73,7 @@ inline std::vector<CsvRow> ReadSharedCatalogue(const std::string& name) {
   return ReadSharedTable("catalogue/" + name);
 }
 
-// An empty field is zero.
+// The number in a field; an empty field is zero.
 inline double Number(const CsvRow& row, const std::string& column) {
   const std::string& text = row.at(column);
   return text.empty() ? 0 : std::stod(text);

@@ -8,10 +8,11 @@
 
 namespace stagecraft {
 
-// Of one value or more.
+// Precondition: at least one value.
 double Mean(const std::vector<double>& values);
 
-// Of one value or more; of an even count the mean of the two in the middle.
+// Precondition: at least one value. Of an even number of values it is the mean of the two in the
+// middle.
 double Median(std::vector<double> values);
 
 // Of one value or more; of an even count the greater of the two in the middle.

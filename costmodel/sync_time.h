@@ -1,4 +1,4 @@
-// Closed forms of what gradient synchronisation puts on links, S bytes of n ranks.
+// Closed forms of the time that gradient synchronisation of S bytes takes on the links of n ranks.
 //
 //   parameter server, k servers  2 max(n / k / B_server, 1 / B_worker) S
 //   sharded parameter server     2 (n - 1) / n S / B, as the ring
@@ -10,20 +10,18 @@
 //                                (n - k) / D, D = n^2 + k n - 2 k; every link then
 //                                carries n 2 (n - 1) / D S each way
 //
-// g: ranks of a node, N: nodes, B: a rank's link. Parameter servers, the sharded
-// and the rolling one too, answer when they have everything, so that what comes in
-// and what goes out are two phases. Reduction servers and BytePS pass sums on as
-// they form: both directions are busy at once. Where ranks share nodes, traffic
-// among them takes the links inside and the rest a rank's part of the interfaces,
-// at the same time.
+// g: ranks of a node, N: nodes, B: bandwidth of a rank's link. Parameter servers, the sharded and
+// the rolling one included, answer when they have everything, so what comes in and what goes out
+// are two phases. Reduction servers and BytePS pass sums on as they form, so both directions are
+// busy at once. Where ranks share nodes, traffic among them takes the links inside the node and the
+// rest takes each rank's part of the interfaces, at the same time.
 //
-// Sources: Li et al., "Scaling distributed machine learning with the parameter
-// server", OSDI 2014; Lian et al., "Can decentralized algorithms outperform
-// centralized algorithms?" (D-PSGD), NeurIPS 2017; Jiang et al., "A unified
-// architecture for accelerating distributed DNN training in heterogeneous GPU/CPU
-// clusters" (BytePS), OSDI 2020, section 4; Google Cloud's description of Vertex
-// AI's Reduction Server. BytePS's machines are ranks here: none sums up inside a
-// node first.
+// Sources: Li et al., "Scaling distributed machine learning with the parameter server", OSDI 2014;
+// Lian et al., "Can decentralized algorithms outperform centralized algorithms?" (D-PSGD), NeurIPS
+// 2017; Jiang et al., "A unified architecture for accelerating distributed DNN training in
+// heterogeneous GPU/CPU clusters" (BytePS), OSDI 2020, section 4; Google Cloud's description of
+// Vertex AI's Reduction Server. The machines of BytePS are ranks here: none sums up inside a node
+// first.
 #pragma once
 
 #include "costmodel/op.h"
@@ -31,14 +29,14 @@
 
 namespace stagecraft {
 
-// Bytes/s, one way.
+// Rates in bytes/s, one way.
 struct SyncRates {
   double intra = 0;    // of a rank to those of its node
-  double network = 0;  // a rank's part of its node's interfaces
+  double network = 0;  // a rank's part of the interfaces of its node
   double server = 0;
   double worker = 0;  // of a rank to servers
 };
-// Of the op's links as they are; their `efficiency(link)` scales each.
+// The rates of the links of the op; `efficiency(link)` scales each.
 template <typename Efficiency>
 SyncRates RatesOf(const Op& op, Efficiency efficiency) {
   const auto rate = [&](const Link& link) {
@@ -49,21 +47,20 @@ SyncRates RatesOf(const Op& op, Efficiency efficiency) {
           rate(op.sync.worker)};
 }
 
-// Parts of the vector that one server and one rank sum up.
+// The parts of the vector that one server and one rank sum up.
 struct SummedParts {
   double server = 0, rank = 0;
 };
 // Precondition: servers <= ranks, ranks >= 2.
 SummedParts BytePsParts(int ranks, int servers);
 
-// What is left of the variance among replicas after one gossip with `peers` peers,
-// as many places on for every rank, the places drawn anew each step: the expected
-// square of the second largest eigenvalue of the mixing matrix, the mean of a rank
-// and its peers. (n - 1 - k) / ((n - 1) (k + 1)); zero where everyone meets everyone.
-// Precondition: 1 <= peers < ranks.
+// What is left of the variance among replicas after one gossip with `peers` peers, which are at the
+// same distance for every rank, the distances drawn anew at each step: the expected square of the
+// second largest eigenvalue of the mixing matrix, which takes the mean of a rank and its peers. (n
+// - 1 - k) / ((n - 1) (k + 1)); zero if everyone meets everyone. Precondition: 1 <= peers < ranks.
 double GossipContraction(int ranks, int peers);
 
-// Without latency. Precondition: at least two ranks, the op's method is not NCCL's.
+// Without latency. Preconditions: at least two ranks, and the method of the op is not NCCL's.
 double SyncSeconds(const Op& op, const SyncRates& rates);
 
 }  // namespace stagecraft

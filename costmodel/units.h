@@ -1,9 +1,8 @@
-// Units as types: a number never travels without what it counts.
+// Units as types: a number never travels without its unit.
 //
-// Times are whole nanoseconds, sizes whole bytes, so sums are exact and equal
-// on every machine. Only Duration::Seconds(), RoundedNanoseconds() and the quotients below
-// round.
-// GB is 10^9 bytes, GiB is 2^30.
+// Times are whole nanoseconds and sizes whole bytes, so sums are exact and equal on every machine.
+// Only Duration::Seconds(), RoundedNanoseconds() and the quotients below round. GB is 10^9 bytes,
+// GiB is 2^30.
 #pragma once
 
 #include <cmath>
@@ -13,15 +12,15 @@
 
 namespace stagecraft {
 
-// A span of time, in whole nanoseconds. What would lie beyond Max() or Min(), 292 years either
-// way, is that limit: sums, differences and products never wrap around, whatever they are of.
-// A result at a limit says that the time is not known; what may be shown to anybody ends at
-// kLongestTime.
+// A span of time, in whole nanoseconds. A value that would lie beyond Max() or Min(), 292 years
+// either way, becomes that limit: sums, differences and products never wrap around, whatever their
+// operands. A result at a limit means that the time is not known; results that are shown to anybody
+// are at most kLongestTime.
 class Duration {
  public:
   constexpr Duration() = default;
   static constexpr Duration Nanoseconds(int64_t ns) { return Duration(ns); }
-  // Both round to the nearest nanosecond; of NaN they make Max().
+  // Both round to the nearest nanosecond and turn NaN into Max().
   static Duration Seconds(double seconds) { return RoundedNanoseconds(seconds * 1e9); }
   static Duration RoundedNanoseconds(double ns) {
     constexpr double kBeyond = 9223372036854775808.0;  // 2^63, the first that does not fit
@@ -62,8 +61,8 @@ class Duration {
   int64_t ns_ = 0;
 };
 
-// 100 years: readers of files, the costs that a step is bound to and whoever shows a result
-// refuse what is longer, far below where a Duration ends.
+// 100 years. Readers of files, the binding of costs to a step and whoever shows a result refuse
+// longer times; this is far below the limit of a Duration.
 inline constexpr Duration kLongestTime = Duration::Nanoseconds(3'155'760'000'000'000'000);
 
 // A size or an amount of traffic, in whole bytes.
@@ -87,8 +86,8 @@ class Bytes {
   int64_t count_ = 0;
 };
 
-// Floating-point operations; a double, because a step of a large network has
-// more than 2^63 of them. One multiply-add counts as two.
+// Floating-point operations. A double, because a step of a large network has more than 2^63 of
+// them. One multiply-add counts as two.
 class FlopCount {
  public:
   constexpr FlopCount() = default;

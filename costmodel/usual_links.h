@@ -1,5 +1,5 @@
-// What links are like where a source does not say: latencies and PCIe rates of the
-// node catalogue (data/README.md, nodes.textproto).
+// The properties of links for which a source states none: latencies and PCIe rates of the node
+// catalogue (data/README.md, nodes.textproto).
 #pragma once
 
 #include "costmodel/check.h"
@@ -7,7 +7,7 @@
 
 namespace stagecraft {
 
-// From device to device, and from interface to interface.
+// Latencies from device to device, and from interface to interface.
 inline constexpr Duration kNvlinkLatency = 600_ns;
 inline constexpr Duration kPcieLatency = 1000_ns;
 inline constexpr Duration kNetworkLatency = 2700_ns;

@@ -1,4 +1,4 @@
-// AttentionKernels: which measured kernels of attention training runs too.
+// AttentionKernels: which measured kernels of attention are also those of training.
 #pragma once
 
 #include <string>
@@ -6,16 +6,16 @@
 
 namespace stagecraft {
 
-// Immutable; safe from any thread.
+// Immutable; may be used from any thread.
 class AttentionKernels {
  public:
-  // data/attention_kernels.textproto in the binary, read at the first call.
+  // The data/attention_kernels.textproto that is embedded in the binary, read at the first call.
   static const AttentionKernels& Embedded();
-  // Reads an AttentionKernelsProto in text format. Throws InputError, `name` first.
+  // Reads an AttentionKernelsProto in text format. Throws an InputError that begins with `name`.
   static AttentionKernels Parse(const std::string& text, const std::string& name);
 
-  // Whether a training framework runs the kernel of this name, though a serving one was
-  // measured.
+  // Whether a training framework runs the kernel of this name too, although it was measured in a
+  // serving one.
   bool AreCommon(const std::string& kernel) const;
 
  private:

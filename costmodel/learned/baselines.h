@@ -1,4 +1,4 @@
-// Baselines: simpler models of kernel times, to be compared with.
+// Baselines: simpler models of kernel times, for comparison.
 #pragma once
 
 #include <memory>
@@ -10,21 +10,20 @@
 
 namespace stagecraft {
 
-// The bound itself (RooflineTime).
+// The roofline bound itself (RooflineTime).
 std::unique_ptr<CostModel> MakeRooflineModel();
 
-// Log-log interpolation: the roofline times the mean of measured / roofline over
-// the eight nearest samples of the family, in the logarithms of its sizes, on the
-// same board where it has any, else on all; nearer ones count more.
+// Log-log interpolation: the roofline times the mean of measured / roofline over the eight nearest
+// samples of the family, by the logarithms of its sizes, on the same GPU type if it has any
+// samples, else on all; nearer samples weigh more.
 std::unique_ptr<CostModel> FitInterpolation(std::span<const Sample> samples,
                                             const CallOverhead& overhead);
 
-// Ridge regression of log(measured / roofline) on a family's features and their
-// squares, all standardised.
+// Ridge regression of log(measured / roofline) on a family's features and their squares, all
+// standardised.
 std::unique_ptr<CostModel> FitRidge(std::span<const Sample> samples, const CallOverhead& overhead);
 
-// Boosted trees on the same features and target: no structure, no constants, no
-// guards.
+// Boosted trees on the same features and target, without structure, constants or guards.
 std::unique_ptr<CostModel> FitPlainTrees(std::span<const Sample> samples,
                                          const CallOverhead& overhead);
 

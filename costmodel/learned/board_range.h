@@ -1,4 +1,4 @@
-// What the numbers of a board in a cost model can be.
+// The values that the numbers of a GPU type in a cost model can have.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace stagecraft {
 
-// Throws InputError that opens with `place` where a constant is more than a thousand times, or
-// less than a thousandth of, what its family starts a fit from, where the offset is of more than
-// that factor, or where a share is not from 0 to 1: "model.pb: families[0].boards[2].constants[4]:
-// got 1e+21, want from 0.01 to 10000 (edge of tensor_gemm)". The board has as many constants as
-// the family.
+// Throws an InputError that opens with `place` if a constant is more than a thousand times, or less
+// than a thousandth of, what its family starts a fit from, if the offset is more than that factor,
+// or if a share is not from 0 to 1: "model.pb: families[0].boards[2].constants[4]: got 1e+21, want
+// from 0.01 to 10000 (edge of tensor_gemm)". Precondition: there are as many constants as the
+// family has.
 void CheckBoard(const KnownBoard& board, const KernelFamily& family, const std::string& place);
 
 }  // namespace stagecraft

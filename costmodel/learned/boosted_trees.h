@@ -1,6 +1,6 @@
-// BoostedTrees: gradient-boosted regression trees. Trained by XGBoost through
-// its C API; predicted by walking flat arrays, because a row through the library
-// costs twenty times as much.
+// BoostedTrees: gradient-boosted regression trees. XGBoost trains them through its C API;
+// predictions walk flat arrays, because passing a row through the library costs twenty times as
+// much.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace stagecraft {
 
-// Immutable once made; safe from any thread.
+// Immutable once made; may be used from any thread.
 class BoostedTrees {
  public:
-  BoostedTrees() = default;  // no trees: not to be asked
+  BoostedTrees() = default;  // no trees: must not be asked
 
-  // Fits `targets`; `features` holds a row of `columns` finite
-  // numbers for each of them. `weights` are empty or one for each. The same
-  // input gives the same trees. Throws InputError if XGBoost refuses.
+  // Fits `targets`; `features` holds a row of `columns` finite numbers for each target. `weights`
+  // is empty or has one number for each target. The same input gives the same trees. Throws
+  // InputError if XGBoost refuses.
   static BoostedTrees Train(std::span<const float> features, int columns,
                             std::span<const float> targets, std::span<const float> weights,
                             const BoostingOptions& options);
@@ -32,8 +32,8 @@ class BoostedTrees {
   int columns() const { return columns_; }
   bool empty() const { return roots_.empty(); }
 
-  // FromProto throws InputError, `name` first, for trees that are none, and for leaves that
-  // could add up to more than 100.
+  // FromProto() throws an InputError that begins with `name` for malformed trees, and for leaves
+  // that could add up to more than 100.
   static BoostedTrees FromProto(const BoostedTreesProto& proto, const std::string& name);
   BoostedTreesProto ToProto() const;
 
@@ -43,18 +43,18 @@ class BoostedTrees {
     int32_t left = 0;  // child below the threshold, the other is left + 1; 0: a leaf
     int32_t column = 0;
   };
-  // The same nodes to walk: a leaf leads to itself, whatever the row.
-  // Eight bytes, so that more of a tree fits the nearest cache.
+  // The same nodes in the form in which they are walked: a leaf leads to itself, whatever the row.
+  // Eight bytes, so that more of a tree fits into the nearest cache.
   struct Step {
     float threshold;
     uint32_t left : 24;
     uint32_t column : 8;
   };
-  // Of a model as XGBoost saves it.
+  // Reads the trees of a model as XGBoost saves it.
   static BoostedTrees ReadTrees(std::string_view json, int columns);
   void MakeSteps();
-  // The sum, over all trees, of the largest absolute value among a tree's leaves. No prediction
-  // has a larger absolute value.
+  // The sum over all trees of the largest absolute value among a tree's leaves, which bounds the
+  // absolute value of every prediction.
   double LargestSum() const;
 
   std::vector<int32_t> roots_;

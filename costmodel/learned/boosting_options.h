@@ -11,8 +11,8 @@ struct BoostingOptions {
   double row_fraction = 0.8;     // drawn anew for each tree
   double column_fraction = 0.7;  // likewise
   double l2 = 1;
-  // 0: squared error. Else errors well above this count by their size, not their
-  // square: gradients e / sqrt(1 + (e / scale)^2), so that outliers cost no trees.
+  // With 0 the loss is squared error. Otherwise errors well above this value count by their size,
+  // not by their square: gradients are e / sqrt(1 + (e / scale)^2), so that outliers cost no trees.
   double absolute_scale = 0;
   int seed = 1;
 };

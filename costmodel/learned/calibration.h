@@ -1,4 +1,4 @@
-// Calibration: what a few samples of a site say of one board.
+// Calibration: what a few samples of a site say about one GPU type.
 #pragma once
 
 #include <span>
@@ -15,12 +15,11 @@ struct Calibration {
   std::string changes;  // for people: "tensor_gemm: all x 1.020, rate x 0.965"
 };
 
-// The board's constants move as far as the rows tell and Constant::calibration
-// allows, half of that where the board was measured before; so does a factor
-// common to all. Of the trees' correction half is kept at most, as another
-// laboratory's library differs; all of it where the board was measured before and
-// the rows agree better with that. `rows` are of one device, at least one of
-// them; `prior` is that device's setting.
+// The constants of the GPU type move as far as the rows justify and Constant::calibration allows,
+// half as far if the type was measured before; so does one factor common to all predictions. At
+// most half of the trees' correction is kept, since another laboratory's library differs; all of it
+// if the type was measured before and the rows agree better with that. `rows` are at least one, all
+// of one device; `prior` is that device's setting.
 Calibration Calibrate(const KernelFamily& family, const BoostedTrees& trees,
                       const BoardSetting& prior, std::span<const FitRow> rows);
 

@@ -1,15 +1,13 @@
 // CallOverhead: what a source's clock adds to a kernel's own time.
 //
-// Some laboratories time one eager call at a time. What they report is never
-// shorter than a floor, the cost of an empty call, and a longer kernel begins
-// only after the host has launched it:
+// Some laboratories time one eager call at a time. What they report is never shorter than a floor,
+// the cost of an empty call, and a longer kernel begins only after the host has launched it:
 //
 //   reported = max(floor, lead + device time)
 //
-// The floor is the 5th percentile of a source's rows of one op on one board,
-// the lead a share of it: 0.9 for matrix products, where the launch comes last,
-// 0.57 for the rest (both from latency = lead + bytes / rate over the rows above
-// 60 us of data/kernels/fp32_kernels).
+// The floor is the 5th percentile of a source's rows of one op on one GPU type. The lead is a share
+// of it: 0.9 for GEMMs, where the launch comes last, and 0.57 for the rest (both from latency =
+// lead + bytes / rate over the rows above 60 us of data/kernels/fp32_kernels).
 #pragma once
 
 #include <map>
@@ -26,18 +24,18 @@ namespace stagecraft {
 class CallOverhead {
  public:
   CallOverhead() = default;  // none
-  // Only samples that time whole calls give one.
+  // Only samples that time whole calls have an overhead.
   static CallOverhead Fit(std::span<const Sample> samples);
 
-  // Throws InputError, `name` first.
+  // Throws an InputError that begins with `name`.
   static CallOverhead FromProto(const CostModelProto& proto, const std::string& name);
   void AddTo(CostModelProto& proto) const;
 
-  // What the source would report for a kernel of this time. Ops and boards that
-  // were not fitted take the mean floor of the board's other ops, or of all.
+  // What the source would report for a kernel of this time. Ops and GPU types that were not fitted
+  // take the mean floor of the other ops of the type, or of all.
   Duration Reported(const Sample& sample, Duration device_time) const;
-  // The kernel's own time; zero where the row lies within 15 % of the floor and
-  // so says nothing of the kernel.
+  // The kernel's own time; zero if the row lies within 15 % of the floor and so says nothing about
+  // the kernel.
   Duration DeviceTime(const Sample& sample) const;
 
  private:

@@ -1,5 +1,5 @@
-// CorrectedTimes: structured times of one family on one device, with what trees
-// add to them, sane in size.
+// CorrectedTimes: the structured times of one family on one device, with the corrections that trees
+// add to them, kept within plausible bounds.
 #pragma once
 
 #include <span>
@@ -11,21 +11,21 @@
 
 namespace stagecraft {
 
-// What the structure says of some ops.
+// The features and structured times of some ops.
 struct DescribedOps {
-  // The device at its boost clock, and what it takes there.
+  // Adds an op: its features on the device at its boost clock, and its structured time.
   void Add(const KernelFamily& family, const Op& op, const Device& device,
            std::span<const double> constants);
 
-  std::vector<float> features;      // at the boost clock, a row of the family's for each op
-  std::vector<double> log_seconds;  // structured, at the clock it runs at
+  std::vector<float> features;      // at the boost clock, a row of features for each op
+  std::vector<double> log_seconds;  // structured, at the clock that is predicted for
 };
 
 class CorrectedTimes {
  public:
-  // All must outlive this. `measured` is the device at its boost clock, at which
-  // corrections were learned, `running` at the clock to be predicted for. Empty
-  // trees add nothing.
+  // All arguments must outlive this object. `measured` is the device at its boost clock, at which
+  // corrections were learned, `running` the device at the clock that is predicted for. Empty trees
+  // add nothing.
   CorrectedTimes(const KernelFamily& family, const BoostedTrees& trees, const Device& measured,
                  const Device& running, const BoardSetting& setting)
       : family_(family),
@@ -37,15 +37,15 @@ class CorrectedTimes {
 
   DescribedOps Describe(std::span<const Op> ops) const;
 
-  // Logarithms of seconds. Where the family's times are to grow, eight times any
-  // size never costs less.
+  // Logarithms of seconds. If the family's times are to grow, a size eight times as large never
+  // costs less.
   std::vector<double> Of(std::span<const Op> ops, const DescribedOps& described) const;
-  // The same without that guarantee and its bound on large corrections.
+  // The same without that guarantee and without its bound on large corrections.
   std::vector<double> Unguarded(std::span<const Op> ops, const DescribedOps& described) const;
 
  private:
   double LogStructured(const Op& op) const;
-  // What no correction takes a structured time below.
+  // The lower bound of what a correction adds to the logarithm of a structured time.
   double Lowest() const { return setting_.share * learning_.correction_low; }
   std::vector<double> BoundedByTwice(std::span<const Op> ops, const DescribedOps& described) const;
   void TakeSmallest(std::span<const Op> ops, std::span<double> results) const;

@@ -27,9 +27,9 @@ inline constexpr int kCalibrationDraws = 20;
 struct ExperimentOptions {
   std::string split = "none";
   std::vector<ModelKind> models;
-  int calibrate = 0;  // rows of each family that the shipped model gets of the left-out board
+  int calibrate = 0;  // rows of each family that the shipped model gets of the left-out GPU
   uint64_t seed = 1;
-  // What kShipped is where nothing trains; nullptr: the model in the binary.
+  // The model that kShipped stands for where nothing trains; nullptr: the model in the binary.
   const LearnedModel* shipped = nullptr;
   std::function<void(const std::string&)> report;  // progress; may be empty
 };
@@ -41,7 +41,7 @@ struct SamplePrediction {
   double spread = 0;
 };
 
-// Errors over the rows of one op, board, number format and model.
+// Errors over the rows of one op, GPU type, number format and model.
 struct Accuracy : ErrorSummary {
   std::string op, gpu, dtype;
   ModelKind model = ModelKind::kShipped;
@@ -53,9 +53,10 @@ struct Experiment {
   std::vector<Accuracy> overall;       // means over groups, by model
   std::vector<Accuracy> overall_rows;  // over rows, by model
   std::map<ModelKind, std::vector<SamplePrediction>> predictions;
-  // As those of kShipped, of the model before it was calibrated; empty: none calibrate.
+  // As `predictions` for kShipped, but by the model before it was calibrated; empty if no rows
+  // calibrate.
   std::vector<SamplePrediction> uncalibrated;
-  SkippedRows skipped;  // nobody can predict them, or all calibrate
+  SkippedRows skipped;  // rows that nobody can predict, or that all calibrate
 };
 
 // Throws InputError for a split that leaves nothing.

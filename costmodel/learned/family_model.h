@@ -1,9 +1,9 @@
-// FamilyModel: what samples taught us of one family of kernels.
+// FamilyModel: what samples taught about one family of kernels.
 //
 //   log time = log structured time + share x correction + offset
 //
-// What a board's constants, share and offset are: known_boards.h. What keeps the
-// times sane: corrected_times.h. How sure they are: spread.h.
+// The constants, share and offset of a GPU type: known_boards.h. The bounds that keep times
+// plausible: corrected_times.h. How certain the times are: spread.h.
 #pragma once
 
 #include <span>
@@ -20,37 +20,38 @@
 
 namespace stagecraft {
 
-// The natural logarithm of seconds, and how sure we are.
+// The natural logarithm of seconds, and how certain it is.
 struct LogTime {
   double log_seconds = 0;
   double spread = 0;         // sigma of log_seconds
-  bool is_measured = false;  // the board has samples of the family
+  bool is_measured = false;  // the GPU type has samples of the family
 };
 
 struct CalibratedFamily;
 
 class FamilyModel {
  public:
-  // Learns from all rows. Boards with fewer than 200 teach nothing to others: they
-  // are calibrated at the end, as a site's would be. Deterministic. The family
-  // must outlive the model.
+  // Learns from all rows. GPU types with fewer than 200 rows teach nothing to others: they are
+  // calibrated at the end, as a site's would be. Deterministic. The family must outlive the model.
   static FamilyModel Fit(const KernelFamily& family, std::span<const FitRow> rows);
-  // Without any samples: the family's own constants, wide spread.
+  // Without any samples: the family's own constants and a wide spread.
   explicit FamilyModel(const KernelFamily& family) : family_(&family), known_(family) {}
 
-  // A copy that knows a few rows of a site, all of one board (calibration.h). Throws InputError
-  // where they are so far from what is predicted that no file could hold it (board_range.h).
+  // A copy that also knows a few rows of a site, all of one GPU type (calibration.h). Throws
+  // InputError if they are so far from what is predicted that no file could hold the result
+  // (board_range.h).
   CalibratedFamily Calibrated(std::span<const FitRow> rows) const;
 
-  // One for each op, all of the family; never below 0.98 of the roofline.
+  // One prediction for each op, all of which belong to the family; never below 0.98 of the
+  // roofline.
   std::vector<LogTime> Predict(std::span<const Op> ops, const Device& device) const;
 
   const KernelFamily& family() const { return *family_; }
   bool has_samples() const { return !known_.boards().empty(); }
-  // Whether there are samples of this very board.
+  // Whether there are samples of this very GPU type.
   bool Knows(const Device& device) const { return known_.Has(device); }
 
-  // Throws InputError, `name` first.
+  // Throws an InputError that begins with `name`.
   static FamilyModel FromProto(const FamilyModelProto& proto, const std::string& name);
   FamilyModelProto ToProto() const;
 

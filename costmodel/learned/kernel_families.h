@@ -1,4 +1,4 @@
-// The families of kernels that we know.
+// The families of kernels that are known.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,13 @@
 
 namespace stagecraft {
 
-// Every computing op is covered by one at most of those for GPUs, and of those for hosts.
+// Every computing op is covered by at most one of those for GPUs, and by at most one of those for
+// hosts.
 std::span<const KernelFamily* const> KernelFamilies();
-// nullptr for collectives, profiled ops, kNone and what the analytical model
-// costs better: convolutions and attention in 32 bits on GPUs.
+// nullptr for collectives, profiled ops, kNone and what the analytical model prices better:
+// convolutions and attention in 32 bits on GPUs.
 const KernelFamily* FamilyOf(const Op& op, const Device& device);
-// Among KernelFamilies(), of which it is one.
+// The index of a family in KernelFamilies(), of which it must be one.
 size_t IndexOf(const KernelFamily& family);
 
 }  // namespace stagecraft

@@ -1,12 +1,11 @@
-// KnownBoards: the boards that have samples of a family, and what any other board
-// takes from them.
+// KnownBoards: the GPU types that have samples of a family, and what any other GPU type takes from
+// them.
 //
-// A board with samples has constants of its own and is corrected in full. A board
-// without lies somewhere between those that have: the nearer it is to one, in what
-// its row says, the more it takes of that board's constants and correction; far
-// from all it has their mean, and the share of a correction that its family
-// believes. So estimates change steadily from boards we measured to boards we did
-// not.
+// A GPU type with samples has constants of its own and is corrected in full. One without lies
+// somewhere between those that have samples: the nearer it is to one of them, by the numbers of its
+// row, the more it takes of that type's constants and correction; far from all it has their mean,
+// and the share of a correction that its family trusts. So estimates change steadily from GPU types
+// that were measured to those that were not.
 #pragma once
 
 #include <span>
@@ -22,36 +21,36 @@ namespace stagecraft {
 struct KnownBoard {
   Device device;                  // at the boost clock, at which samples are taken
   std::vector<double> constants;  // as many as the family has
-  double share = 1;               // of the trees' correction that holds here
+  double share = 1;               // of the trees' correction that is applied here
   double offset = 0;              // of the logarithm of seconds
-  double nearness = 1;            // less where only a site's few samples are of it
+  double nearness = 1;            // less than 1 if it has only a few samples of a site
 };
 
-// What a device is predicted with.
+// The constants, share and offset with which a device is predicted.
 struct BoardSetting {
   std::vector<double> constants;
   double share = 0;
   double offset = 0;
-  double nearness = 0;       // to a board with a table of samples: 1 is such a board
-  bool is_measured = false;  // it has samples, be they few
+  double nearness = 0;       // to a GPU type with a table of samples; 1: it has one itself
+  bool is_measured = false;  // it has samples, however few
 };
 
 class KnownBoards {
  public:
-  // None. The family must outlive this.
+  // Knows no GPU type. The family must outlive this object.
   explicit KnownBoards(const KernelFamily& family) : family_(&family) {}
-  // All boards of the rows.
+  // Knows all GPU types of the rows.
   KnownBoards(const KernelFamily& family, std::span<const FitRow> rows);
 
-  // The device at its boost clock.
+  // The setting of a device, which is given at its boost clock.
   BoardSetting SettingOf(const Device& device) const;
-  // Whether there are samples of this very board, whatever its training clock.
+  // Whether there are samples of this very GPU type, whatever its training clock.
   bool Has(const Device& device) const;
 
   std::span<const KnownBoard> boards() const { return boards_; }
-  // A copy that lacks a board.
+  // A copy that lacks one GPU type.
   KnownBoards Without(const std::string& id) const;
-  // In place of what is known of the same device.
+  // Replaces what is known of the same device.
   void Put(KnownBoard board);
 
  private:
@@ -61,9 +60,10 @@ class KnownBoards {
   std::vector<KnownBoard> boards_;
 };
 
-// The device with all that its clock drives slowed down to its training clock.
+// The device with everything that its clock drives slowed down to its training clock.
 Device AtTrainingClock(Device device);
-// The device as samples are taken of it: at its boost clock, whatever launches its kernels.
+// The device in the state in which samples are taken: at its boost clock, whatever launches its
+// kernels.
 Device AsSampled(Device device);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// LearnedModel: times of kernels and collectives from what was measured.
+// LearnedModel: predicts the times of kernels and collectives from measurements.
 #pragma once
 
 #include <cstddef>
@@ -22,39 +22,39 @@ struct CalibratedModel;
 // Immutable; Predict() may be called from any thread.
 class LearnedModel : public CostModel {
  public:
-  // Every family from its samples. Boards that the catalogue does not have are
-  // left out. Deterministic at any thread count. `report`, if any, is told what
-  // is being fitted.
+  // Fits every family to its samples. GPU types that the catalogue does not have are left out.
+  // Deterministic at any thread count. `report`, if given, is told what is being fitted.
   using Report = std::function<void(const std::string&)>;
   static LearnedModel Fit(std::span<const Sample> samples, const Report& report = {});
 
-  // With a site's samples, a few per family. Throws InputError where they are of
-  // more than one board.
+  // A copy that is calibrated on a site's samples, a few for each family. Throws InputError if they
+  // are of more than one GPU type.
   CalibratedModel Calibrated(std::span<const Sample> samples) const;
 
-  // What ops took by these samples, which no family then changes: Predict() answers an op of the
-  // same device that equals one with it, at Basis::kMeasured. Samples of whole calls, and of GPU
-  // types that are not known, are left out. Where the others are more than MeasuredTimes::kMost,
-  // none of them is added; where there are more ops than that after all, none is kept.
+  // A copy that answers ops of these samples with their measured times, which no family then
+  // changes: for an op that equals one of them on the same device, Predict() returns the measured
+  // time with Basis::kMeasured. Samples of whole calls, and of GPU types that are not known, are
+  // left out. If the others are more than MeasuredTimes::kMost, none of them is added; if all ops
+  // together are more than that, none is kept.
   LearnedModel WithMeasured(std::span<const Sample> samples) const;
-  // What the families say alone, which is to be judged.
+  // A copy with what the families say alone; this is what is judged.
   LearnedModel WithoutMeasured() const;
   size_t measured_ops() const { return measured_.size(); }
 
-  // Basis::kLearned on a board with samples of the family, kExtrapolated on others
-  // and where the op is derived from its nearest relative (README.md says how).
+  // Basis::kLearned for GPU types with samples of the family, kExtrapolated for others and for ops
+  // that are derived from their nearest relative (docs/cost-model.md says how).
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;
 
-  // With another model of collectives: a site's own.
+  // A copy with another model of collectives: a site's own.
   LearnedModel WithNetwork(const NetworkModel& network) const;
 
-  // What sources that time call by call add.
+  // The overhead of sources that time whole calls.
   const CallOverhead& overhead() const { return overhead_; }
 
-  // Throws InputError, `name` first.
+  // Throws an InputError that begins with `name`.
   static LearnedModel FromProto(const CostModelProto& proto, const std::string& name);
   CostModelProto ToProto() const;
-  // A file that `fit` wrote; and the one in the binary, read at the first call.
+  // The model of a file that `fit` wrote; and the one in the binary, read at the first call.
   static LearnedModel Read(const std::string& path);
   static const LearnedModel& Shipped();
 
@@ -64,7 +64,7 @@ class LearnedModel : public CostModel {
   std::vector<Estimate> PredictUnmeasured(std::span<const Op> ops, const Device& device) const;
 
   std::vector<FamilyModel> families_;  // as KernelFamilies()
-  // Serving kernels of boards where no common one was measured; by family.
+  // Models of serving kernels for GPU types where no common kernel was measured; by family.
   std::vector<FamilyModel> serving_;
   CallOverhead overhead_;
   MeasuredTimes measured_;

@@ -16,23 +16,23 @@
 
 namespace stagecraft {
 
-// As samples are taken: at the boost clock.
+// The GPU type as samples are taken of it: at the boost clock.
 inline const Device& CatalogueBoard(const std::string& id) { return *MeasuredBoard(id); }
 
-// From `least` to `most`, small and large alike.
+// A number from `least` to `most`, uniform in the logarithm.
 inline int64_t SizeBetween(Random& random, double least, double most) {
   return std::llround(least * std::pow(most / least, random.Uniform()));
 }
 
-// Sum of four uniform draws: about normal, of the given sigma.
+// The sum of four uniform draws: nearly normal, with the given sigma.
 inline double Noise(Random& random, double sigma) {
   double sum = 0;
   for (int i = 0; i < 4; ++i) sum += random.Uniform() - 0.5;
   return sum * sigma * std::sqrt(3.0);
 }
 
-// time = start + work x bytes / (fraction x bandwidth), of elementwise ops; what
-// `m` does, trees must learn.
+// time = start + work x bytes / (fraction x bandwidth), for elementwise ops; trees must learn the
+// effect of `m`.
 class ToyFamily : public KernelFamily {
  public:
   explicit ToyFamily(const Learning& learning = {}) : learning_(learning) {}
@@ -66,7 +66,7 @@ class ToyFamily : public KernelFamily {
   Learning learning_;
 };
 
-// Rows and the ops that they point to.
+// Rows, and the ops to which they point.
 struct SyntheticRows {
   std::deque<Op> ops;
   std::vector<FitRow> rows;
@@ -83,7 +83,7 @@ inline Op RandomToyOp(Random& random) {
   return op;
 }
 
-// A plain product of 16 bits, of sizes as in the samples.
+// A plain 16-bit GEMM, with sizes like those of the samples.
 inline Op RandomProduct(Random& random) {
   const int64_t m = SizeBetween(random, 1, 16384);
   const int64_t n = SizeBetween(random, 128, 16384);
@@ -91,7 +91,7 @@ inline Op RandomProduct(Random& random) {
   return Op::Gemm(DType::kBf16, m, n, k);
 }
 
-// What the op takes by the family's own constants, times e^error.
+// A sample of the time that the op takes by the family's own constants, times e^error.
 inline Sample SampleOf(const KernelFamily& family, const Op& op, const std::string& gpu,
                        double error) {
   Sample sample;

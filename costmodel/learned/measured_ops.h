@@ -1,4 +1,4 @@
-// MeasuredOps: ops that were measured by themselves take what they took.
+// MeasuredOps: ops that were measured by themselves take the measured time.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,14 @@ namespace stagecraft {
 // Another model prices all other ops, and what hosts launch. Immutable.
 class MeasuredOps : public CostModel {
  public:
-  // A sample is of the device of its `gpu`, by its id; of several of one op the mean counts.
-  // Throws InputError, `place` first, for samples that time whole calls of a framework.
+  // A sample belongs to the device that its `gpu` names by id; the mean of several samples of one
+  // op counts. Throws an InputError that begins with `place` for samples that time whole calls of a
+  // framework.
   MeasuredOps(std::unique_ptr<CostModel> rest, std::span<const Sample> samples,
               const std::string& place);
 
-  // Basis::kMeasured for ops that equal a sample's. At a training clock below the boost clock, at
-  // which samples are taken, they slow down as the other model says.
+  // Basis::kMeasured for ops that equal that of a sample. At a training clock below the boost
+  // clock, at which samples are taken, they slow down by as much as the other model says.
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;
 
  private:

@@ -1,4 +1,4 @@
-// MeasuredTimes: what ops were measured to take by themselves, on each device.
+// MeasuredTimes: how long ops were measured to take by themselves, on each device.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace stagecraft {
 
 class MeasuredTimes {
  public:
-  // A cost-model file holds at most so many ops, which take a few MB.
+  // How many ops a cost-model file holds at most; they take a few MB.
   static constexpr size_t kMost = 20'000;
 
   // Remembers what the samples say, in place of what was known of the same ops. A sample belongs to
@@ -39,7 +39,7 @@ class MeasuredTimes {
   void Correct(std::span<const Op> ops, const Device& device, const Pricing& price,
                std::vector<Estimate>* estimates) const;
 
-  // Throws InputError, `name` first.
+  // Throws an InputError that begins with `name`.
   static MeasuredTimes FromProto(const CostModelProto& proto, const std::string& name);
   void AddTo(CostModelProto* proto) const;
 

@@ -1,4 +1,4 @@
-// Sample: one measured op on one kind of device.
+// Sample: one measured op on one GPU type.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace stagecraft {
 
-// The most that readers take for one call. Eleven days: whole nanoseconds of more
-// are no longer exact in a double.
+// The longest time of one call that readers take. Eleven days: beyond that, whole nanoseconds are
+// no longer exact in a double.
 inline constexpr Duration kLongestSample = Duration::Nanoseconds(1'000'000'000'000'000);
 
 struct Sample {
@@ -22,15 +22,15 @@ struct Sample {
   double spread = 0;     // sigma of log(time) over repeats; 0: not known
   int repeats = 0;       // 0: not known
   double clock_hz = 0;   // of the multiprocessors while measured; 0: not known
-  double watts = 0;      // that the board drew while measured; 0: not known
+  double watts = 0;      // that the GPU drew while measured; 0: not known
   std::string name;      // what the source calls the op: "gelu", "flash_attention"
   std::string split;     // the source's own: "train", "test" or ""
   std::string software;  // versions, as "cuda 13.0, cublas 13.1"; may be empty
   std::string source;    // who measured it
-  // The source timed one eager call at a time and waited for each: what a call
-  // costs the host is inside (call_overhead.h).
+  // Whether the source timed one eager call at a time and waited for each, so that the time
+  // contains what a call costs the host (call_overhead.h).
   bool times_whole_calls = false;
-  // The device, where the catalogue has none of `gpu`; its training clock is 1.
+  // The device, if the catalogue has none with the id `gpu`; its training clock is 1.
   std::shared_ptr<const Device> board;
   friend bool operator==(const Sample&, const Sample&) = default;
 };

@@ -1,4 +1,4 @@
-// Splits of measured kernels.
+// Splits of measured kernels into training and test samples.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 namespace stagecraft {
 
 // `spec` is one of
-//   random:FRACTION       so much of every board's rows, drawn by the seed
-//   unseen-shape          a fifth of the shapes, each on every board: (n, k) of
-//                         products, (sequences, keys) of attention, width of rows
+//   random:FRACTION       so much of every GPU type's rows, drawn by the seed
+//   unseen-shape          a fifth of the shapes, each on every GPU type: (n, k) of
+//                         GEMMs, (sequences, keys) of attention, width of rows
 //   column:split          the source's own: its "test" rows
 //   leave-out:KEY=VALUE   rows with that gpu, source, op, dtype or nk
 //   leave-out:KEY         every value in turn; more than 20 are dealt into five
 //   none                  every row is a test row and none trains
-// Throws InputError for anything else, and where nothing is left on a side.
+// Throws InputError for anything else, and if nothing is left on a side.
 std::vector<SampleSplit> MakeSplits(const std::string& spec, std::span<const Sample> samples,
                                     uint64_t seed);
 
-// What a row is called in tables: linear, bmm, gemm, attention, or what its
-// source calls a smaller op.
+// What a row is called in tables: linear, bmm, gemm, attention, or what its source calls a smaller
+// op.
 std::string OpLabel(const Sample& sample);
 
 }  // namespace stagecraft

@@ -1,8 +1,8 @@
-// Spread: how sure a family's predictions are.
+// Spread: how certain a family's predictions are.
 //
-// On boards with samples, trees say how large |log(measured / predicted)| is by an
-// op's features, and a factor makes intervals hold four rows of five. On a board
-// unlike all of them one width serves all ops. Between the two they blend.
+// On GPU types with samples, trees say how large |log(measured / predicted)| is by the features of
+// an op, and a factor makes intervals hold for four rows of five. On a GPU type unlike all of them
+// one width serves all ops. Between the two they blend.
 #pragma once
 
 #include <span>
@@ -18,17 +18,17 @@ class Spread {
  public:
   Spread() = default;  // nothing was ever measured: wide
 
-  // From what a model was off on rows it had not seen: `residuals` are absolute,
-  // one for each row of `columns` features.
+  // Learns from the errors of a model on rows that it had not seen: `residuals` are absolute, one
+  // for each row of `columns` features.
   void LearnKnown(std::span<const float> features, int columns, std::span<const double> residuals);
-  // From what a model was off on boards it had not seen.
+  // Learns from the errors of a model on GPU types that it had not seen.
   void LearnUnknown(std::vector<double> residuals);
 
-  // Sigmas of the logarithm of seconds, one for each row, 3.9 at most. `nearness` as in
+  // Sigmas of the logarithm of seconds, one for each row, at most 3.9. `nearness` is that of
   // BoardSetting.
   std::vector<double> Of(std::span<const float> features, size_t rows, double nearness) const;
 
-  // Throws InputError, `name` first.
+  // Throws an InputError that begins with `name`.
   static Spread FromProto(const FamilyModelProto& proto, const std::string& name);
   void AddTo(FamilyModelProto& proto) const;
   const BoostedTrees& trees() const { return trees_; }

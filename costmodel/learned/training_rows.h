@@ -1,4 +1,4 @@
-// TrainingRows: samples as models learn from them.
+// TrainingRows: samples in the form in which models learn from them.
 #pragma once
 
 #include <map>
@@ -13,32 +13,32 @@
 
 namespace stagecraft {
 
-// The catalogue's board at the boost clock, at which samples are taken; nullptr if
-// it has none of this id or other name.
+// The catalogue's GPU type at the boost clock, at which samples are taken; nullptr if none has this
+// id or alias.
 const Device* MeasuredBoard(const std::string& gpu);
-// The sample's own, or else the catalogue's.
+// The sample's own device, or else the catalogue's.
 const Device* MeasuredBoard(const Sample& sample);
 
-// Rows of one family; what they point to lives with the samples and the
-// catalogue.
+// The rows of one family; what they point to lives as long as the samples and the catalogue.
 struct FamilyRows {
   std::vector<FitRow> own;
-  // Kernels of serving frameworks that no training step would run: their boards'
-  // own, known by another name than flash attention.
+  // Rows of serving frameworks' kernels that no training step would run, recognised by another name
+  // than flash attention. They are learned separately, for the GPU types on which they were
+  // measured.
   std::vector<FitRow> serving;
 };
 
-// By family's index in KernelFamilies(). Leaves out boards that are not known, rows that
-// say nothing of the kernel (CallOverhead) and ops of no family.
+// Indexed as KernelFamilies(). Leaves out GPU types that are not known, rows that say nothing about
+// the kernel (CallOverhead) and ops of no family.
 std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
                                          const CallOverhead& overhead);
 
-// Why nothing can be said of a sample: nobody says what its board is, or that has no
-// rate for its number format. Empty where something can.
+// Why nothing can be said about a sample: nobody says what its GPU is, or the GPU has no rate for
+// its number format. Empty if something can be said.
 std::string WhySkipped(const Sample& sample);
 bool CanPredict(const Sample& sample);
 
-// Rows by board and reason.
+// Numbers of rows by GPU type and reason.
 using SkippedRows = std::map<std::pair<std::string, std::string>, int>;
 SkippedRows CountSkipped(std::span<const Sample> samples);
 

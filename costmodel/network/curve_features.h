@@ -1,5 +1,5 @@
-// CurveFeatures: what tells one curve of time over size from another, and how
-// alike two of them are.
+// CurveFeatures: what distinguishes one curve of time over size from another, and how similar two
+// of them are.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace stagecraft {
 
-// What joins the nodes: nothing, a network with the latency of RDMA or a slower
-// one, or one that nobody states.
+// What joins the nodes: nothing, a network with the latency of RDMA, a slower one, or one that
+// nobody states.
 enum class NetworkClass { kNone, kRdma, kEthernet, kUnstated };
 
 struct CurveFeatures {
-  std::string site;  // empty: nowhere that was measured
+  std::string site;  // empty: on no measured site
   Timing timing = Timing::kCollective;
   OpKind kind = OpKind::kAllReduce;
   std::optional<Algorithm> forced;
@@ -30,24 +30,26 @@ struct CurveFeatures {
   auto operator<=>(const CurveFeatures&) const = default;
 };
 
-// Of an op that nobody measured; `device` gives the generation.
+// The features of an op that nobody measured; `device` gives the generation.
 CurveFeatures FeaturesOf(const Op& op, const Device& device);
 CurveFeatures FeaturesOf(const NetworkSample& sample, Generation generation);
 
-// Times have two ends: latency, which is the software's and the host's, and
-// bandwidth, which is the links'.
+// The two ends of a curve: latency, which depends on software and host, and bandwidth, which
+// depends on the links.
 enum class Regime { kLatency, kBandwidth };
 
-// Correlation of the logarithms of measured / formula of two curves, 1 where they
-// are the same, in one regime:
+// The correlation of the logarithms of measured / formula of two curves in one regime, 1 if the
+// curves are the same:
+//
 //   0.86 exp(-d) + 0.14 exp(-d / 8.6)
-// d is the sum of what differs (curve_features.cc), 0 correlation where kinds of
-// links or classes of networks do, and of the bandwidth inside a node with that of
-// ranks each alone on theirs. Its lengths were chosen by random search with
-// the errors of the splits of README.md in view.
+//
+// d is the sum of the differences (curve_features.cc). The correlation is 0 if the kinds of links
+// or the classes of networks differ, and between the bandwidth inside a node and that of ranks that
+// are each alone on theirs. The lengths were chosen by random search with the errors of the splits
+// in docs/cost-model.md in view.
 double Correlation(const CurveFeatures& a, const CurveFeatures& b, Regime regime);
 
-// The same without regard to where the curves were measured.
+// The same regardless of where the curves were measured.
 double Likeness(const CurveFeatures& a, const CurveFeatures& b);
 
 }  // namespace stagecraft

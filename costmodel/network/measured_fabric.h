@@ -1,4 +1,4 @@
-// What the links of a measured group were, from what its table says of them.
+// The links of a measured group, from what its table says about them.
 #pragma once
 
 #include <optional>
@@ -21,17 +21,16 @@ struct MeasuredGroup {
 struct MeasuredFabric {
   Fabric fabric;
   bool is_network_stated = true;
-  int sharing = 1;  // groups that use each node's interfaces at the same time
+  int sharing = 1;  // groups that use the interfaces of each node at the same time
 };
 
-// What the column `fabric` states (fabric_words.h); of names, nominal bandwidths by
-// generation of link, as datasheets have them, and between nodes what MeasuredNetworks
-// says. Groups of one shape fill their nodes, so a node's devices over a group's are the
-// groups that share its interfaces. Hybrid cube meshes: as many links as rings over
-// the group's ranks use. Devices whose only way is PCIe and whose boards cannot
-// reach each other go through host memory. Nothing
-// where the links of the GPU are not known here. Throws InputError, `row` first, for a
-// network that is not known.
+// The links that the column `fabric` states (fabric_words.h). If it has names instead, the nominal
+// bandwidths of these generations of links, as in datasheets, and between nodes what
+// MeasuredNetworks says. Groups of one shape fill their nodes, so the devices of a node over those
+// of a group are the number of groups that share its interfaces. In hybrid cube meshes there are as
+// many links as rings over the group's ranks use. Devices that are joined by PCIe alone and cannot
+// reach each other directly go through host memory. No value if the links of the GPU type are not
+// known. Throws an InputError that begins with `row` for a network that is not known.
 std::optional<MeasuredFabric> DescribeMeasured(const MeasuredGroup& group, const std::string& row);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// MeasuredNetworks: what tables of measured collectives say in words, or not at all.
+// MeasuredNetworks: facts that tables of measured collectives state in words, or not at all.
 #pragma once
 
 #include <map>
@@ -10,39 +10,39 @@
 
 namespace stagecraft {
 
-// The columns of a row that tell what its network was.
+// The columns of a row that say what its network was.
 struct MeasuredPlace {
   std::string source, system, fabric, software;
   std::string node;  // the column node_id; may be empty
 };
 
-// Immutable; safe from any thread.
+// Immutable; may be used from any thread.
 class MeasuredNetworks {
  public:
   // All interfaces of one node, one direction.
   struct Interfaces {
     Link link;
-    bool is_stated = true;  // false: nobody says what it was, the link bounds nothing
+    bool is_stated = true;  // false: nobody says what it was, and the link bounds nothing
   };
 
-  // data/measured_networks.textproto in the binary, read at the first call.
+  // The data/measured_networks.textproto that is embedded in the binary, read at the first call.
   static const MeasuredNetworks& Embedded();
-  // Reads a MeasuredNetworksProto in text format. Throws InputError, `name` first.
+  // Reads a MeasuredNetworksProto in text format. Throws an InputError that begins with `name`.
   static MeasuredNetworks Parse(const std::string& text, const std::string& name);
 
-  // What joins the nodes, by the first part of `fabric` that is known; " + " separates
-  // parts. Throws InputError, `row` first, where none is.
+  // What joins the nodes, by the first part of `fabric` that is known; " + " separates parts.
+  // Throws an InputError that begins with `row` if none is known.
   Interfaces Between(const std::string& fabric, const std::string& row) const;
 
-  // NVLinks that join the two ranks of a group; 0 where nothing is known of them.
+  // How many NVLinks join the two ranks of a group; 0 if it is not known.
   int LinksOfPair(const MeasuredPlace& place) const;
-  // Devices of a node whose groups, all of one shape, fill it and share its interfaces; 0
-  // where groups run alone.
+  // How many devices of a node share its interfaces, in groups of one shape that fill the node; 0
+  // if groups run alone.
   int SharingDevices(const MeasuredPlace& place) const;
 
   // Whether a source times a framework's call rather than the collective alone.
   bool TimesFramework(std::string_view source) const;
-  // Machines, network and software that are one.
+  // The site of a row: machines, network and software that are one.
   std::string Site(const MeasuredPlace& place) const;
 
  private:

@@ -1,9 +1,9 @@
-// What nccl-tests printed: one collective over one group, size by size.
+// NcclTestsLog: what nccl-tests printed, one collective over one group, size by size.
 //
-// Both layouts of columns are read, by the words of the header line: today's with
-// `root` and `#wrong`, the older one with `error`; what mpirun --tag-output puts
-// before every line ("[1,0]<stdout>:"); lines that NCCL itself prints in between;
-// and the JSON of `-J`.
+// Both layouts of columns are read, recognised by the words of the header line: the current one
+// with `root` and `#wrong`, the older one with `error`. So are the tags that mpirun --tag-output
+// puts before every line ("[1,0]<stdout>:"), lines that NCCL itself prints in between, and the JSON
+// of `-J`.
 #pragma once
 
 #include <optional>
@@ -28,19 +28,19 @@ struct NcclTestsLog {
 
   OpKind kind = OpKind::kAllReduce;
   std::vector<Rank> ranks;        // by rank; at least one
-  std::vector<Row> rows;          // ascending bytes, all > 0; at least one
+  std::vector<Row> rows;          // with ascending bytes, all > 0; at least one
   std::string dtype;              // "fp32", or as printed; empty where it is not
   std::string software = "nccl";  // "nccl-2.21.5" where the version is printed
 
-  // By host, in the order of their first ranks.
+  // Numbers of ranks by host, in the order of the hosts' first ranks.
   std::vector<int> RanksByHost() const;
 };
 
-// The collective is `kind`; else the one that the program's name (JSON) or that of
-// the file holds ("all_reduce_perf.txt"); else, of those that sum up without a root,
-// the one that the printed bandwidths belong to. Two in one name are refused.
-// Times must agree with the bandwidths printed beside them. Throws InputError:
-// "ar.log:17: time: got "abc", want microseconds > 0".
+// The collective is `kind` if it is given; else the one in the name of the program (JSON) or of the
+// file ("all_reduce_perf.txt"); else, among those that sum up without a root, the one to which the
+// printed bandwidths belong. Two collectives in one name are refused. Times must agree with the
+// bandwidths printed beside them. Throws InputError: "ar.log:17: time: got "abc", want microseconds
+// > 0".
 NcclTestsLog ParseNcclTestsLog(std::string_view text, const std::string& path,
                                std::optional<OpKind> kind = std::nullopt);
 

@@ -1,4 +1,4 @@
-// What nccl-tests put out, before it is checked; its text and its JSON make one.
+// The output of nccl-tests before it is checked; text and JSON both lead to it.
 #pragma once
 
 #include <string>
@@ -10,29 +10,29 @@
 namespace stagecraft {
 
 struct NcclTestsOutput {
-  // What stands beside a time.
+  // What is printed beside a time.
   struct Printed {
     std::string place;  // "ar.log:17", "ar.json: results[3]"
     double algorithm_gb_per_s = 0;
     double bus_gb_per_s = 0;
-    bool reduces = false;  // and leaves the sum with more than one rank
+    bool reduces = false;  // it sums up, and more than one rank gets the sum
   };
   NcclTestsLog log;              // without its kind
   std::vector<Printed> printed;  // by row
-  std::string program;           // the name of what was started; empty: not said
+  std::string program;           // the name of the program; empty if it is not stated
   int gpus_per_process = 1;
 };
 
-// "PLACE: key: got "...", want ...", cut to a readable length.
+// Throws "PLACE: key: got "...", want ...", cut to a readable length.
 [[noreturn]] void FailNcclTests(const std::string& place, std::string_view key,
                                 std::string_view got, std::string_view want);
 
-// One row more; `size`, `microseconds`, and the bandwidths are numbers in range. A
-// row of no bytes is left out. `type` as nccl-tests names it.
+// Adds a row; `size`, `microseconds` and the bandwidths are numbers in range. A row of no bytes is
+// left out. `type` is the name that nccl-tests uses.
 void AddNcclTestsRow(double size, double microseconds, std::string_view type,
                      const NcclTestsOutput::Printed& printed, NcclTestsOutput* output);
 
-// "8" or "30.12" in whole, from `least` to `most`.
+// Reads a whole word as a number, "8" or "30.12", from `least` to `most`.
 bool ReadNcclTestsNumber(std::string_view word, double least, double most, double* value);
 
 inline constexpr double kMostNcclTestsBytes = 1e15;

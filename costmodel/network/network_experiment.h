@@ -1,9 +1,9 @@
-// Experiment on measured collectives: how well samples are predicted by models that
-// were not fitted on them.
+// Experiment on measured collectives: how well samples are predicted by models that were not fitted
+// on them.
 //
-// What judges is what simulations ask: LearnedModel::Predict() of the collective over
-// the group's fabric, with the network model that was fitted on the other samples. It is
-// at home at the sample's site where that has other samples, as `fit --cluster` has it.
+// Models are judged by what simulations ask: LearnedModel::Predict() of the collective over the
+// group's fabric, with the network model that was fitted on the other samples. The model is at home
+// at the sample's site if that has other samples, as with `fit --cluster`.
 #pragma once
 
 #include <cstdint>
@@ -23,29 +23,28 @@ namespace stagecraft {
 
 // `spec` is one of
 //   random:FRACTION       so much of the rows, drawn by the seed
-//   leave-out:KEY=VALUE   rows whose group (nodes x ranks x groups x stride), bytes,
-//                         gpu, source, system, site, op or dtype it is
+//   leave-out:KEY=VALUE   rows with that group (nodes x ranks x groups x stride), bytes,
+//                         gpu, source, system, site, op or dtype
 //   leave-out:KEY         every value in turn; more than 64 are dealt into 64, in
 //                         order, so that neighbours are never left out together
 //   none                  every row is a test row and none trains
-// Throws InputError for anything else, and where nothing is left on a side.
+// Throws InputError for anything else, and if nothing is left on a side.
 std::vector<SampleSplit> MakeNetworkSplits(const std::string& spec,
                                            std::span<const NetworkSample> samples, uint64_t seed);
 
 struct NetworkPrediction {
   int sample = 0;
   Duration time;
-  Duration formula;  // of NCCL's own model alone
+  Duration formula;  // by NCCL's own model alone
   double spread = 0;
 };
 
-// Over the rows of one op, GPU and site, or over all.
+// Errors over the rows of one op, GPU type and site, or over all rows.
 struct NetworkAccuracy : ErrorSummary {
   std::string op, gpu, site;
-  double formula_mape = 0;  // of NCCL's own model alone; a share
+  double formula_mape = 0;  // by NCCL's own model alone; a share
   // The row with the largest message (of several, the first with most ranks), measured and
-  // predicted: the mean over its predictions where it has several. Its error is that of its
-  // time.
+  // predicted; if it has several predictions, their mean. Its error is that of its time.
   Bytes largest;
   Bandwidth bus_measured, bus_predicted;
   std::optional<ErrorSummary> uncalibrated;  // of the same rows without calibration
@@ -59,7 +58,7 @@ struct NetworkExperimentOptions {
   uint64_t seed = 1;
   Bytes least_bytes;  // smaller samples train but judge nothing
   int calibrate = 0;  // rows of each left-out site that the model gets; 0: none
-  // What predicts where nothing trains; nullptr: the model in the binary.
+  // The model that predicts if nothing trains; nullptr: the model in the binary.
   const NetworkModel* shipped = nullptr;
   std::function<void(const std::string&)> report;  // progress; may be empty
 };
@@ -69,21 +68,21 @@ struct NetworkExperiment {
   NetworkAccuracy overall;              // means over groups
   NetworkAccuracy overall_rows;         // over rows
   std::vector<NetworkPrediction> predictions;
-  std::vector<NetworkPrediction> uncalibrated;  // as `predictions`; empty: none calibrate
+  std::vector<NetworkPrediction> uncalibrated;  // as `predictions`; empty if no rows calibrate
   std::map<std::string, int> skipped;           // rows that judge nothing, by reason
 };
 
-// The reason of rows that cross a network of which nothing is known.
+// The reason for skipping rows that cross a network of which nothing is known.
 inline constexpr const char* kUnstatedNetwork =
     "cross a network that nobody states, so that no cluster describes it";
 
-// Why no simulation could ask for what was measured there; nullptr: one can.
+// Why no simulation could ask for what was measured; nullptr if one can.
 const char* WhyNotSimulated(const NetworkSample& sample);
 
 NetworkExperiment RunNetworkExperiment(std::span<const NetworkSample> samples,
                                        const NetworkExperimentOptions& options);
 
-// The same for one division, whatever made it.
+// The same for one division into training and test rows, however it was made.
 std::vector<NetworkPrediction> PredictLeftOut(std::span<const NetworkSample> samples,
                                               const SampleSplit& split);
 NetworkAccuracy Summarise(std::span<const NetworkSample> samples,

@@ -1,16 +1,16 @@
-// NetworkModel: times of collectives, fitted to measured ones.
+// NetworkModel: predicts the times of collectives, fitted to measured ones.
 //
 //   log time = log formula(op, links; algorithm, protocol) + sum of w x ratio(regime)
 //
-// The formula is NCCL's own model and chooses algorithm, protocol and channels as
-// NCCL does. Ratios are those of the measured curves, weighed by how alike groups
-// are (Kriging: w = K^-1 k of the correlations, one set for latency and one for
-// bandwidth, blended by the regime). So a measured group is interpolated over
-// size, an unmeasured one of a measured site takes the site's efficiencies and
-// latencies, and other fabrics those of the measured fabrics most like them.
+// The formula is NCCL's own model, which chooses algorithm, protocol and channels as NCCL does.
+// Ratios are those of the measured curves, weighted by how similar groups are (Kriging: w = K^-1 k
+// of the correlations, one set for latency and one for bandwidth, blended by the regime). So a
+// measured group is interpolated over size, an unmeasured group of a measured site takes the
+// efficiencies and latencies of the site, and other fabrics take those of the measured fabrics most
+// similar to them.
 //
-// More bytes never take less time, and no time is shorter than the algorithm's
-// bytes take on the busiest link at its nominal bandwidth.
+// More bytes never take less time, and no time is shorter than the algorithm's bytes take on the
+// busiest link at its nominal bandwidth.
 #pragma once
 
 #include <memory>
@@ -27,44 +27,44 @@ namespace stagecraft {
 
 class NetworkModelProto;
 
-// Immutable; all but Fit may be called from any thread. What it has priced is kept,
-// 2 KB for each kind of collective and fabric, at most kMostPriced of them, and shared
-// with its copies. What comes after these is priced anew each time.
+// Immutable; all methods but Fit() may be called from any thread. Priced curves are kept, 2 KB for
+// each kind of collective and fabric, at most kMostPriced of them, and shared with copies of the
+// model. What comes after these is priced anew each time.
 class NetworkModel {
  public:
-  // GPUs must be in the catalogue. No samples: the formula alone. Fit() and With()
-  // throw InputError for what a file could not hold: kMostCurves, kMostLogRatio.
+  // GPU types must be in the catalogue. Without samples the model is the formula alone. Fit() and
+  // With() throw InputError for what a file could not hold: kMostCurves, kMostLogRatio.
   static NetworkModel Fit(std::span<const NetworkSample> samples, std::span<const int> train);
   static NetworkModel Fit(std::span<const NetworkSample> samples);
 
-  // Ops that are collectives, on no measured site, or on home(): the one way in which
-  // simulations are priced and evaluations judge.
+  // Predicts ops that are collectives, on no measured site, or on home(). This is the only way in
+  // which simulations are priced and evaluations judge.
   std::vector<NetworkEstimate> Predict(std::span<const Op> ops, const Device& device) const;
 
   // The site whose curves count first for ops; empty: none.
   const std::string& home() const { return home_; }
   NetworkModel WithHome(const std::string& site) const;
-  // With the curves of these samples too; those of the same features are replaced.
+  // A copy that has the curves of these samples too; they replace curves of the same features.
   NetworkModel With(std::span<const NetworkSample> samples) const;
 
-  // This model without the curves of these sites. It has no home site if that was one of them.
+  // A copy without the curves of these sites. It has no home site if that was one of them.
   NetworkModel Without(std::span<const std::string> sites) const;
 
   size_t curves() const { return curves_.size(); }
-  // Whether some of them were measured there.
+  // Whether some of the curves were measured at this site.
   bool HasSite(const std::string& site) const;
 
-  // 32 MB. A cluster has some tens of kinds of groups, a search of plans hundreds.
+  // 32 MB. A cluster has some tens of kinds of groups, a search over plans hundreds.
   static constexpr size_t kMostPriced = 16384;
-  size_t priced() const;  // that are kept
+  size_t priced() const;  // how many are kept
 
-  // Throws InputError, `name` first.
+  // Throws an InputError that begins with `name`.
   static NetworkModel FromProto(const NetworkModelProto& proto, const std::string& name);
   NetworkModelProto ToProto() const;
   static NetworkModel Read(const std::string& path);
-  // Whether the file is one, whole or damaged: by its first bytes or its keys.
+  // Whether the file is such a model, whole or damaged, by its first bytes or its keys.
   static bool IsModelFile(const std::string& path);
-  // In the binary, read at the first call.
+  // The model in the binary, read at the first call.
   static const NetworkModel& Shipped();
 
  private:

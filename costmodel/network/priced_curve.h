@@ -16,26 +16,26 @@ struct NetworkEstimate {
   CollectiveChoice choice;  // the formula's; its time is the formula's too
 };
 
-// What measured curves count at one place.
+// How much each measured curve counts at one place.
 struct CurveWeights {
   struct Share {
     const TimeCurve* curve;
     double latency, bandwidth;
-    bool is_same;  // the very group: by size, not by regime
+    bool is_same;  // the very same group: compared by size, not by regime
   };
 
-  // log(measured / formula) there.
+  // log(measured / formula) at a size and regime.
   double RatioAt(double size, double regime) const;
   // Sigma of log time.
   double Spread() const;
 
   std::vector<Share> shares;
-  double variance = 1;        // left, in [0, 1]
-  bool is_elsewhere = false;  // at none of the sites
+  double variance = 1;        // what is left of it, in [0, 1]
+  bool is_elsewhere = false;  // at none of the measured sites
 };
 
-// Immutable, of about 2 KB; does not refer to the curves it was made of. More bytes
-// never take less time, and no time is shorter than the links allow.
+// Immutable, about 2 KB; does not refer to the curves that it was made from. More bytes never take
+// less time, and no time is shorter than the links allow.
 class PricedCurve {
  public:
   PricedCurve(const Op& op, const Device& device, const CurveWeights& weights);
@@ -50,7 +50,7 @@ class PricedCurve {
   Op op_;
   Formula formula_;
   double spread_;
-  Basis basis_;               // where no size of the group was measured
+  Basis basis_;               // of sizes at which the group was not measured
   bool is_measured_ = false;  // some of its sizes, from the first to the last:
   double first_size_ = 0, last_size_ = 0;
   std::vector<double> log_seconds_;  // by size

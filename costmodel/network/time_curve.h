@@ -1,11 +1,10 @@
-// TimeCurve: measured times of one collective over one group, size by size, as
-// logarithms of measured / formula.
+// TimeCurve: measured times of one collective over one group, size by size, as logarithms of
+// measured / formula.
 //
-// The formula is NCCL's own model (collective_model.h) and part of a step more for
-// rings inside a node. Between curves, sizes are compared by regime: log2 of the
-// formula's time over half of what no bytes take. It is 1 where latency is all and
-// grows by one a doubling where bandwidth is; so a message that is long for two
-// ranks corresponds to a longer one for eight.
+// The formula is NCCL's own model (collective_model.h) plus part of a step for rings inside a node.
+// Between curves, sizes are compared by regime: log2 of the formula's time over half of the time of
+// no bytes. It is 1 where latency is everything and grows by one for each doubling where bandwidth
+// is; so a message that is long for two ranks corresponds to a longer one for eight.
 #pragma once
 
 #include <span>
@@ -26,19 +25,19 @@ struct TimeCurve {
   CurveFeatures features;
   std::vector<Knot> knots;  // ascending sizes
 
-  // Straight between knots, constant beyond them.
+  // Linear between knots, constant beyond them.
   double RatioAtSize(double size) const;
   double RatioAtRegime(double regime) const;
 };
 
-// The formula at one place, as curves see it.
+// The formula for one collective over one group, as curves use it.
 class Formula {
  public:
   Formula(const Op& op, const Device& device, std::optional<Algorithm> forced);
 
   CollectiveChoice ChoiceAt(Bytes bytes) const;
-  // The choice's time, to which rings inside a node add part of a step: the last
-  // one's bytes have arrived but are yet to be reduced or copied.
+  // The time of the choice, to which rings inside a node add part of a step: the bytes of the last
+  // step have arrived but are yet to be reduced or copied.
   double SecondsOf(const CollectiveChoice& choice) const;
   double RegimeAt(double seconds) const;
 
@@ -49,14 +48,14 @@ class Formula {
   double least_seconds_;  // of no bytes
 };
 
-// What a model and its file may have: their correlations are a matrix, and a time
-// e^20 of the formula's is no measurement.
+// Limits for a model and its file: the correlations of the curves are a matrix, and a time of e^20
+// times the formula's is no measurement.
 inline constexpr size_t kMostCurves = 3000;
 inline constexpr double kMostLogRatio = 20;
 
-// Samples with equal features make one curve; a knot is the median of a quarter
-// of an octave. In the order of the features. CHECKs that GPUs are in the
-// catalogue. Throws InputError where a time is beyond kMostLogRatio.
+// Samples with equal features make one curve; a knot is the median over a quarter of an octave.
+// Curves are in the order of their features. CHECKs that GPU types are in the catalogue. Throws
+// InputError if a time is beyond kMostLogRatio.
 std::vector<TimeCurve> MakeCurves(std::span<const NetworkSample> samples,
                                   std::span<const int> chosen);
 

@@ -1,4 +1,4 @@
-// Fused attention in 16 or 8 bits: 128 queries of a head are one block of work.
+// Fused attention in 16 or 8 bits. 128 queries of a head are one thread block.
 //
 //   serving   = start + per sequence + smooth_max(compute, memory) + store
 //   compute   waves of blocks x mean keys x rows x (head size + half), and no
@@ -8,15 +8,14 @@
 //   training  = serving - store - start / 2
 //   backward  = 3 kernels + smooth_max(2.5 / 0.8 compute, 3 memory)
 //
-// `n` keys; causal masks leave the mean query (n + a block) / 2 of them also
-// where a rank has fewer queries than keys, its share of a balanced division.
-// Backward and training's part of the start are assumptions: all samples are
-// forward calls of serving, causal, m == n. Features are of that call whatever
-// the op's use and direction, so trees apply to training; no tree knows a
-// backward.
+// `n` counts keys. With a causal mask the mean query sees (n + a block) / 2 of them, also where a
+// rank has fewer queries than keys, namely its share of a balanced division. The backward and
+// training's part of the start are assumptions: all samples are forward calls of serving, causal,
+// with m == n. Features are those of that call whatever the use and direction of the op, so trees
+// apply to training; no tree has seen a backward.
 //
-// Within the first wave of blocks time may fall a little as heads are added;
-// beyond it, it grows with every dimension.
+// Within the first wave of blocks the time may fall a little as heads are added; beyond it, the
+// time grows with every dimension.
 #pragma once
 
 #include "costmodel/learned/kernel_family.h"

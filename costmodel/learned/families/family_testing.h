@@ -1,4 +1,4 @@
-// What tests of several kernel families ask of each.
+// What the tests of several kernel families check of each.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@
 
 namespace stagecraft {
 
-// 100 multiprocessors; 10 TFLOP/s in fp32, 1 PFLOP/s in 16 bits; 1 TB/s, L2 of 50 MB.
+// A device of round numbers: 100 multiprocessors; 10 TFLOP/s in fp32, 1 PFLOP/s in 16 bits; 1 TB/s,
+// L2 of 50 MB.
 inline Device RoundDevice() {
   Device device;
   device.id = "round";
@@ -35,7 +36,7 @@ inline const Device& Board(const std::string& id) {
   return DeviceCatalogue::Embedded().Get(id, "test").device;
 }
 
-// By the constants before any fit.
+// The structured time by the constants before any fit.
 inline double SecondsOf(const KernelFamily& family, const Op& op, const Device& device) {
   return family.Describe(op, device, StartOf(family), {});
 }
@@ -46,7 +47,7 @@ inline std::vector<float> FeaturesOf(const KernelFamily& family, const Op& op,
   return features;
 }
 
-// From 1 to 2^most, small and large alike.
+// A number from 1 to 2^most, uniform in the logarithm.
 inline int64_t RandomSize(Random& random, int most) {
   return std::llround(std::exp2(most * random.Uniform()));
 }
@@ -56,7 +57,7 @@ struct ReferenceRow {
   Op op;
   double seconds;
 };
-// The numbers are of the Python program that the family was designed in.
+// The reference times are those of the Python program in which the family was designed.
 inline void ExpectReference(const KernelFamily& family, const std::vector<ReferenceRow>& rows) {
   for (const ReferenceRow& row : rows) {
     ASSERT_TRUE(family.Covers(row.op)) << Describe(row.op);
@@ -74,7 +75,7 @@ inline void ExpectReferenceFeatures(const KernelFamily& family, const ReferenceR
   }
 }
 
-// A thousand ops that `draw` makes, on every board that has a rate for them.
+// Checks a thousand ops that `draw` makes, on every GPU type that has a rate for them.
 inline void ExpectFinite(const KernelFamily& family, const std::function<Op(Random&)>& draw) {
   const uint64_t seed = 20240607;
   Random random(seed);
@@ -96,8 +97,8 @@ inline void ExpectFinite(const KernelFamily& family, const std::function<Op(Rand
   }
 }
 
-// Every op that `draw` makes takes as long or longer once `dimension` is 1 to 3
-// times as large.
+// Checks that every op that `draw` makes takes at least as long once `dimension` is 1 to 3 times as
+// large.
 inline void ExpectGrowth(const KernelFamily& family, const std::function<Op(Random&)>& draw,
                          int64_t Op::*dimension) {
   const uint64_t seed = 20240608;

@@ -1,4 +1,4 @@
-// FeatureRow: fills the features of one op, in order.
+// FeatureRow: fills in the features of one op, in order.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ class FeatureRow {
     CHECK(next_ < row_.size());
     row_[next_++] = static_cast<float>(value);
   }
-  // log2 of the value held within [low, high]; low > 0 makes it finite.
+  // Adds log2 of the value clamped to [low, high]; low > 0 makes it finite.
   void AddLog2(double value, double low, double high) { Add(Log2Within(value, low, high)); }
-  // The five numbers that tell GPUs apart; `peak` is the rate of the op's format.
+  // Adds the five numbers that tell GPU types apart; `peak` is the rate of the op's format.
   void AddDevice(const Device& device, FlopRate peak) {
     const double multiprocessors = device.multiprocessors;
     Add(multiprocessors);
@@ -32,7 +32,7 @@ class FeatureRow {
   }
   bool is_full() const { return next_ == row_.size(); }
 
-  // What is no number counts as low.
+  // NaN counts as low.
   static double Log2Within(double value, double low, double high) {
     return std::log2(value > low ? std::min(value, high) : low);
   }

@@ -1,11 +1,12 @@
-// Matrix products on fp32 units: one alone, and batches.
+// GEMMs on fp32 units: one alone, and batches.
 //
 //   time = smooth_max(compute, memory)
 //   compute  best of a few output tiles and splits of k (gemm_tiles.h), at the
-//            datasheet's peak; trees learn what a board reaches of it
+//            datasheet's peak; trees learn how much of it a GPU type reaches
 //   memory   every operand once, over a fraction of the bandwidth
 //
-// No start: what is taken off the samples, calls one at a time, contains it.
+// There is no start time: what is subtracted from the samples, which are calls one at a time,
+// contains it.
 #pragma once
 
 #include "costmodel/learned/kernel_family.h"

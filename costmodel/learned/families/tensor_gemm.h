@@ -1,4 +1,4 @@
-// Matrix products on tensor cores, 8 to 32 bits; convolutions as implicit ones.
+// GEMMs on tensor cores, 8 to 32 bits, and convolutions as implicit ones.
 //
 //   time    = start + (compute^p + memory^p)^(1/p)
 //   compute = least over tiles (tm, tn) and splits s of k:
@@ -8,8 +8,8 @@
 //   memory  = (bytes x miss + rereads) / DRAM + bytes x (1 - miss) / L2
 //             miss and rereads go smoothly from 0 to 1 as operands outgrow L2
 //
-// start, fill and the sum over splits are clocks: they scale with the board. The
-// constants were chosen on data/kernels/gemm_bf16 by leaving boards out.
+// Start, fill and the sum over splits are counted in clocks, so they scale with the GPU type. The
+// constants were chosen on data/kernels/gemm_bf16 by leaving GPU types out.
 #pragma once
 
 #include "costmodel/learned/kernel_family.h"

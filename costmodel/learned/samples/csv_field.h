@@ -6,11 +6,11 @@
 
 namespace stagecraft {
 
-// In quotes where the text would not be one field without them.
+// In quotes if the text would not be one field without them.
 std::string CsvField(const std::string& text);
 
-// `value` over 10^digits, in full and without zeros at the end: 34660 ns in
-// microseconds is Decimal(34660, 3), "34.66".
+// `value` / 10^digits, written exactly and without trailing zeros: 34660 ns in microseconds is
+// Decimal(34660, 3), "34.66".
 std::string Decimal(int64_t value, int digits);
 
 }  // namespace stagecraft

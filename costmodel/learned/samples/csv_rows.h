@@ -1,5 +1,5 @@
-// CsvRows: a cursor over the rows of a table with a header line, fast enough for
-// hundreds of thousands of them.
+// CsvRows: a cursor over the rows of a table with a header line, fast enough for hundreds of
+// thousands of rows.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace stagecraft {
 // 1 to 1000".
 class CsvRows {
  public:
-  // `text` outlives this. Reads the header; refuses a column given twice.
+  // `text` must outlive this object. Reads the header; refuses a column that occurs twice.
   CsvRows(std::string_view text, std::string name);
 
   const std::string& name() const { return records_.name(); }
@@ -27,7 +27,7 @@ class CsvRows {
   // Which columns the getters see; those that the header lacks are empty.
   void Select(std::span<const std::string_view> columns);
 
-  // On to the next row; false at the end.
+  // Goes on to the next row; false at the end.
   bool Next();
   // On which the row begins, counted from 1.
   int64_t line() const { return records_.line(); }
@@ -36,7 +36,7 @@ class CsvRows {
     return positions_[column] < 0 ? std::string_view() : records_.fields()[positions_[column]];
   }
   bool IsEmpty(int column) const { return Text(column).empty(); }
-  // Text that is not empty.
+  // A field that must not be empty.
   std::string_view Word(int column) const;
   int64_t Integer(int column, int64_t least, int64_t most) const;
   double Number(int column, double least, double most) const;

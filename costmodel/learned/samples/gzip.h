@@ -1,4 +1,4 @@
-// Gzip files, in memory.
+// Compresses and decompresses gzip files, in memory.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@ namespace stagecraft {
 
 bool IsGzip(std::string_view bytes);
 
-// What was compressed, all members of the file in order; at most 2 GiB. Throws
-// InputError, `name` first, for bytes that are damaged or cut short.
+// What was compressed, all members of the file in order; at most 2 GiB. Throws an InputError that
+// begins with `name` for bytes that are damaged or cut short.
 std::string Gunzip(std::string_view bytes, const std::string& name);
 
-// The same bytes every time: no name and no date inside.
+// Gives the same bytes every time: there is no name and no date inside.
 std::string Gzip(std::string_view contents);
 
 }  // namespace stagecraft

@@ -1,5 +1,5 @@
-// Tables of kernel measurements that others made (data/kernels in the shared
-// data; its README says what their columns mean).
+// Formats of tables of kernel measurements that others made (data/kernels in the shared data; its
+// README says what their columns mean).
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace stagecraft {
 
-// The GPU is the `gpu_id` column. Tiles, grids and whatever else the measured
-// kernel chose are passed over: they are outputs.
+// The GPU type is the column `gpu_id`. Tiles, grids and whatever else the measured kernel chose are
+// skipped: they are outputs.
 std::span<const TableFormat> ThirdPartyTables();
 
 }  // namespace stagecraft

@@ -1,10 +1,10 @@
 // Reads measured samples from any file that holds some, and writes them.
 //
-// The content decides the format: our own table (sample_csv.h), one of the
-// third-party tables (importers.h), each told by its header line, or a
-// SampleSetProto by the extension of its file (proto_file.h). Any of them may be
-// gzipped. A folder stands for all its .csv and .csv.gz files, those in folders
-// below included, in the order of their paths; other files there are passed over.
+// The content decides the format: a table of our own (sample_csv.h) or one of the third-party
+// tables (importers.h), each recognised by its header line, or a SampleSetProto by the extension of
+// its file (proto_file.h). Any of them may be gzipped. A folder stands for all its .csv and .csv.gz
+// files, including those in folders below it, in the order of their paths; other files there are
+// skipped.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@
 
 namespace stagecraft {
 
-// The most that files together may hold: `fit` takes 1.3 GiB for a million of them.
+// The most samples that files together may hold: `fit` takes 1.3 GiB for a million of them.
 inline constexpr size_t kMostSamples = 2'000'000;
 
 struct SampleFile {
@@ -26,26 +26,26 @@ struct SampleFile {
   int64_t skipped = 0;
 };
 
-// Throws InputError: "gemm.csv:3: latency_ms: got "-1", want a number from 1e-06
-// to 1e+09", and for more than kMostSamples. Samples are in the order of the rows.
+// Throws InputError: "gemm.csv:3: latency_ms: got "-1", want a number from 1e-06 to 1e+09", and for
+// more than kMostSamples. Samples are in the order of the rows.
 SampleFile ReadSampleFile(const std::string& path);
 std::vector<Sample> ReadSamples(const std::string& path);
-// The files that a folder stands for; at least one. Throws InputError.
+// The files for which a folder stands; at least one. Throws InputError.
 std::vector<std::string> TablesIn(const std::string& folder);
 // The same from the bytes of a file.
 SampleFile ParseSamples(std::string_view bytes, const std::string& path);
 
-// Throws InputError, `path` first, where there are more than kMostSamples.
+// Throws an InputError that begins with `path` if there are more than kMostSamples.
 void CheckSampleCount(size_t samples, const std::string& path);
 
-// Whether a text that begins like this is a table that ReadSamples knows, at most
-// one column missing. Gzipped texts too.
+// Whether a text that begins like this is a table that ReadSamples() knows, with at most one column
+// missing. Also for gzipped texts.
 bool IsSampleTable(std::string_view bytes);
 
-// Writes our own table, whole or not at all; gzipped if the path ends in .gz.
-// Throws InputError.
+// Writes a table of our own, the whole file or nothing; gzipped if the path ends in .gz. Throws
+// InputError.
 void WriteSamplesCsv(const std::string& path, std::span<const Sample> samples);
-// Writes a SampleSetProto as .textproto or .pb, likewise.
+// Writes a SampleSetProto as .textproto or .pb in the same way.
 void WriteSamplesProto(const std::string& path, std::span<const Sample> samples);
 
 }  // namespace stagecraft

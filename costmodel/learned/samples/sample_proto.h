@@ -1,4 +1,4 @@
-// Samples at the border: from and to their protos.
+// Converts samples from and to their protos.
 #pragma once
 
 #include <span>
@@ -10,9 +10,8 @@
 
 namespace stagecraft {
 
-// Check everything; throw InputError with the path of the field, which begins
-// with `path`: "a.pb: samples[3].time_ns: got 0, want ...". A round trip gives
-// equal samples.
+// Checks everything; throws InputError with the path of the field, which begins with `path`: "a.pb:
+// samples[3].time_ns: got 0, want ...". A round trip gives equal samples.
 Sample SampleFromProto(const SampleProto& proto, std::string_view path);
 std::vector<Sample> SamplesFromProto(const SampleSetProto& proto, std::string_view path);
 

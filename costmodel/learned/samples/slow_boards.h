@@ -1,4 +1,4 @@
-// Boards that run slower than they should; a part of sample_problems.h.
+// Finds GPUs that run slower than they should; a part of sample_problems.h.
 #pragma once
 
 #include <span>
@@ -11,14 +11,14 @@
 
 namespace stagecraft {
 
-// A sample beside the device that it was measured on.
+// A sample beside the device on which it was measured.
 struct RatedSample {
   const Sample* sample = nullptr;
   const Device* device = nullptr;  // nullptr: not in the catalogue
   Duration roofline;               // zero where the device has no rate for the op
 };
 
-// Each as a sentence that opens with `path`.
+// Each finding as a sentence that opens with `path`.
 std::vector<std::string> FindSlowBoards(std::span<const RatedSample> samples,
                                         const std::string& path);
 

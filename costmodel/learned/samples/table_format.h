@@ -13,13 +13,13 @@ struct TableFormat {
   const char* name;
   // The getters of CsvRows take indices into these.
   std::span<const std::string_view> columns;
-  int required;    // so many of the first; the others may be left out
-  bool is_closed;  // a column that is not listed is an error, not passed over
-  // Fills an empty sample; false: the row is no measurement. Throws InputError.
+  int required;    // how many of the first ones; the others may be missing
+  bool is_closed;  // a column that is not listed is an error, not skipped
+  // Fills in an empty sample; false if the row is no measurement. Throws InputError.
   bool (*read)(const CsvRows& row, Sample& sample);
 };
 
-// Bound on each size of an op.
+// The upper bound of each size of an op.
 inline constexpr int64_t kMaxSize = int64_t{1} << 40;
 
 }  // namespace stagecraft
