@@ -1,4 +1,4 @@
-// StepProfile: where the time of a step goes, seen from its critical rank.
+// StepProfile: where the time of a training step goes, seen from its critical rank.
 #pragma once
 
 #include <array>
@@ -14,32 +14,34 @@
 
 namespace stagecraft {
 
-// How steps follow each other. kTogether: all ranks begin the next one when the last is
-// done. kApart: each as soon as it is done itself; the one that takes longest paces all.
+// How training steps follow each other. kTogether: all ranks begin the next step when the last rank
+// is done. kApart: each rank begins it as soon as it is done itself, and the rank that takes
+// longest sets the pace.
 enum class StepEnds { kTogether, kApart };
 
 struct StepProfile {
   Breakdown breakdown;        // of the critical rank's compute lane (lane_time.h)
-  int32_t critical_rank = 0;  // ends last, or takes longest; of equals the first
-  // Idle share of all compute lanes, from the first pass to the last.
+  int32_t critical_rank = 0;  // the one that ends last, or takes longest; among equals the first
+  // Share of the time from the first pass to the last in which compute lanes are idle, over all of
+  // them.
   double bubble_fraction = 0;
-  // In so much of it the critical rank's device waits for its host to launch.
+  // Part of the step in which the critical rank's device waits for its host to launch.
   Duration host_wait;
-  // Share of the critical rank's busy time by Basis; adds up to 1.
+  // Shares of the critical rank's busy time by Basis; they add up to 1.
   std::array<double, kBasisCount> basis_share{};
-  // Sigma of log(step time): op spreads weighted by time, taken as fully
-  // correlated, which errs on the wide side.
+  // Sigma of log(step time): the spreads of ops weighted by time, taken as fully correlated, which
+  // errs on the wide side.
   double spread = 0;
   friend bool operator==(const StepProfile&, const StepProfile&) = default;
 };
 
-// With `repetition` that of the longer step.
+// With `repetition`, the profile is that of the longer step.
 StepProfile ProfileStep(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
                         StepEnds ends = StepEnds::kTogether, const Repetition& repetition = {});
 
-// The same of a part of a timeline: of every rank what begins and ends within its
-// interval. The critical rank idles the smallest share of its own, of equals the first;
-// the breakdown is of its interval.
+// The same for a part of a timeline: for every rank, what begins and ends within its interval. The
+// critical rank is the one that idles for the smallest share of its interval, among equals the
+// first; the breakdown is of that interval.
 StepProfile ProfileIntervals(const Schedule& schedule, const Timeline& timeline,
                              const BoundCosts& costs, std::span<const Interval> by_rank);
 

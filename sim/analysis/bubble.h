@@ -1,20 +1,19 @@
-// The bubble by cause: what every rank's compute lane does of the step, and what it
-// waits for while it does not compute.
+// Bubble: idle time by cause, namely what the compute lane of every rank does during the step, and
+// what it waits for while it does not compute.
 //
-// A lane computes while it runs passes and the optimizer. At every other instant it
-// waits, and the chain of what its next task waited for, and that task in turn (after
-// its last task: of what the end of the step waited for), says what was under way:
+// A lane computes while it runs passes and the optimizer. At every other instant it waits. The
+// chain of what its next task waited for, and what that task waited for in turn (after the last
+// task of the lane: what the end of the step waited for), says what was running at that instant:
 //   host           a launch, on this rank or another
 //   communication  a transfer, or a collective before the lane's last pass has ended
 //   update         a collective after that, the optimizer of others
 //   a pass of another stage:
-//     warm-up        before the lane's first backward (before its first pass, where
-//                    it has no backward)
-//     drain          else, after its last forward (its last pass, where likewise)
+//     warm-up        before the lane's first backward (before its first pass, if it
+//                    has no backward)
+//     drain          otherwise, after its last forward (its last pass, if it has no backward)
 //     imbalance      in between
 //   imbalance      a pass of another replica of its own stage
-// So a pipeline of equal stages, free transfers and no update has only warm-up and
-// drain.
+// So a pipeline of equal stages with free transfers and no update has only warm-up and drain.
 #pragma once
 
 #include <array>
@@ -33,7 +32,7 @@ enum class IdleCause : uint8_t { kWarmUp, kImbalance, kCommunication, kDrain, kU
 inline constexpr int kIdleCauseCount = 6;
 const char* Name(IdleCause cause);
 
-// How a rank spends the step. Everything adds up to the makespan.
+// How a rank spends the step. All parts add up to the makespan.
 struct RankTime {
   int32_t rank = -1;
   Duration compute;                  // of passes
@@ -46,13 +45,13 @@ struct RankTime {
   Duration idle_by(IdleCause cause) const { return idle[static_cast<int>(cause)]; }
 };
 
-// Ranks of a stage that waited for tasks of one phase of one stage.
+// How long ranks of a stage waited for tasks of one phase of one stage.
 struct Wait {
   int16_t stage = -1;
   IdleCause cause = IdleCause::kWarmUp;
   Phase for_phase = Phase::kForward;
-  int16_t for_stage = -1;  // -1: no one stage's
-  Duration time;           // mean of the stage's devices
+  int16_t for_stage = -1;  // -1: of no particular stage
+  Duration time;           // mean over the devices of the stage
 };
 
 struct Bubble {
@@ -60,9 +59,9 @@ struct Bubble {
   std::vector<Wait> waits;      // the longest first
 };
 
-// `costs` as of the simulation; nullptr: passes only compute. Cost: the schedule once,
-// and the tasks that ran one after another while a lane was idle, lane by lane: idle
-// time over the mean time of a task.
+// `costs` are those of the simulation; with nullptr, passes only compute. Cost: one walk over the
+// schedule, and one over the tasks that ran while a lane was idle, lane by lane, which is idle time
+// over the mean time of a task.
 Bubble FindBubble(const Schedule& schedule, const Timeline& timeline, const TaskWaits& waits,
                   const BoundCosts* costs);
 

@@ -1,6 +1,6 @@
-// The critical path of a step: the chain of tasks that follow one another from its
-// begin to its end without a pause, none of which could have started earlier.
-// Shorten a task that is not on it, and the step takes as long as before.
+// The critical path of a step: the chain of tasks that follow one another from its beginning to its
+// end without a pause, none of which could have started earlier. Shortening a task that is not on
+// it leaves the step as long as before.
 #pragma once
 
 #include <array>
@@ -24,15 +24,15 @@ struct PathSegment {
   TaskId after = -1;                              // it waited for this one
 };
 
-// In order of time: the first begins at zero, each ends where the next begins, the
-// last ends with the step. At most three of a task. `waits` as of the timeline.
+// In order of time: the first segment begins at zero, each ends where the next begins, and the last
+// ends with the step. A task has at most three segments. `waits` are those of the timeline.
 std::vector<PathSegment> FindCriticalPath(const Timeline& timeline, const TaskWaits& waits);
 
 // What the time of a path is spent on.
 enum class PathPart : uint8_t {
-  kForward,   // computation of forward passes,
-  kBackward,  // and of backward passes
-  kTensor,    // exposed collectives inside of passes, by who takes part
+  kForward,   // computation in forward passes,
+  kBackward,  // and in backward passes
+  kTensor,    // exposed collectives inside passes, by the group that takes part
   kContext,
   kExpert,
   kTransfer,  // between stages
@@ -47,8 +47,8 @@ enum class PathPart : uint8_t {
 inline constexpr int kPathPartCount = 13;
 const char* Name(PathPart part);
 
-// By part; they add up to what the segments do. `costs` as of the simulation;
-// nullptr: passes only compute.
+// Time by part; the parts add up to the times of the segments. `costs` are those of the simulation;
+// with nullptr, passes only compute.
 using PathTime = std::array<Duration, kPathPartCount>;
 PathTime TimeByPart(const Schedule& schedule, std::span<const PathSegment> path,
                     const BoundCosts* costs);

@@ -1,6 +1,6 @@
-// ExposedOps: the part of a block's time that each of its ops accounts for. Of ops
-// side by side the last counts in full (what overlaps the next is a collective, the
-// last computes), those before it for what they take longer.
+// ExposedOps: the part of an op sequence's time that each of its ops accounts for. Among ops that
+// run side by side the last counts in full (an op that overlaps the next is a collective, and the
+// last one computes), and those before it count for the time by which they take longer.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace stagecraft {
 
-// Calls visit(i, time) for every op of ops(block) that is exposed at all; the times
-// add up to the block's time on the device.
+// Calls visit(i, time) for every op of ops(block) that is exposed at all; the times add up to the
+// time of the op sequence on the device.
 template <typename Visit>
 void ForEachExposed(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates,
                     Visit visit) {
@@ -32,7 +32,7 @@ void ForEachExposed(const Schedule& schedule, BlockId block, std::span<const Est
   }
 }
 
-// Exposed collectives of a block, by who takes part.
+// Exposed collectives of an op sequence, by the group that takes part.
 struct CollectiveTime {
   Duration tensor, context, expert;
 };

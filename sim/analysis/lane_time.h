@@ -1,11 +1,11 @@
-// LaneTime: what one compute lane does of a step, by class, and what it waits for.
+// LaneTime: what one compute lane does during a step, by class, and what it waits for.
 //
-// A lane that runs a pass or an update is busy with it, whatever else its rank does
-// meanwhile: compute counts. At every other instant it waits, and the chain of what its next
-// task waited for (task_waits.h; after its last task, of what the end of the step waited for)
-// says what was under way: a transfer or a copy to the host counts as pipeline, a collective
-// of replicas as data, an update as optimizer, a pass of another stage or another replica as
-// bubble. What a host launches late counts as what it launches.
+// A lane that runs a pass or an update is busy with it, whatever else its rank does meanwhile:
+// compute counts. At every other instant it waits, and the chain of what its next task waited for
+// (task_waits.h; after its last task, of what the end of the step waited for) says what was running
+// then: a transfer or a copy to the host counts as pipeline, a collective of replicas as data, an
+// update as optimizer, a pass of another stage or another replica as bubble. What a host launches
+// late counts as what it launches.
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@
 
 namespace stagecraft {
 
-// Exposed time of one rank; the parts add up to what was measured.
+// Exposed time of one rank; the parts add up to the time that was measured.
 struct Breakdown {
   Duration compute;
   Duration tensor;    // collectives of tensor parallelism
-  Duration pipeline;  // transfers between stages, activations' copies to the host too
+  Duration pipeline;  // transfers between stages, and copies of activations to and from the host
   Duration data;      // reductions and gathers of replicas, and the gradient norm
   Duration context;
   Duration expert;
@@ -37,10 +37,10 @@ struct Breakdown {
   friend bool operator==(const Breakdown&, const Breakdown&) = default;
 };
 
-// `share` / `of` of every part; they still add up to that much of the whole.
+// Every part times `share` / `of`; the results add up to exactly that share of the whole.
 Breakdown Portion(const Breakdown& breakdown, int64_t share, int64_t of);
 
-// The part of a timeline in which a compute lane is looked at.
+// The part of a timeline in which a compute lane is measured.
 struct LaneSpan {
   int lane = -1;
   Interval interval;
@@ -49,8 +49,8 @@ struct LaneSpan {
 
 struct LaneTime {
   Breakdown parts;
-  Duration host_wait;  // of all parts: the lane's own device waits for its host to launch
-  // Seconds of the lane's own ops, by basis and in all, and weighted by their spread.
+  Duration host_wait;  // in all parts: the lane's own device waits for its host to launch
+  // Seconds of the lane's own ops: by basis, in total, and weighted by their spread.
   std::array<double, kBasisCount> by_basis{};
   double busy_seconds = 0;
   double spread_seconds = 0;
@@ -60,7 +60,7 @@ struct LaneTime {
 std::vector<Interval> IdleIntervals(const Schedule& schedule, const Timeline& timeline,
                                     const LaneSpan& span);
 
-// Measures what lies within the span. `waits` must know at least the lane's IdleIntervals().
+// Measures what lies within the span. `waits` must know at least the IdleIntervals() of the lane.
 // With `repetition`, the times are those of the longer step.
 LaneTime MeasureLane(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
                      const TaskWaits& waits, const LaneSpan& span,

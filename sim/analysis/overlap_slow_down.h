@@ -1,5 +1,5 @@
 // OverlapSlowDown: how much longer passes take while other lanes of their device (messages,
-// reductions, copies to the host) are at work, as a timeline shows it.
+// reductions, copies to the host) are busy, as a timeline shows it.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,24 @@
 
 namespace stagecraft {
 
-// A pass runs beside others where they cover at least half of its time, and alone where
-// they cover less than a tenth. Compared are passes of one kind of which some run beside
-// others and some alone.
+// A pass runs beside others if they cover at least half of its time, and alone if they cover less
+// than a tenth. Passes of one kind are compared if some of them run beside others and some alone.
 struct OverlapSlowDown {
-  int64_t beside = 0, alone = 0;  // passes that are compared, each on every rank it holds
-  int64_t unmatched = 0;          // passes beside others of whose kind none is alone
-  // What passes beside others take over what they would take alone. Nothing where none
-  // are compared.
+  int64_t beside = 0, alone = 0;  // passes that are compared, once for each rank they run on
+  int64_t unmatched = 0;          // passes beside others of a kind of which none runs alone
+  // The time of passes beside others over what they would take alone. No value if none are
+  // compared.
   std::optional<double> ratio;
 };
 
-// Passes of one block on one rank are of a kind: as ones that are alone take on average.
+// Passes of one op sequence on one rank are of a kind; the reference is the mean time of those that
+// run alone.
 OverlapSlowDown FindOverlapSlowDown(const Schedule& schedule, const Timeline& timeline);
 
-// Where no block runs both ways, as those that gradients are reduced beside never do. All
-// passes of one phase on one rank are of a kind: those alone take so many times what was
-// predicted, those beside others would too. A prediction that knows of the slow-down gives
-// what it leaves out.
+// For schedules in which no op sequence runs both alone and beside others, as those beside gradient
+// reductions never do. All passes of one phase on one rank are of a kind: the ratio of measured to
+// predicted time of those alone is what those beside others would have, too. If the prediction
+// already contains a slow-down, the result is what it leaves out.
 OverlapSlowDown FindOverlapSlowDown(const Schedule& schedule, const Timeline& measured,
                                     const Timeline& predicted);
 

@@ -1,5 +1,5 @@
-// SteadyState: what a pipeline that never flushes does once its start is forgotten,
-// measured on the timeline of a stretch of its order (asynchronous_plan.h).
+// SteadyState: what a pipeline that never flushes does once its start no longer matters, measured
+// on the timeline of a stretch of its schedule (asynchronous_plan.h).
 #pragma once
 
 #include <vector>
@@ -16,18 +16,18 @@ namespace stagecraft {
 
 struct SteadyState {
   Stretch stretch;
-  // Of the rank that idles least, from the end of one backward to the end of another,
+  // The profile of the rank that idles least, from the end of one backward to the end of another,
   // scaled from the micro-batches that passed meanwhile to those of a global batch.
   StepProfile step;
-  // What the second half of them took over what the first did, less 1; 0 where the
-  // steady state was reached.
+  // The time of the second half of these micro-batches over that of the first half, less 1; 0 if
+  // the steady state was reached.
   double drift = 0;
   std::vector<StageAsynchrony> stages;
 
   Duration StepTime() const { return step.breakdown.Total(); }
 };
 
-// `schedule` is Lower()'s of a plan with IsAsynchronous(plan.order), with its optimizer.
+// `schedule` is what Lower() made of a plan with IsAsynchronous(plan.order), with its optimizer.
 SteadyState MeasureSteadyState(const Plan& plan, const Workload& workload, const Schedule& schedule,
                                const Timeline& timeline, const BoundCosts& costs);
 

@@ -1,5 +1,5 @@
-// TaskWaits: why every task of a timeline started when it did and no earlier, and
-// what was under way meanwhile.
+// TaskWaits: why every task of a timeline started when it did and no earlier, and what was running
+// meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace stagecraft {
 
-// What let a task start: the last to end of all it waited for. Of several that ended
-// at once a dependency counts before the task ahead on a lane, then the lower id.
+// What let a task start: the last to end of everything it waited for. Among several that ended at
+// once a dependency counts before the task ahead on a lane, then the lower id.
 enum class StartReason : uint8_t { kStepBegins, kDependency, kLane };
 const char* Name(StartReason reason);
 
@@ -25,39 +25,40 @@ struct Interval {
   Duration length() const { return end - begin; }
 };
 
-// What a task does of its time.
+// What a task does with its time.
 enum class Activity : uint8_t {
   kWork,
   kLaunch,   // at its start: the device waits for its host to launch
-  kSharing,  // at its end: longer than alone, others use the same links
+  kSharing,  // at its end: it takes longer than alone, because others use the same links
 };
 
-// Cost: the schedule once. Schedule, Timeline and BoundCosts outlive it.
+// Cost: one walk over the schedule. Schedule, Timeline and BoundCosts must outlive this object.
 class TaskWaits {
  public:
-  // `costs` as of the simulation; nullptr: tasks do nothing but work.
+  // `costs` are those of the simulation; with nullptr, tasks do nothing but work.
   TaskWaits(const Schedule& schedule, const Timeline& timeline, const BoundCosts* costs);
-  // The same for some intervals alone, which are disjoint and ascend. WalkBack() within one of
-  // them says the same as with all; reason() and after() are known only for tasks that waited for
-  // another task which ended in an interval. Cost: a look at every task, and work on these.
+  // The same for some intervals alone, which are disjoint and ascend. WalkBack() within one of them
+  // gives the same result as with all; reason() and after() are known only for tasks that waited
+  // for another task which ended in an interval. Cost: one look at every task, and work for those
+  // in the intervals.
   TaskWaits(const Schedule& schedule, const Timeline& timeline, const BoundCosts* costs,
             std::span<const Interval> intervals);
 
-  // Of the tasks that end last the one with the lowest id; -1 without tasks.
+  // Among the tasks that end last, the one with the lowest id; -1 without tasks.
   TaskId last() const { return last_; }
   StartReason reason(TaskId task) const { return reason_[task]; }
   TaskId after(TaskId task) const { return after_[task]; }  // -1: the step begins
 
-  // Of its time, by activity. What a task takes beyond what it takes alone and launched
-  // in time is launches; of messages and reductions, whose lanes the host is never
-  // late on but by their own launch, what goes beyond that is sharing.
+  // Parts of the task's time by activity. What a task takes beyond its time when it runs alone and
+  // is launched in time is spent on launches; for messages and reductions, whose lanes the host
+  // delays only by their own launch, what goes beyond that is sharing.
   Duration LaunchTime(TaskId task) const;
   Duration SharingTime(TaskId task) const { return Excess(task) - LaunchTime(task); }
 
-  // Follows what `task` waited for back from `to` <= its end until `from`, and calls
-  // visit(by, begin, end, activity) with what was under way: pieces that end where
-  // the one before began, `from` to `to` without a gap. Where nothing was, as may be
-  // in a measured timeline, a task that was free to start waits for its launch.
+  // Follows what `task` waited for back from `to` <= its end until `from`, and calls visit(by,
+  // begin, end, activity) with what was running: pieces that end where the one before began, and
+  // cover `from` to `to` without a gap. If nothing was running, as is possible in a measured
+  // timeline, a task that was free to start waits for its launch.
   template <typename Visit>
   void WalkBack(TaskId task, Duration from, Duration to, Visit visit) const;
 

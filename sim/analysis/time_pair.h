@@ -11,7 +11,7 @@ namespace stagecraft {
 struct TimePair {
   Duration predicted, measured;
 
-  // (predicted - measured) / measured; nothing where nothing was measured.
+  // (predicted - measured) / measured; no value if nothing was measured.
   std::optional<double> Error() const {
     if (measured <= Duration()) return {};
     return predicted.seconds() / measured.seconds() - 1;

@@ -1,5 +1,5 @@
-// TimelineComparison: a predicted and a measured timeline of one schedule, and where the
-// prediction is wrong. The two are treated alike, whichever was measured.
+// TimelineComparison: a predicted and a measured timeline of one schedule, and where the prediction
+// is wrong. Both are treated alike, whichever was measured.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@
 
 namespace stagecraft {
 
-// Tasks of one phase. Errors are shares, not percent.
+// The tasks of one phase. Errors are shares, not percent.
 struct PhaseTime {
   Phase phase = Phase::kForward;
   int tasks = 0;
   TimePair time;  // over all devices: a task counts once for each that it runs on
-  // Over tasks that took any time: of the size of their errors, and of what a duration
-  // varies by from step to step (sigma over duration), where that was measured.
+  // Medians over tasks that took any time: of the absolute errors, and of the variation of
+  // durations from step to step (sigma over duration), where that was measured.
   std::optional<double> median_absolute_error, median_sigma;
 };
 
-// What the critical paths spend on a phase; each path adds up to its step.
+// What the critical paths spend on a phase; the times of each path add up to its step.
 struct PathTimes {
-  std::optional<Phase> phase;  // none: nothing ran that the next task waited for
+  std::optional<Phase> phase;  // no value: nothing ran that the next task waited for
   TimePair time;
 };
 
-// And on tasks of a rank.
+// What the critical paths spend on the tasks of a rank.
 struct RankPathTimes {
   int32_t rank = -1;  // -1: of no rank
   TimePair time;
@@ -39,12 +39,12 @@ struct RankPathTimes {
 
 struct PathComparison {
   std::vector<PathTimes> phases;     // those that are on a path
-  std::vector<RankPathTimes> ranks;  // likewise, in order
+  std::vector<RankPathTimes> ranks;  // the same for ranks, in order
   int predicted_tasks = 0, measured_tasks = 0, common_tasks = 0;
 };
 
-// What a rank's compute lane does. Idle: not in a pass, up to the end of the last pass of
-// all, as a share of that time.
+// What the compute lane of a rank does. It is idle when it is not in a pass, up to the end of the
+// last pass of all ranks; the idle time is a share of that period.
 struct RankTimes {
   int32_t rank = -1;
   TimePair passes;
@@ -57,8 +57,8 @@ struct RankTimes {
   }
 };
 
-// Tasks that start before what they wait for has ended: by no more than clocks of devices
-// differ, or something is wrong.
+// Tasks that start before what they wait for has ended. The overlap is at most the difference of
+// clocks between devices, or something is wrong.
 struct EarlyStarts {
   int tasks = 0;
   Duration most;
@@ -67,23 +67,23 @@ struct EarlyStarts {
 struct TimelineComparison {
   TimePair step;
   std::optional<Duration> step_mean, step_sigma;  // measured, over CountedSteps()
-  std::vector<PhaseTime> phases;                  // in order of phases, those that there are
+  std::vector<PhaseTime> phases;                  // in order of phases; only phases that occur
   std::vector<OpClassTime> op_classes;
   PathComparison path;
-  OverlapSlowDown predicted_slow_down, measured_slow_down;  // of one block
-  OverlapSlowDown slow_down;                                // measured, by what was predicted
+  OverlapSlowDown predicted_slow_down, measured_slow_down;  // of passes of one op sequence
+  OverlapSlowDown slow_down;                                // measured, relative to predictions
   std::vector<RankTimes> ranks;                             // those with a compute lane
   double predicted_idle = 0, measured_idle = 0;             // mean of all devices
   EarlyStarts early_starts;                                 // of the measured timeline
   std::vector<TaskId> worst_first;  // all tasks, by |predicted - measured| duration
 };
 
-// Of schedules that do not differ (schedule_difference.h), the first one's counts. Cost:
-// linear in the schedule but for sorting its tasks.
+// The counts are those of the first schedule; the schedules must not differ
+// (schedule_difference.h). Cost: linear in the schedule, except for sorting its tasks.
 TimelineComparison CompareTimelines(const TimelineRecord& predicted,
                                     const TimelineRecord& measured);
 
-// What a task took in both.
+// The duration of a task in both timelines.
 TimePair DurationOf(const TimelineRecord& predicted, const TimelineRecord& measured, TaskId task);
 
 }  // namespace stagecraft

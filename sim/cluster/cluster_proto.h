@@ -1,4 +1,4 @@
-// Clusters from and to their wire form.
+// Converts clusters from and to their protos.
 #pragma once
 
 #include <string>
@@ -8,12 +8,11 @@
 
 namespace stagecraft {
 
-// Checks everything and throws InputError. `file` opens the sentence:
-// "cluster.yaml: node_groups[1].count: got 0, want ...". A cluster without a
-// name is called `file`.
+// Checks everything and throws InputError. `file` opens the sentence: "cluster.yaml:
+// node_groups[1].count: got 0, want ...". A cluster without a name is called `file`.
 Cluster ClusterFromProto(const ClusterProto& proto, const std::string& file);
 
-// ClusterFromProto(ToProto(cluster)) is an equal cluster.
+// ClusterFromProto(ToProto(cluster)) equals `cluster`.
 ClusterProto ToProto(const Cluster& cluster);
 
 }  // namespace stagecraft

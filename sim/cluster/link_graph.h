@@ -23,10 +23,10 @@ struct LinkGraph
   using adjacency_list::adjacency_list;
 };
 
-// The route from one vertex to another with the fewest links; of equals the
-// one that is widest at its narrowest, then the one of lowest indices. Other
-// devices forward nothing, unless there is no way but through them. No links:
-// there is no route. `crosses_domains` is left false. O(vertices + links).
+// The route from one vertex to another with the fewest links; among equals the one whose narrowest
+// link is widest, then the one of lowest indices. Other devices do not forward, unless there is no
+// route except through them. A route without links means that there is none. `crosses_domains`
+// stays false. O(vertices + links).
 Route FindGraphRoute(const LinkGraph& graph, int from, int to);
 
 }  // namespace stagecraft

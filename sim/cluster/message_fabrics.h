@@ -1,9 +1,9 @@
-// MessageFabrics: what messages that are under way at the same time see of a cluster.
+// MessageFabrics: what messages that are in flight at the same time see of a cluster.
 //
-// Each message takes its own route. Inside a node, and over explicit links, the messages
-// that pass a link share it equally. Across a generated network each has its share of the
-// interfaces and uplinks (Cluster::DescribePair). What a message sees does not depend on
-// the order in which the messages are listed.
+// Each message takes its own route. Inside a node, and over explicit links, the messages that pass
+// a link share it equally. Across a generated network each has its share of the interfaces and
+// uplinks (Cluster::DescribePair). What a message sees does not depend on the order in which the
+// messages are listed.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ struct MessageEnds {
   int receiver = 0;  // another device
 };
 
-// Remembers the kinds of messages it has described, of which a large cluster has few. The
-// cluster outlives it. Not thread-safe.
+// Remembers the kinds of messages it has described, of which a large cluster has few. The cluster
+// must outlive it. Not thread-safe.
 class MessageFabrics {
  public:
   explicit MessageFabrics(const Cluster& cluster) : cluster_(cluster) {}
 
-  // One fabric for each message, while all of them are under way. Valid until the next call.
+  // One fabric for each message while all of them are in flight. Valid until the next call.
   const std::vector<Fabric>& Describe(std::span<const MessageEnds> messages);
 
  private:
-  // Messages that leave or enter a node.
+  // How many messages leave or enter a node.
   struct NodeCount {
     int node = 0;
     int count = 0;

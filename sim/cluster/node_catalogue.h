@@ -1,4 +1,4 @@
-// The node types we know, by id.
+// NodeCatalogue: the node types that have names, by id.
 #pragma once
 
 #include <span>
@@ -17,20 +17,20 @@ struct NodeEntry {
   std::vector<std::string> sources;
 };
 
-// Immutable; safe from any thread.
+// Immutable; may be used from any thread.
 class NodeCatalogue {
  public:
   // The catalogue in the binary, read at the first call.
   static const NodeCatalogue& Embedded();
-  // Reads a NodeCatalogueProto of any format; `name` and `extension` as in
-  // ParseProtoText. Throws InputError, also for an id given twice.
+  // Reads a NodeCatalogueProto in any format; `name` and `extension` are those of ParseProtoText().
+  // Throws InputError, also for an id that occurs twice.
   static NodeCatalogue Parse(const std::string& text, const std::string& name,
                              const std::string& extension);
 
-  // By exact id; nullptr where there is none.
+  // Finds an entry by its exact id; nullptr if there is none.
   const NodeEntry* Find(std::string_view id) const;
-  // The same; an unknown id throws InputError with the nearest ids. `place`
-  // opens the sentence.
+  // The same, but throws InputError with the nearest ids for an unknown id. `place` opens the
+  // sentence.
   const NodeEntry& Get(const std::string& id, const std::string& place) const;
 
   std::span<const NodeEntry> entries() const { return entries_; }
@@ -39,13 +39,13 @@ class NodeCatalogue {
   std::vector<NodeEntry> entries_;
 };
 
-// The node type that "GPU:NxG" stands for, with `devices_per_node` of its
-// devices in use, or all where that is zero. Throws InputError for an unknown
-// GPU, one without a reference node, and more devices than the node has.
+// The node type that "GPU:NxG" stands for, with `devices_per_node` of its devices in use, or all if
+// that is zero. Throws InputError for an unknown GPU type, one without a reference node, and more
+// devices than the node has.
 NodeType ReferenceNode(const std::string& gpu, int devices_per_node, const std::string& place);
 
-// `type` with so many devices in use, all where that is zero; throws InputError
-// for less than zero and for more than it has.
+// `type` with this number of devices in use, all if it is zero; throws InputError for negative
+// numbers and for more devices than the node has.
 NodeType UseDevicesChecked(const NodeType& type, int devices_per_node, const std::string& place);
 
 }  // namespace stagecraft

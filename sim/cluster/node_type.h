@@ -1,5 +1,4 @@
-// NodeType: a node as sold. So many devices, wired so, with so many network
-// interfaces.
+// NodeType: a node as sold, with a number of devices, their wiring, and network interfaces.
 #pragma once
 
 #include <string>
@@ -26,23 +25,23 @@ struct NodeType {
   std::string id;  // "dgx-h100"
   Device device;
   int devices = 0;
-  // Devices that are in the box and take no part.
+  // Devices that are in the node and are not used.
   int idle_devices = 0;
   Wiring wiring = Wiring::kSwitched;
-  // What one device can send to the others of its domain, all its links
-  // together, one direction; the latency is from device to device.
+  // What one device can send to the others of its domain over all its links together, one
+  // direction; the latency is from device to device.
   Link intra;
-  // Devices of this node per scale-up domain; 0: all, or 2 for kPairs. Between domains,
-  // and where a cube mesh has no link, traffic takes `fallback`.
+  // Devices of this node in each scale-up domain; 0: all, or 2 for kPairs. Between domains, and
+  // where a cube mesh has no link, traffic takes `fallback`.
   int domain = 0;
-  // So many consecutive nodes of a group share their switch and make one domain:
-  // 18 in a GB200 NVL72. More than 1 only for kSwitched with a whole-node domain.
+  // How many consecutive nodes of a group share their switch and make one domain: 18 in a GB200
+  // NVL72. More than 1 only for kSwitched with a domain of whole nodes.
   int domain_nodes = 1;
-  // A device's PCIe port; bandwidth zero: none, and the way to a network
-  // interface is as wide as the interface.
+  // The PCIe port of a device; bandwidth zero: none, and the route to a network interface is as
+  // wide as the interface.
   Link fallback;
-  // What is below which PCIe switch. Empty, as where nobody says: one root with
-  // a port for every device, and each interface beside the devices it serves.
+  // What is below which PCIe switch. Empty where it is not stated: then there is one root with a
+  // port for every device, and each interface is beside the devices that it serves.
   PcieTree pcie;
   int nics = 0;       // 0: this node cannot be one of several
   Link nic;           // one interface, each way; latency to the other interface
@@ -56,15 +55,14 @@ inline constexpr int kMaxDevicesPerNode = 1024;
 // Every problem as "key: got ..., want ..."; empty if the type can be built.
 std::vector<std::string> FindErrors(const NodeType& type);
 
-// `type` with only its first `devices` devices in use. Interfaces that belong
-// to one device each go idle with it; shared ones all stay.
-// Precondition: 1 <= devices <= type.devices.
+// `type` with only its first `devices` devices in use. Interfaces that belong to one device each
+// become idle with it; shared ones all stay. Precondition: 1 <= devices <= type.devices.
 NodeType UseDevices(const NodeType& type, int devices);
 
-// Devices of one node that share a scale-up domain, never zero.
+// How many devices of one node share a scale-up domain; never zero.
 int DomainSize(const NodeType& type);
 
-// Any two devices of the node see each other as any other two do.
+// Whether any two devices of the node are joined in the same way as any other two.
 bool JoinsAlike(const NodeType& type);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// Node types from and to their wire form.
+// Converts node types from and to their protos.
 #pragma once
 
 #include <string>
@@ -8,12 +8,11 @@
 
 namespace stagecraft {
 
-// Checks every field and throws InputError; past it a node type is valid. The
-// device is looked up in the embedded catalogue, or given inline. `place` opens
-// the sentence: "nodes.textproto: nodes[3]".
+// Checks every field and throws InputError; the result is valid. The device is looked up in the
+// embedded catalogue, or given inline. `place` opens the sentence: "nodes.textproto: nodes[3]".
 NodeType NodeTypeFromProto(const NodeTypeProto& proto, const std::string& place);
 
-// Names the device where the embedded catalogue has an equal one.
+// Refers to the device by name if the embedded catalogue has an equal one.
 NodeTypeProto ToProto(const NodeType& type);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// The inside of one node: its endpoints and one-way links, and the way between
+// NodeWiring: the inside of one node, with its endpoints, its one-way links, and the route between
 // any two devices, known by construction. Equal nodes share one NodeWiring.
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace stagecraft {
 
-// The two in a row: the narrower bandwidth, its kind, and the longer latency.
+// Two links in a row: the lower bandwidth with its kind, and the longer latency.
 Link Slower(const Link& a, const Link& b);
 
 class NodeWiring {
  public:
-  // Stands for the network outside the node among the ends of a cable.
+  // Stands for the network outside the node, as an end of a cable.
   static constexpr int kFabric = -1;
   // Stands for the switch of a domain of several nodes.
   static constexpr int kDomainSwitch = -2;
@@ -33,32 +33,32 @@ class NodeWiring {
     int rail = -1;  // of a cable to or from the network: its interface
   };
 
-  // Precondition: FindErrors(type) is empty. The interfaces that serve the same
-  // device make one endpoint.
+  // Precondition: FindErrors(type) is empty. The interfaces that serve the same device make one
+  // endpoint.
   explicit NodeWiring(const NodeType& type);
 
-  // The first are the devices, in order.
+  // The first endpoints are the devices, in order.
   const std::vector<Endpoint>& endpoints() const { return endpoints_; }
   const std::vector<Cable>& cables() const { return cables_; }
 
-  // Indices of the cables from one device to another.
+  // Indices of the cables on the route from one device to another.
   std::vector<int> Inside(int from, int to) const;
-  // From a device to the switch of a domain of several nodes, and back.
+  // The cable from a device to the switch of a domain of several nodes, and the one back.
   int ToDomainSwitch(int device) const { return up_[device]; }
   int FromDomainSwitch(int device) const { return down_[device]; }
-  // From a device to the network, and from the network to a device; needs nics.
+  // Cables from a device to the network, and from the network to a device; the node must have
+  // interfaces.
   std::vector<int> Leaving(int device) const;
   std::vector<int> Entering(int device) const;
-  // The interface that serves a device, and how many devices each one serves.
+  // The interface that serves a device, and how many devices each interface serves.
   int rail(int device) const { return rail_[device]; }
   std::vector<int> RailDevices() const;
 
-  // What a ring over these devices has per rank and direction. At least two,
-  // ascending.
+  // What a ring over these devices has per rank and direction. At least two devices, ascending.
   Link GroupLink(std::span<const int> devices) const;
   bool SameDomain(std::span<const int> devices) const;
-  // What `ranks` of the devices may use of the interfaces while the others work
-  // as hard: their share, and no more than their ports carry.
+  // What `ranks` of the devices may use of the interfaces while the other devices use theirs as
+  // much: their share, and no more than their ports carry.
   Bandwidth SharedNics(int ranks) const;
   // What one message may use while `messages` leave or enter at once.
   Bandwidth MessageNics(int messages) const;
@@ -66,20 +66,20 @@ class NodeWiring {
  private:
   int AddEndpoint(std::string name);
   int AddCable(int from, int to, const Link& link);
-  // A switch joining devices [first, last), half the latency on either side.
+  // Adds a switch that joins devices [first, last), with half the latency on either side.
   void AddSwitch(int hub, const Link& link, int first, int last, std::vector<int>* up,
                  std::vector<int>* down);
   void AddScaleUpSwitches();
   void AddDirectCables();
   void AddPcie();
   void AddInterfaces();
-  // Between an interface and the devices it serves, or its switch.
+  // Adds the cables between an interface and the devices that it serves, or its switch.
   void PlugInterfaces(const std::vector<int>& endpoints, const Link& outside);
   const Link& Port() const;
   // The cables between two switches of the PCIe tree.
   std::vector<int> AlongTree(int from_switch, int to_switch) const;
   int RailSwitch(int rail) const;
-  // What a ring over these devices has of their ports and the tree above.
+  // What a ring over these devices has of their ports and of the tree above them.
   Link PcieRing(std::span<const int> devices) const;
   int& Direct(int from, int to) { return direct_[from * type_.devices + to]; }
 
@@ -96,7 +96,7 @@ class NodeWiring {
   std::vector<int> rail_;                     // device -> interface endpoint
   std::vector<int> nic_up_, nic_down_;        // device, or rail of a tree <-> interface endpoint
   std::vector<int> rail_out_, rail_in_;       // interface endpoint <-> network
-  // What ports and tree let out of each device while all send; zero: no limit.
+  // What ports and tree let out of each device while all devices send; zero: no limit.
   Bandwidth leaving_;
 };
 

@@ -1,5 +1,5 @@
-// Groups of devices that run collectives side by side, in lock-step: all of them take as
-// long as the slowest.
+// Groups of devices that run collectives side by side, in lockstep: all of them take as long as the
+// slowest.
 #pragma once
 
 #include <span>
@@ -9,12 +9,13 @@
 
 namespace stagecraft {
 
-// A total order of what groups of one size see: the one that spans more nodes is slower, then
-// the one of narrower links to other nodes, then inside a node, then of longer latencies.
+// A total order of what groups of one size see: a group that spans more nodes is slower, then one
+// with narrower links to other nodes, then with narrower links inside a node, then with longer
+// latencies.
 bool IsSlower(const Fabric& a, const Fabric& b);
 
-// Cluster::DescribeGroup() of the slowest of them, in whatever order they are listed. At least
-// one; each of at least one device.
+// Cluster::DescribeGroup() of the slowest group, in whatever order they are listed. Precondition:
+// at least one group, and at least one device in each.
 Fabric SlowestGroup(const Cluster& cluster, std::span<const std::vector<int>> groups,
                     Traffic traffic = Traffic::kRing);
 

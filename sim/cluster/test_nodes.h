@@ -13,7 +13,7 @@ inline Link MakeLink(LinkKind kind, Duration latency, double gigabytes_per_s) {
   return {kind, latency, Bandwidth(gigabytes_per_s * 1e9)};
 }
 
-// Eight devices at 400 GB/s, PCIe 50 GB/s, one 40 GB/s interface a device.
+// Eight devices at 400 GB/s, PCIe 50 GB/s, one 40 GB/s interface for each device.
 inline NodeType Switched() {
   NodeType type;
   type.id = "switched";
@@ -27,7 +27,7 @@ inline NodeType Switched() {
   return type;
 }
 
-// Six links of 25 GB/s a device, PCIe 16 GB/s, one 10 GB/s interface in all.
+// Six links of 25 GB/s for each device, PCIe 16 GB/s, one 10 GB/s interface for all.
 inline NodeType CubeMeshNode() {
   NodeType type = Switched();
   type.id = "cube";
@@ -50,7 +50,7 @@ inline NodeType Pairs() {
   return type;
 }
 
-// Four devices a node, two nodes a switch; else as Switched().
+// Four devices in a node, two nodes on a switch; otherwise like Switched().
 inline NodeType Rack() {
   NodeType type = Switched();
   type.id = "rack";

@@ -1,4 +1,4 @@
-// Networks outside of the nodes from and to their wire form.
+// Converts networks between nodes from and to their protos.
 #pragma once
 
 #include <span>
@@ -10,25 +10,25 @@
 
 namespace stagecraft {
 
-// What a fabric's nodes plug into it, from which radix, number of leaves and
-// oversubscription are worked out; the greatest where nodes are unlike.
+// What the nodes of a fabric plug into it, from which radix, number of leaves and oversubscription
+// are worked out; the largest values if nodes differ.
 struct FabricDemand {
   int nodes = 0;
   int rails = 1;   // interfaces of a node
   Bandwidth rail;  // of one interface
 };
 
-// Checks everything and throws InputError; `place` opens the sentence:
-// "cluster.yaml: fabrics[0]". With a radix of R and an oversubscription of s a
-// leaf has R s / (1 + s) ports for nodes, rounded down, the others are uplinks.
+// Checks everything and throws InputError; `place` opens the sentence: "cluster.yaml: fabrics[0]".
+// With a radix of R and an oversubscription of s a leaf has R s / (1 + s) ports for nodes, rounded
+// down; the others are uplinks.
 FabricSpec FabricFromProto(const SwitchedFabricProto& proto, const FabricDemand& demand,
                            const std::string& place);
 
-// `fabrics` are those of the cluster, by name.
+// `fabrics` are those of the cluster, to be referred to by name.
 FabricJoin FabricJoinFromProto(const FabricJoinProto& proto, std::span<const FabricSpec> fabrics,
                                const std::string& place);
 
-// Index of the fabric of that name; throws with the nearest names.
+// Index of the fabric of that name; throws InputError with the nearest names.
 int FindFabric(const std::string& name, std::span<const FabricSpec> fabrics,
                const std::string& place);
 

@@ -1,5 +1,5 @@
-// Interconnect: the fabrics of a cluster with the nodes that hang on them: ways
-// from interface to interface, and what groups have of the uplinks they share.
+// Interconnect: the fabrics of a cluster with the nodes that are plugged into them: routes from
+// interface to interface, and the shares that groups have of the uplinks.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace stagecraft {
 
-// How the members of a group exchange: with their neighbours, as rings and trees
-// over the nodes in rank order do, or everyone with everyone.
+// How the members of a group exchange: with their neighbours, as rings and trees over the nodes in
+// rank order do, or everyone with everyone.
 enum class Traffic { kRing, kAllToAll };
 
 // An interface of a node; nodes are counted over the cluster.
@@ -23,22 +23,22 @@ struct Port {
   int rail = 0;
 };
 
-// Switches and links count fabric by fabric; the links of joins follow. Immutable.
+// Switches and links are counted fabric by fabric; the links of joins follow. Immutable.
 class Interconnect {
  public:
   // Consecutive equal nodes of the cluster.
   struct Nodes {
     int fabric = 0;
     int count = 0;
-    std::vector<int> rail_devices;  // by rail: devices of a node it serves
+    std::vector<int> rail_devices;  // by rail: how many devices of a node it serves
   };
-  // Ranks of a group that one interface serves.
+  // How many ranks of a group one interface serves.
   struct PortRanks {
     Port port;
     int ranks = 0;
   };
 
-  // Precondition: FindErrors(spec) is empty and every `fabric` is one of it.
+  // Precondition: FindErrors(spec) is empty and every `fabric` is one of the spec's.
   Interconnect(InterconnectSpec spec, std::vector<Nodes> nodes);
 
   const InterconnectSpec& spec() const { return spec_; }
@@ -46,26 +46,26 @@ class Interconnect {
   int64_t link_count() const { return first_link_.back() + 2 * std::ssize(spec_.joins); }
   std::string SwitchName(int index) const;
   SwitchedFabric::Cable link(int index) const;
-  // The switch that an interface is plugged into.
+  // The switch into which an interface is plugged.
   int SwitchOf(const Port& port) const;
 
-  // Two fabrics with nodes that no joins connect: "no joins lead from a to b,
-  // want a way between any two nodes"; empty where there are none.
+  // Names two fabrics with nodes that no joins connect: "no joins lead from a to b, want a way
+  // between any two nodes"; empty if there are none.
   std::string FindUnreachable() const;
 
-  // The links from the switch of one port to that of the other. Of equally long
-  // ways a hash of the seed and `flow` takes one. O(links).
+  // The links from the switch of one port to that of the other. A hash of the seed and `flow`
+  // chooses among equally long routes. O(links).
   std::vector<int> Path(const Port& from, const Port& to, uint64_t flow) const;
 
-  // What a group may send out of each of its scale-up domains at the same time,
-  // `per_domain` ranks in each, as far as uplinks and joins decide: infinite
-  // where the group crosses none. The devices below a switch share its uplinks
-  // evenly: all work in groups of the same kind. Ranks stay on their rail
-  // (between GPUs of a node NVLink changes it). Hash collisions are left out.
+  // What a group with `per_domain` ranks in each scale-up domain may send out of each domain at the
+  // same time, as far as uplinks and joins decide; infinite if the group crosses none. The devices
+  // below a switch share its uplinks evenly, since all are taken to work in groups of the same
+  // kind. Ranks stay on their rail (NVLink changes it between the GPUs of a node). Hash collisions
+  // are left out.
   Bandwidth GroupShare(std::span<const PortRanks> group, int per_domain, Traffic traffic) const;
 
-  // The same for one of `concurrent` messages that leave a node at once, when
-  // every node below the same switches sends as many.
+  // The same for one of `concurrent` messages that leave a node at once, if every node below the
+  // same switches sends as many.
   Bandwidth MessageShare(const Port& from, const Port& to, int concurrent) const;
 
  private:
@@ -76,10 +76,10 @@ class Interconnect {
   };
   // What a group has below one leaf, pod or fabric.
   struct Cut {
-    Bandwidth width;      // of all that leads out
-    int64_t devices = 0;  // below it, of the group or not
+    Bandwidth width;      // of everything that leads out
+    int64_t devices = 0;  // below it, in the group or not
     int64_t ranks = 0;
-    int rail = -1;  // the only one that is below; -1: all
+    int rail = -1;  // the only rail that is below; -1: all
   };
 
   Place PlaceOf(int node) const;
@@ -88,7 +88,7 @@ class Interconnect {
   void FindNextJoins();
   std::vector<Cut> FindCuts(std::span<const PortRanks> group) const;
   void AddJoins(std::span<const PortRanks> group, std::vector<Cut>* cuts) const;
-  // Narrowest of the joins from one fabric to another, either direction.
+  // Bandwidth of the narrowest of the joins from one fabric to another, in either direction.
   Bandwidth JoinWidth(int from, int to) const;
 
   InterconnectSpec spec_;

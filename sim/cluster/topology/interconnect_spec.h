@@ -1,4 +1,4 @@
-// InterconnectSpec: the networks outside of the nodes, as numbers.
+// InterconnectSpec: the networks between nodes, as numbers.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ enum class FabricKind {
 };
 const char* Name(FabricKind kind);
 
-// What stands above the switches of one tier: `uplinks` switches, and to each
-// of them one link from every switch below (of its pod).
+// What stands above the switches of one tier: `uplinks` switches, and to each of them one link from
+// every switch below (of its pod).
 struct FabricTier {
   int uplinks = 0;
   Link up;  // of one link; its latency is what the hop adds to the nodes' own
@@ -25,8 +25,8 @@ struct FabricTier {
   friend bool operator==(const FabricTier&, const FabricTier&) = default;
 };
 
-// One network. Its nodes are counted in rank order: consecutive nodes share a
-// leaf, consecutive leaves a pod. Interface r of every node is rail r.
+// One network. Its nodes are counted in rank order: consecutive nodes share a leaf, consecutive
+// leaves a pod. Interface r of every node is rail r.
 struct FabricSpec {
   std::string name = "fabric";
   FabricKind kind = FabricKind::kSingleSwitch;
@@ -37,7 +37,7 @@ struct FabricSpec {
   friend bool operator==(const FabricSpec&, const FabricSpec&) = default;
 };
 
-// A cable between two fabrics; their spines or cores reach it without loss.
+// A cable between two fabrics; the spines or cores of both reach it without loss of bandwidth.
 struct FabricJoin {
   int from = 0;  // index of a fabric
   int to = 0;
@@ -49,17 +49,17 @@ struct FabricJoin {
 struct InterconnectSpec {
   std::vector<FabricSpec> fabrics = {FabricSpec()};
   std::vector<FabricJoin> joins;
-  uint64_t ecmp_seed = 0;  // of the choice among equal-cost ways
+  uint64_t ecmp_seed = 0;  // of the choice among equal-cost routes
   friend bool operator==(const InterconnectSpec&, const InterconnectSpec&) = default;
 };
 
-// One switch that joins all nodes: what a cluster has unless its file says more.
+// Whether one switch joins all nodes, as in every cluster whose file says no more.
 bool IsSingleSwitch(const InterconnectSpec& spec);
 
 inline constexpr int kMaxFabrics = 64;
 inline constexpr int kMaxUplinks = 1024;
 
-// Every problem as "fabrics[1].key: got ..., want ..."; empty if it can be built.
+// Every problem as "fabrics[1].key: got ..., want ..."; empty if the spec can be built.
 std::vector<std::string> FindErrors(const InterconnectSpec& spec);
 
 }  // namespace stagecraft

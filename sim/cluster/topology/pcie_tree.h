@@ -1,5 +1,5 @@
-// PcieTree: switches with devices and network interfaces below them, root
-// complexes above, and the link between those.
+// PcieTree: switches with devices and network interfaces below them, root complexes above them, and
+// the link between root complexes.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 namespace stagecraft {
 
 struct PcieTree {
-  std::vector<int> switch_root;    // by switch: its root complex; none: there is no tree
+  std::vector<int> switch_root;    // by switch: its root complex; empty: there is no tree
   std::vector<int> device_switch;  // by device of the node
   std::vector<int> nic_switch;     // by network interface
   int roots = 0;
@@ -23,24 +23,24 @@ struct PcieTree {
   friend bool operator==(const PcieTree&, const PcieTree&) = default;
 };
 
-// `count` things spread evenly and in order over `places`: [0, 0, 1, 1].
+// Spreads `count` things evenly and in order over `places`: [0, 0, 1, 1].
 std::vector<int> SpreadEvenly(int count, int places);
 
 // Every problem as "key: got ..., want ..."; empty for a sound or empty tree.
 std::vector<std::string> FindErrors(const PcieTree& tree, int devices, int nics);
 
-// The interface that serves each device, where `nic_switch` are the switches of the
-// interfaces in question: the nearest (same switch, same root complex, other); of
-// equally near ones that with fewest devices yet, then the first.
+// The interface that serves each device, given the switches `nic_switch` of the interfaces in
+// question: the nearest (same switch, same root complex, other); among equally near ones the one
+// that serves the fewest devices so far, then the first.
 std::vector<int> NearestInterfaces(const PcieTree& tree, std::span<const int> nic_switch);
 
-// What each of a group's devices has when they exchange in a ring, and all the node's
-// devices work in such groups: their part of the uplinks and root links they
-// cross. Infinite where all are below one switch. At least two, ascending.
+// What each device of a group has if they exchange in a ring and all devices of the node work in
+// such groups: their part of the uplinks and root links that they cross. Infinite if all are below
+// one switch. At least two devices, ascending.
 Bandwidth RingShare(const PcieTree& tree, std::span<const int> devices);
 
-// The devices' shares of the uplinks and root links on their ways to the
-// interfaces that serve them, each `port` at most, added up.
+// The sum of the devices' shares of the uplinks and root links on their routes to the interfaces
+// that serve them, each at most `port`.
 Bandwidth LeavingShare(const PcieTree& tree, std::span<const int> device_nic,
                        std::span<const int> nic_switch, Bandwidth port);
 

@@ -1,5 +1,5 @@
-// SwitchedFabric: the switches and one-way links of one network outside of the
-// nodes, and the way between any two of its leaves, known by construction.
+// SwitchedFabric: the switches and one-way links of one network between nodes, and the route
+// between any two of its leaves, known by construction.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace stagecraft {
 
-// Switches count leaves, spines, cores and, last, the gateway to other fabrics;
-// links count those above the leaves, above the spines, and the gateway's. The
-// up link of a cable stands before its down link.
+// Switches are counted in the order leaves, spines, cores and, last, the gateway to other fabrics;
+// links in the order of those above the leaves, above the spines, and the gateway's. The up link of
+// a cable stands before its down link.
 //
 //   leaf -- every spine of its pod;  spine s of any pod -- cores s C ... s C + C - 1
 //
-// with C the second tier's uplinks. Nothing is stored per link.
+// where C is the number of uplinks of the second tier. Nothing is stored for single links.
 class SwitchedFabric {
  public:
   struct Cable {
@@ -26,16 +26,16 @@ class SwitchedFabric {
     Link link;
   };
 
-  // `rails`: interfaces of the node that has most. `gateway`: every topmost
-  // switch reaches the gateway over such a link; no bandwidth: there is none.
-  // Precondition: FindErrors() has nothing against `spec`.
+  // `rails` is the number of interfaces of the node that has most. `gateway` is the link over which
+  // every topmost switch reaches the gateway; without bandwidth there is no gateway. Precondition:
+  // FindErrors() finds nothing wrong with `spec`.
   SwitchedFabric(FabricSpec spec, int nodes, int rails, const Link& gateway);
 
   const FabricSpec& spec() const { return spec_; }
   int64_t switch_count() const { return gateway_switch_ + (has_gateway_switch_ ? 1 : 0); }
   int64_t link_count() const { return first_gateway_link_ + (has_gateway_switch_ ? 2 * tops_ : 0); }
-  // "ib/leaf3", "ib/rail1/leaf3", "ib/pod0/spine2", "ib/core7", "ib/gateway"; a
-  // single switch has the fabric's name.
+  // "ib/leaf3", "ib/rail1/leaf3", "ib/pod0/spine2", "ib/core7", "ib/gateway"; a single switch has
+  // the name of the fabric.
   std::string SwitchName(int index) const;
   Cable link(int index) const;
 
@@ -46,18 +46,18 @@ class SwitchedFabric {
   // A single switch is its own gateway.
   int gateway() const { return static_cast<int>(has_gateway_switch_ ? gateway_switch_ : 0); }
 
-  // Append the links between two leaves, from a leaf to the gateway and back.
-  // `choice` picks among ways of equal length.
+  // Append the links between two leaves, from a leaf to the gateway and back. `choice` picks among
+  // routes of equal length.
   void Cross(int from_leaf, int to_leaf, uint64_t choice, std::vector<int>* links) const;
   void Leave(int leaf, uint64_t choice, std::vector<int>* links) const;
   void Enter(int leaf, uint64_t choice, std::vector<int>* links) const;
 
-  // What passes out of a leaf or a pod in the narrower direction.
+  // The bandwidth out of a leaf or a pod in the narrower direction.
   Bandwidth LeafUplinks() const;
   Bandwidth PodUplinks() const;
 
  private:
-  // A way up from a leaf: which spine of its pod, which of that spine's cores.
+  // A route up from a leaf: which spine of its pod, and which of that spine's cores.
   struct Way {
     int spine = 0;
     int core = 0;

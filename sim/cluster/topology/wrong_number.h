@@ -1,4 +1,4 @@
-// A sentence about a number that cannot be: "devices: got 9, want from 1 to 8".
+// A sentence about a number that is out of range: "devices: got 9, want from 1 to 8".
 #pragma once
 
 #include <string>
