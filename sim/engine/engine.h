@@ -12,54 +12,55 @@
 
 namespace stagecraft {
 
-// From `time` on, tasks on `lane` progress at `rate` times their nominal speed
-// (1 nominal, 0 stopped). A task on several lanes goes at the slowest of them. What is slow
-// is the device or the link, as a straggler is whose clock is throttled; its host launches
-// as fast as ever, and what a device waits for its host is not stretched.
+// From `time` on, tasks on `lane` progress at `rate` times their nominal speed (1: nominal, 0:
+// stopped). A task on several lanes progresses at the lowest of their rates. What is slow is the
+// device, as with a straggler whose clock is throttled, or the link; its host launches as fast as
+// ever, and the time for which a device waits for its host is not stretched.
 struct RateChange {
   Duration time;  // >= 0
   Lane lane;
   double rate;  // >= 0, finite
 };
 
-// The host launches what a task runs, in the order of the task's lanes and ahead of
-// the device where it can. A task that is free to start takes until
+// The host launches what a task runs, in the order of the task's lanes and ahead of the device
+// where it can. A task that is free to start ends at
 //   max(start, h + lead) + duration,
-// where h is when the host turned to it: once done with the launches before, and
-// where it waits for the task, not before that could start.
+// where h is the time at which the host turned to it: when it was done with the launches before,
+// and, if it waits for the task, not before the task could start.
 struct Launch {
-  Duration lead;   // launches the device cannot hide, were it idle
-  Duration total;  // of the host's time
+  Duration lead;   // launches that an idle device could not hide
+  Duration total;  // of the time of the host
   bool waits = false;
 };
 
-// What a replay takes beside durations.
+// Inputs of a replay besides durations.
 struct ReplayOptions {
   std::span<const RateChange> changes = {};  // in any order
-  // By task; none where the host never holds a device back.
+  // By task; empty if the host never holds a device back.
   std::span<const Launch> launches = {};
-  // Tasks bound to it take as long as their messages do; nothing has started yet.
+  // Tasks that are bound to it take as long as their messages do. Nothing in it may have started
+  // yet.
   TaskTraffic* traffic = nullptr;
 };
 
-// Time and memory are linear in tasks + dependencies + lane entries. One
-// engine may run many schedules, one after another; it keeps its buffers.
+// Time and memory are linear in tasks + dependencies + lane entries. One engine may run many
+// schedules, one after another; it keeps its buffers.
 class Engine {
  public:
-  // durations by task, each >= 0. Throws DeadlockError (deadlock.h) where not every task can
+  // `durations` are by task, each >= 0. Throws DeadlockError (deadlock.h) if not every task can
   // run.
   Timeline Run(const Schedule& schedule, std::span<const Duration> durations,
                const ReplayOptions& options = {});
 
-  // By task of the last Run(): when the host was done with its launches. Empty without
-  // launches; zero where a task has none.
+  // When the host was done with the launches of each task of the last Run(). Empty without
+  // launches; zero for tasks that have none.
   std::span<const Duration> launched() const { return launched_; }
 
  private:
   void Prepare(const Schedule& schedule, std::span<const RateChange> changes);
   void RunFixed();
   void RunEvents(std::span<const RateChange> changes);
-  // Of the queue. Changes and traffic may still push what ends before.
+  // The time of the next event in the queue. Changes and traffic may still push events before it.
   int64_t NextEvent() {
     return rates_vary_ || traffic_ != nullptr ? events_.PeekTime() : events_.NextTime();
   }
@@ -83,18 +84,18 @@ class Engine {
   EventQueue events_;
   std::vector<Event> batch_;
   std::vector<TaskId> ready_;
-  std::vector<int32_t> waits_;  // by task: what still holds it back
-  std::vector<Duration> end_;   // of fixed durations: until a task starts, when it may
-  // Only where there are launches:
+  std::vector<int32_t> waits_;  // by task: how many things still hold it back
+  std::vector<Duration> end_;   // of fixed durations; before a task starts: when it may start
+  // Used only if there are launches:
   std::vector<Duration> host_free_;  // by lane
   std::vector<Duration> launched_;
-  // Only where tasks may take longer than their duration:
+  // Used only if tasks may take longer than their duration:
   std::vector<Duration> start_;
-  // Only where rates vary:
+  // Used only if rates vary:
   std::vector<TaskId> running_;  // by lane, -1 for none
   std::vector<double> lane_rate_;
   std::vector<double> work_left_;   // by task, nominal nanoseconds
-  std::vector<int64_t> work_seen_;  // by task, when work_left_ was true: not before its launch
+  std::vector<int64_t> work_seen_;  // by task, when work_left_ was true; not before its launch
 };
 
 }  // namespace stagecraft

@@ -1,10 +1,10 @@
-// What messages and reductions of one rank lose to each other on the interfaces of
-// its node, where each takes the cost model's time (the `model` fidelity).
+// How messages and reductions of one rank slow each other down on the interfaces of its node, if
+// each takes the time of the cost model (the `model` fidelity).
 //
-// The cost model prices a task as if its rank sent nothing else. Where two tasks of
-// a rank ran beside each other for a time t, one of which keeps the rank's
-// interfaces busy for a share a of its own time and the other for b, they had
-// (a + b) t to send in t: each is stretched by (a + b - 1) t, if that is more than 0.
+// The cost model prices a task as if its rank sent nothing else. If two tasks of a rank ran beside
+// each other for a time t, and one of them keeps the rank's interfaces busy for a share a of its
+// own time and the other for a share b, they had (a + b) t to send within t: each is stretched by
+// (a + b - 1) t if that is more than 0.
 #pragma once
 
 #include <span>
@@ -17,8 +17,8 @@
 
 namespace stagecraft {
 
-// By task, what it takes with that; `durations` are those `timeline` ran with. Empty
-// where nothing changes. Cost: the schedule once, and each pair that overlaps.
+// The stretched duration of every task; `durations` are those with which `timeline` ran. Empty if
+// nothing changes. Cost: one walk over the schedule, and each pair of tasks that overlap.
 std::vector<Duration> ShareInterfaces(const Schedule& schedule, const Timeline& timeline,
                                       const BoundCosts& costs, std::span<const Duration> durations);
 

@@ -1,5 +1,5 @@
-// Steps by hand, for tests of what repeats itself: what is told of many micro-batches from
-// a step of few, and what a step of many takes.
+// Steps made by hand, for tests of repetition: what a step of few micro-batches says about one of
+// many, and what the step of many takes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ namespace stagecraft {
 struct HandMadeStep {
   Schedule schedule;
   std::vector<Duration> durations;  // by task
-  std::vector<Launch> launches;     // by task, or none
-  // Stretches durations by what ran beside each other; none: nothing is shared.
+  std::vector<Launch> launches;     // by task, or empty
+  // Stretches durations by what ran side by side; empty: nothing is shared.
   std::function<void(const Timeline& alone, std::vector<Duration>& durations)> share = {};
 };
 
@@ -67,7 +67,7 @@ inline Tag TagOf(Phase phase, int micro_batch, int chunk = 0, int segment = 0) {
   return tag;
 }
 
-// Forward and backward of one micro-batch after another; the last backward.
+// Adds forward and backward of one micro-batch after another; returns the last backward.
 inline TaskId AddPasses(StepBuilder& step, Lane lane, int micro_batches, Duration forward,
                         Duration backward) {
   TaskId last = -1;
@@ -78,8 +78,8 @@ inline TaskId AddPasses(StepBuilder& step, Lane lane, int micro_batches, Duratio
   return last;
 }
 
-// The makespan, what it were if nothing was shared, and how many tasks of a phase a lane
-// runs in how much time.
+// The makespan, the makespan if nothing were shared, and how many tasks of a phase a lane runs in
+// how much time.
 struct Taken {
   struct Sum {
     int64_t tasks = 0;
@@ -135,7 +135,7 @@ inline std::vector<Replay> ReplayStep(const HandMadeStep& step) {
   return replays;
 }
 
-// By number of micro-batches.
+// Makes a step by its number of micro-batches.
 using MakeStep = std::function<HandMadeStep(int micro_batches)>;
 
 inline Taken Whole(const MakeStep& make, int micro_batches) {
@@ -143,7 +143,7 @@ inline Taken Whole(const MakeStep& make, int micro_batches) {
   return Take(step.schedule, ReplayStep(step));
 }
 
-// What `many` take, told from `few`.
+// What a step of `many` micro-batches takes, derived from one of `few`.
 inline std::optional<Taken> Told(const MakeStep& make, int few, int many, int group = 1) {
   const HandMadeStep step = make(few);
   const std::vector<Replay> replays = ReplayStep(step);
@@ -153,7 +153,8 @@ inline std::optional<Taken> Told(const MakeStep& make, int few, int many, int gr
   return Take(step.schedule, replays, *found);
 }
 
-// A step of few looks as if each micro-batch more took `period`, which would not be true.
+// Checks that nothing is derived from a step of `few` that looks as if each further micro-batch
+// took `period`, which would not be true.
 inline void ExpectNotTold(const MakeStep& make, int few, int many, Duration period) {
   EXPECT_EQ(Told(make, few, many), std::nullopt);
   EXPECT_NE(Whole(make, many).makespan, Whole(make, few).makespan + (many - few) * period);

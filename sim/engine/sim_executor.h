@@ -1,5 +1,4 @@
-// SimExecutor: replays a Schedule in virtual time, with durations from a cost
-// model.
+// SimExecutor: replays a Schedule in virtual time, with durations from a cost model.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +21,14 @@
 
 namespace stagecraft {
 
-// By task; empty where no op needs the host. The host waits for what comes from
-// another stage and for the gradient norm, as Megatron-LM's does (assumption:
-// batched sends synchronise, clipping reads the norm), and runs ahead of the rest.
+// Launches by task; empty if no op needs the host. The host waits for what comes from another stage
+// and for the gradient norm, as Megatron-LM's does (an assumption: batched sends synchronise, and
+// clipping reads the norm), and runs ahead of everything else.
 std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& costs);
 
-// How messages share links: each takes the cost model's time, stretched where its
-// rank sends something else meanwhile (interface_sharing.h); or it is flows over
-// the cluster's links (traffic_binding.h), for schedules that were lowered unfolded.
+// How messages share links. kModel: each takes the time of the cost model, stretched where its rank
+// sends something else meanwhile (interface_sharing.h). kFlow: each is flows over the links of the
+// cluster (traffic_binding.h), for schedules that were lowered unfolded.
 enum class NetworkFidelity { kModel, kFlow };
 const char* Name(NetworkFidelity fidelity);
 
@@ -47,33 +46,32 @@ struct NetworkOptions {
 
 class SimExecutor : public Executor {
  public:
-  // All must outlive the executor.
+  // All arguments must outlive the executor.
   SimExecutor(const Cluster& cluster, const CostModel& model, NetworkOptions network = {})
       : cluster_(cluster), model_(model), network_(std::move(network)) {}
 
   Timeline Execute(const Schedule& schedule) override;
 
-  // The same of a schedule that stands for one of more micro-batches: how they repeat it, by
-  // FindRepetition(). Nothing where that is not proven, with kFlow, or where devices share
-  // a memory.
+  // Executes a schedule that stands for one of more micro-batches, and says how these repeat it
+  // (FindRepetition()). No value if that is not proven, with kFlow, or if devices share a memory.
   struct Repeated {
     Timeline timeline;
     Repetition repetition;
   };
   std::optional<Repeated> ExecuteRepeated(const Schedule& schedule, int64_t more, int64_t group);
 
-  // What the last Execute() ran with.
+  // The costs with which the last Execute() ran.
   const BoundCosts& costs() const { return costs_; }
-  // How long the last of these had taken, repeated as often as it is, were no interface
-  // shared: the longest chain of its tasks. Zero with kFlow: not known.
+  // How long the last schedule, repeated as often as it is, would have taken if no interface were
+  // shared: the longest chain of its tasks. Zero with kFlow, where it is not known.
   Duration unshared_makespan() const { return unshared_makespan_; }
   // By link of the cluster, over the last Execute(); empty with kModel.
   std::vector<LinkUse> link_use();
 
  private:
-  // Once more where messages share interfaces, and where devices share a memory.
+  // Replays once more if messages share interfaces, and if devices share a memory.
   std::vector<Replay> ReplayModel(const Schedule& schedule, std::span<const Launch> launches);
-  // Throws DeadlockError that names the link whose rate stays 0, where one does.
+  // Throws a DeadlockError that names the link whose rate stays 0, if there is one.
   Timeline RunFlows(const Schedule& schedule, std::span<const Launch> launches);
 
   const Cluster& cluster_;

@@ -1,6 +1,6 @@
-// CachingAllocator: what PyTorch's CUDA caching allocator does with a stream of
-// allocations, without a device. Rules and sizes are those of
-// c10/cuda/CUDACachingAllocator.cpp; one stream, default settings.
+// CachingAllocator: what PyTorch's CUDA caching allocator does with a stream of allocations,
+// without a device. Rules and sizes are those of c10/cuda/CUDACachingAllocator.cpp with one stream
+// and default settings.
 #pragma once
 
 #include <cstdint>
@@ -12,43 +12,42 @@
 
 namespace stagecraft {
 
-// Takes segments from the device and hands out blocks of them. A request is
-// rounded to 512 B. Those of at most 1 MiB come from segments of 2 MiB, those
-// below 10 MiB from segments of 20 MiB, larger ones from a segment of their own
-// size, rounded to 2 MiB; the first kind never shares segments with the others.
-// The smallest free block that fits is taken, of equals the lowest address, and
-// split where enough is left; a freed block joins its free neighbours. Segments
+// Takes segments from the device and hands out blocks of them. A request is rounded to 512 B.
+// Requests of at most 1 MiB come from segments of 2 MiB, those below 10 MiB from segments of 20
+// MiB, larger ones from a segment of their own size, rounded to 2 MiB; the first kind never shares
+// segments with the others. The smallest free block that fits is taken, among equals the one of
+// lowest address, and split if enough is left; a freed block joins its free neighbours. Segments
 // stay reserved until an allocation fails.
 //
-// A call costs what FreeBlocks says. Equal calls, equal answers.
+// The cost of a call is that of FreeBlocks. Equal calls give equal answers.
 class CachingAllocator {
  public:
   using Block = int32_t;
 
   explicit CachingAllocator(Bytes capacity) : capacity_(capacity) {}
 
-  // A block of at least `size`, which is > 0. Nothing where the device has no room
-  // even after all wholly free segments went back to it.
+  // A block of at least `size`, which must be > 0. No value if the device has no room even after
+  // all wholly free segments were returned to it.
   std::optional<Block> Allocate(Bytes size);
   void Free(Block block);
 
-  // What the device lends; for those who want to know how much more it takes.
+  // What the device lends; for callers that want to know how much more is needed.
   void set_capacity(Bytes capacity) { capacity_ = capacity; }
 
-  // In blocks handed out: `allocated_bytes.all` of torch.cuda.memory_stats().
+  // Bytes in blocks that were handed out: `allocated_bytes.all` of torch.cuda.memory_stats().
   Bytes allocated() const { return allocated_; }
-  // In segments: `reserved_bytes.all`.
+  // Bytes in segments: `reserved_bytes.all`.
   Bytes reserved() const { return reserved_; }
   Bytes peak_allocated() const { return peak_allocated_; }
   Bytes peak_reserved() const { return peak_reserved_; }
 
-  // What an allocation of a size counts for at least.
+  // The least that an allocation of a size counts for.
   static Bytes Rounded(Bytes size);
 
  private:
   enum Pool : uint8_t { kSmall, kLarge };
 
-  // A piece of a segment; those of one segment are linked by address.
+  // A piece of a segment; the pieces of one segment are linked by address.
   struct Piece {
     Bytes size;
     int64_t address = 0;

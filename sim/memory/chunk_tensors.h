@@ -1,5 +1,4 @@
-// ChunkTensors: the tensors of a chunk's passes, layer after layer, and what each
-// pass comes to.
+// ChunkTensors: the tensors of a chunk's passes, layer after layer, and a summary of each pass.
 #pragma once
 
 #include <array>
@@ -12,11 +11,11 @@
 
 namespace stagecraft {
 
-// What a pass does to what is held at its start.
+// How a pass changes what is held when it starts.
 struct PassSummary {
-  int64_t net = 0;              // bytes that it leaves behind; negative where it drops
-  int64_t peak = 0;             // most beyond the start at any time
-  int64_t peak_activation = 0;  // of that, kept tensors; the rest is its own
+  int64_t net = 0;              // bytes that it leaves behind; negative if it frees more
+  int64_t peak = 0;             // the most beyond the start at any time
+  int64_t peak_activation = 0;  // the kept tensors in it; the rest dies in the pass
   double peak_at = 0;           // share of its operators that have run by then
   friend bool operator==(const PassSummary&, const PassSummary&) = default;
 };
@@ -27,7 +26,7 @@ struct ChunkPass {
   friend bool operator==(const ChunkPass&, const ChunkPass&) = default;
 };
 
-// Numbered as in LayerTensors.
+// Tensors are numbered as in LayerTensors.
 struct ChunkTensors {
   int kept = 0;
   int tensors = 0;
@@ -37,14 +36,14 @@ struct ChunkTensors {
   friend bool operator==(const ChunkTensors&, const ChunkTensors&) = default;
 };
 
-// One layer of a chunk. Where its states are shared out, its passes hold them whole
-// for a while; zero: they are held all the time.
+// One layer of a chunk. If its states are sharded, its passes hold them whole for a while; zero:
+// they are held all the time.
 struct ChunkLayer {
   const LayerTensors* tensors = nullptr;
   Bytes gathered;   // weights: from the pass of the layer before to the end of its own
   Bytes gradients;  // from its backward to the end of the next one, beside which they
                     // are reduced
-  int repeats = 0;  // layers up to this one that run forward again before its backward
+  int repeats = 0;  // how many layers, up to this one, run forward again before its backward
   friend bool operator==(const ChunkLayer&, const ChunkLayer&) = default;
 };
 

@@ -1,4 +1,4 @@
-// FreeBlocks: the free pieces of an allocator's pool, by size.
+// FreeBlocks: the free pieces in a pool of an allocator, by size.
 #pragma once
 
 #include <array>
@@ -8,9 +8,8 @@
 
 namespace stagecraft {
 
-// Sizes are positive multiples of 512 below 2^60; addresses differ. There are four bins
-// for every power of two; a call finds its place in one by bisection and moves what is
-// behind it there.
+// Sizes are positive multiples of 512 below 2^60; addresses differ. There are four bins for every
+// power of two; a call finds its place in one by bisection and moves what is behind it there.
 class FreeBlocks {
  public:
   struct Entry {
@@ -20,12 +19,12 @@ class FreeBlocks {
   };
 
   void Insert(const Entry& entry);
-  // The entry must be there.
+  // Precondition: the entry is there.
   void Remove(int64_t size, int64_t address);
-  // Takes out the smallest entry of at least `size`, of equals that of lowest address.
-  // Returns its block, or -1 where there is none.
+  // Takes out the smallest entry of at least `size`, among equals the one of lowest address.
+  // Returns its block, or -1 if there is none.
   int32_t TakeBest(int64_t size);
-  // Takes out those for which `is_gone(block)`.
+  // Takes out the entries for which `is_gone(block)`.
   template <typename F>
   void RemoveIf(F is_gone) {
     for (size_t bin = 0; bin < kBins; ++bin) {
@@ -39,7 +38,7 @@ class FreeBlocks {
 
   static size_t BinOf(int64_t size);
   void MarkEmpty(size_t bin) { filled_[bin / 64] &= ~(uint64_t{1} << bin % 64); }
-  // The first bin from `bin` on that holds something; kBins where none does.
+  // The first bin from `bin` on that holds something; kBins if there is none.
   size_t NextFilled(size_t bin) const;
   int32_t Take(size_t bin, size_t place);
 

@@ -1,5 +1,5 @@
-// LayerTensors: which tensors the passes of one layer make and drop on one rank,
-// operator by operator.
+// LayerTensors: which tensors the passes of one layer make and drop on one rank, operator by
+// operator.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ enum class TensorRole : uint8_t {
 
 // A tensor is made (change > 0) or dropped (change < 0).
 struct TensorEvent {
-  int64_t change = 0;  // bytes, rounded as the allocator does
+  int64_t change = 0;  // in bytes, rounded as the allocator does
   int32_t tensor = 0;
   int32_t step = 0;  // operators of the pass that ran before
   TensorRole role = TensorRole::kWorkspace;
@@ -34,31 +34,33 @@ struct PassTensors {
   friend bool operator==(const PassTensors&, const PassTensors&) = default;
 };
 
-// Tensors [0, kept) may live from pass to pass of a micro-batch, those after them
-// die in their pass. A pass leaves none of its own behind but kept ones.
+// Tensors [0, kept) may live from one pass of a micro-batch to another; those after them die in
+// their pass. A pass leaves nothing of its own behind but kept tensors.
 struct LayerTensors {
   int kept = 0;
   int tensors = 0;
   std::array<PassTensors, 4> passes;  // by Phase, IsPass()
-  // Where the layer recomputes whole: its forward as it runs again, and how many events
-  // of a backward come before it.
+  // For a layer that recomputes whole: its forward as it runs again, and how many events of a
+  // backward come before it.
   PassTensors repeated;
   int before_repeated = 0;
 };
 
-// What the rules are:
-// - A forward makes each operator's output, scratch and saved tensors, those that it
-//   reads when the last of its operands is there. An output that no operator saves
-//   goes with the last operator that reads it.
-// - A backward makes the gradients of an operator's operands and, unless its kernel
-//   adds to the gradient buffer, of its weights; then what the operator saved and the
-//   gradient of its output go.
-// - A layer that recomputes whole keeps its input alone, or nothing at all where it is not
-//   the first of its range; selective recomputation makes unfused attention's scores again.
-// - Split in two, the first backward leaves the weight gradients' operands: inputs of
-//   matrix products, and gradients of their outputs.
+// The rules are:
+// - A forward makes the output, scratch and saved tensors of each operator; saved tensors that it
+//   reads are made when the last of its operands is there. An output that no operator saves goes
+//   with the last operator that reads it.
+// - A backward makes the gradients of an operator's operands and, unless its kernel adds to the
+//   gradient buffer, of its weights; then what the operator saved and the gradient of its output
+//   go.
+// - A layer that recomputes whole keeps its input alone, or nothing at all if it is not the first
+//   of its range; selective recomputation makes the scores of unfused attention again.
+// - If the backward is split in two, the first part leaves the operands of weight gradients: inputs
+//   of GEMMs, and gradients of their outputs.
 // - `forward_only`: nothing is kept.
-// `spec` is the layer's own (LayerSpec). `keeps_input`: the first of its range, if any.
+//
+// `spec` is that of the layer (LayerSpec). `keeps_input`: the layer is the first of its range, if
+// it is in one.
 LayerTensors TraceLayer(const LayerKind& layer, const ShardSpec& spec,
                         const FrameworkMemory& framework, bool forward_only,
                         bool keeps_input = true);

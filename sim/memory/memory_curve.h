@@ -19,13 +19,13 @@ struct MemoryChange {
   Bytes used;  // from then on
 };
 
-// How many entries a pass has. kPasses: at most two, its peak, and what it leaves behind
-// at its end. kOperators: in place of the peak, one for every operator that holds more or
-// less at its most than the one before it. A pass's operators are taken to run equally long.
+// How many entries a pass has. kPasses: at most two, its peak, and what it leaves behind at its
+// end. kOperators: in place of the peak, one for every operator whose peak differs from that of the
+// operator before it. All operators of a pass are taken to run equally long.
 enum class CurveDetail { kPasses, kOperators };
 
-// For each simulated rank, by time: what its device holds beside fragmentation. Linear in
-// the entries.
+// For each simulated rank, by time: what its device holds apart from fragmentation. Linear in the
+// number of entries.
 std::vector<std::vector<MemoryChange>> MemoryOverTime(const Plan& plan, const Workload& workload,
                                                       const Cluster& cluster,
                                                       const Schedule& schedule,

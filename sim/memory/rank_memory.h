@@ -1,4 +1,4 @@
-// RankMemory: what one rank holds while it walks its order of passes.
+// RankMemory: what one rank holds while it runs the passes of its pipeline schedule.
 #pragma once
 
 #include <memory>
@@ -11,45 +11,45 @@
 
 namespace stagecraft {
 
-// What the walk needs to know of a rank.
+// What the walk needs to know about a rank.
 struct RankTensors {
-  ModelStates states;  // a flat buffer each
-  Bytes workspace;     // held all the time: of libraries, of weights that stay gathered
+  ModelStates states;  // one flat buffer for each
+  Bytes workspace;     // held all the time: libraries' own, and weights that stay gathered
   Bytes messages;      // held all the time: what a neighbour reads
   Bytes nccl;          // held all the time, outside of the allocator
-  std::vector<std::shared_ptr<const ChunkTensors>> chunks;  // equal where they are one object
+  std::vector<std::shared_ptr<const ChunkTensors>> chunks;  // alike if they are one object
   double offloaded = 0;  // share of what forwards save that goes to the host (OffloadedPass)
 
-  // Of a forward through a chunk.
+  // Bytes that a forward through a chunk offloads.
   Bytes Offloaded(int chunk) const;
 
-  // Of the allocator, whatever pass runs.
+  // Memory of the allocator that is held whatever pass runs.
   Bytes Static() const {
     return states.weights + states.gradients + states.optimizer + workspace + messages;
   }
   friend bool operator==(const RankTensors&, const RankTensors&) = default;
 };
 
-// At the moment when most is allocated, the first of equals.
+// Memory at the moment when most is allocated, the first of equal moments.
 struct RankPeak {
   Bytes activations;
   Bytes workspace;
-  Bytes allocated;  // with states and messages
-  Bytes host;       // at any moment, the most of activations with the host
+  Bytes allocated;  // including states and messages
+  Bytes host;       // the most activations that are on the host at any moment
 };
 
-// Every micro-batch's passes through a chunk come in an order of sim/pipeline:
-// forward, then a backward or its two halves. Copies to and from the host begin as early and
-// end as late as they can. Linear in the passes.
+// Precondition: the passes of every micro-batch through a chunk come as in sim/pipeline: a forward,
+// then a backward or its two halves. Copies to and from the host begin as early and end as late as
+// they can. Linear in the passes.
 RankPeak WalkRank(const RankTensors& rank, const PassOrder& order);
 
-// Orders repeat themselves: no more passes than these are replayed.
+// Pipeline schedules repeat themselves: no more passes than these are replayed.
 inline constexpr int kReplayedPasses = 32;
 
-// Segments over what is allocated in them, at their most; at least 1. The first
-// passes of the order go through the allocator, until the segments they use are
-// enough for the next ones too, with nothing on the host: linear in their operators. `capacity`:
-// what the board leaves to the allocator; where that is too little, as if it were more.
+// Bytes of segments over what is allocated in them, at their most; at least 1. The first passes go
+// through the allocator, with nothing on the host, until the segments that they use are enough for
+// the next ones too: linear in their operators. `capacity` is what the GPU leaves to the allocator;
+// if it is too little, the result is that of a larger one.
 double ReservedShare(const RankTensors& rank, const PassOrder& order, Bytes capacity);
 
 }  // namespace stagecraft

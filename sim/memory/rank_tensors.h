@@ -1,5 +1,4 @@
-// What a rank of a plan holds: the workload's tensors as its stage and sharding
-// have them.
+// What a rank of a plan holds: the tensors of the workload as its stage and sharding divide them.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +16,18 @@
 
 namespace stagecraft {
 
-// Layers that are alike are traced once, and chunks of like layers are one object, which
-// all RankTensors share, of whatever plan. What it is made of must outlive it.
+// Layers that are alike are traced once, and chunks of like layers are one object, which the
+// RankTensors of all plans share. What it is made of must outlive it.
 class RankTensorsMaker {
  public:
   RankTensorsMaker(const Workload& workload, const Cluster& cluster,
                    const FrameworkMemory& framework);
 
-  // Of any rank of a replica of a stage; they are alike but for their boards'
-  // memory. The board's generation is the first one's.
+  // The tensors of any rank of a replica of a stage; its ranks are alike except for the memory of
+  // their GPUs. The generation is that of the first GPU.
   RankTensors Make(const Plan& plan, int stage, int replica);
 
-  // Chunks that it remembers, and forgets: later ones are other objects.
+  // How many chunks it remembers; after it forgets them, later ones are other objects.
   size_t size() const { return chunks_.size(); }
   void Forget();
 

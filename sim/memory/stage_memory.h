@@ -12,34 +12,34 @@
 
 namespace stagecraft {
 
-// The peak of one rank of a stage, item by item as they are when most is
-// allocated.
+// The peak of one rank of a stage, with the items as they are when most is allocated.
 struct StageMemory {
   int stage = 0;
-  int device = 0;  // of the stage's fullest rank
+  int device = 0;  // that of the stage's fullest rank
   Bytes weights;
   Bytes gradients;
   Bytes optimizer;
-  Bytes activations;    // kept from a pass to a later one
+  Bytes activations;    // kept from one pass to a later one
   Bytes workspace;      // temporaries of the pass that runs, workspaces of libraries
   Bytes communication;  // messages to other stages, NCCL's own buffers
   Bytes framework;      // CUDA context and library handles
-  Bytes fragmentation;  // of the allocator's segments, what no tensor has
+  Bytes fragmentation;  // the part of the allocator's segments that no tensor uses
   Bytes capacity;
-  // Beside all these, of its host's memory what the rank has there, and its share of it.
+  // Apart from all these: what the rank holds in the memory of its host, and its share of that
+  // memory.
   Bytes host;
   Bytes host_capacity;
 
   // What the framework's allocator hands out at its peak.
   Bytes allocated;
-  // What it holds of the board: allocated and fragmentation.
+  // What the allocator holds of the GPU: allocated memory and fragmentation.
   Bytes Reserved() const { return allocated + fragmentation; }
-  // Everything the device holds: the sum of the items.
+  // Everything that the device holds: the sum of the items.
   Bytes Peak() const {
     return weights + gradients + optimizer + activations + workspace + communication + framework +
            fragmentation;
   }
-  // The peak as a share of what is there.
+  // The peak as a share of the capacity.
   double Share() const {
     return static_cast<double>(Peak().count()) / static_cast<double>(capacity.count());
   }
@@ -47,21 +47,21 @@ struct StageMemory {
   friend bool operator==(const StageMemory&, const StageMemory&) = default;
 };
 
-// Estimates plans one after another, and remembers of each what others have too: layers,
-// chunks, and how their tensors fit in segments. Nothing depends on what it remembers.
+// Estimates plans one after another, and remembers of each what others have too: layers, chunks,
+// and how their tensors fit into segments. No result depends on what it remembers.
 class MemoryEstimator {
  public:
-  // All must outlive it.
+  // All arguments must outlive it.
   MemoryEstimator(const Workload& workload, const Cluster& cluster,
                   const FrameworkMemory& framework = {});
   ~MemoryEstimator();
 
-  // One entry per stage, in pipeline order. The fullest replica counts: with
-  // uneven replicas the one with most micro-batches in flight, or least memory.
+  // One entry for each stage, in pipeline order. The fullest replica counts: if replicas differ,
+  // the one with most micro-batches in flight, or with least memory.
   std::vector<StageMemory> Estimate(const Plan& plan);
-  // The same without fragmentation, which takes most of the time: no device needs less.
+  // The same without fragmentation, which takes most of the time; no device needs less than this.
   std::vector<StageMemory> EstimateTensors(const Plan& plan);
-  // Of one replica of a stage.
+  // The memory of one replica of a stage.
   StageMemory EstimateReplica(const Plan& plan, int stage, int replica);
 
  private:
@@ -73,7 +73,7 @@ class MemoryEstimator {
   std::unique_ptr<Remembered> remembered_;
 };
 
-// The same of one plan.
+// The same for a single plan.
 std::vector<StageMemory> EstimateMemory(const Plan& plan, const Workload& workload,
                                         const Cluster& cluster,
                                         const FrameworkMemory& framework = {});

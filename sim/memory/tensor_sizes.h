@@ -7,31 +7,31 @@
 
 namespace stagecraft {
 
-// A tensor kept from forward to backward.
+// The bytes of a tensor that is kept from forward to backward.
 Bytes SavedBytes(const SavedTensor& tensor, const Operator& op, const ShardSpec& spec);
 
-// One that the operator reads; else it is made beside the output.
+// Whether the tensor is one that the operator reads; otherwise it is made besides the output.
 bool IsInput(const SavedTensor& tensor, const Operator& op);
 
-// The weight gradient is a product of its own, which may run later.
+// Whether the weight gradient is a GEMM of its own, which may run later.
 bool IsProduct(const Operator& op);
 
-// What the operator reads of one operand, before the collective that begins it.
+// What the operator reads of one operand, before the collective with which it begins.
 Bytes InputBytes(const Operator& op, const ShardSpec& spec);
 
-// What the operator hands on, after the collective that ends it.
+// What the operator hands on, after the collective with which it ends.
 Bytes OutputBytes(const Operator& op, const ShardSpec& spec);
 
-// The gradient of a product's output as its weight gradient reads it: gathered
-// where sequence parallelism has split it.
+// The gradient of a GEMM's output as its weight gradient reads it: gathered if sequence parallelism
+// has split it.
 Bytes ProductGradientBytes(const Operator& op, const ShardSpec& spec);
 
-// What the operator holds only while it runs: gathered inputs and partial sums of
-// sequence parallelism, scores of unfused attention, 32-bit sums of fused one.
+// What the operator holds only while it runs: gathered inputs and partial sums of sequence
+// parallelism, scores of unfused attention, 32-bit sums of fused attention.
 Bytes ForwardScratch(const Operator& op, const ShardSpec& spec);
 Bytes BackwardScratch(const Operator& op, const ShardSpec& spec);
 
-// The operator's weights in the working precision.
+// The weights of the operator in the working precision.
 Bytes WeightBytes(const Operator& op, const ShardSpec& spec);
 
 }  // namespace stagecraft

@@ -1,5 +1,5 @@
-// The messages of one collective over the nodes of a cluster, channel by channel,
-// as NCCL lays its rings and trees.
+// The messages of one collective over the nodes of a cluster, channel by channel, as NCCL lays its
+// rings and trees.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace stagecraft {
 struct ChannelPattern {
   MessagePattern pattern;
   std::vector<int> devices;  // by participant of the pattern
-  int steps = 1;             // messages, one after another, that a byte's latency counts for
+  int steps = 1;             // successive messages, for each of which the latency counts
 };
 
-// `by_node`: devices of each node of the group, in ring order; at least two in all.
+// `by_node` are the devices of each node of the group, in ring order; at least two in all.
 //
 // Rings: as many channels as the node with fewest ranks has, each with its share
 // of the bytes; channel c goes through the ranks of a node from its c-th on, so

@@ -1,8 +1,8 @@
 // EventQueue: the pending events of a simulation, earliest first.
 //
-// A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, "Faster algorithms for the
-// shortest path problem", JACM 1990): times never run backwards, so an event
-// moves down at most 64 buckets in its life and most pushes are one append.
+// It is a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, "Faster algorithms for the shortest path
+// problem", JACM 1990): times never run backwards, so an event moves down at most 64 buckets in its
+// life and most pushes are one append.
 #pragma once
 
 #include <array>
@@ -22,20 +22,20 @@ class EventQueue {
  public:
   bool empty() const { return size_ == 0; }
 
-  // time_ns must not be below the last time that PopAll() or NextTime() returned.
+  // Precondition: time_ns is not below the last time that PopAll() or NextTime() returned.
   void Push(int64_t time_ns, int32_t task) {
     buckets_[BucketOf(time_ns)].push_back({time_ns, task});
     is_peeked_ = false;
     ++size_;
   }
 
-  // The time of the earliest event; the queue must not be empty.
+  // The time of the earliest event. Precondition: the queue is not empty.
   int64_t NextTime() {
     if (buckets_[0].empty()) Refill();
     return last_ns_;
   }
 
-  // The same, and earlier events may still be pushed.
+  // The same, but earlier events may still be pushed.
   int64_t PeekTime() {
     if (!buckets_[0].empty()) return last_ns_;
     if (!is_peeked_) peek_ns_ = EarliestOf(LowestBucket());
@@ -43,8 +43,8 @@ class EventQueue {
     return peek_ns_;
   }
 
-  // Moves every event of the earliest time into `events` (cleared first) and
-  // returns that time. Events of one time come in no particular order.
+  // Moves every event of the earliest time into `events` (cleared first) and returns that time.
+  // Events of one time come in no particular order.
   int64_t PopAll(std::vector<Event>& events) {
     const int64_t now = NextTime();
     events.clear();
@@ -58,7 +58,8 @@ class EventQueue {
     return std::bit_width(static_cast<uint64_t>(time_ns ^ last_ns_));
   }
 
-  // The first bucket above 0 that holds events; none is earlier than its earliest.
+  // The first bucket above 0 that holds events; no bucket holds an event that is earlier than its
+  // earliest.
   std::vector<Event>& LowestBucket() {
     int lowest = 1;
     while (buckets_[lowest].empty()) ++lowest;
@@ -73,8 +74,8 @@ class EventQueue {
     return earliest;
   }
 
-  // Spreads the lowest bucket that holds events below itself; those of the
-  // earliest time end up in bucket 0.
+  // Spreads the lowest bucket that holds events over the buckets below it; events of the earliest
+  // time end up in bucket 0.
   void Refill() {
     std::vector<Event>& source = LowestBucket();
     last_ns_ = EarliestOf(source);
@@ -85,7 +86,7 @@ class EventQueue {
 
   std::array<std::vector<Event>, 65> buckets_;
   int64_t last_ns_ = 0;
-  int64_t peek_ns_ = 0;  // what PeekTime() found, where is_peeked_
+  int64_t peek_ns_ = 0;  // what PeekTime() found, if is_peeked_
   bool is_peeked_ = false;
   size_t size_ = 0;
 };

@@ -5,18 +5,17 @@
 //   (2) r_f <= cap_f,
 //   (3) r_f = cap_f, or f has a bottleneck: a link on its route that is full
 //       (equality in (1)) and on which no flow is faster
-// (Bertsekas, Gallager, "Data Networks", 1992, section 6.5). They are kept as
-// flows come and go and capacities change, touching only flows whose rate may
-// change. Affected at first are the flows that came and those whose bottleneck
-// lost a flow, gained one or changed. These are filled anew, from the least
-// fair share upwards, with all other rates held. Where (3) then fails for a
-// flow held (it is faster than a bottleneck on its route allows, or its own
-// bottleneck is no longer full or has a faster flow), it joins the affected,
-// and the filling is repeated. When it fails for none, (1)-(3) hold for all,
-// and as there is one solution only, this is it. A flow alone on all its links
-// takes the least of its cap and their capacities at once.
+// (Bertsekas, Gallager, "Data Networks", 1992, section 6.5). They are kept up to date as flows come
+// and go and capacities change, touching only flows whose rate may change. At first the flows that
+// came and those whose bottleneck lost a flow, gained one or changed are affected. These are filled
+// anew, from the least fair share upwards, while all other rates are held. If (3) then fails for a
+// flow whose rate is held (it is faster than a bottleneck on its route allows, or its own
+// bottleneck is no longer full or has a faster flow), it joins the affected, and the filling is
+// repeated. When (3) fails for none, (1)-(3) hold for all, and as there is only one solution, this
+// is it. A flow that is alone on all its links takes the least of its cap and their capacities at
+// once.
 //
-// Rates are bytes per nanosecond. Equality is meant up to 1e-9 of the greater.
+// Rates are bytes per nanosecond. Equality means equal up to 1e-9 of the greater value.
 #pragma once
 
 #include <cstdint>
@@ -29,34 +28,34 @@
 
 namespace stagecraft {
 
-using LinkId = int32_t;   // 0, 1, ... as added
-using RouteId = int32_t;  // 0, 1, ... as added
-using FlowId = int32_t;   // small and chosen by the caller; free again after Leave()
+using LinkId = int32_t;   // 0, 1, ... in the order in which they are added
+using RouteId = int32_t;  // 0, 1, ... in the order in which they are added
+using FlowId = int32_t;   // small and chosen by the caller; may be used again after Leave()
 
 enum class LinkState : uint8_t { kIdle, kBusy, kFull };
 
-// One Settle() costs O(rounds x (m + s log s)) for s affected flows and links
-// with m flows on them; rounds are the links a change passes on, seldom above
-// ten. Allocates only while it grows beyond what it has held before.
+// One Settle() costs O(rounds x (m + s log s)) for s affected flows and links with m flows on them;
+// rounds are the number of links over which a change spreads, seldom above ten. Allocates only
+// while it grows beyond what it has held before.
 class FairShares {
  public:
   static constexpr double kNoCap = std::numeric_limits<double>::infinity();
 
   LinkId AddLink(double capacity);  // >= 0
-  // The links of a route are distinct; none at all is a route that never limits.
+  // The links of a route are distinct; a route without links never limits.
   RouteId AddRoute(std::span<const LinkId> links);
 
   void Join(FlowId flow, RouteId route, double cap = kNoCap);  // cap > 0
-  void Leave(FlowId flow);                                     // not before it was settled
+  void Leave(FlowId flow);                                     // only after a Settle()
   void SetCapacity(LinkId link, double capacity);
 
-  // Brings all rates up to date. Returns the flows whose rate is new since the
-  // last call, some perhaps twice; the span is good until the next call.
+  // Brings all rates up to date. Returns the flows whose rates changed since the last call, some
+  // perhaps twice; the span is valid until the next call.
   std::span<const FlowId> Settle();
-  // Links whose state is new since the last Settle(); cleared by the one after.
+  // Links whose state changed in the last Settle(); valid until the next one.
   std::span<const LinkId> changed_links() const { return settled_links_; }
 
-  // These hold after Settle(), until the next change.
+  // These are valid after Settle(), until the next change.
   double rate(FlowId flow) const { return flows_[flow].rate; }
   LinkState state(LinkId link) const { return links_[link].state; }
 
@@ -69,7 +68,7 @@ class FairShares {
   }
 
  private:
-  static constexpr LinkId kAtCap = -1;  // as bottleneck: the flow's own cap
+  static constexpr LinkId kAtCap = -1;  // as bottleneck: the cap of the flow itself
   static constexpr LinkId kNone = -2;   // as bottleneck: not known yet
 
   struct Flow {
@@ -88,11 +87,11 @@ class FairShares {
     double capacity = 0;
     LinkState state = LinkState::kIdle;
     bool is_dirty = false;
-    // While it settles:
+    // Used while it settles:
     bool is_touched = false;
-    int32_t affected = 0;      // flows of it that are affected
+    int32_t affected = 0;      // how many of its flows are affected
     int32_t first_entry = -1;  // of these, in entries_
-    int32_t open = 0;          // of these, not filled yet
+    int32_t open = 0;          // how many of these are not filled yet
     double load = 0;           // sum of the rates before
     double old_top = 0;        // the greatest of them
     double old_fill = 0;       // the least of them that has its bottleneck here; no cap if none
@@ -132,7 +131,7 @@ class FairShares {
   std::vector<FlowId> fresh_;  // joined and not alone
   std::vector<FlowId> changed_, settled_;
   std::vector<LinkId> changed_links_, settled_links_;
-  // While it settles:
+  // Used while it settles:
   std::vector<FlowId> affected_;
   std::vector<Entry> entries_;
   std::vector<double> filled_;                      // by affected flow: its rate

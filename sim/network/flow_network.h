@@ -1,9 +1,8 @@
 // FlowNetwork: bytes on their way over shared links, in virtual time.
 //
-// A flow sends its bytes over every link of its route at once, at one rate.
-// The rates of all flows under way are max-min fair (equations in
-// fair_shares.h). A flow holds no share until its latency has passed: the sum
-// of its route's latencies and its own delay. Then its bytes flow, and it ends
+// A flow sends its bytes over every link of its route at once, at one rate. The rates of all flows
+// in flight are max-min fair (equations in fair_shares.h). A flow holds no share until its latency
+// has passed: the sum of its route's latencies and its own delay. Then its bytes flow, and it ends
 // when the last of them has passed:
 //   end = start + delay + sum of latencies + time to send `bytes` at its rates.
 // All that happens at one instant is settled together, once.
@@ -22,44 +21,43 @@ namespace stagecraft {
 // What a link has carried so far.
 struct LinkUse {
   double bytes = 0;
-  Duration busy;  // with any flow on it, stalled ones included
-  Duration full;  // with no capacity to spare
+  Duration busy;  // while there is any flow on it, stalled ones included
+  Duration full;  // while it has no capacity to spare
 };
 
-// What a flow has beside its route.
+// Properties of a flow besides its route.
 struct FlowLimits {
-  Duration delay;  // before its bytes flow, beside the latencies
+  Duration delay;  // before its bytes flow, in addition to the latencies
   Bandwidth cap{FairShares::kNoCap};
 };
 
-// An event costs O(links of the route) where flows are alone, and one
-// FairShares::Settle() an instant where they are not. Memory is about 100 bytes
-// a flow under way and 120 a link; nothing is allocated for a flow where
-// one of its kind has ended before. Times are rounded to the nanosecond; bytes
-// left are not.
+// An event costs O(links of the route) if flows are alone, and one FairShares::Settle() for each
+// instant if they are not. Memory is about 100 bytes for each flow in flight and 120 for each link;
+// nothing is allocated for a flow if one of its kind has ended before. Times are rounded to the
+// nanosecond; bytes left are not.
 class FlowNetwork {
  public:
   LinkId AddLink(Bandwidth capacity, Duration latency);
-  // Distinct links, in order; may be empty.
+  // The links are distinct and in order; there may be none.
   RouteId AddRoute(std::span<const LinkId> links);
 
-  // Starts a flow now. `tag` comes back when it ends. Bytes >= 0 may be
+  // Starts a flow now. `tag` is returned when it ends. The bytes must be >= 0 and may be
   // fractional: a rank's share of a collective.
   void Start(RouteId route, double bytes, int64_t tag, const FlowLimits& limits = {});
-  // From now on; 0 stalls the link's flows until it changes again.
+  // Holds from now on; 0 stalls the flows of the link until it changes again.
   void SetCapacity(LinkId link, Bandwidth capacity);
 
   Duration now() const { return Duration::Nanoseconds(now_ns_); }
-  // When next a flow ends or begins to send, or may do so: an upper bound on
-  // the next AdvanceTo(). Duration::Max() where nothing will happen.
+  // When a flow next ends or begins to send, or may do so: an upper bound for the next AdvanceTo().
+  // Duration::Max() if nothing will happen.
   Duration NextTime();
-  // now() <= time <= NextTime(). Returns the tags of the flows that end at
-  // `time`; good until the next call.
+  // Precondition: now() <= time <= NextTime(). Returns the tags of the flows that end at `time`;
+  // valid until the next call.
   std::span<const int64_t> AdvanceTo(Duration time);
 
-  // Up to now, flows under way included.
+  // The use of a link up to now, including flows in flight.
   LinkUse Use(LinkId link);
-  // Bytes per second of the flows that send over the link, in no order.
+  // Bytes per second of the flows that send over the link, in no particular order.
   std::vector<double> Rates(LinkId link);
   int link_count() const { return shares_.link_count(); }
 
@@ -68,7 +66,7 @@ class FlowNetwork {
 
   struct Flow {
     double bytes = 0;
-    double left = 0;  // bytes still to send at seen_ns
+    double left = 0;  // bytes still to be sent at seen_ns
     double rate = 0;  // bytes per nanosecond since seen_ns
     double cap = 0;
     int64_t tag = 0;

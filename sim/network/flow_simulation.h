@@ -1,15 +1,15 @@
-// FlowSimulation: runs message patterns, each message a flow, on one network.
+// FlowSimulation: runs message patterns, each message as a flow, on one network.
 //
-// Whoever drives it (an engine with its own clock and dependencies) starts
-// patterns and timers under ids of its own and is told when they end:
+// A driver (an engine with its own clock and dependencies) starts patterns and timers under ids of
+// its own and is told when they end:
 //
 //   FlowSimulation simulation(&network);
 //   simulation.Start(id, pattern, routes, time);
 //   loop: for (id : simulation.Advance(limit)) ... at simulation.now()
 //
-// where `limit` is the driver's own next event. Advance() stops at the first
-// instant that ends something, so the driver can start what waited for it at
-// that instant, before any later time is simulated.
+// where `limit` is the driver's own next event. Advance() stops at the first instant at which
+// something ends, so the driver can start what waited for it at that instant, before any later time
+// is simulated.
 #pragma once
 
 #include <cstdint>
@@ -24,35 +24,35 @@
 
 namespace stagecraft {
 
-// A message costs O(its needs) and one flow. Memory: about 25 bytes a sender
-// and counter of each running pattern, reused when it ends. One thread.
+// A message costs O(its needs) and one flow. Memory: about 25 bytes for each sender and counter of
+// each running pattern, reused when it ends. Not thread-safe.
 class FlowSimulation {
  public:
-  // The network must outlive the simulation, and only the simulation drives it.
+  // The network must outlive the simulation, and only the simulation may drive it.
   explicit FlowSimulation(FlowNetwork* network) : network_(network) {}
 
-  // Runs `pattern` from `time` >= now() on. routes[i] is that of
-  // pattern.pairs()[i]. Pattern and routes stay alive until the run ends.
-  // `limits` hold for each message: a delay before its bytes flow, and a cap on
-  // its rate. Ids are the caller's and may repeat.
+  // Runs `pattern` from `time` >= now() on. routes[i] is the route of pattern.pairs()[i]. Pattern
+  // and routes must stay alive until the run ends. `limits` hold for each message: a delay before
+  // its bytes flow, and a cap on its rate. Ids are chosen by the caller and may repeat.
   void Start(int32_t id, const MessagePattern& pattern, std::span<const RouteId> routes,
              Duration time, const FlowLimits& limits = {});
   // Ends at `time` >= now(): a computation, a timeout.
   void StartTimer(int32_t id, Duration time);
-  // From `time` >= now() on: faults, slow-downs, repairs.
+  // Changes a capacity from `time` >= now() on: faults, slow-downs, repairs.
   void ChangeCapacity(LinkId link, Bandwidth capacity, Duration time);
 
   Duration now() const { return network_->now(); }
-  // No later than the next end: when next anything happens inside.
-  // Duration::Max() where nothing will: all has ended, or is stalled.
+  // When anything next happens inside; no later than the next end. Duration::Max() if nothing will
+  // happen because everything has ended, or is stalled.
   Duration NextTime();
-  // Runs to the first instant <= limit at which something ends, and returns its
-  // ids; good until the next call. None: now() is `limit`, or, if that is
-  // Duration::Max(), when last anything happened inside.
+  // Runs to the first instant <= limit at which something ends, and returns its ids; valid until
+  // the next call. If there is none, now() is `limit` or, if that is Duration::Max(), the time at
+  // which anything last happened inside.
   std::span<const int32_t> Advance(Duration limit);
 
   int64_t messages_arrived() const { return messages_arrived_; }
-  // Patterns started and not ended: where nothing will happen, the stalled ones.
+  // How many patterns were started and have not ended: if nothing will happen any more, the stalled
+  // ones.
   int running() const { return running_; }
 
  private:
@@ -65,18 +65,18 @@ class FlowSimulation {
     FlowLimits limits;
     int64_t messages_left = 0;
     int32_t id = 0;
-    int32_t senders = 0;   // first in senders_
-    int32_t counters = 0;  // first in counters_
+    int32_t senders = 0;   // index of the first in senders_
+    int32_t counters = 0;  // index of the first in counters_
   };
-  // A sender has a message under way, or is among the waiters of one counter,
-  // or has none left.
+  // A sender has a message in flight, or is among the waiters of one counter, or has no messages
+  // left.
   struct Sender {
     int32_t next = 0;             // message
-    int32_t next_waiter = kNone;  // behind it at the same counter
+    int32_t next_waiter = kNone;  // the one behind it at the same counter
   };
   struct Counter {
     int32_t count = 0;
-    int32_t wake = kNever;  // the least count a waiter wants
+    int32_t wake = kNever;  // the least count for which a waiter waits
     int32_t first_waiter = kNone;
   };
   // What happens at a set time.
@@ -93,7 +93,7 @@ class FlowSimulation {
   void End(int32_t run);
   void Arrive(int64_t tag);
   void SendNext(int32_t run, int32_t sender);
-  // The sender waits and is entered with the counter it waits for.
+  // Whether the sender has to wait; if so, it is entered at the counter for which it waits.
   bool MustWait(const Run& run, int32_t sender);
   void Wake(int32_t run, Counter* counter);
 

@@ -1,4 +1,4 @@
-// IndexRuns: places in an array, taken and given back as runs of neighbours.
+// IndexRuns: runs of neighbouring places in an array that are taken and given back.
 #pragma once
 
 #include <array>
@@ -8,11 +8,11 @@
 
 namespace stagecraft {
 
-// A run is as long as a power of two, so one given back fits the next of its
-// kind: an array whose users come and go stops growing. O(1) each.
+// The length of a run is rounded up to a power of two, so a run that was given back fits the next
+// request of its kind: an array whose users come and go stops growing. O(1) for each call.
 class IndexRuns {
  public:
-  // The first of `count` consecutive indices, count >= 0.
+  // The first of `count` consecutive indices; count >= 0.
   int32_t Take(int count) {
     std::vector<int32_t>& free = free_[KindOf(count)];
     if (free.empty()) {
@@ -25,10 +25,10 @@ class IndexRuns {
     return first;
   }
 
-  // `count` as it was taken.
+  // `count` must be that with which the run was taken.
   void Give(int32_t first, int count) { free_[KindOf(count)].push_back(first); }
 
-  // All indices handed out so far are below this.
+  // All indices that were handed out so far are below this.
   int32_t size() const { return size_; }
 
  private:

@@ -1,5 +1,5 @@
-// TaskTraffic: what the tasks of a schedule send over shared links, for an engine
-// that replays the schedule.
+// TaskTraffic: what the tasks of a schedule send over shared links, for an engine that replays the
+// schedule.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace stagecraft {
 
-// Patterns that begin together. It ends when the last of them has.
+// Patterns that begin together. The exchange ends when the last of them has ended.
 struct Exchange {
   struct Part {
     MessagePattern pattern;
@@ -24,8 +24,8 @@ struct Exchange {
   std::vector<Part> parts;  // at least one
 };
 
-// First describe the links, exchanges and tasks, then drive it: an engine starts
-// tasks and is told when they end. One thread, one replay.
+// First describe the links, exchanges and tasks, then drive it: an engine starts tasks and is told
+// when they end. Used by one thread, for one replay.
 class TaskTraffic {
  public:
   TaskTraffic() : simulation_(&network_) {}
@@ -33,7 +33,7 @@ class TaskTraffic {
 
   FlowNetwork& network() { return network_; }
   int32_t AddExchange(Exchange exchange);
-  // Tasks not bound send nothing. A task is bound once.
+  // Tasks that are not bound send nothing. A task is bound at most once.
   void Bind(int32_t task, int32_t exchange);
 
   bool Has(int32_t task) const {
@@ -45,16 +45,15 @@ class TaskTraffic {
       simulation_.Start(task, part.pattern, part.routes, time, part.limits);
     }
   }
-  // From `time` >= now() on.
+  // Changes a capacity from `time` >= now() on.
   void ChangeCapacity(LinkId link, Bandwidth capacity, Duration time) {
     simulation_.ChangeCapacity(link, capacity, time);
   }
-  // Whether a task is under way, stalled ones included.
+  // Whether a task is in flight, stalled ones included.
   bool running() const { return simulation_.running() > 0; }
   Duration now() const { return simulation_.now(); }
-  // Runs to the first instant <= limit at which tasks end, and returns them; good
-  // until the next call. None: now() is `limit`, or, if that is Duration::Max(),
-  // nothing will ever end.
+  // Runs to the first instant <= limit at which tasks end, and returns them; valid until the next
+  // call. If there is none, now() is `limit` or, if that is Duration::Max(), nothing will ever end.
   std::span<const int32_t> Advance(Duration limit);
 
  private:

@@ -1,4 +1,4 @@
-// What a pipeline that never flushes cannot do.
+// What a plan whose pipeline never flushes cannot do.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace stagecraft {
 
-// Appends a sentence for each problem of a plan with IsAsynchronous(plan.order).
-// Precondition: stages, layers and devices are right.
+// Appends a sentence for each problem of a plan with IsAsynchronous(plan.order). Precondition:
+// stages, layers and devices are right.
 void FindAsynchronousErrors(const Plan& plan, const Workload& workload,
                             std::vector<std::string>& errors);
 

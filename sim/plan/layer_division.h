@@ -19,13 +19,13 @@ struct TokenDivision {
   ContextExchange exchange = ContextExchange::kRing;
 };
 
-// What does not divide, in sentences that open with the degree of Stage at fault; empty
-// where all does. Heads, key/value heads and hidden size by tensor parallelism, and
-// tokens, or under Ulysses heads too, by context parallelism.
+// What does not divide, as sentences that open with the degree of the Stage at fault; empty if
+// everything does. Tensor parallelism divides heads, key/value heads and hidden size; context
+// parallelism divides tokens or, under Ulysses, also heads.
 std::string FindTensorError(const Workload& workload, int tensor);
 std::vector<std::string> FindTokenErrors(const Workload& workload, const TokenDivision& division);
 
-// Experts of each layer that has any; 0 where none does, -1 where they differ.
+// The number of experts of each layer that has any; 0 if no layer has, -1 if layers differ.
 int ExpertCount(const Workload& workload);
 
 }  // namespace stagecraft

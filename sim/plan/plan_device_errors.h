@@ -10,14 +10,14 @@
 
 namespace stagecraft {
 
-// Each appends a sentence for each problem.
+// Each of these functions appends a sentence for each problem.
 
-// Devices that the cluster does not have, that work twice, that are too few or too many
-// for a replica, or whose board cannot do what the plan asks for.
+// Devices that the cluster does not have, that are used twice, that are too few or too many for a
+// replica, or whose GPU type cannot do what the plan asks for.
 void FindDeviceErrors(const Plan& plan, const Cluster& cluster, std::vector<std::string>& errors);
 
-// A profile holds for one kind of board, 32 bits and whole operators. Precondition: the
-// devices are right.
+// A profile holds for one GPU type, 32 bits and whole operators. Precondition: the devices are
+// right.
 void FindProfileErrors(const Plan& plan, const Workload& workload, const Cluster& cluster,
                        std::vector<std::string>& errors);
 

@@ -1,4 +1,4 @@
-// What is wrong with the pipeline order of a plan.
+// What is wrong with the pipeline schedule of a plan.
 #pragma once
 
 #include <string>
@@ -9,8 +9,7 @@
 
 namespace stagecraft {
 
-// Appends a sentence for each problem. Precondition: stages, layers and devices are
-// right.
+// Appends a sentence for each problem. Precondition: stages, layers and devices are right.
 void FindOrderErrors(const Plan& plan, const Workload& workload, std::vector<std::string>& errors);
 
 }  // namespace stagecraft

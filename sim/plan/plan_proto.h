@@ -1,9 +1,8 @@
-// Plan at the border: from and to its proto.
+// Converts plans from and to their protos.
 //
-// A PlanProto either lists its stages or gives degrees (exactly one of the two);
-// what it leaves out is derived as proto/plan.proto says. The readers check
-// everything and throw InputError that opens with `file` and names the first
-// problem; past them, a plan has no FindErrors().
+// A PlanProto either lists its stages or gives degrees (exactly one of the two); what it leaves out
+// is derived as proto/plan.proto says. The readers check everything and throw an InputError that
+// opens with `file` and names the first problem; the plans that they return have no FindErrors().
 #pragma once
 
 #include <string>
@@ -18,15 +17,15 @@ namespace stagecraft {
 Plan PlanFromProto(const PlanProto& proto, const Workload& workload, const Cluster& cluster,
                    const std::string& file);
 
-// The degrees of a plan that has them; MakePlan() makes the rest of it. Throws
-// InputError for a plan that lists its stages.
+// The degrees of a plan that gives them; MakePlan() makes the rest of it. Throws InputError for a
+// plan that lists its stages.
 PlanDegrees DegreesFromProto(const PlanProto& proto, const std::string& file);
 
-// What holds on any cluster for any workload: ranges, devices named once, layers
-// without gaps. Throws InputError.
+// Checks what must hold on any cluster for any workload: ranges, devices that occur only once,
+// layers without gaps. Throws InputError.
 void CheckPlanStructure(const PlanProto& proto, const std::string& file);
 
-// Lists stages and says everything: PlanFromProto(ToProto(plan)) is `plan`.
+// Lists the stages and states everything: PlanFromProto(ToProto(plan)) equals `plan`.
 PlanProto ToProto(const Plan& plan);
 
 }  // namespace stagecraft

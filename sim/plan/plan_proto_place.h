@@ -1,4 +1,4 @@
-// Where a value of a PlanProto stands, for complaints about it.
+// Where a value of a PlanProto stands, for error messages about it.
 #pragma once
 
 #include <fmt/core.h>
@@ -13,8 +13,7 @@
 
 namespace stagecraft {
 
-// Put together only when there is something to complain about; Fail() and what checks
-// throw InputError.
+// The text is put together only for an error; Fail() and the functions that check throw InputError.
 struct PlanPlace {
   std::string file;
   std::string message = "";  // "stages[3]." or ""
@@ -33,8 +32,8 @@ struct PlanPlace {
   }
 };
 
-// The protos number these enums from one, in the same order; zero is
-// "unspecified", which means `otherwise`.
+// The protos number these enums from one, in the same order; zero is "unspecified", which means
+// `otherwise`.
 template <typename Enum, typename ProtoEnum>
 Enum EnumFromProto(ProtoEnum value, Enum otherwise, std::string_view field,
                    const PlanPlace& place) {

@@ -7,8 +7,8 @@
 
 namespace stagecraft {
 
-// Sets what `proto` says of the step, and zero, gradient_bytes and the order of `plan`;
-// stages and sequence parallelism stay as they are. Throws InputError at `place`.
+// Sets what `proto` says about the step, and zero, gradient_bytes and the pipeline schedule of
+// `plan`; stages and sequence parallelism stay as they are. Throws InputError at `place`.
 void ReadShared(const PlanProto& proto, const PlanPlace& place, Plan& plan);
 
 }  // namespace stagecraft

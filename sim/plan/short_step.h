@@ -1,4 +1,4 @@
-// ShortStep: a step of fewer micro-batches that can stand for a plan's (repetition.h).
+// ShortStep: a step of fewer micro-batches that can stand for that of a plan (repetition.h).
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 namespace stagecraft {
 
 struct ShortStep {
-  int64_t global_batch = 0;  // of the plan that is simulated, otherwise the same
-  int64_t more = 0;          // micro-batches that each of its pipelines has less
-  int64_t group = 1;         // that its orders take together
+  int64_t global_batch = 0;  // of the plan that is simulated, which is otherwise the same
+  int64_t more = 0;          // by how many micro-batches each of its pipelines is shorter
+  int64_t group = 1;         // how many micro-batches its pipeline schedules take together
 };
 
-// Enough micro-batches to fill the pipeline, settle and drain it. Nothing where that is most
-// of the plan's, or its order does not alternate forwards and backwards micro-batch after
-// micro-batch (1F1B and interleaved 1F1B do), or its pipelines are not alike.
+// Has enough micro-batches to fill the pipeline, settle and drain it. No value if that is most of
+// the plan's micro-batches, if its pipeline schedule does not alternate forwards and backwards
+// micro-batch after micro-batch (1F1B and interleaved 1F1B do), or if its pipelines are not alike.
 std::optional<ShortStep> ShortenStep(const Plan& plan);
 
 }  // namespace stagecraft
