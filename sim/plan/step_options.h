@@ -1,5 +1,4 @@
-// StepOptions: what a training step does besides how its layers and devices are
-// divided.
+// StepOptions: what a training step does, apart from how its layers and devices are divided.
 #pragma once
 
 #include <cstdint>
@@ -14,57 +13,59 @@
 
 namespace stagecraft {
 
-// What updates the parameters. All keep a 32-bit master copy where they are narrower.
-// kAdam: two moments beside it, kSgd one momentum, kPlainSgd none. kAdam8Bit: two
-// moments of 8 bits, with a 32-bit scale for every 256 numbers (block-wise
-// quantisation, Dettmers et al., "8-bit Optimizers", ICLR 2022, in the blocks of
-// bitsandbytes since 0.44), small tensors and embeddings too.
+// What updates the parameters. All keep a 32-bit master copy if the parameters are narrower. kAdam
+// has two moments besides it, kSgd one momentum, kPlainSgd none. kAdam8Bit has two moments of 8
+// bits, with a 32-bit scale for every 256 numbers (block-wise quantisation, Dettmers et al., "8-bit
+// Optimizers", ICLR 2022, in the blocks of bitsandbytes since 0.44), for small tensors and
+// embeddings too.
 enum class Optimizer { kAdam, kSgd, kAdam8Bit, kPlainSgd };
 const char* Name(Optimizer optimizer);
 
-// Master copy and moments of so many parameters, each computed with in `working` bytes.
+// The bytes of master copy and moments of this many parameters, each of `working` bytes in the
+// precision of computation.
 Bytes OptimizerStates(Optimizer optimizer, int64_t working, int64_t parameters);
 
-// How tensors are scaled to 8 bits (NVIDIA Transformer Engine). kDelayed: one
-// scale, from the maxima of earlier steps. kCurrent: one scale, from the tensor's
-// own maximum, which takes a read of its own. kMx: one for every 32 numbers.
+// How tensors are scaled to 8 bits (NVIDIA Transformer Engine). kDelayed: one scale, from the
+// maxima of earlier steps. kCurrent: one scale, from the tensor's own maximum, for which it is read
+// once more. kMx: one scale for every 32 numbers.
 enum class Fp8Recipe { kDelayed, kCurrent, kMx };
 const char* Name(Fp8Recipe recipe);
 
-// Bytes it moves to cast 16-bit elements: read, written as rows and, for the
+// How many bytes it moves to cast 16-bit elements: they are read, and written as rows and, for the
 // weight gradient, as columns.
 Bytes CastBytes(Fp8Recipe recipe, int64_t elements);
 
-// Of an element of a gradient, where nothing else is asked for.
+// Bytes of an element of a gradient if nothing else is asked for.
 inline int UsualGradientBytes(DType precision) { return precision == DType::kFp16 ? 2 : 4; }
 
-// How the ranks of a context-parallel group see all keys and values. kRing:
-// they travel round the group beside the attention they feed (ring attention;
-// Megatron-core's p2p). kGather: all of them first (Llama 3). kUlysses: an
-// all-to-all gives every rank all rows of some heads, another takes them back
-// (DeepSpeed-Ulysses).
+// How the ranks of a context-parallel group see all keys and values. kRing: these travel round the
+// group beside the attention that they feed (ring attention; Megatron-core's p2p). kGather: all of
+// them are gathered first (Llama 3). kUlysses: an all-to-all gives every rank all rows of some
+// heads, another takes them back (DeepSpeed-Ulysses).
 enum class ContextExchange { kRing, kGather, kUlysses };
 const char* Name(ContextExchange exchange);
 
-// How the data-parallel ranks of a stage agree on their gradients, experts' too;
-// other reductions stay all-reduces. What a method does not use stays as it is here.
+// How the data-parallel ranks of a stage agree on their gradients, including those of experts;
+// other reductions stay all-reduces. Fields that a method does not use keep their defaults.
 struct SyncOptions {
   SyncMethod method = SyncMethod::kAllReduce;
-  // For each group of ranks, of devices beyond the plan's: BytePS at least 0, else 1.
+  // Devices beyond those of the plan for each group of ranks: BytePS at least 0, other methods with
+  // servers at least 1.
   int servers = 0;
-  int peers = 0;         // of a rank: gossip, at least 1
-  int64_t step = 0;      // rolling server: its rank is step mod n, or the next
-  int dead_server = -1;  // where it is this rank, that still works otherwise; -1: none
-  Duration timeout;      // until the others notice it, once a step
+  int peers = 0;         // of each rank, for gossip; at least 1
+  int64_t step = 0;      // rolling server: rank step mod n serves, or the next one
+  int dead_server = -1;  // this rank fails as a server but works otherwise; -1: none
+  Duration timeout;      // until the others notice it, once for each step
   friend bool operator==(const SyncOptions&, const SyncOptions&) = default;
 };
 
-// What is kept with the host (sim/plan/host_offload.h).
+// What is kept on the host (sim/plan/host_offload.h).
 struct HostOffload {
   bool optimizer = false;  // Adam's states; the host updates
-  // In [0, 1]: of what forwards save, as OffloadedPasses() says which and how long.
+  // The share, in [0, 1], of what forwards save that is offloaded; OffloadedPasses() says which
+  // passes, and for how long.
   double activations = 0;
-  Bytes host_memory;  // of a node, shared out evenly by its devices; set where either is
+  Bytes host_memory;  // of a node, shared evenly by its devices; set if either is
   friend bool operator==(const HostOffload&, const HostOffload&) = default;
 };
 
@@ -74,45 +75,44 @@ struct StepOptions {
   int64_t sequence = 0;      // tokens per sample
   PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
   OrderOptions order_options;
-  // What every pipeline's stages run, where `order` is kCustom or depends on costs;
-  // else empty.
+  // The passes of every pipeline's stages, if `order` is kCustom or depends on costs; otherwise
+  // empty.
   PipelineOrders orders;
   Placement placement = Placement::kLooped;  // of kCustom
-  DType precision = DType::kBf16;            // of matrix products
+  DType precision = DType::kBf16;            // of GEMMs
   Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
   bool forward_only = false;
-  // Ranks that share (Plan::zero), consecutive in rank order; groups hold copies
-  // of each other and all-reduce what is left (hybrid sharding). 0: all of a
-  // stage's.
+  // How many ranks share states (Plan::zero), consecutive in rank order; groups hold copies of each
+  // other's states and all-reduce what is left (hybrid sharding). 0: all ranks of a stage.
   int zero_group = 0;
-  // With zero 3: parameters are dropped after the forward and gathered again
-  // for the backward.
+  // With zero 3: whether parameters are dropped after the forward and gathered again for the
+  // backward.
   bool reshard_after_forward = true;
   bool overlap_grad_reduce = true;
   bool overlap_param_gather = false;
-  // Off: a stage computes nothing while it sends (Megatron-LM's plain 1F1B).
+  // If false, a stage computes nothing while it sends (Megatron-LM's plain 1F1B).
   bool overlap_p2p = true;
-  // On: tensor-parallel collectives run beside the product that feeds on them or
-  // feeds them (Megatron-core's tp-comm-overlap); needs sequence parallelism.
+  // Whether tensor-parallel collectives run beside the GEMM that they feed or that feeds them
+  // (Megatron-core's tp-comm-overlap); needs sequence parallelism.
   bool overlap_tensor = false;
-  // On: a stage updates its parameters as soon as its own gradients are there; the norm
-  // of all is judged later, and the step taken back in the rare case that it is bad
-  // (optimizer post-validation: Qi et al., "Zero Bubble", ICLR 2024, section 4). Steps
-  // then follow each other on every stage without waiting for the others.
+  // Whether a stage updates its parameters as soon as its own gradients are there; the norm of all
+  // gradients is checked later, and the step is taken back in the rare case that it is bad
+  // (optimizer post-validation: Qi et al., "Zero Bubble", ICLR 2024, section 4). Steps then follow
+  // each other on every stage without waiting for the other stages.
   bool post_validation = false;
-  // Gradients reduced in one go; 0: as Megatron-core, the larger of 40 M
-  // parameters and 1 M times the data-parallel ranks.
+  // Bytes of gradients that are reduced at once; 0: as in Megatron-core, the larger of 40 M
+  // parameters and 1 M times the number of data-parallel ranks.
   int64_t bucket_bytes = 0;
   Optimizer optimizer = Optimizer::kAdam;
   HostOffload offload;
   ContextExchange context_exchange = ContextExchange::kRing;
-  SyncOptions gradient_sync;  // other than all-reduce: with zero 0
+  SyncOptions gradient_sync;  // methods other than all-reduce need zero 0
   // Rows of the fullest rank's experts over the mean; 1: even routing.
   double expert_imbalance = 1;
   std::string rank_order = kDefaultRankOrder;
 };
 
-// What a device cannot do that these ask for; empty where it can.
+// What the options ask for that a device cannot do; empty if it can do everything.
 std::string FindBoardError(const StepOptions& options, const Device& device);
 
 }  // namespace stagecraft

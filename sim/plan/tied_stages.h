@@ -1,4 +1,4 @@
-// TiedStages: an embedding and a head that are one tensor, on different stages.
+// TiedStages: two stages that hold an embedding and a head that are one tensor.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct TiedStages {
   bool Hold(int stage) const { return stage == first || stage == last; }
 };
 
-// Nothing where there are none, or where the two stages hold the same anyway.
+// No value if there are none, or if the two stages hold the same anyway.
 std::optional<TiedStages> FindTiedStages(const Plan& plan, const Workload& workload);
 
 }  // namespace stagecraft

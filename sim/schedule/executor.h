@@ -1,5 +1,5 @@
-// Executor: what turns a Schedule into a Timeline, in virtual time or on
-// devices. Everything downstream treats the two alike.
+// Executor: turns a Schedule into a Timeline, in virtual time or on devices. Everything downstream
+// treats the two alike.
 #pragma once
 
 #include "sim/schedule/schedule.h"

@@ -1,4 +1,4 @@
-// Schedule: the lowered, frozen DAG that engine and runtime execute.
+// Schedule: the lowered, frozen DAG that the engine and the runtime execute.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,13 @@
 
 namespace stagecraft {
 
-// Devices of a cluster that run a collective together, in ring order; several groups
-// run it side by side. For a message: its sender and its receiver.
+// Devices of a cluster that run a collective together, in ring order; several groups run it side by
+// side. For a message: its sender and its receiver.
 using DeviceGroups = std::vector<std::vector<int32_t>>;
 
-// Frozen: tasks, the lanes each occupies, the issue order of every lane,
-// dependencies in compressed rows, and the ops each task runs one after
-// another. A task runs when it is next on all its lanes and everything before
-// it has ended.
+// Frozen: it consists of tasks, the lanes that each task occupies, the issue order of every lane,
+// dependencies in compressed rows, and the ops that each task runs one after another. A task runs
+// when it is next on all its lanes and everything on which it depends has ended.
 class Schedule {
  public:
   class Builder;
@@ -30,7 +29,7 @@ class Schedule {
   std::span<const Lane> lanes(TaskId t) const {
     return {lanes_.data() + begin_[t].lane, lanes_.data() + begin_[t + 1].lane};
   }
-  // For each of lanes(t) the task issued after t; -1 after the last.
+  // For each of lanes(t) the task that is issued after t; -1 after the last.
   std::span<const TaskId> next_on_lanes(TaskId t) const {
     return {next_on_lane_.data() + begin_[t].lane, next_on_lane_.data() + begin_[t + 1].lane};
   }
@@ -41,14 +40,13 @@ class Schedule {
   std::span<const TaskId> order(Lane lane) const { return Row(order_begin_, order_, Index(lane)); }
   const Tag& tag(TaskId t) const { return tags_[t]; }
   BlockId block(TaskId t) const { return block_[t]; }  // -1: no ops
-  // Who takes part, as an index into communicators(); -1: nobody but the task's
-  // own ranks.
+  // Who takes part, as an index into communicators(); -1: only the task's own ranks.
   int32_t communicator(TaskId t) const { return communicator_[t]; }
   std::span<const DeviceGroups> communicators() const { return communicators_; }
 
   int block_count() const { return static_cast<int>(block_begin_.size()) - 1; }
   std::span<const OpId> ops(BlockId block) const { return Row(block_begin_, block_ops_, block); }
-  // For each of ops(block) its StepFlags.
+  // The StepFlags of each of ops(block).
   std::span<const uint8_t> flags(BlockId block) const {
     return Row(block_begin_, block_flags_, block);
   }
@@ -65,7 +63,7 @@ class Schedule {
     return {values.data() + begin[row], values.data() + begin[row + 1]};
   }
 
-  // First entry of a task's row in lanes_ and in next_; one more at the end.
+  // First entry of a task's row in lanes_ and in next_; there is one more at the end.
   struct Begin {
     int32_t lane = 0;
     int32_t next = 0;
@@ -89,11 +87,11 @@ class Schedule {
   std::vector<RankInfo> ranks_;
 };
 
-// Tasks enter each lane's issue order as they are added. Dependencies may name
-// tasks in any order; Build() does not look for cycles (the engine does).
+// Tasks enter each lane's issue order as they are added. Dependencies may name tasks in any order;
+// Build() does not look for cycles (the engine does).
 class Schedule::Builder {
  public:
-  // Room for so many tasks and dependencies, to build large schedules at once.
+  // Reserves memory for this many tasks and dependencies, for building large schedules.
   void Reserve(int tasks, int dependencies);
 
   TaskId Add(Lane lane, std::initializer_list<TaskId> after = {});
@@ -105,7 +103,7 @@ class Schedule::Builder {
   int32_t AddCommunicator(DeviceGroups groups);
   void SetCommunicator(TaskId task, int32_t communicator);
   OpId AddOp(const Op& op);  // callers keep ops distinct where it matters
-  // flags by op, or empty where no op has any.
+  // `flags` are by op, or empty if no op has any.
   BlockId AddBlock(std::span<const OpId> ops, std::span<const uint8_t> flags = {});
   Lane AddLane(const LaneInfo& info);
   int32_t AddRank(const RankInfo& rank);

@@ -1,9 +1,8 @@
-// Schedule and Timeline at the border: from and to their protos.
+// Converts Schedule and Timeline from and to their protos.
 //
-// The readers check everything and throw InputError with the path of the
-// offending field; past them, values are valid (save for cycles, which the
-// engine reports). A round trip gives an equal value; a lane the schedule does
-// not describe comes back described as of no rank.
+// The readers check everything and throw InputError with the path of the offending field; what they
+// return is valid (except for cycles, which the engine reports). A round trip gives an equal value;
+// a lane that the schedule does not describe comes back as described of no rank.
 #pragma once
 
 #include <string_view>
@@ -19,11 +18,11 @@ namespace stagecraft {
 Schedule ScheduleFromProto(const ScheduleProto& proto, std::string_view path = "schedule");
 ScheduleProto ToProto(const Schedule& schedule);
 
-// Reads starts and ends; the schedule inside, where there is one, is only
-// compared in size. Read it with ScheduleFromProto().
+// Reads starts and ends. Of the schedule inside, if there is one, only the size is compared; read
+// it with ScheduleFromProto().
 Timeline TimelineFromProto(const TimelineProto& proto, std::string_view path = "timeline");
 TimelineProto ToProto(const Timeline& timeline);
-// With the schedule it belongs to.
+// Includes the schedule to which the timeline belongs.
 TimelineProto ToProto(const Timeline& timeline, const Schedule& schedule);
 
 }  // namespace stagecraft

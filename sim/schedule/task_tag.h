@@ -1,4 +1,4 @@
-// TaskTag: what the parts of a Schedule are called: its phases, ranks and lanes.
+// TaskTag: the names of the parts of a Schedule, namely its phases, ranks and lanes.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@ using TaskId = int32_t;
 using BlockId = int32_t;  // index of a distinct sequence of ops
 using OpId = int32_t;     // index of a distinct op
 
-// One serial resource: a device's compute stream, a NIC direction.
+// One serial resource: a device's compute stream, or one direction of an interface.
 enum class Lane : int32_t {};
 constexpr int32_t Index(Lane lane) { return static_cast<int32_t>(lane); }
 
 enum class Phase : uint8_t {
   kForward,
   kBackward,       // gradients of inputs and of weights
-  kBackwardInput,  // where an order runs the two apart
+  kBackwardInput,  // where a pipeline schedule runs the two separately
   kBackwardWeight,
   kSendForward,   // activations to the next stage
   kSendBackward,  // gradients to the previous stage
@@ -26,31 +26,31 @@ enum class Phase : uint8_t {
   kOptimizer,
   kParamGather,
   kOffload,  // what a forward saved, to the host
-  kFetch,    // and back
+  kFetch,    // and the way back
 };
 inline constexpr int kPhaseCount = static_cast<int>(Phase::kFetch) + 1;
 const char* Name(Phase phase);
-// Takes gradients from the part behind and hands them on.
+// Whether it takes gradients from the part behind and hands them on.
 constexpr bool IsBackward(Phase phase) {
   return phase == Phase::kBackward || phase == Phase::kBackwardInput;
 }
-// Leaves a micro-batch's gradients of the weights behind.
+// Whether it leaves a micro-batch's weight gradients behind.
 constexpr bool MakesWeightGradients(Phase phase) {
   return phase == Phase::kBackward || phase == Phase::kBackwardWeight;
 }
-// A pass through a chunk of the network.
+// Whether it is a pass through a chunk of the network.
 constexpr bool IsPass(Phase phase) { return phase <= Phase::kBackwardWeight; }
 
-// How an op of a block runs; bits.
+// How an op of an op sequence runs, as bits.
 enum StepFlags : uint8_t {
   kOverlapsNext = 1,  // beside the op after it
-  kContextGroup = 2,  // a collective of context parallelism, not tensor
-  kExpertGroup = 4,   // likewise of expert parallelism
+  kContextGroup = 2,  // a collective of context parallelism, not of tensor parallelism
+  kExpertGroup = 4,   // a collective of expert parallelism
   kWeightGradient = 8,
   kAllStepFlags = 15,
 };
 
-// Where a task comes from; -1 where a field does not apply.
+// Where a task comes from; -1 for fields that do not apply.
 struct Tag {
   int32_t rank = -1;  // index into ranks()
   int16_t stage = -1;
@@ -76,8 +76,8 @@ struct LaneInfo {
   LaneKind kind = LaneKind::kCompute;
 };
 
-// A simulated rank: one device, or the representative of `multiplicity`
-// devices that do the same at the same time.
+// A simulated rank: one device, or the representative of `multiplicity` devices that do the same at
+// the same time.
 struct RankInfo {
   int32_t device = -1;
   int16_t stage = -1;

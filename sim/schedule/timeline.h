@@ -12,16 +12,16 @@ namespace stagecraft {
 class Timeline {
  public:
   Timeline() = default;
-  // start and end by task; end >= start.
+  // Both are indexed by task; end >= start.
   Timeline(std::vector<Duration> start, std::vector<Duration> end);
 
   int task_count() const { return static_cast<int>(start_.size()); }
   Duration start(TaskId task) const { return start_[task]; }
   Duration end(TaskId task) const { return end_[task]; }
-  // End of the last task; zero for an empty schedule.
+  // The end of the last task; zero for an empty schedule.
   Duration makespan() const { return makespan_; }
-  // A hash over all starts and ends: equal timelines, equal fingerprints, on
-  // every compiler and thread count.
+  // A hash over all starts and ends: equal timelines have equal fingerprints, with every compiler
+  // and thread count.
   uint64_t Fingerprint() const;
 
  private:

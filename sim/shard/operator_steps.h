@@ -1,4 +1,4 @@
-// The ops of single operators on one rank: what sharding makes of them.
+// The ops of single operators on one rank, after sharding.
 #pragma once
 
 #include "sim/shard/shard.h"
@@ -6,8 +6,8 @@
 
 namespace stagecraft {
 
-// Appends the forward or the backward ops of an operator, collectives
-// included. Input gradients come before weight gradients.
+// Appends the forward or the backward ops of an operator, including collectives. Input gradients
+// come before weight gradients.
 void AppendForward(const Operator& op, const ShardSpec& spec, Steps& steps);
 void AppendBackward(const Operator& op, const ShardSpec& spec, Steps& steps);
 

@@ -1,4 +1,4 @@
-// What one rank's optimizer step moves and launches.
+// What the optimizer of one rank moves and launches.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace stagecraft {
 
-// Parameters that one rank updates, of `parameters` of a stage on it, before what
-// `data_ranks` that hold the same ones share out.
+// How many parameters one rank updates. `parameters` are those of a stage on the rank, before the
+// `data_ranks` that hold the same ones share them.
 int64_t UpdatedParameters(const Plan& plan, int stage, const ParameterCount& parameters,
                           int64_t data_ranks);
 
-// `parameters` of a stage on one of its ranks, before what `data_ranks` that hold the
-// same ones share out of their update.
+// `parameters` are those of a stage on one of its ranks, before the `data_ranks` that hold the same
+// ones share their update.
 Op OptimizerOp(const Plan& plan, int stage, const ParameterCount& parameters, int64_t data_ranks);
 
 }  // namespace stagecraft

@@ -1,5 +1,5 @@
-// What one rank of a stage computes and keeps for one layer: the workload's
-// operators, divided by tensor, sequence and context parallelism, as Ops.
+// What one rank of a stage computes and keeps for one layer: the operators of the workload, divided
+// by tensor, sequence and context parallelism, as Ops.
 #pragma once
 
 #include <cstdint>
@@ -25,35 +25,34 @@ struct ShardSpec {
   int64_t sequence = 0;
   DType precision = DType::kBf16;
   Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
-  Recompute recompute = Recompute::kNone;  // as in Stage, with the next
+  Recompute recompute = Recompute::kNone;  // as in Stage, like the next field
   std::vector<LayerRange> recomputed = {};
   AttentionBackend attention = AttentionBackend::kFlash;
   Fabric tensor_fabric;
   ContextExchange context_exchange = ContextExchange::kRing;
   Fabric context_fabric;
   Fabric expert_fabric;
-  // Rows of the fullest expert over the mean: 1 where routing is even.
+  // Rows of the fullest expert over the mean; 1 if routing is even.
   double expert_imbalance = 1;
 
-  // Rows of one micro-batch on one rank, where an operator is not split by
-  // rows: micro_batch x positions (0: the sequence) / context; on the rank with
-  // most of them.
+  // Rows of one micro-batch on one rank, for an operator that is not split by rows: micro_batch x
+  // positions (0: the sequence) / context; on the rank that has most of them.
   int64_t Rows(int64_t positions = 0) const {
     return DivideUp(micro_batch * (positions > 0 ? positions : sequence), context);
   }
-  // Rows of norms and residuals: divided further by sequence parallelism.
+  // Rows of norms and residuals, which sequence parallelism divides further.
   int64_t SplitRows(int64_t positions = 0) const {
     return sequence_parallel ? DivideUp(Rows(positions), tensor) : Rows(positions);
   }
-  // Bytes of an activation element; 8-bit products keep 16-bit activations.
+  // Bytes of an element of an activation; 8-bit GEMMs keep 16-bit activations.
   int ElementBytes() const { return precision == DType::kFp8 ? 2 : ElementSize(precision); }
-  // Of what 8-bit recipes leave in 16 bits.
+  // The format of what 8-bit recipes leave in 16 bits.
   DType NarrowType() const { return precision == DType::kFp8 ? DType::kBf16 : precision; }
   friend bool operator==(const ShardSpec&, const ShardSpec&) = default;
 };
 
-// An op and its StepFlags: a collective hidden behind a weight-gradient product
-// overlaps the next.
+// An op and its StepFlags: a collective that is hidden behind a weight-gradient GEMM overlaps the
+// next op.
 struct Step {
   Op op;
   uint8_t flags = 0;
@@ -61,27 +60,27 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
-// The passes of one layer. `backward` repeats scores under selective recomputation;
-// a layer that recomputes whole runs `forward` again before it. Input gradients come
-// before weight gradients, operator by operator.
+// The passes of one layer. `backward` repeats scores under selective recomputation; a layer that
+// recomputes whole runs `forward` again before it. Input gradients come before weight gradients,
+// operator by operator.
 struct LayerSteps {
   Steps forward;
   Steps backward;
 };
 LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec);
 
-// All operators of the layer run again before its backward.
+// Whether all operators of the layer run again before its backward.
 bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec);
 
-// The range with which a layer of the workload recomputes; of no layers where it keeps
-// what its backward needs.
+// The range with which a layer of the workload recomputes; it has no layers if the layer keeps what
+// its backward needs.
 LayerRange RecomputedRange(const Workload& workload, const ShardSpec& spec, int layer);
 
-// `spec` as that one layer sees it: whether it recomputes whole is in `recompute`.
+// `spec` as that layer sees it: `recompute` says whether this layer recomputes whole.
 ShardSpec LayerSpec(const Workload& workload, const ShardSpec& spec, int layer);
 
-// Weights and biases on one rank: those that every data-parallel rank holds, and
-// those of experts, which only every expert-parallel-th of them does.
+// Weights and biases on one rank: those that every data-parallel rank holds, and those of experts,
+// which only one in every expert-parallel group of ranks holds.
 struct ParameterCount {
   int64_t dense = 0;
   int64_t expert = 0;
@@ -94,12 +93,11 @@ struct ParameterCount {
   }
 };
 
-// Tied parameters included. Split tensors are padded to a multiple of the
-// degree that splits them.
+// Includes tied parameters. Split tensors are padded to a multiple of the degree that splits them.
 ParameterCount ShardParameters(const LayerKind& layer, int tensor, int expert);
 
-// What a layer hands to the next on another stage, per device: its rows,
-// divided where sequence parallelism divides them.
+// What a layer hands to the next on another stage, per device: its rows, divided if sequence
+// parallelism divides them.
 Bytes BoundaryBytes(const LayerKind& layer, const ShardSpec& spec);
 
 // FLOPs that recomputation adds to one forward of a layer on one rank.

@@ -12,24 +12,24 @@
 
 namespace stagecraft {
 
-// The order in which a replica of a stage runs its passes; where HasSeparatePipelines(),
-// PipelineOrdersOf() says so of all stages at once.
+// The passes of a replica of a stage, in order; if HasSeparatePipelines(), PipelineOrdersOf() gives
+// those of all stages at once.
 PassOrder StageOrder(const Plan& plan, int stage, int replica);
 PipelineOrders PipelineOrdersOf(const Plan& plan, int replica);
 
-// The orders that the plan asks for by name, whether or not it spells some out; without
-// backwards where it runs none. `inputs` as MakeOrders() wants them.
+// The pipeline schedule that the plan asks for by name, even if the plan lists passes itself;
+// without backwards if the plan runs none. `inputs` are those of MakeOrders().
 PipelineOrders MakePipelineOrders(const Plan& plan, int replica, const OrderInputs* inputs);
 
-// How the ranks of a stage divide its layers, whatever their groups see of the cluster.
+// How the ranks of a stage divide its layers, regardless of what their groups see of the cluster.
 ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage);
 
-// How a replica of a stage divides its layers on this cluster. Of the groups that exchange
-// side by side, in lock-step, it sees what the slowest does.
+// How a replica of a stage divides its layers on this cluster. Of the groups that exchange side by
+// side, in lockstep, the slowest counts.
 ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,
                      int replica);
 
-// Tensor index `tensor` of every replica and context index of a stage.
+// The devices with tensor index `tensor` in every replica and context index of a stage.
 std::vector<int> ReplicaDevices(const Stage& stage, int tensor);
 
 // Parameters of a stage on one of its ranks, by chunk.

@@ -1,5 +1,4 @@
-// Evaluation: the verdict on a plan. What it takes, what it needs, whether it
-// fits.
+// Evaluation: the verdict on a plan, namely how long it takes, what it needs, and whether it fits.
 #pragma once
 
 #include <optional>
@@ -22,34 +21,34 @@
 
 namespace stagecraft {
 
-// How the steps of a plan follow each other.
+// How the training steps of a plan follow each other.
 StepEnds StepEndsOf(const Plan& plan);
 
 struct Evaluation {
-  // Of a pipeline that never flushes: of a global batch in its steady state.
+  // For a pipeline that never flushes: the time of a global batch in its steady state.
   Duration step_time;
-  // 80 % of steps are expected in between.
+  // 80 % of steps are expected to lie between these two.
   Duration step_time_low;
   Duration step_time_high;
-  // No more than step_time: had no two messages met on an interface. It grows and shrinks
-  // with what the ops take: with all at least a times as long, at least a times. Zero
-  // where steps do not end together, or never.
+  // The step time if no two messages met on an interface; at most step_time. It scales with the
+  // times of ops: if all take at least a times as long, it is at least a times as long. Zero if
+  // steps do not end together, or never end.
   Duration unshared_time;
   StepProfile profile;
-  std::optional<SteadyState> steady;  // only of pipelines that never flush
+  std::optional<SteadyState> steady;  // only for pipelines that never flush
   std::vector<StageMemory> memory;    // by stage, in pipeline order
   bool fits = false;
 
   double tokens = 0;               // of one step
   double samples = 0;              // of one step
-  int devices = 0;                 // that the plan uses
-  std::vector<int> group_devices;  // the same by group of the cluster
-  // FLOPs of the whole job in one step: Workload::TrainingFlopsPerToken's
-  // convention, and with what recomputation repeats.
+  int devices = 0;                 // how many the plan uses
+  std::vector<int> group_devices;  // the same by node group of the cluster
+  // FLOPs of the whole job in one step: by the convention of Workload::TrainingFlopsPerToken, and
+  // including what recomputation repeats.
   FlopCount model_flops;
   FlopCount hardware_flops;
-  // Sum of the devices' dense peaks at 16 bits, or at 32 for 32-bit training;
-  // 8-bit training is measured against the 16-bit peak, as is usual.
+  // Sum of the dense peaks of the devices at 16 bits, or at 32 bits for 32-bit training; 8-bit
+  // training is measured against the 16-bit peak, as is usual.
   FlopRate peak;
 
   void SetTime(const StepProfile& of_step);
@@ -61,7 +60,7 @@ struct Evaluation {
 
 // A simulated step with everything that led to it.
 struct SimulatedStep {
-  Plan plan;  // with the orders that it ran
+  Plan plan;  // with the passes that it ran
   Schedule schedule;
   Timeline timeline;
   BoundCosts costs;
@@ -71,17 +70,17 @@ struct SimulatedStep {
 
 struct SimulationOptions {
   bool unfold = false;         // always with NetworkFidelity::kFlow
-  bool with_optimizer = true;  // off: passes alone, as kernel benchmarks time them
+  bool with_optimizer = true;  // false: passes alone, as kernel benchmarks time them
   NetworkOptions network = {};
   FrameworkMemory framework = {};
 };
 
-// Lowers, simulates and sums up one step. The plan must have no FindErrors().
+// Lowers, simulates and sums up one step. Precondition: the plan has no FindErrors().
 SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
                            const CostModel& model, const SimulationOptions& options = {});
 
-// The part of it that knows times: of step.plan, which has its orders, everything but memory
-// and FLOPs. `memory` is of the same workload and cluster.
+// The part of it that concerns time: fills in everything but memory and FLOPs for step.plan, whose
+// passes are known. `memory` is that of the same workload and cluster.
 void SimulateTime(const Workload& workload, const Cluster& cluster, const CostModel& model,
                   const SimulationOptions& options, LoweringMemory& memory, SimulatedStep& step);
 

@@ -1,4 +1,4 @@
-// The last look at an evaluation before anybody reads it.
+// The final check of an evaluation before anybody reads it.
 #pragma once
 
 #include <string>
@@ -11,19 +11,22 @@
 
 namespace stagecraft {
 
-// What no step can be, a sentence each: times that are none, below zero or beyond 100 years,
-// parts that do not add up or wait longer than the step, more than all lanes idle, less than no
-// memory, more arithmetic than all devices do in that time at the peak of the formats that they
-// multiply in. Empty where the evaluation may be shown. `evaluation` is of `plan`, simulated.
+// One sentence for each thing that is impossible for a step: times that are missing, negative or
+// beyond 100 years, parts that do not add up or wait longer than the step, more idle time than all
+// lanes have, negative memory, more arithmetic than all devices do in that time at the peak of the
+// formats in which they multiply. Empty if the evaluation may be shown. `evaluation` is that of
+// `plan`, simulated.
 std::vector<std::string> FindEvaluationErrors(const Evaluation& evaluation, const Plan& plan,
                                               const Workload& workload, const Cluster& cluster);
 
-// Throws std::runtime_error with the first of them: every verb that prints a simulated step
+// Throws std::runtime_error with the first of these sentences; every verb that prints a simulated
+// step calls this before.
 // calls this before.
 void RequireSound(const Evaluation& evaluation, const Plan& plan, const Workload& workload,
                   const Cluster& cluster);
 
-// What is possible but seldom meant, a sentence each: an MFU above 100 % or below 1 %.
+// One sentence for each thing that is possible but rarely intended: an MFU above 100 % or below 1
+// %.
 std::vector<std::string> UseWarnings(const Evaluation& evaluation, const Workload& workload);
 
 }  // namespace stagecraft

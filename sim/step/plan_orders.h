@@ -1,4 +1,4 @@
-// Orders that depend on what passes cost.
+// Pipeline schedules that depend on the costs of passes.
 #pragma once
 
 #include "costmodel/cost_model.h"
@@ -9,14 +9,14 @@
 
 namespace stagecraft {
 
-// What the passes of a plan's first pipeline take and hold, in ns and bytes. Linear in
-// the chunks' ops.
+// The time in ns and the memory in bytes that the passes of a plan's first pipeline take. Linear in
+// the ops of its chunks.
 OrderInputs MeasurePasses(const Plan& plan, const Workload& workload, const Cluster& cluster,
                           const CostModel& model);
 
-// The plan with its orders spelled out where they depend on costs, else as it is. The
-// plan must have no FindErrors(); throws InputError where an order's memory limit is
-// less than it takes.
+// The plan with its passes listed if its pipeline schedule depends on costs, otherwise as it is.
+// The plan must have no FindErrors(); throws InputError if the memory limit of a pipeline schedule
+// is less than it needs.
 Plan WithOrders(Plan plan, const Workload& workload, const Cluster& cluster,
                 const CostModel& model);
 

@@ -1,4 +1,4 @@
-// WorkCounter: the arithmetic of a plan's step, and what its devices could do meanwhile.
+// WorkCounter: the arithmetic of a plan's step, and what its devices could do in the meantime.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@
 
 namespace stagecraft {
 
-// Remembers layers from plan to plan. Both must outlive it.
+// Remembers layers from plan to plan. Both arguments must outlive it.
 class WorkCounter {
  public:
   WorkCounter(const Workload& workload, const Cluster& cluster)
       : workload_(workload), cluster_(cluster) {}
 
-  // Fills in Evaluation's samples, tokens, FLOPs, devices and peak.
+  // Fills in samples, tokens, FLOPs, devices and peak of the Evaluation.
   void Count(const Plan& plan, Evaluation& evaluation);
 
  private:

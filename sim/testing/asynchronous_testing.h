@@ -1,5 +1,5 @@
-// What tests of asynchronous pipelines share: chains of operators with given times, on
-// devices where all else takes what a test says.
+// What tests of asynchronous pipelines share: chains of operators with given times, on devices
+// where everything else takes what a test says.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@
 
 namespace stagecraft {
 
-// Profiled operators take what they took, other ops what a test says.
+// Profiled operators take their profiled time, other ops what a test says.
 class ProfileModel : public CostModel {
  public:
   Duration reduction, update, transfer;
@@ -46,7 +46,7 @@ struct TestStage {
   Duration forward, backward;
 };
 
-// A chain of one operator a stage.
+// A chain with one operator for each stage.
 inline Workload ChainOf(const std::vector<TestStage>& stages) {
   ProfiledGraph graph;
   for (size_t s = 0; s < stages.size(); ++s) {
@@ -82,7 +82,7 @@ inline Plan PlanOf(const std::vector<int>& replicas, const std::vector<int>& lay
   return plan;
 }
 
-// A stretch of a plan, every device of it.
+// A stretch of a plan, simulated on every device.
 struct SimulatedPlan {
   Workload workload;
   Plan plan;

@@ -1,5 +1,5 @@
-// AsynchronyObserver: in-flight mini-batches, weight versions and staleness as a timeline
-// of an asynchronous pipeline shows them, for tests of what formulas say.
+// AsynchronyObserver: mini-batches in flight, weight versions and staleness as the timeline of an
+// asynchronous pipeline shows them, for tests of the formulas.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// What a timeline shows of the replicas of a stage, by starts and ends alone.
+// What a timeline shows about the replicas of a stage, by starts and ends alone.
 class AsynchronyObserver {
  public:
   AsynchronyObserver(const SimulatedPlan& run, int stage) : run_(run) {
@@ -34,7 +34,7 @@ class AsynchronyObserver {
     }
   }
 
-  // Forwards begun less backwards done, at most.
+  // The most forwards that have begun while their backwards have not ended.
   int InFlight() const {
     int most = 0;
     for (const int rank : ranks_) {
@@ -48,7 +48,7 @@ class AsynchronyObserver {
     return most;
   }
 
-  // From the weights of a forward to the newest at its backward.
+  // How many versions lie between the weights of a forward and the newest at its backward.
   int Versions() const {
     int most = 0;
     ForEachMeasured([&](int rank, TaskId forward, TaskId backward) {
@@ -60,7 +60,7 @@ class AsynchronyObserver {
     return most;
   }
 
-  // Updates between the weights of a forward and those that its gradient changes.
+  // How many updates lie between the weights of a forward and those that its gradient changes.
   int Staleness() const {
     int most = 0;
     ForEachMeasured([&](int rank, TaskId forward, TaskId backward) {
@@ -77,7 +77,7 @@ class AsynchronyObserver {
 
   const Tasks& Of(int rank, Phase phase) const { return tasks_.at({rank, phase}); }
 
-  // Of all; separate pipelines count their own.
+  // The number of a micro-batch among all; separate pipelines count their own.
   int MicroBatch(TaskId task) const {
     const Tag& tag = run_.schedule.tag(task);
     if (!HasSeparatePipelines(run_.plan)) return tag.micro_batch;
@@ -89,8 +89,8 @@ class AsynchronyObserver {
         tasks.begin(), tasks.end(), [&](TaskId task) { return run_.timeline.end(task) <= time; }));
   }
 
-  // The newest version there is; with vertical sync, what holds as many mini-batches as
-  // the first stage's newest did; with double buffers, the batch says which.
+  // The newest version that there is; with vertical sync, the version that has seen as many
+  // mini-batches as the first stage's newest had; with double buffers, the batch says which.
   int UsedBy(TaskId forward) const {
     if (!UpdatesEveryMiniBatch(run_.plan.order)) {
       return MicroBatch(forward) / static_cast<int>(run_.plan.micro_batches()) - 1;
@@ -118,7 +118,7 @@ class AsynchronyObserver {
   const SimulatedPlan& run_;
   std::vector<int> ranks_;  // of the stage
   std::map<std::pair<int, Phase>, Tasks> tasks_;
-  std::map<int, TaskId> sources_;  // by mini-batch: whose newest weights it uses
+  std::map<int, TaskId> sources_;  // by mini-batch: the task whose newest weights it uses
   int source_replicas_ = 1, replicas_ = 1;
 };
 

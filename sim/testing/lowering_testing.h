@@ -1,5 +1,4 @@
-// What tests of the lowering share: prices, boards and a network small enough
-// to check by hand.
+// What tests of the lowering share: prices, devices, and a network small enough to check by hand.
 #pragma once
 
 #include <span>
@@ -16,8 +15,8 @@
 
 namespace stagecraft {
 
-// Prices that a reader can check: 1 TFLOP/s of the device's peak, 1 GB/s for
-// memory, the link's own bandwidth for messages.
+// Prices that a reader can check: 1 TFLOP/s of the device's peak, 1 GB/s for memory, and the link's
+// own bandwidth for messages.
 class PlainModel : public CostModel {
  public:
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {

@@ -1,5 +1,5 @@
-// Clusters for tests whose pairs of devices are unlike, and the same with their devices
-// numbered in another way.
+// Clusters for tests in which pairs of devices are unlike, and the same clusters with other device
+// numbers.
 #pragma once
 
 #include <fmt/core.h>
@@ -23,7 +23,7 @@
 
 namespace stagecraft {
 
-// Two clusters of the same wiring. Device d of the first is number[d] of the second.
+// Two clusters with the same wiring. Device d of the first is number[d] of the second.
 struct Renumbered {
   Cluster first, second;
   std::vector<int> number;
@@ -34,7 +34,7 @@ inline NodeType WithBoard(NodeType type) {
   return type;
 }
 
-// The devices of every node numbered alike.
+// The same numbers on every node.
 inline std::vector<int> OnEveryNode(const std::vector<int>& local, int nodes) {
   std::vector<int> number;
   const auto size = static_cast<int>(local.size());
@@ -44,7 +44,7 @@ inline std::vector<int> OnEveryNode(const std::vector<int>& local, int nodes) {
   return number;
 }
 
-// V100's cube mesh, two nodes: of all numberings those that keep the links.
+// V100's cube mesh, two nodes: one of the numberings that keep the links.
 inline Renumbered RenumberedCubeMesh(Random& random) {
   const Cluster cluster("mesh", {{WithBoard(CubeMeshNode()), 2}});
   const auto keeps_links = [](const std::vector<int>& local) {
@@ -87,8 +87,8 @@ inline Renumbered RenumberedTree(Random& random) {
   return {Cluster("tree", {{type, 2}}), Cluster("tree", {{other, 2}}), OnEveryNode(local, 2)};
 }
 
-// Links of nodes as importers make them: ports below two switches, and direct links between
-// some pairs of devices.
+// Links of nodes as importers make them: ports below two switches, and direct links between some
+// pairs of devices.
 inline Renumbered RenumberedLinks(Random& random) {
   constexpr int kNodes = 2, kDevices = 8;
   const std::vector<int> local = Permutation(random, kDevices);

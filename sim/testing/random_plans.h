@@ -1,4 +1,4 @@
-// Random plans for tests: any degrees and orders, on any devices of a cluster.
+// Random plans for tests: any degrees and pipeline schedules, on any devices of a cluster.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline std::vector<int> Permutation(Random& random, int count) {
   return values;
 }
 
-// Every device of the plan by another one.
+// Replaces every device of the plan by another one.
 inline Plan Renumber(Plan plan, const std::vector<int>& number) {
   for (Stage& stage : plan.stages) {
     for (std::vector<int>& replica : stage.replicas) {
@@ -44,7 +44,7 @@ inline Plan Renumber(Plan plan, const std::vector<int>& number) {
   return plan;
 }
 
-// Eight experts in each block, two for a token.
+// Has eight experts in each block, two of them for each token.
 inline Workload MakeMixtureOfExperts(int layers) {
   DecoderConfig config = SizedDecoder("mixtral", {.layers = layers,
                                                   .hidden = 256,
@@ -57,7 +57,7 @@ inline Workload MakeMixtureOfExperts(int layers) {
   return BuildDecoder(config, AttentionBackend::kFlash, "tiny-experts");
 }
 
-// How the ranks of data parallelism work together.
+// Draws how the ranks of data parallelism work together.
 inline void DrawSharing(Random& random, PlanDegrees& degrees) {
   const auto draw = [&](int64_t most) { return static_cast<int>(random.Integer(0, most)); };
   degrees.zero = draw(3);
@@ -74,7 +74,7 @@ inline void DrawSharing(Random& random, PlanDegrees& degrees) {
   if (degrees.gradient_sync.method == SyncMethod::kGossip) degrees.gradient_sync.peers = 1;
 }
 
-// One, two or eight ranks that share out eight experts; the other degrees so that plans fit
+// Draws one, two or eight ranks that share eight experts; the other degrees are such that plans fit
 // on 16 devices.
 inline void DrawExperts(Random& random, PlanDegrees& degrees) {
   constexpr std::array kDegrees = {1, 2, 8};
@@ -147,7 +147,7 @@ inline PlanDegrees DrawDegrees(Random& random, bool experts = false) {
   return degrees;
 }
 
-// Replicas of other numbers, and other tensor parallelism, from stage to stage.
+// Draws numbers of replicas and degrees of tensor parallelism that differ from stage to stage.
 inline void DrawUnequalStages(Random& random, const Cluster& cluster, Plan& plan) {
   int used = 0;
   for (Stage& stage : plan.stages) {
@@ -164,7 +164,7 @@ inline void DrawUnequalStages(Random& random, const Cluster& cluster, Plan& plan
   }
 }
 
-// Draws a plan. Returns nothing if the degrees that were drawn do not go together.
+// Draws a plan. Returns no value if the degrees that were drawn do not go together.
 inline std::optional<Plan> DrawPlan(Random& random, const Workload& workload,
                                     const Cluster& cluster) {
   try {

@@ -1,5 +1,5 @@
-// The largest numbers that a plan may hold: products of three degrees, and of a
-// batch and a degree, stay within 64 bits.
+// The largest numbers that a plan may have: products of three degrees, and of a batch and a degree,
+// stay within 64 bits.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Workload: the network being trained, as a DAG of operators, per token and
-// before any sharding. It knows nothing of devices, plans or time, except what
-// profiled operators took where they were measured.
+// Workload: the network being trained, as a DAG of operators, per token and before any sharding. It
+// knows nothing of devices, plans or time, except how long profiled operators took on the device
+// where they were measured.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace stagecraft {
 
 enum class OperatorKind {
   kEmbedding,    // table lookup: `out_features` read and written per token
-  kNorm,         // layer or RMS norm, softmax-free
-  kLinear,       // in_features -> out_features matrix product
+  kNorm,         // layer norm or RMS norm, not softmax
+  kLinear,       // in_features -> out_features GEMM
   kAttention,    // scores, softmax, context: heads x head_size
   kElementwise,  // rotary, activations, residual additions, dropout
   kLoss,         // cross-entropy over a vocabulary-split row
@@ -23,7 +23,7 @@ enum class OperatorKind {
   kRecurrent,    // a linear whose rows of one sample come one after another (LSTM step)
   kDispatch,     // rows go to the ranks that hold their experts, and
   kCombine,      // come back: all-to-all of in_features per routed row
-  kProfiled,     // takes per row what a profile of some board says
+  kProfiled,     // takes for each row the time that a profile of some GPU states
 };
 
 // How tensor parallelism of degree t divides an operator.
@@ -47,10 +47,9 @@ struct SavedTensor {
   friend bool operator==(const SavedTensor&, const SavedTensor&) = default;
 };
 
-// One operator of one layer. Forward FLOPs per row: linear, convolution and
-// recurrent 2·in·out, attention 4·heads·head_size·keys (half of it when
-// causal); of an expert's matrix product as many as one expert's, times
-// experts_per_token.
+// One operator of one layer. Forward FLOPs per row: linear, convolution and recurrent 2·in·out,
+// attention 4·heads·head_size·keys (half of it if causal); for a GEMM of experts the FLOPs of one
+// expert's GEMM times experts_per_token.
 struct Operator {
   std::string name;
   OperatorKind kind = OperatorKind::kElementwise;
@@ -61,27 +60,24 @@ struct Operator {
   int kv_heads = 0;     // attention: key/value heads
   int head_size = 0;    // attention
   bool causal = false;  // attention
-  // Rows of one sample where they are not the plan's sequence: pixels of a
-  // feature map, tokens of an encoder. 0: the sequence.
+  // Rows of one sample if they are not the plan's sequence: pixels of a feature map, tokens of an
+  // encoder. 0: the sequence.
   int64_t positions = 0;
   int64_t keys = 0;  // attention: rows of keys per sample; 0: as many as queries
-  // Convolution: groups of channels, and input elements read per sample, which
-  // windows share.
+  // Convolution: groups of channels, and input elements read per sample, which windows share.
   int groups = 1;
   int64_t input_elements = 0;
-  // Matrix products of experts: so many hold a matrix each (in `parameters`
-  // all of them), and a row goes through so many. Divided by expert
-  // parallelism. 0: no experts.
+  // GEMMs of experts: how many experts hold a matrix each (`parameters` counts all of them), and
+  // through how many of them a row goes. Divided by expert parallelism. 0: no experts.
   int experts = 0;
   int experts_per_token = 0;
   int64_t parameters = 0;  // weights and biases, unsharded; tied ones too
-  // One operand is what the layer before handed over; such operands have no
-  // edge, because edges stay inside a layer.
+  // Whether one operand is what the layer before handed over; such operands have no edge, because
+  // edges stay inside a layer.
   bool reads_layer_input = false;
-  // Elements read and written per token, forward and backward, unsharded, as
-  // one fused kernel would move them; only for norm, elementwise, embedding and
-  // loss. Counted in elements of the training precision at 16 bits: a mask of
-  // one byte is half an element, an fp32 value two.
+  // Elements read and written per token, forward and backward, unsharded, as one fused kernel would
+  // move them; only for norm, elementwise, embedding and loss. They are counted in elements of the
+  // training precision at 16 bits: a mask of one byte is half an element, an fp32 value two.
   int64_t forward_elements = 0;
   int64_t backward_elements = 0;
   int kernels = 1;             // launches of the forward pass in an eager framework
@@ -91,10 +87,10 @@ struct Operator {
   friend bool operator==(const Operator&, const Operator&) = default;
 };
 
-// Operators in execution order, and which of them reads what another makes.
+// Operators in execution order, and which of them reads the output of which.
 class OperatorGraph {
  public:
-  // Its index.
+  // Returns its index.
   size_t Add(Operator op);
   void AddEdge(size_t producer, size_t consumer);
 
@@ -105,7 +101,7 @@ class OperatorGraph {
   auto end() { return operators_.end(); }
   auto begin() const { return operators_.begin(); }
   auto end() const { return operators_.end(); }
-  // Ascending.
+  // In ascending order.
   const std::vector<size_t>& producers(size_t consumer) const { return producers_[consumer]; }
   const std::vector<size_t>& consumers(size_t producer) const { return consumers_[producer]; }
   friend bool operator==(const OperatorGraph&, const OperatorGraph&) = default;
@@ -115,8 +111,8 @@ class OperatorGraph {
   std::vector<std::vector<size_t>> producers_, consumers_;  // by operator
 };
 
-// A unit that a plan can place: embedding, transformer block, head. Layers of
-// equal `kind` are identical in all but their place.
+// A unit that a plan can place: embedding, transformer block, head. Layers of equal `kind` are
+// identical in everything but their place.
 enum class LayerRole { kEmbedding, kBlock, kHead };
 
 struct LayerKind {
@@ -125,16 +121,16 @@ struct LayerKind {
   OperatorGraph operators;
   int64_t boundary_features = 0;   // elements per row handed to the next layer
   int64_t boundary_positions = 0;  // rows per sample handed on; 0: the plan's sequence
-  // Parameters of this kind that are another layer's (tied head): present on
-  // this layer's rank and in its operators, but one tensor of the network.
+  // Parameters of this kind that belong to another layer (tied head): present on this layer's rank
+  // and in its operators, but one tensor of the network.
   int64_t tied_parameters = 0;
 
   int64_t Parameters() const;  // without the tied ones
   friend bool operator==(const LayerKind&, const LayerKind&) = default;
 };
 
-// The precision-free facts of a network. Attention keeps its score matrices or
-// fuses them away; that is a choice of the stack, so it is made when built.
+// How attention treats its score matrices: it keeps them or fuses them away. This is a choice of
+// the stack, so it is made when the workload is built.
 enum class AttentionBackend { kFlash, kUnfused };
 
 struct Workload {
@@ -152,17 +148,17 @@ struct Workload {
   int layer_count() const { return static_cast<int>(layers.size()); }
   const LayerKind& layer(int index) const { return kinds[layers[index]]; }
   int block_count() const;  // layers of role kBlock
-  // Times were measured, in 32 bits and on one kind of board; nothing else is
-  // known of the operators, so they cannot be divided.
+  // Whether times were measured, in 32 bits and on one GPU type; nothing else is known about the
+  // operators, so they cannot be divided.
   bool is_profile() const;
-  // Exact number of parameters; tied tensors once.
+  // The exact number of parameters; tied tensors count once.
   int64_t Parameters() const;
-  // FLOPs of the matrix products of one layer's forward, per token of the plan's
-  // sequence; conventions as below.
+  // FLOPs of the GEMMs of one layer's forward, per token of the plan's sequence; conventions as
+  // below.
   FlopCount ForwardFlops(int layer, int64_t sequence) const;
-  // FLOPs of one training step per token of the plan's sequence, no
-  // recomputation: three times the forward FLOPs of every matrix product, causal
-  // attention as half the square, logits counted, embedding lookup not.
+  // FLOPs of one training step per token of the plan's sequence, without recomputation: three times
+  // the forward FLOPs of every GEMM, with causal attention as half the square; logits are counted,
+  // the embedding lookup is not.
   FlopCount TrainingFlopsPerToken(int64_t sequence) const;
   friend bool operator==(const Workload&, const Workload&) = default;
 };

@@ -26,7 +26,7 @@ namespace stagecraft {
 // Throws InputError for anything else, with the nearest names.
 NetworkConfig LoadNetworkConfig(const std::string& name_or_path);
 
-// The same where only a decoder will do.
+// The same if only a decoder will do.
 DecoderConfig LoadDecoderConfig(const std::string& name_or_path);
 
 // The workload of that configuration, called by the preset's own name, the

@@ -1,5 +1,5 @@
-// The networks that papers on distributed training measure, beside
-// transformers: image classifiers, U-Net, SSD, and translation.
+// The networks, other than transformers, that papers on distributed training measure: image
+// classifiers, U-Net, SSD, and translation.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,11 @@
 
 namespace stagecraft {
 
-// The workload called `name`, in any letter case; nothing if it is none of
-// ClassicNames(). Networks of images take the side of their square input as a
-// suffix, "resnet50@160"; one image is one token of the plan, whose sequence is
-// 1. In networks of sequences a sample is a pair of a source and a target
-// sentence, each as long as the plan's sequence. Throws InputError for a suffix
-// that does not fit.
+// The workload called `name`, in any letter case; no value if it is none of ClassicNames(). Vision
+// models take the side of their square input as a suffix, "resnet50@160"; one image is one token of
+// the plan, whose sequence is 1. In networks of sequences a sample is a pair of a source and a
+// target sentence, each as long as the plan's sequence. Throws InputError for a suffix that does
+// not fit.
 std::optional<Workload> BuildClassic(const std::string& name, AttentionBackend attention);
 
 // As written in the catalogue, sorted.

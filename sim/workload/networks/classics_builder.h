@@ -1,11 +1,10 @@
-// NetworkBuilder: writes a network of convolutions or sequences down as the
-// layers of a Workload, tensor by tensor.
+// NetworkBuilder: writes a network of convolutions or sequences down as the layers of a Workload,
+// tensor by tensor.
 //
-// Operators go to the layer that BeginLayer() opened last. A tensor may be read
-// in its own layer or in any later one; what a layer hands on is every tensor
-// that is still to be read, so skip connections travel along the pipeline. Each
-// tensor that backward needs is kept once: where it was made, or, if handed on,
-// in the first layer that reads it.
+// Operators go to the layer that BeginLayer() opened last. A tensor may be read in its own layer or
+// in any later one; what a layer hands on is every tensor that is still to be read, so skip
+// connections travel along the pipeline. Each tensor that the backward needs is kept once: where it
+// was made or, if it was handed on, in the first layer that reads it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ namespace stagecraft {
 struct Tensor {
   int id = -1;
   int64_t channels = 0;
-  int64_t height = 0;  // of a sequence's: 0, one row per token of the plan
+  int64_t height = 0;  // of a tensor of sequences: 0, one row per token of the plan
   int64_t width = 0;
 
   int64_t positions() const { return height * width; }
@@ -47,11 +46,11 @@ class NetworkBuilder {
   explicit NetworkBuilder(std::string name) { workload_.name = std::move(name); }
 
   Tensor Input(int64_t channels, int64_t height, int64_t width);
-  // Closes the layer before. Layers of one name come out as one kind where all in
-  // them is equal, else as "name", "name_2", ...
+  // Closes the layer before. Layers of one name become one kind if everything in them is equal,
+  // otherwise "name", "name_2", ...
   void BeginLayer(std::string name, LayerRole role = LayerRole::kBlock);
 
-  // Throws InputError where a window is larger than what it slides over.
+  // Throws InputError if a window is larger than the input over which it slides.
   Tensor Convolution(Tensor in, int64_t channels, const Window& window);
   Tensor BatchNorm(Tensor in);
   Tensor Relu(Tensor in);  // in place
@@ -64,30 +63,30 @@ class NetworkBuilder {
   Tensor Dropout(Tensor in);
   Tensor Flatten(Tensor in) const;  // free: rows become channels
   Tensor Linear(Tensor in, int64_t out, bool bias = true);
-  // Drops the branch out, adds it to the stream and normalises the sum: the
-  // post-norm residual of a sequence.
+  // Applies dropout to the branch, adds it to the stream and normalises the sum: the post-norm
+  // residual of a sequence.
   Tensor Residual(Tensor branch, Tensor stream);
   // Softmax and cross-entropy over the channels of every row.
   void Loss(Tensor logits);
 
-  // Conv, batch norm, ReLU.
+  // Convolution, batch norm and ReLU.
   Tensor ConvNormRelu(Tensor in, int64_t channels, const Window& window) {
     return Relu(BatchNorm(Convolution(in, channels, window)));
   }
 
-  // Any other operator; positions, reads_layer_input and the names of what it
-  // keeps of its `inputs` are filled in. `keeps`: those that backward needs.
+  // Any other operator; positions, reads_layer_input and the names of what it keeps of its `inputs`
+  // are filled in. `keeps` are those that the backward needs.
   Tensor Emit(Operator op, const std::vector<Tensor>& inputs, Tensor out,
               const std::vector<Tensor>& keeps);
-  // The tensor, kept until backward by the operator that made it.
+  // The operator that made the tensor keeps it until the backward.
   void Keep(Tensor made);
-  // Parameters of the open layer that are another layer's.
+  // Declares that parameters of the open layer belong to another layer.
   void TieParameters(int64_t count) { workload_.kinds.back().tied_parameters += count; }
 
-  // Operators of all layers so far.
+  // The number of operators in all layers so far.
   size_t operator_count() const;
 
-  // One sample is one token of the plan where `max_sequence` is 1.
+  // One sample is one token of the plan if `max_sequence` is 1.
   Workload Finish(int64_t max_sequence, int64_t hidden, int64_t vocabulary);
 
  private:

@@ -1,5 +1,5 @@
-// The networks of classics.h, one function per architecture. `size` is the
-// side of a square image.
+// The networks of classics.h, one function for each architecture. `size` is the side of a square
+// image.
 #pragma once
 
 #include <array>
@@ -10,14 +10,13 @@
 
 namespace stagecraft {
 
-// Simonyan, Zisserman 2014, configuration D, as torchvision has it.
+// Simonyan, Zisserman 2014, configuration D, as in torchvision.
 Workload BuildVgg16(const std::string& name, int64_t size);
 
-// Krizhevsky 2014 ("One weird trick"), as torchvision has it.
+// Krizhevsky 2014 ("One weird trick"), as in torchvision.
 Workload BuildAlexNet(const std::string& name, int64_t size);
 
-// He et al. 2015. With bottlenecks the stride is in the 3x3 convolution, which
-// is called v1.5.
+// He et al. 2015. With bottlenecks the stride is in the 3x3 convolution, which is called v1.5.
 struct ResNetConfig {
   std::array<int, 4> blocks = {};
   bool has_bottlenecks = false;
@@ -25,11 +24,11 @@ struct ResNetConfig {
 };
 Workload BuildResNet(const std::string& name, const ResNetConfig& config, int64_t size);
 
-// Liu et al. 2016 on a ResNet-50 up to its third group, which keeps its
-// resolution: NVIDIA's DeepLearningExamples.
+// Liu et al. 2016 on a ResNet-50 up to its third group, which keeps its resolution, as in NVIDIA's
+// DeepLearningExamples.
 Workload BuildSsd300(const std::string& name, int64_t size);
 
-// Szegedy et al. 2015, as torchvision has it, without the auxiliary head.
+// Szegedy et al. 2015, as in torchvision, without the auxiliary head.
 Workload BuildInceptionV3(const std::string& name, int64_t size);
 
 // torchgpipe's simplified U-Net: five levels of `convolutions` each.
@@ -39,21 +38,21 @@ struct UNetConfig {
 };
 Workload BuildUNet(const std::string& name, const UNetConfig& config, int64_t size);
 
-// Real et al. 2018, as torchgpipe has it: a third of `cells` in each of three
-// groups; filters / 4 channels after the stem, doubled by each of four reductions.
+// Real et al. 2018, as in torchgpipe: a third of `cells` in each of three groups; filters / 4
+// channels after the stem, doubled by each of four reductions.
 struct AmoebaNetConfig {
   int cells = 18;
   int64_t filters = 256;
 };
 Workload BuildAmoebaNetD(const std::string& name, const AmoebaNetConfig& config, int64_t size);
 
-// Wu et al. 2016, as NVIDIA's DeepLearningExamples has it (GNMT v2): so many
-// LSTM layers of 1024 on each side, attention in the decoder's first.
-// `shares_embedding`: encoder and decoder have one table.
+// Wu et al. 2016, as in NVIDIA's DeepLearningExamples (GNMT v2): `layers_per_side` LSTM layers of
+// 1024 on each side, with attention in the decoder's first. `shares_embedding`: encoder and decoder
+// have one table.
 Workload BuildGnmt(const std::string& name, int layers_per_side, bool shares_embedding);
 
-// Dai et al. 2019 on WikiText-103, as NVIDIA's DeepLearningExamples has it. The
-// plan's sequence is `segment`, and so many tokens before it are attended to.
+// Dai et al. 2019 on WikiText-103, as in NVIDIA's DeepLearningExamples. The plan's sequence is
+// `segment`, and as many tokens before it are attended to.
 struct TransformerXlConfig {
   int layers = 0;
   int64_t hidden = 0;
@@ -63,7 +62,7 @@ struct TransformerXlConfig {
 };
 Workload BuildTransformerXl(const std::string& name, const TransformerXlConfig& config);
 
-// Vaswani et al. 2017, as fairseq has it: six layers a side, all embeddings one.
+// Vaswani et al. 2017, as in fairseq: six layers on each side, one table for all embeddings.
 Workload BuildTranslationTransformer(const std::string& name, int64_t hidden, int64_t heads,
                                      AttentionBackend attention);
 

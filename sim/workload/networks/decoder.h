@@ -15,10 +15,10 @@ enum class Activation { kGelu, kRelu, kSilu, kSquaredRelu };
 enum class NormKind { kLayer, kRms };
 enum class NormPlace { kBefore, kAfter };  // of attention and MLP; after: of their sums
 
-// The architecture of a decoder. Sizes are elements, never padded: parameter
-// counts equal the published ones.
+// The architecture of a decoder. Sizes are in elements and never padded: parameter counts equal the
+// published ones.
 struct DecoderConfig {
-  std::string family;  // "gpt", "llama", ...: for people; nothing depends on it
+  std::string family;  // for people; nothing depends on it
   int64_t layers = 0;  // transformer blocks
   int64_t hidden = 0;
   int64_t heads = 0;      // query heads
@@ -56,36 +56,35 @@ struct DecoderConfig {
   friend bool operator==(const DecoderConfig&, const DecoderConfig&) = default;
 };
 
-// The switches of a family, all sizes zero: "gpt", "gpt_neox", "gptj", "opt",
-// "mpt", "bloom", "falcon", "phi", "llama", "internlm", "nemotron", "mistral",
-// "phi3", "qwen2", "qwen3", "gemma", "mixtral", "qwen2_moe", "qwen3_moe",
-// "deepseek_v2", "deepseek_v3". Throws InputError for other names.
+// The switches of a family, with all sizes zero: "gpt", "gpt_neox", "gptj", "opt", "mpt", "bloom",
+// "falcon", "phi", "llama", "internlm", "nemotron", "mistral", "phi3", "qwen2", "qwen3", "gemma",
+// "mixtral", "qwen2_moe", "qwen3_moe", "deepseek_v2", "deepseek_v3". Throws InputError for other
+// names.
 DecoderConfig DecoderOfFamily(std::string_view family);
 
-// Replaces the zero kv_heads, head_size, ffn, embedding_size and moe.ffn by what
-// they stand for. With latent attention head_size becomes the mean of a query's
-// and a value's size, rounded up: scores take the one and contexts the other, so
-// that 4·heads·head_size·keys is the sum of both products.
+// Replaces zeros in kv_heads, head_size, ffn, embedding_size and moe.ffn by what they stand for.
+// With latent attention head_size becomes the mean of the sizes of a query and a value, rounded up:
+// scores use the one and contexts the other, so that 4·heads·head_size·keys is the sum of both
+// GEMMs.
 DecoderConfig Completed(DecoderConfig config);
 
 // Every problem of a completed configuration as "field: got value, want ...".
 std::vector<std::string> FindErrors(const DecoderConfig& config);
 
-// Layers are embedding, `layers` blocks (equal but for those whose MLP is
-// sparse), prediction_layers further ones, head (final norm, output projection,
-// loss). Completes the configuration; throws InputError, its text starting with
-// `name`, where FindErrors finds something. Positions that only shift scores
-// (ALiBi) cost nothing; sliding windows are taken as wide as the sequence.
+// Layers are embedding, `layers` transformer blocks (equal except for those whose MLP is sparse),
+// prediction_layers further ones, and head (final norm, output projection, loss). Completes the
+// configuration; throws an InputError whose text starts with `name` if FindErrors() finds
+// something. Positions that only shift scores (ALiBi) cost nothing; sliding windows are taken as
+// wide as the sequence.
 //
-// What is kept for the backward pass follows Korthikanti et al., "Reducing
-// activation recomputation in large transformer models", 2022, section 4: an
-// unfused 16-bit GPT block keeps 34·hidden + 5·heads·keys bytes per token. A
-// ReLU keeps nothing of its own, because its gradient needs only its output,
-// which the next matrix product keeps; a gated activation is one fused kernel.
+// What is kept for the backward pass follows Korthikanti et al., "Reducing activation recomputation
+// in large transformer models", 2022, section 4: an unfused 16-bit GPT block keeps 34·hidden +
+// 5·heads·keys bytes per token. A ReLU keeps nothing of its own, because its gradient needs only
+// its output, which the next GEMM keeps; a gated activation is one fused kernel.
 Workload BuildDecoder(const DecoderConfig& config, AttentionBackend attention, std::string name);
 
-// The vocabulary Megatron allocates: rounded up to `multiple` rows per rank. All
-// arguments > 0.
+// The vocabulary that Megatron-LM allocates: rounded up to `multiple` rows for each rank. All
+// arguments must be > 0.
 int64_t PaddedVocabulary(int64_t vocab, int tensor_parallel, int multiple = 128);
 
 }  // namespace stagecraft

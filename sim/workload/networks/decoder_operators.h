@@ -1,5 +1,5 @@
-// The operators that transformer layers are put together from; for the
-// builders of decoders and encoders, which agree on what each keeps and moves.
+// The operators of which transformer layers are made, for the builders of decoders and encoders,
+// which agree on what each operator keeps and moves.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace stagecraft {
 
-// Stands for a producer where the operand is what the layer before handed over.
+// Stands for a producer if the operand is what the layer before handed over.
 inline constexpr size_t kLayerInput = static_cast<size_t>(-1);
 
-// Adds operators in execution order, each after the producers it names.
+// Adds operators in execution order, each after the producers that it names.
 class LayerBuilder {
  public:
   LayerBuilder(std::string name, LayerRole role, int64_t boundary_features) {
@@ -33,11 +33,11 @@ class LayerBuilder {
   LayerKind kind_;
 };
 
-// `features` of each token are normalised; only the hidden ones need saying.
+// Normalises `features` of each token; only hidden sizes need to be given.
 Operator NormOperator(const DecoderConfig& config, std::string name, int64_t features);
 
-// A column-split product reads whole tokens, a row-split one its share of the
-// features; the kept input is split alike.
+// A column-split GEMM reads whole tokens, a row-split one its share of the features; the kept input
+// is split in the same way.
 Operator LinearOperator(std::string name, Split split, int64_t in, int64_t out, bool bias);
 
 Operator ElementwiseOperator(std::string name, Split split, int64_t in, int64_t out);
@@ -46,15 +46,15 @@ Operator ElementwiseOperator(std::string name, Split split, int64_t in, int64_t 
 Operator TableOperator(std::string name, Split split, int64_t rows, int64_t features,
                        bool adds_to_input);
 
-// The attention proper; `query`, `key` and `value` are features over all heads.
+// Attention itself; `query`, `key` and `value` are features over all heads.
 Operator AttentionOperator(const DecoderConfig& config, AttentionBackend backend, int64_t query,
                            int64_t key, int64_t value);
 
-// Of an MLP with `ffn` inner features, for `rows` routed copies of each token.
+// The activation of an MLP with `ffn` inner features, for `rows` routed copies of each token.
 Operator ActivationOperator(const DecoderConfig& config, std::string name, int64_t ffn,
                             int64_t rows);
 
-// Adds `branches` to the residual stream, dropping some of each out first.
+// Adds `branches` to the residual stream, with dropout on some of each first.
 Operator ResidualOperator(const DecoderConfig& config, const std::vector<std::string>& branches,
                           std::string name);
 
@@ -63,10 +63,10 @@ Operator DropoutOperator(std::string name, int64_t features);
 // Cross-entropy over `classes`.
 Operator LossOperator(std::string name, int64_t classes);
 
-// Adds a part of a block that reads `input`; returns what it hands on.
+// Adds a part of a transformer block that reads `input`; returns what it hands on.
 size_t AddAttention(const DecoderConfig& config, AttentionBackend backend, size_t input,
                     LayerBuilder& layer);
-// The projections around attention whose sizes are `config.mla`.
+// Adds attention with the projections whose sizes are in `config.mla`.
 size_t AddLatentAttention(const DecoderConfig& config, AttentionBackend backend, size_t input,
                           LayerBuilder& layer);
 size_t AddDenseMlp(const DecoderConfig& config, size_t input, LayerBuilder& layer);
@@ -75,8 +75,8 @@ size_t AddSparseMlp(const DecoderConfig& config, size_t input, LayerBuilder& lay
 enum class Mlp { kDense, kSparse };
 size_t AddMlp(const DecoderConfig& config, Mlp mlp, size_t input, LayerBuilder& layer);
 
-// Adds `branch` to the stream, with its norm where config.norm_place says.
-// branch: (input vertex) -> output vertex.
+// Adds `branch` to the stream, with its norm where config.norm_place says. `branch` maps an input
+// vertex to an output vertex.
 template <typename Branch>
 size_t AddResidualBranch(const DecoderConfig& config, const std::string& name, size_t stream,
                          LayerBuilder& layer, Branch branch) {
@@ -90,17 +90,17 @@ size_t AddResidualBranch(const DecoderConfig& config, const std::string& name, s
   return is_before ? sum : norm(sum);
 }
 
-// A whole block that reads `stream`.
+// Adds a whole transformer block that reads `stream`.
 size_t AddBlock(const DecoderConfig& config, AttentionBackend backend, Mlp mlp, size_t stream,
                 LayerBuilder& layer);
 
-// Token, position and (where `token_types` > 0) segment tables, norm, dropout.
+// Token, position and (if `token_types` > 0) segment tables, norm, dropout.
 LayerKind EmbeddingLayer(const DecoderConfig& config, std::string name, int64_t token_types);
 
 // Final norm, output projection (tied or not) and loss.
 LayerKind HeadLayer(const DecoderConfig& config);
 
-// All of a workload but its layers.
+// Everything in a workload but its layers.
 Workload WorkloadFacts(const DecoderConfig& config, AttentionBackend attention, std::string name);
 
 }  // namespace stagecraft

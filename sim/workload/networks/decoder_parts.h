@@ -1,5 +1,5 @@
-// Parts that some decoders have in place of the plain ones: mixtures of experts
-// for the MLP, latent attention for the attention. Zero sizes mean "none".
+// Parts that some decoders have in place of the plain ones: mixtures of experts for the MLP, latent
+// attention for the attention. Zero sizes mean "none".
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace stagecraft {
 
-// A router sends each row through `experts_per_token` of `experts` equal MLPs,
-// which are gated or not as the dense MLP is, and have no biases.
+// A router sends each row through `experts_per_token` of `experts` equal MLPs, which are gated or
+// not as the dense MLP is, and have no biases.
 struct MoeConfig {
   int64_t experts = 0;
   int64_t experts_per_token = 0;
-  int64_t ffn = 0;            // inner size of one expert; 0: as the dense MLP
-  int64_t shared_ffn = 0;     // of the MLP that every row also goes through
+  int64_t ffn = 0;            // inner size of one expert; 0: as in the dense MLP
+  int64_t shared_ffn = 0;     // of the MLP through which every row goes as well
   bool shared_gate = false;   // that MLP's output is weighed by a gate (Qwen2-MoE)
   bool routing_bias = false;  // one number per expert balances the load (DeepSeek-V3)
-  // Blocks that keep the dense MLP, counted from 0, ascending; ones beyond the
-  // last block count for nothing.
+  // Transformer blocks that keep the dense MLP, counted from 0, ascending; numbers beyond the last
+  // block have no effect.
   std::vector<int64_t> dense_layers = {};
   bool IsSparse(int64_t layer) const;
   friend bool operator==(const MoeConfig&, const MoeConfig&) = default;

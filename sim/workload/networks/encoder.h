@@ -17,7 +17,7 @@ namespace stagecraft {
 // belong together. kSpan: two numbers per token (SQuAD).
 enum class EncoderHead { kMaskedTokens, kPretraining, kSpan };
 
-// `block` has the sizes of a block and of the tables; it attends both ways.
+// `block` has the sizes of a transformer block and of the tables; attention sees both directions.
 struct EncoderConfig {
   DecoderConfig block;
   int64_t token_types = 0;  // rows of the segment table
@@ -25,19 +25,18 @@ struct EncoderConfig {
   friend bool operator==(const EncoderConfig&, const EncoderConfig&) = default;
 };
 
-// "bert" and "roberta" normalise sums, "megatron_bert" inputs and, once more,
-// the last output. All sizes of the block are zero. Throws InputError for other
-// names.
+// "bert" and "roberta" normalise sums, "megatron_bert" inputs and, once more, the last output. All
+// sizes of the block are zero. Throws InputError for other names.
 EncoderConfig EncoderOfFamily(std::string_view family);
 
 // Every problem of a configuration whose block is completed.
 std::vector<std::string> FindErrors(const EncoderConfig& config);
 
-// Layers are embedding, blocks, head. Throws InputError, its text starting with
-// `name`, where FindErrors finds something.
+// Layers are embedding, transformer blocks, head. Throws an InputError whose text starts with
+// `name` if FindErrors() finds something.
 Workload BuildEncoder(const EncoderConfig& config, AttentionBackend attention, std::string name);
 
-// An image cut into patches, one token each; a further token is classified.
+// An image is cut into patches of one token each; a further token is classified.
 struct VisionConfig {
   DecoderConfig block;  // vocab and max_sequence are set by Completed()
   int64_t image = 0;    // pixels along a side
@@ -49,24 +48,24 @@ struct VisionConfig {
   friend bool operator==(const VisionConfig&, const VisionConfig&) = default;
 };
 
-// The switches of a vision transformer, all sizes but the defaults zero.
+// The switches of a vision transformer, with all sizes but the defaults zero.
 VisionConfig VisionTransformer();
 VisionConfig Completed(VisionConfig config);
 std::vector<std::string> FindErrors(const VisionConfig& config);
 
-// Every operator has Tokens() rows per sample, whatever the plan's sequence; the
-// workload's max_sequence is that number, and its vocabulary none.
+// Every operator has Tokens() rows per sample, whatever the plan's sequence; this number is the
+// max_sequence of the workload, which has no vocabulary.
 Workload BuildVision(const VisionConfig& config, AttentionBackend attention, std::string name);
 
-// An encoder whose output every decoder block attends to. `block` has what both
-// sides share; its `layers` are the encoder's.
+// An encoder whose output every decoder block attends to. `block` has what both sides share; its
+// `layers` are those of the encoder.
 struct EncoderDecoderConfig {
   DecoderConfig block;
   int64_t decoder_layers = 0;  // 0: as many as the encoder's
-  // Rows of a table of biases per head, which each side adds to its scores by
-  // distance; 0: none.
+  // Rows of a table of biases for each head, which each side adds to its scores by distance; 0:
+  // none.
   int64_t relative_buckets = 0;
-  // Tokens per sample; 0: the plan's sequence. The decoder's needs the encoder's.
+  // Tokens per sample; 0: the plan's sequence. The decoder's may be given only with the encoder's.
   int64_t encoder_sequence = 0;
   int64_t decoder_sequence = 0;
   MoeConfig decoder_moe;  // the encoder's is block.moe
@@ -79,15 +78,14 @@ EncoderDecoderConfig EncoderDecoderOfFamily(std::string_view family);
 EncoderDecoderConfig Completed(EncoderDecoderConfig config);
 std::vector<std::string> FindErrors(const EncoderDecoderConfig& config);
 
-// Layers: encoder_embedding, encoder blocks, decoder_embedding (after the final
-// norm of the encoder, with a copy of the token table), decoder blocks, head.
-// From there on each layer hands on the encoder's output beside its own. Rows
-// of the boundary are exact where both sequences are given or neither is.
+// Layers: encoder_embedding, encoder blocks, decoder_embedding (after the final norm of the
+// encoder, with a copy of the token table), decoder blocks, head. From there on each layer hands on
+// the encoder's output beside its own. Rows of the boundary are exact if both sequences are given
+// or neither is.
 Workload BuildEncoderDecoder(const EncoderDecoderConfig& config, AttentionBackend attention,
                              std::string name);
 
-// Fixes the rows per sample of every operator that has not got its own, and of
-// the boundary.
+// Fixes the rows per sample of every operator that has none of its own, and of the boundary.
 void SetPositions(LayerKind& kind, int64_t positions);
 
 }  // namespace stagecraft

@@ -1,5 +1,5 @@
-// ProfiledGraph: a network as PipeDream's profiler writes it down (graph.txt):
-// what every operator took on one board for one minibatch, and who feeds whom.
+// ProfiledGraph: a network as PipeDream's profiler writes it (graph.txt): how long every operator
+// took on one GPU for one minibatch, and which operators feed which.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct ProfiledNode {
   Bytes activation;  // output of one minibatch; several outputs added up
   Bytes parameters;
   int stage = -1;  // -1: the file assigns none
-  // Loading of data, whose time is no part of a step.
+  // Whether it loads data, whose time is not part of a step.
   bool is_input() const { return description.starts_with("Input"); }
   friend bool operator==(const ProfiledNode&, const ProfiledNode&) = default;
 };
@@ -29,25 +29,23 @@ struct ProfiledEdge {
   friend auto operator<=>(const ProfiledEdge&, const ProfiledEdge&) = default;
 };
 
-// Acyclic. Nodes are in a topological order, free choices by id ("node9" before
-// "node10"); so every edge runs to a higher index. Edges are sorted and no two
-// are equal.
+// Acyclic. Nodes are in a topological order, with free choices by id ("node9" before "node10"); so
+// every edge runs to a higher index. Edges are sorted and no two are equal.
 struct ProfiledGraph {
   std::vector<ProfiledNode> nodes;
   std::vector<ProfiledEdge> edges;
 };
 
-// Throws InputError with the line for what is not a node or an edge, for
-// numbers that are missing, negative or not finite, nodes or edges that occur
-// twice, edges to nodes that do not, and cycles.
+// Throws InputError with the line for what is not a node or an edge, for numbers that are missing,
+// negative or not finite, for nodes or edges that occur twice, edges to nodes that do not occur,
+// and cycles.
 ProfiledGraph ParseProfiledGraph(const std::string& text, const std::string& name_for_errors);
 ProfiledGraph ReadProfiledGraph(const std::string& path);
 
-// The graph as a workload: every operator a layer, in the graph's order. One
-// sample is the minibatch that was profiled, one row of a sequence of one. A
-// layer hands on every output that a later layer reads. Sizes are taken as
-// those of 32-bit numbers. Throws InputError for fewer than two operators
-// besides inputs.
+// The graph as a workload: every operator becomes a layer, in the order of the graph. One sample is
+// the minibatch that was profiled, one row of a sequence of one. A layer hands on every output that
+// a later layer reads. Sizes are taken as those of 32-bit numbers. Throws InputError for fewer than
+// two operators besides inputs.
 Workload ToWorkload(const ProfiledGraph& graph, const std::string& name);
 
 }  // namespace stagecraft

@@ -12,21 +12,19 @@ namespace stagecraft {
 using NetworkConfig =
     std::variant<DecoderConfig, EncoderConfig, VisionConfig, EncoderDecoderConfig>;
 
-// Understands the model_type of dense decoders (llama, mistral, qwen2, qwen3,
-// gemma, phi, phi3, gpt2, gpt_neox, gptj, opt, bloom, mpt, falcon, nemotron), of
-// mixtures of experts (mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3),
-// of encoders (bert, roberta, vit) and encoder-decoders (t5,
-// switch_transformers); or the class in `architectures` where model_type is
-// absent, the synonyms of other frameworks for the common keys, and a decoder
-// nested under `text_config`; the vision part of such a file is not counted.
-// Dropout is on where one of its probabilities is above zero. Keys that change
-// neither shape nor cost are ignored, and so is a sliding window. The head of a
-// BERT is the one that `architectures` names, masked tokens where it is another.
-// A T5 may say `encoder_seq` and `decoder_seq`. The result is complete: no size
-// is zero that a network has.
+// Understands the model_type of dense decoders (llama, mistral, qwen2, qwen3, gemma, phi, phi3,
+// gpt2, gpt_neox, gptj, opt, bloom, mpt, falcon, nemotron), of mixtures of experts (mixtral,
+// qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3), of encoders (bert, roberta, vit) and
+// encoder-decoders (t5, switch_transformers); or the class in `architectures` if model_type is
+// absent; the synonyms of other frameworks for the common keys; and a decoder nested under
+// `text_config`, in which case the vision part of the file is not counted. Dropout is on if one of
+// its probabilities is above zero. Keys that change neither shape nor cost are ignored, and so is a
+// sliding window. The head of a BERT is the one that `architectures` names, or masked tokens if it
+// names another. A T5 may have `encoder_seq` and `decoder_seq`. The result is complete: no size
+// that a network has is zero.
 //
-// Throws InputError, its text starting with `file_name`; where keys are
-// missing it lists every one with its accepted spellings.
+// Throws an InputError whose text starts with `file_name`; if keys are missing it lists every one
+// with its accepted spellings.
 NetworkConfig ParseHuggingFaceNetwork(const std::string& json_text, const std::string& file_name);
 
 // "llama", "bert", ...: for people.

@@ -1,5 +1,5 @@
-// The keys of config.json as tables: which there are, how each is spelled and
-// what it sets. Only the hf_config sources read them; absent spellings are null.
+// The keys of config.json as tables: which there are, how each is spelled and what it sets. Only
+// the hf_config sources include them; absent spellings are null.
 #pragma once
 
 #include <array>
@@ -128,20 +128,20 @@ inline constexpr std::array<ActivationName, 9> kActivations = {{
     {"relu2", Activation::kSquaredRelu},
 }};
 
-// Above one, or true, these change the network in ways a dense one lacks.
+// Above one, or true, these change the network in ways that a dense one lacks.
 inline constexpr std::array<const char*, 3> kExperts = {"num_local_experts", "num_experts",
                                                         "n_routed_experts"};
 
-// The parts of a reading that several networks share.
+// The parts of reading that several networks share.
 
-// `family` is null where the file names none: then that key is missing already.
+// `family` is null if the file names none: then that key is already among the missing ones.
 void ReadSizes(ConfigReader& reader, const Family* family, DecoderConfig& config);
 void ReadSwitches(const ConfigReader& reader, DecoderConfig& config);
 void ReadActivation(const ConfigReader& reader, const char* key, DecoderConfig& config);
 // Throws where one of the keys is true or above one.
 void Refuse(const ConfigReader& reader, const char* key, const std::string& wanted);
 
-// Adds experts to what is read; latent attention too where the family has it.
+// Adds experts to what was read, and latent attention if the family has it.
 void ReadMoe(ConfigReader& reader, const Family& family, DecoderConfig& config);
 void ReadLatentAttention(ConfigReader& reader, DecoderConfig& config);
 

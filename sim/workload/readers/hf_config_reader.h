@@ -1,5 +1,5 @@
-// Reads values out of one config.json, remembers which keys are missing and
-// complains in the words of the file. Only the hf_config sources include it.
+// Reads values out of one config.json, remembers which keys are missing, and reports errors with
+// the key names of the file. Only the hf_config sources include it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// The value as a user wrote it, cut where it would fill the screen.
+// The value as a user wrote it, cut to a readable length.
 std::string ShownJson(const nlohmann::json& value);
 
 class ConfigReader {
@@ -21,31 +21,31 @@ class ConfigReader {
   using Json = nlohmann::json;
   using Keys = std::span<const char* const>;  // spellings; absent ones are null
 
-  // Both must outlive the reader. `place` begins every message.
+  // Both arguments must outlive the reader. `place` begins every message.
   ConfigReader(const Json& json, const std::string& place) : json_(json), place_(place) {}
 
   // Null counts as absent, as it does in Hugging Face's own reader.
   const Json* Find(const char* key) const;
   bool HasKey(const char* key) const { return json_.contains(key); }  // null or not
 
-  // Reads the first spelling that is there, at least `low`; others must agree.
-  // `field` is what FindErrors calls it. Returns whether one is there; where
-  // none is, `value` stays, and the spellings are missing if they are needed.
+  // Reads the first spelling that is present, a number of at least `low`; others must agree.
+  // `field` is the name that FindErrors() uses. Returns whether one is present; if none is, `value`
+  // stays, and the spellings are recorded as missing if they are needed.
   bool Size(const char* field, Keys keys, bool is_needed, int64_t& value, int64_t low = 1);
   bool Size(const char* field, std::initializer_list<const char*> keys, bool is_needed,
             int64_t& value, int64_t low = 1) {
     return Size(field, Keys(keys.begin(), keys.size()), is_needed, value, low);
   }
-  // Leaves `value` where the key is absent.
+  // Leaves `value` as it is if the key is absent.
   void Switch(const char* key, bool& value) const;
   // A number from 0 to 1.
   void Fraction(const char* key, double& value) const;
-  // Whether any of the probabilities that are there is above zero.
+  // Whether any of the probabilities that are present is above zero.
   void Dropout(Keys keys, bool& drops) const;
   void Dropout(std::initializer_list<const char*> keys, bool& drops) const {
     Dropout(Keys(keys.begin(), keys.size()), drops);
   }
-  // Whole numbers from 0; empty where the key is absent.
+  // Whole numbers from 0; empty if the key is absent.
   std::vector<int64_t> Indices(const char* key) const;
 
   void AddMissing(const std::string& spellings);
@@ -53,8 +53,8 @@ class ConfigReader {
 
   [[noreturn]] void Fail(const std::string& sentence) const;
   [[noreturn]] void Fail(const char* key, const Json& value, const std::string& wanted) const;
-  // Throws the first of FindErrors' sentences, which speak of "hidden:", in the
-  // words of the file, "n_embd:"; returns where there is none.
+  // Throws the first sentence of FindErrors() with the file's name for the field: "n_embd:" for
+  // "hidden:"; returns if there is none.
   void ThrowFirst(const std::vector<std::string>& errors) const;
 
  private:
@@ -63,7 +63,7 @@ class ConfigReader {
   const Json& json_;
   const std::string& place_;
   std::string missing_;
-  std::map<std::string, std::string> used_;  // field -> key it was read from
+  std::map<std::string, std::string> used_;  // field -> the key from which it was read
 };
 
 }  // namespace stagecraft

@@ -6,7 +6,7 @@
 
 namespace stagecraft {
 
-// What backward needs of an operator, as PyTorch keeps it.
+// What the backward needs of an operator, as PyTorch keeps it.
 enum class Keeps { kNothing, kInputs, kOutput };
 
 struct ElementwiseRule {
@@ -14,7 +14,7 @@ struct ElementwiseRule {
   bool has_backward = true;  // a kernel of its own
 };
 
-// Nothing where `op_type` is no such operator.
+// No value if `op_type` is no such operator.
 std::optional<ElementwiseRule> FindElementwise(std::string_view op_type);
 
 }  // namespace stagecraft

@@ -8,19 +8,17 @@
 
 namespace stagecraft {
 
-// The network as it would be trained: every floating-point initializer of more
-// than one element is a parameter. One sample is one token of the plan; the
-// first size of the first input is the batch, whose other sizes must be numbers
-// (run ONNX's shape inference with fixed sizes first).
+// The network as it would be trained: every floating-point initializer of more than one element is
+// a parameter. One sample is one token of the plan; the first size of the first input is the batch,
+// whose other sizes must be numbers (run ONNX's shape inference with fixed sizes first).
 //
-// A layer begins where one tensor only is still to be read, apart from those
-// that no parameter has touched (masks), and where that tensor forks or a
-// matrix product begins: residual blocks and unbranched convolutions are
-// layers. The loss is not in such files and not counted; products of two
-// activations are counted as one product of all their rows.
+// A layer begins where only one tensor is still to be read, apart from those that no parameter has
+// touched (masks), and where that tensor forks or a GEMM begins: residual blocks and unbranched
+// convolutions are layers. The loss is not in such files and not counted; products of two
+// activations are counted as one GEMM of all their rows.
 //
-// Throws InputError that names the node and its op_type for types that are not
-// known, missing shapes, and cycles.
+// Throws an InputError that names the node and its op_type for unknown types, missing shapes, and
+// cycles.
 Workload OnnxWorkload(const onnx::ModelProto& model, const std::string& name_for_errors);
 Workload ReadOnnx(const std::string& path);
 

@@ -1,4 +1,4 @@
-// Maps ONNX operators to ours, one node at a time.
+// Maps ONNX operators to operators of a Workload, one node at a time.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace stagecraft {
 
-// Whether a node of this type multiplies matrices or looks rows up: what a
-// layer of its own is worth.
+// Whether a node of this type multiplies matrices or looks up rows: what is worth a layer of its
+// own.
 bool IsOnnxProduct(const std::string& op_type);
 
 class OnnxEmitter {
@@ -19,10 +19,10 @@ class OnnxEmitter {
   // Keeps references to both.
   OnnxEmitter(const OnnxTensors& tensors, NetworkBuilder& net) : tensors_(tensors), net_(net) {}
 
-  // A tensor that the network is given.
+  // Adds a tensor that the network is given.
   void AddInput(const std::string& name);
-  // Appends the node to the open layer; views and reshapes append nothing.
-  // Throws InputError for types that are not known and shapes that do not fit.
+  // Appends the node to the open layer; views and reshapes append nothing. Throws InputError for
+  // unknown types and shapes that do not fit.
   void Emit(const onnx::NodeProto& node);
 
  private:
@@ -37,10 +37,9 @@ class OnnxEmitter {
   void View(const onnx::NodeProto& node);
 
   const std::string& Input(const onnx::NodeProto& node, int index) const;
-  // Inputs that depend on the sample, those from `first` on.
+  // The inputs that depend on the sample, from `first` on.
   std::vector<Tensor> Dynamic(const onnx::NodeProto& node, int first = 0) const;
-  // Elements of a trained input; those of one that an earlier node has counted
-  // are tied.
+  // Elements of a trained input; if an earlier node has counted them, they are tied.
   int64_t Parameters(const onnx::NodeProto& node, int index);
   int64_t Elements(const std::string& name, const onnx::NodeProto& node) const {
     return tensors_.ElementsPerSample(name, node);

@@ -1,5 +1,5 @@
-// What is known of an ONNX graph before its operators are looked at: the order
-// of its nodes, and of each tensor its shape and where it comes from.
+// What is known about an ONNX graph before its operators are looked at: the order of its nodes, and
+// the shape and origin of each tensor.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ int64_t ElementsOf(const std::vector<int64_t>& dims, size_t first = 0);
 struct OnnxTensor {
   bool has_shape = false;
   std::vector<int64_t> dims;  // the batch, where it has a name only, is 1
-  // The same for every sample: initializers and what is computed from them.
+  // Whether it is the same for every sample: initializers and what is computed from them.
   bool is_static = false;
-  // A floating-point initializer of more than one element, or computed from one.
+  // Whether it is a floating-point initializer of more than one element, or computed from one.
   bool is_trained = false;
   std::string initializer;  // a static tensor's, where it is computed from one only
 
@@ -36,11 +36,10 @@ class OnnxTensors {
   // Nodes that work on samples, in execution order.
   const std::vector<const onnx::NodeProto*>& nodes() const { return nodes_; }
   const OnnxTensor& at(const std::string& name) const { return tensors_.at(name); }
-  // The tensor with its shape; throws InputError if `node`, which needs it, is
-  // not told.
+  // The tensor with its shape; throws InputError if the shape, which `node` needs, is not known.
   const OnnxTensor& Shaped(const std::string& name, const onnx::NodeProto& node) const;
   int64_t ElementsPerSample(const std::string& name, const onnx::NodeProto& node) const;
-  // Samples that the shapes are of: the first size of the first input.
+  // The number of samples to which the shapes apply: the first size of the first input.
   int64_t batch() const { return batch_; }
 
   // Throws InputError("model.onnx: node 'conv1' (Conv): ...").
