@@ -1,4 +1,4 @@
-// A plan of a space, simulated.
+// PlanRanker: makes and simulates the plans of a space.
 #pragma once
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
@@ -16,22 +16,22 @@
 
 namespace stagecraft {
 
-// The plan with the orders that it runs; nothing where it cannot be made, or its orders
-// need more memory than they may use. May be called from any thread.
+// The plan with the passes that it runs; no value if it cannot be made, or if its pipeline schedule
+// needs more memory than it may use. May be called from any thread.
 std::optional<Plan> MakeCandidate(const SearchProblem& problem, const PlanSpace& space,
                                   size_t index);
 
-// Verdicts on plans of one problem, which outlives it. May be called from any thread.
+// Verdicts on plans of one problem, which must outlive it. May be called from any thread.
 class PlanRanker {
  public:
   explicit PlanRanker(const SearchProblem& problem);
 
-  // As EvaluatePlan() gives it: without a time where memory does not suffice, and without
-  // fragmentation where tensors alone do not fit. The plan has its orders.
+  // The verdict of EvaluatePlan(): without a time if memory does not suffice, and without
+  // fragmentation if tensors alone do not fit. Precondition: the passes of the plan are known.
   RankedPlan Rank(Plan plan);
-  // What a plan that does not fit needs, with fragmentation: no less.
+  // What a plan that does not fit needs at least, including fragmentation.
   Evaluation Misfit(const Plan& plan);
-  // What any plan needs, with fragmentation; not simulated.
+  // What any plan needs, including fragmentation; nothing is simulated.
   std::vector<StageMemory> Memory(const Plan& plan);
 
  private:
@@ -39,7 +39,7 @@ class PlanRanker {
   tbb::enumerable_thread_specific<Evaluator> evaluators_;
 };
 
-// What is left of it, as plan `index` of a space.
+// The summary of a plan that was evaluated, as plan `index` of a space.
 SeenPlan SeenPlanOf(const RankedPlan& ranked, size_t index);
 
 }  // namespace stagecraft

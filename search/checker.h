@@ -1,4 +1,4 @@
-// The checker: what a search returns, looked at again as if nothing were known of it.
+// Checks what a search returns as if nothing were known about it.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace stagecraft {
 
-// Every way in which a returned plan is not what the search says, a sentence each: it
-// cannot be lowered, does not fit, is not what was asked for, or its simulation from
-// nothing gives another time, memory or score. Costs one simulation.
+// One sentence for each way in which a returned plan is not what the search says: it cannot be
+// lowered, does not fit, is not what was asked for, or its simulation from nothing gives another
+// time, memory or score. Costs one simulation.
 std::vector<std::string> FindErrors(const SearchProblem& problem, const RankedPlan& ranked);
 
 }  // namespace stagecraft

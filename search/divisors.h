@@ -1,4 +1,4 @@
-// Lists that searches choose from.
+// Lists from which searches choose.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace stagecraft {
 
-// Of a positive number, ascending.
+// The divisors of a positive number, ascending.
 template <typename T>
 std::vector<T> Divisors(T number, T most) {
   std::vector<T> divisors;
@@ -17,7 +17,7 @@ std::vector<T> Divisors(T number, T most) {
   return divisors;
 }
 
-// What was asked for or, where nothing was, the usual choice.
+// What was asked for, or the usual choice if nothing was.
 template <typename T>
 std::vector<T> Or(const std::vector<T>& given, std::vector<T> usual) {
   return given.empty() ? std::move(usual) : given;

@@ -15,33 +15,37 @@
 
 namespace stagecraft {
 
-// Says of a plan what SimulateStep() says, to the bit, and does less for it:
-//  - Of a step that repeats itself only as much is simulated as proves that (repetition.h).
-//  - What plans have in common is remembered: one that differs from earlier ones in a few
-//    stages costs those stages and the replay.
-// Not thread-safe: an evaluator for each thread. Which plans it saw before changes nothing.
+// Gives the verdict of SimulateStep(), to the bit, for less work:
+//  - Of a step that repeats itself only as much is simulated as proves that it does (repetition.h).
+//  - What plans have in common is remembered: a plan that differs from earlier ones in a few stages
+//    costs those stages and the replay.
+//
+// Not thread-safe: use one evaluator for each thread. The plans that it saw before make no
+// difference to a verdict.
 class Evaluator {
  public:
-  // All must outlive it. The model is asked for the same ops over and over: a MemoModel.
+  // All arguments must outlive it. The model should be a MemoModel, since it is asked for the same
+  // ops over and over.
   Evaluator(const Workload& workload, const Cluster& cluster, const CostModel& model,
             const SimulationOptions& options = {});
 
-  // Where memory does not suffice nothing is simulated: no time is known. The plan has no
-  // FindErrors(), and its orders where they depend on costs (WithOrders()).
+  // If memory does not suffice nothing is simulated, and no time is known. Preconditions: the plan
+  // has no FindErrors(), and its passes are known if its pipeline schedule depends on costs
+  // (WithOrders()).
   Evaluation Evaluate(const Plan& plan);
 
-  // Of a plan with its orders, fits or not.
+  // The memory of a plan whose passes are known, whether it fits or not.
   std::vector<StageMemory> Memory(const Plan& plan) { return memory_.Estimate(plan); }
-  // Of the plan's memory what is quickly known, fragmentation left out: where that does not
-  // suffice nothing does.
+  // The memory without fragmentation, which is quick to compute: if this does not fit, the plan
+  // does not.
   std::vector<StageMemory> LeastMemory(const Plan& plan) { return memory_.EstimateTensors(plan); }
 
-  // Steps so far that were proven to repeat themselves, and that were simulated whole.
+  // How many steps so far were proven to repeat themselves, and how many were simulated whole.
   int64_t short_steps() const { return short_steps_; }
   int64_t whole_steps() const { return whole_steps_; }
 
  private:
-  // Times from a step of fewer micro-batches; false where they do not follow from one.
+  // Derives the times from a step of fewer micro-batches; false if they do not follow from one.
   bool TimeShort(const Plan& plan, Evaluation& evaluation);
 
   const Workload& workload_;
@@ -51,13 +55,13 @@ class Evaluator {
   MemoryEstimator memory_;
   LoweringMemory lowering_;
   WorkCounter work_;
-  Plan shortened_;  // the last one, for its place in memory
+  Plan shortened_;  // the last one, kept for its memory
   int64_t short_steps_ = 0;
   int64_t whole_steps_ = 0;
 };
 
-// The verdict of an Evaluator that has seen no other plan. Where memory does not suffice nothing is
-// simulated: no time is known. The plan must have no FindErrors().
+// The verdict of an Evaluator that has seen no other plan. If memory does not suffice nothing is
+// simulated, and no time is known. Precondition: the plan has no FindErrors().
 Evaluation EvaluatePlan(const Plan& plan, const Workload& workload, const Cluster& cluster,
                         const CostModel& model, const SimulationOptions& options = {});
 

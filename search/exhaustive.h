@@ -1,4 +1,4 @@
-// The plans of a space, best bound first: branch and bound whose answer is proven.
+// Branch and bound over the plans of a space, best bound first; its answer is proven.
 #pragma once
 
 #include "search/plan_space.h"
@@ -7,16 +7,16 @@
 
 namespace stagecraft {
 
-// Enumerates and evaluates plans from the least bound upwards until no other can score less
-// than the worst plan to return. Plans with usual schedules come first, alone until more of them
-// hardly help: so a search with further schedules to choose from finds, of the same budget, no
-// worse plan than one without. Then schedules take turns, each by its own bounds. A plan that
-// the bound's memory rules out is never evaluated. At least one wave is evaluated, whatever the
-// budget. The problem must have no FindErrors(). Runs on all
-// cores; without a budget of seconds the answer is the same on any number of them.
+// Enumerates and evaluates plans from the least bound upwards until no other plan can score less
+// than the worst plan to be returned. Plans with the usual pipeline schedules come first, and alone
+// until more of them hardly help: so a search with further schedules to choose from finds, on the
+// same budget, no worse plan than one without. Then schedules take turns, each by its own bounds. A
+// plan that the memory bound rules out is never evaluated. At least one wave, the plans that are
+// evaluated side by side, is evaluated whatever the budget. The problem must have no FindErrors().
+// Runs on all cores; without a budget of seconds the answer is the same on any number of cores.
 //
-// Cost: of n enumerated plans a bound each, n log n to order them, and an evaluation for
-// those whose bound is below the answer.
+// Cost: a bound for each of n enumerated plans, n log n to order them, and an evaluation for those
+// whose bound is below the answer.
 SearchResult SearchExhaustively(const SearchProblem& problem, PlanSpace& space,
                                 const SearchOptions& options);
 

@@ -16,7 +16,7 @@
 
 namespace stagecraft {
 
-// One way to cut the best plan's pipeline, simulated.
+// One way to split the best plan's pipeline into stages, simulated.
 struct TimedSplit {
   std::string name;          // "as found"
   bool spares_head = false;  // SplitForHead()
@@ -26,20 +26,20 @@ struct TimedSplit {
 
 struct SearchExplanation {
   TimedSplit split;
-  // The even split; of a plan that has it the one that gives the head's blocks to others,
-  // where there is such a one.
+  // The even split; for a plan that has it, the split that gives layers of the stage with the head
+  // to others, if there is one.
   std::optional<TimedSplit> other;
-  std::optional<RankedPlan> second;  // best, of a search that returns two
-  // Of UsualChanges() those that the budget reached; none where memory is the objective.
+  std::optional<RankedPlan> second;  // best plan, if the search returned two
+  // Those of UsualChanges() that the budget reached; none if memory is the objective.
   std::vector<ChangedAnswer> sensitivity;
-  std::optional<Mixing> mixing;  // of several kinds of node
+  std::optional<Mixing> mixing;  // if there are several GPU types
   int64_t evaluated = 0;         // for the sensitivity
   bool is_cut_short = false;     // by the budget
 };
 
-// `plans`: best first, at least one; they may lie beyond the space. `seen`: as FindSensitivity()
-// wants it. Two simulations, and what FindSensitivity() and CompareKinds() take of the budget
-// that the search has left; nothing: it is spent.
+// `plans` are best first, at least one; they may lie beyond the space. `seen` is that of
+// FindSensitivity(). Cost: two simulations, and what FindSensitivity() and CompareKinds() take of
+// the budget that the search has left; without a value it is used up.
 SearchExplanation ExplainSearch(const SearchProblem& problem, PlanSpace& space,
                                 std::span<const RankedPlan> plans, std::span<const SeenPlan> seen,
                                 const std::optional<Budget>& budget);

@@ -1,5 +1,5 @@
-// Findings: what a search may spend, what it has spent, and what it found so far. Every
-// search of plans keeps one.
+// Findings: what a search may spend, what it has spent, and what it has found so far. Every search
+// of plans keeps one.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace stagecraft {
 
 class Findings {
  public:
-  // All outlive it.
+  // All arguments must outlive it.
   Findings(const SearchProblem& problem, const PlanSpace& space, const SearchOptions& options);
 
   PlanRanker& ranker() { return ranker_; }
@@ -29,31 +29,31 @@ class Findings {
   bool IsSpent() const;
   // Whether somebody stopped the search.
   bool IsStopped() const;
-  // Whether another wave may be evaluated. The first may whatever the budget, so that there is
-  // an answer, unless somebody stopped the search.
+  // Whether another wave of plans may be evaluated. The first wave may whatever the budget, so that
+  // there is an answer, unless somebody stopped the search.
   bool MayGoOn() const;
-  // Of so many more evaluations those that the budget has room for.
+  // How many of `wanted` further evaluations the budget has room for.
   size_t Room(size_t wanted) const;
   void Report(int64_t left, double best, double bound) const;
 
   void CountEvaluation() { ++result_.evaluated; }
-  // One that fits; Keep() counts those it is given.
+  // Counts a plan that fits; Keep() counts those that it is given.
   void CountFeasible() { ++result_.feasible; }
-  // One of the space that was evaluated, whether it fits or not.
+  // Notes a plan of the space that was evaluated, whether it fits or not.
   void NoteSeen(const SeenPlan& seen) { result_.seen.push_back(seen); }
-  // One that its bound rules out.
+  // Notes a plan that its bound rules out.
   void NoteStates(const MemoryNeed& need, size_t index);
-  // One that was evaluated and does not fit, its choices in words.
+  // Notes a plan that was evaluated and does not fit, with its choices in words.
   void NoteMisfit(const RankedPlan& ranked, const std::function<std::string()>& choices);
-  // One that fits; SearchOptions::top of them stay.
+  // Keeps a plan that fits if it is among the best SearchOptions::top.
   void Keep(RankedPlan ranked);
 
-  double best_score() const { return best_score_; }  // of those kept; infinity: none yet
-  // What a plan must stay below to be returned.
+  double best_score() const { return best_score_; }  // of the kept plans; infinity: none yet
+  // The score that a plan must stay below to be returned.
   double WorstKept() const;
-  // What was found and is proven, with an obstacle where no plan fits.
+  // What was found and is proven, with an obstacle if no plan fits.
   SearchResult Finish(double bound = 0, bool is_optimal = false);
-  // The same with these plans, best first, of a search that keeps its own.
+  // The same with these plans, best first, for a search that keeps its own.
   SearchResult FinishWith(std::vector<RankedPlan> plans, double bound, bool is_optimal);
 
  private:

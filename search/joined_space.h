@@ -1,4 +1,4 @@
-// Several spaces as one.
+// Joins several spaces into one.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@ namespace stagecraft {
 // Whether some plan may be in several of the spaces.
 enum class SpaceOverlap { kNone, kSome };
 
-// All plans of the spaces, each once. They are of one problem, and there is at least one of
-// them. `name`: as PlanSpace::name().
+// All plans of the spaces, each once. The spaces must be of one problem, and there must be at least
+// one. `name` is that of PlanSpace::name().
 std::unique_ptr<PlanSpace> JoinSpaces(std::vector<std::unique_ptr<PlanSpace>> spaces,
                                       std::string name, SpaceOverlap overlap);
 

@@ -1,4 +1,4 @@
-// What the layers of a workload take and hold, one micro-batch at a time.
+// How long the layers of a workload take and what they hold, one micro-batch at a time.
 #pragma once
 
 #include <array>
@@ -17,36 +17,36 @@
 
 namespace stagecraft {
 
-// Of the device alone: were every kernel launched in time.
+// Times of the device alone, as if every kernel were launched in time.
 struct LayerTimes {
   Duration forward;
-  Duration backward;  // with what is computed again; zero where there is none
-  Duration launches;  // of the host, for both
-  // Of these what computes: without collectives.
+  Duration backward;  // including what is computed again; zero if there is none
+  Duration launches;  // by the host, for both
+  // The parts of these that compute, without collectives.
   Duration forward_compute;
   Duration backward_compute;
 };
 
-// Kind by kind the less of two.
+// The lesser of two times for each kind of layer.
 std::vector<LayerTimes> LeastOf(const std::vector<LayerTimes>& a, const std::vector<LayerTimes>& b);
 
-// By kind of layer.
+// Indexed by kind of layer.
 std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const ShardSpec& spec,
                                       const Device& device);
 // LayerTimesMemo: measures what layers take once for each kind of device and each ShardSpec,
-// however many spaces and lists of devices ask. For one thread.
+// however many spaces and lists of devices ask. Not thread-safe.
 class LayerTimesMemo {
  public:
-  // The problem outlives it.
+  // The problem must outlive it.
   explicit LayerTimesMemo(const SearchProblem& problem)
       : problem_(problem), kinds_(KindsOf(problem.cluster)) {}
 
-  // By kind of layer, what MeasureLayers() says for a device of the cluster. Lives as long as this
+  // By kind of layer, what MeasureLayers() says for a device of the cluster. Valid as long as this
   // object.
   const std::vector<LayerTimes>& Of(const ShardSpec& spec, int device);
 
  private:
-  // What tells most specifications apart; those that share a key are compared one by one.
+  // Distinguishes most specifications; those that share a key are compared one by one.
   using Key = std::array<int64_t, 7>;
   using Known = std::pair<ShardSpec, std::vector<LayerTimes>>;
 
@@ -55,12 +55,12 @@ class LayerTimesMemo {
   std::map<Key, std::deque<Known>> known_;
 };
 
-// The same as the first replica of a plan's only stage sees it.
+// The same, as the first replica of a plan's only stage sees it.
 std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const Plan& probe);
 
-// Of each device that a layer lies on.
+// Memory on each device that holds the layer.
 struct LayerMemory {
-  Bytes states;  // weights, gradients, and the optimizer's that are not with the host
+  Bytes states;  // weights, gradients, and optimizer states that are not on the host
   Bytes saved;   // for the backward of one micro-batch
 };
 

@@ -1,5 +1,5 @@
-// LinkOrder: which devices of a node ranks take, and in which order, by how the devices are
-// joined and not by their numbers.
+// LinkOrder: which devices of a node ranks take, and in which order, by how the devices are joined
+// and not by their numbers.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// How ranks are divided that lie on one node: those of a tensor group are neighbours, then
+// How the ranks that lie on one node are divided: those of a tensor group are neighbours, then
 // those of a context group, the replicas of a stage, and the stages.
 struct GroupShape {
   int tensor = 1, context = 1, data = 1, pipeline = 1;
@@ -22,17 +22,17 @@ struct GroupShape {
   friend auto operator<=>(const GroupShape&, const GroupShape&) = default;
 };
 
-// Bandwidth in bytes per second, and the negative latency in seconds: more is better.
+// Bandwidth in bytes per second, and the negative latency in seconds: greater is better.
 using LinkValue = std::pair<double, double>;
 
-// Sorts of groups by what they do: tensor groups, context groups, groups that reduce gradients,
+// Sorts of groups by their purpose: tensor groups, context groups, groups that reduce gradients,
 // and pairs of ranks between which neighbouring stages send messages.
 inline constexpr size_t kTensorSort = 0, kContextSort = 1, kDataSort = 2, kMessageSort = 3;
 inline constexpr size_t kGroupSorts = 4;
-// All sorts, what matters most first.
+// All sorts, the one that matters most first.
 using SortOrder = std::array<size_t, kGroupSorts>;
-// What the worst group of each sort sees, what matters most first. Compared by the first that
-// differs.
+// The links of the worst group of each sort, the sort that matters most first. Compared by the
+// first that differs.
 using WorstLinks = std::array<LinkValue, kGroupSorts>;
 
 struct OrderedDevices {
@@ -40,21 +40,21 @@ struct OrderedDevices {
   WorstLinks worst;
 };
 
-// Finds the best order of a node's devices. One order is better than another if its worst group
-// of the sort that matters most is better joined; if these are equal, the worst group of the next
-// sort decides, and so on; in the end the groups and pairs do, from the first rank on. So the
-// numbers of devices decide only between orders that no group or pair can tell apart. On more
-// than eight devices the search may stop early (kMostSteps); its answer is then no worse than the
-// order of numbers. Remembers its answers and what groups see. For one thread.
+// Finds the best order of a node's devices. One order is better than another if its worst group of
+// the sort that matters most is better joined; if these are equal, the worst group of the next sort
+// decides, and so on; finally all groups and pairs are compared, from the first rank on. So the
+// numbers of devices decide only between orders that no group or pair can tell apart. On more than
+// eight devices the search may stop early (kMostSteps); its answer is then no worse than the order
+// of numbers. Remembers its answers and what groups see. Not thread-safe.
 class LinkOrder {
  public:
   static constexpr int kMostSteps = 120'000;
 
-  // The cluster outlives it. `node_devices`: of one node, at most 64.
+  // The cluster must outlive it. `node_devices` are of one node, at most 64.
   LinkOrder(const Cluster& cluster, std::vector<int> node_devices);
 
   int size() const { return static_cast<int>(devices_.size()); }
-  // Lives as long as this object. Precondition: at most size() ranks.
+  // Valid as long as this object. Precondition: there are at most size() ranks.
   const OrderedDevices& Best(const GroupShape& shape, const SortOrder& sorts);
   // The links of every pair of devices, in the order of their numbers. Nodes for which these are
   // equal are joined alike.
@@ -63,7 +63,7 @@ class LinkOrder {
  private:
   friend class OrderSearch;
   const LinkValue& Pair(int a, int b) const { return pairs_[a * size() + b]; }
-  // What a collective of these devices sees; bit i is the i-th of the node's.
+  // What a collective of these devices sees; bit i is the i-th device of the node.
   const LinkValue& Group(uint64_t members);
 
   const Cluster& cluster_;

@@ -1,4 +1,4 @@
-// Whether it pays to mix kinds of device.
+// Mixing: whether it pays to mix GPU types.
 #pragma once
 
 #include <optional>
@@ -9,34 +9,34 @@
 
 namespace stagecraft {
 
-// Some of the cluster's kinds of device, all of them used, and no others.
+// The best plan that uses all of some GPU types of the cluster, and no others.
 struct KindsAnswer {
   std::vector<int> kinds;          // indices among Mixing::kinds, ascending
-  std::optional<RankedPlan> best;  // nothing where none of their plans fits
-  bool is_optimal = false;         // as SearchResult says it; also where none fits for certain
+  std::optional<RankedPlan> best;  // no value if none of their plans fits
+  bool is_optimal = false;         // as in SearchResult; also true if certainly none fits
 };
 
 struct Mixing {
-  // Kinds of device of the cluster, each by the first of its groups.
+  // The GPU types of the cluster, each as the index of the first of its node groups.
   std::vector<int> kinds;
-  // Every choice of kinds that has plans; fewer kinds first, then by `kinds`.
+  // Every combination of kinds that has plans; fewer kinds first, then by `kinds`.
   std::vector<KindsAnswer> answers;
 
-  // A plan that was found elsewhere, if it is better than the one with its kinds.
+  // Takes a plan that was found elsewhere, if it is better than the one with its kinds.
   void Offer(const SearchProblem& problem, const RankedPlan& ranked);
 
-  // The best of all, of those with the fewest kinds; nullptr where no plan fits.
+  // The best answer of all, among equals the one with the fewest kinds; nullptr if no plan fits.
   const KindsAnswer* Best() const;
-  // Of the answers with fewer kinds than that the one to set beside it: least in step
-  // time x cost where the objective is the step time, else by the score. nullptr: none.
+  // The answer with fewer kinds than that to be compared with it: the one with least step time x
+  // cost if the objective is the step time, else with the least score. nullptr: none.
   const KindsAnswer* Alternative(const SearchProblem& problem) const;
-  // The best that uses more kinds than Best(), or nullptr.
+  // The best answer that uses more kinds than Best(), or nullptr.
   const KindsAnswer* WithMore() const;
 };
 
-// The best plan of each choice of kinds, as SearchExhaustively() finds it in
-// MakeSpaceOfKinds(): the spaces that a search of the whole cluster joins. The budget is shared
-// out: evaluations and seconds count for all together.
+// The best plan of each combination of kinds, as SearchExhaustively() finds it in
+// MakeSpaceOfKinds(): the spaces that a search of the whole cluster joins. The budget is shared:
+// evaluations and seconds count for all together.
 Mixing CompareKinds(const SearchProblem& problem, const Budget& budget);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// PlanKey: what tells plans apart that are not made yet.
+// PlanKey: what distinguishes plans that are not made yet.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace stagecraft {
 
-// 128 bits of a hash, so that unlike plans share a key by chance in no search that anybody runs.
+// A hash of 128 bits, long enough that unlike plans never share a key by chance.
 struct PlanKey {
   uint64_t first = 0, second = 0;
-  // Whether the key says all of the plan. Plans that share a key are one where it says all of
-  // both; else they may differ in how many layers each stage has.
+  // Whether the key describes all of the plan. Plans that share a key are the same if it describes
+  // all of both; otherwise they may differ in how many layers each stage has.
   bool is_whole = false;
 
   friend bool operator==(const PlanKey& a, const PlanKey& b) {
@@ -25,7 +25,7 @@ struct PlanKeyHash {
   size_t operator()(const PlanKey& key) const { return static_cast<size_t>(key.first); }
 };
 
-// Puts together the key of a plan of equal stages and replicas.
+// Builds the key of a plan of equal stages and replicas.
 class PlanKeyBuilder {
  public:
   PlanKeyBuilder() { second_.Add(1); }
@@ -42,7 +42,7 @@ class PlanKeyBuilder {
     end_ = device + count;
     return *this;
   }
-  // Resolved degrees, once all devices are added.
+  // Takes resolved degrees, once all devices are added.
   PlanKey Build(const PlanDegrees& degrees, bool is_whole) {
     const bool splits_tokens = degrees.tensor > 1 && degrees.sequence_parallel != 0;
     Add(count_).Add(degrees.tensor).Add(degrees.context).Add(degrees.pipeline).Add(degrees.data);

@@ -7,18 +7,18 @@
 
 namespace stagecraft {
 
-// Replicas of one stage.
+// The replicas of one stage.
 struct PooledReplicas {
   std::vector<int> counts;  // by pool
-  int devices = 1;          // of each
+  int devices = 1;          // of each replica
 };
 
 // Devices by stage and replica.
 using PlacedReplicas = std::vector<std::vector<std::vector<int>>>;
 
-// A stage's replicas pool after pool. A pool's devices are taken one after another: stage by
-// stage, or with `stages_first` the first replica of all stages, then the second, ... Pools
-// must have enough.
+// Places a stage's replicas pool after pool. The devices of a pool are taken one after another:
+// stage by stage, or with `stages_first` the first replica of all stages, then the second, ...
+// Precondition: pools have enough devices.
 PlacedReplicas PlaceInPools(const std::vector<Pool>& pools,
                             const std::vector<PooledReplicas>& stages, bool stages_first);
 

@@ -1,4 +1,4 @@
-// PooledBound: what the plans of a family take at least, before all of their runs are known.
+// PooledBound: lower bounds for the plans of a family before all of their runs are known.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace stagecraft {
 // reference.
 struct PooledSums {
   int stages = 0;
-  double speed = 0;     // layers' time there, by time here
-  double capacity = 0;  // states of blocks there, in bytes, that fit here
-  double rate = 0;      // as of CostRate()
+  double speed = 0;     // the reference's time for layers over their time here
+  double capacity = 0;  // states of layers in bytes of the reference that fit here
+  double rate = 0;      // as in CostRate()
 
   PooledSums operator+(const PooledSums& other) const {
     return {stages + other.stages, speed + other.speed, capacity + other.capacity,
@@ -30,12 +30,12 @@ struct PooledChoice {
   PooledSums sums;
 };
 
-// Some stage takes no less than all would if layers could be divided at will: with w_k the
-// time of layer k in the reference and r_s the least ratio of a layer's time on stage s to that,
-// stage s takes at least r_s times the reference time of its layers, and so the slowest at least
-// sum of all w_k / sum over stages of 1 / r_s. Bytes of states are bounded in the same way. Of the
-// pools that are not decided yet those runs are taken that together are fastest, or hold most,
-// with a number of stages that may be had.
+// Some stage takes no less than all stages would if layers could be divided at will. Let w_k be the
+// time of layer k in the reference, and r_s the least ratio of a layer's time on stage s to that
+// time. Stage s takes at least r_s times the reference time of its layers, and so the slowest stage
+// takes at least the sum of all w_k over the sum of 1 / r_s. Bytes of states are bounded in the
+// same way. For the pools that are not decided yet, the runs are taken that together are fastest,
+// or hold most, among possible numbers of stages.
 class PooledBound {
  public:
   // `plans` and the split need not outlive it.
@@ -43,8 +43,8 @@ class PooledBound {
               const PooledSplit& split, const PooledPlan& family);
 
   const std::vector<PooledChoice>& ChoicesIn(int pool) const { return choices_[pool]; }
-  // No plan scores less of which the stages in the first `pools` pools have these sums; infinity
-  // where there is none whose blocks' states fit.
+  // A score below which no plan lies whose stages in the first `pools` pools have these sums;
+  // infinity if there is no plan in which the states of the layers fit.
   double LeastScore(int pools, const PooledSums& sums) const;
 
  private:
@@ -58,7 +58,7 @@ class PooledBound {
   const Objective objective_;
   const int blocks_;
   double work_seconds_ = 0;                         // of all micro-batches in the reference
-  double states_ = 0;                               // bytes of all blocks in the reference
+  double states_ = 0;                               // of all layers in the reference, in bytes
   std::vector<std::vector<PooledChoice>> choices_;  // by pool
   // The best that the pools from a given one on can add, by the number of stages before them, at
   // the index At(); negative if they cannot make up any number of stages.

@@ -1,5 +1,5 @@
-// PooledPlan: a pipeline whose stages lie in pools of equal devices, before its blocks
-// are shared out.
+// PooledPlan: a pipeline whose stages lie in pools of equal devices, before its layers are shared
+// out.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// Devices of one kind, in a row: a group of the cluster.
+// Consecutive devices of one kind: a node group of the cluster.
 struct Pool {
   int first = 0;
   int devices = 0;
@@ -22,7 +22,7 @@ struct Pool {
 };
 std::vector<Pool> PoolsOf(const Cluster& cluster);
 
-// Part of a pipeline that lies in one pool.
+// The part of a pipeline that lies in one pool.
 struct PoolRun {
   int pool = 0;
   int tensor = 1;
@@ -39,16 +39,16 @@ struct PooledPlan {
   std::vector<int> GroupDevices(size_t pools) const;
 };
 
-// The plans over pools that a problem leaves to choose from, each once: a family, of which the
-// plans differ in their runs alone; in each pool one run or none; and the pools in any order.
-// Ranks in the default order unless others are asked for. A pool has as many stages as the
-// devices of any number of its nodes are enough for, half as many, a quarter, ... There are no
-// plans where the choices want what plans over pools do not have: several context or expert ranks,
-// several chunks, another order than 1F1B, or other sharing than ResolveDegrees() chooses.
+// The plans over pools from which a problem leaves to choose, each once: families, whose plans
+// differ in their runs alone; one run or none in each pool; and the pools in any order. Ranks are
+// in the default order unless others are asked for. A pool has as many stages as the devices of any
+// number of its nodes are enough for, half as many, a quarter, ... There are no plans if the
+// choices require what plans over pools do not have: several context or expert ranks, several
+// chunks, another pipeline schedule than 1F1B, or other sharing than ResolveDegrees() chooses.
 class PooledEnumeration {
  public:
-  // With devices of all these kinds (KindsOf()) and of no other; empty: of any. The problem
-  // outlives it.
+  // With devices of all these kinds (KindsOf()) and of no other; empty: of any kinds. The problem
+  // must outlive it.
   PooledEnumeration(const SearchProblem& problem, std::vector<int> kinds);
 
   const std::vector<Pool>& pools() const { return pools_; }
@@ -56,16 +56,16 @@ class PooledEnumeration {
   std::vector<PooledPlan> Families() const;
   // What plans of a family may do with a pool; no stages: the pool stays unused.
   std::vector<PoolRun> RunsIn(const PooledPlan& family, int pool) const;
-  // Whether a plan of such runs is one of these, whatever the order of its runs.
+  // Whether a plan with such runs is one of these, whatever the order of its runs.
   bool Has(const PooledPlan& plan) const;
-  // Tensor degrees of a stage in a pool.
+  // The tensor degrees that a stage may have in a pool.
   std::vector<int> TensorDegrees(const Pool& pool) const;
-  // Blocks of the workload; a pipeline has at most as many stages.
+  // The transformer blocks of the workload; a pipeline has at most as many stages.
   int blocks() const { return blocks_; }
 
  private:
   bool AllowsPools(int data) const;
-  // Numbers of stages of so many devices each, the most first.
+  // Possible numbers of stages of `stage_devices` devices each, the most first.
   std::vector<int> StagesIn(const Pool& pool, int stage_devices) const;
   bool MayUse(int pool) const;
   bool MustUse(int pool) const;
@@ -78,7 +78,7 @@ class PooledEnumeration {
   const std::vector<Pool> pools_;
 };
 
-// What ResolveDegrees() chooses of ZeRO's stages for so many replicas.
+// The ZeRO stage that ResolveDegrees() chooses for this number of replicas.
 int PooledZero(const SearchProblem& problem, int data);
 
 }  // namespace stagecraft

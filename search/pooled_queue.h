@@ -15,32 +15,33 @@
 
 namespace stagecraft {
 
-// Decides pool after pool what stages it has, and in the end the order of pools in the pipeline.
-// What is decided of several plans is kept once, and a step adds at most two entries, so that
-// its memory grows with the steps taken, not with the plans there are.
+// Decides pool after pool which stages it has, and finally the order of pools in the pipeline. What
+// is decided for several plans is kept once, and a step adds at most two entries, so its memory
+// grows with the steps taken, not with the number of plans.
 class PooledQueue {
  public:
-  // The plans outlive it.
+  // The plans must outlive it.
   explicit PooledQueue(const PooledEnumeration& plans) : plans_(plans) {}
 
   // Adds the families of a problem. Problem and split need not outlive the queue.
   void AddFamilies(const SearchProblem& problem, const PooledSplit& split);
-  // No plan that is left scores less; nothing where none is left.
+  // A score below which no remaining plan lies; no value if none remains.
   std::optional<double> LeastScore() const;
-  // Decides one thing more of what may score least. Returns the plan of which nothing is left to
-  // decide, if it is one. Takes microseconds. There must be a rest.
+  // Decides one more thing about the plans that may score least. Returns the plan about which
+  // nothing is left to be decided, if there is one now. Takes microseconds. Precondition: plans
+  // remain.
   std::optional<PooledPlan> Step();
 
  private:
   // What the first pools do.
   struct Prefix {
     size_t family = 0;
-    size_t before = 0;  // with one pool less, in prefixes_
+    size_t before = 0;  // the prefix with one pool less, in prefixes_
     int pools = 0;
-    int choice = 0;  // of the last of them
+    int choice = 0;  // of the last of these pools
     PooledSums sums;
   };
-  // The plans that begin so, from some choice of the next pool on; with all pools decided,
+  // The plans that begin like this, from some choice of the next pool on; with all pools decided,
   // from some order of the pools on.
   struct Waiting {
     double least_score = 0;
@@ -48,7 +49,7 @@ class PooledQueue {
     size_t prefix = 0;
     int64_t next = 0;
 
-    // The order of a heap that has the least score on top; between equal scores the entry that is
+    // The order of a heap that has the least score on top; among equal scores the entry that is
     // closest to a plan, and then the first.
     friend bool operator<(const Waiting& a, const Waiting& b) {
       if (a.least_score != b.least_score) return a.least_score > b.least_score;
@@ -57,7 +58,7 @@ class PooledQueue {
     }
   };
 
-  // Queues the best choice of the next pool; of those behind one in their order.
+  // Queues the best choice for the next pool among those after a given one, in their order.
   void PushChoice(size_t prefix);
   void PushChoice(size_t prefix, const Waiting& behind);
   void Enter(const Waiting& top);

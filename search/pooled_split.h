@@ -1,5 +1,5 @@
-// PooledSplit: how the blocks of a network are shared out over a pipeline in pools, and
-// what its stages then take.
+// PooledSplit: how the layers of a network are shared out over a pipeline in pools, and what its
+// stages then take.
 #pragma once
 
 #include <array>
@@ -25,46 +25,46 @@ struct PooledStage {
   int blocks = 0;
 };
 
-// Remembers what layers take in each pool: the least that any of its places for a stage does.
-// What it knows of a plan may be asked from any thread once Split() or StageTimes() of it has
+// Remembers what layers take in each pool: the least over its places for a stage. What it knows
+// about a plan may be asked from any thread once Split() or StageTimes() for that plan has
 // returned.
 class PooledSplit {
  public:
-  // The problem outlives it.
+  // The problem must outlive it.
   explicit PooledSplit(const SearchProblem& problem);
 
-  // The split with the least slowest stage, of those whose blocks' states and saved
-  // activations fit, with one micro-batch in flight for each stage behind and a stage's own;
-  // where none does, of those whose states fit. Empty where these do not, or where there are
-  // fewer blocks than stages between the ends.
+  // The split whose slowest stage is fastest, among those in which the states and saved activations
+  // of the layers fit, with one micro-batch in flight for each stage behind and one of the stage's
+  // own; if there is none, among those in which the states fit. Empty if there is none either, or
+  // if there are fewer layers than stages between the ends.
   std::vector<PooledStage> Split(const PooledPlan& plan) const;
-  // What each kind of layer takes in a pool, of one micro-batch; the same for any number of
+  // What each kind of layer takes in a pool for one micro-batch; the same for any number of
   // replicas.
   const std::vector<LayerTimes>& LayersIn(const PooledPlan& plan, int pool, int tensor) const;
-  // What the weights of each kind of block take with their gradients and optimizer states, on
-  // each device of a stage with such a tensor degree; -1 where no block is of that kind.
+  // Bytes of the weights of each kind of layer with their gradients and optimizer states, on each
+  // device of a stage with such a tensor degree; -1 if no transformer block is of that kind.
   const std::vector<Bytes>& BlockStates(const PooledPlan& plan, int tensor) const;
-  // Of one micro-batch.
+  // For one micro-batch.
   LayerTimes StageTimes(const PooledPlan& plan, const std::vector<PooledStage>& stages,
                         size_t s) const;
-  // What the fullest device holds at least, by the split's states; of an even one where
+  // What the fullest device holds at least, by the states of the split; of an even split if
   // `stages` is empty.
   MemoryNeed LeastMemory(const PooledPlan& plan, std::vector<PooledStage> stages) const;
   // The plan without its stages.
   Plan Common(const PooledPlan& plan) const;
 
  private:
-  // What layers are to a stage in a pool with some tensor degree, by kind.
+  // What layers cost a stage in a pool with some tensor degree, by kind.
   struct LayerCosts {
     std::vector<LayerTimes> times;
     std::vector<Bytes> saved;
   };
-  // Of blocks 0 to i together, at i + 1.
+  // Sums over layers 0 to i are at index i + 1.
   struct Sums {
     std::vector<int64_t> time_ns;        // forward and backward
     std::vector<int64_t> states, saved;  // bytes
   };
-  // What one stage may take.
+  // Limits for one stage.
   struct Limits {
     const Sums* sums = nullptr;
     int64_t end_ns = 0;     // embedding, head
@@ -74,7 +74,7 @@ class PooledSplit {
   const LayerCosts& CostsOf(const PooledPlan& plan, int pool, int tensor) const;
   LayerCosts Measure(const PooledPlan& plan, int pool, int tensor) const;
   const Sums& SumsOf(const PooledPlan& plan, int pool, int tensor) const;
-  // Where in a pool stages begin that see different links, over all there are.
+  // Where in a pool stages begin that see different links, over all possible stages.
   const std::vector<int>& PlacesIn(int pool, int tensor) const;
   Plan Probe(const PooledPlan& plan, int tensor, int first_device) const;
   std::vector<Limits> LimitsOf(const PooledPlan& plan, const std::vector<PooledStage>& stages,

@@ -7,9 +7,10 @@
 
 namespace stagecraft {
 
-// What simulations say of the first degrees among the choices that cannot be made, a sentence.
-// What is not asked for is 1, and the replicas are as many as divide the batch. Of choices that
-// simulations take one by one it says that a search has no plan of them. Never empty.
+// What a simulation would say about the first degrees among the choices that cannot be made, as a
+// sentence. Degrees that are not asked for are 1, and there are as many replicas as divide the
+// batch. If a simulation takes each of the choices by itself, the sentence says that a search has
+// no plan with them. Never empty.
 std::string FindRefusal(const SearchProblem& problem);
 
 }  // namespace stagecraft

@@ -1,5 +1,5 @@
-// ShardPlaces: where the groups of a plan of equal stages may lie, and what they see of the
-// cluster there.
+// ShardPlaces: where the groups of a plan of equal stages may lie, and what they see of the cluster
+// there.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// Replicas of a stage that share its experts: at least one.
+// How many replicas of a stage share its experts: at least one.
 int SharingReplicas(int expert, int context);
 
 // A stage of these degrees, without its layers and devices.
@@ -25,18 +25,18 @@ Stage StageWithDegrees(const PlanDegrees& degrees);
 // from the place in its scale-up domain at which it begins.
 class ShardPlaces {
  public:
-  // The problem outlives it. Rank r is on devices[r], devices of one kind.
+  // The problem must outlive it. Rank r is on devices[r]; all are devices of one kind.
   ShardPlaces(const SearchProblem& problem, std::vector<int> devices);
 
   const std::vector<int>& devices() const { return devices_; }
-  // What a stage may see of the cluster, over all stages and replicas that plans of these
-  // degrees have, each once; at least one. Plans with the same KeyOf() and degrees of tensor,
-  // context and expert parallelism have the same.
+  // What a stage may see of the cluster, over all stages and replicas that plans of these degrees
+  // have, each once; at least one. It is the same for plans with the same KeyOf() and degrees of
+  // tensor, context and expert parallelism.
   std::vector<ShardSpec> ShardsOf(const PlanDegrees& degrees);
-  // 0 for the orders of ranks in which groups are consecutive ranks.
+  // 0 for the rank orders in which groups are consecutive ranks.
   int64_t KeyOf(const PlanDegrees& degrees) const;
-  // Whether plans of the same degrees in an order of ranks to try may see better links than
-  // those whose groups are consecutive ranks.
+  // Whether plans of the same degrees in a rank order that is tried may see better links than those
+  // whose groups are consecutive ranks.
   bool MayLieElsewhere(const PlanDegrees& degrees) const;
 
  private:
@@ -53,7 +53,7 @@ class ShardPlaces {
 
   const SearchProblem& problem_;
   const std::vector<int> devices_;
-  // Devices of a scale-up domain where the nodes are equal and meet at one switch; else 0.
+  // Devices of a scale-up domain if the nodes are equal and meet at one switch; else 0.
   const int domain_devices_;
   std::map<std::array<int64_t, 4>, std::vector<Place>> places_;
 };

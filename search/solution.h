@@ -15,8 +15,8 @@
 
 namespace stagecraft {
 
-// A search ends by itself or when one of these is used up, whichever comes first; it
-// then returns the best so far. With seconds or a stop the answer depends on the machine.
+// A search ends by itself or when one of these is used up, whichever comes first; it then returns
+// the best so far. With seconds or a stop the answer depends on the machine.
 struct Budget {
   int64_t evaluations = 0;                  // 0: no limit
   double seconds = 0;                       // 0: no limit
@@ -26,7 +26,7 @@ struct Budget {
     return (evaluations > 0 && evaluated >= evaluations) ||
            (seconds > 0 && seconds_used >= seconds) || (stop != nullptr && stop->load());
   }
-  // What is left of it after so much; nothing where it is spent.
+  // What is left of it after this much was used; no value if it is used up.
   std::optional<Budget> Left(int64_t evaluated, double seconds_used) const {
     if (IsSpent(evaluated, seconds_used)) return std::nullopt;
     return Budget{.evaluations = evaluations > 0 ? evaluations - evaluated : 0,
@@ -35,10 +35,10 @@ struct Budget {
   }
 };
 
-// For people who wait.
+// The progress of a search, for people who wait.
 struct SearchProgress {
   int64_t evaluated = 0;
-  int64_t left = 0;  // candidates at most
+  int64_t left = 0;  // plans left to be evaluated, at most
   double best = 0;   // score; infinity before the first that fits
   double bound = 0;  // no plan scores less
 };
@@ -50,42 +50,42 @@ struct SearchOptions {
 };
 
 struct RankedPlan {
-  Plan plan;  // with the orders that it ran
+  Plan plan;  // with the passes that it ran
   Evaluation evaluation;
   double score = 0;
 };
 
-// When a better plan was found.
+// A point at which a better plan was found.
 struct CurvePoint {
-  int64_t evaluations = 0;  // so far, this one too
+  int64_t evaluations = 0;  // so far, including this one
   double seconds = 0;
   double score = 0;
 };
 
-// What is left of a plan that was evaluated.
+// The summary of a plan that was evaluated.
 struct SeenPlan {
   size_t index = 0;  // in the space
-  // At other costs its memory and its orders are the same; what follows is said of these
-  // alone.
+  // Whether its memory and its passes are the same at other costs; what follows is known only of
+  // such plans.
   bool is_fixed = false;
   bool fits = false;
-  Duration unshared_time;  // as of Evaluation
+  Duration unshared_time;  // as in Evaluation
 };
 
 struct SearchResult {
   std::vector<RankedPlan> plans;  // best first; equal scores in the order of the space
   std::string space;              // its name
   int64_t candidates = 0;         // plans of the space that were enumerated before the search ended
-  int64_t evaluated = 0;          // memory looked at, and simulated where it fits
+  int64_t evaluated = 0;          // whose memory was looked at, and simulated if they fit
   int64_t feasible = 0;           // of those that were evaluated
   bool is_optimal = false;        // no plan of the space scores less than the first
   double bound = 0;               // no plan of the space scores less
   std::vector<CurvePoint> curve;
   std::vector<SeenPlan> seen;  // in the order they were evaluated
-  // Where no plan fits: what the nearest one lacks, a sentence.
+  // If no plan fits: a sentence about what the nearest one lacks.
   std::string obstacle;
-  // A sentence that says what is wrong with the choices (FindRefusal()), if the space has no plan
-  // at all; it is then the obstacle, too.
+  // If the space has no plan at all: a sentence that says what is wrong with the choices
+  // (FindRefusal()); it is then the obstacle, too.
   std::string refusal;
 };
 

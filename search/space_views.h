@@ -7,7 +7,8 @@
 
 namespace stagecraft {
 
-// The same plans; every bound is computed once. `space` outlives it. 24 bytes a plan.
+// The same plans; every bound is computed once. `space` must outlive it. Takes 24 bytes for each
+// plan.
 std::unique_ptr<PlanSpace> RememberBounds(PlanSpace& space);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// What the stages of a simulated step take, and other ways to cut the same pipeline.
+// What the stages of a simulated step take, and other ways to split the same pipeline.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 
 namespace stagecraft {
 
-// Of the rank of a stage that computes longest.
+// Times of the rank of a stage that computes longest.
 struct StageTime {
   int blocks = 0;     // layers without the first and the last of the network
-  Duration forward;   // of one micro-batch through all chunks, the mean
-  Duration backward;  // likewise, input and weight gradients together
+  Duration forward;   // mean of one micro-batch through all chunks
+  Duration backward;  // the same, input and weight gradients together
   Duration busy;      // all passes of a step
 };
 
@@ -26,12 +26,12 @@ std::vector<StageTime> MeasureStages(const SimulatedStep& step, const Workload& 
 // The longest busy time over the mean.
 double Imbalance(const std::vector<StageTime>& stages);
 
-// The same plan with its blocks spread as evenly as possible, as MakePlan() does it;
-// nothing where they are so already or such a plan cannot be lowered.
+// The same plan with its layers spread as evenly as possible, as MakePlan() does it; no value if
+// they are so already or if such a plan cannot be lowered.
 std::optional<Plan> SplitEvenly(const Plan& plan, const Workload& workload, const Cluster& cluster);
 
-// The same plan with BalancedBlocks(); nothing where they are so already, or such a plan
-// cannot be lowered: of several chunks a stage, or fewer than two stages.
+// The same plan with BalancedBlocks(); no value if they are so already, or if such a plan cannot be
+// lowered: with several chunks per stage, or fewer than two stages.
 std::optional<Plan> SplitForHead(const Plan& plan, const Workload& workload,
                                  const Cluster& cluster);
 

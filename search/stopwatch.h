@@ -1,4 +1,4 @@
-// Stopwatch: wall-clock time since it was made.
+// Stopwatch: the wall-clock time since it was made.
 #pragma once
 
 #include <chrono>
