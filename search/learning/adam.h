@@ -1,4 +1,4 @@
-// Adam: one step downhill for a set of learned matrices.
+// Adam: steps of gradient descent for a set of learned matrices.
 #pragma once
 
 #include <vector>
@@ -7,13 +7,14 @@
 
 namespace stagecraft {
 
-// Defaults: Kingma and Ba, "Adam", ICLR 2015, and the rate of systems.md §5.
+// The defaults are those of Kingma and Ba, "Adam", ICLR 2015, except for the rate, which is a usual
+// one for policies.
 struct AdamOptions {
   double rate = 3e-4;
   double first_decay = 0.9;
   double second_decay = 0.999;
   double epsilon = 1e-8;
-  double longest_gradient = 0;  // Euclidean, of all together; longer ones are cut. 0: never
+  double longest_gradient = 0;  // Euclidean length over all matrices; longer ones are cut. 0: never
 };
 
 class Adam {

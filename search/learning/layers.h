@@ -10,7 +10,7 @@
 
 namespace stagecraft {
 
-// Named, in the order in which they were added; places never change.
+// Named matrices in the order in which they were added; their places never change.
 class ParameterSet {
  public:
   // Uniform within +-sqrt(6 / (rows + columns)) (Glorot and Bengio, AISTATS 2010).
@@ -19,11 +19,11 @@ class ParameterSet {
 
   std::vector<Parameter*> all();
 
-  // Text, one matrix after the other: "name rows columns", then its rows;
-  // numbers with all their digits.
+  // Text, one matrix after the other: "name rows columns", then its rows; numbers with all their
+  // digits.
   std::string Write() const;
-  // Throws InputError, `source` first, unless the text holds exactly these
-  // names and shapes, and finite numbers.
+  // Throws an InputError that begins with `source` unless the text holds exactly these names and
+  // shapes, and finite numbers.
   void Read(const std::string& text, const std::string& source);
 
  private:
@@ -35,7 +35,7 @@ class ParameterSet {
   std::vector<Named> parameters_;
 };
 
-// x W + b, row by row.
+// Computes x W + b, row by row.
 class LinearLayer {
  public:
   LinearLayer(ParameterSet& parameters, const std::string& name, int inputs, int outputs,
@@ -43,12 +43,11 @@ class LinearLayer {
   Variable Apply(Tape& tape, Variable input) const;
 
  private:
-  Parameter* weights_;  // of the set, which must outlive this
+  Parameter* weights_;  // of the set, which must outlive this layer
   Parameter* bias_;
 };
 
-// A long short-term memory (Hochreiter and Schmidhuber, 1997), with a forget
-// gate that starts open.
+// A long short-term memory (Hochreiter and Schmidhuber, 1997), with a forget gate that starts open.
 class LstmCell {
  public:
   struct State {

@@ -11,7 +11,7 @@ namespace stagecraft {
 
 using Matrix = Eigen::MatrixXd;
 
-// A matrix on a tape; good for as long as the tape is.
+// A matrix on a tape; valid as long as the tape.
 struct Variable {
   int index = -1;
 };
@@ -24,24 +24,24 @@ struct Parameter {
   Matrix gradient;
 };
 
-// Reverse mode, one thread, in the order of the calls: the same calls give the
-// same bits. Shapes that do not fit are bugs (CHECK).
+// Reverse-mode differentiation, one thread, in the order of the calls: the same calls give the same
+// bits. Shapes that do not fit are bugs (CHECK).
 class Tape {
  public:
-  // No gradient goes there.
+  // A matrix that gets no gradient.
   Variable Constant(Matrix value);
   // Backward() adds to parameter.gradient; `parameter` must outlive that call.
   Variable Read(Parameter& parameter);
-  // An operation that is not known here. `backward` gets the gradient of the
-  // result, and hands on those of its inputs by AddGradient.
+  // An operation that is not known here. `backward` gets the gradient of the result, and hands on
+  // those of its inputs by AddGradient().
   Variable Record(Matrix value, std::function<void(Tape&, const Matrix& gradient)> backward);
 
   const Matrix& value(Variable variable) const { return nodes_[variable.index].value; }
-  // Of the last Backward(); zero where the result does not depend on it.
+  // The gradient of the last Backward(); zero if the result does not depend on the variable.
   Matrix gradient(Variable variable) const;
   void AddGradient(Variable variable, const Matrix& gradient);
 
-  // `result` is 1 x 1. Once a tape.
+  // `result` is 1 x 1. May be called once for each tape.
   void Backward(Variable result);
 
  private:

@@ -1,6 +1,5 @@
-// What a tape can compute. Matrices are rows x columns; "row by row" treats a
-// matrix as that many independent rows. Shapes must be equal where nothing else
-// is said.
+// The operations that a tape can compute. Matrices are rows x columns; "row by row" treats a matrix
+// as that many independent rows. Shapes must be equal unless it is stated otherwise.
 #pragma once
 
 #include <vector>
@@ -9,7 +8,7 @@
 
 namespace stagecraft {
 
-// Which entries are allowed: 1, or 0 where not.
+// Entries are 1 if they are allowed, else 0.
 using Mask = Eigen::ArrayXXd;
 
 Variable MatMul(Tape& tape, Variable a, Variable b);
@@ -17,9 +16,9 @@ Variable Add(Tape& tape, Variable a, Variable b);
 Variable Subtract(Tape& tape, Variable a, Variable b);
 Variable Multiply(Tape& tape, Variable a, Variable b);  // elementwise
 Variable Scale(Tape& tape, Variable a, double factor);
-// `row` (1 x columns) on every row of `a`.
+// Adds `row` (1 x columns) to every row of `a`.
 Variable AddRow(Tape& tape, Variable a, Variable row);
-// Elementwise lesser one; the gradient goes there, to `a` where they are equal.
+// The elementwise lesser value; the gradient goes to that operand, to `a` if they are equal.
 Variable Minimum(Tape& tape, Variable a, Variable b);
 
 // Elementwise.
@@ -28,31 +27,31 @@ Variable Tanh(Tape& tape, Variable a);
 Variable Sigmoid(Tape& tape, Variable a);
 Variable Exp(Tape& tape, Variable a);
 Variable Log(Tape& tape, Variable a);
-// Between `low` and `high`; no gradient where it was cut off.
+// Clamps to [low, high]; there is no gradient where the value was cut off.
 Variable Clamp(Tape& tape, Variable a, double low, double high);
 
-// Row by row; entries outside of the mask have probability 0 and a logarithm of
-// 0, and no gradient. Every row needs an allowed entry.
+// Row by row; entries outside of the mask have probability 0 and a logarithm of 0, and no gradient.
+// Every row needs an allowed entry.
 Variable Softmax(Tape& tape, Variable a, const Mask& mask);
 Variable LogSoftmax(Tape& tape, Variable a, const Mask& mask);
 
-// `rows` of `a`, in that order, repeated as they are.
+// The given rows of `a`, in that order, repeated if they occur several times.
 Variable GatherRows(Tape& tape, Variable a, const std::vector<int>& rows);
 // Entry columns[r] of every row r, as a column.
 Variable PickColumns(Tape& tape, Variable a, const std::vector<int>& columns);
 Variable Columns(Tape& tape, Variable a, int first, int count);
-// Side by side; of equally many rows.
+// Side by side; all parts have equally many rows.
 Variable JoinColumns(Tape& tape, const std::vector<Variable>& parts);
 // The same entries, column by column, in another shape.
 Variable Reshape(Tape& tape, Variable a, int rows, int columns);
-// On top of each other; of equally many columns.
+// On top of each other; all parts have equally many columns.
 Variable JoinRows(Tape& tape, const std::vector<Variable>& parts);
 
-// 1 x 1.
+// The results are 1 x 1.
 Variable Sum(Tape& tape, Variable a);
 Variable Mean(Tape& tape, Variable a);
-// temperature * log(sum(exp(a / temperature))): at least the greatest entry, at
-// most temperature * log(entries) above it.
+// temperature * log(sum(exp(a / temperature))): at least the greatest entry, and at most
+// temperature * log(entries) above it.
 Variable SmoothMaximum(Tape& tape, Variable a, double temperature);
 
 }  // namespace stagecraft

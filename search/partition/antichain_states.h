@@ -1,6 +1,6 @@
-// AntichainStates: how far a network has been computed, as PipeDream sees it.
-// A state is an antichain of operators, the frontier: it and all before it are
-// done. A stage is what lies between two states.
+// AntichainStates: how far a network has been computed, as PipeDream sees it. A state is an
+// antichain of operators, the frontier: it and everything before it is done. A stage is what lies
+// between two states.
 #pragma once
 
 #include <vector>
@@ -12,33 +12,32 @@
 
 namespace stagecraft {
 
-// Of everything done.
+// Sums over everything that is done.
 struct AntichainState {
-  NodeSet done;  // a downset: with a node, all that it needs
+  NodeSet done;  // a downset: with a node, everything that it needs
   Duration compute;
   Bytes activations;
   Bytes parameters;
-  Bytes output;     // what the rest still needs: activations of the augmented antichain
-  NodeSet earlier;  // states that a path leads from, as bits
+  Bytes output;     // needed by the rest: activations of the augmented antichain
+  NodeSet earlier;  // states from which a path leads here, as bits
 };
 
-// In a topological order: from the state in which only the first source (and no
-// other) is done to that in which every operator is.
+// In a topological order: from the state in which only the first source is done to that in which
+// every operator is.
 struct AntichainStates {
   std::vector<AntichainState> states;
   int size() const { return static_cast<int>(states.size()); }
 };
 
-// Of which a table of all pairs takes 128 MB.
+// A table of all pairs of this many states takes 128 MB.
 inline constexpr int kMostAntichainStates = 4000;
 
-// The states of PipeDream's recurrence (Narayanan et al., "PipeDream", SOSP
-// 2019; its graph.py): breadth first, each member of a frontier (augmented by
-// earlier nodes whose output is still needed) replaced by one of its consumers.
-// Not every downset is a state. As there, an output counts as needed from a
-// member on to any node that is neither that member nor before it, even where
-// that node is done. O(states * width * (nodes / 64 + width)).
-// Throws InputError for more than `most` states (CompressBranches helps), and Stopped.
+// The states of PipeDream's recurrence (Narayanan et al., "PipeDream", SOSP 2019; its graph.py):
+// breadth first, each member of a frontier (augmented by earlier nodes whose output is still
+// needed) is replaced by one of its consumers. Not every downset is a state. As in that program, an
+// output counts as needed from a member on to any node that is neither that member nor before it,
+// even if that node is done. O(states * width * (nodes / 64 + width)). Throws InputError for more
+// than `most` states (CompressBranches() helps), and Stopped.
 AntichainStates FindAntichainStates(const TimedGraph& graph, int most = kMostAntichainStates,
                                     const StopSign& stop = {});
 

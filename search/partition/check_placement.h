@@ -1,4 +1,4 @@
-// A placement's objective from its definition.
+// Computes a placement's objective from its definition.
 #pragma once
 
 #include "search/partition/partition_check.h"
@@ -6,15 +6,15 @@
 
 namespace stagecraft {
 
-// Maximal load in milliseconds per sample; devices, groups on one device,
-// memory, operators that no accelerator runs.
+// The maximal load in milliseconds per sample; checks devices, groups on one device, memory, and
+// operators that no accelerator runs.
 PartitionCheck CheckMaxLoad(const PlacementProblem& problem, const NodePlacement& placement);
 
-// Latency in milliseconds (latency.h); devices, groups, memory, circles.
+// The latency in milliseconds (latency.h); checks devices, groups, memory and circles.
 PartitionCheck CheckLatency(const PlacementProblem& problem, const NodePlacement& placement);
 
-// That the devices' forward operators, and their backward ones, form no cycle.
-// Appends to `errors`.
+// Checks that the devices' forward operators, and their backward ones, form no cycle. Appends to
+// `errors`.
 void CheckContiguity(const PlacementProblem& problem, const NodePlacement& placement,
                      std::vector<std::string>& errors);
 

@@ -1,6 +1,6 @@
-// What the pipelines of DAPPLE, PipeDream-2BW and HetPipe achieve, from their
-// definitions. Stages hold every operator once and in order; devices are taken
-// once; memory is kept.
+// Computes what the pipelines of DAPPLE, PipeDream-2BW and HetPipe achieve, from their definitions.
+// Checks that stages hold every operator once and in order, that devices are taken once, and that
+// memory suffices.
 #pragma once
 
 #include <vector>
@@ -13,15 +13,15 @@
 
 namespace stagecraft {
 
-// Objective: seconds per step.
+// The objective is seconds per step.
 PartitionCheck CheckDapple(const TimedGraph& graph, const DappleOptions& options,
                            const DapplePlan& plan);
 
-// Objective: profiled minibatches per second.
+// The objective is profiled minibatches per second.
 PartitionCheck CheckTwoBuffer(const TimedGraph& graph, const TwoBufferOptions& options,
                               const TwoBufferPlan& plan);
 
-// Objective: minibatches per second of the worker made of `gpus`.
+// The objective is minibatches per second of the worker that consists of `gpus`.
 PartitionCheck CheckVirtualWorker(const TimedGraph& graph, const HetPipeOptions& options,
                                   const std::vector<int>& gpus, const VirtualWorker& worker);
 

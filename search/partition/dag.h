@@ -1,4 +1,4 @@
-// Dag: who feeds whom. What every partitioner of operators stands on.
+// Dag: which operators feed which. All partitioners of operators are built on it.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ struct DagEdge {
   friend auto operator<=>(const DagEdge&, const DagEdge&) = default;
 };
 
-// Acyclic, at least one node, no edge twice, none from a node to itself.
+// Acyclic, with at least one node; no edge occurs twice, and none leads from a node to itself.
 struct Dag {
   std::vector<std::vector<int>> consumers;  // by node, ascending
   std::vector<std::vector<int>> producers;  // by node, ascending
@@ -21,14 +21,13 @@ struct Dag {
   int size() const { return static_cast<int>(order.size()); }
 };
 
-// Nodes are numbered as `names`. An edge given twice counts once. Throws
-// InputError, which opens with `graph_name`, for no nodes, an edge from a node
-// to itself and a cycle.
+// Nodes are numbered as in `names`. An edge given twice counts once. Throws an InputError that
+// opens with `graph_name` for no nodes, an edge from a node to itself and a cycle.
 Dag MakeDag(std::span<const std::string> names, std::span<const DagEdge> edges,
             const std::string& graph_name);
 
-// Throws InputError with a node of each of two components that no edge, in
-// either direction, joins.
+// Throws an InputError that names a node of each of two components that no edge, in either
+// direction, joins.
 void RequireOneComponent(std::span<const std::string> names, std::span<const DagEdge> edges,
                          const std::string& graph_name);
 

@@ -1,4 +1,4 @@
-// Where DAPPLE puts a stage, and what it costs there to talk.
+// Where DAPPLE places a stage, and what communication costs there.
 #pragma once
 
 #include <vector>
@@ -7,19 +7,19 @@
 
 namespace stagecraft {
 
-// GPUs taken, by machine; the first of each machine are taken first.
+// How many GPUs are taken, by machine; the first ones of each machine are taken first.
 using TakenDevices = std::vector<int>;
 
 enum class DapplePolicy { kFreshFirst, kAppendFirst, kScatterFirst };
 
-// `count` more GPUs, as many as are free at least. Adds them to `taken`.
+// Takes `count` more GPUs, of which there must be as many, and adds them to `taken`.
 std::vector<int> TakeDevices(const DappleOptions& options, DapplePolicy policy, int count,
                              TakenDevices& taken);
 
-// Seconds per byte of gradients that `devices` agree on.
+// Seconds for each byte of gradients that `devices` reduce.
 double AllReduceSecondsPerByte(const DappleOptions& options, const std::vector<int>& devices);
 
-// Seconds per byte that go from all of one stage to all of another.
+// Seconds for each byte that all devices of one stage send to all of another.
 double TransferSecondsPerByte(const DappleOptions& options, const std::vector<int>& from,
                               const std::vector<int>& to);
 

@@ -1,5 +1,5 @@
-// DeviceLoad: what one accelerator does for the operators placed on it, kept up
-// to date as groups come and go.
+// DeviceLoad: the load of one accelerator from the operators placed on it, kept up to date as
+// groups come and go.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace stagecraft {
 
 inline constexpr double kPicosecondsPerMs = 1e9;
 
-// A placement problem in whole picoseconds and bytes, so that what is added can
-// be taken away again exactly.
+// A placement problem in whole picoseconds and bytes, so that what is added can be subtracted again
+// exactly.
 class PlacementCosts {
  public:
   explicit PlacementCosts(const PlacementProblem& problem);
@@ -25,25 +25,24 @@ class PlacementCosts {
   };
   std::vector<Node> nodes;
   int64_t memory_bytes;
-  const Dag& dag;  // the problem's
+  const Dag& dag;  // that of the problem
 };
 
-// Picoseconds per sample: its operators, every output that comes from
-// elsewhere, once, and every output that is needed elsewhere, once. O(degree) a
-// node.
+// Picoseconds per sample: its operators, every output that comes from elsewhere, once, and every
+// output that is needed elsewhere, once. O(degree) for each node.
 class DeviceLoad {
  public:
-  // On a processor transfers are free, and so is memory. `costs` must outlive.
+  // On a CPU transfers are free, and so is memory. `costs` must outlive it.
   DeviceLoad(const PlacementCosts& costs, bool is_accelerator);
 
   void Add(int node);
   void Remove(int node);
   int64_t load_ps() const { return load_ps_; }
-  // Beyond the memory; never negative.
+  // Bytes beyond the memory; never negative.
   int64_t excess_bytes() const;
 
  private:
-  // What `node` costs as input or output, by where it and its consumers are.
+  // What `node` costs as input or output, depending on where it and its consumers are.
   int64_t Transfer(int node) const;
   void Move(int node, bool comes);
 

@@ -1,5 +1,5 @@
-// Fields of the JSON that planners keep their graphs in; every error names the
-// file, the key, the value and what was wanted.
+// Reads fields of the JSON in which planners keep their graphs; every error names the file, the
+// key, the value and what was wanted.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct JsonObject {
 
   // A number of at least 0; throws InputError.
   double Amount(const std::string& key) const;
-  // The same, or `otherwise` where the key is missing.
+  // The same, or `otherwise` if the key is missing.
   double Amount(const std::string& key, double otherwise) const;
   // A whole number of 0 to 2^31 - 1; throws InputError.
   int Whole(const std::string& key) const;
-  // true, false, 0 or 1; or `otherwise` where the key is missing.
+  // true, false, 0 or 1; or `otherwise` if the key is missing.
   bool Claim(const std::string& key, bool otherwise) const;
-  // Text, or none where the key is missing.
+  // Text, which is empty if the key is missing.
   std::string Text(const std::string& key) const;
   // A list or an object; throws InputError.
   const nlohmann::json& List(const std::string& key) const;

@@ -1,5 +1,5 @@
-// HetPipe's planner: virtual workers of unlike GPUs, each a pipeline, that
-// learn in parallel.
+// HetPipe's planner: virtual workers of unlike GPUs, each of which is a pipeline, that train in
+// parallel.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace stagecraft {
 // A server of equal GPUs.
 struct HetPipeServer {
   int devices = 1;
-  double speed = 1;  // against the board that was profiled
+  double speed = 1;  // relative to the GPU that was profiled
   Bytes memory;      // of a GPU
 };
 
@@ -31,7 +31,7 @@ struct HetPipeOptions {
   std::vector<HetPipeServer> servers;
   Bandwidth inside;       // between GPUs of a server
   Bandwidth between;      // of two servers
-  Duration latency = {};  // between servers, besides
+  Duration latency = {};  // in addition, between servers
   VirtualWorkerPolicy policy = VirtualWorkerPolicy::kEqualDistribution;
   int most_in_flight = 32;  // minibatches in a virtual worker, N_m
 };
@@ -39,7 +39,7 @@ struct HetPipeOptions {
 struct HetPipeStage {
   int server = 0;
   NodeSet nodes;
-  double time_s = 0;  // of one minibatch, transfers in and out counted
+  double time_s = 0;  // for one minibatch, including transfers in and out
   double memory_bytes = 0;
 };
 
@@ -50,25 +50,23 @@ struct VirtualWorker {
   double rate_per_s = 0;  // minibatches: min(1 / bottleneck, in_flight / all stages)
 };
 
-// Minibatches per second of workers that learn together, wave after wave: a worker may be ahead
-// of the slowest by a bounded number of waves, so in the long run all go at its rate. At least one.
+// Minibatches per second of workers that train together, wave after wave: a worker may be ahead of
+// the slowest by a bounded number of waves, so in the long run all go at its rate. Precondition: at
+// least one worker.
 double WaveRate(std::span<const VirtualWorker> workers);
-// The rates of the workers added up, as if none ever waited for another.
+// The sum of the workers' rates, as if none ever waited for another.
 double AddedRate(std::span<const VirtualWorker> workers);
 
-// The servers of each virtual worker's GPUs, one entry a GPU. Empty where the
-// policy does not apply: ED wants servers of one size, HD an even number of
-// servers of one even size.
+// The servers of each virtual worker's GPUs, one entry for each GPU. Empty if the policy does not
+// apply: ED requires servers of one size, HD an even number of servers of one even size.
 std::vector<std::vector<int>> VirtualWorkerGpus(const HetPipeOptions& options);
 
-// One worker: the order of its GPUs and the cuts that make the slowest stage
-// (compute at the GPU's speed, input there and gradient back, output there and
-// gradient back) least, exactly, for each number in flight; of these the
-// greatest rate, then the fewest in flight. Stage i keeps max(1, in_flight - i)
-// copies of weights and activations. Nothing where no cut fits the memory.
-// O(orders * in flight * GPUs * states^2); equal GPUs of a server count as one.
-// Stopped, it returns the best that it came across; throws Stopped where there is
-// none yet.
+// Optimises one worker: the order of its GPUs and the cuts whose slowest stage (compute at the
+// GPU's speed, input and its gradient, output and its gradient) is fastest, exactly, for each
+// number of minibatches in flight; among these the greatest rate, then the fewest in flight. Stage
+// i keeps max(1, in_flight - i) copies of weights and activations. No value if no cut fits the
+// memory. O(orders * in flight * GPUs * states^2); equal GPUs of a server count as one. If it is
+// stopped, it returns the best so far; throws Stopped if there is none yet.
 std::optional<VirtualWorker> SolveVirtualWorker(const AntichainStates& states,
                                                 const HetPipeOptions& options,
                                                 const std::vector<int>& gpus,

@@ -9,11 +9,11 @@
 
 namespace stagecraft {
 
-// Nodes as bits, as wide as the graph has nodes.
+// Nodes as bits, as many as the graph has nodes.
 using NodeSet = boost::dynamic_bitset<uint64_t>;
 
-// By node, all nodes that a path leads from (Ancestors) or to (Descendants),
-// not the node itself. O(edges * nodes / 64).
+// By node, all nodes from which a path leads to it (Ancestors) or to which one leads from it
+// (Descendants), without the node itself. O(edges * nodes / 64).
 std::vector<NodeSet> Ancestors(const Dag& dag);
 std::vector<NodeSet> Descendants(const Dag& dag);
 

@@ -1,5 +1,5 @@
-// PartitionCheck: a partition's objective, computed anew from its definition
-// and from nothing that a solver kept, and everything that is wrong with it.
+// PartitionCheck: a partition's objective, computed anew from its definition and from nothing that
+// a solver kept, and everything that is wrong with it.
 #pragma once
 
 #include <span>
@@ -20,23 +20,22 @@ struct PartitionCheck {
   double objective = 0;             // in the solver's unit
 };
 
-// That every node is in exactly one stage, no stage is empty, and every edge
-// stays in its stage or runs to a later one (so stages form no cycle). Appends
-// to `errors`.
+// Checks that every node is in exactly one stage, that no stage is empty, and that every edge stays
+// in its stage or runs to a later one (so stages form no cycle). Appends to `errors`.
 void CheckStageOrder(const Dag& dag, std::span<const NodeSet> stages,
                      std::vector<std::string>& errors);
 
-// What crosses a cut behind `done`, in bytes of one minibatch: activations of
-// the augmented antichain (antichain_states.h) that bounds it.
+// What crosses a cut behind `done`, in bytes of one minibatch: activations of the augmented
+// antichain (antichain_states.h) that bounds it.
 double FrontierBytes(const TimedGraph& graph, const NodeSet& done);
 
-// Bottleneck in seconds per minibatch, by the rules of pipedream.h; the
-// machines of every level, and the memory where it is limited.
+// The bottleneck in seconds per minibatch, by the rules of pipedream.h; checks the machines of
+// every level, and the memory if it is limited.
 PartitionCheck CheckPipeDream(const TimedGraph& graph, const PipeDreamOptions& options,
                               const PipeDreamPartition& partition);
 
-// Bottleneck in seconds per micro-batch, by the rules of piper.h; devices,
-// divisors, memory and the modes' tensor degrees.
+// The bottleneck in seconds per micro-batch, by the rules of piper.h; checks devices, divisors,
+// memory and the tensor degrees of the modes.
 PartitionCheck CheckPiper(const PiperProblem& problem, const PiperOptions& options,
                           const PiperPartition& partition);
 

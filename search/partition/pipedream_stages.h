@@ -1,4 +1,4 @@
-// Which stages reach the times that PipeDream's recurrence found.
+// Finds the stages that reach the times of PipeDream's recurrence.
 #pragma once
 
 #include <deque>
@@ -9,9 +9,9 @@
 
 namespace stagecraft {
 
-// The stages of the outermost of `levels` over states begin..end on all its
-// machines, which take times[levels.size()](begin, end); ties as pipedream.h
-// says. `times`: by level, a run on one machine of it, and one more above. Throws Stopped.
+// The stages of the outermost of `levels` over states begin..end on all its machines, which take
+// times[levels.size()](begin, end); ties are broken as in pipedream.h. `times` are, by level, those
+// of a run on one machine of it, and one more above. Throws Stopped.
 std::vector<PipeDreamStage> FindStages(const AntichainStates& states,
                                        const PipeDreamOptions& options,
                                        std::span<const PipeDreamLevel> levels,

@@ -1,5 +1,5 @@
-// PiperProblem: a network whose operators can each be split over several
-// devices (tensor parallelism) and computed in several ways (modes).
+// PiperProblem: a network whose operators can each be split over several devices (tensor
+// parallelism) and computed in several ways (modes).
 #pragma once
 
 #include <map>
@@ -14,18 +14,17 @@ namespace stagecraft {
 struct PiperMode {
   std::string name;                  // "vanilla", "activation recomp"
   double time_s = 0;                 // forward and backward of one micro-batch
-  double parameters_bytes = 0;       // what data parallelism synchronizes
-  double bytes_per_micro_batch = 0;  // of memory, for each in flight
-  double fixed_bytes = 0;            // of memory besides
-  // What the tensor group exchanges besides, where the edge is cut; by the node
-  // at its other end.
+  double parameters_bytes = 0;       // bytes that data parallelism synchronises
+  double bytes_per_micro_batch = 0;  // memory for each micro-batch in flight
+  double fixed_bytes = 0;            // memory in addition
+  // What the tensor group exchanges in addition if the edge is cut; by the node at its other end.
   std::map<int, double> input_sync_bytes;
   std::map<int, double> output_sync_bytes;
 };
 
 struct PiperNode {
   std::string name;
-  std::map<int, std::vector<PiperMode>> modes;  // by tensor degree; the first is the plain one
+  std::map<int, std::vector<PiperMode>> modes;  // by tensor degree; the first mode is the plain one
 };
 
 struct PiperProblem {
@@ -33,16 +32,16 @@ struct PiperProblem {
   std::vector<PiperNode> nodes;
   Dag dag;
   std::map<DagEdge, double> edge_bytes;  // of one micro-batch, one way
-  // As the file proposes them.
+  // The values that the file proposes.
   int devices = 0;
   double memory_bytes = 0;
   double bandwidth_bytes_per_s = 0;
   int micro_batches = 0;  // of a step
 };
 
-// Reads Piper's JSON (msr-fiddle/piper). Throws InputError for what is missing,
-// negative or of another type, ids that occur twice, edges to nodes that do
-// not, cycles and components.
+// Reads Piper's JSON (msr-fiddle/piper). Throws InputError for what is missing, negative or of
+// another type, ids that occur twice, edges to nodes that do not occur, cycles and separate
+// components.
 PiperProblem ParsePiperProblem(const std::string& text, const std::string& name);
 
 }  // namespace stagecraft

@@ -8,24 +8,24 @@
 
 namespace stagecraft {
 
-// Of one set of nodes at one tensor degree.
+// For one set of nodes at one tensor degree.
 class PiperStageCost {
  public:
-  // `is_possible`() is false where a node has no mode at that degree.
+  // is_possible() is false if a node has no mode at that degree.
   PiperStageCost(const PiperProblem& problem, const PiperOptions& options, const NodeSet& nodes,
                  int tensor);
 
   bool is_possible() const { return is_possible_; }
-  // No choice of modes takes less.
+  // A lower bound for any choice of modes.
   double LeastTime(int replicas) const;
-  // Whether any choice of modes fits with so many micro-batches in flight.
+  // Whether any choice of modes fits with this number of micro-batches in flight.
   bool Fits(int in_flight) const;
-  // Infinity where nothing fits. `modes`: the choice, if wanted.
+  // Infinity if nothing fits. `modes` receives the choice, if it is given.
   double Time(int replicas, int in_flight, std::vector<int>* modes = nullptr) const;
   double Memory(const std::vector<int>& modes, int in_flight) const;
 
  private:
-  // Of one node in one mode.
+  // One node in one mode.
   struct Choice {
     double serial_s;    // shared by the replicas
     double gradient_s;  // grows with (replicas - 1) / replicas

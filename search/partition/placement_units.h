@@ -1,5 +1,5 @@
-// PlacementUnits: groups of operators merged and ordered so that a contiguous
-// placement is a chain of downsets.
+// PlacementUnits: groups of operators, merged and ordered so that a contiguous placement is a chain
+// of downsets.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,11 @@ namespace stagecraft {
 struct PlacementUnits {
   std::vector<std::vector<int>> nodes;  // by unit
   Dag dag;                              // of the units
-  // Sources that cost nothing wherever they are; in no unit.
+  // Sources that cost nothing wherever they are; they are in no unit.
   std::vector<int> free_nodes;
 };
 
-// See SolveContiguousMaxLoad (max_load.h) for what is merged.
+// SolveContiguousMaxLoad() (max_load.h) says what is merged.
 PlacementUnits FindPlacementUnits(const PlacementProblem& problem);
 
 }  // namespace stagecraft

@@ -9,7 +9,7 @@
 
 namespace stagecraft {
 
-// One component; every edge runs to a higher number.
+// The edges join all nodes; every edge runs to a higher number.
 inline std::vector<DagEdge> DrawEdges(Random& random, int nodes) {
   std::vector<DagEdge> edges;
   for (int to = 1; to < nodes; ++to) {

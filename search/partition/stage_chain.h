@@ -6,7 +6,7 @@
 
 namespace stagecraft {
 
-// Of one minibatch as it was profiled.
+// Sums for one minibatch as it was profiled.
 struct StageSums {
   double compute_s = 0;
   double parameter_bytes = 0;
@@ -15,8 +15,8 @@ struct StageSums {
   double output_bytes = 0;  // that cross the cut behind; 0 for the last stage
 };
 
-// All of state `end` that state `begin` - 1 does not hold, from the start for
-// begin = 0. Only where state `begin` - 1 comes before `end`.
+// Everything of state `end` that state `begin` - 1 does not hold; begin = 0 is the start.
+// Precondition: state `begin` - 1 comes before `end`.
 inline StageSums SumsOf(const AntichainStates& states, int begin, int end) {
   const AntichainState& last = states.states[end];
   StageSums sums{last.compute.seconds(), static_cast<double>(last.parameters.count()),

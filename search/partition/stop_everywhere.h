@@ -1,4 +1,4 @@
-// Solvers stopped at their first look, at a later one, and so on.
+// Stops solvers at their first look at a StopSign, at a later one, and so on, for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ struct Stops {
   int with_answer = 0;
 };
 
-// `solve`(stop) until it comes to its end; `look`(answer) at all that it returns, the
-// last of which is whole.
+// Runs `solve`(stop) until it comes to its end; passes every answer that it returns, of which the
+// last is complete, to `look`(answer).
 template <typename Solve, typename Look>
 Stops StopEverywhere(const Solve& solve, const Look& look) {
   Stops stops;

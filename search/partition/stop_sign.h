@@ -17,9 +17,9 @@ class Stopped : public std::exception {
   const char* what() const noexcept override { return "stopped before there was an answer"; }
 };
 
-// Up from when a budget's stop is set or its seconds, counted from here, are used
-// up; its evaluations do not count. Looked at from one thread, by solvers so often
-// that they end soon (README).
+// Up once a budget's stop is set or its seconds, counted from here, are used up; its evaluations do
+// not count. Solvers look at it from one thread, so often that they end soon
+// (docs/partition-methods.md).
 class StopSign {
  public:
   StopSign() = default;  // never
@@ -28,7 +28,7 @@ class StopSign {
       end_ = Clock::now() + std::chrono::duration<double>(budget.seconds);
     }
   }
-  // Up after so many looks: what a solver does there is the same every time.
+  // Up after this number of looks: what a solver does then is the same every time.
   static StopSign AfterLooks(int64_t looks) {
     StopSign sign;
     sign.looks_left_ = looks;
@@ -45,7 +45,7 @@ class StopSign {
   void Check() const {
     if (IsUp()) throw Stopped();
   }
-  // Somebody found it up, and so ended early.
+  // Whether a solver found it up, and so ended early.
   bool was_obeyed() const { return was_obeyed_; }
 
  private:
@@ -53,7 +53,7 @@ class StopSign {
 
   const std::atomic<bool>* stop_ = nullptr;
   std::optional<std::chrono::time_point<Clock, std::chrono::duration<double>>> end_;
-  mutable int64_t looks_left_ = -1;  // negative: it takes no account of them
+  mutable int64_t looks_left_ = -1;  // negative: looks are not counted
   mutable bool was_obeyed_ = false;
 };
 

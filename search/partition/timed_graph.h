@@ -1,5 +1,5 @@
-// TimedGraph: the operators that a partitioner may spread, with what each
-// costs for one minibatch on one device.
+// TimedGraph: the operators that a partitioner may spread, with what each costs for one minibatch
+// on one device.
 #pragma once
 
 #include <string>
@@ -26,14 +26,14 @@ struct TimedGraph {
   Dag dag;
 };
 
-// As PipeDream's optimizer prepares a profile: without inputs, whose place is
-// the first stage, and without "__getitem__" that nobody reads. Throws
-// InputError where nothing is left or what is left falls apart.
+// The graph as PipeDream's optimizer prepares a profile: without inputs, which belong to the first
+// stage, and without "__getitem__" nodes that nobody reads. Throws InputError if nothing is left or
+// if what is left is not connected.
 TimedGraph ToTimedGraph(const ProfiledGraph& profile, const std::string& name);
 
-// A graph in which every chain that hangs off a fork (each node fed by one node
-// and feeding one) is one node: times and parameters added up, the activation
-// that of its last. `groups`: by new node, the old ones in order.
+// A graph in which every chain that hangs off a fork (each node fed by one node and feeding one) is
+// one node: its times and parameters are added up, its activation is that of its last node.
+// `groups` holds, by new node, the old ones in order.
 struct CompressedGraph {
   TimedGraph graph;
   std::vector<std::vector<int>> groups;

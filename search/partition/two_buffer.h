@@ -1,5 +1,5 @@
-// PipeDream-2BW's planner: one pipeline of equal depth everywhere, copied; how
-// deep, how wide, which micro-batch, recomputed or not?
+// PipeDream-2BW's planner: one pipeline of equal depth everywhere, replicated. It chooses depth,
+// width, micro-batch and recomputation.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,11 @@ namespace stagecraft {
 struct TwoBufferOptions {
   int devices = 1;      // depth times width
   Bandwidth bandwidth;  // between any two devices
-  // Profiled minibatches of one batch, over all copies; what a step learns from.
+  // Profiled minibatches of one batch, over all replicas of the pipeline; this is what a step
+  // learns from.
   int batch = 1;
-  // Largest micro-batch tried, in profiled minibatches; powers of two up to it.
-  // Times and activations are taken to grow in proportion.
+  // The largest micro-batch that is tried, in profiled minibatches; powers of two up to it. Times
+  // and activations are assumed to grow in proportion.
   int most_per_micro_batch = 16;
   std::optional<Bytes> memory = std::nullopt;  // of a device
 };
@@ -41,18 +42,16 @@ struct TwoBufferPlan {
   std::vector<TwoBufferStage> stages;
 };
 
-// Narayanan et al., "Memory-Efficient Pipeline-Parallel DNN Training" (ICML
-// 2021). Of all depths that divide `devices`, micro-batches b and recompute, the
-// greatest b * width / t with
+// Narayanan et al., "Memory-Efficient Pipeline-Parallel DNN Training" (ICML 2021). Among all depths
+// that divide `devices`, micro-batches b and recomputation, maximises b * width / t with
 //   t = max over stages of max(e compute(b) + transfers(b), sync / m),
-// e = 4/3 with recompute, sync a ring over the stage's copies, m micro-batches a
-// batch; memory 2 W + A(b), or 2 W + A(b) + depth * input(b) with recompute,
-// where A is one micro-batch's activations: the published formula, stage by
-// stage. The cuts of a depth make the slowest stage's compute least, exactly.
-// Ties: shallower, smaller micro-batch, no recompute. Nothing where no choice
-// fits memory and batch. O(states^2 devices log devices) for the cuts.
-// Stopped, it returns the best of the depths that it came to; throws Stopped where
-// there is none yet.
+// where e = 4/3 with recomputation, sync is a ring over the stage's replicas, and a batch has m
+// micro-batches. Memory is 2 W + A(b), or 2 W + A(b) + depth * input(b) with recomputation, where A
+// is the activations of one micro-batch: the published formula, stage by stage. The cuts of a depth
+// minimise the slowest stage's compute, exactly. Ties: shallower, smaller micro-batch, no
+// recomputation. No value if no choice fits memory and batch. O(states^2 devices log devices) for
+// the cuts. If it is stopped, it returns the best of the depths so far; throws Stopped if there is
+// none yet.
 std::optional<TwoBufferPlan> SolveTwoBuffer(const AntichainStates& states,
                                             const TwoBufferOptions& options,
                                             const StopSign& stop = {});

@@ -1,4 +1,4 @@
-// Downhill from the best plans known.
+// Beam search: downhill from the best plans known.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace stagecraft {
 
-// The best `width` plans of some first starts: all moves (draft_moves.h) of the best one
-// whose moves were not tried yet, and again until there is none; then the same from the
-// next starts, until `trials` are spent.
+// Keeps the best `width` plans of some first starts: tries all moves (draft_moves.h) of the best
+// one whose moves were not tried yet, and again until there is none; then the same from the next
+// starts, until `trials` are used up.
 void SearchPlansByBeam(const SearchProblem& problem, const std::vector<PlanStart>& starts,
                        int width, PlanTrials& trials);
 

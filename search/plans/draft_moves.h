@@ -1,4 +1,4 @@
-// DraftMoves: the drafts that lie next to one.
+// DraftMoves: the drafts that differ from one by a single move.
 #pragma once
 
 #include <optional>
@@ -13,35 +13,35 @@
 namespace stagecraft {
 
 // A move changes one thing:
-//   a block goes from one stage to another
-//   one stage, or all, recompute otherwise
-//   micro-batch, ZeRO stage, or schedule with its chunks
+//   a layer goes from one stage to another
+//   one stage, or all, recompute differently
+//   micro-batch, ZeRO stage, or pipeline schedule with its chunks
 //   sequence parallelism, or which ranks are neighbours
 //   a factor of 2 or 3 goes from one degree to another (tensor, context, data, pipeline)
-//   a stage's tensor degree doubles or halves, two stages meet, one parts, comes or goes
-//   two stages beside each other change places
-// and where boards are unlike
-//   a stage's replicas double or halve, for tensor ranks or devices, or one comes or goes
-//   replicas of a stage go to other boards, or two stages exchange half of theirs
-// Most of what is made so is a plan; PlanMaker knows. All are Settled().
+//   a stage's tensor degree doubles or halves, two merge, one splits, is added or removed
+//   two neighbouring stages change places
+// and on unlike GPU types
+//   a stage's replicas double or halve, for tensor ranks or devices, or one is added or removed
+//   replicas of a stage go to other GPUs, or two stages exchange half of theirs
+// Most of the results are plans; PlanMaker decides. All are Settled().
 class DraftMoves {
  public:
-  // The problem outlives it.
+  // The problem must outlive it.
   explicit DraftMoves(const SearchProblem& problem);
 
-  // All of them, each once, in a fixed order.
+  // All neighbours, each once, in a fixed order.
   std::vector<PlanDraft> All(const PlanDraft& draft) const;
-  // Those that leave the stages as they are: other micro-batches, ZeRO stages, schedules and
-  // chunks, and any two of these at once.
+  // Those that leave the stages as they are: other micro-batches, ZeRO stages, pipeline schedules
+  // and chunks, and any two of these at once.
   std::vector<PlanDraft> OfShape(const PlanDraft& draft) const;
-  // One of them that is a plan: a kind of move, then one of that kind. Nothing where
-  // hundreds drawn are none.
+  // A neighbour that is a plan: draws a kind of move, then a move of that kind. No value if
+  // hundreds of draws give none.
   std::optional<PlanDraft> Draw(const PlanDraft& draft, Random& random) const;
 
  private:
   using Drafts = std::vector<PlanDraft>;
   using Kind = void (DraftMoves::*)(const PlanDraft&, Drafts&) const;
-  // All of these kinds, settled and each once.
+  // All neighbours by these kinds of moves, settled and each once.
   Drafts Find(std::span<const Kind> kinds, const PlanDraft& draft) const;
   void ShiftBlocks(const PlanDraft& draft, Drafts& found) const;
   void ChangeRecompute(const PlanDraft& draft, Drafts& found) const;
@@ -64,8 +64,8 @@ class DraftMoves {
   const std::vector<Pool> pools_;
 };
 
-// `blocks` spread over the stages in proportion to their devices, what is left over to
-// the first ones.
+// Spreads `blocks` over the stages in proportion to their devices; what is left over goes to the
+// first stages.
 void SpreadBlocks(int blocks, PlanDraft& draft);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// PlanMaker: the plans that drafts stand for.
+// PlanMaker: makes the plans for which drafts stand.
 #pragma once
 
 #include <array>
@@ -15,28 +15,28 @@
 namespace stagecraft {
 
 // Stages take the devices of their pools one after another, replica by replica; with
-// kStagesFirstRankOrder replicas do, stage by stage; any other rank order places stages of
-// equal devices. Of a stage in several pools every replica takes micro-batches as its boards
-// are fast, so that the last to end ends as soon as can be.
+// kStagesFirstRankOrder replicas do, stage by stage; any other rank order places stages of equal
+// devices. If a stage lies in several pools, each replica takes micro-batches by the speed of its
+// GPUs, so that the last one ends as soon as possible.
 //
-// Remembers how fast boards are. May be called from any thread.
+// Remembers how fast GPU types are. May be called from any thread.
 class PlanMaker {
  public:
-  // The problem outlives it.
+  // The problem must outlive it.
   explicit PlanMaker(const SearchProblem& problem);
 
-  // Throws InputError where there is no such plan, or the problem's choices rule it out;
-  // a homogeneous cluster is filled where DeviceCounts wants all devices.
+  // Throws InputError if there is no such plan, or if the problem's choices rule it out; a
+  // homogeneous cluster is filled if DeviceCounts asks for all devices.
   Plan Make(const PlanDraft& draft) const;
   bool IsPlan(const PlanDraft& draft) const;
 
  private:
   void CheckChoices(const PlanDraft& draft) const;
   void CheckDevices(const PlanDraft& draft) const;
-  // Micro-batches of each replica.
+  // The micro-batches of each replica.
   std::vector<int> Shares(const PlanDraft& draft, const DraftStage& stage) const;
-  // Of one micro-batch through a block, there and back: the device's or, where that is
-  // longer, the host's that launches it.
+  // The time of one micro-batch through a transformer block, forward and backward: the device's or,
+  // if that is longer, that of the host that launches it.
   Duration BlockTime(const PlanDraft& draft, const DraftStage& stage, int pool) const;
 
   const SearchProblem& problem_;

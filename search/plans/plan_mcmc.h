@@ -1,4 +1,4 @@
-// Walks through the plans that prefer better ones, as FlexFlow's search does.
+// MCMC: walks through the plans that prefer better ones, as FlexFlow's search does.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 namespace stagecraft {
 
 struct PlanMcmcOptions {
-  // Side by side, so that cores have work: the same at any number of them.
+  // Side by side, to use several cores; the result is the same with any number of cores.
   int chains = 8;
-  // A plan that is worse by the share d of the best known is taken with
-  // probability exp(-sharpness * d).
+  // A plan that is worse by the share d of the best known score is accepted with probability
+  // exp(-sharpness * d).
   double sharpness = 60;
   uint64_t seed = 1;
 };
 
-// Jia et al., "Beyond Data and Model Parallelism", MLSys 2019 (systems.md §7.2): a drawn
-// move (draft_moves.h) at a time. Half of the chains begin at the best simulated starts, the others
-// at drawn ones; a chain that finds nothing better for 100 moves goes back to the best,
-// every fourth time to a drawn start. Ends too where there is nothing left to see.
+// Jia et al., "Beyond Data and Model Parallelism", MLSys 2019: makes one drawn move (draft_moves.h)
+// at a time. Half of the chains begin at the best simulated starts, the others at drawn ones; a
+// chain that finds nothing better for 100 moves returns to the best plan, every fourth time to a
+// drawn start. Also ends once there is nothing left to see.
 void SearchPlansByMcmc(const SearchProblem& problem, const std::vector<PlanStart>& starts,
                        const PlanMcmcOptions& options, PlanTrials& trials);
 
-// Drawn starts, each once: what a search must beat.
+// Evaluates randomly drawn starts, each once: what a search must beat.
 void SearchPlansRandomly(const std::vector<PlanStart>& starts, uint64_t seed, PlanTrials& trials);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// All algorithms that search plans, by name, on one problem with one budget.
+// Runs all algorithms that search plans, by name, on one problem with one budget.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 namespace stagecraft {
 
 enum class PlanAlgorithm {
-  kRandom,      // drawn plans of the space: what a search must beat
+  kRandom,      // randomly drawn plans of the space: what a search must beat
   kExhaustive,  // branch and bound over the space
   kBeam,
-  kProgramme,  // stages and submeshes, "dp"
+  kProgramme,  // dynamic programming over stages and submeshes, "dp"
   kMcmc,
   kGradient,  // "differentiable"
   kPolicy
@@ -30,7 +30,7 @@ std::optional<PlanAlgorithm> FindPlanAlgorithm(std::string_view name);
 struct PlanSearchOptions {
   SearchOptions search;
   uint64_t seed = 1;
-  std::string policy;  // StagePolicy::Write() of one to start from; empty: untrained
+  std::string policy;  // StagePolicy::Write() of a policy to start from; empty: untrained
 };
 
 struct PlanRun {
@@ -39,16 +39,16 @@ struct PlanRun {
   double seconds = 0;
 };
 
-// `search` under that name, with the time that it takes.
+// Runs `search` under that name, and measures its time.
 PlanRun TimedRun(PlanAlgorithm algorithm, const std::function<SearchResult()>& search);
 
-// All but kRandom and kExhaustive leave the space: they begin at its best plans by bound,
-// and then choose blocks, devices and recomputation stage by stage. Only kExhaustive
-// proves anything; the others return the bound 0.
+// All but kRandom and kExhaustive leave the space: they begin at its best plans by bound, and then
+// choose layers, devices and recomputation stage by stage. Only kExhaustive proves anything; the
+// others return the bound 0.
 PlanRun SearchPlans(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSpace& space,
                     const PlanSearchOptions& options);
 
-// One after the other, each with the whole budget. Bounds of the space are found once.
+// Runs them one after the other, each with the whole budget. Bounds of the space are computed once.
 std::vector<PlanRun> ComparePlanAlgorithms(const SearchProblem& problem, PlanSpace& space,
                                            const PlanSearchOptions& options);
 

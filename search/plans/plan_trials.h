@@ -18,16 +18,16 @@ namespace stagecraft {
 
 class PlanTrials {
  public:
-  // All outlive it. The search begins in `space`.
+  // All arguments must outlive it. The search begins in `space`.
   PlanTrials(const SearchProblem& problem, const PlanSpace& space, const SearchOptions& options);
 
   const Budget& budget() const { return options_.budget; }
   bool IsSpent() const { return findings_.IsSpent(); }
 
-  // Simulates the plans not seen before, side by side, an evaluation each. Infinity where
-  // there is no such plan, which costs nothing, or no budget; far beyond any plan that
-  // fits where memory does not suffice, the more the worse. The same at any number of
-  // threads.
+  // Simulates the plans not seen before, side by side, each of which is an evaluation. The score is
+  // infinity if there is no such plan, which costs nothing, or no budget; if memory does not
+  // suffice it is far beyond that of any plan that fits, and greater the more is missing. The same
+  // with any number of threads.
   std::vector<double> Score(std::vector<PlanDraft> drafts);
   // Whether that is the score of a plan that fits.
   static bool Fits(double score);
@@ -35,7 +35,7 @@ class PlanTrials {
 
   int64_t evaluations() const { return findings_.result().evaluated; }
   double best_score() const { return findings_.best_score(); }
-  const PlanDraft& best() const { return best_; }  // where one fits
+  const PlanDraft& best() const { return best_; }  // valid if a plan fits
   // Plans, curve and counts so far.
   SearchResult Finish() { return findings_.Finish(); }
 

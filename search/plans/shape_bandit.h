@@ -1,4 +1,4 @@
-// ShapeBandit: which shape to draw plans of next, learned from what its plans take.
+// ShapeBandit: of which shape to draw plans next, learned from the step times of its plans.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@ namespace stagecraft {
 // REINFORCE over logits, with a running mean and deviation of the rewards as baseline.
 class ShapeBandit {
  public:
-  // All as likely. `rate`: by how much, at most, a reward one deviation above the mean raises
-  // its shape's logit.
+  // All shapes are equally likely at first. `rate` is by how much, at most, a reward one deviation
+  // above the mean raises the logit of its shape.
   ShapeBandit(size_t shapes, double rate) : logits_(shapes, 0.0), rate_(rate) {}
 
-  // Precondition: not all shapes are left.
+  // Precondition: some shape has not been left.
   size_t Draw(Random& random) const;
-  // Chances of the shapes, 1 in all; 0 for those that are left. Precondition as above.
+  // Probabilities of the shapes, 1 in all; 0 for those that were left. Same precondition.
   std::vector<double> Shares() const;
-  // No more plans of that shape.
+  // No more plans of that shape are drawn.
   void Leave(size_t shape);
-  // Another shape in the place of one that is left, as likely as the likeliest.
+  // Puts another shape in the place of one that was left, as likely as the likeliest.
   void Renew(size_t shape);
-  // `reward` of a batch of that shape.
+  // Learns from the `reward` of a batch of that shape.
   void Learn(size_t shape, double reward);
 
  private:

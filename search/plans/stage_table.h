@@ -1,9 +1,9 @@
-// StageTable: what any run of blocks takes and holds on any devices that a stage could
-// have, for drafts that share everything but their stages.
+// StageTable: what any run of layers takes and holds on any devices that a stage could have, for
+// drafts that share everything but their stages.
 //
-// A stage is priced by the best groups of its places in a pool (ShardPlaces), of the first few
+// A stage is priced by the best groups of its places in a pool (ShardPlaces), over the first few
 // dozen places and as if all stages were as large as it is. Its groups may be worse where it
-// comes to lie, and with stages of several sizes better, so this is an estimate: it decides which
+// finally lies, and with stages of several sizes better, so this is an estimate: it decides which
 // plans are simulated, and nothing that is called proven rests on it.
 #pragma once
 
@@ -18,11 +18,11 @@
 
 namespace stagecraft {
 
-// What of a device states and saved activations may take where nothing is simulated: the
-// rest is for temporaries, messages and what the allocator leaves between tensors.
+// The share of a device's memory that states and saved activations may take if nothing is
+// simulated: the rest is for temporaries, messages and what the allocator leaves between tensors.
 inline constexpr double kUsableMemory = 0.92;
 
-// What a stage can be given.
+// A choice of devices that a stage can be given.
 struct StageChoice {
   int pool = 0;
   int tensor = 1;
@@ -33,29 +33,30 @@ struct StageChoice {
 
 class StageTable {
  public:
-  // Of `shape` everything but the stages, which have as many replicas; on unlike boards half
-  // as many, too, of twice the tensor ranks, or twice as many. The problem outlives it. Every
-  // choice that the cluster has room for, the problem allows and the network divides by.
+  // Takes everything from `shape` but the stages, which have as many replicas; on unlike GPU types
+  // also half as many with twice the tensor ranks, or twice as many. The problem must outlive it.
+  // It has every choice that the cluster has room for, that the problem allows and by which the
+  // network divides.
   StageTable(const SearchProblem& problem, const PlanDraft& shape);
 
   const PlanDraft& shape() const { return shape_; }
   int replicas() const { return replicas_; }  // of a stage, usually
   const std::vector<StageChoice>& choices() const { return choices_; }
-  // What `stage` has been given; nothing of what lies in several pools.
+  // The choice that `stage` has been given; no value for a stage that lies in several pools.
   std::optional<int> Find(const DraftStage& stage) const;
-  // `blocks` on a choice.
+  // A stage of `blocks` on a choice.
   DraftStage Stage(int choice, int blocks) const;
   int64_t micro_batches() const { return micro_batches_; }  // of one of the usual replicas
   int blocks() const { return blocks_; }
-  // Devices of the choice's pool that a stage takes.
+  // How many devices of the choice's pool a stage takes.
   int devices(int choice) const;
 
-  // Forward and backward of one micro-batch through `count` blocks from `first` on, with
-  // the embedding before block 0 and the head after the last; of the device alone. Where
-  // there are r times as many replicas as usual 1/r of that: so long a replica has.
+  // Forward and backward of one micro-batch through `count` transformer blocks from `first` on,
+  // with the embedding before block 0 and the head after the last; of the device alone. If there
+  // are r times as many replicas as usual it is 1/r of that, which is the time that a replica has.
   Duration Time(int choice, int first, int count) const;
-  // What a device holds of them by states, saved activations of `in_flight` micro-batches of
-  // a usual replica and context; as a share of its memory.
+  // What a device holds of them by states, saved activations of `in_flight` micro-batches of a
+  // usual replica, and context; as a share of its memory.
   double MemoryShare(int choice, int first, int count, double in_flight) const;
 
  private:
@@ -64,13 +65,13 @@ class StageTable {
     std::vector<int64_t> states, saved;  // bytes
     Bytes memory;
   };
-  // Tensor ranks and recomputation in a pool, with each number of replicas.
+  // Adds choices of tensor ranks and recomputation in a pool, with each number of replicas.
   void AddChoices(int pool, int tensor, Recompute recompute);
   // The times of one micro-batch: for each kind of layer the least over the choice's places.
   std::vector<LayerTimes> LeastTimes(const StageChoice& choice) const;
   // `probe` is a plan of one stage that has been given the choice.
   Sums Measure(const StageChoice& choice, const Plan& probe) const;
-  // Those of the same with other states.
+  // The sums of the same layers with other states.
   Sums WithStates(Sums sums, const Plan& probe) const;
 
   const SearchProblem& problem_;
@@ -83,8 +84,8 @@ class StageTable {
   std::vector<Sums> sums_;  // by choice
 };
 
-// Micro-batches that stage `stage` of so many holds at most, by the usual orders' warm-up;
-// those with chunks count a part for each.
+// How many micro-batches stage `stage` of `stages` holds at most, by the warm-up of the usual
+// pipeline schedules; those with chunks count a part for each.
 double InFlight(const PlanDraft& shape, int stages, int stage, int64_t micro_batches);
 
 }  // namespace stagecraft

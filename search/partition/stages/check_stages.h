@@ -1,5 +1,5 @@
-// Checks of plans of stages: the objective computed anew from its definition
-// and from nothing that a solver kept (not StageCosts either).
+// Checks plans of stages: computes the objective anew from its definition and from nothing that a
+// solver kept (nor from StageCosts).
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace stagecraft {
 
 struct CheckedStage {
   double seconds = 0;       // per minibatch
-  double memory_bytes = 0;  // of a device: minibatches in flight of parameters and activations
+  double memory_bytes = 0;  // of a device: parameters and activations of minibatches in flight
 };
 
 struct StageCheck {

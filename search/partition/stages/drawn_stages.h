@@ -16,8 +16,8 @@
 
 namespace stagecraft {
 
-// Half of them with two kinds of devices of unlike speed, some with memory that
-// may be short.
+// Half of the problems have two kinds of devices of unlike speed, and some have memory that may be
+// short.
 inline StageProblem DrawStageProblem(Random random, int least_nodes, int most_nodes) {
   StageProblem problem;
   problem.graph.name = "drawn";

@@ -1,4 +1,4 @@
-// How far the solvers are from the best of all plans, on drawn problems.
+// How far the solvers are from the best of all plans, on randomly drawn problems.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 
 namespace stagecraft {
 
-// The problem of an oracle instance; seeds from 1 on.
+// The problem of an oracle instance; seeds start from 1.
 inline StageProblem OracleProblem(int seed) { return DrawStageProblem(Random(seed), 7, 10); }
 
 inline constexpr int64_t kOracleEvaluations = 5000;
 
-// Narrow, so that hundreds of problems take minutes.
+// Narrow, so that hundreds of problems take only minutes.
 inline constexpr int kOraclePolicyWidth = 16;
 
-// Share by which the algorithm's plan is worse than `least`, that of all plans.
+// By which share the algorithm's plan is worse than `least`, the best score of all plans.
 inline double OracleGap(StageAlgorithm algorithm, const StageProblem& problem, double least,
                         int seed) {
   const StageComparison comparison{.budget = {.evaluations = kOracleEvaluations},

@@ -1,4 +1,4 @@
-// PieceTimes: what every piece of a chain takes on every choice of devices; the
+// PieceTimes: the time of every piece of a chain on every choice of devices; these are the
 // constants of a relaxed stage problem.
 #pragma once
 
@@ -20,11 +20,11 @@ struct PieceStage {
   int devices_behind = 0;
 };
 
-// Seconds; where it does not fit its memory, many times as much.
+// Seconds; many times as much if the piece does not fit its memory.
 using PieceScore = std::function<double(const PieceStage&)>;
 
-// Along a topological order of the problem's graph: StageCosts::Score. The problem must
-// outlive it.
+// Scores pieces along a topological order of the problem's graph by StageCosts::Score(). The
+// problem must outlive it.
 PieceScore ScorePieces(const StageProblem& problem, const std::vector<int>& order);
 
 class PieceTimes {
@@ -34,12 +34,11 @@ class PieceTimes {
   const Pieces& pieces() const { return pieces_; }
   const std::vector<StageReplicas>& choices() const { return choices_; }
 
-  // Scores with nothing behind, choices x pieces.
+  // Scores with nothing behind the piece, choices x pieces.
   const Matrix& scores() const { return scores_; }
 
-  // Ends (stage_cuts.h) that make the slowest stage as fast as possible on the
-  // given replicas, by stage and in order; memory counts with what is behind.
-  // Exact. O(stages * pieces).
+  // The ends (stage_cuts.h) that make the slowest stage as fast as possible on the given replicas,
+  // by stage and in order; memory counts with what is behind. Exact. O(stages * pieces).
   std::vector<int> BestEnds(const std::vector<StageReplicas>& replicas) const;
 
  private:

@@ -8,21 +8,21 @@
 
 namespace stagecraft {
 
-// Columns of PolicyGraph::features: logarithms of forward and backward
-// microseconds, parameter and output bytes; share of all compute times nodes;
-// depth as a share; producers and consumers; 1.
+// Columns of PolicyGraph::features(): logarithms of forward and backward microseconds, parameter
+// and output bytes; share of all compute times the number of nodes; depth as a share; producers and
+// consumers; 1.
 inline constexpr int kNodeFeatures = 9;
 
-// Of a choice of devices for a stage, given what was placed so far.
+// Features of a choice of devices for a stage, given what was placed so far.
 inline constexpr int kChoiceFeatures = 10;
 
-// Of the run of operators since the last cut.
+// Features of the run of operators since the last cut.
 inline constexpr int kCutFeatures = 4;
 
 class PolicyGraph {
  public:
-  // `problem` must outlive this. A stage may have any of the choices; without them, of
-  // ReplicaChoices().
+  // `problem` must outlive this object. A stage may have any of the choices; if none are given, any
+  // of ReplicaChoices().
   explicit PolicyGraph(const StageProblem& problem);
   PolicyGraph(const StageProblem& problem, std::vector<StageReplicas> choices);
 
@@ -32,8 +32,8 @@ class PolicyGraph {
   const std::vector<StageReplicas>& choices() const { return choices_; }
   const Matrix& features() const { return features_; }  // nodes x kNodeFeatures
 
-  // nodes x nodes. D^-1/2 (A + A^T + I) D^-1/2 of Kipf and Welling (ICLR 2017),
-  // and the means over producers and over consumers.
+  // nodes x nodes. D^-1/2 (A + A^T + I) D^-1/2 of Kipf and Welling (ICLR 2017), and the means over
+  // producers and over consumers.
   const Matrix& undirected() const { return undirected_; }
   const Matrix& from_producers() const { return from_producers_; }
   const Matrix& from_consumers() const { return from_consumers_; }
@@ -42,7 +42,7 @@ class PolicyGraph {
   double load(int node) const { return features_(node, 4); }
   // If all devices shared the work evenly and for free. No plan is faster.
 
-  // Of a plan whose devices are known in front of `stage`, with `unused` left.
+  // For a plan whose devices are known in front of `stage`, with `unused` left.
   Eigen::RowVectorXd ChoiceFeatures(const StageSizes& sizes, int64_t in, int64_t out,
                                     const StageReplicas& on, const std::vector<int>& unused,
                                     int stages_behind) const;

@@ -1,5 +1,5 @@
-// PolicyPass: one run of a StagePolicy over a batch of plans, which draws what
-// has not been decided.
+// PolicyPass: one run of a StagePolicy over a batch of plans, which draws what has not been
+// decided.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@ namespace stagecraft {
 
 class PolicyPass {
  public:
-  // Draws where `random` is given, and follows `batch` where it is null. All
-  // must outlive this.
+  // Draws if `random` is given, and follows `batch` if it is null. All arguments must outlive this
+  // object.
   PolicyPass(Tape& tape, StagePolicy& policy, const PolicyGraph& graph, PolicyBatch& batch,
              Random* random, const StopSign& stop);
   // Throws Stopped.
   PolicyDecisions Run();
 
  private:
-  // Of one plan: what its stages hold, and the bytes that cross behind each.
+  // For one plan: what its stages hold, and the bytes that cross behind each.
   struct PlanSizes {
     std::vector<StageSizes> sizes;
     std::vector<int64_t> crossing;
   };
 
-  // Rows are plans; of a cut behind one position.
+  // Inputs for a cut behind one position; rows are plans.
   struct CutInputs {
     Matrix features;
     Mask mask;
   };
-  // Of the devices of one stage.
+  // Inputs for the devices of one stage.
   struct ChoiceInputs {
     Matrix means;     // plans x nodes: shares of the stage's nodes
     Matrix features;  // choices x plans, choice by choice
@@ -44,7 +44,7 @@ class PolicyPass {
   void DecideEnds(Variable encoded);
   void DecideChoices(Variable encoded);
   void DecideChoice(int stage, Variable encoded);
-  // Rows x options; by row, the option that is drawn or that is followed.
+  // Rows x options; by row, the option that is drawn or followed.
   std::vector<int> Decide(Variable logits, const Mask& mask, const std::vector<int>& followed);
 
   Tape& tape_;

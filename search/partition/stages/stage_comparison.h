@@ -1,4 +1,4 @@
-// All solvers of stage problems on one problem, each with the same budget.
+// Runs all solvers of stage problems on one problem, each with the same budget.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 namespace stagecraft {
 
 enum class StageAlgorithm {
-  kRandom,  // drawn plans: what a search must beat
+  kRandom,  // randomly drawn plans: what a search must beat
   kMcmc,
   kGradient,
   kPolicy,          // learned, on the graph without directions
-  kDirectedPolicy,  // on the graph with them
-  kTunedPolicy,     // one that has learned before
+  kDirectedPolicy,  // on the graph with directions
+  kTunedPolicy,     // a policy that has learned before
 };
 
 // In that order; all that need nothing but the problem, so not kTunedPolicy.
@@ -27,7 +27,7 @@ std::string NameOf(StageAlgorithm algorithm);
 
 struct StageRun {
   StageAlgorithm algorithm;
-  double score = 0;  // seconds of the slowest stage; greater where nothing fitted
+  double score = 0;  // seconds of the slowest stage; greater if nothing fitted
   StagePlan plan;
   int64_t evaluations = 0;
   double seconds = 0;
@@ -36,19 +36,18 @@ struct StageRun {
 };
 
 struct StageComparison {
-  // With a limit of evaluations or of time. An evaluation is one plan scored,
-  // from scratch or by what changed; a step by a gradient is none, and shows in
-  // the seconds alone.
+  // With a limit of evaluations or of time. An evaluation is one plan scored, from scratch or by
+  // what changed; a step along a gradient is not an evaluation, and shows only in the seconds.
   Budget budget;
   uint64_t seed = 1;
   int policy_width = 64;  // policies start untrained
 };
 
-// `algorithm` is one of AllStageAlgorithms().
+// `algorithm` must be one of AllStageAlgorithms().
 StageRun RunStageAlgorithm(StageAlgorithm algorithm, const StageProblem& problem,
                            const StageComparison& comparison);
-// kTunedPolicy: `policy` draws and goes on learning; of any shape. One that has
-// learned nothing and was made of the same width and seed does as kPolicy.
+// kTunedPolicy: `policy`, of any shape, draws plans and goes on learning. One that has learned
+// nothing and was made with the same width and seed does the same as kPolicy.
 StageRun TuneStagePolicy(const StageProblem& problem, const StageComparison& comparison,
                          StagePolicy& policy);
 

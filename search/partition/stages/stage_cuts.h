@@ -9,19 +9,18 @@
 
 namespace stagecraft {
 
-// `ends`: by stage, how many nodes of `order` lie before its end; ascending
-// without repeats, the last is all of them.
+// `ends` are, by stage, how many nodes of `order` lie before its end; ascending without repeats,
+// the last is all of them.
 StagePlan PlanFromCuts(const std::vector<int>& order, const std::vector<int>& ends,
                        std::vector<StageReplicas> replicas);
 
-// A topological order, each next node drawn from those that are ready.
+// A topological order in which each next node is drawn from those that are ready.
 std::vector<int> DrawOrder(const Dag& dag, Random& random);
 
 // The most stages that a plan can have.
 int MostStages(const StageProblem& problem);
 
-// As many stages as `stages` (at most MostStages), order, cuts
-// and devices all drawn.
+// A plan of `stages` stages (at most MostStages()), whose order, cuts and devices are all drawn.
 StagePlan DrawStagePlan(const StageProblem& problem, int stages, Random& random);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// The best plan, proven.
+// Finds the best plan, proven.
 #pragma once
 
 #include <optional>
@@ -9,20 +9,19 @@
 namespace stagecraft {
 
 struct ExactStages {
-  double score = 0;  // seconds; that of the plan, bit for bit
+  double score = 0;  // seconds; equal to the score of the plan, bit for bit
   StagePlan plan;
-  double bound = 0;  // no plan scores less; the score, unless it was stopped
+  double bound = 0;  // no plan scores less; equal to the score unless it was stopped
 };
 
-// Over all pairs of nested downsets and all ways to spread devices, back to
-// front: O(downsets^2 * product of (counts + 1) * devices). Nothing where no
-// plan fits the memory. Throws InputError for more than `most_downsets`. Stopped, it
-// returns the best of the plans that it came across; throws Stopped where there is
-// none yet.
+// Tries all pairs of nested downsets and all ways to spread devices, from back to front:
+// O(downsets^2 * product of (counts + 1) * devices). No value if no plan fits the memory. Throws
+// InputError for more than `most_downsets`. If it is stopped, it returns the best plan so far;
+// throws Stopped if there is none yet.
 std::optional<ExactStages> SolveStagesExactly(const StageProblem& problem, int most_downsets = 2000,
                                               const StopSign& stop = {});
 
-// So many downsets, at most 2000, that these devices take about a minute.
+// As many downsets, at most 2000, as take about a minute with these devices.
 int MostExactDownsets(const StageProblem& problem);
 
 }  // namespace stagecraft

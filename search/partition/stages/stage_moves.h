@@ -13,8 +13,8 @@ struct StageMove {
   enum class Kind {
     kPull,      // `node` and all that it needs in its stage go to the stage in front
     kPush,      // `node` and all that need it in its stage go to the stage behind
-    kPullOne,   // as kPull, with the first operator on a way back from `node`
-    kPushOne,   // as kPush, with the last operator on a way on from `node`
+    kPullOne,   // like kPull, with the first operator on a path back from `node`
+    kPushOne,   // like kPush, with the last operator on a path on from `node`
     kReplicas,  // `stage` gets `on`
     kGive,      // `stage` gives a replica to `other`, of the same kind
     kSwap,      // `stage` and `other` swap devices
@@ -28,16 +28,15 @@ struct StageMove {
   StageReplicas on = {};
 };
 
-// A stage that is left without nodes, or without replicas, goes. False, and
-// nothing has changed, where the move is not possible. What was done since the
-// last Keep() can be undone.
+// A stage that is left without nodes, or without replicas, is removed. Returns false, and changes
+// nothing, if the move is not possible. What was done since the last Keep() can be undone.
 bool Apply(const StageMove& move, StageState& state);
 
-// Any move, possible or not.
+// Draws any move, possible or not.
 StageMove DrawMove(const StageState& state, const std::vector<StageReplicas>& choices,
                    Random& random);
 
-// Of those that could make `stage` faster.
+// The moves that could make `stage` faster.
 std::vector<StageMove> MovesThatRelieve(int stage, const StageState& state,
                                         const std::vector<StageReplicas>& choices);
 

@@ -1,5 +1,5 @@
-// StagePolicy: learned chances of cutting here and of placing there, for any
-// graph and any devices.
+// StagePolicy: learned probabilities of cutting at a place and of choosing devices, for any graph
+// and any devices.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace stagecraft {
 
 struct StagePolicyShape {
   int width = 64;            // of every layer
-  bool is_directed = false;  // producers and consumers pass messages apart
+  bool is_directed = false;  // producers and consumers pass messages separately
   friend bool operator==(const StagePolicyShape&, const StagePolicyShape&) = default;
 };
 
@@ -28,36 +28,34 @@ struct PolicyBatch {
   int plans() const { return static_cast<int>(stages.size()); }
 };
 
-// Of every decision, plans x decisions: logarithm of its probability, 0 where
-// there was no choice; and the entropy of the choice.
+// For every decision, plans x decisions: the logarithm of its probability, 0 if there was no
+// choice; and the entropy of the choice.
 struct PolicyDecisions {
   Variable log_probability;
   Variable entropy;
 };
 
-// After DRL-PP (systems.md §5): a graph convolution encodes the operators;
-// the number of stages is given; an LSTM goes over the
-// operators in topological order and draws "cut behind this one", with exactly
-// stages - 1 cuts by a mask; a head draws kind and replicas of each stage from
-// front to back, with a mask that leaves a device to every stage behind.
-// Number of parameters: independent of graph and devices.
+// Modelled on DRL-PP: a graph convolution encodes the operators; the number of stages is given; an
+// LSTM goes over the operators in topological order and draws "cut behind this one", with exactly
+// stages - 1 cuts enforced by a mask; a head draws kind and replicas of each stage from front to
+// back, with a mask that leaves a device to every stage behind. The number of parameters depends on
+// neither graph nor devices.
 class StagePolicy {
  public:
   StagePolicy(const StagePolicyShape& shape, uint64_t seed);
 
-  // Draws `plans` plans of `stages` stages (at most MostStages) along `order`. Throws
-  // Stopped.
+  // Draws `plans` plans of `stages` stages (at most MostStages()) along `order`. Throws Stopped.
   PolicyBatch Draw(const PolicyGraph& graph, std::vector<int> order, int stages, int plans,
                    Random& random, const StopSign& stop = {});
-  // The decisions that led to `batch`, on a tape whose gradients are added to
-  // parameters(). Throws Stopped.
+  // The decisions that led to `batch`, on a tape whose gradients are added to parameters(). Throws
+  // Stopped.
   PolicyDecisions Decisions(Tape& tape, const PolicyGraph& graph, const PolicyBatch& batch,
                             const StopSign& stop = {});
 
   ParameterSet& parameters() { return parameters_; }
   const StagePolicyShape& shape() const { return shape_; }
 
-  // Text; Read throws InputError, `source` first, for another shape or version.
+  // As text; Read() throws an InputError that begins with `source` for another shape or version.
   std::string Write() const;
   static StagePolicy Read(const std::string& text, const std::string& source);
 
@@ -67,7 +65,7 @@ class StagePolicy {
 
   StagePolicyShape shape_;
   ParameterSet parameters_;
-  std::vector<LinearLayer> encoder_;  // undirected: one a layer; directed: three
+  std::vector<LinearLayer> encoder_;  // undirected: one for each layer; directed: three
   LstmCell partitioner_;
   LinearLayer cut_;
   LinearLayer choice_hidden_;

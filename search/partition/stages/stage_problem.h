@@ -1,6 +1,5 @@
-// StageProblem: a graph of operators to be cut into stages, each on replicas of
-// one kind of device, so that the slowest stage is as fast as possible. And
-// StagePlan, an answer.
+// StageProblem: a graph of operators to be cut into stages, each on replicas of one kind of device,
+// so that the slowest stage is as fast as possible; and StagePlan, an answer.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +12,22 @@
 
 namespace stagecraft {
 
-// Equal devices.
+// Devices that are equal.
 struct StageDeviceKind {
   int count = 1;
-  double speed = 1;                            // against the device that was profiled
-  std::optional<Bytes> memory = std::nullopt;  // without, it is never short
+  double speed = 1;                            // relative to the device that was profiled
+  std::optional<Bytes> memory = std::nullopt;  // without a value it is unlimited
 };
 
 struct StageProblem {
   TimedGraph graph;
   std::vector<StageDeviceKind> kinds;
-  Bandwidth bandwidth;  // of every device to every other
+  Bandwidth bandwidth;  // from every device to every other
 
   int devices() const;
 };
 
-// Every sentence that is wrong with it; empty: valid.
+// A sentence for each thing that is wrong with it; empty: valid.
 std::vector<std::string> FindErrors(const StageProblem& problem);
 
 struct StageReplicas {
@@ -37,8 +36,7 @@ struct StageReplicas {
   friend auto operator<=>(const StageReplicas&, const StageReplicas&) = default;
 };
 
-// No stage is empty; an edge stays in its stage or runs to a later one; devices
-// may stay unused.
+// No stage is empty; an edge stays in its stage or runs to a later one; devices may stay unused.
 struct StagePlan {
   std::vector<int> stage_of;            // by node
   std::vector<StageReplicas> replicas;  // by stage
@@ -48,7 +46,7 @@ struct StagePlan {
 
 std::vector<std::string> FindErrors(const StageProblem& problem, const StagePlan& plan);
 
-// All on one device of the first kind.
+// Everything on one device of the first kind.
 StagePlan OneStage(const StageProblem& problem);
 
 // Every (kind, replicas) that the devices allow, by kind.

@@ -1,4 +1,4 @@
-// StageRelaxation: stages of a chain as shares instead of choices, and one way down.
+// StageRelaxation: stages of a chain as shares instead of choices, improved by gradient descent.
 #pragma once
 
 #include <functional>
@@ -13,19 +13,19 @@ namespace stagecraft {
 
 struct RelaxationOptions {
   double rate = 0.3;  // of Adam, on logits
-  // Of the Gumbel-softmax: from hot to cold, geometrically.
+  // Temperatures of the Gumbel-softmax: from hot to cold, geometrically.
   double hot = 2;
   double cold = 0.1;
-  // Of the smooth maximum and of the smooth programme, as shares of the best
+  // Temperatures of the smooth maximum and of the smooth dynamic programme, as shares of the best
   // known score.
   double blunt = 0.3;
   double sharp = 0.02;
 };
 
-// What the stages can be given.
+// The devices that stages can be given.
 struct StageDevices {
   std::vector<int> counts;  // devices, by kind
-  // Makes choices that the devices allow of any, changing little.
+  // Turns any choices into choices that the devices allow, changing little.
   std::function<void(std::vector<StageReplicas>&)> fit;
 };
 
@@ -37,12 +37,12 @@ struct RoundedStages {
 
 class StageRelaxation {
  public:
-  // `times` must outlive this. `best`: a score to compare with. Throws Stopped.
+  // `times` must outlive this object. `best` is a score to compare with. Throws Stopped.
   StageRelaxation(StageDevices devices, const PieceTimes& times, int stages,
                   const RelaxationOptions& options, double best, Random random,
                   const StopSign& stop = {});
 
-  // One step of Adam; `progress` from 0 to 1. Throws Stopped, and nothing has moved.
+  // One step of Adam; `progress` goes from 0 to 1. Throws Stopped, in which case nothing has moved.
   void Step(double progress, double best, const StopSign& stop = {});
 
   // The likeliest boundaries and degrees.
@@ -55,7 +55,7 @@ class StageRelaxation {
   Variable Boundaries(Tape& tape, double heat, bool is_hard);
   Variable DevicesMissing(Tape& tape, Variable degrees) const;
   std::vector<StageReplicas> RoundedReplicas() const;
-  // The boundary logits at which the smooth programme starts them.
+  // The boundary logits with which the smooth dynamic programme starts.
   void StartBoundaries(double best);
 
   const StageDevices devices_;

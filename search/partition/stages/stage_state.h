@@ -1,5 +1,5 @@
-// StageState: a plan that changes a little at a time, and its score, which
-// costs only what the change touches.
+// StageState: a plan that changes a little at a time, and its score, whose computation costs only
+// what the change touches.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,28 @@
 
 namespace stagecraft {
 
-// Its score is that of StageScorer, bit for bit. Between changes stages may be
-// empty and edges run backwards; Score() wants a valid plan.
+// Its score is that of StageScorer, bit for bit. Between changes stages may be empty and edges may
+// run backwards; Score() requires a valid plan.
 class StageState {
  public:
-  // `costs` must outlive this.
+  // `costs` must outlive this object.
   StageState(const StageCosts& costs, StagePlan plan);
 
   const StagePlan& plan() const { return plan_; }
   const StageCosts& costs() const { return costs_; }
   int nodes_in(int stage) const { return counts_[stage]; }
-  int unused(int kind) const { return unused_[kind]; }  // devices; below 0: too many taken
+  int unused(int kind) const { return unused_[kind]; }  // devices; below 0: too many are taken
 
   // O(degree of the nodes * degree of their producers).
   void MoveNodes(std::span<const int> nodes, int to);
   void SetReplicas(int stage, const StageReplicas& on);
-  // An empty stage comes in front of `stage`, or goes. O(nodes).
+  // Inserts an empty stage in front of `stage`, or removes one. O(nodes).
   void InsertStage(int stage, const StageReplicas& on);
   void EraseStage(int stage);
 
   // O(stages) comparisons; only what was touched is computed anew.
   double Score();
-  // The slowest stage of the last Score(), the first of equals.
+  // The slowest stage of the last Score(), the first among equals.
   int slowest_stage() const { return slowest_stage_; }
 
   // Takes back all changes since the last Keep().

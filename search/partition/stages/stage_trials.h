@@ -1,6 +1,5 @@
-// StageTrials: what a search may spend, what it has spent, and the best plan
-// that it came across. All solvers of stage problems spend from one of these,
-// so that they can be compared.
+// StageTrials: what a search may spend, what it has spent, and the best plan so far. All solvers of
+// stage problems spend from one of these, so that they can be compared.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +18,14 @@ class StageTrials {
   explicit StageTrials(const Budget& budget);
 
   bool IsSpent() const;
-  // One evaluation. Of equal plans the first is kept.
+  // Counts one evaluation. Among equal plans the first is kept.
   void Add(double score, const StagePlan& plan);
 
   const Budget& budget() const { return budget_; }
-  // Of the budget: for what takes long between evaluations.
+  // The stop of the budget, for what takes long between evaluations.
   const StopSign& stop() const { return stop_; }
   int64_t evaluations() const { return evaluations_; }
-  // 0 at the start, 1 where the evaluations are used up; 0 without a limit of them.
+  // 0 at the start, 1 once the evaluations are used up; 0 without a limit of evaluations.
   double share_spent() const;
   double best_score() const { return best_score_; }  // infinity: none yet
   const StagePlan& best() const { return best_; }

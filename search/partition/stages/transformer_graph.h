@@ -20,7 +20,7 @@ struct TransformerSize {
   int tokens = 1;  // of a minibatch
 };
 
-// Eight operators a layer, with both residual connections; 16-bit numbers.
+// Eight operators for each layer, with both residual connections; 16-bit numbers.
 class TransformerGraph {
  public:
   static TimedGraph Make(const TransformerSize& size) {
@@ -29,7 +29,7 @@ class TransformerGraph {
   }
 
  private:
-  // Of a device in a long product of matrices, a round figure.
+  // The rate of a device in a large GEMM, a round figure.
   static constexpr double kFlopPerSecond = 1e14;
 
   explicit TransformerGraph(const TransformerSize& size) : size_(size) {
@@ -48,8 +48,8 @@ class TransformerGraph {
     Add("head", {residual}, hidden * size.vocabulary, -1, 1);
   }
 
-  // `products`: multiplications a token; `weights` below 0: as many. Reading
-  // what it writes takes the rest, at a round 1 TB/s.
+  // `products` are multiplications per token; `weights` below 0 means as many. The rest of its time
+  // is for reading what it writes, at a round 1 TB/s.
   int Add(const std::string& name, const std::vector<int>& producers, double products,
           double weights, double outputs) {
     const auto node = static_cast<int>(graph_.nodes.size());
