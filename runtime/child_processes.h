@@ -1,4 +1,4 @@
-// Runs processes on this host, hears what they print, and ends all when one fails.
+// Runs processes on this host, hears what they print, and ends all of them when one fails.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,12 @@
 namespace stagecraft {
 
 struct ChildProcess {
-  std::vector<std::string> command;  // a program, found as a shell does, and its words
-  // "RANK=0": beside the variables of this process, and in place of those of the same name.
+  std::vector<std::string> command;  // a program, found as a shell finds it, and its arguments
+  // "RANK=0": added to the variables of this process, in place of those of the same name.
   std::vector<std::string> variables;
 };
 
-// What a process printed, without the line's end.
+// A line that a process printed, without the end of the line.
 struct ChildLine {
   int process = 0;  // index
   bool is_error = false;
@@ -21,15 +21,15 @@ struct ChildLine {
 };
 
 struct ChildrenEnd {
-  int failed = -1;    // index of the process that failed first; -1: none did
+  int failed = -1;    // index of the process that failed first; -1: none failed
   int exit_code = 0;  // its own; 128 + the number of the signal that killed it
-  int signal = 0;     // 0: none did
+  int signal = 0;     // 0: no signal killed it
 };
 
 // Returns when all have ended. When one fails, by its exit code or by a signal, the others are
-// asked to end and, two seconds later, killed. Those of this process that outlive it are asked
-// to end by the kernel. `line` is called by this thread. Throws InputError,
-// "run: cannot start mpirun: No such file or directory", where a program cannot be started.
+// asked to end and, two seconds later, killed. Processes that outlive this one are asked to end by
+// the kernel. `line` is called by this thread. Throws InputError, "run: cannot start mpirun: No
+// such file or directory", if a program cannot be started.
 ChildrenEnd RunProcesses(const std::vector<ChildProcess>& processes,
                          const std::function<void(const ChildLine&)>& line);
 

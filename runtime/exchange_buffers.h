@@ -1,4 +1,4 @@
-// Buffers that what a StreamProgram exchanges lies in.
+// The buffers for what a StreamProgram exchanges.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace stagecraft {
 
-// A stream's own: what it sends, receives or shares. In one process the receiver of what a
-// stream copies has another one for that stream.
+// A stream's own buffer: what it sends, receives or reduces. In one process the receiver of what a
+// stream copies has another buffer for that stream.
 using BufferKey = std::pair<int32_t, int32_t>;  // stream, rank in whose memory it is
 
-// How large they are: as the largest that they exchange, one after another. An all-to-all has
-// what it sends and what it gets behind one another.
+// Their sizes: each is as large as the largest exchange that uses it, one after another. For an
+// all-to-all what is received lies behind what is sent.
 std::map<BufferKey, Bytes> ExchangeBuffers(const Schedule& schedule, const StreamProgram& program);
 
-// What a message or a collective among the ops of a task is long.
+// The length of a message, or of a collective among the ops of a task.
 Bytes ExchangedBytes(const Schedule& schedule, const Command& command);
 
-// Of a message, its sender and receiver.
+// The sender and the receiver of a message.
 const std::vector<int32_t>& MessageEnds(const StreamProgram& program, const Command& command);
 
 }  // namespace stagecraft

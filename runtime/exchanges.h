@@ -1,4 +1,4 @@
-// Exchanges: what a rank's steps send, receive and reduce over MPI, and its signals.
+// Exchanges: what the tasks of a rank send, receive and reduce over MPI, and its signals.
 #pragma once
 
 #include <cstddef>
@@ -15,32 +15,32 @@
 
 namespace stagecraft {
 
-// Once it is made, nothing of it waits. Of threads that share it, one at a time calls.
+// Once it is made, none of its calls waits. Threads that share it must call it one at a time.
 class Exchanges {
  public:
-  // All outlive it. Makes the groups that the program needs: all ranks make theirs
-  // together.
+  // All arguments must outlive it. Makes the groups that the program needs: all ranks must make
+  // theirs together.
   Exchanges(const Schedule& schedule, const RankProgram& program, MpiWorld& world, RankWork& work);
   ~Exchanges();
 
-  // Begins what the board has to exchange, and ends what is over; `begun` and `ended` hear
-  // of each. Whether anything went on.
+  // Begins what the board has to exchange, and ends what is over; `begun` and `ended` are called
+  // for each. Returns whether anything made progress.
   using Note = std::function<void(int32_t step)>;
   bool Advance(StepBoard& board, const Note& begun, const Note& ended);
 
-  // A collective among the ops of a computed step, one at a time.
+  // Begins a collective among the ops of a computed step; only one at a time.
   void BeginOp(int32_t step, int index);
   bool IsOpOver();
-  // Says to others that a computed step has ended.
+  // Tells other ranks that a computed step has ended.
   void Signal(int32_t step);
 
  private:
   struct Requests;
 
   const Op& OpOf(int32_t step, int index) const;
-  // Of a collective; nothing for other ops.
+  // The group of a collective; nullptr for other ops.
   MpiWorld::Group* GroupOf(int32_t step, int index);
-  // Of what is under way, by its place among it.
+  // Begins the exchange at this place among those in flight.
   void Begin(size_t index);
   void End(size_t index, StepBoard& board, const Note& ended);
 

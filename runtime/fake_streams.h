@@ -1,4 +1,4 @@
-// FakeStreams: executes a StreamProgram in any order that streams of devices allow; for tests.
+// FakeStreams: executes a StreamProgram in any order that the streams of devices allow; for tests.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,21 @@
 
 namespace stagecraft {
 
-// How streams of a process reach its device: each by itself, or all through one queue, as where
-// a device has fewer queues than streams: what waits then holds up all that was queued later.
+// How the streams of a process reach its device: each by itself, or all through one queue, as on a
+// device that has fewer queues than there are streams: a command that waits then holds up
+// everything that was queued later.
 enum class Queues { kOneAStream, kOneAProcess };
 
 class FakeStreams {
  public:
-  // Hears of commands that are executed, one by one; those that meet (ends of a message,
+  // Is called with commands that are executed, one by one; those that meet (ends of a message,
   // members of a collective between processes) all at once.
   using Run = std::function<void(const std::vector<Command>& together)>;
 
   FakeStreams(const StreamProgram& program, Processes processes, Queues queues);
 
-  // What is wrong: events that are waited for before they are queued, or that nothing can go
-  // on. Empty: all was executed. What runs next is drawn from `random`.
+  // Returns what is wrong: events that are waited for before they are queued, or that no command
+  // can go on. Empty if everything was executed. What runs next is drawn from `random`.
   std::string Execute(Random random, const Run& run);
 
   // By event, when it was recorded, counted in commands.
@@ -34,7 +35,7 @@ class FakeStreams {
   using Queue = std::vector<Command>;
 
   std::string FindUnrecorded() const;
-  // Heads of queues that run together with that of `queue`; none: it must wait.
+  // Heads of queues that run together with that of `queue`; none if it must wait.
   std::vector<size_t> Together(size_t queue) const;
 
   const StreamProgram& program_;

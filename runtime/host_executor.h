@@ -1,4 +1,4 @@
-// HostExecutor: runs a schedule on the processors of hosts, a process a rank. The thread that
+// HostExecutor: runs a schedule on the CPUs of hosts, one process for each rank. The thread that
 // computes also exchanges by MPI, between ops and while it has nothing to compute.
 #pragma once
 
@@ -16,15 +16,16 @@ namespace stagecraft {
 
 class HostExecutor : public Executor {
  public:
-  // Both outlive it. All ranks of the world make one, of works for the same schedule.
+  // Both arguments must outlive it. All ranks of the world make one, with works for the same
+  // schedule.
   HostExecutor(MpiWorld& world, RankWork& work) : world_(world), work_(work) {}
 
-  // One step, by all ranks together, each of whom gets the timeline of all, as StepTimes
-  // makes it. Throws InputError where the world has not as many ranks as the schedule, or the
+  // Executes one step, with all ranks together; each rank gets the timeline of all, as StepTimes
+  // makes it. Throws InputError if the world does not have as many ranks as the schedule, or if the
   // schedule is folded.
   Timeline Execute(const Schedule& schedule) override;
 
-  // Of the last Execute(): what this rank did, and when.
+  // What this rank did in the last Execute(), and when.
   const RankProgram& program() const { return program_; }
   const std::vector<StepRecord>& records() const { return records_; }  // by step
 

@@ -1,4 +1,4 @@
-// What a message between two processes of a host takes, measured.
+// Measures how long a message between two processes of a host takes.
 #pragma once
 
 #include "costmodel/link.h"
@@ -6,8 +6,9 @@
 
 namespace stagecraft {
 
-// A message between the first two ranks, as the executor sends them (HostExecutor): latency
-// by messages of 1 KiB, bandwidth by what ones of 4 MiB take longer. All ranks of the world call it
+// A message between the first two ranks, as the executor sends them (HostExecutor): the latency by
+// messages of 1 KiB, the bandwidth by how much longer messages of 4 MiB take. All ranks of the
+// world, at least two, call it together; the first rank has the answer.
 // together, two or more; the first has the answer.
 Link MeasureMessages(MpiWorld& world);
 

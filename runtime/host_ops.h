@@ -1,4 +1,4 @@
-// HostOps: runs ops of any shape on a processor, on data of their own.
+// HostOps: runs ops of any shape on a CPU, on data of their own.
 #pragma once
 
 #include <cstddef>
@@ -10,29 +10,29 @@
 
 namespace stagecraft {
 
-// Products are Eigen's, in 32 bits whatever the op's format, on one thread. What moves bytes
-// reads half of them and writes the other half. What is read, and where is written, goes
-// round in two pieces of memory of 64 MiB, or of what one op touches where that is more: no
-// op finds its own operands in a cache that others would not. Profiled ops take their time.
+// GEMMs are Eigen's, in 32 bits whatever the format of the op, on one thread. What moves bytes
+// reads half of them and writes the other half. What is read, and where is written, rotates through
+// two pieces of memory of 64 MiB, or as much as one op touches if that is more: no op finds its own
+// operands in a cache. Profiled ops take their time.
 class HostOps {
  public:
   static constexpr Bytes kLeastMemory = Bytes(64 << 20);
 
-  // For ops that touch at most so much.
+  // For ops that touch at most `largest`.
   explicit HostOps(Bytes largest);
 
-  // Not a collective, and no larger than was said.
+  // The op must not be a collective, and no larger than `largest`.
   void Run(const Op& op);
 
-  // Bytes that an op touches, in 32 bits.
+  // The bytes that an op touches, in 32 bits.
   static Bytes Touched(const Op& op);
 
  private:
-  // Memory that goes round.
+  // Memory through which operands rotate.
   class Ring {
    public:
     explicit Ring(size_t elements) : memory_(elements) {}
-    // An op follows that takes no more than so many, in a row.
+    // Announces an op that takes at most this many elements in a row.
     void Begin(int64_t elements);
     float* Take(int64_t elements);
     std::vector<float>& memory() { return memory_; }

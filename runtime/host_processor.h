@@ -1,4 +1,4 @@
-// A processor of this host: its name, and what it can do, measured.
+// A CPU of this host: its name, and what it can do, measured.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace stagecraft {
 
-// "model name" of the first processor; "cpu" where the kernel does not say.
+// The "model name" of the first CPU; "cpu" if the kernel does not state it.
 std::string ProcessorName();
 
-// The device "host": one processor, and all of the memory. Its rate is that of the fastest
-// of some products (HostOps), in every format, since each is computed in 32 bits; its
-// memory's is what it reads and writes, 8 MiB at a time. Takes about two seconds, in which all
-// processors of the host are to do the same. `ops` are made for kLargestRated at least.
+// The device "host": one CPU, and all of the memory. Its rate is that of the fastest of some GEMMs
+// (HostOps), in every format, since each is computed in 32 bits; the rate of its memory is what it
+// reads and writes, 8 MiB at a time. Takes about two seconds, during which all CPUs of the host
+// should do the same. `ops` must be made for at least kLargestRated.
 Device MeasureProcessor(HostOps& ops);
 inline constexpr Bytes kLargestRated = Bytes(12 << 20);
 
-// The same without a measurement: rates that any processor of these years has, for what
-// needs a device and not its times.
+// The same without a measurement: plausible rates of a current CPU, for uses that need a device but
+// not its times.
 Device NominalProcessor();
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// Times ops on a processor of this host, for `profile`.
+// Times ops on a CPU of this host, for `profile`.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace stagecraft {
 
-// The device "host" (host_processor.h), measured first. Ops are timed while the other
-// processors, 15 at most, run the same: those of a plan are all at work. `ordinal` is 0: throws
-// InputError, a sentence that begins with `place`, for another, since any processor will do.
+// The device is "host" (host_processor.h), which is measured first. Ops are timed while the other
+// CPUs, at most 15, run the same, since those of a plan are all busy. `ordinal` must be 0, since
+// any CPU will do; throws an InputError, a sentence that begins with `place`, for others.
 std::unique_ptr<OpTimer> MakeHostOpTimer(int ordinal, const std::string& place);
 
 }  // namespace stagecraft

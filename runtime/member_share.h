@@ -1,4 +1,4 @@
-// MemberShare: the part of a buffer that one of those who share it has.
+// MemberShare: the part of a buffer that belongs to one of the members that share it.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace stagecraft {
 
-// In elements; the last ones may have less, or nothing.
+// In elements; the last members may have less, or nothing.
 struct MemberShare {
   int64_t begin = 0, end = 0;
 

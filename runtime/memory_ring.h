@@ -1,4 +1,4 @@
-// MemoryRing: places in a piece of memory that goes round.
+// MemoryRing: hands out places in a piece of memory in rotation.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,12 @@
 
 namespace stagecraft {
 
-// Operands of ops lie one behind another, so that none finds its own in a cache that others
-// would not.
+// Operands of ops lie one behind another, so that no op finds its own in a cache.
 class MemoryRing {
  public:
   explicit MemoryRing(size_t bytes) : bytes_(bytes) {}
 
-  // Where the next `bytes`, at most all, begin.
+  // Where the next `bytes`, at most all of the memory, begin.
   size_t Take(size_t bytes) {
     CHECK(bytes <= bytes_);
     if (bytes > bytes_ - next_) next_ = 0;

@@ -1,4 +1,4 @@
-// MpiWorld: the processes that were started together, one a rank.
+// MpiWorld: the processes that were started together, one for each rank.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace stagecraft {
 
-// Started by mpirun or a launcher that MPI knows; alone it is a world of one. One a
-// process, first thing in main and last to go. A call that fails ends all processes with
-// MPI's own message.
+// Started by mpirun or by a launcher that MPI knows; a process alone is a world of one. Make one in
+// each process, first in main and destroyed last. A call that fails ends all processes with MPI's
+// own message.
 class MpiWorld {
  public:
   MpiWorld();
@@ -28,15 +28,15 @@ class MpiWorld {
   void Barrier();
   // "Open MPI v4.1.4".
   static std::string Software();
-  // Element by element, the most of all ranks; everyone has it.
+  // Takes, element by element, the maximum over all ranks; every rank gets it.
   void Max(std::span<int64_t> values);
-  // What has gone by on a clock that all ranks share, to some microseconds between hosts.
+  // The time on a clock that all ranks share, up to some microseconds between hosts.
   Duration Now() const;
-  // Says why, and ends the processes of all ranks.
+  // Prints the reason, and ends the processes of all ranks.
   [[noreturn]] void Abort(const std::string& why);
 
-  // MPI's name of a group of ranks that run collectives on one kind of lane; kept for good.
-  // All ranks of it ask for all their groups in the same order.
+  // MPI's communicator of a group of ranks that run collectives on one kind of lane; it exists as
+  // long as the world. All ranks of a group must ask for all their groups in the same order.
   struct Group;
   Group& GroupOf(const std::vector<int32_t>& ranks, int lane);
 

@@ -8,8 +8,8 @@
 
 namespace stagecraft {
 
-// At first it looks all the time, and notices within a microsecond; then now and then, since
-// others may need its processor.
+// At first it looks all the time, and notices within a microsecond; later only now and then, since
+// others may need its CPU.
 class Pauses {
  public:
   void Pause() {
@@ -20,7 +20,7 @@ class Pauses {
     prctl(PR_SET_TIMERSLACK, kPrecision.count());  // of this thread
     std::this_thread::sleep_for(kPause);
   }
-  // What was waited for has come.
+  // Call this when what was waited for has come.
   void Restart() { since_ = Clock::now(); }
 
  private:

@@ -1,4 +1,4 @@
-// PlannedMemory: what a plan has a rank hold, and which allocations stand for it.
+// PlannedMemory: what a rank holds by the plan, and which allocations stand for it.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@
 
 namespace stagecraft {
 
-// Of a pass, beyond what is held when it begins.
+// What a pass holds beyond what is held when it begins.
 struct PassHolding {
   Bytes most;
-  int64_t left = 0;  // bytes that it leaves behind; negative where it drops
+  int64_t left = 0;  // bytes that it leaves behind; negative if it frees more
 };
 
 struct PlannedMemory {
-  Bytes states;  // weights, gradients and states of the optimizer: held all the time
+  Bytes states;  // weights, gradients and optimizer states: held all the time
   std::vector<std::array<PassHolding, 4>> chunks;  // by phase, IsPass()
 };
 
@@ -27,18 +27,18 @@ struct Allocation {
   Bytes bytes;
 };
 
-// What the first task of a pass allocates as it begins, and what the last one gives back and
-// allocates, in this order, as it ends.
+// What the first task of a pass allocates as it begins, and what the last task frees and allocates,
+// in this order, as it ends.
 struct TaskAllocations {
   std::vector<Allocation> at_begin;
   std::vector<int32_t> freed;
   std::vector<Allocation> at_end;
 };
 
-// Of a rank's passes in the order of its compute lane: a block for what a forward leaves until
-// backwards of its micro-batch drop it, what is left between them, and one for what a pass
-// holds only while it runs. Every block is given back by the end of the step. Throws InputError
-// for a pass through a chunk that the plan does not know.
+// The allocations of a rank's passes, in the order of its compute lane: a block for what a forward
+// leaves until the backwards of its micro-batch free it, one for what is left between them, and one
+// for what a pass holds only while it runs. Every block is freed by the end of the step. Throws
+// InputError for a pass through a chunk that the plan does not know.
 std::map<TaskId, TaskAllocations> PassAllocations(const Schedule& schedule, int32_t rank,
                                                   const PlannedMemory& memory);
 

@@ -2,7 +2,7 @@
 
 namespace stagecraft {
 
-// Processors of this host that this thread may run on.
+// How many CPUs of this host this thread may run on.
 int ProcessorCount();
 
 }  // namespace stagecraft

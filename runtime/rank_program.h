@@ -9,7 +9,7 @@
 namespace stagecraft {
 
 enum class StepKind : uint8_t {
-  kCompute,     // a block with work of its own; collectives among its ops are run in turn
+  kCompute,     // an op sequence of its own; collectives in it are run in turn
   kCollective,  // a collective alone, beside what is computed
   kSend,
   kReceive,  // the other end of a message; it holds no lane
@@ -19,14 +19,14 @@ enum class StepKind : uint8_t {
 struct RankStep {
   TaskId task = -1;
   StepKind kind = StepKind::kCompute;
-  int waits = 0;                 // for the ends of so many steps and signals
+  int waits = 0;                 // for the ends of this many steps and signals
   std::vector<int32_t> next;     // steps that wait for this one
   std::vector<int32_t> peers;    // ranks that run it together, this one too, in order of
                                  // their group; of a message its sender and its receiver
-  std::vector<int32_t> signals;  // ranks that wait for its end and have no part in it
+  std::vector<int32_t> signals;  // ranks that wait for its end and take no part in it
 };
 
-// A word from another rank that a task has ended.
+// A message from another rank that a task has ended.
 struct AwaitedSignal {
   TaskId task = -1;
   int32_t from = -1;
@@ -39,26 +39,26 @@ struct RankProgram {
   std::vector<RankStep> steps;         // ascending by task
   std::vector<AwaitedSignal> awaited;  // likewise
 
-  // Of a task, its index in steps; -1: the rank has no part in it.
+  // The index in steps of a task; -1: the rank has no part in it.
   int32_t StepOf(TaskId task) const;
-  // nullptr: nobody says so.
+  // nullptr: no rank signals it.
   const AwaitedSignal* SignalOf(TaskId task) const;
 };
 
-// Ranks that take part in a task: those of its lanes and of its communicator, ascending.
+// The ranks that take part in a task: those of its lanes and of its communicator, ascending.
 std::vector<int32_t> TaskRanks(const Schedule& schedule, TaskId task);
 
-// A step waits until it is next on all lanes that the rank holds for it, and for what its
-// task depends on as far as the rank sees it: own steps, and signals where no rank has a
-// part in both tasks. A message is received when it comes, at most `window` of a sender's
-// lane ahead. Throws InputError where a rank stands for several devices, because the schedule
-// was lowered folded, and where a group has a device that is no rank, such as a server of
-// gradients. Linear in tasks, lanes and dependencies.
+// A step waits until it is next on all lanes that the rank holds for it, and for everything on
+// which its task depends as far as the rank sees it: its own steps, and signals if no rank takes
+// part in both tasks. A message is received when it comes, at most `window` messages of a sender's
+// lane ahead. Throws InputError if a rank stands for several devices, because the schedule was
+// lowered folded, and if a group has a device that is no rank, such as a server of gradients.
+// Linear in tasks, lanes and dependencies.
 RankProgram MakeRankProgram(const Schedule& schedule, int32_t rank, int window = 4);
 
-// Ranks that run a collective among the ops of a compute block with this one, itself too:
-// `flags` of the op (StepFlags) say along which dimension. Ranks of a replica count tensor
-// ranks first. Expert groups lie over replicas of a stage.
+// The ranks that run a collective among the ops of a compute task with this one, including itself:
+// `flags` of the op (StepFlags) say along which dimension. The ranks of a replica count tensor
+// ranks first. Expert groups extend over the replicas of a stage.
 std::vector<int32_t> BlockPeers(const Schedule& schedule, int32_t rank, const Op& op,
                                 uint8_t flags);
 

@@ -1,4 +1,4 @@
-// For tests whose own program is what their ranks run.
+// For tests whose ranks run the test program itself.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@
 
 namespace stagecraft {
 
-// This program under mpirun, so many times; what its ranks say as a RankLine() goes to stderr.
+// Runs this program under mpirun as `ranks` processes; what its ranks print as a RankLine() goes to
+// stderr.
 inline LaunchEnd LaunchSelf(int ranks) {
   std::array<char, 4096> self = {};
   if (readlink("/proc/self/exe", self.data(), self.size() - 1) <= 0)
@@ -21,7 +22,7 @@ inline LaunchEnd LaunchSelf(int ranks) {
                      [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
 }
 
-// What main() returns: of a rank rank(), else of all tests.
+// The result of main(): of rank() in a rank, else of all tests.
 inline int RunRankOrTests(int argc, char** argv, int (*rank)()) {
   if (argc > 1 && std::string(argv[1]) == "--rank") return rank();
   testing::InitGoogleTest(&argc, argv);

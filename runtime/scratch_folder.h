@@ -1,4 +1,4 @@
-// ScratchFolder: a folder for files that are needed for a while.
+// ScratchFolder: a folder for temporary files.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 
 namespace stagecraft {
 
-// An empty folder of its own, removed with all that is in it when the object ends. Throws
-// std::runtime_error where none can be made.
+// An empty folder of its own, removed with everything in it when the object ends. Throws
+// std::runtime_error if none can be made.
 class ScratchFolder {
  public:
   explicit ScratchFolder(

@@ -1,4 +1,4 @@
-// ShapedWork: every op of a rank's tasks, at its shape, on data that mean nothing.
+// ShapedWork: every op of a rank's tasks, at its shape, on data without meaning.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@ namespace stagecraft {
 
 class ShapedWork : public RankWork {
  public:
-  // The schedule outlives it. Memory: that of HostOps, and of the largest exchange of every
-  // lane that the rank sends on or receives from, as often as may be under way at once.
+  // The schedule must outlive it. Memory: that of HostOps, and that of the largest exchange of
+  // every lane on which the rank sends or receives, as often as exchanges may be in flight at once.
   ShapedWork(const Schedule& schedule, const RankProgram& program);
 
   void Run(TaskId task, int index) override;
-  // Of a lane in turn, so that no two under way share one.
+  // The buffers of a lane in rotation, so that no two exchanges in flight share one.
   std::span<float> Buffer(TaskId task, int index) override;
 
  private:

@@ -11,12 +11,12 @@ namespace stagecraft {
 
 class StepBoard {
  public:
-  // The program outlives it.
+  // The program must outlive it.
   explicit StepBoard(const RankProgram& program);
 
-  // A step to compute that may begin and was not given out yet.
+  // A step to be computed that may begin and was not handed out yet.
   std::optional<int32_t> TakeCompute();
-  // All such steps to exchange.
+  // All such steps that exchange.
   std::vector<int32_t> TakeExchanges();
   bool AllEnded() const { return left_ == 0; }
 

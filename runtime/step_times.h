@@ -1,4 +1,4 @@
-// StepTimes: a timeline from what the ranks of an executed step saw.
+// StepTimes: makes a timeline from what the ranks of an executed training step saw.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,18 @@ struct StepRecord {
   Duration start, end;
 };
 
-// A task begins when the last rank that holds a lane for it does, but never before what it
-// waits for has ended. It ends when the last rank has computed its part, a message when it was
-// received, a collective when the first rank knows it over.
+// A task begins when the last rank that holds a lane for it begins it, but never before what it
+// waits for has ended. It ends when the last rank has computed its part; a message ends when it was
+// received, a collective when the first rank knows that it is over.
 class StepTimes {
  public:
   explicit StepTimes(const Schedule& schedule);
 
-  // Of one rank of this process, by step of its program.
+  // Adds the records of one rank of this process, by step of its program.
   void Add(const RankProgram& program, std::span<const StepRecord> records);
 
-  // With what other processes added: `most` leaves, element by element, the most of all. Once.
+  // Makes the timeline with what other processes added: `most` leaves, element by element, the
+  // maximum over all processes. To be called once.
   using Most = std::function<void(std::span<int64_t> values)>;
   Timeline Join(const Most& most);
 
@@ -37,8 +38,8 @@ class StepTimes {
   std::vector<int64_t> start_, end_, minus_first_end_;  // by task, in ns
 };
 
-// Starts and ends by task are moved, where they must, to when all that a task waits for has
-// ended. Needs a schedule without circles.
+// Moves starts and ends, by task, where necessary, to when everything for which a task waits has
+// ended. The schedule must have no circles.
 Timeline SettleTimes(const Schedule& schedule, std::vector<Duration> start,
                      std::vector<Duration> end);
 

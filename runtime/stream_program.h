@@ -1,4 +1,4 @@
-// StreamProgram: a schedule as what is queued on streams of devices, command by command.
+// StreamProgram: a schedule as what is queued on the streams of devices, command by command.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace stagecraft {
 
-// Work on a stream begins when all before it there has ended. Each event is recorded once.
+// Work on a stream begins when everything before it there has ended. Each event is recorded once.
 enum class CommandKind : uint8_t {
   kRecord,   // an event
   kWait,     // for an event that was recorded earlier in the program
-  kRun,      // ops `first` to `last`, none a collective, of the task's block
-  kShare,    // the rank's part in collective `first` of the block, among `group`
-  kCopy,     // a message as a whole, where both ends are in one process
+  kRun,      // ops `first` to `last`, none a collective, of the task's op sequence
+  kShare,    // the rank's part in collective `first` of the sequence, among `group`
+  kCopy,     // a message as a whole, if both ends are in one process
   kSend,     // the two ends of a message between processes, in `group`
   kReceive,  //
-  kSay,      // the two ends of an empty one
+  kSay,      // the two ends of an empty message
   kHear,     //
 };
 
@@ -33,7 +33,7 @@ struct Command {
 };
 
 enum class StreamKind : uint8_t {
-  kLane,     // of the schedule
+  kLane,     // a lane of the schedule
   kBeside,   // collectives that overlap the op after them
   kReceive,  // what comes from one lane of another rank
   kWords,    // empty messages to or from one other rank
@@ -46,10 +46,10 @@ struct StreamInfo {
   int32_t peer = -1;
 };
 
-// Ranks that exchange on one kind of stream, in order of their group.
+// Ranks that exchange on one kind of stream, in the order of their group.
 struct StreamGroup {
   std::vector<int32_t> ranks;
-  int32_t key = 0;  // tells groups of equal ranks apart
+  int32_t key = 0;  // distinguishes groups of equal ranks
 };
 
 // When a rank's part in a task began and ended.
@@ -66,17 +66,17 @@ struct StreamProgram {
   int events = 0;
 };
 
-// In one process every rank's streams are on one device: what a rank waits for is an event
-// of another's, a message is a copy on its sender's lane, and a collective is work of each
-// member between events at which all have arrived. In a process a rank the same is done by
-// sends, receives and collectives of a group, and a command's event is always of its own rank.
+// With kOne every rank's streams are on one device: a rank waits for events of other ranks, a
+// message is a copy on its sender's lane, and a collective is work of each member between events at
+// which all have arrived. With kOneARank, one process for each rank, the same is done by sends,
+// receives and collectives of a group, and the event of a command is always of its own rank.
 enum class Processes { kOne, kOneARank };
 
-// For all ranks, in an order in which no command waits for a later one: streams, queues that
-// several streams share and processes that each queue their own part of it cannot block each
+// The commands of all ranks, in an order in which no command waits for a later one: streams, queues
+// that several streams share, and processes that each queue their own part of it cannot block each
 // other, and members of a group meet in the same order. Throws InputError as MakeRankProgram()
-// does, and where tasks wait for each other in a circle. Linear in tasks, lanes, dependencies
-// and ops of blocks with collectives.
+// does, and if tasks wait for each other in a circle. Linear in tasks, lanes, dependencies and ops
+// of op sequences with collectives.
 StreamProgram MakeStreamProgram(const Schedule& schedule, Processes processes);
 
 // The commands of one rank, in order.

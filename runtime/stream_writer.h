@@ -1,4 +1,5 @@
-// StreamWriter: commands as they are added to a StreamProgram, and what they name.
+// StreamWriter: adds commands, and the streams, groups and events that they name, to a
+// StreamProgram.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,10 @@ namespace stagecraft {
 
 class StreamWriter {
  public:
-  // The program outlives it.
+  // The program must outlive it.
   explicit StreamWriter(StreamProgram& program) : program_(program) {}
 
-  // Equal ones are the same.
+  // Equal infos give the same stream.
   int32_t StreamOf(const StreamInfo& info) {
     const auto key = std::tuple(info.kind, info.rank, info.lane, info.peer);
     const auto [entry, is_new] =
@@ -35,18 +36,18 @@ class StreamWriter {
   const StreamGroup& group(int32_t id) const { return program_.groups[id]; }
 
   void Add(const Command& command) { program_.commands.push_back(command); }
-  // A new event.
+  // Records a new event.
   int32_t Record(int32_t stream) {
     recorded_on_.push_back(stream);
     Add({.kind = CommandKind::kRecord, .stream = stream, .event = program_.events});
     return program_.events++;
   }
-  // A stream has its own events behind it anyway.
+  // A stream has passed its own events anyway, so it need not wait for them.
   void Wait(int32_t stream, int32_t event) {
     if (recorded_on_[event] == stream) return;
     Add({.kind = CommandKind::kWait, .stream = stream, .event = event});
   }
-  // Each of the streams goes on when all have come here.
+  // Each of the streams goes on when all have come to this point.
   void MeetOn(std::span<const int32_t> streams) {
     std::vector<int32_t> events;
     for (const int32_t stream : streams) events.push_back(Record(stream));
