@@ -9,13 +9,13 @@
 
 namespace stagecraft {
 
-// What a run of the graph is given, by the tensor's number in the plan.
+// What a run of the graph is given, by the number of the tensor in the plan.
 struct AttentionArguments {
   struct Block {
     int64_t uid;
     int64_t same_as;  // the memory of another tensor, which comes before; 0: its own
     int64_t bytes;
-    bool is_fp32;  // else of the op's numbers
+    bool is_fp32;  // otherwise in the format of the op
   };
   struct Number {
     int64_t uid;
@@ -25,9 +25,8 @@ struct AttentionArguments {
   std::vector<Number> numbers;  // passed by value
 };
 
-// Heads of a token lie together, as the products before and after attention have
-// them: sequences x tokens x heads x head size. The forward pass also writes what
-// the backward pass needs of it.
+// The heads of a token lie together, as the GEMMs before and after attention have them: sequences x
+// tokens x heads x head size. The forward pass also writes what the backward pass needs of it.
 AttentionArguments BuildAttention(const Op& op, CudnnGraph& graph);
 
 }  // namespace stagecraft

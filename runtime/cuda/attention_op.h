@@ -10,21 +10,22 @@
 namespace stagecraft {
 
 // cuDNN, with the plans that it has compiled. One object serves all ranks of a process on one
-// device. Equal ops share a plan where they are for as many multiprocessors and their streams have
-// a cuDNN handle in common (CudnnStream); a plan lives as long as any op that uses it, and each op
-// keeps cuDNN loaded and its handles alive. One thread makes and launches all of these ops.
+// device. Equal ops share a plan if they are for the same number of multiprocessors and their
+// streams have a cuDNN handle in common (CudnnStream); a plan lives as long as any op that uses it,
+// and each op keeps cuDNN loaded and its handles alive. One thread makes and launches all of these
+// ops.
 class AttentionLibrary;
 std::shared_ptr<AttentionLibrary> LoadAttentionLibrary();  // throws Unsupported
 std::string VersionOf(const AttentionLibrary& library);
 
-// The part of a board that an op is for.
+// The part of a GPU for which an op is made.
 struct AttentionOptions {
-  int multiprocessors = 0;        // 0: all of the board
-  cudaStream_t stream = nullptr;  // any stream of the part; nullptr: of the whole board
+  int multiprocessors = 0;        // 0: all of the GPU
+  cudaStream_t stream = nullptr;  // any stream of the part; nullptr: of the whole GPU
 };
 
 // The op runs on the first engine named by the library's heuristic that supports its graph. Throws
-// AttentionUnsupported where there is none.
+// AttentionUnsupported if there is none.
 std::unique_ptr<DeviceOp> MakeAttentionOp(const ProfileCase& one,
                                           std::shared_ptr<AttentionLibrary> library,
                                           const AttentionOptions& options = {});

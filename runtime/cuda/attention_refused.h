@@ -1,4 +1,4 @@
-// AttentionRefused: a run whose fused attention this GPU and its libraries do not do.
+// AttentionRefused: the fused attention of a run is not supported by this GPU and its libraries.
 #pragma once
 
 #include "costmodel/check.h"

@@ -1,4 +1,4 @@
-// BoardParts: one board as several devices, each with multiprocessors of its own.
+// BoardParts: one GPU as several devices, each with multiprocessors of its own.
 #pragma once
 
 #include <cuda.h>
@@ -13,26 +13,26 @@
 
 namespace stagecraft {
 
-// Groups that the driver makes of a board. Throws InputError, a sentence that begins with
-// `place`, where the board is not there or the driver too old to split one.
+// The groups of multiprocessors that the driver makes of a GPU. Throws an InputError, a sentence
+// that begins with `place`, if the GPU is not there or the driver is too old to split one.
 BoardGroups GroupsOfBoard(int board, const std::string& place);
 
 struct GreenContexts;  // of the driver: its functions
 
-// Kernels in streams of a part run on its multiprocessors alone, those of libraries too; memory
-// and its caches are everyone's. The primary context stays the current one: events, memory and
-// handles of libraries belong to it. Outlives its streams.
+// Kernels in streams of a part run on its multiprocessors alone, also those of libraries; memory
+// and its caches are shared by all parts. The primary context stays the current one: events, memory
+// and handles of libraries belong to it. Must outlive its streams.
 class BoardParts {
  public:
-  // Makes the board current. `multiprocessors` of each part are as ShareGroups() wants them;
-  // throws InputError where they are not, and as GroupsOfBoard() does.
+  // Makes the GPU current. `multiprocessors` of each part must be as ShareGroups() requires; throws
+  // InputError if they are not, and as GroupsOfBoard() does.
   BoardParts(int board, std::span<const int> multiprocessors, const std::string& place);
   ~BoardParts();  // where GreenContexts is known
   BoardParts(const BoardParts&) = delete;
   BoardParts& operator=(const BoardParts&) = delete;
 
   int count() const { return static_cast<int>(contexts_.size()); }
-  // Which waits for no default stream.
+  // Makes a stream that does not wait for the default stream.
   Stream MakeStream(int part) const;
 
  private:

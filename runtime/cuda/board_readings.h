@@ -1,4 +1,4 @@
-// What many readings of a board's sensors come to.
+// Summarises many readings of a GPU's sensors.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace stagecraft {
 
-// Zero is what a sensor says that gives nothing, and counts for nothing.
+// Zero stands for a sensor that gives nothing, and is ignored.
 BoardReadings Summarize(const std::vector<DeviceState>& readings);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// CaptureGraph: what a stream is given, as a graph, which is launched at once.
+// CaptureGraph: captures what is queued on a stream as a graph, which is launched at once.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,7 +7,7 @@
 
 namespace stagecraft {
 
-// Of what `launch` queues on the stream, which is of use again also where that throws.
+// Captures what `launch` queues on the stream, which can be used again even if `launch` throws.
 template <typename Launch>
 Graph CaptureGraph(cudaStream_t stream, const Launch& launch) {
   CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));

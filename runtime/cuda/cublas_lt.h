@@ -1,4 +1,4 @@
-// The functions of cuBLASLt that we call, and their objects as values.
+// The functions of cuBLASLt that are called, and their objects as values.
 #pragma once
 
 #include <cublasLt.h>
@@ -17,11 +17,11 @@ namespace stagecraft {
 #define STAGECRAFT_CUBLAS_FUNCTION(name) \
   decltype(&::cublasLt##name) name = library["cublasLt" #name]
 
-// What cuBLAS takes by itself on Hopper.
+// The workspace that cuBLAS takes by default on Hopper.
 constexpr size_t kWorkspace = size_t{32} << 20;
 
 // cuBLASLt, loaded, with a handle and a workspace of the device that was current when it was made.
-// Ops that use the workspace run one after another.
+// Ops that use the workspace must run one after another.
 class CublasLt {
  public:
   CublasLt() : workspace(kWorkspace) { Check(Create(&handle)); }
@@ -44,7 +44,8 @@ class CublasLt {
   STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceCreate);
   STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceDestroy);
   STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceSetAttribute);
-  // Throws Unsupported unless the status is that of success. It refuses one op: others may do.
+  // Throws Unsupported unless the status is that of success. Only this op is refused: others may
+  // run.
   void Check(cublasStatus_t status) const {
     if (status == CUBLAS_STATUS_SUCCESS) return;
     throw Unsupported("cuBLASLt refuses with " + StatusText(get_name_, status));
@@ -54,7 +55,7 @@ class CublasLt {
   DeviceMemory workspace;
 
  private:
-  // Names a status; nullptr where the library has no such function.
+  // Names a status; nullptr if the library has no such function.
   decltype(&::cublasLtGetStatusName) get_name_ = library.Find("cublasLtGetStatusName");
 };
 

@@ -1,4 +1,4 @@
-// What CUDA's functions return, as exceptions, and its objects, as values.
+// Turns what CUDA's functions return into exceptions, and its objects into values.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// Throws Unsupported where memory is all that lacks: the next op may be smaller.
+// Throws Unsupported if only memory is lacking: the next op may be smaller.
 inline void CheckCuda(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
   if (status == cudaErrorMemoryAllocation) {

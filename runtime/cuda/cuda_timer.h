@@ -9,15 +9,16 @@
 
 namespace stagecraft {
 
-// One of the parts of a board that is split into several.
+// One of the parts of a GPU that is split into several.
 struct BoardPart {
-  std::vector<int> multiprocessors;  // of each part; empty: the board is whole
+  std::vector<int> multiprocessors;  // of each part; empty: the GPU is whole
   int part = 0;                      // which one
 };
 
-// Device `ordinal` as CUDA counts, or a part of it, whose ops run while the others idle. Throws
-// InputError, a sentence that begins with `place`, where this build has no CUDA, where no driver or
-// no such device is, where it cannot be split so, or where too little of its memory is left.
+// Times ops on device `ordinal` in CUDA's order, or on a part of it while the other parts idle.
+// Throws an InputError, a sentence that begins with `place`, if this build has no CUDA, if there is
+// no driver or no such device, if it cannot be split like this, or if too little of its memory is
+// left.
 std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place,
                                          const BoardPart& part = {});
 

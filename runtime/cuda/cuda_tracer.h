@@ -8,7 +8,7 @@
 
 namespace stagecraft {
 
-// At most one at a time. Throws InputError, a sentence that begins with `place`,
+// At most one may exist at a time. Throws an InputError, a sentence that begins with `place`,
 // without CUDA or without its library CUPTI.
 std::unique_ptr<KernelTracer> MakeCudaKernelTracer(const std::string& place);
 

@@ -1,5 +1,5 @@
-// CudnnGraph: operations on tensors, as cuDNN wants them described, and the plan
-// that runs them as one fused kernel or a few.
+// CudnnGraph: operations on tensors in the form in which cuDNN is told of them, and the plan that
+// runs them as one fused kernel or a few.
 #pragma once
 
 #include <cudnn.h>
@@ -46,15 +46,15 @@ class CudnnGraph {
 
   const Sizes& sizes(Tensor tensor) const { return tensors_[tensor].sizes; }
   int64_t uid(Tensor tensor) const { return static_cast<int64_t>(tensor) + 1; }
-  // That of the graph; lives as long.
+  // The library of the graph; valid as long as the graph.
   Cudnn& cudnn() const { return *library_; }
 
-  // Returns engines, with their settings, for so many multiprocessors of a device (0: all), the
-  // heuristic's first choice first. Where the heuristic has none for fewer than all, as that of
+  // Returns engines, with their settings, for this number of multiprocessors of a device (0: all),
+  // the heuristic's first choice first. If the heuristic has none for fewer than all, as that of
   // cuDNN 9.19 for attention, or cannot be asked for them, returns those for the whole device.
-  // Empty where it knows none for the graph.
+  // Empty if it knows none for the graph.
   std::vector<Descriptor> FindEngines(const Descriptor& device, int multiprocessors = 0);
-  // The first of them that compiles; nothing where none does.
+  // The first of them that compiles; no value if none does.
   std::optional<Descriptor> MakePlan(const Descriptor& device, int multiprocessors = 0);
 
  private:

@@ -1,4 +1,4 @@
-// DeviceExecutor: executes steps of a schedule on the devices of this process's ranks.
+// DeviceExecutor: executes training steps of a schedule on the devices of this process's ranks.
 #pragma once
 
 #include <chrono>
@@ -19,20 +19,22 @@
 
 namespace stagecraft {
 
-// The host queues a step while a gate holds its streams back, so that devices find work
-// waiting; of a step that is longer than queues are, it opens the gate before the end.
+// The host queues a step while a gate holds its streams back, so that devices find work waiting;
+// for a step that is longer than the queues, it opens the gate before the end.
 class DeviceExecutor : public Executor {
  public:
-  // All outlive it. One device: of a process a rank, with the `world` of all. Else of all ranks.
+  // All arguments must outlive it. With one process for each rank there is one device, and the
+  // `world` of all; otherwise there are the devices of all ranks.
   DeviceExecutor(const Schedule& schedule, const StreamProgram& program,
                  std::span<const std::unique_ptr<RankDevice>> devices, NcclWorld* world);
 
-  // A step that does not count and waits for no gate: kernels and connections are set up.
+  // Executes a step that does not count and waits for no gate: kernels and connections are set up.
   void Prepare();
-  // Of the schedule that it was made for, which every process has.
+  // Must be given the schedule for which it was made, which every process has.
   Timeline Execute(const Schedule& schedule) override;
-  // Of each step executed so far: how long this process was still queueing it after its streams
-  // had begun, so that devices may have waited for the host; zero where all was queued in time.
+  // For each step executed so far: for how long this process was still queueing it after its
+  // streams had begun, so that devices may have waited for the host; zero if everything was queued
+  // in time.
   std::span<const Duration> queued_late() const { return queued_late_; }
 
  private:
@@ -42,8 +44,8 @@ class DeviceExecutor : public Executor {
   void OpenGate();
   Duration LateBy();
   void IssueAll();
-  // Queues the command at `next`, or all members' parts of a collective from there on; returns
-  // how many commands.
+  // Queues the command at `next`, or all members' parts of a collective from there on; returns the
+  // number of commands.
   size_t Issue(size_t next);
   void Record(const Command& command, RankDevice& device);
   void IssueShares(std::span<const Command> members);
@@ -55,11 +57,11 @@ class DeviceExecutor : public Executor {
 
   const Schedule& schedule_;
   const StreamProgram& program_;
-  NcclWorld* const world_;            // none in one process
-  std::vector<RankDevice*> devices_;  // by rank; none: of other processes
+  NcclWorld* const world_;            // nullptr if there is one process
+  std::vector<RankDevice*> devices_;  // by rank; nullptr for ranks of other processes
   std::vector<Command> commands_;
-  std::vector<Event> events_;        // by event; none of other processes
-  std::vector<int32_t> event_rank_;  // that records it
+  std::vector<Event> events_;        // by event; empty for events of other processes
+  std::vector<int32_t> event_rank_;  // the rank that records it
   // By event, the task whose begin or end it is; -1: of none.
   std::vector<TaskId> begins_, ends_;
   std::vector<Event> origins_;  // by rank: when its step began
@@ -73,7 +75,7 @@ class DeviceExecutor : public Executor {
   int queued_in_all_ = 0;
   using Clock = std::chrono::steady_clock;
   Clock::time_point gate_closed_;
-  std::optional<Clock::time_point> gate_open_;  // none: not yet, by the host
+  std::optional<Clock::time_point> gate_open_;  // no value: not yet opened by the host
   std::vector<Duration> queued_late_;
 };
 

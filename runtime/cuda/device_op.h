@@ -8,31 +8,31 @@
 
 namespace stagecraft {
 
-// This device, or its libraries, cannot run the op. A reason that is the same for
-// all ops of a kind.
+// This device, or its libraries, cannot run the op. The reason is the same for all ops of a kind.
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// The library that does fused attention is there and refuses the op. No other kind of op throws it.
+// The library that does fused attention is there and refuses the op. No other kind of op throws
+// this.
 class AttentionUnsupported : public Unsupported {
  public:
   using Unsupported::Unsupported;
 };
 
-// Operands are a block of memory, so that calls can rotate through several and
-// find none in the cache. Launches are only queued, and may be captured in a graph.
+// Operands are a block of memory, so that calls can rotate through several blocks and find none in
+// the cache. Launches are only queued, and may be captured in a graph.
 class DeviceOp {
  public:
   virtual ~DeviceOp() = default;
   virtual size_t operand_bytes() const = 0;
-  // Random data: products of zeros take less power, and run faster.
+  // Fills the operands with random data: GEMMs of zeros take less power, and run faster.
   virtual void Fill(std::byte* operands, cudaStream_t stream) = 0;
   virtual void Launch(std::byte* operands, cudaStream_t stream) = 0;
 };
 
-// Operands begin at multiples of it.
+// Operands begin at multiples of this.
 constexpr size_t kAlignment = 256;
 constexpr size_t Aligned(size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;

@@ -12,8 +12,8 @@
 
 namespace stagecraft {
 
-// One of the vendor's libraries: loaded at the first op that needs it, and not looked for again
-// where it was not there. Owned together with the ops that use it.
+// One of the vendor's libraries: loaded at the first op that needs it, and not looked for again if
+// it was not there. Owned together with the ops that use it.
 template <typename Library, std::shared_ptr<Library> (*load)()>
 class Lazy {
  public:
@@ -35,12 +35,12 @@ class Lazy {
   std::string reason_;
 };
 
-// The library of fused attention, which DeviceOps of one device may share, and with it what it has
-// compiled: hand the same object to all of them. One thread uses them all.
+// The library of fused attention, which several DeviceOps of one device may share, and with it what
+// it has compiled: hand the same object to all of them. One thread must use them all.
 using LazyAttentionLibrary = Lazy<AttentionLibrary, LoadAttentionLibrary>;
 
-// Makes ops for the device that is current when this is constructed. GEMMs share one workspace, so
-// they must run one after another.
+// Makes ops for the device that is current when this object is constructed. GEMMs share one
+// workspace, so they must run one after another.
 class DeviceOps {
  public:
   explicit DeviceOps(
@@ -48,10 +48,10 @@ class DeviceOps {
       std::shared_ptr<LazyAttentionLibrary> library = std::make_shared<LazyAttentionLibrary>())
       : products_(products), attention_(attention), attention_library_(std::move(library)) {}
 
-  // Throws Unsupported where this device or its libraries cannot run the op; of fused attention,
-  // AttentionUnsupported where the library is there and refuses.
+  // Throws Unsupported if this device or its libraries cannot run the op; for fused attention,
+  // AttentionUnsupported if the library is there and refuses.
   std::unique_ptr<DeviceOp> Make(const ProfileCase& one);
-  // "cuda 13.0, driver for 13.0, cublasLt 13.1.0, cudnn 9.19.0": what is there.
+  // The versions of what is there: "cuda 13.0, driver for 13.0, cublasLt 13.1.0, cudnn 9.19.0".
   std::string Software();
 
  private:

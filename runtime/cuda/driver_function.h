@@ -6,7 +6,7 @@
 
 namespace stagecraft {
 
-// As this toolkit's header has it; nullptr where the driver has none of the name.
+// The function as declared in this toolkit's header; nullptr if the driver has none of that name.
 template <typename Function>
 Function* FindDriverFunction(const char* name) {
   void* address = nullptr;

@@ -1,4 +1,4 @@
-// Matrix products by cuBLASLt.
+// GEMMs by cuBLASLt.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,23 @@
 
 namespace stagecraft {
 
-// cuBLASLt, its handle and workspace: one for a device.
+// cuBLASLt, its handle and workspace: one object for each device.
 class CublasLt;
 std::shared_ptr<CublasLt> LoadCublasLt();  // throws Unsupported
 std::string VersionOf(const CublasLt& library);
 
 struct GemmOptions {
-  int multiprocessors = 0;  // that kernels are chosen for; 0: all of the device
-  // Where the next result goes, so many bytes; empty: behind its operands.
+  int multiprocessors = 0;  // for which kernels are chosen; 0: all of the device
+  // Where the next result of `bytes` goes; empty: behind its operands.
   std::function<std::byte*(size_t bytes)> results = {};
 };
 
-// The algorithm is the first that the library's heuristic names. Throws
-// Unsupported where it names none.
+// The algorithm is the first that the library's heuristic names. Throws Unsupported if it names
+// none.
 std::unique_ptr<DeviceOp> MakeGemmOp(const ProfileCase& one, std::shared_ptr<CublasLt> library,
                                      const GemmOptions& options = {});
 
-// Bytes of a product's result.
+// The bytes of a GEMM's result.
 size_t ResultBytes(const Op& product);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// MemoryPool: device memory that one rank takes, in the order of its streams.
+// MemoryPool: device memory that one rank allocates, in the order of its streams.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,10 +11,10 @@
 
 namespace stagecraft {
 
-// Keeps what is given back, so that steps after the first wait for no allocation.
+// Keeps what is freed, so that steps after the first wait for no allocation.
 class MemoryPool {
  public:
-  // Given back in the order of a stream, which is still there then.
+  // Frees memory in the order of a stream, which must still exist then.
   struct GiveBack {
     cudaStream_t stream = nullptr;
     void operator()(std::byte* memory) const { cudaFreeAsync(memory, stream); }
@@ -23,12 +23,12 @@ class MemoryPool {
 
   explicit MemoryPool(int board);
 
-  // Goes before the pool, in the stream's order unless it is told another. Throws Unsupported where
-  // too little is left.
+  // The memory must be freed before the pool is destroyed, in the order of the stream unless it is
+  // told another. Throws Unsupported if too little is left.
   Memory Allocate(size_t bytes, cudaStream_t stream);
 
-  Bytes peak() const;      // the most that was handed out at once
-  Bytes reserved() const;  // of the board
+  Bytes peak() const;      // the most that was allocated at once
+  Bytes reserved() const;  // of the GPU
 
  private:
   Bytes Read(cudaMemPoolAttr attribute) const;

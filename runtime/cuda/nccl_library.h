@@ -55,8 +55,8 @@ struct NcclLibrary {
 
 #undef STAGECRAFT_NCCL_FUNCTION
 
-// For `users` such as "run: got 2 processes", who open the InputError that it throws where there
-// is none.
+// Throws an InputError if NCCL is not there; `users`, such as "run: got 2 processes", opens the
+// sentence.
 inline std::unique_ptr<NcclLibrary> LoadNccl(const std::string& users,
                                              const std::string& name = "libnccl.so.2") {
   try {

@@ -1,4 +1,4 @@
-// What a build without CUDA says.
+// The error of a build without CUDA.
 #pragma once
 
 #include <string>

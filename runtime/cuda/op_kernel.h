@@ -16,21 +16,21 @@ enum class KernelFamily {
   kAttention,
   kRows,
   kStream,
-  kSpin,  // takes its time: what was profiled as a whole
+  kSpin,  // takes the given time: what was profiled as a whole
 };
 
 struct OpKernel {
   KernelFamily family = KernelFamily::kNothing;
   ProfileCase one;  // what a launch does
   int launches = 1;
-  Duration spin;  // of all launches; kSpin only
+  Duration spin;  // of all launches; for kSpin only
 };
 
-// Of an op that is no collective. Products are in the layout of their pass: `flags` of the op
-// (StepFlags) tell gradients of weights; convolutions are products of their sizes; 8-bit ones
-// have the one layout that there is. What only moves bytes moves as many: norms and softmax
-// in rows of their width, else sums of two tensors, and Adam's states. Sizes are rounded down
-// to what kernels take, 8 to 128 elements.
+// The kernel of an op that is no collective. GEMMs are in the layout of their pass: `flags` of the
+// op (StepFlags) mark weight gradients; convolutions are GEMMs of their sizes; 8-bit ones have the
+// only layout that there is. Kernels for ops that only move bytes move as many: norms and softmax
+// in rows of their width, others as sums of two tensors, and Adam's states. Sizes are rounded down
+// to what kernels take, multiples of 8 to 128 elements.
 OpKernel KernelOf(const Op& op, Phase phase, uint8_t flags);
 
 }  // namespace stagecraft

@@ -1,13 +1,13 @@
-// Whether kernels keep to a part of a board.
+// Checks whether kernels keep to a part of a GPU.
 #pragma once
 
 #include "runtime/cuda/cuda_call.h"
 
 namespace stagecraft {
 
-// Runs a kernel in the stream of a part of so many multiprocessors, which notes where its blocks
-// are: by itself, and in a graph. False where the graph leaves the part, or the driver captures
-// none there. Throws std::runtime_error where the kernel by itself does.
+// Runs a kernel that notes where its thread blocks are in the stream of a part of this number of
+// multiprocessors: by itself, and in a graph. False if the graph leaves the part, or if the driver
+// cannot capture one there. Throws std::runtime_error if the kernel by itself leaves the part.
 bool GraphsKeepToPart(int multiprocessors, cudaStream_t stream);
 
 }  // namespace stagecraft

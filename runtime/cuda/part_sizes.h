@@ -1,4 +1,4 @@
-// How the multiprocessors of a board are shared out among parts of it.
+// How the multiprocessors of a GPU are shared among parts of it.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace stagecraft {
 
-// What the driver splits a board into: groups of equal size, and a rest, which is larger than one
-// where some of a group's multiprocessors are fused off.
+// What the driver splits a GPU into: groups of equal size, and a rest, which is larger than a group
+// if some of a group's multiprocessors are fused off.
 struct BoardGroups {
   int group_size = 8;  // multiprocessors; 8 on Hopper and later
   int groups = 0;
@@ -23,20 +23,20 @@ struct PartGroups {
   bool has_rest = false;
 };
 
-// Groups for parts of so many multiprocessors each, in order: multiples of a group's, and one
-// of them may have the rest too. Throws InputError, a sentence that begins with `place`, for
-// other sizes and where they do not fit together.
+// The groups for parts of these numbers of multiprocessors, in order: multiples of a group, and one
+// of them may include the rest. Throws an InputError, a sentence that begins with `place`, for
+// other sizes and if they do not fit together.
 std::vector<PartGroups> ShareGroups(const BoardGroups& board, std::span<const int> parts,
                                     const std::string& place);
 
-// Multiprocessors of parts that are to each other as these shares, as near as groups allow: each
-// has one at least, all are shared out, and the rest goes to the last of the largest. Throws
-// InputError where there are more parts than groups, or a share is not above zero.
+// The multiprocessors of parts in proportion to these shares, as near as groups allow: each part
+// has at least one group, all are used, and the rest goes to the last of the largest. Throws
+// InputError if there are more parts than groups, or if a share is not above zero.
 std::vector<int> PartsByShares(const BoardGroups& board, std::span<const int> shares,
                                const std::string& place);
 
-// The most that each of so many equal parts can have. Throws InputError where there are more
-// parts than groups.
+// The most multiprocessors that each of `parts` equal parts can have. Throws InputError if there
+// are more parts than groups.
 int EqualPart(const BoardGroups& board, int parts, const std::string& place);
 
 }  // namespace stagecraft

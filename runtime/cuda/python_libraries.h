@@ -8,12 +8,12 @@
 namespace stagecraft {
 
 // The Python environments of this process: those that VIRTUAL_ENV and CONDA_PREFIX name, that of
-// the python3 that PATH finds, /opt/conda, /usr/local and /usr. Each once; some may not exist.
+// the python3 found in PATH, /opt/conda, /usr/local and /usr. Each occurs once; some may not exist.
 std::vector<std::filesystem::path> PythonEnvironments();
 
-// Files of this name in the folders site-packages/nvidia/*/lib of these environments, in their
-// order, those of one by their paths. Those in folders "stubs" and "compat" are left out: the
-// former do nothing, the latter are a driver's.
+// Files of this name in the folders site-packages/nvidia/*/lib of these environments, in the order
+// of the environments, then by path. Files in folders "stubs" and "compat" are left out: the former
+// do nothing, the latter belong to a driver.
 std::vector<std::string> PythonLibraries(const std::string& name,
                                          const std::vector<std::filesystem::path>& environments);
 

@@ -1,4 +1,4 @@
-// RankDevice: what one rank has on its board: streams, ops and memory.
+// RankDevice: what one rank has on its GPU: streams, ops and memory.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,11 @@ namespace stagecraft {
 
 class RankDevice {
  public:
-  // On the current device; the schedule outlives it. `make_stream` gives streams on its
-  // `multiprocessors`, 0: all of the board. Runs of ops are graphs where these keep to the
-  // rank's part of the board. Memory is what `planned` says, or more where ops need it; nullptr:
-  // what they need. Ranks of one device have attention's library in common. Throws InputError for
-  // too little memory and for ops that cannot run here; AttentionRefused where such an op is fused
-  // attention.
+  // On the current device; the schedule must outlive it. `make_stream` gives streams on its
+  // `multiprocessors`, 0: all of the GPU. Runs of ops are graphs if these keep to the rank's part
+  // of the GPU. Memory is what `planned` says, or more if ops need it; nullptr: what they need.
+  // Ranks of one device share the library of attention. Throws InputError for too little memory and
+  // for ops that cannot run here; AttentionRefused if such an op is fused attention.
   RankDevice(
       const Schedule& schedule, const StreamProgram& program, int32_t rank, int board,
       int multiprocessors, const std::function<Stream()>& make_stream,
@@ -35,22 +34,21 @@ class RankDevice {
   RankDevice& operator=(const RankDevice&) = delete;
 
   int32_t rank() const { return rank_; }
-  // Blocks that fill its multiprocessors.
+  // The number of thread blocks that fill its multiprocessors.
   int blocks() const { return blocks_; }
   const std::map<int32_t, Stream>& streams() const { return streams_; }  // by id in the program
   cudaStream_t stream(int32_t id) const { return streams_.at(id).get(); }
-  // Of what a stream exchanges, its own rank's or another's.
+  // The buffer for what a stream exchanges, of this rank or of another.
   std::byte* buffer(int32_t stream) const { return buffers_.at(stream); }
   RankOps& ops() { return *ops_; }
-  // Queue what is allocated, or given back, where a task begins or ends; return how many calls
-  // that took.
+  // Queue what is allocated, or freed, where a task begins or ends; return the number of calls.
   int BeginTask(TaskId task, cudaStream_t stream);
   int EndTask(TaskId task, cudaStream_t stream);
   const MemoryPool& pool() const { return pool_; }
   bool uses_graphs() const { return uses_graphs_; }
 
  private:
-  // At least so many bytes.
+  // Places at least `least` bytes.
   void Place(const Schedule& schedule, const StreamProgram& program, Bytes least);
   int Allocate(const std::vector<Allocation>& allocations, cudaStream_t stream);
 
@@ -59,9 +57,9 @@ class RankDevice {
   bool uses_graphs_ = true;
   MemoryPool pool_;
   std::map<int32_t, Stream> streams_;
-  Stream home_;  // of what is done before the first step
+  Stream home_;  // for what is done before the first step
   std::unique_ptr<RankOps> ops_;
-  MemoryPool::Memory memory_;  // operands, results and what is exchanged
+  MemoryPool::Memory memory_;  // for operands, results and what is exchanged
   std::map<int32_t, std::byte*> buffers_;
   std::map<TaskId, TaskAllocations> allocations_;
   std::map<int32_t, MemoryPool::Memory> blocks_held_;

@@ -18,27 +18,28 @@
 
 namespace stagecraft {
 
-// Operands are random numbers in memory that goes round, so that ops do not find them in a cache:
-// three caches of it for products together, and one for each other op, whose turns lie between
-// those of all others. They stay random and finite from step to step: nobody writes what products
-// read, and what they make goes where nobody reads; memory of any other op is its own, in which
-// each number keeps its format and only outputs, and Adam's states, are written.
+// Operands are random numbers in memory that rotates, so that ops do not find them in a cache:
+// three times the size of the cache for GEMMs together, and once its size for each other op,
+// between whose turns lie those of all others. They stay random and finite from step to step:
+// nobody writes what GEMMs read, and nobody reads what they write; the memory of any other op is
+// its own, in which each number keeps its format and only outputs, and Adam's states, are written.
 class RankOps {
  public:
-  // Ops of the commands that run some, for the current device; kernels are chosen for so many
-  // `multiprocessors` (0: all), on which `stream` runs. Ranks of one device have attention's
-  // library in common. Throws InputError that names an op that this device or its libraries cannot
-  // run, AttentionRefused where that is fused attention. The schedule outlives it.
+  // The ops of the commands that run some, for the current device; kernels are chosen for this
+  // number of `multiprocessors` (0: all), on which `stream` runs. Ranks of one device share the
+  // library of attention. Throws an InputError that names an op that this device or its libraries
+  // cannot run, AttentionRefused if that is fused attention. The schedule must outlive it.
   RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors,
           cudaStream_t stream, std::shared_ptr<LazyAttentionLibrary> attention);
 
   size_t needed_bytes() const { return operands_.bytes() + results_.bytes() + own_bytes_; }
-  // Memory of so many bytes, which is filled.
+  // Places the operands in `memory`, and fills it.
   void Place(std::byte* memory, cudaStream_t stream);
-  // Once placed: from now on the ops of a command are launched at once, as a graph.
+  // To be called once they are placed: from now on the ops of a command are launched at once, as a
+  // graph.
   void Capture(std::span<const Command> commands, cudaStream_t stream);
 
-  // Queues the ops of a command; returns how many launches that took.
+  // Queues the ops of a command; returns the number of launches.
   int Run(const Command& command, cudaStream_t stream);
 
   std::string Software() { return made_.Software(); }
@@ -46,16 +47,16 @@ class RankOps {
  private:
   struct OwnOp {
     OpKernel kernel;
-    std::unique_ptr<DeviceOp> op;  // none: spins, or does nothing
-    // Operands of an op that is no product are in memory of its own, from `begin` on.
+    std::unique_ptr<DeviceOp> op;  // nullptr: spins, or does nothing
+    // Operands of an op that is no GEMM are in memory of its own, from `begin` on.
     size_t begin = 0;
     MemoryRing operands{0};
 
     bool is_product() const { return kernel.family == KernelFamily::kProduct; }
     size_t operand_bytes() const { return Aligned(op->operand_bytes()); }
   };
-  using OpKey = std::tuple<OpId, bool, bool>;                  // op, forward, gradient of weights
-  using RunKey = std::tuple<BlockId, int32_t, int32_t, bool>;  // block, its ops, forward
+  using OpKey = std::tuple<OpId, bool, bool>;                  // op, forward, weight gradient
+  using RunKey = std::tuple<BlockId, int32_t, int32_t, bool>;  // op sequence, its ops, forward
 
   bool IsForward(const Command& command) const;
   OpKey KeyOf(const Command& command, int index) const;
@@ -66,10 +67,10 @@ class RankOps {
   int Launch(const Command& command, cudaStream_t stream);
 
   const Schedule& schedule_;
-  MemoryRing operands_{0}, results_{0};  // of products
+  MemoryRing operands_{0}, results_{0};  // of GEMMs
   size_t own_bytes_ = 0;                 // of all other ops
   std::byte* memory_ = nullptr;
-  DType filled_as_ = DType::kBf16;  // of products' operands
+  DType filled_as_ = DType::kBf16;  // operands of GEMMs
   DeviceOps made_;
   std::map<OpKey, OwnOp> ops_;
   std::map<RunKey, Graph> graphs_;

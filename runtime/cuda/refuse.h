@@ -1,4 +1,4 @@
-// Refuse: what a device cannot do, as what was wrong with the request.
+// Refuse: reports what a device cannot do as an error of the request.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace stagecraft {
 
-// Throws InputError with the sentence and the reason; AttentionRefused where what was refused is
+// Throws an InputError with the sentence and the reason; AttentionRefused if what was refused is
 // fused attention, by a library that is there.
 [[noreturn]] inline void Refuse(const std::string& sentence, const Unsupported& reason) {
   const std::string whole = sentence + ": " + reason.what();

@@ -1,4 +1,4 @@
-// Norms and softmax: a block of threads for each row.
+// Norms and softmax: a thread block for each row.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace stagecraft {
 
-// For ops of StreamKernels() that have rows. Throws Unsupported for others, and
-// for rows that are no multiple of eight 16-bit numbers.
+// For ops of StreamKernels() that have rows. Throws Unsupported for others, and for rows that are
+// no multiple of eight 16-bit numbers.
 std::unique_ptr<DeviceOp> MakeRowOp(const ProfileCase& one);
 
 }  // namespace stagecraft

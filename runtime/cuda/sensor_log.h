@@ -1,4 +1,4 @@
-// SensorLog: reads a board's sensors again and again while something else runs.
+// SensorLog: reads a GPU's sensors repeatedly while something else runs.
 #pragma once
 
 #include <condition_variable>
@@ -14,14 +14,14 @@ namespace stagecraft {
 
 class SensorLog {
  public:
-  // Begins to read, every 20 ms, on a thread of its own. `bus_id` as Sensors has it.
+  // Begins to read, every 20 ms, on a thread of its own. `bus_id` is that of Sensors.
   explicit SensorLog(const std::string& bus_id);
   ~SensorLog();
 
   SensorLog(const SensorLog&) = delete;
   SensorLog& operator=(const SensorLog&) = delete;
 
-  // Ends it, and returns what was read, once at least.
+  // Ends the thread, and returns what was read, at least once.
   std::vector<DeviceState> Stop();
 
  private:
@@ -31,7 +31,7 @@ class SensorLog {
   std::mutex mutex_;
   std::condition_variable stop_;
   bool is_over_ = false;
-  std::vector<DeviceState> readings_;  // of the thread until it has ended
+  std::vector<DeviceState> readings_;  // used by the thread until it has ended
   std::thread thread_;
 };
 

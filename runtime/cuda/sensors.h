@@ -1,5 +1,4 @@
-// Sensors: clock, temperature, power and hindrances of a GPU, from NVIDIA's management
-// library.
+// Sensors: clock, temperature, power and throttling of a GPU, from NVIDIA's management library.
 #pragma once
 
 #include <memory>
@@ -12,9 +11,9 @@ namespace stagecraft {
 
 class Sensors {
  public:
-  // Without the library, or where it does not know the device, nothing is read: DeviceState says
-  // how that looks. Without one of its functions, what that tells is not. `bus_id` as CUDA names
-  // it: "0000:1b:00.0".
+  // Without the library, or if it does not know the device, nothing is read, which DeviceState
+  // expresses. Without one of its functions, only what that function would tell is missing.
+  // `bus_id` is CUDA's name: "0000:1b:00.0".
   explicit Sensors(const std::string& bus_id);
 
   DeviceState Read() const;

@@ -1,22 +1,22 @@
-// SharedLibrary: a library that is looked for when it is needed, so that the
-// program starts, and starts as fast, without it.
+// SharedLibrary: a library that is looked for only when it is needed, so that the program starts,
+// and starts as fast, without it.
 #pragma once
 
 #include <string>
 
 namespace stagecraft {
 
-// Found as the program's own libraries are: by its run path and LD_LIBRARY_PATH, in
-// the system's folders; then in Python environments (PythonLibraries()).
+// It is found as the program's own libraries are: by its run path and LD_LIBRARY_PATH, in the
+// system's folders; then in Python environments (PythonLibraries()).
 class SharedLibrary {
  public:
   // Throws Unsupported with the loader's reason.
   explicit SharedLibrary(const std::string& name);
-  // Loaded until the program ends: libraries of this size do not like to go.
+  // It stays loaded until the program ends: libraries of this size do not unload well.
   SharedLibrary(const SharedLibrary&) = delete;
   SharedLibrary& operator=(const SharedLibrary&) = delete;
 
-  // Converts to the pointer to any function.
+  // Converts to a pointer to any function.
   class Symbol {
    public:
     explicit Symbol(void* address) : address_(address) {}
@@ -28,9 +28,9 @@ class SharedLibrary {
    private:
     void* address_;
   };
-  // Throws Unsupported where there is none.
+  // Throws Unsupported if there is none.
   Symbol operator[](const char* name) const;
-  // A null pointer where there is none.
+  // A null pointer if there is none.
   Symbol Find(const char* name) const;
 
  private:
@@ -38,8 +38,8 @@ class SharedLibrary {
   void* handle_;
 };
 
-// What a library calls the status that a call of it returned, with its number: "NAME (7)", or
-// "status 7" where the library has no function that names it, and `name_of` is nullptr.
+// A library's name for the status that one of its calls returned, with its number: "NAME (7)", or
+// "status 7" if the library has no function that names it, and `name_of` is nullptr.
 template <typename Status>
 std::string StatusText(const char* (*name_of)(Status), Status status) {
   const std::string number = std::to_string(status);

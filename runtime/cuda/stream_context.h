@@ -1,4 +1,4 @@
-// StreamContext: the context that a stream was made in, as the current one.
+// StreamContext: makes the context in which a stream was made the current one.
 #pragma once
 
 #include <cuda.h>
@@ -6,11 +6,11 @@
 
 namespace stagecraft {
 
-// Until it goes, for the thread that made it. A part's stream has a context of its own, which some
-// libraries ask for; everything else here belongs to the primary one.
+// Until it is destroyed, for the thread that made it. The stream of a part has a context of its
+// own, which some libraries ask for; everything else here belongs to the primary one.
 class StreamContext {
  public:
-  // Throws Unsupported where the driver cannot tell.
+  // Throws Unsupported if the driver cannot tell.
   explicit StreamContext(cudaStream_t stream);
   ~StreamContext();
   CUcontext context() const { return context_; }

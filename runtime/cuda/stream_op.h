@@ -1,4 +1,4 @@
-// Elementwise kernels, the optimizer's, gathers and copies.
+// Elementwise kernels, those of optimizers, gathers and copies.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace stagecraft {
 // For ops of StreamKernels() that have no rows. Throws Unsupported for others.
 std::unique_ptr<DeviceOp> MakeStreamOp(const ProfileCase& one);
 
-// Between device memory and memory of the host that the driver has pinned.
+// Copies between device memory and memory of the host that the driver has pinned.
 std::unique_ptr<DeviceOp> MakeHostCopy(const ProfileCase& one);
 
 }  // namespace stagecraft

@@ -10,7 +10,7 @@
 namespace stagecraft {
 
 // Forwards of one stage, their messages, then those of the other; an all-reduce of both at the end.
-// Passes are two products of `size`, cubed, and an attention where it is asked for.
+// Passes are two GEMMs of `size` in all three dimensions, and an attention if it is asked for.
 struct TwoStages {
   static constexpr int64_t kBytes = 1 << 20;
   Schedule::Builder builder;

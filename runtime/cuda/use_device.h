@@ -5,12 +5,11 @@
 
 namespace stagecraft {
 
-// At least one. Throws InputError, a sentence that begins with `place`, where no driver or no
-// device is.
+// The number of devices, at least one. Throws an InputError, a sentence that begins with `place`,
+// if there is no driver or no device.
 int CountDevices(const std::string& place);
 
-// Makes a device the current one. `ordinal` as CUDA counts. Throws likewise, also where it is not
-// there.
+// Makes a device the current one, in CUDA's order. Throws in the same way, also if it is not there.
 void UseDevice(int ordinal, const std::string& place);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// FakeTimer: a device whose times are made up, for tests of who measures.
+// FakeTimer: a device whose times are made up, for tests of the code that measures.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ class FakeClock final : public ProfilerClock {
   Duration now, slept;
 };
 
-// What one call takes: `call` counts the batches of an op from 0.
+// The time of one call; `batch` counts the batches of an op from 0.
 using FakeTime = std::function<Duration(const ProfileCase& one, int batch)>;
 
 class FakeOp final : public TimedOp {
@@ -44,7 +44,7 @@ class FakeOp final : public TimedOp {
     return state;
   }
   std::vector<int> calls_of_batches;
-  int throttled_readings = 0;  // so many of the next ones
+  int throttled_readings = 0;  // how many of the next ones
 
  private:
   ProfileCase one_;

@@ -1,5 +1,4 @@
-// Which kernels an op launches, how long each runs and how long the device waits
-// between them.
+// Which kernels an op launches, how long each runs, and how long the device waits between them.
 #pragma once
 
 #include <span>
@@ -16,12 +15,12 @@ struct KernelRun {
   Duration begin, end;
 };
 
-// Watches a device. What is watched runs slower: never while ops are timed.
+// Watches a device. Kernels that are watched run slower, so never use it while ops are timed.
 class KernelTracer {
  public:
   virtual ~KernelTracer() = default;
   virtual void Start() = 0;
-  // What ran since then, in any order.
+  // What ran since Start(), in any order.
   virtual std::vector<KernelRun> Stop() = 0;
 };
 
@@ -29,7 +28,7 @@ struct KernelSummary {
   std::string name;
   int runs = 0;
   Duration time;  // mean of a run
-  Duration gap;   // mean from the end of the kernel before; the first one has none
+  Duration gap;   // mean from the end of the kernel before; not for the first one
 };
 
 // One for each name, in the order in which they first ran.

@@ -1,5 +1,5 @@
-// NetworkShape: the products and attentions of a network, as far as their kernels
-// tell it from others.
+// NetworkShape: the GEMMs and attentions of a network, as far as their kernels differ from those of
+// other networks.
 #pragma once
 
 #include <compare>

@@ -16,42 +16,42 @@ struct DeviceState {
   double clock_hz = 0;
   double celsius = 0;
   double watts = 0;
-  // Whether heat or a protection of the board holds the clock down; nothing: no sensor says. The
-  // power limit that large products meet by themselves is not meant: it belongs to the device.
+  // Whether heat or a protection of the GPU holds the clock down; no value: no sensor says. The
+  // power limit that large GEMMs reach by themselves does not count: it belongs to the device.
   std::optional<bool> is_throttled = {};
 };
 
 // The state of two devices, or of two groups of them, that run one op together: the lowest clock,
-// zero where that of any is not known; the most heat and power of those that are known; throttled
-// where any of them is, and not throttled where all are known not to be.
+// zero if that of any is not known; the highest temperature and power of those that are known;
+// throttled if any of them is, and not throttled if all are known not to be.
 DeviceState Together(const DeviceState& a, const DeviceState& b);
 
 // An op that is set up on its device: memory, data, algorithm.
 class TimedOp {
  public:
   virtual ~TimedOp() = default;
-  // Runs the op `calls` times, one after another, and returns what they took
-  // together. Each call finds its operands in memory, not in a cache.
+  // Runs the op `calls` times, one after another, and returns their total time. Each call finds its
+  // operands in memory, not in a cache.
   virtual Duration Run(int calls) = 0;
-  // Read while the op runs.
+  // Reads the sensors while the op runs.
   virtual DeviceState State() = 0;
 };
 
 struct PreparedOp {
   std::unique_ptr<TimedOp> op;  // nullptr: this device or its libraries cannot, and
-  std::string refusal;          // why, the same words for all ops alike
+  std::string refusal;          // the reason, in the same words for all such ops
 };
 
 struct MeasuredDevice {
-  std::string name;      // as its driver calls it: "NVIDIA H200"
-  Bytes memory;          // that it has, or may use: equal whenever it is asked
+  std::string name;      // as its driver names it: "NVIDIA H200"
+  Bytes memory;          // that it has, or may use: the same whenever it is asked
   std::string software;  // "cuda 13.0, cublasLt 13.1"
-  // What it is, where no catalogue knows: its timer measured it.
+  // The device itself, if no catalogue has it: its timer measured it.
   std::optional<Device> board = {};
 };
 
-// One device, one op at a time: a TimedOp ends before the next is prepared, and
-// before its timer.
+// One device, one op at a time: a TimedOp must be destroyed before the next is prepared, and before
+// its timer.
 class OpTimer {
  public:
   virtual ~OpTimer() = default;

@@ -13,27 +13,27 @@
 
 namespace stagecraft {
 
-// On one GPU the quick one takes three minutes at most, the full one fifteen.
+// On one GPU the quick suite takes at most three minutes, the full one fifteen.
 enum class SuiteSize { kQuick, kFull };
 
 struct SuiteOptions {
   SuiteSize size = SuiteSize::kQuick;
   Device device;   // decides number formats and which sizes take too long
   Bytes memory;    // free on the device; no case takes more than an eighth
-  Link host_link;  // of the device to its host; no bandwidth: no such copies
+  Link host_link;  // of the device to its host; without bandwidth there are no such copies
   std::vector<NetworkShape> networks;
 };
 
-// Distinct cases, always the same for equal options. A host's processor has cases of its
-// own. Ops of several devices (collectives) are not among them.
+// Distinct cases, always the same for equal options. The CPU of a host has cases of its own. Ops of
+// several devices (collectives) are not among them.
 std::vector<ProfileCase> MakeSuite(const SuiteOptions& options);
 
-// An upper bound of what the suite takes: each op as slow as `share_of_peak` of
-// the device allows, and its preparation.
+// An upper bound of the time that the suite takes: each op runs at `share_of_peak` of the device's
+// peak, plus its preparation.
 Duration LongestSuite(std::span<const ProfileCase> suite, const Device& device,
                       const MeasuringRules& rules, double share_of_peak = 0.25);
 
-// Bytes of all operands.
+// The bytes of all operands.
 Bytes Footprint(const ProfileCase& one);
 
 }  // namespace stagecraft

@@ -21,20 +21,20 @@ namespace stagecraft {
 struct ProfilerOptions {
   std::string gpu;     // of the samples: id in the device catalogue
   std::string source;  // of the samples
-  uint64_t seed = 1;   // of the order, so that no drift of the device sorts ops
+  uint64_t seed = 1;   // of the order: no drift of the device correlates with the sizes of ops
   MeasuringRules rules;
-  Duration budget = Duration::Max();  // no further op after it
-  // How long the device may cool before a throttled op is measured again, and
-  // how often.
+  Duration budget = Duration::Max();  // no further op once it is used up
+  // How long the device may cool before a throttled op is measured again, and how often.
   Duration cooling = Duration::Nanoseconds(2'000'000'000);
   int most_tries = 3;
-  // After so many ops in a row that were throttled at every try the device is taken to stay so:
-  // what it measures then is kept at the first try, with ", throttled" in the sample's software.
+  // After this many ops in a row that were throttled at every try the device is taken to stay so:
+  // what it measures then is kept at the first try, with ", throttled" in the software of the
+  // sample.
   int most_given_up = 5;
   const std::atomic<bool>* stop = nullptr;  // true: no further op
 };
 
-// Time as the profiler sees it: tests have their own.
+// Time as the profiler sees it: tests have a clock of their own.
 class ProfilerClock {
  public:
   virtual ~ProfilerClock() = default;
@@ -43,7 +43,7 @@ class ProfilerClock {
 };
 
 struct ProfileProgress {
-  size_t done = 0, all = 0;  // of this suite, earlier runs included
+  size_t done = 0, all = 0;  // of this suite, including earlier runs
   Duration elapsed;
   const ProfileCase* next = nullptr;
   DeviceState state;  // of the last one
@@ -53,8 +53,8 @@ struct ProfileOutcome {
   size_t measured = 0;
   size_t already = 0;                     // in `done`
   size_t left = 0;                        // budget or stop came before them
-  size_t throttled = 0;                   // measured only by a hindered device: no sample
-  size_t measured_hot = 0;                // of those measured, by a device that stays hindered
+  size_t throttled = 0;                   // measured only by a throttled device: no sample
+  size_t measured_hot = 0;                // of those measured, by a device that stays throttled
   std::map<std::string, size_t> refused;  // by reason
   // Whether any case of a kind of op can be run, for every kind that was tried or was measured
   // before. If none can, a library is missing rather than a format.
@@ -67,8 +67,8 @@ struct ProfileOutcome {
   void Accept(const ProfileCase& one) { runs[one.op.kind] = true; }
 };
 
-// Hands each sample to `keep` as soon as its case and those measured in turn with it have had
-// their turns, or as many as the budget left them. Cases in `done` are not measured again.
+// Passes each sample to `keep` as soon as its case and those measured in turn with it have had
+// their turns, or as many as the budget allowed. Cases in `done` are not measured again.
 ProfileOutcome RunProfiler(std::span<const ProfileCase> suite,
                            const std::unordered_set<ProfileCase>& done, OpTimer& timer,
                            const ProfilerOptions& options, ProfilerClock& clock,

@@ -1,4 +1,4 @@
-// Points that fill a cube evenly: no two of the first n fall close together.
+// Points that fill a cube evenly: no two of the first n lie close together.
 #pragma once
 
 #include <array>

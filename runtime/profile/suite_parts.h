@@ -1,4 +1,4 @@
-// The parts of a suite, one family of kernels each.
+// The parts of a suite, one for each family of kernels.
 #pragma once
 
 #include <string_view>
@@ -12,13 +12,13 @@
 
 namespace stagecraft {
 
-// Cases in the order in which they came, each once, and none that the device or
-// the time forbids.
+// Collects cases in the order in which they come, each once, and none that the device or the time
+// rules out.
 class SuiteBuilder {
  public:
   explicit SuiteBuilder(const SuiteOptions& options) : options_(options) {}
 
-  // False: not taken.
+  // False if the case was not taken.
   bool Add(Op op, std::string_view kernel);
   const SuiteOptions& options() const { return options_; }
   bool is_full() const { return options_.size == SuiteSize::kFull; }
@@ -30,15 +30,15 @@ class SuiteBuilder {
   std::unordered_set<ProfileCase> seen_;
 };
 
-// The least time that arithmetic and memory allow; Duration::Max() where the
-// device has no rate for the op's numbers.
+// The least time that arithmetic and memory allow; Duration::Max() if the device has no rate for
+// the format of the op.
 Duration LeastTime(const Op& op, const Device& device);
 
 void AddProducts(SuiteBuilder& suite);   // at points that fill the space of sizes
-void AddLayers(SuiteBuilder& suite);     // products of the networks
+void AddLayers(SuiteBuilder& suite);     // GEMMs of the networks
 void AddAttention(SuiteBuilder& suite);  // of networks, and others
 void AddStreams(SuiteBuilder& suite);    // elementwise, norms, softmax, optimizer, copies
 void AddHostCopies(SuiteBuilder& suite);
-void AddHostOps(SuiteBuilder& suite);  // all of these, where the device is a host's processor
+void AddHostOps(SuiteBuilder& suite);  // all of these, for the CPU of a host
 
 }  // namespace stagecraft

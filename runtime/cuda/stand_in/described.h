@@ -1,4 +1,4 @@
-// Described: what a program has told cuDNN of its operations and tensors.
+// Described: what a program has told cuDNN about its operations and tensors.
 #pragma once
 
 #include <cudnn.h>
@@ -12,32 +12,32 @@
 
 namespace stagecraft::stand_in {
 
-// What a cuDNN descriptor was told, an attribute at a time: whole numbers and enumerators,
+// What a cuDNN descriptor was told, one attribute at a time: whole numbers and enumerators,
 // addresses, and other descriptors, which it keeps alive. The program's cudnnBackendDescriptor_t
 // points to a DescribedPointer.
 struct Described;
 using DescribedPointer = std::shared_ptr<Described>;
 struct Described {
   cudnnBackendDescriptorType_t type;
-  bool is_final = false;  // cudnnBackendFinalize() was called: it can be read, and set no more
+  bool is_final = false;  // cudnnBackendFinalize() was called: it may be read, and no longer set
   std::map<cudnnBackendAttributeName_t, std::vector<int64_t>> numbers = {};
   std::map<cudnnBackendAttributeName_t, std::vector<void*>> pointers = {};
   std::map<cudnnBackendAttributeName_t, std::vector<DescribedPointer>> others = {};
 
-  // The first value of an attribute. Throw std::out_of_range where it was never set.
+  // The first value of an attribute. Both throw std::out_of_range if it was never set.
   const Described& at(cudnnBackendAttributeName_t name) const { return *others.at(name)[0]; }
   int64_t number(cudnnBackendAttributeName_t name) const { return numbers.at(name)[0]; }
 };
 
-// A graph with the memory of its tensors, but for those that lie between its operations.
+// A graph with the memory of its tensors, except for those that lie between its operations.
 struct Bound {
   std::vector<Numbers> read, written;
-  double flops = 0;        // of its products: two for each multiplication
-  bool is_aligned = true;  // every address is, as the descriptor of its tensor says it will be
+  double flops = 0;        // of its GEMMs: two for each multiplication
+  bool is_aligned = true;  // every address is aligned as the descriptor of its tensor says
 };
 
 // Gives each tensor of the operation graph the address that `pack`, a variant pack, has for its
-// unique id. Ends the program where it has none.
+// unique id. Ends the program if it has none.
 Bound Bind(const Described& graph, const Described& pack);
 
 }  // namespace stagecraft::stand_in

@@ -1,4 +1,4 @@
-// Every call that a piece of work makes, failing in turn.
+// Lets every call that a piece of work makes fail in turn.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,14 @@
 
 namespace stagecraft {
 
-// Without a failure the work says nothing, nor does it leave anything behind. Then it is done as
-// often as it calls CUDA's functions, the driver's and those of libraries: each time it begins
-// anew on the board, one call fails, and the test fails unless the work says so in a sentence,
-// leaves nothing behind and lets no gate run out, which on a GPU would hold it for seconds.
+// Without a failure the work must report nothing and leave nothing behind. Then it is done as often
+// as it calls CUDA's functions, the driver's and those of libraries: each time it begins anew on
+// the GPU, one call fails, and the test fails unless the work reports it in a sentence, leaves
+// nothing behind and lets no gate run out, which on a GPU would hold it for seconds.
 //
 // `error_of` does the work and returns what it says went wrong, or throws it; empty: nothing.
-// Failures of functions that give something back or read sensors may go unnoticed, and of each
+// Failures of functions that release something or read sensors may go unnoticed, and for each
+// function in `unnoticed` exactly that number of calls does.
 // function in `unnoticed` exactly so many calls do.
 void FailEveryCall(const StandInBoard& board, const std::function<std::string()>& error_of,
                    const std::map<std::string, int>& unnoticed = {});

@@ -1,4 +1,4 @@
-// Gpu: all that CUDA's functions know of, in a program that has the stand-in for them.
+// Gpu: everything that CUDA's functions know, in a program that has the stand-in for them.
 #pragma once
 
 #include <cuda.h>
@@ -14,7 +14,7 @@
 #include "runtime/cuda/stand_in/heap.h"
 #include "runtime/cuda/stand_in/virtual_time.h"
 
-// CUDA's handles point to these, which its headers leave open.
+// CUDA's handles point to these types, which its headers leave open.
 struct CUgreenCtx_st {
   int board = 0;
   std::vector<int> multiprocessors;
@@ -49,27 +49,27 @@ struct Gpu {
   static Gpu& Get();
   explicit Gpu(StandInBoard played);
 
-  // Counts a call of a function, which takes the host its time. False where it is to fail.
+  // Counts a call of a function, which takes some time of the host. False if it is to fail.
   bool Call(const char* function);
-  // Counts a call that reads sensors. A thread of their own may make it, so the clock of the host,
+  // Counts a call that reads sensors. A thread of its own may make it, so the clock of the host,
   // which is that of the main thread, stands still.
   bool CallOfSensors(const char* function);
   std::map<std::string, int> calls() const;  // by function, how often it was called
 
-  // Returns whether the work leaves in memory what it would on a GPU.
+  // Whether the work leaves in memory what it would leave on a GPU.
   bool DoesWork(const Work& work) const;
-  // Queues the work in the stream, after the mark `waited` where there is one, and returns the
-  // mark of its end. A stream that is capturing keeps the work for its graph: then returns nullptr.
+  // Queues the work in the stream, after the mark `waited` if there is one, and returns the mark of
+  // its end. A stream that is capturing keeps the work for its graph; then the result is nullptr.
   MarkPointer Give(cudaStream_t stream, Work work, MarkPointer waited = nullptr);
-  // The host waits until the stream has done all that it was given.
+  // Lets the host wait until the stream has done everything that it was given.
   void WaitFor(cudaStream_t stream);
-  // Ends the program where the work, about to run in this stream, touches `unawaited` memory. The
-  // default stream does its own works in order. Works that are being captured do not run yet: they
-  // are checked at each launch of their graph.
+  // Ends the program if the work, about to run in this stream, touches `unawaited` memory. The
+  // default stream does its own work in order. Work that is being captured does not run yet: it is
+  // checked at each launch of its graph.
   void CheckAwaited(cudaStream_t stream, const Work& work) const;
-  // Takes memory of the board; false where too little is left.
+  // Takes memory of the GPU; false if too little is left.
   bool Reserve(int board_index, size_t bytes);
-  // The multiprocessors that the stream's kernels run on.
+  // The multiprocessors on which the stream's kernels run.
   std::vector<int> MultiprocessorsOf(cudaStream_t stream) const;
   std::vector<std::string> Leaks() const;
 
@@ -82,15 +82,16 @@ struct Gpu {
   Handles<CUgraphExec_st> executables;
   Handles<CUmemPoolHandle_st> pools;
   Handles<CUgreenCtx_st> parts;
-  CUstream_st* const default_stream;  // one for all boards
+  CUstream_st* const default_stream;  // one for all GPUs
   int current_board = 0;
   std::vector<CUgreenCtx> contexts;  // pushed by the program above the primary one
   cudaError_t last_error = cudaSuccess;
-  std::vector<size_t> reserved;                  // by board
-  std::map<const void*, cudaMemPool_t> pool_of;  // of memory that is from one
+  std::vector<size_t> reserved;                  // by GPU
+  std::map<const void*, cudaMemPool_t> pool_of;  // of memory that comes from one
   LibraryObjects of_libraries;
   // Memory that the default stream was given to write since the host last waited for it: no other
-  // stream waits by itself. That one may wait by an event of the default stream is not modelled.
+  // stream waits for it by itself. That another stream may wait by an event of the default stream
+  // is not modelled.
   std::vector<Range> unawaited;
   OperandCount operands;
 

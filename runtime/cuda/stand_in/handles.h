@@ -22,7 +22,7 @@ class Handles {
     alive_.emplace(handle, std::move(made));
     return handle;
   }
-  // Ends the program unless it is alive; `what`, as in "an event", begins the sentence.
+  // Ends the program unless the object is alive; `what`, as in "an event", begins the sentence.
   Object& Get(Object* handle, const char* what) const {
     if (!alive_.contains(handle)) {
       BreakContract(std::string(what) + " is used that is not there, or no more");
@@ -49,9 +49,9 @@ class LibraryObjects {
     alive_.emplace(made.get(), Owned{what, made});
     return made.get();
   }
-  // Ends the program unless it is alive and of this kind.
+  // Ends the program unless the object is alive and of this kind.
   void Check(const void* object, const char* what) const;
-  // Likewise, and destroys the object.
+  // Does the same check, and destroys the object.
   void Destroy(const void* object, const char* what);
   // The number of objects alive, by kind.
   std::map<std::string, size_t> counts() const;

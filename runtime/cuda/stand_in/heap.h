@@ -1,4 +1,4 @@
-// Heap: the memory of boards, really allocated, and what of it is alive.
+// Heap: the memory of GPUs, really allocated, and which of it is alive.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 
 namespace stagecraft::stand_in {
 
-// Ends the program: CUDA would do anything at all.
+// Ends the program where CUDA's behaviour would be undefined.
 [[noreturn]] void BreakContract(const std::string& sentence);
 
-// Pages are had when they are written: a board's memory may be larger than the host's.
+// Pages are allocated when they are written: the memory of a GPU may be larger than the host's.
 class Heap {
  public:
   enum class Kind { kDevice, kPinned, kPool };
 
-  // `is_alive` from now on, or when Revive() says so.
+  // The memory `is_alive` from now on, or from Revive() on.
   std::byte* Allocate(size_t bytes, Kind kind, bool is_alive = true);
   void Revive(const void* memory) { Find(memory).is_alive = true; }
-  // Memory of a pool goes in two steps: the host gives it back when it queues the call, and it is
-  // released when the stream comes to that call.
+  // Memory of a pool is freed in two steps: the host gives it back when it queues the call, and it
+  // is released when the stream comes to that call.
   void GiveBack(const void* memory);
   void Release(const void* memory);
 
@@ -30,7 +30,8 @@ class Heap {
   bool IsPinned(const void* memory) const;
   bool IsOfKind(const void* memory, Kind kind) const;
   size_t BytesOf(const void* memory) const { return blocks_.at(Address(memory)).bytes; }
-  // The beginning of the block in which all of the range lies, alive or not; nullptr: in none.
+  // The beginning of the block that contains all of the range, alive or not; nullptr: no block
+  // does.
   const std::byte* BlockOf(const Range& range) const;
   // Whether all of the range lies in one living block.
   bool IsAlive(const Range& range) const;

@@ -11,14 +11,14 @@ namespace stagecraft::stand_in {
 
 struct Launch {
   int64_t blocks = 1, threads = 1;
-  std::vector<int> multiprocessors;  // that it may run on
-  int of_board = 1;                  // that the board has
+  std::vector<int> multiprocessors;  // on which it may run
+  int of_board = 1;                  // how many the GPU has
 };
 
-// Rates of the board that is played; a part has its multiprocessors' share of them. Nothing else
-// is modelled: a kernel's time is its start and what it moves, or calculates. What libraries
-// calculate is shared out to as many multiprocessors as the kernel was chosen for, which take
-// turns where there are fewer.
+// Rates of the GPU that is played; a part has its multiprocessors' share of them. Nothing else is
+// modelled: a kernel's time is its start and what it moves, or calculates. What libraries calculate
+// is spread over as many multiprocessors as the kernel was chosen for, which take turns if there
+// are fewer.
 constexpr Nanoseconds kKernelStart = 2'000;
 constexpr double kBytesPerNanosecond = 3000;  // of all multiprocessors together
 constexpr double kFlopsPerNanosecond = 700e3;
@@ -27,11 +27,11 @@ Nanoseconds TimeToCalculate(double flops, int multiprocessors, int of_board, int
 
 struct KernelModel {
   std::string_view name;  // "Sum", "RunRows<Softmax>"
-  // Takes the arguments that a launch points to.
+  // Takes the arguments to which a launch points.
   Work (*bind)(const Launch& launch, void** arguments);
 };
 
-// nullptr for one that has none.
+// nullptr for a kernel that has none.
 const KernelModel* FindKernel(std::string_view name);
 
 }  // namespace stagecraft::stand_in

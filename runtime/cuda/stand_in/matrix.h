@@ -11,7 +11,7 @@
 namespace stagecraft::stand_in {
 
 // A matrix, or a batch of equal ones, whose columns lie one after another. All sizes and distances
-// count elements.
+// are in elements.
 struct Layout {
   cudaDataType type;
   int64_t rows, columns;
@@ -20,8 +20,8 @@ struct Layout {
   int64_t batch_stride = 0;  // from one matrix to the next
 };
 
-// An operand or a result with the rows and columns that it has in its product: those of the layout,
-// or exchanged where the product takes it transposed.
+// An operand or a result with the rows and columns that it has in its GEMM: those of the layout, or
+// exchanged if the GEMM takes it transposed.
 struct Matrix {
   Layout layout;
   Numbers numbers;

@@ -1,4 +1,4 @@
-// Works of a graph, of which those that leave nothing in memory are put together.
+// Merges the works of a graph that leave nothing in memory.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace stagecraft::stand_in {
 
-// Returns works that take as long as these. Of many in a row that leave nothing in memory two are
-// left: the last, and all before it in one. Both touch a range in each block of memory that any of
-// them touched, so that what must be there from the beginning to the end is looked for twice,
-// however many kernels there are.
+// Returns works that take as long as these. Of many in a row that leave nothing in memory two
+// remain: the last, and all before it in one. Both touch a range in each block of memory that any
+// of them touched, so that memory that must be alive from the beginning to the end is checked
+// twice, however many kernels there are.
 std::vector<WorkPointer> Merge(const std::vector<WorkPointer>& works, const Heap& heap);
 
 }  // namespace stagecraft::stand_in

@@ -20,7 +20,7 @@ struct Numbers {
   void Set(int64_t i, float value) const;
 };
 
-// Counts what is not finite among some of an operand's numbers, from all of it.
+// Counts values that are not finite among some of an operand's numbers, spread over all of it.
 void LookAt(const Numbers& operand);
 
 }  // namespace stagecraft::stand_in

@@ -9,7 +9,7 @@
 
 namespace stagecraft {
 
-// A forward, a backward and an optimizer of ops that write 16- and 32-bit numbers, of many sizes.
+// A forward, a backward and an optimizer with ops that write 16- and 32-bit numbers, of many sizes.
 inline Schedule OneLayer() {
   Schedule::Builder builder;
   builder.AddRank({.device = 0, .stage = 0, .replica = 0});

@@ -14,7 +14,7 @@ struct ElementKernel {
 };
 extern const ElementKernel kAdd, kGelu, kGeluBackward, kSwiglu, kSwigluBackward, kCast, kHalve;
 
-// One row: inputs one behind another, as many weights and results as it is wide.
+// One row: inputs one behind another, and as many weights and results as the row is wide.
 struct RowKernel {
   int inputs;
   void (*apply)(const std::vector<float>& in, const std::vector<float>& weights,
@@ -22,7 +22,7 @@ struct RowKernel {
 };
 extern const RowKernel kRmsNorm, kRmsNormBackward, kLayerNorm, kSoftmax, kSoftmaxBackward;
 
-// As RunAdam of stream_op.cu.
+// The same as RunAdam in stream_op.cu.
 void Adam(const float* gradient, float* states, __nv_bfloat16* working, int64_t elements);
 
 }  // namespace stagecraft::stand_in

@@ -10,25 +10,25 @@
 using stagecraft::stand_in::BreakContract;
 using stagecraft::stand_in::Gpu;
 
-// Also what cudaGetLastError() says next.
+// Sets what cudaGetLastError() returns next, too.
 inline cudaError_t Fail(cudaError_t status) { return Gpu::Get().last_error = status; }
 
-// A call is counted, and fails where it is to fail.
+// Counts a call, which fails if it is to fail.
 #define ENTER(status)                                    \
   do {                                                   \
     if (!Gpu::Get().Call(__func__)) return Fail(status); \
   } while (false)
 
-// The result of a function that releases something: like CUDA's, it releases even where it fails.
+// The result of a function that releases something: like CUDA's, it releases even if it fails.
 #define RESULT_OF_RELEASE(status) (Gpu::Get().Call(__func__) ? cudaSuccess : Fail(status))
 
-// None is the default stream.
+// A null stream is the default stream.
 inline cudaStream_t StreamOf(cudaStream_t stream) {
   return stream == nullptr ? Gpu::Get().default_stream
                            : &Gpu::Get().streams.Get(stream, "a stream");
 }
 
-// What a capture may not hold ends it.
+// A call that a capture may not contain ends the capture.
 inline cudaError_t Spoil(cudaStream_t stream) {
   stream->is_capture_spoilt = true;
   return Fail(cudaErrorStreamCaptureUnsupported);

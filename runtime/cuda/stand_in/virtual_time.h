@@ -1,4 +1,5 @@
-// VirtualTime: what streams were given happens in their order, each work at a time of its own.
+// VirtualTime: the work given to streams happens in the order of the streams, each at a time of its
+// own.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +29,10 @@ struct Work {
   Nanoseconds duration = 0;
   std::vector<Range> touched = {};    // memory of the device, which must be alive when it begins
   std::function<void()> effect = {};  // writes what the work leaves in memory
-  // Says of memory of a pool that it is alive from now on, or not any more.
+  // Marks memory of a pool as alive from now on, or as no longer alive.
   std::function<void()> ownership = {};
-  // It may be the answer to a question of the program, so it is done where nothing is calculated
-  // too (StandInData::kChecked).
+  // The program may look at its result, so it is done even if nothing is calculated
+  // (StandInData::kChecked).
   bool is_answer = false;
   const volatile int* gate = nullptr;  // it ends when this is not zero, or after `duration`
   CUevent_st* records = nullptr;       // as a part of a graph, it records this event
@@ -45,13 +46,13 @@ struct Mark {
 using MarkPointer = std::shared_ptr<Mark>;
 using WorkPointer = std::shared_ptr<const Work>;
 
-// The host has a clock too, which stands still but for what it spends and waits. A work begins
-// when it was queued, the one before it in its stream has ended, and the mark that it waits for is
+// The host has a clock too, which advances only by what the host spends and waits. A work begins
+// when it was queued, the one before it in its stream has ended, and the mark for which it waits is
 // reached; effects happen in the order of these times, whatever the order in which they were
-// queued: who forgets to wait reads what was there before.
+// queued: a program that forgets to wait reads what was there before.
 class VirtualTime {
  public:
-  // Looks at touched memory, just before an effect.
+  // Checks touched memory, just before an effect.
   using Check = std::function<void(const Work&)>;
   explicit VirtualTime(Check check) : check_(std::move(check)) {}
 
@@ -61,7 +62,7 @@ class VirtualTime {
 
   // `before` is the end of what the stream was given before; nullptr: nothing.
   MarkPointer Queue(WorkPointer work, MarkPointer before, MarkPointer waited);
-  // The host waits; a gate that only it could open runs out.
+  // The host waits; a gate that only the host could open runs out.
   void WaitFor(const Mark& mark);
   void WaitForAll();
   bool IsOver(const Mark& mark);
