@@ -1,4 +1,4 @@
-// Scatters and bars as SVG text for an HTML page (html_page.h).
+// Scatter plots and bar charts as SVG text for an HTML page (html_page.h).
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ struct ScatterPoint {
   double x = 0;
   double y = 0;
   int series = 0;
-  std::string title;  // shown where the pointer rests
+  std::string title;  // shown when the pointer rests on the point
 };
-// Both axes logarithmic, of one range and in microseconds; with a diagonal.
+// Both axes are logarithmic, in microseconds and with the same range; with a diagonal.
 struct Scatter {
   std::string x_label, y_label;
   std::vector<std::string> series;
@@ -20,7 +20,7 @@ struct Scatter {
 };
 std::string ToSvg(const Scatter& chart);
 
-// Bars side by side, from 0; a bar that would be out of sight is cut and says its
+// Bars side by side, starting at 0; a bar that would leave the plot is cut and labelled with its
 // value.
 struct BarChart {
   std::string y_label;

@@ -1,4 +1,4 @@
-// What a file is, told from its content, and whether it is sound.
+// Determines what a file is from its content, and whether it is sound.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace stagecraft {
 
-// What a plan is checked against; without both only its structure is.
+// What a plan is checked against; unless both are given only its structure is checked.
 struct CheckContext {
   std::optional<Workload> workload;
   std::optional<Cluster> cluster;
@@ -24,10 +24,10 @@ struct FileSummary {
 // Every kind of file that a command reads or writes: "plan", "Perfetto trace", ...
 std::span<const std::string> KindNames();
 
-// Structured files are recognised by their top-level keys, binary ones by what
-// parses, traces and tables by their extension, what other tools print by its first
-// words; then the reader that the commands use checks them whole. Throws InputError,
-// opening with `path`, for a file that is unsound or none of ours.
+// Structured files are recognised by their top-level keys, binary ones by which message they parse
+// as, traces and tables by their extension, the output of other tools by its first words; then the
+// reader that the commands use checks the whole file. Throws an InputError that opens with `path`
+// for a file that is unsound or of no known kind.
 FileSummary CheckFile(const std::string& path, const CheckContext& context);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// What other tools print, and tables of collectives: what `import` reads and writes.
+// The output of other tools, and tables of collectives: what `import` reads and writes.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace stagecraft {
 
-// Tells nccl-tests logs, tables of collectives, PyTorch's schedules, NCCL's topology XML, the
-// matrix of nvidia-smi topo -m and Slurm's .conf files from their first words; nullopt for other
-// texts. Throws InputError as the importers do, for what they would refuse without flags, save that
-// the GPU need not be named.
+// Recognises nccl-tests logs, tables of collectives, PyTorch's schedules, NCCL's topology XML, the
+// matrix of nvidia-smi topo -m and Slurm's .conf files by their first words; nullopt for other
+// texts. Throws InputError as the importers do, for what they would refuse without flags, except
+// that the GPU need not be named.
 std::optional<FileSummary> CheckForeignText(const std::string& text, const std::string& path,
                                             const std::string& extension);
 

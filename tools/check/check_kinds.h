@@ -18,14 +18,14 @@ struct FileKind {
   // Top-level keys that only this kind has.
   std::vector<std::string> telling_keys;
   std::function<std::unique_ptr<google::protobuf::Message>()> make;
-  // Runs the validating reader and describes what it found. The message is what
-  // `make` made, filled from the file at `path`. Throws InputError.
+  // Runs the validating reader and describes what it found. `message` is what `make` made, filled
+  // from the file at `path`. Throws InputError.
   std::function<std::string(const google::protobuf::Message& message, const std::string& path,
                             const CheckContext& context)>
       describe;
 };
 
-// Timeline before schedule: of a binary file, the first that fits is it.
+// Timeline comes before schedule: a binary file is of the first kind that fits.
 const std::vector<FileKind>& FileKinds();
 
 }  // namespace stagecraft

@@ -1,4 +1,5 @@
-// Networks, operator graphs and learned policies, which are no messages of ours; reports.
+// Networks, operator graphs and learned policies, which are not protobuf messages of this project;
+// and reports.
 #pragma once
 
 #include <optional>
@@ -8,14 +9,14 @@
 
 namespace stagecraft {
 
-// Tells ONNX models by their extension, saved policies, PipeDream's graph.txt and HTML pages by
-// their first words; nullopt for other files. Throws InputError as the commands that read them
-// do, and for HTML pages that stagecraft did not write.
+// Recognises ONNX models by their extension, and saved policies, PipeDream's graph.txt and HTML
+// pages by their first words; nullopt for other files. Throws InputError as the commands that read
+// them do, and for HTML pages that stagecraft did not write.
 std::optional<FileSummary> CheckNetworkFile(const std::string& bytes, const std::string& path,
                                             const std::string& extension);
 
-// JSON that describes an operator graph: of Piper where operators have "TMPCs", else of
-// dnn-partitioning.
+// JSON that describes an operator graph: Piper's if operators have "TMPCs", else
+// dnn-partitioning's.
 bool IsGraphJson(const std::string& text);
 FileSummary CheckGraphJson(const std::string& text, const std::string& path);
 

@@ -1,4 +1,4 @@
-// Describes measured samples, with a line for each thing that is suspicious.
+// Describes measured samples, with a line for each suspicious finding.
 #pragma once
 
 #include <string>

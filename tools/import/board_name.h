@@ -1,4 +1,4 @@
-// Whether what a driver calls a GPU is one of ours.
+// Compares the name that a driver gives a GPU with those of the catalogue.
 #pragma once
 
 #include <string>
@@ -7,16 +7,15 @@
 
 namespace stagecraft {
 
-// Whether `printed` ("NVIDIA A100-SXM4-40GB") clearly is another board than the
-// catalogue's `gpu` ("h100-sxm5-80gb"): it has the name of another one, or states
-// another form, SXM, PCIe or NVL. Sizes of memory do not count, nor names that the
-// catalogue does not have.
+// Whether `printed` ("NVIDIA A100-SXM4-40GB") is clearly another GPU type than `gpu` of the
+// catalogue ("h100-sxm5-80gb"): it has the name of another one, or states another form factor, SXM,
+// PCIe or NVL. Sizes of memory do not count, nor do names that the catalogue does not have.
 bool IsAnotherBoard(const std::string& printed, const std::string& gpu);
 
-// Throws InputError, `place` first, where a device of a cluster clearly is not the board that is
-// there, which calls itself `printed`, nor a part of it. `multiprocessors` are the board's where
-// the device stands for all of it, and 0 where it is a part. What `import` writes of a board passes
-// for it: the catalogue's numbers under its name. So does a device that the catalogue lacks.
+// Throws an InputError that begins with `place` if a device of a cluster is clearly neither the GPU
+// that is there, which calls itself `printed`, nor a part of it. `multiprocessors` are those of the
+// GPU if the device stands for all of it, and 0 if it is a part. What `import` writes for a GPU is
+// accepted: the catalogue's numbers under its name. So is a device that the catalogue lacks.
 void RequireBoard(const std::string& place, const Device& device, const std::string& printed,
                   int multiprocessors);
 

@@ -40,7 +40,7 @@ class ImportTest : public testing::Test {
     return ParseCluster(path);
   }
 
-  // What the verb's InputError says; empty where it throws none.
+  // The text of the verb's InputError; empty if it throws none.
   std::string Run(const Args& args) {
     std::istringstream in;
     std::ostringstream out, err;
@@ -57,7 +57,7 @@ class ImportTest : public testing::Test {
   std::string printed_;
 };
 
-// A tree of Slurm's, of two leaves.
+// A tree in Slurm's format, of two leaves.
 inline constexpr char kSlurm[] =
     "# two leaves\n"
     "SwitchName=leaf0 Nodes=gpu[000-003]\n"

@@ -1,4 +1,4 @@
-// Foreign text: read within limits, and quoted in sentences.
+// Text of other tools: read within limits, and quoted in sentences.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace stagecraft {
 
-// The whole file. Throws InputError, before reading, for one larger than
-// `most_bytes`: no description of this kind is.
+// The whole file. Throws InputError, before reading, for one larger than `most_bytes`, since no
+// description of this kind is.
 std::string ReadSourceText(const std::string& path, int64_t most_bytes);
 void CheckSourceSize(const std::string& path, uintmax_t bytes, int64_t most_bytes);
 
@@ -23,8 +23,7 @@ std::vector<std::string_view> SplitLines(std::string_view text);
 // "topo.txt: line 3: "
 std::string AtLine(const std::string& name, size_t index);
 
-// A decimal number from `least` to `most`, in whole; throws InputError, which
-// `place` opens.
+// A whole decimal number from `least` to `most`; throws an InputError, which `place` opens.
 int64_t ParseWhole(std::string_view text, int64_t least, int64_t most, const std::string& place);
 
 }  // namespace stagecraft

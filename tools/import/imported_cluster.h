@@ -1,4 +1,4 @@
-// What importers of cluster descriptions give back and may be told.
+// What importers of cluster descriptions return, and options for them.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace stagecraft {
 
-// What the source leaves out; empty and zero: the source, or the catalogue, says.
+// What the source leaves out; empty or zero: the source or the catalogue decides.
 struct ImportOptions {
-  std::string gpu;              // every GPU is this one, whatever the source calls it
-  std::string node;             // every node is this one of the catalogue
+  std::string gpu;              // every GPU is of this type, whatever the source says
+  std::string node;             // every node is of this type of the catalogue
   double nic_gbit = 0;          // of each network interface
-  double oversubscription = 0;  // of leaf switches whose uplinks nobody states; 0: none
-  std::string topology;         // of several in one file; empty: its default
+  double oversubscription = 0;  // of leaf switches whose uplinks are not stated; 0: none
+  std::string topology;         // one of several in a file; empty: its default
 };
 
 struct ImportedCluster {
   ClusterProto cluster;
-  std::vector<std::string> notes;  // sentences: what was assumed or left out
+  std::vector<std::string> notes;  // sentences about what was assumed or left out
 };
 
 }  // namespace stagecraft

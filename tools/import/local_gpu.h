@@ -1,4 +1,4 @@
-// The GPUs of this machine as a cluster; one of them divided into several devices.
+// The GPUs of this machine as a cluster, or one of them divided into several devices.
 #pragma once
 
 #include <span>
@@ -12,30 +12,30 @@ namespace stagecraft {
 
 struct LocalGpuWish {
   std::string parts;  // "64,68": multiprocessors of each; "4": so many equal ones; "3:5": shares; empty: none
-  int board = -1;     // of CUDA's; -1: all, and of parts the first
+  int board = -1;     // CUDA's number; -1: all, or with parts the first
 };
 
 // Looks at the machine, and with `parts` measures. Devices have no host that launches kernels one
-// by one and keep their boost clock, as under `run`. Throws InputError where there is no CUDA or no
-// GPU, for boards that are not there and sizes that the board cannot be divided into.
+// by one and keep their boost clock, as under `run`. Throws InputError if there is no CUDA or no
+// GPU, for GPUs that are not there and sizes into which the GPU cannot be divided.
 ImportedCluster ImportLocalGpu(const LocalGpuWish& wish, const ImportOptions& options);
 
-// Those that `numbers` name, in that order, as if there were no others. Throws InputError, which
-// `place` opens, for a number that is none of them.
+// The GPUs that `numbers` name, in that order, as if there were no others. Throws an InputError,
+// which `place` opens, for a number that none of them has.
 std::vector<LocalBoard> SelectBoards(std::span<const LocalBoard> boards,
                                      std::span<const int> numbers, const std::string& place);
 
-// One node of these boards without network interfaces. They are found in the catalogue by their
-// name, else options.gpu says what they are. Throws InputError, which `place` opens, for boards
-// of several kinds, names that are not there and a GPU that they clearly are not.
+// One node of these GPUs without network interfaces. They are found in the catalogue by their name,
+// or else options.gpu says what they are. Throws an InputError, which `place` opens, for GPUs of
+// several types, unknown names and a type that they clearly are not.
 ImportedCluster ClusterOfBoards(std::span<const LocalBoard> boards, const ImportOptions& options,
                                 const std::string& place);
 
-// A device for each part of a board, equal neighbours in one node. Of the catalogue's numbers
-// peaks and L2 go by multiprocessors, the memory by a part's share of all parts'. The memory
-// bandwidth of a part, and of all together, is the catalogue's times what was measured over what
-// the whole board reached: cost models take it as the datasheet does, and know what kernels reach
-// of it. Links are copies as measured.
+// A device for each part of a GPU, with equal neighbours in one node. Of the catalogue's numbers,
+// peaks and L2 are divided by multiprocessors, the memory by a part's share of all parts'. The
+// memory bandwidth of a part, and of all together, is the catalogue's times what was measured over
+// what the whole GPU reached: cost models expect the datasheet's number, and know what kernels
+// reach of it. Links are copies as measured.
 ImportedCluster ClusterOfParts(const LocalBoard& board, const PartsProbe& probe,
                                const ImportOptions& options);
 

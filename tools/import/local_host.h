@@ -1,4 +1,4 @@
-// This host as a cluster: a device for every processor, as its processes measured it.
+// This host as a cluster: a device for every CPU, as its processes measured it.
 #pragma once
 
 #include "costmodel/device.h"
@@ -8,13 +8,13 @@
 namespace stagecraft {
 
 struct LocalHost {
-  Device processor;  // one of them while all are at work, and all of the memory
+  Device processor;  // one CPU while all are busy, and all of the memory
   int processors = 1;
-  Link message;  // between two
+  Link message;  // between two of them
 };
 
-// One node, which can be no part of several: what lies between hosts is not measured. A
-// processor has an even part of the memory.
+// One node, which cannot be one of several, since what lies between hosts is not measured. Each CPU
+// has an equal part of the memory.
 ClusterProto LocalHostCluster(const LocalHost& host);
 
 }  // namespace stagecraft

@@ -1,5 +1,5 @@
-// The hosts of NCCL's topology XML as the file lists them: GPUs and interfaces, and the
-// PCIe switches that they are below.
+// The hosts of NCCL's topology XML as the file lists them: GPUs and interfaces, and the PCIe
+// switches above them.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace stagecraft {
 
 struct NcclGpu {
-  pugi::xml_node node;  // its <gpu>, or <pci> where there is none
+  pugi::xml_node node;  // its <gpu>, or <pci> if there is none
   std::string bus;
   int dev = 0;
   int at_switch = 0;
@@ -24,7 +24,7 @@ struct NcclGpu {
 
 struct NcclNic {
   int at_switch = 0;
-  double megabits = 0;  // a second
+  double megabits = 0;  // per second
 };
 
 struct NcclHost {
@@ -35,9 +35,9 @@ struct NcclHost {
   int roots = 0;
 };
 
-// In the order in which the file first names them; one sentence for each thing left out is
-// added to `notes`. Throws InputError for elements and speeds that are not known, GPUs
-// that are not, and bus ids given twice. The document must outlive the hosts.
+// In the order in which the file first names them; adds one sentence to `notes` for each thing that
+// is left out. Throws InputError for unknown elements and speeds, for GPUs that are none, and for
+// bus ids given twice. The document must outlive the hosts.
 std::vector<NcclHost> ReadNcclHosts(const pugi::xml_node& system, const XmlSource& source,
                                     const ImportOptions& options, std::vector<std::string>* notes);
 

@@ -1,4 +1,4 @@
-// ObservedNode: a node as its own tools describe it, and the node type it makes.
+// ObservedNode: a node as its own tools describe it, and the node type that follows.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace stagecraft {
 struct ObservedNode {
   const DeviceEntry* gpu = nullptr;
   int gpus = 0;
-  std::vector<int> switch_links;          // by GPU: NVLinks to NVSwitches
-  std::vector<std::vector<int>> nvlinks;  // GPU x GPU: direct NVLinks
+  std::vector<int> switch_links;          // by GPU: number of NVLinks to NVSwitches
+  std::vector<std::vector<int>> nvlinks;  // GPU x GPU: number of direct NVLinks
   Link port;                              // PCIe port of a GPU
   int nics = 0;
   Bandwidth nic;  // of each interface; zero: not stated
@@ -24,14 +24,14 @@ struct ObservedNode {
   friend bool operator==(const ObservedNode&, const ObservedNode&) = default;
 };
 
-// Latencies are those of costmodel/usual_links.h. `options.nic_gbit` goes before what
-// `node` states; without either, interfaces are as on the GPU's reference node. Throws
-// InputError, which `place` opens, for links that make no wiring we know.
+// Latencies are those of costmodel/usual_links.h. `options.nic_gbit` takes precedence over what
+// `node` states; without either, interfaces are those of the GPU's reference node. Throws an
+// InputError, which `place` opens, for links that make no known wiring.
 NodeTypeProto ToNodeType(const ObservedNode& node, const std::string& id,
                          const ImportOptions& options, const std::string& place,
                          std::vector<std::string>* notes);
 
-// What root complexes have between them on hosts of a PCIe generation.
+// The link between root complexes on hosts of a PCIe generation.
 Link RootLink(int pcie_generation);
 
 }  // namespace stagecraft

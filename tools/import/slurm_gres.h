@@ -9,19 +9,19 @@ namespace stagecraft {
 struct GresTable {
   struct Gres {
     std::string gpu;
-    int count = 0;      // 0: not said
+    int count = 0;      // 0: not stated
     std::string place;  // opens sentences about it: "gres.conf: line 3: "; empty: no line
   };
   std::map<std::string, Gres> by_node;
   Gres everywhere;  // of lines that name no node
 
-  // What a node has: its own lines go before those that name none.
+  // What a node has: lines that name it take precedence over those that name none.
   Gres Of(const std::string& node) const;
 };
 
-// Lines about the same nodes add up; NodeName=DEFAULT holds for the nodes behind it.
-// Throws InputError that opens with `name` for malformed lines, counts and lists of
-// hosts, for nodes with several kinds of GPU and for more than kMaxDevicesPerNode.
+// Lines about the same nodes add up; NodeName=DEFAULT applies to the nodes that follow it. Throws
+// an InputError that opens with `name` for malformed lines, counts and host lists, for nodes with
+// several GPU types and for more than kMaxDevicesPerNode.
 GresTable ParseGres(const std::string& text, const std::string& name);
 
 }  // namespace stagecraft

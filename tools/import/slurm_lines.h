@@ -18,9 +18,9 @@ struct SlurmLine {
 
 std::string LowerCase(std::string_view text);
 
-// Lines of "Key=Value Key="Some value"": comments go, a backslash joins lines.
-// Throws InputError for words without '=', quotes that are not closed, keys given
-// twice in a line, and Include: no other file is read.
+// Reads lines of "Key=Value Key="Some value"": comments are dropped, a backslash joins lines.
+// Throws InputError for words without '=', quotes that are not closed, keys given twice in a line,
+// and Include, since no other file is read.
 std::vector<SlurmLine> ParseSlurmLines(const std::string& text, const std::string& name);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// Slurm's topology.conf, topology.yaml and gres.conf.
+// Imports Slurm's topology.conf, topology.yaml and gres.conf.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ struct SlurmText {
   std::string name;  // opens errors
 };
 
-// `topology` is topology.conf or what `scontrol show topology` prints, or, where
-// its name ends in .yaml or .yml, topology.yaml. Switches with nodes become
-// leaves, blocks too. `gres` (text may be empty) is gres.conf or slurm.conf and
-// says which GPUs a node has; Include is refused, as no other file is read. Throws InputError for
-// unknown keys, switches given twice or unknown, with two parents, in a cycle or below themselves,
-// nodes below two switches, switches that nothing joins, and nodes of unknown GPUs.
+// `topology` is topology.conf or what `scontrol show topology` prints, or, if its name ends in
+// .yaml or .yml, topology.yaml. Switches with nodes become leaves, and so do blocks. `gres` (its
+// text may be empty) is gres.conf or slurm.conf and says which GPUs a node has; Include is refused,
+// since no other file is read. Throws InputError for unknown keys, switches given twice or unknown,
+// with two parents, in a cycle or below themselves, nodes below two switches, switches that nothing
+// joins, and nodes of unknown GPUs.
 ImportedCluster ImportSlurmTopology(const SlurmText& topology, const SlurmText& gres,
                                     const ImportOptions& options);
 

@@ -19,8 +19,8 @@ struct SlurmLeafNode {
   std::string pod;  // the switch above the leaf; empty: none
 };
 
-// The nodes leaf by leaf, depth first from the root in the order of the lists.
-// Throws InputError for what makes no tree.
+// The nodes leaf by leaf, depth first from the root in the order of the lists. Throws InputError if
+// the switches make no tree.
 std::vector<SlurmLeafNode> WalkSlurmTree(const std::vector<SlurmSwitch>& switches,
                                          const std::string& name);
 
@@ -28,8 +28,8 @@ std::vector<SlurmLeafNode> WalkSlurmTree(const std::vector<SlurmSwitch>& switche
 void JoinBlocks(std::vector<std::string> blocks, const std::string& place,
                 std::vector<SlurmSwitch>* switches);
 
-// The files' own readers; blocks come as leaves below one switch. Every switch
-// has nodes or children.
+// The readers of the two formats; blocks become leaves below one switch. Every switch has nodes or
+// children.
 std::vector<SlurmSwitch> ParseSlurmConf(const std::string& text, const std::string& name);
 std::vector<SlurmSwitch> ParseSlurmYaml(const std::string& text, const std::string& name,
                                         const std::string& topology);

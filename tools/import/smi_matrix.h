@@ -21,7 +21,7 @@ struct SmiMatrix {
   std::vector<std::string> numa;         // by GPU: "0", "N/A"; empty: no such column
 };
 
-// Throws InputError that opens with `name`, as ImportSmiTopology.
+// Throws an InputError that opens with `name`, as ImportSmiTopology() does.
 SmiMatrix ParseSmiMatrix(const std::string& text, const std::string& name);
 
 }  // namespace stagecraft

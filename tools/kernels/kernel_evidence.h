@@ -1,4 +1,4 @@
-// KernelEvidence: what samples of kernels, left out in turn, say of a model that learned from
+// KernelEvidence: what samples of kernels, left out in turn, show about a model that learned from
 // the others.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// |log(predicted / measured)| of each sample; no number where nothing predicts it.
+// log(predicted / measured)| of each sample; NaN if nothing predicts it.
 std::vector<double> KernelErrors(const LearnedModel& model, std::span<const Sample> samples);
 
 // For each op: whether `base`, calibrated on the other rows, predicts rows better than `base`.
@@ -21,8 +21,8 @@ std::map<std::string, CalibrationEvidence> CalibrationEvidenceByOp(const Learned
                                                                    std::span<const Sample> samples);
 
 // For each op: whether models fitted to the other rows predict rows better than the shipped one.
-// Asked only of so few samples that chance may decide; empty for more than kMostFewSamples,
-// since fitting so often would take long.
+// Only for so few samples that chance may decide; empty for more than kMostFewSamples, since
+// fitting that often would take long.
 inline constexpr size_t kMostFewSamples = 200;
 std::map<std::string, CalibrationEvidence> FitEvidenceByOp(std::span<const Sample> samples);
 

@@ -1,4 +1,5 @@
-// KernelFit: a cost model of kernels made from measured samples, or adapted to a site's few.
+// KernelFit: a cost model of kernels made from measured samples, or adapted to the few samples of a
+// site.
 #pragma once
 
 #include <memory>
@@ -12,22 +13,22 @@
 
 namespace stagecraft {
 
-// Flags of `fit`, by their names.
+// The flags of `fit`, by their names.
 struct KernelFitFlags {
-  Args samples;            // empty: begin with cost_model
-  std::string calibrate;   // empty: do not
+  Args samples;            // empty: start from cost_model
+  std::string calibrate;   // empty: no calibration
   std::string cost_model;  // empty: the shipped model
   std::string cluster;
 };
 
 struct KernelFit {
-  std::unique_ptr<const LearnedModel> model;  // keeps what the samples measured of single ops
+  std::unique_ptr<const LearnedModel> model;  // includes the measured times of single ops
   std::string provenance;
   std::optional<FitSummary> fit;                  // of --samples
   std::optional<CalibrationSummary> calibration;  // of --calibrate
 };
 
-// Throws InputError for files that cannot be read, and where nothing is left to learn from.
+// Throws InputError for files that cannot be read, and if nothing is left to learn from.
 KernelFit FitKernels(const KernelFitFlags& flags, ProgressLine& progress);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// Logs of nccl-tests from a cluster against what the network model predicts for it.
+// Compares logs of nccl-tests from a cluster with what the network model predicts for it.
 #pragma once
 
 #include <iosfwd>
@@ -9,13 +9,13 @@
 namespace stagecraft {
 
 struct NetworkLogs {
-  Args files;              // what nccl-tests printed
-  std::string cluster;     // where they were taken
+  Args files;              // the output of nccl-tests
+  std::string cluster;     // the cluster on which they were taken
   std::string cost_model;  // file of a network model; empty: the shipped one
 };
 
-// Prints a table, or the JSON of `compare --network --json`. Verdicts: "as predicted"
-// within the 80 % interval of the prediction or 15 %; else slower or faster.
+// Prints a table, or the JSON of `compare --network --json`. The verdict is "as predicted" within
+// the 80 % interval of the prediction or within 15 %; else slower or faster.
 void CompareNetwork(const NetworkLogs& logs, bool json, std::ostream& out);
 
 }  // namespace stagecraft

@@ -11,7 +11,7 @@ namespace stagecraft {
 
 struct NetworkEvaluationFlags {
   Args files;
-  std::string cluster;  // of the logs among them
+  std::string cluster;  // that of the logs among the files
   std::string split = "none";
   std::string cost_model;  // a network model in place of the shipped one
   int64_t least_bytes = 4096;

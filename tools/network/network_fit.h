@@ -1,5 +1,5 @@
-// fit --network: measured collectives become a network model, or the logs of a
-// site adapt the shipped one.
+// fit --network: fits a network model to measured collectives, or adapts the shipped one to the
+// logs of a site.
 #pragma once
 
 #include <iosfwd>
@@ -11,7 +11,7 @@ namespace stagecraft {
 
 struct NetworkFitFlags {
   Args files;
-  std::string cluster;  // given: the files are of this site, and the model is at home there
+  std::string cluster;  // if given, the files are of this site, where the model is then at home
   std::string output;
   bool json = false, quiet = false;
 };

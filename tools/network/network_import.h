@@ -1,4 +1,4 @@
-// import nccl-tests: logs become one table of collectives.
+// import nccl-tests: puts logs together into one table of collectives.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ inline constexpr int64_t kMostNcclTestsLogBytes = 64 << 20;
 
 struct NetworkImport {
   Args logs;
-  std::string cluster;         // as --cluster has it
-  std::optional<OpKind> kind;  // of all logs; none: each says its own
+  std::string cluster;         // as given to --cluster
+  std::optional<OpKind> kind;  // of all logs; no value: each log states its own
 };
 
 struct ImportedCollectives {
@@ -24,9 +24,9 @@ struct ImportedCollectives {
   Args notes;               // sentences
 };
 
-// The hosts of each log are the cluster's first nodes. A point that several logs
-// have is a repeat of the first. Throws InputError that names the log or the flag;
-// `out` is the file that the table is for.
+// The hosts of each log are the cluster's first nodes. A point that several logs have is a repeat
+// of the first. Throws an InputError that names the log or the flag; `out` is the file for which
+// the table is made.
 ImportedCollectives ImportNcclTests(const NetworkImport& source, const std::string& out);
 
 // What --collective may be.

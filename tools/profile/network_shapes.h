@@ -9,10 +9,10 @@
 
 namespace stagecraft {
 
-// Each linear layer and each attention once.
+// Lists each linear layer and each attention once.
 NetworkShape ShapeOf(const Workload& workload);
 
-// `on_host`: ones that a processor runs in reasonable time.
+// `on_host`: networks that a CPU runs in reasonable time.
 std::vector<NetworkShape> ProfiledNetworks(SuiteSize size, bool on_host);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// A whole profile of one device: suite, journal and what came of it.
+// A whole profile of one device: the suite, the journal and the result.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ struct ProfileRequest {
   bool resumes = false;
   Duration budget = Duration::Max();
   uint64_t seed = 1;
-  std::string gpu;     // id of the device in the catalogue; empty: by its own name
-  std::optional<Device> board;  // what it is instead, where no catalogue has it: a part of a GPU
+  std::string gpu;     // of the device in the catalogue; empty: found by its own name
+  std::optional<Device> board;  // the device itself, if no catalogue has it: a part of a GPU
   std::string output;  // .csv or .pb
   const std::atomic<bool>* stop = nullptr;
 };
@@ -32,23 +32,23 @@ struct ProfileReport {
   MeasuredDevice device;
   size_t cases = 0;
   ProfileOutcome outcome;
-  bool leaves_host_copies = false;  // which the output cannot hold
+  bool leaves_host_copies = false;  // since the output cannot hold them
 };
 
-// Throws InputError for a board that the catalogue lacks and for an output that
-// cannot be written or resumed.
+// Throws InputError for a GPU that the catalogue lacks and for an output that cannot be written or
+// resumed.
 ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, ProfilerClock& clock,
                            const std::function<void(const ProfileProgress&)>& show);
 
-// The suite without host copies, watched instead of timed: a table of the kernels
-// that each op launches. Columns op, kernel, device_kernel, runs, time_us, gap_us;
-// the gap is to the kernel before.
+// The suite without host copies, watched instead of timed: a table of the kernels that each op
+// launches. Columns op, kernel, device_kernel, runs, time_us, gap_us; the gap is the time since the
+// kernel before.
 struct KernelTable {
   std::string text;
   ProfileReport report;
 };
-// `request.output` is one with the extension of a table and is not written. Throws
-// InputError for a board that the catalogue lacks.
+// `request.output` has the extension of a table and is not written. Throws InputError for a GPU
+// that the catalogue lacks.
 KernelTable TabulateKernels(OpTimer& timer, KernelTracer& tracer, const ProfileRequest& request,
                             ProfilerClock& clock,
                             const std::function<void(const ProfileProgress&)>& show);

@@ -9,52 +9,52 @@
 
 namespace stagecraft {
 
-// One default in words. The origin is a document and the option's name there,
-// or opens with "assumption: ".
+// One default in words. The origin is a document and the option's name there, or opens with
+// "assumption: ".
 struct StackValue {
   std::string key;  // a field of StackProto
   std::string value;
   std::string origin;
 };
 
-// Words are those of MeasuredRow's fields and of the flags.
+// The words are those of MeasuredRow's fields and of the flags.
 struct StackDefaults {
   std::string recompute;
   std::string recompute_others;     // of networks that are not decoders
-  int64_t micro_batch = 0;          // samples; 0: none
+  int64_t micro_batch = 0;          // samples; 0: not set
   bool micro_batch_is_all = false;  // global batch / data-parallel ranks
   std::string order;
   int zero = 0;
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
-  bool sequence_parallel = false;  // where there are several tensor-parallel ranks
+  bool sequence_parallel = false;  // if there are several tensor-parallel ranks
   std::string attention;
   int vocabulary_multiple = 0;  // 0: the vocabulary is not padded
   int64_t bucket_bytes = 0;     // of gradients; 0: as Plan::bucket_bytes
   std::string optimizer;
-  int gradient_bytes = 0;           // below 32-bit precision; 0: as PlanDegrees::gradient_bytes
+  int gradient_bytes = 0;           // below 32-bit precision; 0: as in PlanDegrees::gradient_bytes
   int fp16_gradient_bytes = 0;      // the same in fp16
   std::string embedding_placement;  // "first-last" or empty
-  bool overlap_p2p = false;         // of an interleaved stack: in that order alone
+  bool overlap_p2p = false;         // with an interleaved stack only in that pipeline schedule
   bool overlap_tensor = false;
   std::string context_exchange;
   bool megatron_layers = false;    // layers and data loaders of Megatron-LM
-  std::vector<StackValue> values;  // those that the table sets, as above
+  std::vector<StackValue> values;  // those that the table sets, with their origins
 
-  // nullptr where the table does not set it: the field above says nothing.
+  // nullptr if the table does not set it, in which case the field above means nothing.
   const StackValue* Find(std::string_view key) const;
 };
 
-// Immutable; safe from any thread.
+// Immutable; may be used from any thread.
 class StackTable {
  public:
-  // data/stacks.textproto in the binary, read at the first call.
+  // The data/stacks.textproto that is embedded in the binary, read at the first call.
   static const StackTable& Embedded();
-  // Reads a StackTableProto in text format. Throws InputError, `name` first.
+  // Reads a StackTableProto in text format. Throws an InputError that begins with `name`.
   static StackTable Parse(const std::string& text, const std::string& name);
 
   std::vector<std::string> Names() const;
-  // nullptr where the stack is not in the table.
+  // nullptr if the stack is not in the table.
   const StackDefaults* Find(const std::string& stack) const;
   int64_t gpt_vocabulary() const { return gpt_vocabulary_; }
   int64_t bert_vocabulary() const { return bert_vocabulary_; }

@@ -1,4 +1,4 @@
-// Traces as files: the extension says in which form.
+// Traces as files: the extension decides the format.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace stagecraft {
 
-// Throws InputError where `file` of `flag` is no .pftrace and no .json.
+// Throws InputError if `file`, given as `flag`, is neither .pftrace nor .json.
 void CheckTraceFile(const std::string& flag, const std::string& file);
 
-// Perfetto's form, or Chrome's for .json.
+// Writes Perfetto's format, or Chrome's for .json.
 void WriteTraceFile(const std::string& file, const TraceView& view);
 
 }  // namespace stagecraft

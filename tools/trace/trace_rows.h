@@ -1,5 +1,5 @@
-// TraceRows: adds tracks, slices and arguments to a TraceView, and the strings that
-// they refer to by number.
+// TraceRows: adds tracks, slices and arguments to a TraceView, and the strings to which they refer
+// by number.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@
 
 namespace stagecraft {
 
-// Numbers of names: the phases, then these, then the kinds of ops.
+// Numbers of names: the phases come first, then these, then the kinds of ops.
 inline constexpr int kBubbleName = kPhaseCount;
 inline constexpr int kFirstOpName = kPhaseCount + 1;
-// Of categories: the phases, then these.
+// Numbers of categories: the phases come first, then these.
 inline constexpr int kIdleCategory = kPhaseCount;
 inline constexpr int kOpCategory = kPhaseCount + 1;
 inline constexpr int kLaunchCategory = kPhaseCount + 2;
-// Of texts: the phases, then the distinct ops.
+// Numbers of texts: the phases come first, then the distinct ops.
 inline constexpr int kFirstOpText = kPhaseCount;
 
-// Of keys.
+// Numbers of keys.
 enum TraceKey : int16_t {
   kTaskKey,
   kMicroBatchKey,
@@ -39,18 +39,18 @@ enum TraceKey : int16_t {
 
 class TraceRows {
  public:
-  // Borrows the view.
+  // The view must outlive it.
   explicit TraceRows(TraceView& view) : view_(view) {}
 
-  // The view's level decides whether texts name ops.
+  // The level of the view decides whether texts name ops.
   void AddStrings(const Schedule& schedule);
-  // Before any track of a rank, those of so many.
+  // To be called before any track of a rank is added; `ranks` is the number of ranks.
   void AddRoot(const std::string& title, size_t ranks);
-  // Below the rank's track, or the root for rank -1; returns its index.
+  // Adds a track below that of the rank, or below the root for rank -1; returns its index.
   int32_t AddTrack(TraceTrack::Kind kind, int32_t rank, std::string name);
-  // Valid until the next is added.
+  // The result is valid until the next slice is added.
   TraceSlice& AddSlice(int32_t track, int name, int category, Duration start, Duration end);
-  // To the slice added last.
+  // Adds an argument to the slice that was added last.
   void AddArgument(TraceKey key, int64_t value, bool is_text = false);
 
  private:

@@ -1,5 +1,5 @@
-// TraceView: a Timeline as tracks, slices, flows and counters, before any file
-// format. Writers turn it into bytes; equal inputs give equal views.
+// TraceView: a Timeline as tracks, slices, flows and counters, independent of any file format.
+// Writers turn it into bytes; equal inputs give equal views.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@
 namespace stagecraft {
 
 enum class TraceLevel {
-  kTask,  // one slice per task and rank
-  kOp,    // and inside it one per op
+  kTask,  // one slice for each task and rank
+  kOp,    // and inside it one for each op
 };
 
-// Above so many slices a trace shows tasks only, unless asked for ops.
+// With more slices than this a trace shows tasks only, unless ops are asked for.
 inline constexpr int64_t kMaxSlicesOfOpLevel = 200'000;
 
-// Borrows schedule, timeline, op_times and launches.
+// Refers to schedule, timeline, op_times and launches, which must outlive it.
 struct TraceInput {
   struct MemoryPoint {
     Duration time;
@@ -35,12 +35,12 @@ struct TraceInput {
 
   const Schedule& schedule;
   const Timeline& timeline;
-  const OpTimes* op_times = nullptr;      // none, or not known: tasks only
+  const OpTimes* op_times = nullptr;      // nullptr, or not known: tasks only
   std::span<const Launch> launches = {};  // by task; empty: no host tracks
   std::vector<MemoryCurve> memory = {};   // by rank; empty: no counters
   std::string title = "stagecraft";
   std::vector<std::string> rank_names = {};  // by rank; empty: "stage 0 rank 0"
-  // What else a file should say of itself: tool version, seed, fingerprint.
+  // What else a file should state about itself: tool version, seed, fingerprint.
   std::vector<std::pair<std::string, std::string>> facts = {};
 };
 
@@ -58,7 +58,7 @@ struct TraceTrack {
 };
 
 struct TraceArgument {
-  int64_t value = 0;  // a number, or where is_text an index into texts
+  int64_t value = 0;  // a number, or an index into texts if is_text
   int16_t key = 0;    // into keys
   bool is_text = false;
 };
@@ -80,35 +80,34 @@ struct TraceFlow {
   int64_t to = 0;
 };
 
-// Bytes in use from this time on.
+// The bytes in use from this time on.
 struct TracePoint {
   Duration time;
   Bytes used;
 };
 
-// Slices of a track are contiguous, in order of time, each parent before its
-// children; siblings do not overlap and children lie inside their parent.
+// The slices of a track are contiguous, in order of time, each parent before its children; siblings
+// do not overlap and children lie inside their parent.
 struct TraceView {
   std::vector<TraceTrack> tracks;  // the first is the root
   std::vector<TraceSlice> slices;
   std::vector<TraceArgument> arguments;
   std::vector<TraceFlow> flows;
   std::vector<TracePoint> points;
-  // A few dozen strings, whatever the size; texts grow with the distinct ops.
+  // A few dozen strings, whatever the size of the trace; texts grow with the distinct ops.
   std::vector<std::string> names, categories, keys, texts;
   std::vector<std::pair<std::string, std::string>> facts;
   TraceLevel level = TraceLevel::kTask;
 };
 
-// Without a level: kOp where that stays within kMaxSlicesOfOpLevel.
+// Without a level: kOp if that stays within kMaxSlicesOfOpLevel.
 //
-// A task is shown on its first lane of every rank it occupies. Its ops follow
-// one another in proportion to their times on that rank, which are exact where they
-// sum to the task's duration. Gaps of compute lanes appear on a track "idle". Sends
-// have an arrow to each task on another rank that waits for them. What the host of
-// a rank launches appears on a track "host".
+// A task is shown on its first lane of every rank that it occupies. Its ops follow one another in
+// proportion to their times on that rank, which are exact if they add up to the task's duration.
+// Gaps of compute lanes appear on a track "idle". Sends have an arrow to each task on another rank
+// that waits for them. What the host of a rank launches appears on a track "host".
 //
-// Throws InputError where tasks overlap on a lane, or start before zero.
+// Throws InputError if tasks overlap on a lane, or start before zero.
 TraceView MakeTraceView(const TraceInput& input, std::optional<TraceLevel> level = {});
 
 }  // namespace stagecraft

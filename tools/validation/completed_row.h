@@ -14,17 +14,17 @@ namespace stagecraft {
 // A row with its stack's defaults in place of what it does not state.
 struct CompletedRow {
   MeasuredRow row;               // degrees at least 1, words never empty
-  RowFacts facts;                // of what the row's columns cannot say
-  bool megatron_layers = false;  // as StackDefaults::megatron_layers
+  RowFacts facts;                // what the columns of the row cannot say
+  bool megatron_layers = false;  // as in StackDefaults::megatron_layers
   bool overlap_param_gather = false;
   bool post_validation = false;
   bool with_optimizer = true;
   Optimizer optimizer = Optimizer::kAdam;
   int64_t bucket_bytes = 0;
-  int gradient_bytes = 0;                  // 0: as the precision has it
+  int gradient_bytes = 0;                  // 0: as usual for the precision
   bool counts_every_rank = false;          // a step of n data-parallel ranks is n steps
-  double memory_unit = 1;                  // bytes that the row counts as one
-  double tokens_per_position = 1;          // 2 where source and target both count
+  double memory_unit = 1;                  // bytes that the row counts as one unit
+  double tokens_per_position = 1;          // 2 if source and target both count
   std::vector<std::string> defaults_used;  // "recompute none", "vocab 50304", ...
 };
 

@@ -10,15 +10,15 @@ namespace stagecraft {
 // are passed over.
 class CsvTable {
  public:
-  // `name` opens every error. Throws InputError for an empty text, a column
-  // given twice, a quote that never closes and a row of another length.
+  // `name` opens every error. Throws InputError for an empty text, a column given twice, a quote
+  // that is never closed and a row of another length.
   static CsvTable Parse(const std::string& text, const std::string& name);
 
   const std::string& name() const { return name_; }
   int row_count() const { return static_cast<int>(rows_.size()); }
-  // Line of the file on which a row begins, counted from 1.
+  // The line of the file on which a row begins, counted from 1.
   int line(int row) const { return lines_[row]; }
-  // Index of a column; -1 where there is none.
+  // The index of a column; -1 if there is none.
   int Column(const std::string& column) const;
   const std::string& field(int row, int column) const { return rows_[row][column]; }
 

@@ -9,11 +9,11 @@
 
 namespace stagecraft {
 
-// Words and numbers of the columns that data/README.md describes. What a row
+// Words and numbers of the columns that the README of the published tables describes. What a row
 // does not state stays empty or zero.
 struct MeasuredRow {
-  std::string id;      // of the file's `id`, or "file-001" by data row
-  std::string source;  // of the file's `source`, or the file's name
+  std::string id;      // the file's `id`, or "file-001" by data row
+  std::string source;  // the file's `source`, or the file's name
   std::string place;   // "rows.csv: row 12": opens errors
 
   std::string stack, model, model_kind, activation, tied_embeddings;
@@ -38,10 +38,10 @@ struct MeasuredRow {
   std::string group;
   bool is_primary = true;
   bool is_scored = false;
-  std::string why_not;  // where it is not scored
-  std::string notes;    // for people; of the functional tests also the flags they ran with
+  std::string why_not;  // why it is not scored, if so
+  std::string notes;    // for people; in functional tests also the flags of the run
 
-  // One kernel or collective.
+  // For rows of one kernel or collective.
   std::string op, collective, algorithm;
   int64_t m = 0, n = 0, k = 0, op_batch = 0;
   int64_t bytes = 0;  // full buffer of one rank
@@ -50,12 +50,11 @@ struct MeasuredRow {
 // The unit of a metric kind's values: "s", "1/s", "TFLOP/s", "bytes", ...
 const char* Unit(const std::string& metric_kind);
 
-// Where less is better: times, memory, idle shares.
+// Whether less is better: for times, memory, idle shares.
 bool LessIsBetter(const std::string& metric_kind);
 
-// All rows of a table, scored or not. `stem` names the file for people. Throws
-// InputError for a missing column and a field that is not what its column
-// holds.
+// All rows of a table, scored or not. `stem` names the file for people. Throws InputError for a
+// missing column and for a field that does not contain what its column should.
 std::vector<MeasuredRow> ReadMeasuredRows(const CsvTable& table, const std::string& stem);
 
 }  // namespace stagecraft

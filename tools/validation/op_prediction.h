@@ -1,5 +1,5 @@
-// Predictions of measured parts of a step: one layer, one pipeline's bubble,
-// one kernel, one collective.
+// Predictions of measured parts of a step: one layer, one pipeline's bubble, one kernel, one
+// collective.
 #pragma once
 
 #include <string>
@@ -17,17 +17,17 @@ struct PredictedPart {
   double spread = 0;  // sigma of log(value)
 };
 
-// Each throws InputError with the reason where there is no value.
+// Each of these functions throws an InputError with the reason if there is no value.
 
-// Seconds of one transformer layer and micro-batch: of the pass that the facts name;
-// backward contains the recomputation.
+// Seconds of one transformer layer and micro-batch, for the pass that the facts name; the backward
+// includes recomputation.
 PredictedPart PredictLayerTime(CompletedRow& completed, const CostModel& model);
 
-// Idle share (cost - m·(F + B + W)) / cost of a pipeline of equal stages with
-// the row's stage_times_ms. It follows from these alone: nothing is uncertain.
+// Idle share (cost - m·(F + B + W)) / cost of a pipeline of equal stages with the row's
+// stage_times_ms. It follows from these alone: nothing is uncertain.
 double PredictBubbleRate(const MeasuredRow& row);
 
-// Seconds or TFLOP/s of one matrix product.
+// Seconds or TFLOP/s of one GEMM.
 PredictedPart PredictKernel(const MeasuredRow& row, const CostModel& model);
 
 // Seconds or GB/s (nccl-tests' bus bandwidth) of one collective.

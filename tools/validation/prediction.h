@@ -1,4 +1,4 @@
-// Prediction: what the simulator says to a measured row.
+// Prediction: what the simulator predicts for a measured row.
 #pragma once
 
 #include <optional>
@@ -16,13 +16,13 @@ namespace stagecraft {
 // What baselines learn from, besides the step time.
 struct StepFeatures {
   StepMetric metric;
-  double model_flops = 0;      // 3x-causal-attention, whole job
-  double peak_flop_per_s = 0;  // of one device at the row's precision
+  double model_flops = 0;      // 3x-causal-attention, for the whole job
+  double peak_flop_per_s = 0;  // of one device at the precision of the row
   double layers = 0, hidden = 0, sequence = 0, global_batch = 0;
   double devices = 0, tp = 0, pp = 0;
 };
 
-// One part of what the scored rows gave away, and the value without this part alone.
+// One part of what was inferred from the scored rows, and the value without this part alone.
 struct InferredPart {
   InferredFacts facts;
   std::optional<double> value_without;
@@ -30,21 +30,22 @@ struct InferredPart {
 
 struct Prediction {
   std::optional<double> value;  // in Unit(metric_kind)
-  // Sigma of log(value); nothing where the value claims no interval: memory, idle shares.
+  // Sigma of log(value); no value if the prediction claims no interval, as for memory and idle
+  // shares.
   std::optional<double> spread;
-  // What of the row's facts the scored rows gave away, and the value without all of it:
-  // nothing where it cannot be simulated without.
+  // Which facts of the row were inferred from the scored rows, and the value without all of them;
+  // no value if it cannot be simulated without them.
   std::vector<InferredPart> inferred;
   std::optional<double> value_without;
-  std::string reason;  // why there is none
-  // There is none, or none without some facts, because what was simulated cannot be
-  // (sim/step/evaluation_errors.h): an error in here, not in the row.
+  std::string reason;  // why there is no value
+  // There is no value, or none without some facts, because the result of the simulation is
+  // impossible (sim/step/evaluation_errors.h): an error of the program, not of the row.
   bool is_unsound = false;
   std::vector<std::string> defaults_used;
-  std::optional<StepFeatures> step;  // where the metric follows from the step time
+  std::optional<StepFeatures> step;  // if the metric follows from the step time
 };
 
-// What predictions rest on. All of it outlives their use.
+// What predictions rest on. All of it must outlive their use.
 struct PredictionBasis {
   const StackTable& stacks;
   const RowFactTable& facts;
@@ -53,7 +54,7 @@ struct PredictionBasis {
   const CostModel* model_without_sites = nullptr;
 };
 
-// Never throws for what a row says: that becomes the reason. Safe from any thread.
+// Never throws because of what a row says: that becomes the reason. May be called from any thread.
 Prediction PredictRow(const MeasuredRow& row, const PredictionBasis& basis);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// The cluster that a measured row ran on.
+// The cluster on which a measured row ran.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace stagecraft {
 
-// How a default opens that stands for a network nobody states.
+// The beginning of a default that stands for a network that nobody states.
 inline constexpr std::string_view kAssumedNetwork = "network of ";
 
-// From `node_id` where the node catalogue has it, else from the wiring and the
-// bandwidth the row gives; `gpu_id` wins over the node's own board. What had to
-// be assumed is appended to `defaults_used`. Throws InputError with the reason
-// where the row does not describe a cluster we know.
+// From `node_id` if the node catalogue has it, else from the wiring and the bandwidth that the row
+// gives; `gpu_id` takes precedence over the node's own GPU. What had to be assumed is appended to
+// `defaults_used`. Throws an InputError with the reason if the row does not describe a known
+// cluster.
 Cluster BuildRowCluster(const MeasuredRow& row, std::vector<std::string>& defaults_used);
 
-// "a*4+b*4": names with counts, in rank order; a name alone counts `otherwise`.
+// Parses "a*4+b*4": names with counts, in rank order; the count of a name alone is `otherwise`.
 struct CountedName {
   std::string name;
   int64_t count = 0;

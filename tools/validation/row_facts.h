@@ -1,4 +1,4 @@
-// RowFacts: what a measured row ran, where its columns do not say it.
+// RowFacts: what a measured row ran, if its columns do not say it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace stagecraft {
 
 // What is known of a row besides its columns; empty members are unknown. RowFactsProto says what
-// each is.
+// each of them is.
 struct RowFacts {
   std::optional<std::string> attention, network, pass;
   std::optional<int64_t> vocabulary, layers, hidden, heads;
@@ -23,7 +23,7 @@ struct RowFacts {
   std::optional<std::vector<std::string>> network_sites;
 };
 
-// Facts that the rows they are scored on gave away.
+// Facts that were inferred from the rows on which they are scored.
 struct InferredFacts {
   std::string words;   // "vocabulary 32000"
   std::string origin;  // "assumption: ..."
@@ -31,22 +31,22 @@ struct InferredFacts {
   friend bool operator==(const InferredFacts&, const InferredFacts&) = default;
 };
 
-// Immutable; safe from any thread.
+// Immutable; may be used from any thread.
 class RowFactTable {
  public:
-  // data/row_facts.textproto in the binary, read at the first call.
+  // The data/row_facts.textproto that is embedded in the binary, read at the first call.
   static const RowFactTable& Embedded();
-  // Reads a RowFactTableProto in text format. Throws InputError, `name` first.
+  // Reads a RowFactTableProto in text format. Throws an InputError that begins with `name`.
   static RowFactTable Parse(const std::string& text, const std::string& name);
 
-  // `inferred`, if any, receives what of it the scored rows gave away.
+  // `inferred`, if given, receives those facts that were inferred from the scored rows.
   RowFacts Of(const MeasuredRow& row, std::vector<InferredFacts>* inferred = nullptr) const;
-  // These facts without all that the scored rows gave away, or without one part of it.
+  // These facts without all that were inferred from the scored rows, or without one of them.
   RowFacts WithoutInferred(const MeasuredRow& row) const;
   RowFacts Without(const MeasuredRow& row, const InferredFacts& inferred) const;
-  // Sites of the network model that some facts name.
+  // The sites of the network model that some facts name.
   std::vector<std::string> NetworkSites() const;
-  // Whether a run had a flag, with its value or without: "bf16", "cp-comm-type=a2a".
+  // Whether a run had a flag, given with its value or without: "bf16", "cp-comm-type=a2a".
   bool HasFlag(const MeasuredRow& row, const std::string& flag) const;
 
  private:

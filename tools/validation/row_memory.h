@@ -1,4 +1,4 @@
-// What the framework of a stack, or of a measured row, is known to hold.
+// What the framework of a stack, or of a measured row, is known to hold in memory.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace stagecraft {
 
-// What a stack of the embedded table does whatever its flags; plain PyTorch where nothing
-// is known.
+// What a stack of the embedded table does whatever its flags; plain PyTorch if nothing is known
+// about it.
 FrameworkMemory StackFramework(const std::string& stack);
 
 FrameworkMemory RowFramework(const CompletedRow& completed);

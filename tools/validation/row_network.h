@@ -13,35 +13,35 @@
 
 namespace stagecraft {
 
-// How a model kind is built. kClassic: by BuildClassic, sizes in the name.
+// How the network of a model kind is built. kClassic: by BuildClassic(), with sizes in the name.
 enum class NetworkFamily { kDecoder, kEncoder, kEncoderDecoder, kClassic };
 
-// Nothing for a kind that is not simulated.
+// No value for a kind that is not simulated.
 std::optional<NetworkFamily> FamilyOfKind(const std::string& model_kind);
 
-// What BuildClassic calls the network of a kind; of several variants the one that is
-// usual, where the facts name none.
+// The name that BuildClassic() has for the network of a kind; among several variants the usual one,
+// if the facts name none.
 std::string ClassicName(const std::string& model_kind, const RowFacts& facts);
 
-// A classifier of images: one sample is one token of the plan.
+// Whether it is an image classifier, for which one sample is one token of the plan.
 bool IsImages(const std::string& model_kind);
 
-// A forward pass alone is taken to classify, which costs as next to nothing as spans do.
+// A forward pass alone is taken to classify, which costs next to nothing, as spans do.
 EncoderHead RowHead(const CompletedRow& completed);
 AttentionBackend RowAttention(const MeasuredRow& completed);
 DType RowPrecision(const MeasuredRow& completed);
 
 struct RowNetwork {
   NetworkFamily family = NetworkFamily::kDecoder;
-  // Sizes of a block, which FLOP conventions count; empty for kClassic.
+  // The sizes of a transformer block, which FLOP conventions use; empty for kClassic.
   DecoderConfig config;
   Workload workload;
 };
 
-// The decoder's, or the encoder's and decoder's common sizes.
+// The sizes of the decoder, or the common sizes of encoder and decoder.
 DecoderConfig RowDecoder(const CompletedRow& completed);
 
-// Throws InputError with the reason where sizes do not make a network.
+// Throws an InputError with the reason if the sizes do not make a network.
 RowNetwork BuildRowNetwork(const CompletedRow& completed);
 
 }  // namespace stagecraft

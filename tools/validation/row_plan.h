@@ -1,4 +1,4 @@
-// What a measured row ran: its network, cluster and plan, ready to simulate.
+// What a measured row ran: its network, cluster and plan, ready to be simulated.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace stagecraft {
 
-// Throws InputError with the reason where the row cannot be simulated: an
-// architecture, order or format we do not have, a size nobody states.
+// Throws an InputError with the reason if the row cannot be simulated: an architecture, pipeline
+// schedule or format that does not exist here, or a size that nobody states.
 CompletedRow CompleteRow(const MeasuredRow& row, const RowFacts& facts, const StackTable& stacks);
 
 Recompute RowRecompute(const MeasuredRow& completed);
@@ -33,8 +33,8 @@ struct RowPlan {
   Plan plan;
 };
 
-// Appends what had to be assumed about the cluster to `completed`. Throws
-// InputError with the reason where the degrees do not fit.
+// Appends what had to be assumed about the cluster to `completed`. Throws an InputError with the
+// reason if the degrees do not fit.
 RowPlan BuildRowPlan(CompletedRow& completed);
 
 }  // namespace stagecraft

@@ -8,13 +8,12 @@
 
 namespace stagecraft {
 
-// FLOPs of one step of the whole job, as the convention counts them:
+// FLOPs of one step of the whole job by a convention:
 //   4x-full-attention    4·F + 3·head
 //   3x-full-attention    3·F + 3·head
 //   3x-causal-attention  the same with half the attention
 //   korthikanti-hfu      72·B·l·s·h²·(1 + s/3h + V/12lh)
-// with F = forward FLOPs of the layers, head = 2·B·s·h·V. Nothing for other
-// names.
+// where F = forward FLOPs of the layers and head = 2·B·s·h·V. No value for other names.
 std::optional<double> ConventionFlops(const std::string& convention, const DecoderConfig& config,
                                       double sequence, double global_batch);
 
@@ -37,8 +36,8 @@ struct StepWork {
   double peak_flop_per_s = 0;  // dense 16-bit rate of one device
 };
 
-// Nothing for metric kinds that are no function of the step time. Throws
-// InputError where the kind needs a FLOP convention and there is none we know.
+// No value for metric kinds that are no function of the step time. Throws InputError if the kind
+// needs a FLOP convention and none that is known is given.
 std::optional<StepMetric> FindStepMetric(const std::string& metric_kind,
                                          const std::string& flop_convention, const StepWork& work);
 

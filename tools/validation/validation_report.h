@@ -1,4 +1,4 @@
-// Error tables for people and as JSON.
+// Error tables, for people and as JSON.
 #pragma once
 
 #include <iosfwd>
@@ -11,7 +11,7 @@ namespace stagecraft {
 
 struct Validation {
   std::vector<ValidatedRow> rows;       // scored, in order of the files
-  std::vector<MeasuredRow> not_scored;  // listed apart
+  std::vector<MeasuredRow> not_scored;  // listed separately
 };
 
 // "sources", "overall", "baselines", "rows" and "not_scored"; errors in percent.
@@ -19,8 +19,9 @@ nlohmann::ordered_json ValidationToJson(const Validation& validation);
 
 void PrintValidation(const Validation& validation, std::ostream& out);
 
-// Throws std::runtime_error where what was predicted for a row cannot be: with how many there
-// are and the first of them. They are not simulated, and have a reason, in both reports.
+// Throws a std::runtime_error if the prediction for a row is impossible, with the number of such
+// rows and the first of them. They are not counted as simulated, and have a reason, in both
+// reports.
 void RequireSound(const Validation& validation);
 
 }  // namespace stagecraft
