@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kLeastRows = 3;
 
-// Student's t below which 90 % lie, by the normal quantile's expansion (Abramowitz and
-// Stegun 26.7.5): within 0.04 from two degrees of freedom on.
+// The quantile of Student's t below which 90 % lie, by an expansion of the normal quantile
+// (Abramowitz and Stegun 26.7.5): within 0.04 from two degrees of freedom on.
 double StudentQuantile90(double freedom) {
   constexpr double kNormal = 1.2815515655446004;
   const double z3 = kNormal * kNormal * kNormal;

@@ -28,7 +28,7 @@ LinkPasses PassesOf(const Op& op, Algorithm algorithm) {
   if (collective.passes == Passes::kWholeOnce) return {passes, passes};
   if (algorithm == Algorithm::kNvls) return {collective.NvlsPasses(ranks), 0};
   if (algorithm != Algorithm::kTree) return {passes, passes};
-  // Ends of a chain carry half of what its middle does.
+  // The ends of a chain carry half of what its middle does.
   return {fabric.ranks_per_node > 2 ? kTreeTraffic : 1, fabric.nodes == 2 ? 1 : kTreeTraffic};
 }
 

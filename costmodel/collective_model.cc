@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Fractions of tuning.cc: what protocol and algorithm leave of the bandwidth.
+// Factors of tuning.cc: the share of the bandwidth that protocol and algorithm leave.
 constexpr double kRingLlFraction = 0.5;
 constexpr double kRingLl128Fraction = 0.92;
 constexpr double kTreeFraction = 0.92;
@@ -20,11 +20,11 @@ constexpr double kTreeLl128Fraction = 120.0 / 128.0;
 // Peers that one NCCL kernel serves at a time (NCCL_MAX_DEV_WORK_P2P_PER_BATCH);
 // recalled.
 constexpr int kPeersPerBatch = 8;
-// tuning.cc takes channels - 1 of channels off NVLS; NCCL starts 16 on Hopper.
+// tuning.cc counts one channel less for NVLS; NCCL starts 16 on Hopper.
 constexpr double kNvlsChannels = 16;
 constexpr double kTreeCorrectionFirstBytes = 64;
 
-// Sigma of log(predicted / measured), README.md: one node and several, below and
+// Sigma of log(predicted / measured) (docs/cost-model.md): on one node and on several, below and
 // above a mebibyte.
 constexpr Bytes kLargeBytes = Bytes(1 << 20);
 constexpr double kSpreadOneNodeSmall = 0.65;
@@ -34,7 +34,7 @@ constexpr double kSpreadNetworkLarge = 0.35;
 
 constexpr Protocol kProtocols[] = {Protocol::kLl, Protocol::kLl128, Protocol::kSimple};
 
-// One collective as the formulas see it: rates in bytes/s, hops in seconds.
+// One collective in the form in which the formulas need it: rates in bytes/s, hops in seconds.
 struct Group {
   const Op& op;
   const Collective& collective;
@@ -50,9 +50,9 @@ struct Group {
 
   int NodesIndex() const { return op.fabric.nodes == 1 ? 0 : op.fabric.nodes == 2 ? 1 : 2; }
   double Bus() const { return std::min(intra, inter); }
-  // Of trees, which put twice the buffer on a link. On two nodes only once on the
-  // interfaces: each is the root of one half's tree and sends it down, and the
-  // other half up.
+  // The bandwidth of trees, which put twice the buffer on a link. On two nodes the buffer passes
+  // the interfaces only once: each node is the root of one half's tree, sends that half down, and
+  // sends the other half up.
   double TreeBus() const { return std::min(intra, nodes == 2 ? kTreeTraffic * inter : inter); }
 };
 
@@ -87,7 +87,7 @@ Group MakeGroup(const Op& op, const Device& device, const NcclTuning& tuning) {
           channels};
 }
 
-// Seconds of one step inside a node. Never below the link's own latency.
+// Seconds of one hop inside a node, never below the link's own latency.
 double IntraHop(const Group& group, const NcclLatency& latency, int protocol) {
   const Link& link = group.op.fabric.intra;
   const double hop =
@@ -126,8 +126,8 @@ double RingSeconds(const Group& group, Protocol protocol) {
   return delay + passes * group.bytes / bus;
 }
 
-// NCCL's factor is a step function of size; between its points we go straight
-// in log(size), so that more bytes never take less time.
+// NCCL's factor is a step function of size; between its points the result is linear in log(size),
+// so that more bytes never take less time.
 double TreeCorrection(const Group& group, int protocol) {
   const auto& factors = group.tuning.tree_correction[protocol];
   const double at = std::log2(std::max(1.0, group.bytes / kTreeCorrectionFirstBytes));
@@ -185,8 +185,7 @@ double DirectSeconds(const Group& group, Protocol protocol) {
   return latency.base_us[p] * kMicro + batches * hop + wire * std::max(inside, outside);
 }
 
-// LL128 needs 128-byte stores that stay whole: NVLink, Volta or later. RCCL has
-// it too.
+// LL128 needs 128-byte stores that are not torn: NVLink, Volta or later. RCCL has it, too.
 bool HasLl128(const Group& group, const Device& device) {
   if (NcclRow(device.generation) == NcclRow(Generation::kPascal)) return false;
   return group.op.fabric.intra.kind == LinkKind::kNvlink;

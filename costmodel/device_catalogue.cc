@@ -72,7 +72,7 @@ DeviceCatalogue::DeviceCatalogue(std::vector<DeviceEntry> entries, const std::st
   for (int i = 0; i < static_cast<int>(entries_.size()); ++i) {
     const auto claim = [&](const std::string& claimed, const std::string& key) {
       const auto [holder, is_new] = by_folded_name_.emplace(Folded(claimed), i);
-      // One entry may list "A100" and "a100".
+      // One entry may list both "A100" and "a100".
       if (!claimed.empty() && (is_new || (holder->second == i && key != "device.id"))) return;
       throw InputError(name + ": devices[" + std::to_string(i) + "]." + key + ": got \"" + claimed +
                        "\", want a name that no other device has");
@@ -89,7 +89,7 @@ const DeviceEntry* DeviceCatalogue::Find(std::string_view name) const {
   if (found == by_folded_name_.end()) return nullptr;
   const DeviceEntry& entry = entries_[found->second];
   if (entry.device.id == name) return &entry;
-  // Ids are matched in their own letter case, unless listed as an alias too.
+  // Ids are matched in their own letter case, unless they are listed as an alias, too.
   for (const std::string& alias : entry.aliases) {
     if (Folded(alias) == found->first) return &entry;
   }

@@ -10,11 +10,11 @@
 namespace stagecraft {
 namespace {
 
-// What hours of products on tensor cores leave of the boost clock: fitted on boards of three
-// generations, which agree (data/README.md). Processors of hosts are rated as they run.
+// The share of the boost clock that hours of GEMMs on tensor cores leave: fitted on GPU types of
+// three generations, which agree (data/README.md). CPUs of hosts are rated as they run.
 constexpr double kUsualTrainingClock = 0.8;
 
-// Numbers in errors look as they would in JSON.
+// Formats numbers in errors as they would look in JSON.
 template <typename Number>
 std::string Text(Number number) {
   return nlohmann::json(number).dump();
@@ -80,7 +80,7 @@ LinkProto::Kind KindToProto(LinkKind kind) {
   return LinkProto::KIND_UNSPECIFIED;
 }
 
-// The enums count alike, save that the wire starts with "unspecified".
+// Both enums count alike, except that the proto starts with "unspecified".
 Generation GenerationFromProto(DeviceProto::Generation generation, const Checker& check) {
   if (generation < DeviceProto::PASCAL || generation > DeviceProto::HOST) {
     check.Fail("generation", generation == 0 ? "none" : std::to_string(generation),

@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Assumption: what a shared machine makes of short and of long exchanges.
+// An assumption about the scatter of short and of long exchanges on a shared machine.
 constexpr double kSpread = 0.3;
 constexpr double kAccessesOfReduction = 3;
 

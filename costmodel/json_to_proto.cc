@@ -25,7 +25,7 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 using nlohmann::json;
 
-// A value as an error shows it: one short line.
+// A value as it is shown in an error: one short line.
 std::string Shown(const json& value) {
   constexpr size_t kMaxShown = 60;
   if (value.is_object()) return "a map";
@@ -35,7 +35,7 @@ std::string Shown(const json& value) {
   return text;
 }
 
-// Where in the file we are; opens every error.
+// The current place in the file; opens every error.
 struct Place {
   std::string name;
   std::string path;

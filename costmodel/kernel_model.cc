@@ -9,15 +9,15 @@
 namespace stagecraft {
 namespace {
 
-// Rows of queries in a block of FlashAttention, and the fewest a tensor-core
-// product works on.
+// Rows of queries in a thread block of FlashAttention, and the fewest rows on which a GEMM on
+// tensor cores works.
 constexpr double kQueryRows = 128;
 constexpr double kFewestRows = 16;
 constexpr double kReferenceHeadSize = 128;
 
-// Sigma of log(predicted / measured) on held-out shapes of A100, H100 and V100,
-// pooled (README.md); of streams between elementwise (0.1) and softmax and layer
-// norm (0.3). The last two are assumptions: no samples. Other devices do worse.
+// Sigma of log(predicted / measured) on held-out shapes of A100, H100 and V100, pooled
+// (docs/cost-model.md); that of streams lies between elementwise (0.1) and softmax and layer norm
+// (0.3). The last two are assumptions without samples. Other devices are predicted worse.
 constexpr double kGemmSpread = 0.15;
 constexpr double kFp32GemmSpread = 0.18;
 constexpr double kAttentionSpread = 0.22;
@@ -45,8 +45,8 @@ double AttentionComputeSeconds(const Op& op, const Device& device,
                                const KernelConstants& constants) {
   const bool backward = op.direction == Direction::kBackward;
   const double half = constants.attention_head_half;
-  // head / (head + half), scaled to 1 at the reference size: flops of one key
-  // become (head + half) of equal speed.
+  // The rate is proportional to head / (head + half), scaled to 1 at the reference size: the FLOPs
+  // of one key become (head + half) of equal speed.
   const double head =
       (static_cast<double>(op.k) + half) * kReferenceHeadSize / (kReferenceHeadSize + half);
   const double fraction = std::min(1.0, constants.attention_fraction) *
@@ -59,7 +59,7 @@ double AttentionComputeSeconds(const Op& op, const Device& device,
   const double waves = blocks / device.multiprocessors;
   const double keys = static_cast<double>(op.n);
   const double mean = (op.causal ? 0.5 : 1.0) * keys + constants.attention_key_fill;
-  // The last block of queries sees every key, and one multiprocessor does it.
+  // The last block of queries sees every key, and one multiprocessor computes it.
   const double longest = keys + constants.attention_key_fill;
   const double critical = std::max(CostOfWaves(waves, constants.wave_loss) * mean, longest);
   return critical * flops_per_key / rate;
@@ -70,8 +70,7 @@ double MemorySeconds(const Op& op, const Device& device, double fraction) {
          (fraction * device.memory_bandwidth.bytes_per_s());
 }
 
-// What one of a product's kernels does: recurrent layers multiply the rows of
-// one time step after another.
+// One of the kernels of a GEMM: recurrent layers multiply the rows of one time step after another.
 Op OneKernel(Op op) {
   if (op.kind == OpKind::kGemm && op.kernels > 1) {
     op.m = std::max<int64_t>(1, op.m / op.kernels);
@@ -86,7 +85,7 @@ Duration DeviceTime(const Op& op, const Device& device, const KernelConstants& c
     case OpKind::kGemm:
       if (op.kernels > 1) return op.kernels * DeviceTime(OneKernel(op), device, constants);
       [[fallthrough]];
-    case OpKind::kConvolution:  // an implicit matrix product
+    case OpKind::kConvolution:  // an implicit GEMM
       return starts + Duration::Seconds(
                           SmoothMax(GemmComputeSeconds(op, device, constants),
                                     MemorySeconds(op, device, constants.product_memory_fraction),

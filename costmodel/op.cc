@@ -37,8 +37,8 @@ FlopCount Op::Flops() const {
                           static_cast<double>(n) * static_cast<double>(k);
   if (kind == OpKind::kGemm || kind == OpKind::kConvolution) return FlopCount(2 * products);
   if (kind != OpKind::kAttention) return FlopCount(0);
-  // Forward: scores and context. Backward: five products, the scores again
-  // among them (Dao, FlashAttention-2, section 3.1).
+  // Forward: scores and context. Backward: five GEMMs, among them the scores again (Dao,
+  // FlashAttention-2, section 3.1).
   const double matrix_products = direction == Direction::kForward ? 2 : 5;
   return FlopCount(2 * matrix_products * products * (causal ? 0.5 : 1.0));
 }

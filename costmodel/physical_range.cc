@@ -17,7 +17,7 @@ std::string Text(double number) {
   return is_round ? fmt::format("{:.0f}e{:.0f}", digit, power) : fmt::format("{}", number);
 }
 
-// What the value would be in the unit that it was probably written in; empty where none fits.
+// The value in the unit in which it was probably written; empty if none fits.
 std::string Meant(double value, const PhysicalRange& range) {
   for (const int power : range.powers) {
     const double scaled = value * std::pow(10.0, power);
@@ -30,8 +30,8 @@ std::string Meant(double value, const PhysicalRange& range) {
 
 }  // namespace
 
-// A core of an old host, or one that looks at each of its memory accesses, does some 3e9 and moves
-// some 4e8 bytes a second.
+// A core of an old host, or one that is slowed down by a checker of memory accesses, does some 3e9
+// FLOP/s and moves some 4e8 bytes a second.
 const PhysicalRange& FlopRateRange() {
   static const PhysicalRange range{1e9, 1e17, "FLOP/s", {12, 9, 15}, 1e12};
   return range;
@@ -59,20 +59,20 @@ const PhysicalRange& ClockRange() {
   return range;
 }
 
-// The catalogue's largest board has 288 GiB; hosts that stand in for a board have some TB.
+// The catalogue's largest GPU has 288 GiB; hosts that stand in for a GPU have some TB.
 const PhysicalRange& MemoryRange() {
   static const PhysicalRange range{1e8, 4e12, "bytes", {9, 6, 3}, 1e9};
   return range;
 }
 
-// The catalogue's boards have 1.5 to 128 MiB; last-level caches of hosts reach 1.2 GB.
+// The catalogue's GPUs have 1.5 to 128 MiB; last-level caches of hosts reach 1.2 GB.
 const PhysicalRange& CacheRange() {
   static const PhysicalRange range{1e5, 4e9, "bytes", {6, 3}, 1e6};
   return range;
 }
 
-// The catalogue's boards have 13 to 304; of arithmetic units, which datasheets count too, each has
-// some 64 or 128.
+// The catalogue's GPUs have 13 to 304; each of these has some 64 or 128 arithmetic units, which
+// datasheets count, too.
 const PhysicalRange& MultiprocessorRange() {
   static const PhysicalRange range{1, 2000, "multiprocessors"};
   return range;

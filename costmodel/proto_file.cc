@@ -32,7 +32,7 @@ using google::protobuf::Reflection;
 using google::protobuf::TextFormat;
 
 constexpr size_t kMaxFileBytes = size_t{1} << 31;
-// The most that is read from a pipe or a device, which do not say how long they are.
+// The most that is read from a pipe or a device, which do not state their length.
 constexpr size_t kMaxStreamBytes = size_t{1} << 28;
 // A tree of JSON takes several times its text.
 constexpr size_t kMaxTreeBytes = size_t{1} << 28;
@@ -134,7 +134,7 @@ struct FileCloser {
 };
 using File = std::unique_ptr<std::FILE, FileCloser>;
 
-// Throws std::runtime_error with the reason the system gave.
+// Throws std::runtime_error with the reason that the system gave.
 [[noreturn]] void FailWriting(const std::string& path) {
   throw std::runtime_error(path + ": cannot write: " + std::strerror(errno));
 }
@@ -239,7 +239,7 @@ void ReadProtoFile(const std::string& path, Message* message) {
 void WriteFileAtomically(const std::string& path, const std::string& contents) {
   namespace fs = std::filesystem;
   std::error_code error;
-  // A link keeps pointing where it did: its target is what gets replaced.
+  // A symbolic link keeps pointing where it did: its target is replaced.
   fs::path target = fs::weakly_canonical(path, error);
   if (error) target = path;
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");

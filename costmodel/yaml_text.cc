@@ -1,7 +1,7 @@
 // ParseYaml: builds JSON from yaml-cpp's events, in one pass over the text.
 //
-// yaml-cpp's own YAML::LoadAll() is not used: after a comma or a bracket that closes
-// nothing it makes empty documents without end.
+// yaml-cpp's own YAML::LoadAll() is not used: after a comma or a bracket that closes nothing it
+// makes empty documents without end.
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>

@@ -20,7 +20,7 @@ namespace stagecraft {
 namespace {
 
 constexpr size_t kMostRidgeRows = 60'000;
-// Spread of what no sample told anything about.
+// The spread where no sample tells anything.
 constexpr double kUnknownSpread = 0.5;
 
 double LogRoofline(const Op& op, const Device& device) {

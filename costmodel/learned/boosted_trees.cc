@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Leaves add to logarithms: what adds up to more, either way, was not learned from any times.
+// Leaves add to logarithms: a larger sum, either way, cannot have been learned from times.
 constexpr double kMostSum = 100;
 
 void Call(int status) {
@@ -45,7 +45,7 @@ void SetParameters(const Booster& booster, const BoostingOptions& options) {
   Set(booster, "objective", "reg:squarederror");
   Set(booster, "base_score", "0");
   Set(booster, "tree_method", "hist");
-  Set(booster, "nthread", "1");  // sums in one order: the same trees everywhere
+  Set(booster, "nthread", "1");  // a fixed order of sums: the same trees everywhere
   Set(booster, "max_depth", std::to_string(options.max_depth));
   Set(booster, "eta", fmt::format("{}", options.learning_rate));
   Set(booster, "min_child_weight", fmt::format("{}", options.min_child_weight));
@@ -142,9 +142,9 @@ BoostedTrees BoostedTrees::ReadTrees(std::string_view json, int columns) {
 
 void BoostedTrees::AddTo(std::span<const float> features, std::span<double> out) const {
   CHECK(features.size() == out.size() * static_cast<size_t>(columns_));
-  // Many rows walk one tree, which stays in the cache; some side by side, so that
-  // their loads do not wait for each other. All go as deep as the deepest leaf:
-  // leaves lead to themselves, which costs less than to ask.
+  // Many rows walk one tree, which stays in the cache; some of them side by side, so that their
+  // loads do not wait for each other. All walk as deep as the deepest leaf: leaves lead to
+  // themselves, which is cheaper than a test.
   constexpr size_t kBlock = 128;
   constexpr size_t kBeside = 32;
   const Step* const steps = steps_.data();
@@ -155,7 +155,7 @@ void BoostedTrees::AddTo(std::span<const float> features, std::span<double> out)
       const int32_t root = roots_[tree];
       const int depth = depths_[tree];
       for (size_t r = 0; r < rows; r += kBeside) {
-        // The last rows are walked again where fewer are left.
+        // If fewer than kBeside rows are left, earlier rows are walked again with them.
         const size_t start = rows < kBeside ? 0 : std::min(r, rows - kBeside);
         const size_t count = std::min(kBeside, rows);
         const float* row[kBeside];

@@ -14,19 +14,18 @@
 namespace stagecraft {
 namespace {
 
-// Sigma of the logarithm of a site's rows, and of a factor common to all of them:
-// alone, and beside constants that move.
+// Sigma of the logarithm of a site's rows, and of a factor common to all of them: by itself, and
+// beside constants that move.
 constexpr double kRowSigma = 0.06;
 constexpr double kOffsetSigma = 0.1;
 constexpr double kOffsetSigmaBesides = 0.01;
 constexpr double kMeasuredReach = 0.5;
 constexpr double kShare = 0.5;
-// A few samples tell less than a table of them: the spread stays near that of an
-// unknown board.
+// A few samples tell less than a table of them: the spread stays near that of an unknown GPU type.
 constexpr double kNearness = 0.5;
 constexpr double kNoteworthy = 0.005;
 
-// What the rows make of a board that keeps so much of the correction.
+// The result of the fit for a GPU type if this share of the correction is kept.
 struct Candidate {
   KnownBoard board;
   double error = 0;  // mean of |log(predicted / measured)|
@@ -87,8 +86,8 @@ class Calibrator {
   }
 
  private:
-  // What is found: by how many of its sigmas each moving constant goes, and, last,
-  // the offset.
+  // The variables of the fit: by how many of its sigmas each moving constant moves and, last, the
+  // offset.
   std::vector<double> ConstantsAt(std::span<const double> sigmas) const {
     std::vector<double> constants = prior_.constants;
     for (size_t i = 0; i < moving_.size(); ++i) {
@@ -101,7 +100,7 @@ class Calibrator {
     return prior_.offset + offset_sigma_ * sigmas.back();
   }
 
-  // Of logarithms. They stay as they are while the constants move.
+  // Logarithms of corrections. They stay as they are while the constants move.
   std::vector<double> Corrections(double share) const {
     BoardSetting kept = prior_;
     kept.share = share;

@@ -59,7 +59,7 @@ double CallOverhead::Floor(const Sample& sample) const {
   if (!sample.times_whole_calls || floors_.empty()) return 0;
   const auto found = floors_.find({sample.source, sample.gpu, sample.name});
   if (found != floors_.end()) return found->second;
-  double sum[2] = {};  // of the board, of all
+  double sum[2] = {};  // of the GPU type, of all
   int count[2] = {};
   for (const auto& [key, floor] : floors_) {
     if (std::get<0>(key) != sample.source) continue;

@@ -7,8 +7,8 @@
 namespace stagecraft {
 namespace {
 
-// A correction upwards by more than this is bounded: by so many times the time of
-// an op twice as large.
+// An upward correction by more than this is bounded by a multiple of the time of an op twice as
+// large.
 constexpr double kLargeCorrection = 0.2;
 constexpr double kDoubling = 1.3;
 
@@ -88,9 +88,9 @@ std::vector<double> CorrectedTimes::BoundedByTwice(std::span<const Op> ops,
   return results;
 }
 
-// The least over all larger ops by powers of eight: then eight times a size never
-// costs less. Structured times grow, so whole branches can be left out; what is
-// left is looked at step by step, all ops together.
+// Takes the least time over all ops that are larger by powers of eight: then eight times a size
+// never costs less. Structured times grow, so whole branches can be left out; what is left is
+// looked at step by step, for all ops together.
 void CorrectedTimes::TakeSmallest(std::span<const Op> ops, std::span<double> results) const {
   struct Branch {
     size_t op;

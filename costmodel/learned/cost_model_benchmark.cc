@@ -39,7 +39,7 @@ Op RandomAttention(Random& random) {
   return op;
 }
 Op RandomStream(Random& random) { return Op::Elementwise(Bytes(SizeBetween(random, 1e4, 1e9))); }
-// Products of a few tokens, which are decoding's.
+// GEMMs of a few tokens, as in decoding.
 Op RandomDecoding(Random& random) {
   Op op = RandomProduct(random);
   op.m = 1 + op.m % 64;
@@ -90,7 +90,7 @@ const LearnedModel& Model() {
   return model;
 }
 
-// Of processor time, as other programs run beside this one.
+// CPU time, since other programs run beside this one.
 double SecondsSince(std::clock_t start) {
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
@@ -142,7 +142,7 @@ void BM_Analytical(benchmark::State& state) {
 }
 BENCHMARK(BM_Analytical)->Unit(benchmark::kMillisecond);
 
-// Products that were asked for before.
+// GEMMs that were asked for before.
 void BM_Memorised(benchmark::State& state) {
   const MemoModel memo(Model());
   const std::vector<Op> ops = Draws(RandomProduct);

@@ -15,7 +15,7 @@
 namespace stagecraft {
 namespace {
 
-// Predicts samples of any boards.
+// Predicts samples of any GPU types.
 std::vector<SamplePrediction> PredictSamples(const CostModel& model, const CallOverhead& overhead,
                                              std::span<const Sample> samples,
                                              std::span<const int> which) {
@@ -141,8 +141,8 @@ class Runner {
     }
   }
 
-  // Twenty times a few rows of each family of a board are drawn; the others are
-  // predicted by a model that knows them.
+  // Twenty times a few rows of each family of a GPU type are drawn; a model that has learned these
+  // predicts the others.
   void RunCalibrated(const LearnedModel& model, const CallOverhead& overhead,
                      std::span<const int> test) {
     std::map<std::string, std::map<const KernelFamily*, std::vector<int>>> by_board;

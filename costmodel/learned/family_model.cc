@@ -18,10 +18,10 @@
 namespace stagecraft {
 namespace {
 
-constexpr size_t kFewRows = 200;  // of a board
+constexpr size_t kFewRows = 200;  // of a GPU type
 constexpr double kRoofline = 0.98;
-// Spread is learned on so many rows, in so many folds; of unknown boards likewise,
-// with fewer trees.
+// The spread is learned on this many rows, in this many folds; for unknown GPU types in the same
+// way, with fewer trees.
 constexpr size_t kMostSpreadRows = 60'000;
 constexpr size_t kMostUnknownRows = 40'000;
 constexpr int kFolds = 3;
@@ -115,8 +115,8 @@ std::vector<double> FamilyModel::Errors(std::span<const FitRow> rows) const {
   return errors;
 }
 
-// On shapes, and then on boards, that trees of the others have not seen. Constants
-// know the shapes, a few numbers from thousands of rows, but no board left out.
+// Uses shapes, and then GPU types, that trees of the others have not seen. The constants have seen
+// the shapes, as a few numbers from thousands of rows, but no GPU type that is left out.
 void FamilyModel::FitSpread(std::span<const FitRow> all) {
   const Learning learning = family_->learning();
   std::vector<FitRow> rows = Thin(all, kMostSpreadRows);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostRows = 8000;
 
-// Every board gets the same number of rows, spread over its own.
+// Every GPU type gets the same number of rows, spread over its own.
 std::vector<FitRow> BalancedRows(std::span<const FitRow> rows) {
   const std::map<std::string, std::vector<FitRow>> by_board = ByBoard(rows);
   std::vector<FitRow> balanced;

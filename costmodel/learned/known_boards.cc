@@ -8,9 +8,8 @@
 namespace stagecraft {
 namespace {
 
-// Where a board stands among boards, in logarithms: rates per multiprocessor and
-// clock, sizes. Weights and width are assumptions: no two boards that we have
-// samples of are near each other.
+// Where a GPU type lies among GPU types, in logarithms: rates per multiprocessor and clock, and
+// sizes. Weights and width are assumptions: no two GPU types with samples are near each other.
 using Position = std::array<double, 5>;
 constexpr double kWidth = 0.25;
 
@@ -55,7 +54,7 @@ BoardSetting KnownBoards::SettingOf(const Device& device) const {
 }
 
 BoardSetting KnownBoards::Blend(const Device& device) const {
-  constexpr double kLeastDistance = 1e-6;  // between boards that stand at one place
+  constexpr double kLeastDistance = 1e-6;  // between GPU types at the same place
   BoardSetting setting;
   const size_t count = family_->constants().size();
   std::vector<double> near(count, 0), mean(count, 0);  // logarithms
@@ -63,7 +62,7 @@ BoardSetting KnownBoards::Blend(const Device& device) const {
   const Position position = PositionOf(device);
   for (const KnownBoard& board : boards_) {
     const double near_to = Nearness(position, PositionOf(board.device));
-    // Grows without bound towards a board, so that it alone counts there.
+    // Grows without bound towards a GPU type, so that there it alone counts.
     const double weight = near_to / (1 - near_to + kLeastDistance);
     closest = std::max(closest, near_to);
     sum += weight;

@@ -36,7 +36,8 @@ LearnedModel LearnedModel::Fit(std::span<const Sample> samples, const Report& re
   LearnedModel model;
   model.overhead_ = CallOverhead::Fit(samples);
   const std::vector<FamilyRows> rows = MakeTrainingRows(samples, model.overhead_);
-  // The costly ones side by side; each is the same whoever computes it.
+  // The costly fits run side by side; the result of each does not depend on the thread that
+  // computes it.
   std::vector<std::future<FamilyModel>> own, serving;
   const auto fit = [&](const KernelFamily& family, const std::vector<FitRow>& of) {
     if (report && !of.empty()) report(fmt::format("{}: {} samples", family.name(), of.size()));
@@ -164,7 +165,7 @@ LearnedModel LearnedModel::FromProto(const CostModelProto& proto, const std::str
                                  proto.schema(), kSchema));
   }
   LearnedModel model;
-  // Returns which families there are.
+  // Returns which families are present.
   const auto read = [&](const auto& from, const char* field, std::vector<FamilyModel>& into) {
     std::vector<bool> found(into.size(), false);
     for (int i = 0; i < from.size(); ++i) {

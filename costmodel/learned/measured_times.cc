@@ -14,7 +14,7 @@
 namespace stagecraft {
 namespace {
 
-// Sigma of the logarithm of a time; more says nothing.
+// The largest sigma of the logarithm of a time; more would mean nothing.
 constexpr double kMostSpread = 1e3;
 
 std::string DeviceOf(const Sample& sample) {

@@ -48,8 +48,8 @@ class RobustFit {
     return loss;
   }
 
-  // One step downwards, ever shorter until there is one. False where there is
-  // nothing more to gain.
+  // Takes one step downwards, trying ever shorter ones until one improves. False if nothing more
+  // can be gained.
   bool Improve() {
     const Eigen::Index count = static_cast<Eigen::Index>(at_.size());
     Eigen::MatrixXd jacobian(now_.size(), count);

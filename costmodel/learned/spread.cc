@@ -13,9 +13,9 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kHeld = 0.8;  // share of rows that an interval is to hold
+constexpr double kHeld = 0.8;  // share of rows for which an interval should hold
 constexpr double kLeastResidual = 0.005;
-constexpr double kWidening = 1.2;  // boards differ more than we saw
+constexpr double kWidening = 1.2;  // GPU types differ more than the samples show
 // Half of any interval, of a logarithm: a factor of 148 either way says that nothing is known.
 constexpr double kWidest = 5;
 
@@ -32,7 +32,7 @@ void Spread::LearnKnown(std::span<const float> features, int columns,
   for (const double residual : residuals) {
     targets.push_back(static_cast<float>(std::log(residual + kLeastResidual)));
   }
-  // Centred, as the first trees would only learn the mean.
+  // Centred, because otherwise the first trees would only learn the mean.
   double mean = 0;
   for (const float target : targets) mean += target / static_cast<double>(targets.size());
   for (float& target : targets) target -= static_cast<float>(mean);

@@ -77,7 +77,7 @@ std::string WhySkipped(const Sample& sample) {
 }
 
 SkippedRows CountSkipped(std::span<const Sample> samples) {
-  // Many samples are alike in what decides it.
+  // Many samples are alike in what decides the reason.
   std::map<std::tuple<std::string, DType, bool>, std::string> reasons;
   SkippedRows skipped;
   for (const Sample& sample : samples) {

@@ -13,28 +13,28 @@ constexpr double kLongRange = 8.6;
 constexpr double kLongShare = 0.14;
 constexpr double kSiteLatency = 2.2;
 constexpr double kSiteBandwidth = 0.56;
-// Ways through host memory are alike on every board.
+// Routes through host memory are alike on every GPU type.
 constexpr double kSiteThroughHost = 0.05;
 constexpr double kOp = 1.1;
 constexpr double kGatherToScatter = 0.45;  // an all-gather runs like a reduce-scatter
 constexpr double kOpAcrossNodes = 3.3;
-// One message and a collective share nothing but a narrow link. Not less: what is
-// like each of four collectives, which are not so like each other, is like nothing
-// that numbers can be, and weights take any size (a test of the eigenvalues).
+// A single message and a collective have only a narrow link in common. The value must not be less:
+// something that is like each of four collectives, which are not so like each other, is like
+// nothing that numbers can express, and weights grow without bound (a test checks the eigenvalues).
 constexpr double kMessageOnNarrowLink = 0.15;
 constexpr double kForced = 0.44;
 constexpr double kForcedToItsOwnChoice = 0.07;
 constexpr double kGeneration = 7.8;
 constexpr double kLeavesNode = 3.7;
 constexpr double kDoubling = 0.13;      // of the ranks of a node
-constexpr double kDoublingNodes = 0.1;  // up to kMostNodes: efficiency changes no more
+constexpr double kDoublingNodes = 0.1;  // up to kMostNodes; beyond, efficiency does not change
 constexpr double kMostNodes = 8;
 constexpr double kDoublingSharing = 0.07;
 constexpr double kDoublingGroups = 0.02;
 constexpr double kDoublingStride = 0.02;
-// InfiniBand and RoCE cross in a few microseconds, sockets and EFA do not.
+// InfiniBand and RoCE are crossed in a few microseconds, sockets and EFA are not.
 constexpr Duration kMostRdmaLatency = 10_us;
-// Where a source times a framework, another's collectives say more of ours.
+// If a source times a framework, its other collectives say more about this one.
 constexpr double kFrameworkTiming = 3;
 
 double Doublings(double a, double b) { return std::abs(std::log2(a / b)); }
@@ -46,7 +46,7 @@ bool IsOneNode(const CurveFeatures& curve) { return curve.network == NetworkClas
 // A rank alone on its node never uses the links inside.
 bool UsesInside(const CurveFeatures& curve) { return IsOneNode(curve) || curve.ranks_per_node > 1; }
 
-// Nothing in common.
+// Whether the curves have nothing in common.
 bool IsUnrelated(const CurveFeatures& a, const CurveFeatures& b) {
   if (a.intra != b.intra) return true;
   const bool narrow = !IsOneNode(a) || a.intra == LinkKind::kHost;

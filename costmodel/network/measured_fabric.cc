@@ -12,30 +12,30 @@ namespace stagecraft {
 namespace {
 
 constexpr double kGiga = 1e9;
-// One NVLink 2, NVLink 3 and 4 of a whole board, bridges of a pair.
+// One NVLink 2, NVLink 3 and 4 of a whole GPU, and bridges of a pair.
 constexpr Bandwidth kOneNvlink2 = Bandwidth(25 * kGiga);
 constexpr Bandwidth kNvlink3 = Bandwidth(300 * kGiga);
 constexpr Bandwidth kNvlink4 = Bandwidth(450 * kGiga);
 constexpr Bandwidth kRtx3090Bridge = Bandwidth(56.25 * kGiga);
-constexpr int kGh200Peers = 3;  // four boards, a third of the links to each other
+constexpr int kGh200Peers = 3;  // four GPUs, a third of the links to each of the others
 
 Link Nvlink(Bandwidth bandwidth) { return {LinkKind::kNvlink, kNvlinkLatency, bandwidth}; }
 Link Pcie(int generation) { return {LinkKind::kPcie, kPcieLatency, PcieBandwidth(generation)}; }
-// Down to memory and up again crosses one PCIe 3 link each way, also on newer
-// boards: the copies of the host are the narrow place.
+// Down to memory and up again crosses one PCIe 3 link each way, also with newer GPUs: the copies of
+// the host are the bottleneck.
 Link ThroughHost() { return {LinkKind::kHost, kPcieLatency, PcieBandwidth(3)}; }
 
-// Every node of V100 SXM is a hybrid cube mesh, whose best pair has two links: so many where
-// nothing else is known of the pair.
+// Every node of V100 SXM is a hybrid cube mesh, whose best pair has two links: this is assumed if
+// nothing else is known about the pair.
 int LinksOfPair(const MeasuredPlace& place) {
   constexpr int kOfBestPair = 2;
   const int known = MeasuredNetworks::Embedded().LinksOfPair(place);
   return known > 0 ? known : kOfBestPair;
 }
 
-// Rings over the first n of eight V100, or over every other one: as many links
-// leave each rank. Five have no ring: a chain of single links moves an all-reduce
-// in bytes / link, which is 2 (n-1)/n of a link as a ring counts it.
+// Rings over the first n of eight V100, or over every other one: the number of links that leave
+// each rank. Five have no ring: a chain of single links moves an all-reduce in bytes / link, which
+// is 2 (n-1)/n of a link as a ring counts it.
 Link CubeMesh(const MeasuredGroup& group) {
   constexpr double kRings[] = {1, 1, 1, 2, 4, 1.6, 2, 4, 6};
   constexpr double kRingsOfEveryOther = 2;

@@ -147,7 +147,7 @@ bool MeasuredNetworks::TimesFramework(std::string_view source) const {
   return found != sources_.end() && found->second.times_framework;
 }
 
-// NCCL's version matters where it is stated: "nccl-2.27.3", not "nccl".
+// NCCL's version is part of the site if it is stated: "nccl-2.27.3", not "nccl".
 std::string MeasuredNetworks::Site(const MeasuredPlace& place) const {
   const auto found = sources_.find(place.source);
   if (found == sources_.end() || found->second.site.empty()) {

@@ -19,7 +19,7 @@
 namespace stagecraft {
 namespace {
 
-// The first kilobytes tell a log from other text.
+// The first kilobytes distinguish a log from other text.
 constexpr size_t kHeadBytes = 16 << 10;
 constexpr size_t kShown = 60;
 // Times are printed with four digits, bandwidths with two decimals.
@@ -38,7 +38,7 @@ void CheckComplete(NcclTestsOutput* output, const std::string& path) {
   NcclTestsLog& log = output->log;
   if (log.ranks.empty()) FailNcclTests(path, "devices", "none", "every rank's host and GPU");
   const size_t per_process = static_cast<size_t>(output->gpus_per_process);
-  // One process lists the GPUs that it drives; lists cut short are of one node.
+  // One process lists the GPUs that it drives; lists that are cut short are of one node.
   while (log.ranks.size() < per_process) log.ranks.push_back(log.ranks.back());
   if (log.ranks.size() % per_process != 0) {
     FailNcclTests(path, "devices", fmt::format("{} ranks", log.ranks.size()),

@@ -82,7 +82,7 @@ TEST_F(NetworkAccuracyTest, SizesLeftOut) {
   EXPECT_LE(accuracy.mape, 0.04);
 }
 
-// 10 % is the mark; README.md says where the rest is.
+// The goal is 10 %; docs/cost-model.md says where the rest is.
 TEST_F(NetworkAccuracyTest, GroupsLeftOut) {
   const NetworkAccuracy accuracy = Run("leave-out:group");
   RecordProperty("mape", fmt::format("{:.4f}", accuracy.mape));

@@ -21,7 +21,7 @@ namespace {
 
 using Predictions = std::vector<NetworkPrediction>;
 
-// As simulations with this model of collectives would have them.
+// Predictions as simulations with this model of collectives would make them.
 Predictions Simulated(const NetworkModel& network, std::span<const NetworkSample> samples,
                       std::span<const int> test) {
   std::map<std::string, std::vector<int>> by_gpu;
@@ -160,8 +160,8 @@ class Runner {
     return judging;
   }
 
-  // Twenty times a few rows of each site are drawn; the others are predicted by a
-  // model that has these and is at home there, and by one that has none of them.
+  // Twenty times a few rows of each site are drawn; the others are predicted by a model that has
+  // these and is at home there, and by one that has none of them.
   void Calibrate(const NetworkModel& model, const Predictions& uncalibrated) {
     std::map<int, const NetworkPrediction*> without;
     std::vector<int> test;

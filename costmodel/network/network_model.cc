@@ -17,7 +17,7 @@
 namespace stagecraft {
 namespace {
 
-// Of a curve's ratios about what is smooth over groups, in units of their variance.
+// Noise of a curve's ratios around what is smooth over groups, in units of their variance.
 constexpr double kNoise = 0.04;
 constexpr double kLeastWeight = 1e-4;
 // An op is priced as on the few measured sites most like its fabric.
@@ -95,7 +95,7 @@ void CheckCount(const std::vector<TimeCurve>& curves) {
                                curves.size(), kMostCurves));
 }
 
-// A rank alone: nothing to do.
+// A rank alone has nothing to do.
 NetworkEstimate Nothing() { return {}; }
 
 }  // namespace
@@ -152,7 +152,7 @@ NetworkModel NetworkModel::Without(std::span<const std::string> sites) const {
   return NetworkModel(std::move(left), is_left(home_) ? home_ : "");
 }
 
-// An op is timed as the measurements of its home are, which are all timed alike.
+// An op is timed in the same way as the measurements of its home, which are all timed alike.
 void NetworkModel::TakeHome(const std::string& site) {
   home_ = site;
   const auto at_home = std::find_if(curves_.begin(), curves_.end(), [&](const TimeCurve& curve) {
@@ -231,7 +231,7 @@ CurveWeights NetworkModel::WeighAnywhere(const CurveFeatures& target) const {
     }
     weights.variance += share * at_site.variance;
   }
-  // What no site has in common with it is not known.
+  // What the op has in common with no site is not known.
   weights.variance = std::max(weights.variance, 1 + sites[0].first);
   return weights;
 }

@@ -1,4 +1,4 @@
-// NetworkModel to and from its proto, files and the binary.
+// NetworkModel from and to its proto, files and the binary.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr int kMostRanks = 1 << 24;
 constexpr double kMostSize = 63;
 constexpr double kMostRegime = 64;
 
-// How the fields `schema` and `curves` begin; no other model has their numbers.
+// How the fields `schema` and `curves` begin; no other model uses their numbers.
 constexpr std::string_view kBinarySchema = "\x90\x03";
 constexpr std::string_view kBinaryCurves = "\x9a\x03";
 

@@ -7,17 +7,16 @@
 namespace stagecraft {
 namespace {
 
-// Regimes over which weights go from latency to bandwidth.
+// The regimes over which weights go from latency to bandwidth.
 constexpr double kLastRegime = 11;
 
-// Spread of log time: of repeated runs, of what groups have in common, of sites,
-// and of the formula where nothing like it was measured. From the residuals of
-// the splits (README.md).
+// Spread of log time: of repeated runs, of what groups have in common, of sites, and of the formula
+// where nothing like it was measured. From the residuals of the splits (docs/cost-model.md).
 constexpr double kSpreadOfRuns = 0.06;
 constexpr double kSpreadOfGroups = 0.5;
 constexpr double kSpreadOfSites = 0.2;
 constexpr double kSpreadOfFormula = 0.6;
-// Left of the variance, where a curve still says more than a formula would.
+// The variance that is left up to which a curve still says more than a formula would.
 constexpr double kLearnedVariance = 0.5;
 
 // Sizes at which times are computed: a quarter of an octave apart.
@@ -25,8 +24,8 @@ constexpr double kFirstSize = 4;
 constexpr double kLastSize = 44;
 constexpr double kSizesPerOctave = 4;
 
-// The nearest values, by squares, that never fall (pool adjacent violators): where
-// measured times fall, they are noise about something that does not.
+// The nearest values, by squares, that never fall (pool adjacent violators): measured times that
+// fall are noise around times that do not.
 std::vector<double> Ascending(const std::vector<double>& values) {
   struct Pool {
     double sum;

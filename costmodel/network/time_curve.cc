@@ -18,9 +18,9 @@ namespace {
 
 constexpr double kKnotsPerOctave = 4;
 constexpr double kLeastGap = 1e-3;  // octaves between knots; files keep 24 bits of up to 45
-// Of one of the n-1 steps of a ring's gather or scatter, what comes on top: chosen
-// among 0, 0.05, ... 0.2 with half of the groups left out (README.md). Bytes cost a
-// ring of two 8 % more than one of eight.
+// The share of one of the n-1 steps of a ring's gather or scatter that comes on top: chosen among
+// 0, 0.05, ... 0.2 with half of the groups left out (docs/cost-model.md). A byte costs a ring of
+// two 8 % more than one of eight.
 constexpr double kLastStep = 0.1;
 
 using Knot = TimeCurve::Knot;
@@ -48,8 +48,7 @@ Generation GenerationOf(const std::string& gpu) {
   return DeviceCatalogue::Embedded().Get(gpu, "gpu").device.generation;
 }
 
-// Those of neighbours on either side of a border, which may be one size but for
-// rounding, are one.
+// Neighbours on either side of a border are one bin if they may be one size except for rounding.
 std::vector<Bin> FarApart(std::map<int64_t, Bin>& bins) {
   std::vector<Bin> apart;
   for (auto& [index, bin] : bins) {
@@ -64,7 +63,8 @@ std::vector<Bin> FarApart(std::map<int64_t, Bin>& bins) {
   return apart;
 }
 
-// What was fitted prices as it does once written and read.
+// Rounds a knot as files do, so that a fitted model prices as it does after it was written and
+// read.
 Knot AsInFiles(const Knot& knot) {
   const auto kept = [](double value) { return static_cast<double>(static_cast<float>(value)); };
   return {kept(knot.size), kept(knot.regime), kept(knot.ratio)};

@@ -26,8 +26,8 @@ enum ConstantIndex {
   kL2Cost,
   kTail,
 };
-// Fitted on flash_attention of A100, H100 and L40S. The half is not: samples
-// have one head size.
+// Fitted on flash_attention of A100, H100 and L40S, except for the half: samples have only one head
+// size.
 constexpr Constant kConstants[] = {
     {"rate_fraction", 0.721},  // at head size 128, of the sustained rate
     {"fill_keys", 5.6},        // keys' worth of work to start a block
@@ -66,14 +66,14 @@ constexpr const char* kFeatureNames[] = {"log2 queries",
                                          "clock"};
 
 constexpr double kRows = 128;       // queries of a block
-constexpr double kFewestRows = 64;  // it works on at least
-constexpr double kKeys = 64;        // of a step
-constexpr double kFewestKeys = 16;  // of a tensor-core product
-constexpr double kHeadSize = 128;   // that the rate is of
+constexpr double kFewestRows = 64;  // on which it works at least
+constexpr double kKeys = 64;        // in one step
+constexpr double kFewestKeys = 16;  // in a GEMM on tensor cores
+constexpr double kHeadSize = 128;   // for which the rate holds
 
-// Backward: 5 products for 2, at 0.8 of forward's rate (Dao, FlashAttention-2,
-// 2023, figures for an A100). It reads queries, keys, values, output and its
-// gradient, writes three gradients and adds up one of them in 32 bits.
+// Backward: 5 GEMMs in place of 2, at 0.8 of forward's rate (Dao, FlashAttention-2, 2023, figures
+// for an A100). It reads queries, keys, values, output and its gradient, writes three gradients and
+// adds up one of them in 32 bits.
 constexpr double kBackwardCompute = 2.5 / 0.8;
 constexpr double kBackwardMemory = 3;
 constexpr int kBackwardKernels = 3;

@@ -15,8 +15,8 @@ namespace stagecraft {
 namespace {
 
 enum ConstantIndex { kEdge, kWaveLoss, kSplitSeconds, kMemoryFraction, kOverlapPower };
-// As in costmodel/kernel_model.h. Refitting them with a rate of each GPU makes
-// the edge run away, and a GPU without samples is predicted no better.
+// As in costmodel/kernel_model.h. If they are fitted again with a rate for each GPU type, the edge
+// runs away, and a GPU type without samples is predicted no better.
 constexpr Constant kConstants[] = {{"edge", 19.4, false},
                                    {"wave_loss", 0.13, false},
                                    {"split_s", 3.57e-6, false},
@@ -62,7 +62,7 @@ constexpr const char* kFeatureNames[] = {"log2 batch",
                                          "twos in n",
                                          "twos in m"};
 
-// Bounds of features: what samples reach, or a little more.
+// Bounds of features: the range of the samples, or a little more.
 constexpr double kMostBatch = 1024;
 constexpr double kMostRows = 8192;
 constexpr double kMostColumns = 65536;
@@ -71,7 +71,7 @@ constexpr double kMostOfL2 = 64;
 constexpr double kShortestSeconds = 1e-6;
 constexpr double kLongestSeconds = 5e-2;
 constexpr int kAlignment = 3;       // 8 numbers: 32 bytes, a sector
-constexpr int kWideAlignment = 12;  // strides of 2^k conflict, presumably
+constexpr int kWideAlignment = 12;  // strides of 2^k probably conflict
 
 constexpr double kElement = ElementSize(DType::kFp32);
 
@@ -134,7 +134,7 @@ class Fp32GemmFamily final : public TabledFamily {
     return op.kind == OpKind::kGemm && op.dtype == DType::kFp32 && (op.batch > 1) == is_batched_;
   }
 
-  // Recurrent layers: one product a step, of which no sequence was measured.
+  // Recurrent layers are one GEMM for each time step; no such sequence was measured.
   bool IsDerived(const Op& op) const override { return op.kernels > 1; }
   double Belief(const Op&) const override { return 1; }
 
@@ -146,7 +146,7 @@ class Fp32GemmFamily final : public TabledFamily {
     return op.kernels * terms.seconds;
   }
 
-  // A GPU without samples gets the structure alone: trees of others mislead.
+  // A GPU type without samples gets the structure alone: trees of other types mislead.
   Learning learning() const override {
     return {.boosting = {.rounds = 300,
                          .max_depth = 8,
@@ -156,7 +156,7 @@ class Fp32GemmFamily final : public TabledFamily {
                          .l2 = 2,
                          .absolute_scale = 0.03}};
   }
-  // Real layers have aligned rows, which few of the random samples do.
+  // Layers of real networks have aligned rows, which few of the random samples have.
   double Weight(const Op& op) const override { return op.n % 4 == 0 && op.k % 4 == 0 ? 4 : 1; }
 
  private:

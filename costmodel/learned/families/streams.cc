@@ -13,9 +13,9 @@ namespace stagecraft {
 namespace {
 
 enum ConstantIndex { kStart, kFraction, kOldFraction };
-// Fractions of the bandwidth: medians over samples of more than 3 L2, 0.90 of
-// an A100 and 0.95 of a V100, 0.77 of T4, P100 and P4. Norms and softmax are
-// predicted better with these than with ones of their own.
+// Fractions of the bandwidth: medians over samples of more than 3 times L2, namely 0.90 on an A100
+// and 0.95 on a V100, 0.77 on T4, P100 and P4. Norms and softmax are predicted better with these
+// than with fractions of their own.
 constexpr Constant kConstants[] = {{"start_s", kKernelStartSeconds, false},
                                    {"memory_fraction", 0.90, false},
                                    {"old_memory_fraction", 0.755, false}};
@@ -41,7 +41,7 @@ double Seconds(const Op& op, double passes, const Device& device,
   return op.kernels * one;
 }
 
-// Bytes of one kernel over the bandwidth and over L2, within what samples reach.
+// Adds the bytes of one kernel over the bandwidth and over L2, within the range of the samples.
 void AddBytes(const Op& op, const Device& device, FeatureRow& row) {
   const double bytes = BytesOfOneKernel(op);
   row.AddLog2(bytes / device.memory_bandwidth.bytes_per_s(), 1e-7, 5e-4);
@@ -69,7 +69,7 @@ class Stream final : public TabledFamily {
     return op.kind == OpKind::kElementwise || op.kind == OpKind::kOptimizer;
   }
 
-  // Nobody measured optimizers: they move bytes as elementwise kernels do.
+  // Nobody measured optimizers: they are taken to move bytes as elementwise kernels do.
   bool IsDerived(const Op& op) const override { return op.kind == OpKind::kOptimizer; }
   double Belief(const Op&) const override { return 1; }
 
@@ -89,7 +89,7 @@ class Stream final : public TabledFamily {
   }
 };
 
-// Rows in flight over L2 where some, and where all, are read again.
+// Rows in flight over L2, beyond which some, and beyond which all, are read again.
 constexpr double kFirstMiss = 0.5;
 constexpr double kSpanOfMisses = 3;
 // PyTorch's softmax keeps rows up to this in registers.

@@ -14,13 +14,13 @@
 namespace stagecraft {
 namespace {
 
-// Those of gemm_tiles.h and smaller ones, which products of few rows take.
+// The tiles of gemm_tiles.h and smaller ones, which GEMMs of few rows take.
 constexpr OutputTile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64},
                                  {64, 32},   {32, 64},   {32, 32},   {16, 64},  {16, 32}};
 constexpr double kParts[] = {1, 2, 4, 8, 16, 32};  // of the sum over k
 constexpr double kShortestSplit = 128;             // steps of k
-// Weights stay in L2 only if five times their size does: the samples seem to
-// rotate five copies, and in a training step the other layers pass by.
+// Weights stay in L2 only if five times their size would: the samples seem to rotate five copies,
+// and in a training step the other layers pass by in between.
 constexpr double kWeightPressure = 5;
 
 enum ConstantIndex {
@@ -39,7 +39,7 @@ enum ConstantIndex {
   kReread,
   kReduceRate,  // bytes a multiprocessor adds up per clock
   kStartMicros,
-  kLeastStep,  // fewest products of a step of k, in elements of a tile
+  kLeastStep,  // fewest multiplications in a step of k, in elements of a tile
   kConstantCount
 };
 constexpr Constant kConstants[kConstantCount] = {
@@ -75,14 +75,14 @@ constexpr const char* kFeatureNames[] = {
     "weight_time",   "output_time",   "input_time",     "rate_per_sm",   "dram_per_sm",
     "l2_per_sm",     "ridge"};
 
-// What is asked of the device: as doubles, since sizes multiply.
+// The sizes of an op as doubles, since they are multiplied.
 struct Problem {
   double batch, m, n, k, traffic, weights, outputs, inputs;
 };
 
 Problem ProblemOf(const Op& op) {
   const double e = ElementSize(op.dtype);
-  // 8-bit products write 16-bit results.
+  // 8-bit GEMMs write 16-bit results.
   const double out = std::max(e, 2.0);
   Problem p;
   p.batch = static_cast<double>(op.batch);
@@ -95,7 +95,7 @@ Problem ProblemOf(const Op& op) {
   p.outputs = out * p.batch * p.m * p.n;
   p.inputs = e * p.batch * p.m * p.k;
   p.traffic = p.weights + p.outputs + p.inputs;
-  // Windows of a convolution overlap: what it reads is less than m x k.
+  // The windows of a convolution overlap: it reads less than m x k.
   if (op.kind == OpKind::kConvolution) {
     p.traffic = std::max(1.0, static_cast<double>(op.bytes.count()));
     p.inputs = std::max(1.0, p.traffic - p.weights - p.outputs);
@@ -194,8 +194,8 @@ class TensorGemm final : public TabledFamily {
     const double l2 = c[kL2Share] * L2OfOneMultiprocessor(device);
     const double pressure = (kWeightPressure * p.weights + p.inputs + p.outputs) / l2;
     s.miss = 1 / (1 + std::pow(pressure, -c[kMissPower]));
-    // Tiles that cannot keep their operands read them again: as much as a square
-    // block of 16,384 numbers a multiprocessor would.
+    // Tiles that cannot keep their operands read them again: as often as a square block of 16,384
+    // numbers on each multiprocessor would.
     const double e = ElementSize(dtype);
     const double blocked = p.batch * e * (2 * p.m * p.n * p.k / std::sqrt(sms * 16384) + p.m * p.n);
     const double panel = e * std::min(p.m, p.n) * p.k / l2;
@@ -211,8 +211,8 @@ class TensorGemm final : public TabledFamily {
     return s;
   }
 
-  // Sizes beyond the samples tell trees nothing: 1 to 32,768 rows, 32 to 65,536
-  // columns and steps.
+  // Trees know nothing about sizes beyond the samples: 1 to 32,768 rows, 32 to 65,536 columns and
+  // steps of k.
   static Problem Clamp(Problem p) {
     const double m = std::clamp(p.m, 1.0, 32768.0) / p.m;
     const double n = std::clamp(p.n, 32.0, 65536.0) / p.n;

@@ -11,7 +11,7 @@ constexpr int64_t kFp32 = ElementSize(DType::kFp32);
 // the file bounds their product.
 int64_t Size(const CsvRows& row, int column) { return row.Integer(column, 1, kMaxSize); }
 
-// NVIDIA aiconfigurator: bf16 products.
+// NVIDIA aiconfigurator: GEMMs in bf16.
 namespace gemm_bf16 {
 enum Column { kGpu, kSystem, kM, kN, kK, kTime };
 constexpr std::string_view kColumns[] = {"gpu_id", "system", "m", "n", "k", "latency_ms"};
@@ -60,7 +60,7 @@ bool Read(const CsvRows& row, Sample& sample) {
   const int64_t key_heads = row.Integer(kKeyHeads, 1, heads);
   if (heads % key_heads != 0) row.Fail(kKeyHeads, "a divisor of " + std::to_string(heads));
   const DType queries = Type(row, kQueryType);
-  // Keys of 8 bits make the arithmetic that of 8 bits, whatever the queries are.
+  // 8-bit keys make the arithmetic 8-bit, whatever the queries are.
   const bool has_fp8_keys = Type(row, kKeyType) == DType::kFp8;
   const DType dtype = has_fp8_keys ? DType::kFp8 : queries;
   sample.op = Op::Attention(dtype, Direction::kForward, batch * heads, sequence, sequence,
@@ -88,7 +88,7 @@ constexpr std::string_view kOfTwoTensors[] = {"add", "mul", "div", "pow"};
 constexpr std::string_view kOfOneTensor[] = {"addu", "mulu", "divu", "powu",
                                              "relu", "gelu", "tanh"};
 
-// Tensors that an elementwise op reads and writes; 0: it is none.
+// How many tensors an elementwise op reads and writes; 0: it is no elementwise op.
 int Tensors(std::string_view name) {
   for (const std::string_view known : kOfTwoTensors) {
     if (name == known) return 3;
@@ -101,7 +101,7 @@ int Tensors(std::string_view name) {
 
 Op ReadOp(const CsvRows& row) {
   const std::string_view name = row.Text(kOp);
-  // Linear: M tokens, N inputs, K outputs. Batched product: N is summed over.
+  // Linear: M tokens, N inputs, K outputs. Batched GEMM: N is summed over.
   if (name == "linear" || name == "bmm") {
     return Op::Gemm(DType::kFp32, Size(row, kM), Size(row, kK), Size(row, kN), Size(row, kB));
   }
@@ -135,7 +135,7 @@ bool Read(const CsvRows& row, Sample& sample) {
 }
 }  // namespace neusight
 
-// Vidur: fp16 products in layers of language models.
+// Vidur: fp16 GEMMs in layers of language models.
 namespace vidur {
 enum Column { kGpu, kModel, kOp, kDegree, kM, kN, kK, kMedian, kDeviation };
 constexpr std::string_view kColumns[] = {"gpu_id", "model", "op",        "tp",    "m",
@@ -153,8 +153,7 @@ bool Read(const CsvRows& row, Sample& sample) {
 }
 }  // namespace vidur
 
-// Alpa's profiling database: square products, some rows of which are no
-// measurements.
+// Alpa's profiling database: square GEMMs, some rows of which are no measurements.
 namespace alpa {
 enum Column { kGpu, kType, kM, kN, kK, kTime, kValid };
 constexpr std::string_view kColumns[] = {"gpu_id", "dtype", "m", "n", "k", "us", "valid"};

@@ -64,7 +64,7 @@ constexpr double kMilliwattsPerWatt = 1e3;
 constexpr int64_t kMaxBytes = int64_t{1} << 56;
 constexpr Duration kLongestTime = Duration::Nanoseconds(1'000'000'000'000'000);  // CsvRows::Time's
 
-// Moves `bytes`, and does nothing else that we count.
+// Whether the kind moves `bytes`, and does nothing else that counts.
 bool HasBytes(OpKind kind) { return kind != OpKind::kGemm && kind != OpKind::kAttention; }
 
 int64_t Integer(const CsvRows& row, Column column, int64_t least, int64_t most, int64_t if_empty) {
@@ -136,7 +136,7 @@ bool Read(const CsvRows& row, Sample& sample) {
 
 constexpr TableFormat kTable = {"samples", kColumns, kRequired, true, Read};
 
-// What the table has no column for, or would not be read again; empty: nothing.
+// What the table has no column for, or could not be read again; empty: nothing.
 std::string Refusal(const Sample& sample) {
   const Op& op = sample.op;
   bool is_known = false;

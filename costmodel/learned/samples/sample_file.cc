@@ -39,8 +39,8 @@ int Present(Columns columns, Header header) {
   }));
 }
 
-// The format that more columns of the header belong to than to any other, if at
-// most one that it requires is missing; else one without columns.
+// The format to which more columns of the header belong than to any other, if at most one that it
+// requires is missing; else a format without columns.
 TableFormat Recognise(Header header) {
   TableFormat best = {};
   int most = 0;
@@ -54,7 +54,7 @@ TableFormat Recognise(Header header) {
   return best;
 }
 
-// Everything there that must be, and of a closed format nothing else.
+// Checks that every required column is present and, for a closed format, that there is no other.
 void CheckHeader(const TableFormat& format, Header header, const std::string& path) {
   for (const std::string_view column : format.columns.first(format.required)) {
     if (std::find(header.begin(), header.end(), column) != header.end()) continue;

@@ -17,7 +17,7 @@ namespace stagecraft {
 namespace {
 
 constexpr Duration kLongest = 3600 * 1000_ms;
-// Clocks and rounded datasheets: a V100 PCIe reaches 1.0007 of its "14 TFLOP/s".
+// Allows for clocks and rounded datasheets: a V100 PCIe reaches 1.0007 of its "14 TFLOP/s".
 constexpr double kRooflineShare = 0.98;
 constexpr double kSigmas = 3;
 constexpr double kUnknownSpreadRatio = 1.2;
@@ -129,8 +129,8 @@ class Finder {
            a.software == b.software;
   }
 
-  // Same op, same board, same program: |log| of the times' ratio if it is more
-  // than chance explains, else 0.
+  // For the same op, GPU and program: |log| of the ratio of the times if it is more than chance
+  // explains, else 0.
   double Disagreement(const Sample& a, const Sample& b) const {
     if (a.time < 1_ns || b.time < 1_ns) return 0;
     const double ratio = std::abs(std::log(a.time.seconds() / b.time.seconds()));
@@ -168,7 +168,7 @@ class Finder {
         fmt::format(", against {:.3f} us of sample {}", samples_[other].time.us(), other));
   }
 
-  // Those of one hash; returns how many repeat another.
+  // Compares samples with one hash; returns how many repeat another.
   int64_t CompareRepeats(std::span<const std::pair<uint64_t, size_t>> same, Fault& fault,
                          size_t& other) {
     if (same.size() < 2) return 0;

@@ -16,13 +16,13 @@
 namespace stagecraft {
 namespace {
 
-// Shorter calls say more of launching than of the board: fp32 tables hold 25 us
-// and more of it (README.md of costmodel).
+// Shorter calls say more about launching than about the GPU: fp32 tables contain 25 us of it and
+// more (docs/cost-model.md).
 constexpr Duration kBig = 200_us;
-// Share of the datasheet's peak that some big product reaches on a healthy board.
+// The share of the datasheet's peak that some large GEMM reaches on a healthy GPU.
 constexpr double kHealthyShare = 0.6;
-// Speeds of two splits that differ by more are those of two boards. Aligned sizes
-// of real networks against random ones make up to 13 % on an A100.
+// Speeds of two splits that differ by more are those of two different GPUs. Aligned sizes of real
+// networks against random ones make up to 13 % on an A100.
 constexpr double kSplitRatio = 1.15;
 constexpr int kFewestClasses = 10;
 
