@@ -80,7 +80,7 @@ class BubbleFinder {
     return span;
   }
 
-  // The lane does not compute, because of `task` or what that waits for.
+  // The lane does not compute, because of `task` or of what that task waits for.
   void AddWait(TaskId task, Duration from, Duration to) {
     if (to <= from) return;
     RankTime& time = bubble_.ranks.back();
@@ -94,7 +94,7 @@ class BubbleFinder {
         });
   }
 
-  // Of a wait that began at `from`.
+  // The cause of a wait that began at `from`.
   IdleCause CauseOf(const Tag& tag, Duration from, Activity activity) const {
     if (activity == Activity::kLaunch) return IdleCause::kHost;
     if (IsSend(tag.phase)) return IdleCause::kCommunication;

@@ -15,7 +15,7 @@ Duration& PartOf(const Op& op, uint8_t flags, Phase phase, Breakdown& parts) {
   return (flags & kExpertGroup) != 0 ? parts.expert : parts.tensor;
 }
 
-// What a lane's wait counts as while a task of this phase is under way.
+// The part as which a lane's wait counts while a task of this phase runs.
 Duration& PartOfWait(Phase phase, Breakdown& parts) {
   switch (phase) {
     case Phase::kSendForward:
@@ -96,7 +96,7 @@ class Measurer {
                     });
   }
 
-  // Ops of what computes are looked at when all of it is counted.
+  // The ops of compute tasks are looked at when all their time has been counted.
   void AddTask(TaskId task, int64_t times) {
     const Interval interval = {timeline_.start(task), timeline_.end(task)};
     const Phase phase = schedule_.tag(task).phase;
@@ -113,7 +113,7 @@ class Measurer {
     time_.host_wait += times * waits_.LaunchTime(task);
   }
 
-  // Where ops run side by side, the time is counted as compute before anything else.
+  // If ops run side by side, the time is counted as compute before anything else.
   void AddBlocks() {
     const int32_t rank = schedule_.lane_infos()[span_.lane].rank;
     const std::vector<Estimate>& estimates = costs_.estimates[costs_.device_of_rank[rank]];
@@ -131,7 +131,7 @@ class Measurer {
         if (computes) PartOf(schedule_.op(ops[i]), flags[i], phase, time_.parts) += time;
       });
       if (!computes) continue;
-      // A late launch, or a slower member of the group, stretches it.
+      // A late launch, or a slower member of the group, stretches the task.
       Duration& stretched =
           phase == Phase::kOptimizer ? time_.parts.optimizer : time_.parts.compute;
       stretched += busy.length - counted;

@@ -13,7 +13,7 @@ namespace {
 constexpr double kLeastBeside = 0.5;
 constexpr double kMostAlone = 0.1;
 
-// Instants at which something runs, as intervals that do not touch, by time.
+// The times at which something runs, as intervals that do not touch, in order.
 class Cover {
  public:
   void Add(Duration begin, Duration end) {
@@ -48,7 +48,7 @@ class Cover {
   std::vector<std::pair<Duration, Duration>> intervals_;
 };
 
-// By rank, what runs on its lanes other than the compute lane.
+// By rank, the times at which its lanes other than the compute lane run something.
 std::vector<Cover> CoverByRank(const Schedule& schedule, const Timeline& timeline) {
   std::vector<Cover> covers(schedule.ranks().size());
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
@@ -97,8 +97,8 @@ OverlapSlowDown SumUp(const Kinds& kinds) {
   return result;
 }
 
-// kind_of(task) and weight_of(task): passes of a kind take in proportion to their weights,
-// were all alone. Those of no weight are left out.
+// kind_of(task) and weight_of(task): the times of passes of one kind would be in proportion to
+// their weights if all ran alone. Passes without weight are left out.
 template <typename KindOf, typename WeightOf>
 OverlapSlowDown Find(const Schedule& schedule, const Timeline& timeline, KindOf kind_of,
                      WeightOf weight_of) {

@@ -61,7 +61,7 @@ class Finder {
   }
 
  private:
-  // Where the task stands, and whether there are as many.
+  // Where the task stands, and whether both schedules have as many tasks.
   std::string Place(const Tag& tag) const {
     std::string place = tag.micro_batch < 0
                             ? Name(tag.phase)
@@ -123,7 +123,8 @@ class Finder {
     return {};
   }
 
-  // Blocks are numbered as they come: alike by what they hold, each pair looked at once.
+  // Op sequences are numbered as they come: they are compared by what they hold, each pair only
+  // once.
   Difference OfBlock(BlockId want, BlockId got) {
     if (want < 0 && got < 0) return {};
     if (want < 0 || got < 0) return OfField("block", want, got);
@@ -159,7 +160,7 @@ class Finder {
 
   const Schedule& want_;
   const Schedule& got_;
-  std::vector<BlockId> alike_;  // by block of want_: the block of got_ found alike last
+  std::vector<BlockId> alike_;  // by sequence of want_: the one of got_ that was last found equal
 };
 
 }  // namespace

@@ -7,13 +7,13 @@
 namespace stagecraft {
 namespace {
 
-// What was measured of a rank.
+// What was measured on a rank.
 struct Window {
   Interval first_half, whole;
   int64_t micro_batches = 0;  // of all replicas, that passed meanwhile
 };
 
-// When the backwards of a lane were done, by the replica's own micro-batches.
+// When the backwards of a lane were done, by the micro-batches of its replica.
 std::vector<Duration> BackwardEnds(const Schedule& schedule, const Timeline& timeline, Lane lane) {
   std::vector<Duration> ends;
   for (const TaskId task : schedule.order(lane)) {

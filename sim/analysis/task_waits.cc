@@ -60,7 +60,7 @@ void TaskWaits::FindReasons(std::span<const TaskId> tasks) {
   }
 }
 
-// Called in order of preference.
+// Must be called in order of preference.
 void TaskWaits::Take(TaskId before, TaskId task, StartReason reason) {
   if (after_[task] >= 0 && timeline_.end(before) <= timeline_.end(after_[task])) return;
   after_[task] = before;

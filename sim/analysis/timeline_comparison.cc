@@ -90,7 +90,8 @@ class Comparer {
     std::vector<TimePair> ranks;                   // by rank + 1
   };
 
-  // Adds the timeline's critical path to one side of `sums`. By task, whether it is on it.
+  // Adds the timeline's critical path to one side of `sums`. Returns, by task, whether it is on the
+  // path.
   std::vector<bool> AddPath(const Timeline& timeline, Duration TimePair::*side,
                             PathSums& sums) const {
     std::vector<bool> is_on_path(schedule_.task_count());
@@ -130,7 +131,7 @@ class Comparer {
     }
   }
 
-  // Up to when compute lanes could be in passes.
+  // The time up to which compute lanes could be in passes.
   Duration EndOfPasses(const Timeline& timeline) const {
     Duration last;
     for (TaskId task = 0; task < schedule_.task_count(); ++task) {

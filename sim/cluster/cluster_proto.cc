@@ -38,12 +38,12 @@ NodeType TypeOf(const NodeGroupProto& proto, const std::string& place) {
   return UseDevicesChecked(whole, used, used_key);
 }
 
-// The name that a fabric has, or takes where it has none.
+// The name of a fabric, or the one that it gets if it has none.
 std::string FabricName(const SwitchedFabricProto& fabric) {
   return fabric.name().empty() ? FabricSpec().name : fabric.name();
 }
 
-// Fabrics by name alone, to be found before they are worked out.
+// The fabrics by name alone, so that they can be found before they are worked out.
 std::vector<FabricSpec> FabricNames(const ClusterProto& proto) {
   std::vector<FabricSpec> named;
   for (const SwitchedFabricProto& fabric : proto.fabrics()) {

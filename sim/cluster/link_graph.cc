@@ -9,15 +9,15 @@ namespace {
 
 using Edge = LinkGraph::edge_descriptor;
 
-// How a vertex was reached: over which link, in how many hops, how wide.
+// How a vertex was reached: over which link, in how many hops, with which bandwidth.
 struct Reached {
   Edge edge;
   int hops = -1;
   Bandwidth width;
 };
 
-// Breadth first. A hop count is complete before the next begins, so widths are
-// final when they are passed on; the first of equals stays.
+// Breadth first. All vertices of a hop count are reached before the next begins, so bandwidths are
+// final when they are passed on; the first among equals stays.
 std::vector<Reached> Spread(const LinkGraph& graph, int from, bool devices_forward) {
   std::vector<Reached> reached(num_vertices(graph));
   std::vector<int> queue = {from};

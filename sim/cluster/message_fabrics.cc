@@ -3,7 +3,7 @@
 #include <algorithm>
 
 namespace stagecraft {
-// Replicas touch few nodes.
+// A list suffices, since replicas touch few nodes.
 int& MessageFabrics::CountAt(int node, std::vector<NodeCount>& counts) {
   for (NodeCount& known : counts) {
     if (known.node == node) return known.count;

@@ -134,7 +134,7 @@ NodeType UseDevices(const NodeType& type, int devices) {
     used.pcie.device_switch.resize(devices);
     used.pcie.nic_switch.resize(used.nics);
   }
-  // The links to the idle devices carry nothing.
+  // The links to idle devices carry nothing.
   if (type.wiring == Wiring::kAllPairs && devices > 1) {
     used.intra.bandwidth =
         (static_cast<double>(devices - 1) / (type.devices - 1)) * type.intra.bandwidth;

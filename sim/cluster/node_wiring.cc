@@ -128,8 +128,8 @@ int NodeWiring::RailSwitch(int rail) const {
   return type_.pcie.nic_switch[rail * type_.nics / static_cast<int>(rail_out_.size())];
 }
 
-// An interface's latency is from device to device: of the parts it is made of,
-// that of the ports comes off where those have cables of their own.
+// The latency of an interface is from device to device: of the parts of which the route consists,
+// the latency of the ports is subtracted if these have cables of their own.
 void NodeWiring::AddInterfaces() {
   const int rails = std::min(type_.nics, type_.devices);
   Link outside = type_.nic;

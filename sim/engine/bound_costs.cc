@@ -7,14 +7,14 @@
 namespace stagecraft {
 namespace {
 
-// When the last op of a block ends, counted from the start of both.
+// When the last op of an op sequence ends, counted from the start of both device and host.
 Duration EndOfBlock(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates,
                     bool waits_for_host) {
   const auto ops = schedule.ops(block);
   const auto flags = schedule.flags(block);
-  Duration free;      // the device, of the ops before
-  Duration last;      // end of those side by side so far
-  Duration launched;  // the host
+  Duration free;      // when the device is free of the ops before
+  Duration last;      // end of the ops that run side by side so far
+  Duration launched;  // by the host
   for (size_t i = 0; i < ops.size(); ++i) {
     const Estimate& estimate = estimates[ops[i]];
     if (waits_for_host) launched += estimate.host;
@@ -25,7 +25,7 @@ Duration EndOfBlock(const Schedule& schedule, BlockId block, std::span<const Est
   return last;
 }
 
-// Sums of times stay far within what a Duration holds.
+// Makes sure that sums of times stay far within the range of a Duration.
 void CheckSum(const Schedule& schedule, const BoundCosts& costs, const Cluster& cluster) {
   Duration most;  // of one task
   for (const std::vector<BlockTimes>& blocks : costs.blocks) {

@@ -40,8 +40,8 @@ Timeline Engine::Run(const Schedule& schedule, std::span<const Duration> duratio
   return Timeline(std::move(start_), std::move(end_));
 }
 
-// Where nothing changes what a task takes once it runs, its start is the last end of what
-// it waits for, in whatever order the others are looked at: no event needs to be queued.
+// If nothing changes the duration of a task once it runs, its start is the latest end of what it
+// waits for, in whatever order these are looked at: no event needs to be queued.
 void Engine::RunFixed() {
   while (!ready_.empty()) {
     const TaskId task = ready_.back();

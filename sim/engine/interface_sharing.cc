@@ -70,7 +70,7 @@ class Sharing {
     }
   }
 
-  // A task on several ranks loses what the rank loses that loses most.
+  // A task on several ranks loses as much as on the rank that loses most.
   void EndRank() {
     std::sort(of_rank_.begin(), of_rank_.end(),
               [](const Loss& x, const Loss& y) { return x.task < y.task; });

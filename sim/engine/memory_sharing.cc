@@ -7,16 +7,16 @@
 namespace stagecraft {
 namespace {
 
-// A task on one rank, as the memory sees it.
+// A task on one rank, as far as the memory is concerned.
 struct Access {
   TaskId task = -1;
   Duration start, end;
   double bound = 0;   // share of its time that memory bounds
-  double demand = 0;  // of the memory's bandwidth, meanwhile
+  double demand = 0;  // of the memory's bandwidth, while bound
   double lost = 0;    // seconds
 };
 
-// E max(0, x) of a normal x.
+// E max(0, x) for a normal x.
 double MeanExcess(double mean, double variance) {
   if (!(variance > 0)) return std::max(0.0, mean);
   const double sigma = std::sqrt(variance);
@@ -44,7 +44,7 @@ class MemoryAccesses {
     if (access.bound > 0) accesses_.push_back(access);
   }
 
-  // Of every access what it loses.
+  // What every access loses.
   std::span<const Access> Meet() {
     std::stable_sort(accesses_.begin(), accesses_.end(), [](const Access& a, const Access& b) {
       return a.start != b.start ? a.start < b.start : a.task < b.task;
@@ -99,7 +99,7 @@ class MemoryAccesses {
       variance += variance_of(*access);
       all += access->demand;
     }
-    const double most = std::max(0.0, all - 1);  // lost, where all are bound at once
+    const double most = std::max(0.0, all - 1);  // the loss if all are bound at once
     for (Access* access : running) {
       const double others = mean - access->bound * access->demand;
       const double spread = std::max(0.0, variance - variance_of(*access));
@@ -115,8 +115,8 @@ class MemoryAccesses {
   std::vector<Access> accesses_;
 };
 
-// The memory that all of a task's ranks share on this lane; -1 where there is none, and of
-// copies to and from a host.
+// The memory that all of a task's ranks share on this lane; -1 if there is none, and for copies to
+// and from a host.
 int MemoryOf(const Schedule& schedule, const Cluster& cluster, TaskId task, const LaneInfo& lane) {
   const bool is_with_host = lane.kind == LaneKind::kHostOut || lane.kind == LaneKind::kHostIn;
   if (lane.rank < 0 || is_with_host) return -1;
@@ -147,7 +147,7 @@ std::vector<Duration> ShareMemory(const Schedule& schedule, const Timeline& time
       if (memory >= 0) memories[memory].Add(task, info);
     }
   }
-  // A task on several ranks loses what the rank loses that loses most.
+  // A task on several ranks loses as much as on the rank that loses most.
   std::vector<Duration> extra;
   for (MemoryAccesses& memory : memories) {
     for (const Access& access : memory.Meet()) {

@@ -1,19 +1,18 @@
-// The proof. A cut is a set of tasks that holds whatever its tasks wait for: all that start
-// before some time. Let a period be the tasks between two cuts, `distance` entries of each
-// lane's order apart, that run the same blocks for other micro-batches. If what tasks
-// beyond a cut depend on is as it was at the cut before, but for the period's length, they
-// start as much later as their counterparts, period after period, as long as the order
-// alternates; then what is left of the step follows, later by all of them.
+// The proof. A cut is a set of tasks that contains everything for which its tasks wait: all that
+// start before some time. Let a period be the tasks between two cuts, `distance` entries of each
+// lane's issue order apart, that run the same op sequences for other micro-batches. If what tasks
+// beyond a cut depend on is as it was at the cut before, except for the length of the period, they
+// start later by that length than their counterparts, period after period, as long as the order
+// alternates; then what is left of the step follows, later by the length of all these periods.
 //
-// What they depend on: the ends of tasks before the cut. A task beyond it starts no
-// earlier than the last one before it on its lane ends, so no end before the earliest of
-// these holds it back (`oldest`), and it is enough to compare the tasks since then. And
-// when the host is done with its launches (HostRepeats()).
+// What they depend on is, first, the ends of tasks before the cut. A task beyond it starts no
+// earlier than the last one before it on its lane ends, so no end before the earliest of these
+// holds it back (`oldest`), and it is enough to compare the tasks since then. Second, it is when
+// the host is done with its launches (HostRepeats()).
 //
-// The first replay repeats itself by that alone, with a period of its own. Durations that
-// depend on what else runs at the time (the second replay) repeat where the times of the
-// first do, and where no task is longer than the period, so that what runs beside it is in
-// the same period or the next.
+// The first replay repeats itself by that alone, with a period of its own. Durations that depend on
+// what else runs at the time (the second replay) repeat if the times of the first do, and if no
+// task is longer than the period, so that what runs beside it is in the same period or the next.
 #include "sim/engine/repetition.h"
 
 #include <algorithm>
@@ -49,7 +48,7 @@ class Proof {
     return true;
   }
 
-  // With periods of so many micro-batches.
+  // Tries periods of this number of micro-batches.
   std::optional<Repetition> Try(int64_t micro_batches) {
     micro_batches_ = micro_batches;
     Repetition repetition;
@@ -89,7 +88,7 @@ class Proof {
         cut.oldest = std::min(cut.oldest, last);
       }
     }
-    // What waits for idle lanes alone has begun.
+    // Everything that waits for idle lanes alone has begun.
     const bool is_found = latest_idle < cut.time;
     cuts_.push_back(std::move(cut));
     return is_found;
@@ -99,7 +98,7 @@ class Proof {
     return end == 0 || schedule_.tag(schedule_.order(Lane(lane))[end - 1]).micro_batch < 0;
   }
 
-  // The same for another micro-batch.
+  // Whether the tasks do the same for different micro-batches.
   bool AreAlike(TaskId earlier, TaskId later) const {
     const Tag& a = schedule_.tag(earlier);
     const Tag& b = schedule_.tag(later);
@@ -108,7 +107,8 @@ class Proof {
            schedule_.block(earlier) == schedule_.block(later);
   }
 
-  // Entries from the last one before the cut back to the one it repeats; -1: there is none.
+  // The number of entries from the last one before the cut back to the one that it repeats; -1:
+  // there is none.
   int32_t Distance(int lane, int32_t end) const {
     if (IsIdle(lane, end)) return kIdle;
     const std::span<const TaskId> order = schedule_.order(Lane(lane));
@@ -131,7 +131,7 @@ class Proof {
     return launches_.empty() || HostRepeats(replays_[r], lane, end, distance);
   }
 
-  // Backwards have begun before the period and forwards go on after it.
+  // Whether backwards have begun before the period and forwards go on after it.
   bool Alternates(int lane, int32_t first, int32_t end) const {
     const std::span<const TaskId> order = schedule_.order(Lane(lane));
     const auto begun = std::find_if(order.begin(), order.begin() + first, [&](TaskId task) {
@@ -164,8 +164,8 @@ class Proof {
     }
   }
 
-  // What lies between the cuts of two replays may be counted to either side, and what runs
-  // at a cut has other tasks beside it than a period before.
+  // What lies between the cuts of two replays may be counted to either side, and what runs at a cut
+  // has other tasks beside it than a period before.
   bool DurationsRepeat(int lane, int32_t first_cut, int32_t second_cut, int32_t distance) const {
     if (distance == kIdle) return first_cut == second_cut;
     const std::span<const TaskId> order = schedule_.order(Lane(lane));
@@ -180,9 +180,9 @@ class Proof {
     return true;
   }
 
-  // The host is done with a lane's launches one period later than a period before. Or it is
-  // further ahead, and from then on ahead enough that nothing waits for it, until it waits
-  // itself for a task and forgets what was.
+  // Whether the host is done with a lane's launches one period later than a period before.
+  // Otherwise it must be further ahead, and from then on so far ahead that nothing waits for it,
+  // until it waits for a task itself and its lead no longer matters.
   bool HostRepeats(const Replay& replay, int lane, int32_t end, int32_t distance) const {
     const std::span<const TaskId> order = schedule_.order(Lane(lane));
     if (distance != kIdle) {
@@ -220,7 +220,7 @@ class Proof {
   std::span<const Launch> launches_;
   std::vector<Cut> cuts_;  // by replay
   int64_t micro_batches_ = 0;
-  Duration period_;  // of the replay that is looked at
+  Duration period_;  // of the current replay
 };
 
 }  // namespace

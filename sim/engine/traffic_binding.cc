@@ -50,7 +50,7 @@ class Binder {
     return entry->second;
   }
 
-  // Returns -1 for what is not bound.
+  // Returns -1 for ops that are not bound.
   int32_t AddExchange(TaskId task, const Op& op) {
     if (op.fabric.ranks < 2 || op.bytes <= Bytes(0)) return -1;
     const CollectiveMethod& method = costs_.MethodOf(schedule_, task);
@@ -104,9 +104,9 @@ class Binder {
     return nodes;
   }
 
-  // Whether a group of one node exchanges all it has over direct links: every pair has one;
-  // or NCCL finds rings of them, which the cluster then describes, and avoids what joins the
-  // other pairs.
+  // Whether a group of one node exchanges everything over direct links: every pair has one; or NCCL
+  // finds rings of them, which the cluster then describes, and avoids the links that join the other
+  // pairs.
   bool StaysOnDirectLinks(const Op& op, const std::vector<int32_t>& group) const {
     bool has_direct = false, has_indirect = false;
     LinkKind indirect = LinkKind::kPcie;

@@ -14,8 +14,8 @@ constexpr int64_t kMinBlockSize = 512;        // all sizes are rounded to this
 constexpr int64_t kSmallSize = 1 << 20;       // largest request of the small pool
 constexpr int64_t kSmallBuffer = 2 << 20;     // its segments
 constexpr int64_t kLargeBuffer = 20 << 20;    // segments of medium requests
-constexpr int64_t kMinLargeAlloc = 10 << 20;  // requests from here on have their own
-constexpr int64_t kRoundLarge = 2 << 20;      // and are rounded to this
+constexpr int64_t kMinLargeAlloc = 10 << 20;  // larger requests have segments of their own
+constexpr int64_t kRoundLarge = 2 << 20;      // which are rounded to this
 
 int64_t SegmentSize(int64_t size) {
   if (size <= kSmallSize) return kSmallBuffer;

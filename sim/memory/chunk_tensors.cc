@@ -16,7 +16,8 @@ class Joiner {
       chunk_.kept += layer.tensors->kept;
       temporaries_ = std::max(temporaries_, layer.tensors->tensors - layer.tensors->kept);
     }
-    // Those of a forward that runs again beside those of the backward it is for.
+    // The tensors of a forward that runs again exist beside those of the backward for which it
+    // runs.
     repeated_ = chunk_.kept + temporaries_;
     states_ = repeated_ + temporaries_;
     chunk_.tensors = states_ + kStates * static_cast<int>(layers.size());
@@ -49,7 +50,7 @@ class Joiner {
     }
   }
 
-  // And the gradients of the one before are reduced.
+  // In addition, the gradients of the layer before are reduced.
   void JoinBackward(Phase phase) {
     const bool gathers = IsBackward(phase);
     const bool reduces = MakesWeightGradients(phase);

@@ -12,13 +12,12 @@ constexpr int64_t kBlasHandles = 2;
 constexpr Bytes kEngineWorkspace(4 << 20);
 constexpr Bytes kHopperEngineWorkspace(32 << 20);
 
-// 1.1e9 bytes is the gap between nvidia-smi and reserved memory that
-// data/published records for PyTorch on V100 and A100 boards. The one constant
-// that is measured.
+// 1.1e9 bytes is the difference between nvidia-smi and reserved memory that data/published records
+// for PyTorch on V100 and A100. It is the one constant that is measured.
 constexpr Bytes kContext(1'100'000'000);
 
-// NCCL's default buffer of one channel and peer (NCCL_BUFFSIZE), and channels of a
-// communicator inside a node; both directions.
+// NCCL's default buffer for one channel and peer (NCCL_BUFFSIZE), and the channels of a
+// communicator inside a node; for both directions.
 constexpr Bytes kNcclBuffer(4 << 20);
 constexpr int64_t kNcclChannels = 16;
 constexpr int64_t kNcclDirections = 2;

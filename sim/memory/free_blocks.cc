@@ -15,7 +15,7 @@ bool IsBefore(const FreeBlocks::Entry& entry, int64_t size, int64_t address) {
   return entry.size != size ? entry.size < size : entry.address < address;
 }
 
-// Of the entries of a bin, those before the first that is not.
+// The place of the first entry of a bin that is not before the given one.
 size_t PlaceOf(const std::vector<FreeBlocks::Entry>& bin, int64_t size, int64_t address) {
   const auto place = std::partition_point(
       bin.begin(), bin.end(), [&](const auto& entry) { return IsBefore(entry, size, address); });
@@ -24,7 +24,7 @@ size_t PlaceOf(const std::vector<FreeBlocks::Entry>& bin, int64_t size, int64_t 
 
 }  // namespace
 
-// Two bits below the leading one, so that a larger size is never in an earlier bin.
+// Uses two bits below the leading one, so that a larger size is never in an earlier bin.
 size_t FreeBlocks::BinOf(int64_t size) {
   const auto units = static_cast<uint64_t>(size) >> kUnitBits;
   const int power = std::bit_width(units) - 1;

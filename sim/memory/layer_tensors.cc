@@ -21,7 +21,8 @@ class Recorder {
   }
   void Begin(PassTensors pass = {}) { pass_ = std::move(pass); }
   void NextStep() { ++pass_.steps; }
-  // Making twice, dropping twice and either with nothing do nothing.
+  // Making what exists and dropping what does not exist have no effect, nor has either for no
+  // tensor.
   void Make(int tensor) { Change(tensor, true); }
   void Drop(int tensor) { Change(tensor, false); }
   int MakeTemporary(Bytes size) {
@@ -32,7 +33,7 @@ class Recorder {
   bool IsAlive(int tensor) const { return tensor != kNone && tensors_[tensor].is_alive; }
   PassTensors Take() { return std::move(pass_); }
 
-  // Renumbers so that what lives from pass to pass comes first.
+  // Renumbers so that tensors that live from pass to pass come first.
   void Number(LayerTensors& layer) const {
     std::vector<int32_t> number(tensors_.size());
     for (const TensorRole role : {TensorRole::kActivation, TensorRole::kWorkspace}) {
@@ -97,7 +98,7 @@ class Tracer {
     if (!forward_only) {
       run(Phase::kBackward, [&] { Backward(false, layer); });
       recorder_.Begin();
-      forward();  // for the other way back
+      forward();  // for the other kind of backward
       run(Phase::kBackwardInput, [&] { Backward(true, layer); });
       run(Phase::kBackwardWeight, [&] { Weights(); });
     }
@@ -112,9 +113,9 @@ class Tracer {
     std::vector<int> scores;    // of others: one row per key
     std::vector<int> operands;  // vertices, ascending
     std::vector<int> readers;   // vertices
-    int output = kNone;         // alive where no reader keeps it
+    int output = kNone;         // alive even if no reader keeps it
     int gradient = kNone;       // of the output
-    int kept_gradient = kNone;  // the same where a weight gradient waits for it
+    int kept_gradient = kNone;  // the same if a weight gradient waits for it
   };
 
   const Operator& op(int v) const { return layer_.operators[v]; }
@@ -125,7 +126,7 @@ class Tracer {
     return SavedBytes(kept, op(v), spec_);
   }
 
-  // Of a single sample both layouts are the same.
+  // For a single sample both layouts are the same.
   bool CopiesOutput(const Operator& op) const {
     return framework_.copies_attention_output && spec_.micro_batch > 1 &&
            op.kind == OperatorKind::kAttention && spec_.attention == AttentionBackend::kFlash;
@@ -159,7 +160,7 @@ class Tracer {
     for (const int tensor : tensors) recorder_.Drop(tensor);
   }
 
-  // What an operator reads from the layer before is there, if not as the checkpoint.
+  // What an operator reads from the layer before is there, unless it is the checkpoint.
   void BeginForward() {
     recorder_.Make(checkpoint_);
     if (checkpoint_ != kNone) return;
@@ -168,8 +169,7 @@ class Tracer {
     }
   }
 
-  // Makes v's output: for those who keep it as their input, else for as long as it
-  // is read.
+  // Makes v's output: for those that keep it as their input, else for as long as it is read.
   void MakeOutput(int v) {
     bool is_kept = false;
     for (const int reader : nodes_[v].readers) {
@@ -221,7 +221,7 @@ class Tracer {
     recorder_.Drop(checkpoint_);
   }
 
-  // The same whichever way back it is for: either begins with one gradient.
+  // It is the same for both kinds of backward: either begins with one gradient.
   void Repeat(LayerTensors& layer) {
     PassTensors begun = recorder_.Take();
     layer.before_repeated = static_cast<int>(begun.events.size());
@@ -233,7 +233,7 @@ class Tracer {
 
   void BackwardThrough(int v, bool is_split, int& input_gradient) {
     Node& node = nodes_[v];
-    MakeAll(node.scores);  // where they are recomputed
+    MakeAll(node.scores);  // if they are recomputed
     const int scratch = recorder_.MakeTemporary(BackwardScratch(op(v), spec_));
     for (const int operand : node.operands) {
       MakeGradient(operand, OutputBytes(op(operand), spec_), is_split);

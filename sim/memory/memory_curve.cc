@@ -29,8 +29,8 @@ struct OperatorPeak {
   int64_t most = 0;
 };
 
-// Of operators that hold as much as the one before, the first. The last one's own
-// leftovers are what the pass leaves behind.
+// Of operators that hold as much as the one before, the first counts. What the last one leaves is
+// what the pass leaves behind.
 std::vector<OperatorPeak> OperatorPeaks(const PassTensors& pass) {
   std::vector<OperatorPeak> peaks;
   int64_t held = 0;
@@ -48,8 +48,8 @@ std::vector<OperatorPeak> OperatorPeaks(const PassTensors& pass) {
   return peaks;
 }
 
-// By time, what copies to and from the host change on a rank's device: bytes leave it as
-// a copy out ends, and have their place again as one back begins.
+// By time, what copies to and from the host change on a rank's device: bytes leave it when a copy
+// out ends, and take up their place again when a copy back begins.
 std::vector<std::pair<Duration, Bytes>> CopyChanges(const Schedule& schedule,
                                                     const Timeline& timeline,
                                                     const RankTensors& rank,
@@ -68,7 +68,7 @@ std::vector<std::pair<Duration, Bytes>> CopyChanges(const Schedule& schedule,
   return changes;
 }
 
-// What is held where `changes` lie over a curve; of entries at one time the curve's first.
+// The curve with `changes` added to it; of entries at one time the curve's come first.
 std::vector<MemoryChange> WithChanges(const std::vector<MemoryChange>& curve,
                                       const std::vector<std::pair<Duration, Bytes>>& changes) {
   std::vector<MemoryChange> sum;

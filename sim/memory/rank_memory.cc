@@ -43,8 +43,8 @@ class Replay {
   const CachingAllocator& allocator() const { return allocator_; }
 
  private:
-  // Blocks of the kept tensors of a micro-batch; those that it does not hold mean
-  // nothing.
+  // Blocks of the kept tensors of a micro-batch; those for tensors that it does not hold have no
+  // meaning.
   std::vector<CachingAllocator::Block>& Kept(const Pass& pass) {
     auto& chunk = slots_[pass.chunk];
     const size_t micro_batch = pass.micro_batch;
@@ -57,7 +57,7 @@ class Replay {
     if (size == Bytes()) return -1;
     std::optional<CachingAllocator::Block> block = allocator_.Allocate(size);
     if (!block.has_value()) {
-      // Too little memory; how much it would take is still of interest.
+      // There is too little memory; how much it would take is still of interest.
       allocator_.set_capacity(kWithoutLimit);
       block = allocator_.Allocate(size);
     }
@@ -71,11 +71,11 @@ class Replay {
   std::vector<CachingAllocator::Block> own_;
 };
 
-// So many passes that ask for no new segment are taken for the steady state.
+// This number of passes that ask for no new segment is taken for the steady state.
 constexpr int kSteadyPasses = 4;
 
-// Bytes of activations behind a pass: `device` and `host` are kept there from then on,
-// `gone` and `back` no longer.
+// Bytes of activations that a pass leaves: from then on `device` and `host` bytes are kept there,
+// and `gone` and `back` bytes no longer.
 struct CopiedBytes {
   int64_t host = 0;    // the copy out begins
   int64_t gone = 0;    // it has ended
@@ -83,7 +83,7 @@ struct CopiedBytes {
   int64_t back = 0;    // it has ended
 };
 
-// By pass; empty where nothing goes to the host.
+// By pass; empty if nothing goes to the host.
 std::vector<CopiedBytes> CopiesOf(const RankTensors& rank, const PassOrder& order) {
   std::vector<CopiedBytes> copies;
   if (rank.offloaded == 0) return copies;
@@ -110,7 +110,7 @@ class Walk {
     held_ += pass.net;
   }
 
-  // What is copied is in both places meanwhile.
+  // What is copied is in both places in the meantime.
   void Copy(const CopiedBytes& copied) {
     held_ += copied.device;
     host_ += copied.host;

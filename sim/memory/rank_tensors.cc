@@ -25,7 +25,7 @@ struct RankTensorsMaker::StageParts {
   const Stage& stage;
   ShardSpec spec;
   bool gathers = false;  // weights, layer by layer
-  bool reduces = false;  // gradients, likewise
+  bool reduces = false;  // gradients, layer by layer
 };
 
 size_t RankTensorsMaker::KeyHash::operator()(const LayerKey& key) const {
@@ -124,7 +124,7 @@ const RankTensorsMaker::TracedLayer& RankTensorsMaker::Layer(const LayerKey& key
 }
 
 std::vector<ChunkLayer> RankTensorsMaker::Layers(const StageParts& parts, const LayerRange& range) {
-  ShardSpec kept = parts.spec;  // of layers that recompute nothing whole
+  ShardSpec kept = parts.spec;  // for layers that do not recompute whole
   kept.recomputed.clear();
   ShardSpec whole = kept;
   whole.recompute = Recompute::kFull;

@@ -18,14 +18,14 @@
 namespace stagecraft {
 namespace {
 
-// The device with least memory, of equals the first.
+// The device with least memory, among equals the first.
 int SmallestDevice(const Cluster& cluster, const std::vector<int>& devices) {
   return *std::min_element(devices.begin(), devices.end(), [&](int a, int b) {
     return cluster.device(a).memory < cluster.device(b).memory;
   });
 }
 
-// How segments fit the tensors of a rank that runs an order (ReservedShare()).
+// How segments fit the tensors of a rank that runs a pipeline schedule (ReservedShare()).
 class ReservedShares {
  public:
   double Find(const RankTensors& rank, const PassOrder& order, Bytes room) {
@@ -53,7 +53,7 @@ class ReservedShares {
       Hash hash;
       hash.Add(states.weights.count()).Add(states.gradients.count()).Add(states.optimizer.count());
       hash.Add(reinterpret_cast<int64_t>(key.rank.chunks[0].get())).Add(key.room.count());
-      // Of orders that differ by their warm-up, where the first backward is.
+      // Among schedules that differ by their warm-up, this is where the first backward is.
       const auto backward = std::find_if(key.order.begin(), key.order.end(), [](const Pass& pass) {
         return pass.phase != Phase::kForward;
       });
@@ -63,13 +63,13 @@ class ReservedShares {
   std::unordered_map<Key, double, KeyHash> shares_;
 };
 
-// Chunks of tensors beyond which everything is forgotten: some hundred megabytes.
+// When there are more chunks of tensors than this, everything is forgotten: some hundred megabytes.
 constexpr size_t kMostChunks = 2000;
 
 }  // namespace
 
-// Estimates replicas of one plan. Those that are alike but for their micro-batches in flight
-// share the first one's share of free segments, which in a pipeline has most of them.
+// Estimates replicas of one plan. Those that differ only in their micro-batches in flight share the
+// share of free segments of the first one, which has most of them in a pipeline.
 class MemoryEstimator::Estimator {
  public:
   Estimator(const Plan& plan, const Cluster& cluster, RankTensorsMaker& maker,
@@ -104,7 +104,8 @@ class MemoryEstimator::Estimator {
   }
 
  private:
-  // Pipelines of as many micro-batches run the same orders, made of all stages at once.
+  // Pipelines of equally many micro-batches run the same passes, which are made for all stages at
+  // once.
   const PassOrder& OrderOf(int stage, int replica) {
     if (!HasSeparatePipelines(plan_)) return own_ = StageOrder(plan_, stage, replica);
     PipelineOrders& orders = orders_[StageShares(plan_, 0).Count(replica)];
@@ -140,7 +141,7 @@ struct MemoryEstimator::Remembered {
   RankTensorsMaker maker;
   ReservedShares shares;
 
-  // Between plans alone: in one, chunks that are alike are one object.
+  // Only between plans: in one plan, chunks that are alike are one object.
   Estimator Begin(const Plan& plan, const Cluster& cluster) {
     if (maker.size() > kMostChunks) {
       shares.Forget();
@@ -173,8 +174,8 @@ std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan, bool with_f
   Estimator estimator = remembered_->Begin(plan, cluster_);
   std::vector<StageMemory> stages;
   for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
-    // Replicas differ by their micro-batches and the memory of their boards; of
-    // those that do not, the first stands for all.
+    // Replicas differ by their micro-batches and the memory of their GPUs; of those that do not,
+    // the first stands for all.
     const auto& replicas = plan.stages[stage].replicas;
     const MicroBatchShares shares = StageShares(plan, stage);
     std::set<std::pair<Bytes, int>> seen;

@@ -12,7 +12,7 @@ int64_t Keys(const Operator& op, const ShardSpec& spec) {
 
 int64_t Copies(const Operator& op) { return op.experts > 0 ? op.experts_per_token : 1; }
 
-// Of every row that is not split, whatever the operator's part of the features.
+// Bytes of every row that is not split, whatever the operator's part of the features.
 Bytes RowBytes(int64_t features, const Operator& op, const ShardSpec& spec) {
   return Bytes(spec.Rows(op.positions) * Copies(op) * features * spec.ElementBytes());
 }
@@ -83,7 +83,7 @@ Bytes ForwardScratch(const Operator& op, const ShardSpec& spec) {
 }
 
 Bytes BackwardScratch(const Operator& op, const ShardSpec& spec) {
-  // Gradients of what dropout and softmax made.
+  // The gradients of what dropout and softmax made.
   if (KeepsScores(op, spec)) return 2 * ScoreBytes(op, spec);
   if (op.kind == OperatorKind::kAttention) {
     // FlashAttention-2 sums gradients of queries in 32 bits.

@@ -21,7 +21,7 @@ class Channels {
       count_ = std::min(count_, size_.back());
       devices.insert(devices.end(), node.begin(), node.end());
     }
-    if (first_.size() == 1) count_ = 1;  // every way inside a node is open to one ring
+    if (first_.size() == 1) count_ = 1;  // every route inside a node is open to one ring
   }
 
   int count() const { return count_; }

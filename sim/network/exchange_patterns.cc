@@ -39,7 +39,7 @@ MessagePattern DirectAllToAllV(int ranks, std::span<const Bytes> bytes) {
   return pattern;
 }
 
-// A rank's counter is what it has received: one message a round.
+// The counter of a rank counts what it has received: one message in each round.
 MessagePattern PairwiseAllToAll(int ranks, Bytes bytes) {
   MessagePattern pattern;
   if (ranks == 1) return pattern;

@@ -8,9 +8,9 @@
 namespace stagecraft {
 namespace {
 
-// Far above the rounding of a sum of rates, far below what shows in a time.
+// Far above the rounding error of a sum of rates, far below what shows in a time.
 constexpr double kTolerance = 1e-9;
-// Below this relative change a rate stays as it is: nothing but rounding.
+// A relative change below this leaves a rate as it is: it is only rounding.
 constexpr double kRounding = 1e-13;
 
 bool IsAbove(double a, double b) { return a > b * (1 + kTolerance); }
@@ -164,8 +164,8 @@ void FairShares::Touch(LinkId id) {
   link.spare = link.capacity - link.load;
 }
 
-// Gives every affected flow the rate it has when all of them grow alike, each
-// until it meets its cap or a link that is full.
+// Gives every affected flow the rate that it has when all of them grow alike, each until it meets
+// its cap or a link that is full.
 void FairShares::Fill() {
   PrepareFill();
   while (open_ > 0) {
@@ -246,7 +246,7 @@ bool FairShares::AffectViolators() {
     const Link link = links_[id];
     if (link.affected == flow_count(id)) continue;
     const bool is_full = link.left <= kTolerance * link.capacity;
-    // What none of its flows can be spares a look at each.
+    // If no flow can be faster, not every flow needs to be looked at.
     const bool may_be_faster = IsAbove(link.old_top, link.fill);
     const bool may_lose = link.old_fill < kNoCap && (!is_full || IsAbove(link.top, link.old_fill));
     if (!may_be_faster && !may_lose) continue;

@@ -112,7 +112,7 @@ void FlowNetwork::Settle() {
     flow.left = flow.bytes - SentBytes(flow);
     flow.seen_ns = now_ns_;
     flow.rate = shares_.rate(id);
-    // What would end beyond a Duration is stalled.
+    // A flow that would end beyond a Duration is stalled.
     const double ns = flow.left > 0 ? flow.left / flow.rate : 0;
     SetDue(id, (now() + Duration::RoundedNanoseconds(ns)).ns());
   }
@@ -125,7 +125,7 @@ double FlowNetwork::SentBytes(const Flow& flow) const {
   return std::min(flow.bytes - flow.left + sent, flow.bytes);
 }
 
-// An event queued earlier than the due time stays, and is put off when it comes.
+// An event that is queued earlier than the due time stays, and is postponed when it comes.
 void FlowNetwork::SetDue(FlowId id, int64_t due_ns) {
   Flow& flow = flows_[id];
   flow.due_ns = due_ns;

@@ -10,7 +10,7 @@ namespace {
 // A flow's tag: the run, and which of its senders.
 int64_t Tag(int32_t run, int32_t sender) { return (int64_t{run} << 32) | sender; }
 
-// An index that no one uses, of an array that grows if it must.
+// An index of an array that no one uses; the array grows if necessary.
 template <typename T>
 int32_t TakePlace(std::vector<int32_t>* free, std::vector<T>* values) {
   if (free->empty()) {
@@ -157,7 +157,7 @@ bool FlowSimulation::MustWait(const Run& run, int32_t sender_index) {
   return false;
 }
 
-// Waiters that still wait enter themselves again.
+// Waiters that still have to wait enter themselves again.
 void FlowSimulation::Wake(int32_t run_index, Counter* counter) {
   int32_t waiter = counter->first_waiter;
   counter->first_waiter = kNone;

@@ -42,8 +42,8 @@ MessagePattern ChainBroadcast(int ranks, Bytes bytes, int chunks) {
   return pattern;
 }
 
-// Counters: of each rank what it has received inside its node, then of each
-// rank what it has received from other nodes.
+// Counters: for each rank what it has received inside its node, then for each rank what it has
+// received from other nodes.
 MessagePattern HierarchicalAllReduce(int nodes, int per_node, Bytes bytes) {
   if (nodes == 1) return RingAllReduce(per_node, bytes);
   if (per_node == 1) return RingAllReduce(nodes, bytes);

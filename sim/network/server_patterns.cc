@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-// Every worker with every server, both ways.
+// Connects every worker with every server, both ways.
 void AddServers(int workers, int servers, double bytes, int flows, int32_t counter,
                 MessagePattern* pattern) {
   for (int worker = 0; worker < workers; ++worker) {
@@ -55,7 +55,7 @@ MessagePattern BytePs(int workers, int servers, Bytes bytes) {
   const int32_t counter = pattern.AddCounters(1);
   const SummedParts parts = BytePsParts(workers, servers);
   const double all = static_cast<double>(bytes.count());
-  // A rank sends another what that one sums up, and the sum of what it sums up itself.
+  // A rank sends another rank what that one sums up, and the sum of what it sums up itself.
   const double to_peer = 2 * parts.rank * all;
   const double to_server = parts.server * all;
   const int server_flows = std::min(workers - 1, kMostFlowsOfPair);

@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// Of each rank, by one of the trees of pattern_parts.h.
+// The parent of each rank, by one of the trees of pattern_parts.h.
 std::vector<int> Parents(int ranks, int (*parent)(int rank, int ranks)) {
   std::vector<int> parents;
   for (int rank = 0; rank < ranks; ++rank) parents.push_back(parent(rank, ranks));
@@ -21,7 +21,7 @@ struct TreeLoad {
   bool goes_up;  // before it goes down
 };
 
-// Counters by rank: what has gone up from it, what has come down to it.
+// Counters by rank: what has gone up from it, and what has come down to it.
 void AddTree(const std::vector<int>& parents, const TreeLoad& load, MessagePattern* pattern) {
   const int ranks = static_cast<int>(parents.size());
   const int32_t up = load.goes_up ? pattern->AddCounters(ranks) : 0;

@@ -60,7 +60,7 @@ void CheckUses(const Plan& plan, Errors& errors) {
 }
 
 // Replicas that exchange rows with each other's experts in the middle of a pass wait for one
-// another, and with fewer micro-batches under way than whole rounds they would wait for ever.
+// another, and with fewer micro-batches in flight than whole rounds they would wait forever.
 void CheckExpertGroups(const Plan& plan, Errors& errors) {
   if (HasSeparatePipelines(plan)) return;
   for (size_t s = 0; s < plan.stages.size(); ++s) {

@@ -20,7 +20,7 @@ int StagesBehind(const Plan& plan, int stage) {
   return static_cast<int>(plan.stages.size()) - 1 - stage;
 }
 
-// The last batch is reduced while the next one's gradients add up.
+// The last batch is reduced while the gradients of the next one add up.
 BufferSwitch SwitchOf(const Plan& plan, const Workload& workload, int stage) {
   const Stage& s = plan.stages[stage];
   const std::optional<TiedStages> tied = FindTiedStages(plan, workload);

@@ -15,7 +15,7 @@ const NodeType& NodeOf(const Cluster& cluster, int device) {
   return cluster.node(cluster.place(device).node);
 }
 
-// So many pieces of a MiB, each of which takes as long; estimates call it extrapolated.
+// Split into pieces of a MiB, each of which takes equally long; estimates call this extrapolated.
 Op Moved(Bytes bytes, Bandwidth bandwidth) {
   constexpr Bytes kPiece(1 << 20);
   return Op::Profiled(DivideUp(bytes.count(), kPiece.count()), kPiece / bandwidth);

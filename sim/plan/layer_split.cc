@@ -10,8 +10,8 @@
 namespace stagecraft {
 namespace {
 
-// Layers per virtual stage, in execution order. Every layer counts as one, the
-// embedding and the head too where the blocks alone do not divide evenly.
+// Layers of each virtual stage, in execution order. Every layer counts as one, and so do the
+// embedding and the head if the transformer blocks alone do not divide evenly.
 std::vector<int> EvenSplit(int blocks, int virtual_stages) {
   std::vector<int> counts(virtual_stages);
   if (blocks % virtual_stages == 0) {
@@ -22,16 +22,16 @@ std::vector<int> EvenSplit(int blocks, int virtual_stages) {
   }
   const int units = blocks + 2;
   std::fill(counts.begin(), counts.end(), units / virtual_stages);
-  // What is left over goes to the stages after the first, which holds the
-  // embedding; the last ones hold the head and keep fewest.
+  // What is left over goes to the stages after the first, which holds the embedding; the last ones
+  // hold the head and get the fewest.
   for (int extra = 0; extra < units % virtual_stages; ++extra) {
     ++counts[(1 + extra) % virtual_stages];
   }
   return counts;
 }
 
-// The given blocks of each stage, spread over its chunks; the embedding and
-// the head take a layer's place in the first and the last chunk.
+// The given transformer blocks of each stage, spread over its chunks; the embedding and the head
+// take a layer's place in the first and the last chunk.
 std::vector<int> GivenSplit(const std::vector<int>& stage_blocks, const ChunkMap& map) {
   const int chunks = map.length() / map.stages();
   const int head = map.PlaceOf({0, map.length() - 1}).stage;
@@ -69,8 +69,8 @@ std::vector<int> BalancedBlocks(const Workload& workload, int64_t sequence, int 
 
 std::vector<int> PartLayers(const PlanDegrees& d, const Workload& workload) {
   const ChunkMap map(PlacementOf(d), d.pipeline, d.chunks);
-  // All but the first layer and the last, which the split places: the blocks,
-  // and what else stands between them (the embedding of a decoder).
+  // All but the first layer and the last, which the split places: the transformer blocks, and what
+  // else stands between them (the embedding of a decoder).
   const int blocks = workload.layer_count() - 2;
   const int64_t virtual_stages = static_cast<int64_t>(d.pipeline) * d.chunks / map.chains();
   if (virtual_stages > blocks + 2) {

@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// Devices from one rank to the next along each dimension.
+// The distance of devices from one rank to the next along each dimension.
 struct RankStrides {
   int tensor = 0, context = 0, data = 0, pipeline = 0;
 };
@@ -36,7 +36,7 @@ RankStrides StridesOf(const PlanDegrees& d) {
   return strides;
 }
 
-// Ranks of (dp, pp): tensor index fastest, then context.
+// The ranks of (dp, pp): tensor index fastest, then context.
 std::vector<int> RanksOf(const PlanDegrees& d, const RankStrides& strides, int data, int pipeline) {
   std::vector<int> ranks;
   ranks.reserve(static_cast<size_t>(d.context) * d.tensor);

@@ -13,7 +13,7 @@ void FindDeviceErrors(const Plan& plan, const Cluster& cluster, std::vector<std:
     return fmt::format("stages[{}].replicas[{}]", place.first, place.second);
   };
   std::vector<Place> used(cluster.device_count(), Place(-1, -1));
-  std::vector<std::string> board_errors;  // by group of nodes
+  std::vector<std::string> board_errors;  // by node group
   for (const Cluster::NodeGroup& group : cluster.groups()) {
     board_errors.push_back(FindBoardError(plan, group.type.device));
   }

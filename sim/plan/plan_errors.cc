@@ -1,4 +1,4 @@
-// FindErrors: what makes a plan impossible to lower.
+// FindErrors(): what makes it impossible to lower a plan.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -102,7 +102,7 @@ void CheckExperts(const Plan& plan, const Workload& workload, Errors& errors) {
   }
 }
 
-// Where replicas take unequal shares, one number each, all of the step.
+// If replicas take unequal shares, there must be one number for each, and all of the step.
 void CheckShares(const Plan& plan, Errors& errors) {
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const std::vector<int>& counts = plan.stages[s].replica_micro_batches;
@@ -135,8 +135,8 @@ bool HasEvenShares(const Plan& plan, const Stage& stage) {
   return std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
 }
 
-// Sharding groups divide the data-parallel ranks of every stage, and ranks that share
-// gradients, parameters or experts keep step.
+// Sharding groups must divide the data-parallel ranks of every stage, and ranks that share
+// gradients, parameters or experts must run the same passes together.
 void CheckSharding(const Plan& plan, Errors& errors) {
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
@@ -230,7 +230,7 @@ void CheckDivision(const Plan& plan, const Workload& workload, Errors& errors) {
   }
 }
 
-// The most elements that an operator touches for one micro-batch, roughly.
+// Roughly the most elements that an operator touches for one micro-batch.
 double ElementsOf(const Operator& o, double micro_batch, double sequence) {
   const double rows = micro_batch * (o.positions > 0 ? static_cast<double>(o.positions) : sequence);
   const double in = static_cast<double>(o.in_features);
@@ -241,7 +241,7 @@ double ElementsOf(const Operator& o, double micro_batch, double sequence) {
   return in * out + rows * (experts * (in + out) + per_row + keys * o.heads);
 }
 
-// Sizes stay far within 64 bits.
+// Checks that sizes stay far within 64 bits.
 void CheckSizes(const Plan& plan, const Workload& workload, Errors& errors) {
   constexpr double kMostElements = 1e15;
   for (const LayerKind& kind : workload.kinds) {

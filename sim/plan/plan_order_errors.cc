@@ -12,7 +12,7 @@ namespace {
 
 using Errors = std::vector<std::string>;
 
-// Two directions hold every parameter twice, on stages that reduce its gradients together.
+// With two directions every parameter is held twice, on stages that reduce its gradients together.
 void CheckPeers(const Plan& plan, Errors& errors) {
   const ChunkMap map = MapOf(plan);
   for (int s = 0; s < map.stages(); ++s) {
@@ -47,7 +47,7 @@ void CheckBidirectional(const Plan& plan, Errors& errors) {
   CheckPeers(plan, errors);
 }
 
-// Orders that a plan spells out run the same micro-batches on every replica.
+// A plan that lists its passes must run the same micro-batches on every replica.
 void CheckGivenOrders(const Plan& plan, const MicroBatchShares& shares, Errors& errors) {
   const bool needs_same = IsCustom(plan.order) || NeedsCosts(plan.order);
   if (!needs_same) return;
@@ -69,7 +69,7 @@ void CheckGivenOrders(const Plan& plan, const MicroBatchShares& shares, Errors& 
   if (problem) errors.push_back("order: " + *problem);
 }
 
-// Micro-batches and replicas that the order takes.
+// Checks the numbers of micro-batches and replicas that the pipeline schedule takes.
 void CheckMicroBatches(const Plan& plan, Errors& errors) {
   int64_t most = 0;
   for (const Stage& stage : plan.stages) {

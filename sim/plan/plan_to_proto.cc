@@ -1,4 +1,4 @@
-// The way out: a plan as the proto that lists its stages.
+// Writes a plan as the proto that lists its stages.
 #include "costmodel/enum_to_proto.h"
 #include "sim/pipeline/order_text.h"
 #include "sim/plan/plan_proto.h"

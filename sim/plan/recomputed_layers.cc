@@ -30,7 +30,7 @@ void AppendFirstBlocks(const Workload& workload, const LayerRange& chunk, int mo
   }
 }
 
-// All blocks of a chunk, so many that follow one another in each range.
+// All transformer blocks of a chunk, in ranges of `size` consecutive ones.
 void AppendUniform(const Workload& workload, const LayerRange& chunk, int size,
                    std::vector<LayerRange>& ranges) {
   const size_t begin = ranges.size();

@@ -17,7 +17,7 @@ void CheckPositive(const char* name, int64_t value, int64_t most) {
   }
 }
 
-// All but those that serve; with a given dp no more than it takes.
+// All devices except servers; with a given dp no more than it takes.
 int64_t WorkingDevices(const PlanDegrees& d, int64_t model, const Cluster& cluster) {
   const int64_t all = d.devices > 0 ? d.devices : cluster.device_count();
   if (d.gradient_sync.servers <= 0) return all;
@@ -27,7 +27,7 @@ int64_t WorkingDevices(const PlanDegrees& d, int64_t model, const Cluster& clust
   return d.data > 0 && d.data * model <= left ? d.data * model : left;
 }
 
-// Replicas that differ from stage to stage say all that dp would.
+// Replicas that differ from stage to stage say everything that dp would say.
 void ResolveStageReplicas(const Cluster& cluster, PlanDegrees& d) {
   int64_t replicas = 0;
   for (const int count : d.stage_replicas) {
@@ -109,7 +109,7 @@ PlanDegrees ResolveDegrees(const PlanDegrees& degrees, const Cluster& cluster) {
   if (d.gradient_bytes == 0) d.gradient_bytes = UsualGradientBytes(d.precision);
   d.order = ForChunks(d.order, d.chunks);
   const Placement placement = PlacementOf(d);
-  // Orders with a shape of their own need not be told how many chunks it has.
+  // A pipeline schedule with a placement of its own need not be told how many chunks it has.
   if (d.chunks == 1 && placement != Placement::kLooped) d.chunks = LeastChunks(d.order);
   const std::string problem = FindChunkError(d.order, placement, d.pipeline, d.chunks);
   if (!problem.empty()) throw InputError(problem);

@@ -5,7 +5,7 @@
 namespace stagecraft {
 namespace {
 
-// Of the plan's micro-batches, what is left must be less to pay.
+// The shortened step must have less than this share of the plan's micro-batches to be worthwhile.
 constexpr double kLeastGain = 0.75;
 
 }  // namespace

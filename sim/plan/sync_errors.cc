@@ -16,7 +16,7 @@ namespace {
 
 using Errors = std::vector<std::string>;
 
-// What one method alone has is given for no other.
+// A field of one method must not be given for any other.
 void CheckUses(const SyncOptions& sync, Errors& errors) {
   const char* name = Name(sync.method);
   const bool is_rolling = sync.method == SyncMethod::kRollingServer;
@@ -48,7 +48,7 @@ int64_t DataRanks(const Stage& stage) {
   return static_cast<int64_t>(stage.replicas.size()) * stage.context_parallel;
 }
 
-// nullptr where some ranks do synchronise.
+// nullptr if some ranks do synchronise.
 const char* WhyNothingIsSummed(const Plan& plan) {
   if (plan.forward_only) return "with forward_only";
   const bool has_copies = std::any_of(plan.stages.begin(), plan.stages.end(),
@@ -56,7 +56,7 @@ const char* WhyNothingIsSummed(const Plan& plan) {
   return has_copies ? nullptr : "with one data-parallel rank in every stage";
 }
 
-// Ranks of one group of a stage that reduces together.
+// Checks the ranks of one group of a stage that reduces together.
 void CheckRanks(const SyncOptions& sync, size_t stage, int64_t ranks, Errors& errors) {
   const auto refuse = [&](const char* key, int64_t got, int64_t most) {
     errors.push_back(
@@ -95,7 +95,7 @@ Uneven FindUnevenGroup(const Stage& stage, const Cluster& cluster) {
   return std::nullopt;
 }
 
-// Hierarchical: as many ranks on every node that has any.
+// For the hierarchical method every node that has any ranks must have equally many.
 void CheckEven(const Stage& stage, size_t index, const Cluster& cluster, Errors& errors) {
   const Uneven uneven = FindUnevenGroup(stage, cluster);
   if (!uneven) return;

@@ -17,8 +17,8 @@ std::string TaskName(const Schedule& schedule, TaskId task) {
   return name + fmt::format(" on rank {}", tag.rank);
 }
 
-// One unfinished task that `task` waits for: a predecessor, or what is ahead
-// of it on one of its lanes; -1 where only a stopped lane holds it.
+// One unfinished task for which `task` waits: a predecessor, or the task ahead of it on one of its
+// lanes; -1 if only a stopped lane holds it.
 TaskId FindBlocker(const Schedule& schedule, TaskId task, std::span<const int32_t> waits,
                    const std::vector<std::vector<TaskId>>& predecessors) {
   for (const TaskId before : predecessors[task]) {

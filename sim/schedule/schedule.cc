@@ -116,7 +116,7 @@ void Schedule::Builder::BuildSuccessors() {
   std::vector<TaskId>().swap(after_);
 }
 
-// Issue orders by counting sort over tasks, and every task's follower in them.
+// Makes issue orders by counting sort over tasks, and finds every task's follower in them.
 void Schedule::Builder::BuildOrders() {
   schedule_.order_begin_.assign(lane_count_ + 1, 0);
   for (const Lane lane : schedule_.lanes_) ++schedule_.order_begin_[Index(lane) + 1];

@@ -16,9 +16,9 @@
 namespace stagecraft {
 namespace {
 
-// Half of what a Duration holds, so that differences of sums fit as well.
+// Half of the range of a Duration, so that differences of sums fit as well.
 constexpr double kMostDeviceNs = 4.6e18;
-// Of any sensor: 100 GHz.
+// The limit for any sensor: 100 GHz.
 constexpr double kMostReading = 1e11;
 
 class RecordReader {
@@ -68,7 +68,7 @@ class RecordReader {
     }
   }
 
-  // `what` begins the sentence where a sum over all devices, in ns, is too large.
+  // `what` begins the sentence if a sum over all devices, in ns, is too large.
   void CheckSum(const std::string& what, double sum) const {
     if (sum < kMostDeviceNs) return;
     Fail(fmt::format("{} that add up to {} over all devices, want less than {}", what, sum,
@@ -85,7 +85,7 @@ class RecordReader {
     CheckSum("end_ns: got ends", sum);
   }
 
-  // As if every device were of one kind, for each kind.
+  // Checks, for each kind of device, the sum as if every device were of that kind.
   void CheckOpTimes() const {
     const Schedule& schedule = record_.schedule;
     const std::vector<int64_t> devices = DevicesByTask(schedule);

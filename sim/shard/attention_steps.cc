@@ -66,7 +66,7 @@ class AttentionEmitter {
     return o_.positions > 0 ? o_.positions : spec_.sequence;
   }
 
-  // Ulysses divides the heads instead of the rows while it attends.
+  // Ulysses divides the heads instead of the rows during attention.
   bool IsUlysses() const {
     return spec_.context > 1 && spec_.context_exchange == ContextExchange::kUlysses;
   }
@@ -83,8 +83,8 @@ class AttentionEmitter {
   int64_t KeyValueElements() const {
     return spec_.micro_batch * Keys() * 2 * DivideUp(o_.kv_heads, spec_.tensor) * o_.head_size;
   }
-  // Before attention, and mirrored after its backward: queries, keys and values
-  // one way, the output the other.
+  // Before attention, and mirrored after its backward: queries, keys and values go one way, the
+  // output the other way.
   void ExchangeHeads() {
     const int64_t rows = spec_.micro_batch * Queries();
     const int64_t kv = 2 * DivideUp(o_.kv_heads, spec_.tensor);
@@ -92,7 +92,7 @@ class AttentionEmitter {
     AddContext(OpKind::kAllToAll, rows * (heads + kv) * o_.head_size);
     AddContext(OpKind::kAllToAll, rows * heads * o_.head_size);
   }
-  // What must have arrived before the products, or travels beside them.
+  // What must have arrived before the GEMMs, or travels beside them.
   void BeginForward() {
     if (spec_.context == 1) return;
     if (IsUlysses()) return ExchangeHeads();

@@ -74,7 +74,7 @@ class Emitter {
   void WeightGradient(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
     Add(Op::Gemm(spec_.precision, m, n, k, batch), kWeightGradient);
   }
-  // 8-bit products take 16-bit tensors through a cast.
+  // 8-bit GEMMs take 16-bit tensors through a cast.
   void Cast(int64_t elements) {
     if (spec_.precision != DType::kFp8) return;
     const int kernels = spec_.fp8_recipe == Fp8Recipe::kCurrent ? 2 : 1;
@@ -129,8 +129,8 @@ class Emitter {
     }
   }
 
-  // With overlapped collectives the product and its gathering or reduction run
-  // side by side, piece by piece.
+  // With overlapped collectives the GEMM and its gather or reduction run side by side, piece by
+  // piece.
   void LinearForward() {
     const int64_t rows = OwnRows();
     const bool overlaps = spec_.overlap_tensor;
@@ -158,7 +158,7 @@ class Emitter {
     WeightGradient(LocalOut(), LocalIn(), rows);
   }
 
-  // A step needs the one before: as many products as rows in a sample.
+  // A time step needs the one before: there are as many GEMMs as rows in a sample.
   void RecurrentForward() {
     Op op = Op::Gemm(spec_.precision, AllRows(), LocalOut(), LocalIn());
     op.kernels = StepsOfSample();
@@ -168,13 +168,13 @@ class Emitter {
     Op op = Op::Gemm(spec_.precision, AllRows(), LocalIn(), LocalOut());
     op.kernels = StepsOfSample();
     Add(op);
-    WeightGradient(LocalOut(), LocalIn(), AllRows());  // all steps at once
+    WeightGradient(LocalOut(), LocalIn(), AllRows());  // all time steps at once
   }
   int StepsOfSample() const {
     return static_cast<int>(AllRows() / std::max<int64_t>(1, spec_.micro_batch));
   }
 
-  // Forward, weight gradient and input gradient multiply as much; the input
+  // Forward, weight gradient and input gradient have equally many multiplications; the input
   // gradient writes what the forward read.
   void Convolve(uint8_t flags = 0) {
     const int64_t rows = OwnRows();
@@ -185,8 +185,8 @@ class Emitter {
         flags);
   }
 
-  // Rows a rank's experts work on: with even routing as many as its own tokens
-  // send out; with uneven routing the fullest rank decides.
+  // The rows on which a rank's experts work: with even routing as many as its own tokens send out;
+  // with uneven routing the fullest rank decides.
   int64_t LocalExperts() const { return DivideUp(o_.experts, spec_.expert); }
   int64_t RowsPerExpert() const {
     const double routed = static_cast<double>(AllRows()) * o_.experts_per_token;

@@ -7,9 +7,9 @@
 namespace stagecraft {
 namespace {
 
-// Bytes an optimizer step moves for so many parameters: the gradient is read for its
-// norm and again for the update; master copy and moments are read and written; a 16-bit
-// working copy is written, a 32-bit one is read and written in the master copy's place.
+// Bytes that the optimizer moves for this many parameters: the gradient is read for its norm and
+// again for the update; master copy and moments are read and written; a 16-bit working copy is
+// written, and a 32-bit one is read and written in the master copy's place.
 int64_t UpdateBytes(const Plan& plan, int64_t parameters) {
   const int64_t working = plan.WorkingBytes() == 4 ? 2 * 4 : plan.WorkingBytes();
   return (2 * plan.gradient_bytes + working) * parameters +
@@ -36,7 +36,7 @@ Op OptimizerOp(const Plan& plan, int stage, const ParameterCount& parameters, in
   int layers = 0;
   for (const LayerRange& range : plan.stages[stage].chunks) layers += range.count;
   const int launches = 1 + layers * kTensorsPerLayer / kTensorsPerLaunch;
-  // Every rank casts the parameters it computes with once a step.
+  // Every rank casts the parameters with which it computes once in each step.
   const int64_t bytes = UpdateBytes(plan, own) + plan.CastBytes(parameters.Total()).count();
   return Op::Optimizer(Bytes(bytes), launches);
 }

@@ -10,10 +10,10 @@ namespace stagecraft {
 
 namespace {
 
-// PipeDream's 1F1B-RR: as many micro-batches are under way as this stage and those behind it have
-// replicas. Replicas that keep step run a backward only when all of their round's gradients
-// have come back, for which the next stage may want whole rounds of its own: they have whole
-// rounds under way, at least as many micro-batches as the next stage and one round more.
+// PipeDream's 1F1B-RR: as many micro-batches are in flight as this stage and those behind it have
+// replicas. Replicas that run every pass together run a backward only when all gradients of their
+// round have come back, for which the next stage may need whole rounds of its own: they have whole
+// rounds in flight, at least as many micro-batches as the next stage and one round more.
 PassOrder ReplicatedOrder(const Plan& plan, int stage, int replica) {
   int64_t window = 0;
   for (int s = static_cast<int>(plan.stages.size()) - 1; s >= stage; --s) {

@@ -29,7 +29,7 @@ void FindTimeErrors(const Evaluation& e, Errors& errors) {
     errors.push_back(
         fmt::format("four steps of five may take up to {:.3g} s", e.step_time_high.seconds()));
   }
-  const double slack = step * kRounding;  // the three are rounded each for itself
+  const double slack = step * kRounding;  // the three are rounded separately
   if (e.step_time_low < Duration() || e.step_time_low.seconds() > step + slack ||
       e.step_time_high.seconds() < step - slack) {
     errors.push_back(fmt::format("a step of {:.3g} s lies between {:.3g} and {:.3g} s", step,

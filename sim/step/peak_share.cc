@@ -23,8 +23,8 @@ double AttentionShare(const Workload& workload, int64_t sequence) {
   return all > 0 ? attention.TrainingFlopsPerToken(sequence).count() / all : 0;
 }
 
-// FLOP/s of all devices together in the slower of a plan's two formats, and the most that a
-// device is faster in the other one.
+// FLOP/s of all devices together in the slower of a plan's two formats, and by which factor, at
+// most, a device is faster in the other one.
 struct Peaks {
   double slow = 0;
   double ratio = 1;

@@ -14,8 +14,9 @@
 namespace stagecraft {
 namespace {
 
-// The least number of replicas that no group of experts leaves: groups are of consecutive
-// data-parallel ranks, of which each replica has `context_parallel`. Divides the plan's.
+// The least number of replicas that contain whole groups of experts: groups are consecutive
+// data-parallel ranks, of which each replica has `context_parallel`. Divides the number in the
+// plan.
 size_t ReplicasOfExpertGroups(const Plan& plan) {
   int64_t replicas = 1;
   for (const Stage& stage : plan.stages) {
@@ -25,9 +26,9 @@ size_t ReplicasOfExpertGroups(const Plan& plan) {
   return static_cast<size_t>(replicas);
 }
 
-// The plan with one micro-batch a chain and every kind of pass of it, whatever order
-// they are in: only their costs are looked up. Of its replicas the first are left, as
-// many as its groups of experts need.
+// The plan with one micro-batch for each chain and every kind of pass of it, in whatever order:
+// only their costs are looked up. It keeps the first replicas, as many as its groups of experts
+// need.
 Plan ProbeOf(const Plan& plan) {
   Plan probe = plan;
   const ChunkMap map = MapOf(plan);
@@ -59,7 +60,7 @@ Duration& TimeOf(Phase phase, PassTimes& times) {
   return phase == Phase::kBackwardInput ? times.backward_input : times.backward_weight;
 }
 
-// Orders are made by adding up what every micro-batch takes.
+// Pipeline schedules are made by adding up the time of every micro-batch, so the sum must fit.
 void CheckSum(const Plan& plan, const PipelineCosts& costs, const Cluster& cluster) {
   Duration sum;
   for (const std::vector<PassTimes>& chunks : costs.times) {
@@ -71,7 +72,7 @@ void CheckSum(const Plan& plan, const PipelineCosts& costs, const Cluster& clust
   CheckStepTime(plan.micro_batches() * sum, cluster);
 }
 
-// Of the link that a message crosses, the longest counts.
+// Of the links that a message crosses, the slowest counts.
 void NoteTransfer(const Tag& tag, const ChunkMap& map, Duration time, PipelineCosts& costs) {
   const bool onward = (tag.phase == Phase::kSendForward) != map.RunsBack(tag.chunk);
   const size_t link = onward ? tag.stage : (tag.stage + map.stages() - 1) % map.stages();

@@ -23,7 +23,7 @@ double ForwardFlopsPerRow(const Operator& op, int64_t sequence) {
   }
 }
 
-// Forward FLOPs of the matrix products of one layer, per token of the sequence.
+// Forward FLOPs of the GEMMs of one layer, per token of the sequence.
 double ForwardFlopsPerToken(const LayerKind& kind, int64_t sequence) {
   double flops = 0;
   for (const Operator& op : kind.operators) {

@@ -108,8 +108,8 @@ NamedConfig Load(const std::string& name_or_path) {
                    NearestNames(name_or_path, known));
 }
 
-// Files of our own format: every extension but .json, which config.json has
-// too; there the key "kinds" tells.
+// Whether it is a file in a format of our own: every extension but .json, which config.json has,
+// too; in that case the key "kinds" decides.
 bool IsWorkloadProto(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;

@@ -11,13 +11,13 @@
 namespace stagecraft {
 namespace {
 
-// Sums over layers and products with token counts stay within 64 bits.
+// Sums over layers, and their multiples by token counts, stay within 64 bits.
 constexpr int64_t kMaxFeatures = 1'000'000'000'000;
 constexpr int64_t kMaxParameters = 1'000'000'000'000'000;
 constexpr int64_t kMaxNanoseconds = 3'600'000'000'000;  // of one row: an hour
 constexpr int64_t kMaxInt = std::numeric_limits<int>::max();
 
-// A place in the file, and complaints about it.
+// A place in the file, for errors about it.
 class Place {
  public:
   explicit Place(std::string path) : path_(std::move(path)) {}

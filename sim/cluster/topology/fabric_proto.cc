@@ -14,14 +14,14 @@
 namespace stagecraft {
 namespace {
 
-// The wire starts with "unspecified".
+// The proto starts with "unspecified".
 static_assert(static_cast<int>(FabricKind::kSingleSwitch) + 1 ==
               SwitchedFabricProto::SINGLE_SWITCH);
 static_assert(static_cast<int>(FabricKind::kRailOptimised) + 1 ==
               SwitchedFabricProto::RAIL_OPTIMISED);
 static_assert(static_cast<int>(FabricKind::kFatTree) + 1 == SwitchedFabricProto::FAT_TREE);
 
-// Leaf to spine or back: a switch and a cable. Assumption, of the order that
+// From leaf to spine or back: a switch and a cable. An assumption, of the order of magnitude that
 // vendors state for InfiniBand switches.
 constexpr Duration kHopLatency = Duration::Nanoseconds(300);
 constexpr int kMaxRadix = 1 << 16;
@@ -38,12 +38,12 @@ void CheckRatio(double ratio, const std::string& place) {
   Fail(place + ".oversubscription", ratio, "from 0.001 to 1000, or up for the link itself");
 }
 
-// The ports of a leaf that nodes take; the others lead up.
+// The ports of a leaf to which nodes are connected; the others lead up.
 int DownPorts(int radix, double oversubscription) {
   return static_cast<int>(std::floor(radix * oversubscription / (1 + oversubscription)));
 }
 
-// `below`: what enters a switch from below; `port`: the speed of one such port.
+// `below` is the bandwidth that enters a switch from below; `port` is that of one such port.
 FabricTier TierFromProto(const FabricTierProto& proto, int uplinks, Bandwidth below, Bandwidth port,
                          const std::string& place) {
   FabricTier tier;
@@ -76,7 +76,7 @@ FabricTier TierFromProto(const FabricTierProto& proto, int uplinks, Bandwidth be
   return tier;
 }
 
-// Nodes of a leaf and, for a radix, the uplinks that are left.
+// Nodes of a leaf and, if a radix is given, the uplinks that are left.
 struct LeafSize {
   int nodes = 0;
   int uplinks = 0;

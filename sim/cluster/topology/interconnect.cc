@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// As wide as the widest join, so that the way to the gateway narrows nothing.
+// As wide as the widest join, so that the route to the gateway is never the bottleneck.
 Link GatewayLink(const InterconnectSpec& spec, int fabric) {
   Link link;
   for (const FabricJoin& join : spec.joins) {
@@ -67,7 +67,7 @@ void Interconnect::CountDevices() {
   }
 }
 
-// Breadth first from every fabric: the fewest joins, then those listed first.
+// Breadth first from every fabric: the fewest joins win, then those listed first.
 void Interconnect::FindNextJoins() {
   const int count = static_cast<int>(fabrics_.size());
   next_join_.assign(count, std::vector<int>(count, -1));

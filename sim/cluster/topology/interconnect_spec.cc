@@ -11,7 +11,8 @@ namespace {
 
 bool HasNoBandwidth(const Link& link) { return !(link.bandwidth.bytes_per_s() > 0); }
 
-// Names of fabrics open the names of their switches, beside "node0/..." and "domain0/...".
+// Names of fabrics begin the names of their switches, which stand beside "node0/..." and
+// "domain0/...".
 bool IsUsableName(const std::string& name) {
   return !name.empty() && name.find('/') == std::string::npos && !name.starts_with("node") &&
          !name.starts_with("domain");

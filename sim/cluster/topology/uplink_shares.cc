@@ -1,4 +1,4 @@
-// What groups and messages have of the uplinks and joins they share.
+// The shares that groups and messages have of uplinks and joins.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -12,10 +12,9 @@ namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-// What crosses a cut while every domain sends one byte, of `ranks` inside it out
-// of `all`. A ring enters and leaves a cut once; a domain that lies partly
-// inside sends that part. Everyone to everyone: each rank's share of the byte,
-// for those of the others that are outside.
+// What crosses a cut while every domain sends one byte: from `ranks` inside it to the outside, of
+// `all`. A ring enters and leaves a cut once; a domain that lies partly inside sends that part. In
+// an all-to-all it is each rank's share of the byte, for those of the others that are outside.
 double CrossingLoad(double ranks, double all, double per_domain, Traffic traffic) {
   if (ranks >= all) return 0;
   if (traffic == Traffic::kRing || all <= per_domain) return std::min(1.0, ranks / per_domain);
@@ -95,7 +94,7 @@ Bandwidth Interconnect::GroupShare(std::span<const PortRanks> group, int per_dom
 
 Bandwidth Interconnect::MessageShare(const Port& from, const Port& to, int concurrent) const {
   if (IsSingleSwitch(spec_)) return Bandwidth(kUnlimited);
-  // One device behind each port; the cuts between them are those of two ranks.
+  // There is one device behind each port; the cuts between them are those of two ranks.
   const std::vector<PortRanks> pair = {{from, 1}, {to, 1}};
   const Place start = PlaceOf(from.node);
   const Place goal = PlaceOf(to.node);

@@ -13,8 +13,8 @@ constexpr int64_t kClasses = 1000;
 
 enum class Step { kNone, kConv1x1, kConv3x3, kConv1x7, kMaxPool2x2, kMaxPool3x3, kAveragePool };
 
-// A state is the sum of two steps, each from an earlier state; states 0 and 1
-// are the outputs of the cell before and the one before that.
+// A state is the sum of two operations, each on an earlier state; states 0 and 1 are the outputs of
+// the cell before and of the one before that.
 struct CellShape {
   std::array<std::pair<int, Step>, 10> steps;
   std::vector<int> outputs;
@@ -53,7 +53,7 @@ Tensor ReluConvNorm(NetworkBuilder& net, Tensor x, int64_t channels, const Windo
   return net.BatchNorm(net.Convolution(net.Relu(x), channels, window));
 }
 
-// Two 1x1 convolutions see every other pixel, the second those beside.
+// Two 1x1 convolutions see every other pixel, the second one those in between.
 Tensor FactorizedReduction(NetworkBuilder& net, Tensor x, int64_t channels) {
   x = net.Relu(x);
   const Tensor even = net.Convolution(x, channels / 2, Square(1, 2));

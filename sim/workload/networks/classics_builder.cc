@@ -12,8 +12,8 @@
 namespace stagecraft {
 namespace {
 
-// Elements of `tensor` per row of `op`, rounded up. A sequence's rows are taken
-// to be as many as the operator's.
+// Elements of `tensor` for each row of `op`, rounded up. A sequence is taken to have as many rows
+// as the operator.
 int64_t PerRow(const Tensor& tensor, const Operator& op) {
   if (tensor.positions() == op.positions || tensor.positions() == 0) return tensor.channels;
   return DivideUp(tensor.elements(), op.positions);
@@ -97,9 +97,9 @@ Tensor NetworkBuilder::Convolution(Tensor in, int64_t channels, const Window& wi
   return Emit(std::move(op), {in}, Slide(in, channels, window, false), {in});
 }
 
-// Training needs two passes over memory, as the statistics of the whole batch
-// come first: forward reads x, then reads x and writes y; backward reads x and
-// dy, then reads both again and writes dx.
+// Training needs two passes over memory, since the statistics of the whole batch come first:
+// forward reads x, then reads x and writes y; backward reads x and dy, then reads both again and
+// writes dx.
 Tensor NetworkBuilder::BatchNorm(Tensor in) {
   Operator op{.name = "batch_norm", .kind = OperatorKind::kNorm};
   op.in_features = in.channels;
@@ -110,7 +110,7 @@ Tensor NetworkBuilder::BatchNorm(Tensor in) {
   return Emit(std::move(op), {in}, in, {in});
 }
 
-// In place; backward looks at the output.
+// In place; the backward looks at the output.
 Tensor NetworkBuilder::Relu(Tensor in) {
   Operator op{.name = "relu", .in_features = in.channels};
   op.forward_elements = 2 * in.channels;
@@ -191,8 +191,8 @@ Tensor NetworkBuilder::Linear(Tensor in, int64_t out, bool bias) {
   return Emit(std::move(op), {in}, {-1, out, in.height, in.width}, {in});
 }
 
-// As the loss of a decoder: logits are cast to fp32, read for the sum and again
-// for the softmax, which is kept in fp32.
+// Like the loss of a decoder: logits are cast to fp32, read for the sum and again for the softmax,
+// which is kept in fp32.
 void NetworkBuilder::Loss(Tensor logits) {
   Operator op{.name = "loss", .kind = OperatorKind::kLoss, .in_features = logits.channels};
   op.forward_elements = 9 * logits.channels;

@@ -20,7 +20,7 @@ Window Biased(Window window) {
   return window;
 }
 
-// A layer of dropout (where `drops`), a linear and its ReLU.
+// A layer of dropout (if `drops`), a linear layer and its ReLU.
 Tensor HiddenLinear(NetworkBuilder& net, Tensor x, int64_t features, bool drops) {
   net.BeginLayer(drops ? "linear_with_dropout" : "linear");
   if (drops) x = net.Dropout(x);
@@ -34,7 +34,7 @@ void ClassifierHead(NetworkBuilder& net, Tensor x, int64_t classes, bool drops) 
   net.Loss(net.Linear(net.Flatten(x), classes));
 }
 
-// A residual block; `channels` of the narrow part.
+// A residual block; `channels` are those of the narrow part.
 Tensor ResidualBlock(NetworkBuilder& net, Tensor in, int64_t channels, int64_t stride,
                      bool is_bottleneck) {
   const int64_t out_channels = is_bottleneck ? 4 * channels : channels;

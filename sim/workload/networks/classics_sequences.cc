@@ -28,8 +28,8 @@ Tensor Embed(NetworkBuilder& net, int64_t vocabulary, int64_t hidden) {
   return net.Emit(std::move(op), {}, Rows(hidden), {});
 }
 
-// One direction: the inputs of all steps in one product, then step by step the
-// product with the last output. Two biases, as cuDNN.
+// One direction: one GEMM for the inputs of all time steps, then, step by step, the GEMM with the
+// last output. Two biases, as in cuDNN.
 Tensor Lstm(NetworkBuilder& net, Tensor in, int64_t hidden) {
   constexpr int64_t kGates = 4;
   const Tensor gates = net.Linear(in, kGates * hidden);
@@ -47,8 +47,8 @@ Tensor Lstm(NetworkBuilder& net, Tensor in, int64_t hidden) {
   return out;
 }
 
-// Bahdanau's: scores are v·tanh(query + key). Counted as a product with heads as
-// wide as the layer; the tanh of every pair is kept.
+// Bahdanau's attention: scores are v·tanh(query + key). It is counted as a GEMM with heads as wide
+// as the layer; the tanh of every pair is kept.
 Tensor AdditiveAttention(NetworkBuilder& net, Tensor query, Tensor memory) {
   const int64_t width = query.channels;
   const Tensor q = net.Linear(query, width, /*bias=*/false);

@@ -20,7 +20,7 @@ constexpr std::array<int64_t, 4> kRowsOf64 = {64, 2, 2, 1};
 
 Tensor Rows(int64_t channels) { return {-1, channels, 0, 0}; }
 
-// Projections are there where widths of clusters differ.
+// There are projections if the widths of clusters differ.
 int64_t ProjectionParameters(const TransformerXlConfig& config) {
   if (config.width_divisor == 1) return 0;
   int64_t parameters = 0;
@@ -41,8 +41,8 @@ int64_t TableParameters(const TransformerXlConfig& config) {
   return parameters;
 }
 
-// Scores by position are a product of their own, shifted into place and added;
-// keys and values of the segment before are projected again.
+// Scores by position are a GEMM of their own, shifted into place and added; keys and values of the
+// segment before are projected again.
 Tensor Attend(NetworkBuilder& net, const TransformerXlConfig& config, Tensor x) {
   const int64_t hidden = config.hidden;
   const int64_t keys = 2 * config.segment;
@@ -85,7 +85,7 @@ Tensor Embed(NetworkBuilder& net, const TransformerXlConfig& config) {
   return net.Dropout(net.Emit(std::move(op), {}, Rows(config.hidden), {}));
 }
 
-// The first cluster's projection is the softmax's own, others the embedding's.
+// The first cluster's projection belongs to the softmax, those of the others to the embedding.
 Tensor Project(NetworkBuilder& net, Tensor x, int64_t width, int64_t rows, bool is_tied) {
   Operator op{.name = "projection", .kind = OperatorKind::kLinear, .in_features = x.channels};
   op.out_features = width;

@@ -4,7 +4,7 @@
 namespace stagecraft {
 namespace {
 
-// The output projection's matrix counts with the layer that owns it.
+// The matrix of the output projection counts with the layer that owns it.
 size_t AddPrediction(const DecoderConfig& config, const std::string& suffix, bool is_copy,
                      size_t input, LayerBuilder& layer) {
   Operator matrix = LinearOperator("output_projection" + suffix, Split::kColumn,

@@ -5,7 +5,7 @@
 namespace stagecraft {
 namespace {
 
-// One matrix per expert; kept tensors hold a row per expert that a token visits.
+// One matrix for each expert; kept tensors hold a row for each expert that a token visits.
 Operator ExpertLinear(const MoeConfig& moe, std::string name, Split split, int64_t in,
                       int64_t out) {
   Operator op = LinearOperator(std::move(name), split, in, out, false);

@@ -76,7 +76,7 @@ std::vector<std::string> FindErrors(const VisionConfig& config) {
   if (config.channels < 1 || config.channels > kMaxSide) {
     return {range("channels", config.channels, kMaxSide)};
   }
-  // Each is within its range, and the product of all may still not fit.
+  // Each is within its range, but all of them multiplied may still not fit.
   const double weights = static_cast<double>(config.channels) * static_cast<double>(config.patch) *
                          static_cast<double>(config.patch) *
                          static_cast<double>(config.block.hidden);

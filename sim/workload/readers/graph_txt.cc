@@ -19,8 +19,7 @@ namespace {
 
 constexpr std::string_view kSeparator = " -- ";
 constexpr std::string_view kStage = "stage_id=";
-// Beyond these no profile is meant: an hour, 16 TiB. Sums of half a million
-// stay within 64 bits.
+// No profile exceeds these: an hour, 16 TiB. Sums of half a million stay within 64 bits.
 constexpr double kLongestMilliseconds = 3.6e6;
 constexpr double kMostBytes = 1LL << 44;
 constexpr int kMostStages = 1 << 20;
@@ -71,7 +70,7 @@ class Parser {
     return Duration::Seconds(Quantity(key, text, kLongestMilliseconds) / 1e3);
   }
 
-  // "123.0", or "[123.0; 456.0]" where an operator has several outputs.
+  // "123.0", or "[123.0; 456.0]" for an operator with several outputs.
   Bytes Size(std::string_view key, std::string_view text) const {
     if (text.starts_with('[') && text.ends_with(']') && text.size() > 2) {
       Bytes sum;

@@ -124,8 +124,7 @@ TEST(GraphTxtTest, RefusesBadNumbers) {
   EXPECT_NE(ErrorOf(Node("a") + "\ta\n"), "");
 }
 
-// The table of PipeDream's profiles in spec/systems.md, section 2.1: nodes,
-// edges, forward and backward ms, MB of parameters.
+// PipeDream's published profiles: nodes, edges, forward and backward ms, MB of parameters.
 struct Totals {
   const char* model;
   size_t nodes, edges;

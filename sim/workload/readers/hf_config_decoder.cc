@@ -21,7 +21,7 @@ void ReadOpt(ConfigReader& reader, DecoderConfig& config) {
   config.qkv_bias = config.projection_bias = config.mlp_bias = has_bias;
 }
 
-// Old files state num_kv_heads, too, but mean it only with the new architecture.
+// Old files state num_kv_heads, too, but it has a meaning only with the new architecture.
 void ReadFalcon(ConfigReader& reader, DecoderConfig& config) {
   bool is_new = false;
   bool has_one_key = true;
@@ -69,7 +69,7 @@ void ReadGptJ(ConfigReader& reader, DecoderConfig& config) {
   }
 }
 
-// What only some families say.
+// Reads what only some families state.
 void ReadFamily(ConfigReader& reader, const Family& family, DecoderConfig& config) {
   constexpr int64_t kGemmaHeadSize = 256;  // of every Gemma of the first kind
   const std::string_view name = family.builder;

@@ -37,7 +37,7 @@ void ReadFeedForward(const ConfigReader& reader, DecoderConfig& block) {
   reader.Fail("feed_forward_proj", *value, "relu, gelu, gated-gelu or gated-silu");
 }
 
-// Every so many layers one is sparse, beginning with the second.
+// Sparse layers come at regular distances, beginning with the second layer.
 MoeConfig SwitchSide(ConfigReader& reader, const char* key, int64_t layers, int64_t experts) {
   int64_t sparse = 0;
   reader.Size(key, {key}, true, sparse, 0);

@@ -7,9 +7,9 @@
 namespace stagecraft::hf_config_keys {
 namespace {
 
-// Blocks that keep the dense MLP: those before `first`, those that the step
-// leaves out, and `others`. Qwen counts steps from one, DeepSeek from zero. A typing
-// error in the number of layers is found later; its list is not made.
+// Transformer blocks that keep the dense MLP: those before `first`, those that the step leaves out,
+// and `others`. Qwen counts steps from one, DeepSeek from zero. If the number of layers is a typing
+// error, which is found later, the list is not made.
 std::vector<int64_t> DenseLayers(int64_t layers, int64_t first, int64_t step, bool from_one,
                                  std::vector<int64_t> others) {
   std::sort(others.begin(), others.end());
@@ -22,8 +22,8 @@ std::vector<int64_t> DenseLayers(int64_t layers, int64_t first, int64_t step, bo
   return dense;
 }
 
-// A router may choose groups of experts first; that moves no FLOPs, but the
-// numbers must fit.
+// A router may choose groups of experts first; that changes no FLOPs, but the numbers must be
+// consistent.
 void CheckGroups(ConfigReader& reader, int64_t experts) {
   int64_t groups = 1;
   int64_t chosen = 1;
@@ -48,7 +48,7 @@ void ReadMoe(ConfigReader& reader, const Family& family, DecoderConfig& config) 
               moe.experts);
   reader.Size("experts_per_token", {"num_experts_per_tok", "moe_router_topk"}, true,
               moe.experts_per_token);
-  // Mixtral has no dense MLP, so that its key for one speaks of the experts'.
+  // Mixtral has no dense MLP, so its key for one means the experts'.
   reader.Size("expert_ffn", {"moe_intermediate_size", "moe_ffn_hidden_size"}, name != "mixtral",
               moe.ffn);
   int64_t first = 0;

@@ -47,7 +47,7 @@ std::vector<size_t> LayerStarts(const OnnxTensors& tensors) {
       if (use != uses.end() && tensors.at(output).is_trained) live.insert(output);
     }
   }
-  // What follows the last product belongs to it.
+  // What follows the last GEMM belongs to its layer.
   if (!has_product && starts.size() > 1) starts.pop_back();
   return starts;
 }

@@ -136,8 +136,8 @@ void OnnxTensors::ReadShape(const onnx::ValueInfoProto& value) {
   found->second.has_shape = true;
 }
 
-// Free choices by place in the file, whose order is topological where the
-// exporter followed the standard.
+// Free choices are made by place in the file, whose order is topological if the exporter followed
+// the standard.
 void OnnxTensors::SortNodes() {
   std::map<std::string, std::vector<int>> readers;
   std::vector<int> missing(static_cast<size_t>(graph_.node_size()));
