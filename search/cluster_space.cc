@@ -1,4 +1,4 @@
-// MakePlanSpace(): everything that is tried on a cluster.
+// MakePlanSpace(): all plans that are tried on a cluster.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMostTypesInEveryOrder = 3;
 
-// Devices of the groups that `is_wanted` says, in order.
+// The devices of the groups for which `is_wanted`, in order.
 template <typename IsWanted>
 std::vector<int> DevicesWhere(const Cluster& cluster, IsWanted is_wanted) {
   std::vector<int> devices;
@@ -28,7 +28,7 @@ std::vector<int> DevicesWhere(const Cluster& cluster, IsWanted is_wanted) {
   return devices;
 }
 
-// The devices of one kind by type of node, in the order of the cluster.
+// The devices of one kind by node type, in the order of the cluster.
 std::vector<std::vector<int>> DevicesByType(const Cluster& cluster, const DeviceKinds& kinds,
                                             int kind) {
   const std::vector<Cluster::NodeGroup>& groups = cluster.groups();
@@ -45,9 +45,9 @@ std::vector<std::vector<int>> DevicesByType(const Cluster& cluster, const Device
   return types;
 }
 
-// All devices of one kind and, where its nodes are of several types, those of each type, and
-// all of them type after type in every order: plans use the first devices of a list, so one
-// that needs whole types and part of another does not depend on the order of the cluster.
+// All devices of one kind and, if its nodes are of several types, those of each type, and all of
+// them type after type in every order: plans use the first devices of a list, so a plan that needs
+// whole types and part of another does not depend on the order of the cluster.
 std::set<std::vector<int>> PartsOfKind(const Cluster& cluster, const DeviceKinds& kinds, int kind) {
   std::set<std::vector<int>> parts{
       DevicesWhere(cluster, [&](int group) { return kinds.of_groups[group] == kind; })};
@@ -64,7 +64,7 @@ std::set<std::vector<int>> PartsOfKind(const Cluster& cluster, const DeviceKinds
   return parts;
 }
 
-// Equal stages on each of these parts of a kind.
+// Adds equal stages on each of these parts of a kind.
 void AddEqualStages(const SearchProblem& problem, const DeviceKinds& all, int kind,
                     std::vector<std::unique_ptr<PlanSpace>>& spaces) {
   const auto memo = std::make_shared<LayerTimesMemo>(problem);

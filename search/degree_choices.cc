@@ -45,8 +45,8 @@ class ChoiceEnumeration {
   }
 
  private:
-  // Plans on the first devices of the list need one alone of the orders that make no difference.
-  // Of other devices it is not known which ones do.
+  // Plans on the first devices of the list need only one of the rank orders that make no
+  // difference. For other devices it is not known which orders make one.
   std::vector<uint8_t> RankOrders() const {
     if (!family_.part.devices.is_whole()) {
       std::vector<uint8_t> all(rank_orders_.size());
@@ -85,7 +85,7 @@ class ChoiceEnumeration {
   bool is_even() const { return problem_.given.global_batch % family_.data == 0; }
 
   void AddMicroBatches(DegreeChoice choice) {
-    // Replicas that take unequally many micro-batches share no experts.
+    // Replicas that take unequally many micro-batches cannot share experts.
     if (!is_even() && choice.expert > 1) return;
     const int64_t batch = problem_.given.global_batch;
     const int64_t whole = is_even() ? batch / choice.data : batch;
@@ -121,7 +121,7 @@ class ChoiceEnumeration {
     if (balances_head && (choice.chunks > 1 || layers - 2 < choice.pipeline)) return false;
     const bool divides = (layers - 2) % map.length() == 0 || layers % map.length() == 0;
     if (choices_.chunks.empty() && choice.chunks > LeastChunks(order) && !divides) return false;
-    // A replica's, or where they differ by one the least and the most of them.
+    // The micro-batches of a replica or, if these differ by one, the least and the most of them.
     const int64_t all = problem_.given.global_batch / choice.micro_batch;
     const auto least = static_cast<int>(all / choice.data);
     const auto most = static_cast<int>((all + choice.data - 1) / choice.data);

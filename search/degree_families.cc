@@ -15,11 +15,11 @@ namespace stagecraft {
 namespace {
 
 constexpr int kMostContext = 16;
-constexpr int64_t kLeastTokens = 256;  // of a sample on a rank, where nothing is asked for
+constexpr int64_t kLeastTokens = 256;  // of a sample on a rank, if nothing is asked for
 
 // Plans on fewer devices of a part than this are plans of another part, too. A part that takes some
 // devices of each node begins like the whole list up to the first node that it does not take
-// entirely; a part that begins at a later node is new only where it reaches nodes of a second type.
+// entirely; a part that begins at a later node is new only if it reaches nodes of a second type.
 int LeastDevices(const DeviceOrders& orders, const DevicePart& part) {
   if (part.is_whole()) return 1;
   const std::vector<int> all = orders.NodeDevices({part.first_node, 0});
@@ -31,7 +31,7 @@ int LeastDevices(const DeviceOrders& orders, const DevicePart& part) {
   return std::accumulate(taken.begin(), taken.begin() + enough, 1);
 }
 
-// How many devices plans of a part may use: the most first. Only what no other part has.
+// How many devices plans of a part may use, the most first; only numbers that no other part has.
 std::vector<int> CountsOf(const DeviceOrders& orders, const DevicePart& part, DeviceCounts which) {
   std::vector<int> ends;  // of the first node, of the first two, ...
   for (const int devices : orders.NodeDevices(part)) {
@@ -199,8 +199,8 @@ std::vector<DegreePart> DegreeSpace::Parts() const {
   std::vector<DevicePart> devices{{}};
   if (problem_.choices.device_counts == DeviceCounts::kAny) {
     const std::vector<int> nodes = orders_.NodeDevices({});
-    // A part that leaves devices out of the last node alone has the first devices of the list, as
-    // the whole has.
+    // A part that leaves devices out only in the last node has the first devices of the list, as
+    // the whole list has.
     int most = 0;
     for (size_t node = 0; node + 1 < nodes.size(); ++node) most = std::max(most, nodes[node]);
     for (int some = most - 1; some > 0; --some) devices.push_back({0, some});

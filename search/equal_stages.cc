@@ -22,7 +22,7 @@
 namespace stagecraft {
 namespace {
 
-// What is enumerated, whatever the cost model.
+// What is enumerated, independent of the cost model.
 struct Enumerated {
   Enumerated(const SearchProblem& problem, std::vector<int> devices)
       : degrees(problem, std::move(devices)), group_count(problem.cluster.groups().size()) {
@@ -31,7 +31,7 @@ struct Enumerated {
     }
   }
 
-  // The first devices of a part, by group of the cluster.
+  // The first devices of a part, by node group of the cluster.
   std::vector<int> GroupDevices(const DevicePart& part, int count) const {
     std::vector<int> by_group(group_count);
     int begin = 0;
@@ -42,7 +42,7 @@ struct Enumerated {
     return by_group;
   }
 
-  // Devices of one group of the cluster, ranks up to `end`.
+  // Devices of one node group, for ranks up to `end`.
   struct Run {
     int group = 0;
     int end = 0;
@@ -155,19 +155,19 @@ class EqualStages : public PlanSpace {
   }
 
  private:
-  // Devices that stand in a row, from this one on.
+  // Consecutive devices, from this one on.
   struct DeviceRow {
     int device = 0;
     int count = 0;
   };
-  // Plans that are not enumerated yet: those of a part or, where there is one, of a family.
+  // Plans that are not enumerated yet: those of a part or, if one is given, of a family.
   struct Branch {
     double least_score = 0;
     DegreePart part;
     std::optional<DegreeFamily> family;
     int64_t number = 0;  // in the order in which branches are found
 
-    // In a heap the least score is on top, of equal ones the first.
+    // In a heap the least score is on top, among equals the first.
     friend bool operator<(const Branch& a, const Branch& b) {
       return a.least_score != b.least_score ? a.least_score > b.least_score : a.number > b.number;
     }
@@ -191,7 +191,7 @@ class EqualStages : public PlanSpace {
     branch.number = branches_++;
     rest_[static_cast<size_t>(branch.part.schedules)].push(std::move(branch));
   }
-  // A family of the branch's plans.
+  // Queues a family of the branch's plans.
   void Push(const Branch& branch, const DegreeFamily& family) {
     const std::vector<int>& list = family.device_list ? all_->degrees.DevicesOf(family) : devices();
     const Duration least = BoundOn(list).StepTime(family);
@@ -199,8 +199,9 @@ class EqualStages : public PlanSpace {
         LeastScore(problem(), least, all_->GroupDevices(family.part.devices, family.devices));
     Push({.least_score = std::max(own, branch.least_score), .part = branch.part, .family = family});
   }
-  // No plan of a part scores less. A bound of the step falls with the number of devices, so that of
-  // the most devices holds for all; a bound of the cost may be the least for any number of them.
+  // A lower bound for the plans of a part. A bound of the step time falls with the number of
+  // devices, so that of the most devices holds for all; a bound of the cost may be least for any
+  // number of them.
   double BoundOf(const DegreePart& part) {
     std::vector<int> counts = all_->degrees.CountsOf(part.devices);
     if (problem().objective == Objective::kStepTime) {
@@ -218,7 +219,7 @@ class EqualStages : public PlanSpace {
     }
     return bound;
   }
-  // For plans whose ranks take these devices, a list of the DegreeSpace.
+  // For plans whose ranks take these devices, which are a list of the DegreeSpace.
   StepBound& BoundOn(const std::vector<int>& devices) {
     return bounds_.try_emplace(&devices, problem(), devices, *memo_).first->second;
   }

@@ -15,14 +15,14 @@
 namespace stagecraft {
 namespace {
 
-// Evaluated side by side; the same at any number of threads.
+// The most plans of a wave, which are evaluated side by side; the same with any number of threads.
 constexpr size_t kMostOfAWave = 64;
-// Between two waves a space is asked so often for more, once a plan waits that is worth its
-// evaluation, so that enumeration does not take the whole budget; such waves are small.
+// Between two waves a space is asked at most this often for more plans, once a plan waits that is
+// worth its evaluation, so that enumeration does not take the whole budget; such waves are small.
 constexpr int kMostSteps = 4096;
 constexpr size_t kWaveBetweenSteps = 8;
-// Plans with usual schedules are evaluated alone until so many were, and so many times as many
-// as when the best of them was found.
+// Plans with the usual schedules are evaluated alone until there were this many evaluations, and a
+// multiple of those after which the best of them was found.
 constexpr int64_t kLeastEvaluations = 1024;
 constexpr int64_t kPatience = 4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -31,7 +31,7 @@ struct Candidate {
   size_t index = 0;  // in the space
   double bound = 0;
 
-  // In a heap the least bound is on top, of equal ones the first.
+  // In a heap the least bound is on top, among equals the first.
   friend bool operator<(const Candidate& a, const Candidate& b) {
     return a.bound != b.bound ? a.bound > b.bound : a.index > b.index;
   }
@@ -39,11 +39,11 @@ struct Candidate {
 
 struct Evaluated {
   bool is_done = false;
-  std::optional<RankedPlan> plan;  // nothing where its orders need more memory than they may use
+  std::optional<RankedPlan> plan;  // no value: its schedule needs more memory than it may use
 };
 
-// Candidates that wait: of each schedule by bound. Schedules take turns, so that one whose
-// bounds are loose does not keep the others from being looked at.
+// Candidates that wait, by pipeline schedule and then bound. Schedules take turns, so that one
+// whose bounds are loose does not keep the others from being looked at.
 class Queue {
  public:
   void Add(PipelineOrder order, const Candidate& candidate) {
@@ -54,7 +54,7 @@ class Queue {
   }
   size_t size() const { return size_; }
 
-  // The least of those with schedules up to a class; infinity where none waits.
+  // The least bound of those with schedules up to a class; infinity if none waits.
   double LeastBound(ScheduleClass last) const {
     double least = kInfinity;
     for (size_t order = 0; order < by_order_.size(); ++order) {
@@ -64,7 +64,8 @@ class Queue {
     return least;
   }
 
-  // The next one with a schedule up to a class whose bound is below that; nothing where none is.
+  // The next one with a schedule up to a class whose bound is below `bound`; no value if there is
+  // none.
   std::optional<size_t> Take(ScheduleClass last, double bound) {
     for (size_t tried = 0; tried < by_order_.size(); ++tried) {
       const size_t order = turn_;
@@ -130,8 +131,8 @@ class Search {
     if (looks_at_ == ScheduleClass::kOther) EnumerateWhatMayBeLeast(ScheduleClass::kOther);
   }
 
-  // Enumerates while a plan of this class that is not enumerated yet may score less than all
-  // that wait, and be kept. A budget ends it where some wait, and so do many steps; who stops the
+  // Enumerates while a plan of this class that is not enumerated yet may score less than all that
+  // wait, and be kept. A budget ends this if some plans wait, and so do many steps; a stop of the
   // search ends it at once.
   void EnumerateWhatMayBeLeast(ScheduleClass schedules) {
     for (int step = 0; const std::optional<double> rest = space_.BoundOfRest(schedules); ++step) {
@@ -153,7 +154,7 @@ class Search {
     }
   }
 
-  // The next plans to evaluate, at most so many: none whose least memory does not fit.
+  // The next plans to be evaluated, at most `most`; none whose least memory does not fit.
   std::vector<size_t> TakeWave(size_t most) {
     std::vector<size_t> wave;
     while (wave.size() < most) {
@@ -171,7 +172,7 @@ class Search {
     return wave;
   }
 
-  // Those for which no time is left wait again.
+  // Plans for which no time is left wait again.
   void Evaluate(const std::vector<size_t>& indices) {
     std::vector<Evaluated> found(indices.size());
     tbb::parallel_for(size_t{0}, indices.size(), [&](size_t i) {
@@ -186,7 +187,7 @@ class Search {
     }
   }
 
-  // Nothing where its orders need more memory than they may use.
+  // No value if its pipeline schedule needs more memory than it may use.
   std::optional<RankedPlan> Evaluate(size_t index) {
     std::optional<Plan> plan = MakeCandidate(problem_, space_, index);
     if (!plan) return std::nullopt;

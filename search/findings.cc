@@ -71,7 +71,7 @@ SearchResult Findings::Finish(double bound, bool is_optimal) {
   result_.bound = bound;
   result_.is_optimal = is_optimal;
   if (!result_.plans.empty()) return std::move(result_);
-  // What is left with an infinite bound cannot be made.
+  // Plans that remain with an infinite bound cannot be made.
   const double rest = space_.BoundOfRest().value_or(std::numeric_limits<double>::infinity());
   const bool is_empty = space_.size() == 0 && rest == std::numeric_limits<double>::infinity();
   if (is_empty) result_.refusal = FindRefusal(space_.problem());

@@ -81,7 +81,8 @@ class Joined : public PlanSpace {
  private:
   PlanSpace& Of(size_t index) const { return *spaces_[members_[index].space]; }
 
-  // The first of those whose rest may have the least score; nothing where none has a rest.
+  // The first of those spaces whose remaining plans may have the least score; no value if none has
+  // any.
   std::optional<size_t> LeastSpace(ScheduleClass schedules) const {
     std::optional<size_t> least;
     double bound = 0;

@@ -14,7 +14,7 @@ LinkValue ValueOf(const Link& link) {
   return {link.bandwidth.bytes_per_s(), -link.latency.seconds()};
 }
 
-// Ranks that do something together.
+// Ranks that form a group.
 struct RankGroup {
   size_t sort = 0;
   std::vector<int> ranks;
@@ -44,8 +44,8 @@ std::vector<std::vector<RankGroup>> GroupsByLastRank(const GroupShape& shape) {
 
 }  // namespace
 
-// Depth first, rank by rank. What the worst groups see only falls as ranks are added, so what
-// is no better than the best order so far need not be looked at further.
+// Depth first, rank by rank. The links of the worst groups only get worse as ranks are added, so an
+// order that is no better than the best so far need not be pursued.
 class OrderSearch {
  public:
   OrderSearch(LinkOrder& links, const GroupShape& shape, const SortOrder& sorts)
@@ -70,7 +70,7 @@ class OrderSearch {
   void Use(int device) { used_ ^= uint64_t{1} << device; }
   bool IsOver() const { return steps_ > LinkOrder::kMostSteps && !best_.empty(); }
 
-  // What the worst groups see, with those whose last rank is this one.
+  // The worst links, including those of the groups whose last rank is this one.
   WorstLinks With(WorstLinks worst, int rank) {
     for (const RankGroup& group : groups_[rank]) {
       LinkValue& own = worst[place_of_[group.sort]];
@@ -79,7 +79,7 @@ class OrderSearch {
     return worst;
   }
 
-  // Adds what these groups see, one by one, and the pairs with ranks before.
+  // Adds the links of these groups, one by one, and of the pairs with ranks before.
   void See(int rank, std::vector<LinkValue>& seen) {
     for (const RankGroup& group : groups_[rank]) seen.push_back(ValueOfGroup(group));
     for (int other = 0; other < rank; ++other) {
@@ -140,7 +140,7 @@ class OrderSearch {
     }
   }
 
-  // Whether this is less than the beginning of what the best order saw.
+  // Whether this is worse than the beginning of the best order's links.
   bool IsLess(const std::vector<LinkValue>& seen) const {
     return std::lexicographical_compare(seen.begin(), seen.end(), best_seen_.begin(),
                                         best_seen_.begin() + static_cast<ptrdiff_t>(seen.size()));

@@ -33,7 +33,7 @@ Mixing CompareKinds(const SearchProblem& problem, const Budget& budget) {
     if (!left) continue;
     SearchResult result = SearchExhaustively(problem, *space, {.budget = *left});
     evaluated += result.evaluated;
-    // Without a plan the bound is 0 where all were looked at.
+    // Without a plan the bound is 0 if all plans were looked at.
     answer.is_optimal = result.is_optimal || (result.plans.empty() && result.bound == 0);
     if (!result.plans.empty()) answer.best = std::move(result.plans[0]);
   }

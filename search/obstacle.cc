@@ -13,7 +13,7 @@ double ShareOf(Bytes needed, Bytes capacity) {
   return static_cast<double>(needed.count()) / static_cast<double>(capacity.count());
 }
 
-// Of its device or of its host, whichever is fuller.
+// The share of its device or of its host, whichever is fuller.
 double FullestShare(const StageMemory& stage) {
   const double host =
       stage.host > Bytes() ? ShareOf(stage.host, std::max(stage.host_capacity, Bytes(1))) : 0;

@@ -15,10 +15,10 @@
 namespace stagecraft {
 namespace {
 
-// Evaluated side by side; the same at any number of threads.
+// The number of plans that are evaluated side by side; the same with any number of threads.
 constexpr size_t kWave = 64;
 
-// What is to be least; less is better.
+// The three objectives; less is better.
 struct Point {
   double step = 0;  // seconds
   double cost = 0;
@@ -35,7 +35,7 @@ struct Candidate {
 };
 
 struct Looked {
-  std::optional<RankedPlan> ranked;  // nothing: there is no such plan
+  std::optional<RankedPlan> ranked;  // no value: there is no such plan
   bool is_beaten = false;            // by its memory and bounds; not simulated
 };
 
@@ -77,7 +77,7 @@ class Search {
                        [&](const Point& other) { return other.NoMoreThan(point); });
   }
 
-  // The next ones that are not beaten by their bounds.
+  // Evaluates the next candidates that are not beaten by their bounds.
   size_t EvaluateWave(size_t first) {
     const size_t room = findings_.Room(kWave);
     std::vector<Candidate> wave;

@@ -20,7 +20,7 @@ double LeastScore(const SearchProblem& problem, Duration least_time,
 
 namespace {
 
-// The class of which a plan that is not enumerated yet may score least; nothing once all are.
+// The class in which a plan that is not enumerated yet may score least; no value once all are.
 std::optional<ScheduleClass> LeastClass(const PlanSpace& space) {
   const std::optional<double> usual = space.BoundOfRest(ScheduleClass::kUsual);
   const std::optional<double> other = space.BoundOfRest(ScheduleClass::kOther);

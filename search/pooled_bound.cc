@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Bounds are sums and quotients of doubles.
+// Bounds are sums and quotients of doubles, so they are lowered by the rounding error.
 constexpr double kRounding = 1 - 1e-9;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -20,7 +20,7 @@ double NanosecondsOf(const LayerTimes& times) {
 
 double BytesOf(const Bytes& states) { return static_cast<double>(states.count()); }
 
-// 1 / the least ratio of what a kind of layer needs here to what it needs in the reference, of
+// 1 over the least ratio of what a kind of layer needs here to what it needs in the reference, over
 // the kinds that need anything there.
 template <typename Need, typename Amount>
 double MostTimes(const std::vector<Need>& own, const std::vector<Need>& reference, Amount amount) {
@@ -124,7 +124,7 @@ double PooledBound::LeastScore(int pools, const PooledSums& sums) const {
   if (objective_ == Objective::kMemory || work_seconds_ == 0 || std::isinf(speed)) return 0;
   const double work = kRounding * work_seconds_;
   if (objective_ == Objective::kStepTime) return work / speed;
-  // Rate / speed changes in one direction with the speed that is added at the least rate.
+  // Rate / speed is monotonic in the speed that is added at the least rate.
   double least = kInfinity;
   if (sums.speed > 0) least = sums.rate / sums.speed;
   if (fastest > 0) least = std::min(least, (sums.rate + cheapest_[pools] * fastest) / speed);

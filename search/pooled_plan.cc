@@ -137,7 +137,7 @@ bool PooledEnumeration::MustUse(int pool) const {
          std::count(of_groups.begin(), of_groups.end(), of_groups[pool]) == 1;
 }
 
-// Of two rank orders that make no difference the default is tried.
+// Of two rank orders that make no difference only the default is tried.
 bool PooledEnumeration::IsNew(const PooledPlan& plan) const {
   if (plan.rank_order == kDefaultRankOrder) return true;
   const std::string usual = kDefaultRankOrder;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Orders of so many runs; at most what 64 bits hold.
+// The number of orders of this number of runs; at most what fits into 64 bits.
 int64_t OrdersOf(size_t runs) {
   int64_t orders = 1;
   for (size_t i = 2; i <= runs; ++i) {
@@ -91,7 +91,7 @@ void PooledQueue::PushChoice(size_t prefix, const Waiting& behind) {
   if (least.next >= 0) waiting_.push(least);
 }
 
-// Takes the choice and goes on with what may follow it.
+// Takes the choice and queues what may follow it.
 void PooledQueue::Enter(const Waiting& top) {
   const Prefix& own = prefixes_[top.prefix];
   const PooledChoice& choice = bounds_[own.family].ChoicesIn(own.pools)[top.next];

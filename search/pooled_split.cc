@@ -37,7 +37,7 @@ Plan PooledSplit::Probe(const PooledPlan& choice, int tensor, int first_device) 
   stage.recompute = choice.recompute;
   std::vector<int> devices(tensor);
   std::iota(devices.begin(), devices.end(), first_device);
-  stage.replicas.assign(choice.data, devices);  // one stands for all
+  stage.replicas.assign(choice.data, devices);  // one replica stands for all
   probe.stages = {stage};
   return probe;
 }
@@ -173,8 +173,8 @@ std::vector<PooledSplit::Limits> PooledSplit::LimitsOf(const PooledPlan& plan,
   return limits;
 }
 
-// From the last stage to the first, as many blocks each as it may take: whatever more a later
-// stage takes, an earlier one need not.
+// Gives each stage, from the last to the first, as many layers as it may take: what a later stage
+// takes in addition, an earlier one need not take.
 bool PooledSplit::Fill(const std::vector<Limits>& limits, int64_t most_ns,
                        std::vector<PooledStage>& stages) const {
   int left = blocks_;
@@ -187,7 +187,7 @@ bool PooledSplit::Fill(const std::vector<Limits>& limits, int64_t most_ns,
                             own.in_flight * (sums.saved[left] - sums.saved[first]);
       return own.end_ns + time <= most_ns && bytes <= own.room;
     };
-    // Stages before this one, but for the first, keep a block each.
+    // Stages before this one, except for the first, keep a layer each.
     int low = std::min(left, static_cast<int>(s == 0 ? 0 : s - 1)), high = left;
     if (!fits(high)) return false;
     while (low < high) {

@@ -16,14 +16,14 @@
 namespace stagecraft {
 namespace {
 
-// What is enumerated, whatever the cost model.
+// What is enumerated, independent of the cost model.
 using PooledPlans = std::shared_ptr<std::vector<PooledPlan>>;
 
 constexpr PipelineOrder kOrder = PipelineOrder::kOneForwardOneBackward;  // of all these plans
 
 class PooledStages : public PlanSpace {
  public:
-  // Blocks are shared out as `base` does it; nullptr: by the problem's own costs.
+  // Layers are shared out as in `base`; nullptr: by the problem's own costs.
   PooledStages(const SearchProblem& problem, std::vector<int> kinds, PooledPlans all,
                const PooledSplit* base)
       : PlanSpace(problem),
@@ -103,7 +103,7 @@ class PooledStages : public PlanSpace {
     return plan;
   }
 
-  // A plan whose stages are alike has the key of a plan of equal stages, although its blocks are
+  // A plan whose stages are alike has the key of a plan of equal stages, although its layers are
   // shared out by other rules.
   PlanKey Key(size_t index) const override {
     const PooledPlan& plan = (*all_)[index];

@@ -6,8 +6,8 @@
 namespace stagecraft {
 namespace {
 
-// What is beside a device on its memory makes it unlike others, unless they all have the same
-// beside them: `count` devices from `first` on have a memory each, or one together.
+// What is beside a device on its memory makes it unlike others, unless all have the same beside
+// them: `count` devices from `first` on have a memory each, or one together.
 bool ShareMemoryAlike(const Cluster& cluster, int first, int count) {
   const int memory = cluster.shared_memory(first);
   for (int device = first; device < first + count; ++device) {
@@ -16,11 +16,11 @@ bool ShareMemoryAlike(const Cluster& cluster, int first, int count) {
   return true;
 }
 
-// Whether every set fills whole scale-up domains that meet at one switch, so that any set is as
-// far from any other.
+// Whether every set fills whole scale-up domains that meet at one switch, so that all sets are
+// equally far from each other.
 bool FillDomains(const Cluster& cluster, const PlacedSets& sets) {
   if (cluster.has_explicit_links() || !IsSingleSwitch(cluster.interconnect())) return false;
-  // Some domains may share memory within, or with others, and some not.
+  // Some domains may share memory within, or with others, and some may not.
   if (!cluster.shared_memories().empty()) return false;
   const int first = cluster.place(sets.first_device).node;
   int devices = 0;  // of a scale-up domain

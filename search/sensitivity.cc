@@ -15,14 +15,14 @@
 namespace stagecraft {
 namespace {
 
-// Evaluated side by side; the same at any number of threads.
+// The number of plans that are evaluated side by side; the same with any number of threads.
 constexpr size_t kWave = 16;
-// Of bounds that are products of doubles, for rounding.
+// Bounds are doubles multiplied with each other, so they are lowered by the rounding error.
 constexpr double kRounding = 1 - 1e-12;
 
 struct Candidate {
   size_t index = 0;
-  double floor = 0;  // no score as things are is less
+  double floor = 0;  // no score under the present costs is less
   bool may_fit = true;
 };
 
@@ -34,7 +34,7 @@ class Candidates {
   size_t size() const { return by_floor_.size(); }
   Candidate& operator[](size_t index) { return by_floor_[index]; }
 
-  // Enumerates all whose floor may be below that, while spent() says no.
+  // Enumerates all whose floor may be below `score`, as long as spent() is false.
   template <typename Spent>
   void EnumerateBelow(double score, Spent spent) {
     for (std::optional<double> rest = space_.BoundOfRest(); rest && *rest < score && !spent();
@@ -47,7 +47,7 @@ class Candidates {
       return a.floor != b.floor ? a.floor < b.floor : a.index < b.index;
     });
   }
-  // Whether all whose floor may be below that are enumerated.
+  // Whether all whose floor may be below `score` are enumerated.
   bool HasAllBelow(double score) const { return space_.BoundOfRest().value_or(score) >= score; }
 
  private:
@@ -88,8 +88,8 @@ class Change {
     answer_.change = change;
   }
 
-  // `spent` says whether so many evaluations leave nothing of the budget.
-  // Notes which candidates do not fit, whatever the change.
+  // Notes which candidates do not fit, whatever the change. `spent` says whether this number of
+  // evaluations leaves nothing of the budget.
   template <typename Spent>
   ChangedAnswer Run(const RankedPlan& old, Candidates& candidates, Spent spent) {
     answer_.old_score = ranker_.Rank(old.plan).score;

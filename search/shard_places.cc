@@ -15,7 +15,7 @@
 namespace stagecraft {
 namespace {
 
-// 0 where nodes differ, have links of their own or meet at several switches.
+// 0 if nodes differ, have links of their own or meet at several switches.
 int DomainDevices(const Cluster& cluster, const std::vector<int>& devices) {
   if (cluster.has_explicit_links() || !IsSingleSwitch(cluster.interconnect())) return 0;
   const int domain = cluster.domain(cluster.place(devices[0]).node);

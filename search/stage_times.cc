@@ -27,7 +27,7 @@ StageTime MeasureLane(const SimulatedStep& step, Lane lane) {
   return time;
 }
 
-// The plan with so many layers in each part of its chains; nothing where that changes
+// The plan with these numbers of layers in the parts of its chains; no value if that changes
 // nothing or cannot be lowered.
 std::optional<Plan> WithParts(const Plan& plan, const std::vector<int>& layers,
                               const Workload& workload, const Cluster& cluster) {

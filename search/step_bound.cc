@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-// Time of some layers before, by part: `own` of part 0, 1, ...
+// The time of the layers before each part; `own` are the times of part 0, 1, ...
 std::vector<Duration> Before(const std::vector<Duration>& own) {
   std::vector<Duration> before(own.size());
   for (size_t i = 1; i < own.size(); ++i) before[i] = before[i - 1] + own[i - 1];
@@ -188,7 +188,7 @@ Plan StepBound::OneStage(const PlanDegrees& degrees) const {
 }
 
 Bytes StepBound::Memory(const PlanDegrees& degrees) {
-  // Where the most parameters are, without what is tied.
+  // The rank with the most parameters, not counting tied ones.
   const Workload& workload = problem_.workload;
   const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
   const std::vector<int> parts = PartLayers(degrees, workload);

@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// A function of every entry, whose derivative is known from input and output.
+// A function of every entry, whose derivative follows from input and output.
 template <typename Function, typename Derivative>
 Variable Elementwise(Tape& tape, Variable a, Function function, Derivative derivative) {
   Matrix value = tape.value(a).unaryExpr(function);

@@ -53,7 +53,7 @@ class StateFinder {
     return found->second;
   }
 
-  // With the earlier nodes whose output is needed beyond the antichain.
+  // Adds the earlier nodes whose output is needed beyond the antichain.
   Antichain Augment(const Antichain& antichain) const {
     NodeSet members(graph_.dag.size());
     for (const int member : antichain) {
@@ -69,7 +69,7 @@ class StateFinder {
     return Members(members);
   }
 
-  // Only members that no other member comes after.
+  // Keeps only members after which no other member comes.
   Antichain LastOnly(const NodeSet& members) const {
     Antichain last;
     for (const int member : Members(members)) {
@@ -112,7 +112,7 @@ class StateFinder {
     return state;
   }
 
-  // Fewer operators done comes first; so every path runs forward.
+  // States with fewer operators done come first, so every path runs forward.
   AntichainStates Sorted() const {
     std::vector<AntichainState> states;
     for (const Antichain& antichain : antichains_) {

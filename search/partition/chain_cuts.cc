@@ -22,7 +22,7 @@ class CutChooser {
     for (const int64_t time : problem.layer_time) sum_.push_back(sum_.back() + time);
   }
 
-  // All that a stage can take, each once, ascending.
+  // All times that a stage can take, each once, ascending.
   std::vector<int64_t> Limits() const {
     std::vector<int64_t> limits;
     for (int begin = 0; begin < layers_; ++begin) {
@@ -33,8 +33,8 @@ class CutChooser {
     return limits;
   }
 
-  // The least cost of all cuts with no stage above `limit`. Fills least_[s][l]:
-  // of the cuts behind layer l, where s stages are to hold all layers from l.
+  // The least cost of all cuts with no stage above `limit`. Fills least_[s][l]: the least cost of
+  // the cuts behind layer l if s stages are to hold all layers from l.
   int64_t LeastCutCost(int64_t limit) {
     for (std::vector<int64_t>& row : least_) std::fill(row.begin(), row.end(), kNever);
     least_[0][layers_] = 0;
@@ -42,7 +42,7 @@ class CutChooser {
     return least_[problem_.stages][0];
   }
 
-  // After LeastCutCost(limit), which some cuts can keep.
+  // To be called after LeastCutCost(limit), which some cuts must satisfy.
   ChainCuts Cuts(int64_t limit) const {
     ChainCuts cuts;
     int begin = 0;
@@ -59,7 +59,7 @@ class CutChooser {
   }
 
  private:
-  // Of the cut before layer `end`, where a stage and `stages` - 1 behind it meet.
+  // The cost of the cut before layer `end`, between a stage and the `stages` - 1 behind it.
   int64_t CutCost(int stages, int end) const {
     return stages == 1 || end == layers_ ? 0 : problem_.cut_time[end - 1][problem_.stages - stages];
   }

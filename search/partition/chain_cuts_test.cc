@@ -55,7 +55,7 @@ TEST(ChainCutsTest, FourLayersInTwoStages) {
   EXPECT_EQ(cuts.cost, 14);
 }
 
-// systems.md 1.3: layers of 1, cuts of 2, three micro-batches.
+// Layers of 1, cuts of 2, three micro-batches.
 TEST(ChainCutsTest, UniformChainsHaveTheirListedOptima) {
   EXPECT_EQ(SolveChainCuts(Uniform(12, 4, 2))->layers, (std::vector<int>{3, 3, 3, 3}));
   EXPECT_EQ(SolveChainCuts(Uniform(12, 4, 2))->cost, 12);

@@ -70,7 +70,7 @@ PartitionCheck CheckMaxLoad(const PlacementProblem& problem, const NodePlacement
   return check;
 }
 
-// The ends of all operators, by raising each until none rises any more.
+// Computes the ends of all operators by raising each until none rises any more.
 PartitionCheck CheckLatency(const PlacementProblem& problem, const NodePlacement& placement) {
   PartitionCheck check = CheckMaxLoad(problem, placement);
   check.objective = 0;

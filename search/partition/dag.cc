@@ -32,7 +32,7 @@ std::vector<int> TopologicalOrder(const Dag& dag) {
   return order;
 }
 
-// Going back from a node that the order lacks comes to a cycle.
+// Going back from a node that the order lacks leads to a cycle.
 int NodeOnCycle(const Dag& dag) {
   std::vector<bool> is_placed(dag.producers.size());
   for (const int node : dag.order) is_placed[node] = true;

@@ -14,18 +14,18 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// GPUs for a next stage, whatever it holds.
+// The GPUs of a next stage, whatever it holds.
 struct Allocation {
   std::vector<int> devices;
-  int occupancy;  // with them
+  int occupancy;  // after they are taken
   double all_reduce_s_per_byte;
 };
 
-// The best stages up to a state on so many GPUs of each machine.
+// The best stages up to a state, on a number of GPUs of each machine.
 struct Prefix {
   double score_s = kNever;
-  double slowest_s = 0;     // block
-  double once_s = 0;        // all blocks
+  double slowest_s = 0;     // the slowest element
+  double once_s = 0;        // all elements
   double all_reduce_s = 0;  // of the last stage
   int stages = 0;
   int begin = 0;                     // of the last stage, as a state
@@ -55,7 +55,7 @@ class DapplePlanner {
   }
 
  private:
-  // False where it was stopped; the prefixes are sound all the same.
+  // False if it was stopped; the prefixes are valid all the same.
   bool ExtendAll() {
     ExtendFrom(-1, 0, {});
     for (int end = 0; end + 1 < states_.size(); ++end) {
@@ -68,7 +68,7 @@ class DapplePlanner {
     return true;
   }
 
-  // Every count of GPUs taken by machine, and what may be taken next.
+  // Numbers every count of GPUs taken by machine, and what may be taken next.
   void NumberOccupancies() {
     std::vector<TakenDevices> all = {TakenDevices(options_.machines, 0)};
     std::map<TakenDevices, int> numbers = {{all[0], 0}};
@@ -100,8 +100,8 @@ class DapplePlanner {
     return static_cast<double>(states_.states[state].output.count());
   }
 
-  // What all-reduces add to stages with such a slowest block: the further
-  // behind, the longer each has been hidden.
+  // What all-reduces add to stages with such a slowest element: the further behind a stage is, the
+  // longer its all-reduce has been hidden.
   double ExposedAllReduce(Prefix stage, double slowest_s) const {
     double exposed_s = 0;
     while (true) {
@@ -158,7 +158,7 @@ class DapplePlanner {
       stage.nodes = NodesBetween(states_, prefix.begin - 1, end);
       stage.devices = prefix.last->devices;
       const auto copies = static_cast<double>(stage.devices.size());
-      // A profile's forward and backward passes count as equally long.
+      // The forward and backward passes of a profile count as equally long.
       stage.block.forward_s = stage.block.backward_s = sums.compute_s / copies / 2;
       stage.block.all_reduce_s = sums.parameter_bytes * prefix.last->all_reduce_s_per_byte;
       if (prefix.begin > 0) {
@@ -215,7 +215,7 @@ double DappleStepSeconds(std::span<const DappleBlock> blocks, int micro_batches)
     return (micro_batches - 1) * (blocks[block].forward_s + blocks[block].backward_s);
   };
   size_t pivot = blocks.size() - 1;
-  double between_s = 0;  // blocks behind the one looked at and before the pivot
+  double between_s = 0;  // elements behind the current one and before the pivot
   for (size_t block = blocks.size() - 1; block-- > 0;) {
     if (steady(block) > steady(pivot) + between_s) {
       pivot = block;
@@ -226,9 +226,8 @@ double DappleStepSeconds(std::span<const DappleBlock> blocks, int micro_batches)
   }
   double warm_up_s = 0;
   for (size_t block = 0; block <= pivot; ++block) warm_up_s += blocks[block].forward_s;
-  // How long after the steady state the last backward passes end: before the
-  // pivot's they came down from the end of the pipeline, then they go on to its
-  // front.
+  // How long after the steady state the last backward passes end: for those before the pivot's they
+  // came down from the end of the pipeline, then they go on to its front.
   double ending_s = -kNever;
   double after_s = 0;
   for (size_t block = pivot + 1; block-- > 0;) {
@@ -249,8 +248,8 @@ std::optional<DapplePlan> SolveDapple(const AntichainStates& states, const Dappl
 }
 
 double LeastDappleStepSeconds(const AntichainStates& states, const DappleOptions& options) {
-  // A step lasts at least for all micro-batches of its slowest block; a block that slow there is,
-  // because no more GPUs share the work.
+  // A step takes at least the time of its slowest element for all micro-batches; some element is
+  // that slow, because no more GPUs share the work.
   return options.micro_batches * states.states.back().compute.seconds() /
          (options.machines * options.devices_per_machine);
 }

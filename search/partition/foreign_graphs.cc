@@ -22,7 +22,7 @@ TimedGraph Finish(const std::string& name, std::vector<TimedNode> nodes,
   return {name, std::move(nodes), std::move(dag)};
 }
 
-// Of one operator; a hundred thousand add up within 64 bits.
+// The limit for one operator; a hundred thousand of them add up within 64 bits.
 constexpr double kMostSeconds = kMostPlacementMs / 1e3;
 constexpr double kMostBytes = kMostPlacementBytes;
 
@@ -92,7 +92,7 @@ class ColourGraph {
     }
     sum.forward = Duration::Seconds(forward_ms / 1e3);
     sum.backward = Duration::Seconds(backward_ms / 1e3);
-    // A cut takes twice an output's bytes: there, and its gradient back.
+    // A cut takes twice the bytes of an output: the output, and its gradient back.
     const double output = transfer_ms / 1e3 * bandwidth_.bytes_per_s() / 2;
     sum.activation = Whole(output, sum.name, "bytes to transfer");
     sum.parameters = Whole(bytes, sum.name, "bytes");

@@ -20,7 +20,7 @@ class WorkerCutter {
                const std::vector<int>& order, int in_flight, const StopSign& stop)
       : states_(states), options_(options), order_(order), in_flight_(in_flight), stop_(stop) {}
 
-  // No more than `limit` a stage: otherwise nothing. Throws Stopped.
+  // No stage may take more than `limit`; no value if there are no such cuts. Throws Stopped.
   std::optional<VirtualWorker> Cut(double limit) {
     const int states = states_.size();
     const auto stages = static_cast<int>(order_.size());
@@ -46,7 +46,7 @@ class WorkerCutter {
   };
 
   double TransferSeconds(int stage, double bytes) const {
-    // There, and its gradient back; `stage` is the one behind the cut.
+    // The output, and its gradient back; `stage` is the one behind the cut.
     const bool is_inside = order_[stage] == order_[stage - 1];
     const double bandwidth = (is_inside ? options_.inside : options_.between).bytes_per_s();
     return 2 * (bytes / bandwidth + (is_inside ? 0 : options_.latency.seconds()));
@@ -120,8 +120,8 @@ std::vector<std::vector<int>> Halves(const std::vector<HetPipeServer>& servers) 
   return workers;
 }
 
-// The order of the GPUs and the cuts whose slowest stage is least, into `fastest`; sound, too,
-// where it throws Stopped.
+// Writes the order of the GPUs and the cuts whose slowest stage is fastest into `fastest`, which is
+// valid even if this throws Stopped.
 void TryOrders(const AntichainStates& states, const HetPipeOptions& options, std::vector<int> order,
                int in_flight, const StopSign& stop, std::optional<VirtualWorker>& fastest) {
   std::sort(order.begin(), order.end());

@@ -42,7 +42,7 @@ class LatencyReplay {
   }
 
  private:
-  // An accelerator, or an operator on a processor.
+  // An accelerator, or an operator on a CPU.
   int BlockOf(int node) const {
     const int device = (*placement_)[node];
     return device < problem_.accelerators ? device : problem_.accelerators + node;
@@ -151,7 +151,7 @@ class LatencyAnnealer {
     now_ms_ = best.latency_ms;
   }
 
-  // The better of everything on processors, and accelerators filled in order.
+  // The better of two starts: everything on CPUs, or accelerators filled in order.
   bool Start() {
     placement_.assign(problem_.nodes.size(), pool_);
     std::optional<double> on_processors;
@@ -181,7 +181,7 @@ class LatencyAnnealer {
     return static_cast<int>(random_.Integer(0, static_cast<int64_t>(count) - 1));
   }
 
-  // Of one of its operators; -1 where that one has none on the side drawn.
+  // A neighbour of one of its operators; -1 if that one has none on the side that was drawn.
   int DrawNeighbour(const std::vector<int>& unit) {
     const int node = unit[Draw(unit.size())];
     const std::vector<int>& neighbours =
@@ -210,7 +210,7 @@ class LatencyAnnealer {
       const int device = Draw(devices);
       Change(unit, device);
       Change(unit_of_[neighbour], device);
-    } else {  // against a neighbour, or another
+    } else {  // in exchange for a neighbour, or another unit
       const int other = kind < 0.9 ? unit_of_[neighbour] : Draw(units_.size());
       const int device = placement_[units_[unit][0]];
       Change(unit, placement_[units_[other][0]]);
@@ -235,9 +235,9 @@ class LatencyAnnealer {
   const PlacementProblem& problem_;
   LatencyReplay replay_;
   Random random_;
-  const std::vector<std::vector<int>>& units_;  // what moves together: the groups
+  const std::vector<std::vector<int>>& units_;  // the groups, which move together
   std::vector<double> bytes_;                   // by accelerator
-  const int pool_;                              // the processors
+  const int pool_;                              // the device that stands for all CPUs
   std::vector<int> unit_of_;                    // by node
   std::vector<std::pair<int, int>> changes_;    // unit, and where it was
   NodePlacement placement_;

@@ -13,7 +13,7 @@
 namespace stagecraft {
 namespace {
 
-// x^32: the busiest devices count, the others little.
+// x^32: the busiest devices count, the others hardly.
 double Sharpen(double x) {
   for (int i = 0; i < 5; ++i) x *= x;
   return x;
@@ -74,7 +74,7 @@ class Annealer {
     return score;
   }
 
-  // About the maximal load over the best one, and what memory is exceeded.
+  // Roughly the maximal load over the best one, plus the memory that is exceeded.
   double Energy() const {
     const auto scale = static_cast<double>(std::max<int64_t>(best_score_.second, 1));
     double sum = 0;
@@ -119,7 +119,8 @@ class Annealer {
       changes_.push_back({group, DeviceOf(other)});
       changes_.push_back({other, DeviceOf(group)});
     } else if (!edges_.empty()) {
-      // To where a neighbour is, in either direction; perhaps with that one's neighbour.
+      // To where a neighbour is, in either direction; possibly together with that neighbour's
+      // neighbour.
       const auto [from, to] = edges_[Draw(edges_.size())];
       const bool is_forward = random_.Uniform() < 0.5;
       changes_.push_back({is_forward ? from : to, DeviceOf(is_forward ? to : from)});

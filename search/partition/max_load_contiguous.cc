@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-// The best way to have a downset done with so many devices.
+// The best way to have a downset done on a number of devices.
 struct Prefix {
   int64_t max_load_ps = kNever;
   int before = -1;  // downset before the last device's
@@ -44,7 +44,7 @@ class ContiguousPlacer {
   }
 
   std::optional<MaxLoad> Place() {
-    // Within a limit that holds the answer, other stages need no look.
+    // Once a limit contains the answer, stages beyond it need not be looked at.
     constexpr double kFirst = 1.2, kGrowth = 1.5;
     double bound_ms = LeastMaxLoadMs(problem_);
     for (double limit = kFirst * (bound_ms * kPicosecondsPerMs + 1);; limit *= kGrowth) {
@@ -68,11 +68,11 @@ class ContiguousPlacer {
   };
 
   int Last() const { return static_cast<int>(downsets_.size()) - 1; }
-  // `used`: accelerators and processors in one number.
+  // `used` counts accelerators and CPUs in one number.
   int Counts() const { return (problem_.accelerators + 1) * (problem_.cpus + 1); }
   Prefix& At(int used, int downset) { return prefixes_[downset * Counts() + used]; }
 
-  // Of a device that does everything, and transfers all of it in and out.
+  // The load of a device that does everything, and transfers all of it in and out.
   double MostLoad() const {
     double ms = 0;
     for (const PlacementNode& node : problem_.nodes) {
@@ -90,7 +90,7 @@ class ContiguousPlacer {
     return best;
   }
 
-  // False where it was stopped; what is filled is sound all the same.
+  // False if it was stopped; what is filled is valid all the same.
   bool Fill(int64_t limit) {
     limit_ps_ = limit;
     prefixes_.assign(downsets_.size() * Counts(), Prefix());
@@ -106,7 +106,7 @@ class ContiguousPlacer {
     return true;
   }
 
-  // All larger downsets, once each; the device holds what lies between.
+  // Visits all larger downsets, once each; the device holds what lies between.
   void Extend(int done, int reached, DeviceLoad& accelerator, DeviceLoad& cpu) {
     for (const Step& step : larger_[reached]) {
       if (seen_by_[step.downset] == done) continue;
@@ -172,7 +172,7 @@ class ContiguousPlacer {
     return found;
   }
 
-  // With the earliest consumer, which has the highest rank.
+  // Places them with their earliest consumer, which has the highest rank.
   void PlaceFreeNodes(const std::vector<int>& rank, NodePlacement& placement) const {
     for (const int node : units_.free_nodes) {
       int first = -1;

@@ -8,8 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// A block of `stage` (64 KiB) stays in the cache while all rows of `prefix`
-// pass by.
+// A block of `stage` (64 KiB) stays in the cache while all rows of `prefix` are processed.
 constexpr Eigen::Index kBlockHeight = 16;
 constexpr Eigen::Index kBlockWidth = 512;
 
@@ -17,7 +16,7 @@ struct Block {
   Eigen::Index top, height, left, width;
 };
 
-// All of row i: `prefix` of the block's k, `best` of its j.
+// Processes all of row i: `prefix` for the block's k, `best` for its j.
 void ImproveRow(const TimeTable& prefix, const TimeTable& stage, const Eigen::ArrayXd& fastest,
                 const Block& block, Eigen::Index i, TimeTable& best) {
   auto row = best.row(i).segment(block.left, block.width);

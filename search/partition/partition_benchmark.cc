@@ -24,8 +24,8 @@
 namespace stagecraft {
 namespace {
 
-// Its profile to its partition, as PipeDream's program times itself. The
-// bandwidths are those of its published results.
+// From the profile to the partition, as PipeDream's program times itself. The bandwidths are those
+// of its published results.
 void BM_PipeDream(benchmark::State& state, const std::string& network, int inner, int outer) {
   if (!HasSharedData()) {
     state.SkipWithError(kNoSharedData);

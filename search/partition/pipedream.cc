@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Every run of states on one device.
+// The time of every run of states on one device.
 TimeTable ComputeTimes(const AntichainStates& states) {
   TimeTable times = TimeTable::Constant(states.size(), states.size(), kNever);
   for (int end = 0; end < states.size(); ++end) {

@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// What is still to come behind a state: the best is the least.
+// What is still to come behind a state; less is better.
 struct Tail {
   int stages = std::numeric_limits<int>::max();
   int machines = 0;
@@ -73,9 +73,8 @@ class StageChooser {
     return BestStep(last, used).tail;
   }
 
-  // The next stage behind state `before`, where `used` machines are taken;
-  // before the first stage both are as at its beginning. The first of the best,
-  // by (tail, last state, replicas).
+  // The next stage behind state `before`, when `used` machines are taken; before the first stage
+  // both are as at its beginning. The first among the best, by (tail, last state, replicas).
   Step BestStep(int before, int used) {
     const bool is_first = before < begin_;
     Step best;

@@ -139,7 +139,7 @@ TEST(PipeDreamTest, EveryPublishedResultIsReached) {
   }
 }
 
-// The figure has six digits where it is published (systems.md, 2.3).
+// The figure is published with six digits.
 TEST(PipeDreamTest, TheLargestNetworkReachesItsPublishedBottleneck) {
   if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   PipeDreamOptions options{.levels = {{4, Bandwidth(10e9)}}};

@@ -100,8 +100,8 @@ TEST(DappleTest, PlansOfProfiledNetworksAreSound) {
   }
 }
 
-// On two servers of eight V100 (systems.md, section 8): GNMT-16 in two halves,
-// ResNet-50 copied everywhere.
+// On two servers of eight V100 the published strategies are: GNMT-16 in two halves, ResNet-50
+// copied everywhere.
 TEST(DappleTest, PublishedStrategiesComeBack) {
   if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   const DappleOptions options{.machines = 2, .devices_per_machine = 8, .micro_batches = 16};

@@ -16,7 +16,7 @@ namespace stagecraft {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// More devices than any option allows; twice as many are still a number.
+// More devices than any option allows; twice this number must still fit.
 constexpr int16_t kTooMany = kMostPiperDevices + 1;
 
 // A stage from one downset to a larger one, at one tensor degree and width.
@@ -75,9 +75,8 @@ class PiperSolver {
   }
 
  private:
-  // Until best and bound are one. Limits that fail leave the least time above
-  // them as a bound. They grow from below: the lower the limit, the fewer the
-  // stages to be looked at.
+  // Goes on until best and bound are equal. The least time above limits that fail is a bound.
+  // Limits grow from below: the lower the limit, the fewer stages have to be looked at.
   void NarrowDown() {
     constexpr double kGrowth = 1.3;
     while (!Reach(best_.bound_s * kGrowth)) best_.bound_s = next_time_s_;
@@ -148,7 +147,7 @@ class PiperSolver {
     }
   }
 
-  // The more are in flight, the more memory it takes.
+  // More micro-batches in flight need more memory.
   int MostInFlight(const PiperStageCost& cost) const {
     int fits = 1;
     int too_many = most_replicas_ + 1;
@@ -159,7 +158,7 @@ class PiperSolver {
     return fits;
   }
 
-  // The time with so many micro-batches in flight.
+  // The time with this number of micro-batches in flight.
   double TimeOf(Candidate& candidate, int in_flight) {
     while (static_cast<int>(candidate.time_s.size()) < in_flight) candidate.time_s.push_back(-1);
     double& time = candidate.time_s[in_flight - 1];
@@ -170,8 +169,8 @@ class PiperSolver {
     return time;
   }
 
-  // Whether so many micro-batches, which fit, may be in flight within `limit`; notes the least
-  // time above it.
+  // Whether this number of micro-batches, which fit, may be in flight within `limit`; notes the
+  // least time above it.
   bool Allows(Candidate& candidate, int in_flight, double limit) {
     if (limit == kNever) return true;
     const double time = TimeOf(candidate, in_flight);
@@ -183,8 +182,8 @@ class PiperSolver {
     return devices_[static_cast<size_t>(done) * (most_replicas_ + 1) + replicas];
   }
 
-  // Fills Devices(done, s): the fewest on which all that is not done takes at
-  // most `limit` with s replicas in all. True where the whole network fits.
+  // Fills Devices(done, s): the fewest devices on which everything that is not done takes at most
+  // `limit` with s replicas in all. True if the whole network fits.
   bool Reach(double limit) {
     next_time_s_ = kNever;
     devices_.assign(downsets_.size() * (most_replicas_ + 1), kTooMany);

@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// By node, the number of what it belongs to.
+// By node, the number of the unit or component to which it belongs.
 using Membership = std::vector<int>;
 
 Membership GroupOfNodes(const PlacementProblem& problem) {
@@ -21,8 +21,8 @@ Membership GroupOfNodes(const PlacementProblem& problem) {
   return group_of;
 }
 
-// Between different members, in the order of the pipeline; edges from forward
-// to backward operators say nothing about it.
+// Edges between different members, in the order of the pipeline; edges from forward to backward
+// operators say nothing about it.
 std::vector<DagEdge> PipelineEdges(const PlacementProblem& problem, const Membership& member_of,
                                    bool mirrors_backward) {
   std::set<DagEdge> edges;

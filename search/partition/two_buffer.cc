@@ -17,8 +17,7 @@ struct Cut {
   NodeSet nodes;
 };
 
-// Cuts whose slowest stage computes least; none where the network has fewer
-// states than stages.
+// The cuts whose slowest stage computes least; none if the network has fewer states than stages.
 std::vector<Cut> CutsOf(const AntichainStates& states, int depth, Bandwidth bandwidth,
                         const StopSign& stop) {
   PipeDreamOptions options;
@@ -38,7 +37,7 @@ std::vector<Cut> CutsOf(const AntichainStates& states, int depth, Bandwidth band
   return cuts;
 }
 
-// Fills period, stages and rate; false where a stage does not fit.
+// Fills in period, stages and rate; false if a stage does not fit.
 bool Evaluate(const std::vector<Cut>& cuts, const TwoBufferOptions& options, TwoBufferPlan& plan) {
   const double bandwidth = options.bandwidth.bytes_per_s();
   const double b = plan.per_micro_batch;
@@ -61,7 +60,7 @@ bool Evaluate(const std::vector<Cut>& cuts, const TwoBufferOptions& options, Two
   return true;
 }
 
-// The better of `best` and what a depth comes to.
+// Replaces `best` by the result for a depth if that is better.
 void TryDepth(const std::vector<Cut>& cuts, int depth, const TwoBufferOptions& options,
               std::optional<TwoBufferPlan>& best) {
   for (int b = 1; b <= options.most_per_micro_batch; b *= 2) {

@@ -24,7 +24,7 @@ ShardSpec SpecOf(const Workload& workload, const WorkloadBatch& batch) {
   return spec;
 }
 
-// The kernels of one operator, as those of a layer that has no other.
+// The kernels of one operator, as those of a layer that has no other operator.
 LayerSteps StepsOf(const Operator& op, const ShardSpec& spec) {
   LayerKind alone;
   alone.operators.Add(op);
@@ -77,7 +77,7 @@ TimedLayer UntimedLayer(const LayerKind& kind, const ShardSpec& spec) {
   return layer;
 }
 
-// All kinds in one batch of predictions.
+// Times all kinds in one batch of predictions.
 std::vector<TimedLayer> TimeKinds(const Workload& workload, const ShardSpec& spec,
                                   const Device& device, const CostModel& model) {
   std::vector<TimedLayer> layers;

@@ -20,7 +20,7 @@ class Beam {
     }
   }
 
-  // False where all moves of all plans were tried.
+  // False if all moves of all plans were tried.
   bool Expand() {
     const auto next =
         std::find_if(kept_.begin(), kept_.end(), [](const Kept& one) { return !one.is_expanded; });

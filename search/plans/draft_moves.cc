@@ -26,7 +26,7 @@ DraftMoves::DraftMoves(const SearchProblem& problem)
 }
 
 void DraftMoves::ShiftBlocks(const PlanDraft& draft, Drafts& found) const {
-  constexpr size_t kFew = 16;  // stages; of more, only neighbours and ends exchange blocks
+  constexpr size_t kFew = 16;  // with more stages, only neighbours and ends exchange layers
   const size_t stages = draft.stages.size();
   const auto is_end = [&](size_t s) { return s == 0 || s + 1 == stages; };
   for (size_t from = 0; from < stages; ++from) {

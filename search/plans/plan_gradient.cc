@@ -35,7 +35,7 @@ class Descent {
 
   bool is_possible() const { return relaxation_ != nullptr; }
 
-  // All the way down; two roundings.
+  // Runs the whole descent; gives two roundings.
   std::vector<PlanDraft> Run() {
     for (int step = 0; step < options_.steps; ++step) {
       relaxation_->Step(static_cast<double>(step) / options_.steps, slowest_);

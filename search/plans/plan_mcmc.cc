@@ -21,7 +21,7 @@ const PlanDraft& DrawStart(const std::vector<PlanStart>& starts, Random& random)
   return starts[random.Integer(0, static_cast<int64_t>(starts.size()) - 1)].draft;
 }
 
-// Whether the chain goes on from a plan of that score.
+// Whether the chain goes on from a plan with that score.
 bool Accepts(Chain& chain, double score, double best, double sharpness) {
   if (score <= chain.score) return true;
   if (!std::isfinite(score)) return false;

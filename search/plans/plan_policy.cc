@@ -74,7 +74,7 @@ void SearchPlansByPolicy(const SearchProblem& problem, const std::vector<PlanSta
                                           view.stages.stages(), options.ppo.batch, random);
     const int64_t before = trials.evaluations();
     std::vector<double> scores = trials.Score(DraftsOf(view, batch));
-    // Drawn over and over, a shape has no more to teach.
+    // A shape that is drawn over and over has no more to teach.
     const bool is_idle = 4 * (trials.evaluations() - before) < options.ppo.batch;
     view.idle = is_idle ? view.idle + 1 : 0;
     if (trials.evaluations() != before && std::isfinite(trials.best_score())) {

@@ -68,7 +68,7 @@ std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space
     try {
       starts.push_back({DraftOf(space.Make(index), problem), bound});
     } catch (const InputError&) {
-      continue;  // its orders need more of what is measured, or its split fits nowhere
+      continue;  // its schedule needs more of what is measured, or its split fits nowhere
     }
   }
   return starts;
@@ -76,7 +76,7 @@ std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space
 
 std::vector<PlanStart> ShapesOf(const SearchProblem& problem,
                                 const std::vector<PlanStart>& starts) {
-  constexpr size_t kReshaped = 32;  // of those whose other shapes are looked at
+  constexpr size_t kReshaped = 32;  // how many starts' other shapes are looked at
   const DraftMoves moves(problem);
   const PlanMaker maker(problem);
   std::vector<PlanStart> shapes;

@@ -13,7 +13,8 @@ namespace stagecraft {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Of plans that do not fit, times one and the share of its memory that the fullest device needs.
+// The score of plans that do not fit is this times one and the share of memory that the fullest
+// device needs.
 constexpr double kUnfit = 1e9;
 
 }  // namespace

@@ -69,7 +69,8 @@ void ShapeStages::Fit(std::vector<StageReplicas>& stages) const {
   for (int pool = 0; pool < static_cast<int>(units_.size()); ++pool) {
     int left = units_[pool];
     for (const StageReplicas& on : stages) left -= on.kind == pool ? on.replicas : 0;
-    // The greatest is halved while there are too few; the least doubled while there is room.
+    // The greatest is halved while there are too few units; the least is doubled while there is
+    // room.
     while (left < 0) {
       StageReplicas* greatest = nullptr;
       for (StageReplicas& on : stages) {

@@ -1,4 +1,4 @@
-// Moves that change stages: their devices and replicas, how many they are, and their order.
+// Moves that change stages: their devices and replicas, their number, and their order.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -8,8 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// Two neighbours of equal devices become one, all along the pipeline; false where they
-// are not so.
+// Merges neighbours of equal devices, all along the pipeline; false if they are not equal.
 bool PairStages(int factor, PlanDraft& draft) {
   if (draft.stages.size() % factor != 0) return false;
   std::vector<DraftStage> joined;
@@ -26,7 +25,7 @@ bool PairStages(int factor, PlanDraft& draft) {
   return true;
 }
 
-// Each stage becomes `factor` of equal devices.
+// Splits each stage into `factor` stages of equal devices.
 bool PartStages(int factor, PlanDraft& draft) {
   std::vector<DraftStage> parted;
   for (const DraftStage& stage : draft.stages) {
@@ -63,14 +62,14 @@ bool ScaleTensor(int factor, bool is_up, PlanDraft& draft) {
   });
 }
 
-// All of a stage's replicas in that pool.
+// Puts all of a stage's replicas into that pool.
 void PutIn(int pool, DraftStage& stage) {
   const int replicas = stage.replica_count();
   std::fill(stage.replicas.begin(), stage.replicas.end(), 0);
   stage.replicas[pool] = replicas;
 }
 
-// Degrees that factors go from and to.
+// The degrees between which factors move.
 enum class Degree { kTensor, kContext, kData, kPipeline };
 constexpr Degree kDegrees[] = {Degree::kTensor, Degree::kContext, Degree::kData, Degree::kPipeline};
 
@@ -109,7 +108,7 @@ void DraftMoves::TradeDegrees(const PlanDraft& draft, Drafts& found) const {
         PlanDraft traded = draft;
         if (from == to || !Scale(from, factor, false, traded)) continue;
         Scale(to, factor, true, traded);
-        // A replica's samples stay a whole number of micro-batches.
+        // A replica's samples must stay a whole number of micro-batches.
         const int replicas = std::max(1, traded.replica_count());
         const int64_t own = problem_.given.global_batch / replicas;
         traded.micro_batch = std::gcd(own, traded.micro_batch);
@@ -205,7 +204,7 @@ void DraftMoves::MoveReplicas(const PlanDraft& draft, Drafts& found) const {
         --one.stages[s].replicas[from];
         ++one.stages[s].replicas[to];
         found.push_back(std::move(one));
-        // The other pool's devices besides.
+        // The devices of the other pool in addition.
         PlanDraft both = draft;
         both.stages[s].replicas[to] += stage.replicas[from];
         found.push_back(std::move(both));

@@ -12,11 +12,12 @@
 namespace stagecraft {
 namespace {
 
-// Sets of devices of a pool that are looked at: what nodes repeat shows in a few of them.
+// How many sets of devices of a pool are looked at: what repeats from node to node shows in a few
+// of them.
 constexpr int kMostPlaces = 64;
 
 // One stage on the first devices of the choice's pool: what it holds does not depend on which
-// they are.
+// devices these are.
 Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageChoice& choice,
              const Pool& pool) {
   Plan probe = PlanWithoutStages(problem, shape.micro_batch,
@@ -51,7 +52,7 @@ PlanDegrees DegreesOf(const SearchProblem& problem, const PlanDraft& shape,
   return degrees;
 }
 
-// Layers of a run of blocks, with the ends of the network.
+// The layers of a run of transformer blocks, with the ends of the network.
 LayerRange LayersOf(int first, int count, int blocks) {
   const int begin = first == 0 ? 0 : first + 1;
   const int end = first + count == blocks ? blocks + 2 : first + count + 1;
@@ -97,7 +98,7 @@ void StageTable::AddChoices(int pool, int tensor, Recompute recompute) {
     if (int64_t{tensor} * shape_.context * replicas > pools_[pool].devices) continue;
     const Plan probe = ProbeOf(problem_, shape_, choice, pools_[pool]);
     if (!FindErrors(probe, problem_.workload, problem_.cluster).empty()) continue;
-    // Groups of experts lie over several replicas.
+    // Groups of experts extend over several replicas.
     const bool is_like = first && shape_.expert == 1;
     sums_.push_back(is_like ? WithStates(*first, probe) : Measure(choice, probe));
     choices_.push_back(choice);

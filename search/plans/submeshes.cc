@@ -13,10 +13,10 @@
 namespace stagecraft {
 namespace {
 
-// Devices taken of every pool, in its smallest submeshes, as one number.
+// The devices taken of every pool, in its smallest submeshes, as one number.
 class Submeshes {
  public:
-  // Coarser where the programme would take too long: then some choices are none of it.
+  // Coarser if the dynamic programme would take too long: then some choices are left out.
   Submeshes(const SearchProblem& problem, const StageTable& table) {
     constexpr int64_t kMostWork = 300'000;
     const std::vector<Pool> pools = DraftPools(problem.cluster);
@@ -37,8 +37,8 @@ class Submeshes {
 
   int64_t states() const { return states_; }
   int64_t all() const { return states_ - 1; }
-  // With so many devices of a pool more; below 0 where there are too few, or these are no
-  // whole number of submeshes.
+  // The state after taking `devices` more of a pool; below 0 if there are too few, or if they are
+  // no whole number of submeshes.
   int64_t Take(int64_t state, int pool, int devices) const {
     const int64_t taken = state / strides_[pool] % (counts_[pool] + 1);
     if (devices % units_[pool] != 0) return -1;
@@ -76,7 +76,7 @@ struct Tail {
   }
 };
 
-// What a stage holds of the blocks that are left.
+// How many of the remaining layers a stage holds, and on what.
 struct Filling {
   int choice = 0;
   int count = 0;
@@ -141,7 +141,7 @@ class Programme {
   }
 
  private:
-  // Whether all blocks find a place within the limit.
+  // Whether all layers find a place within the limit.
   bool Fill(Duration limit) {
     for (std::vector<Tail>& tails : tails_) std::fill(tails.begin(), tails.end(), Tail());
     tails_[0][0].blocks = 0;
@@ -160,12 +160,12 @@ class Programme {
     return tail.blocks == table_.blocks() && (!fills_ || is_all);
   }
 
-  // Another stage in front of `behind` others.
+  // Adds another stage in front of `behind` others.
   void Extend(int behind, int64_t state, Duration limit) {
     const Tail& tail = tails_[behind][state];
     const int left = table_.blocks() - tail.blocks;
     const bool is_first = behind + 1 == stages_;
-    // Stages before this one keep a block each, but for the first, which has the embedding.
+    // Stages before this one keep a layer each, except for the first, which has the embedding.
     const int most = left - std::max(0, stages_ - behind - 2);
     const int least = behind == 0 || is_first ? 0 : 1;
     if (most < least) return;
@@ -182,8 +182,8 @@ class Programme {
     }
   }
 
-  // The most blocks, up to `most`, that a stage in front of `behind` others can hold of those
-  // that are left, on some devices however divided; below `least` where it is too few.
+  // The most of the remaining layers, up to `most`, that a stage in front of `behind` others can
+  // hold on some devices, however divided; below `least` if that is too few.
   Filling FillGroup(const Group& group, int behind, int left, int least, int most,
                     Duration limit) const {
     const double in_flight =
@@ -209,7 +209,7 @@ class Programme {
     return best;
   }
 
-  // Of those that the last Fill() found.
+  // The best of those that the last Fill() found.
   SubmeshDraft BestDraft(Duration limit) const {
     SubmeshDraft best{{}, Duration::Max()};
     for (const Tail& tail : tails_[stages_]) {

@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// Outputs made in front of `stage` that it or a later one reads.
+// The bytes of outputs made in front of `stage` that it or a later stage reads.
 double BytesInto(const StageProblem& problem, const StagePlan& plan, int stage) {
   if (stage == 0 || stage == plan.stages()) return 0;
   double bytes = 0;
@@ -37,7 +37,7 @@ CheckedStage CheckOne(const StageProblem& problem, const StagePlan& plan, int st
   const double bandwidth = problem.bandwidth.bytes_per_s();
   const double sync_s = 4 * (replicas - 1) / replicas * parameters / bandwidth;
   const double work_s = (compute_s / problem.kinds[on.kind].speed + sync_s) / replicas;
-  // The first stage's own output counts as input of the next alone.
+  // The first stage's own output counts only as the input of the next.
   const double in = BytesInto(problem, plan, stage);
   const double out = stage > 0 ? BytesInto(problem, plan, stage + 1) : 0;
   const double transfer_s = 2 * std::max(in, out) / bandwidth / replicas;

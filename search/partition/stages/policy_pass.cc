@@ -30,7 +30,7 @@ std::vector<int> PolicyPass::Decide(Variable logits, const Mask& mask,
     double luck = random_->Uniform();
     for (int option = 0; option < mask.cols(); ++option) {
       if (mask(row, option) == 0) continue;
-      decided[row] = option;  // the last one, where rounding leaves some luck
+      decided[row] = option;  // the last one, if rounding leaves a rest
       luck -= tape_.value(shares)(row, option);
       if (luck < 0) break;
     }

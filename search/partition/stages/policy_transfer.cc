@@ -1,6 +1,6 @@
-// Prints what a policy that was trained on other networks makes of unseen ones,
-// beside one that starts from scratch: policy_transfer <folder with
-// network/graph.txt> [evaluations] [training rounds] [policy width].
+// Prints how well a policy that was trained on other networks does on unseen ones, beside one that
+// starts from scratch: policy_transfer <folder with network/graph.txt> [evaluations] [training
+// rounds] [policy width].
 
 #include <fmt/core.h>
 
@@ -21,7 +21,7 @@
 namespace stagecraft {
 namespace {
 
-// Of the training set: other numbers of devices than the unseen problems have.
+// Problems of the training set have other numbers of devices than the unseen ones.
 StageProblem Problem(TimedGraph graph, int slow, int fast) {
   return {std::move(graph), {{slow, 1}, {fast, 2}}, Bandwidth(1e10)};
 }

@@ -1,4 +1,4 @@
-// Plans scored from scratch and by what a change touches, on drawn graphs.
+// Scores plans from scratch and by what a change touches, on randomly drawn graphs.
 
 #include <benchmark/benchmark.h>
 
@@ -42,8 +42,8 @@ void BM_FromScratch(benchmark::State& state) {
 }
 BENCHMARK(BM_FromScratch)->Arg(32)->Arg(128)->Arg(512);
 
-// One operator goes to the next stage and back, each time scored; the moves are
-// in the time.
+// Moves one operator to the next stage and back, and scores the plan each time; the moves are
+// included in the time.
 void BM_OneOperator(benchmark::State& state) {
   const StageProblem problem = Residual(static_cast<int>(state.range(0)));
   const StageCosts costs(problem);
@@ -60,7 +60,7 @@ void BM_OneOperator(benchmark::State& state) {
 }
 BENCHMARK(BM_OneOperator)->Arg(32)->Arg(128)->Arg(512);
 
-// A random walk of all kinds of moves, three of four taken back.
+// A random walk over all kinds of moves, three of four of which are taken back.
 void BM_AllMoves(benchmark::State& state) {
   const StageProblem problem = Residual(static_cast<int>(state.range(0)));
   const StageCosts costs(problem);

@@ -16,8 +16,8 @@ constexpr double kMostExactDownsets = 2000;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// best_[d][u]: the slowest of the stages behind downset d, which take exactly
-// the devices u, a number with one digit a kind.
+// best_[d][u] is the slowest of the stages behind downset d, which take exactly the devices u, a
+// number with one digit for each kind.
 class ExactProgramme {
  public:
   ExactProgramme(const StageProblem& problem, int most_downsets, const StopSign& stop)
@@ -77,9 +77,8 @@ class ExactProgramme {
     return behind;
   }
 
-  // From behind. What follows a downset is known before the first stage that ends
-  // there is tried, so best_[0] has the best plan so far at any time. False where it
-  // was stopped.
+  // Works from behind. What follows a downset is known before the first stage that ends there is
+  // tried, so best_[0] has the best plan so far at any time. False if it was stopped.
   bool Fill() {
     const int last = static_cast<int>(downsets_.size()) - 1;
     for (int begin = last; begin > 0; --begin) {
@@ -91,8 +90,8 @@ class ExactProgramme {
     return true;
   }
 
-  // The stage between the two in front of all that is known behind `end`; of equals
-  // the one that ends first. False where it was stopped.
+  // Tries the stage between the two downsets in front of everything that is known behind `end`;
+  // among equals the one that ends first wins. False if it was stopped.
   bool Extend(int begin, int end) {
     StageSizes sizes = sizes_[end];
     sizes -= sizes_[begin];

@@ -43,7 +43,7 @@ StagePlan PlanOf(const std::vector<int>& order, const RoundedStages& stages) {
   return PlanFromCuts(order, stages.ends, stages.replicas);
 }
 
-// The better of the roundings that one start comes across.
+// The better of the roundings that are found from one start.
 class Descent {
  public:
   Descent(const StageCosts& costs, StageTrials& trials) : scorer_(costs), trials_(trials) {}
@@ -79,7 +79,7 @@ void RequireFewPieces(const StageProblem& problem) {
       problem.graph.name, problem.graph.dag.size(), problem.devices(), 2 * kMostPieceTimes));
 }
 
-// Fewer replicas or other kinds until the devices suffice; at most as many
+// Takes fewer replicas or other kinds until the devices suffice; there must be at most as many
 // stages as devices.
 void FitReplicas(const StageProblem& problem, std::vector<StageReplicas>& replicas) {
   std::vector<int> unused;
@@ -101,7 +101,8 @@ void FitReplicas(const StageProblem& problem, std::vector<StageReplicas>& replic
   }
 }
 
-// ScorePieces, with a look at the sign for the shortest piece from every node. Throws Stopped.
+// ScorePieces(), with a look at the stop sign for the shortest piece from every node. Throws
+// Stopped.
 PieceScore StoppableScore(const StageProblem& problem, const std::vector<int>& order,
                           const StopSign& stop) {
   return [score = ScorePieces(problem, order), &stop](const PieceStage& stage) {

@@ -16,7 +16,7 @@ constexpr int64_t kUnlimitedBudget = 100'000;
 constexpr int kMostChangesToRestart = 1000;
 constexpr int kRestartsToDrawnPlan = 4;
 
-// Every operator on every device of the kind that has most to offer.
+// Every operator on every device of the kind with the most to offer.
 StagePlan DataParallel(const StageProblem& problem) {
   StagePlan plan = OneStage(problem);
   double most = 0;
@@ -36,7 +36,7 @@ StagePlan NextStart(const StageProblem& problem, int restart, const StageTrials&
   return DrawStagePlan(problem, stages, random);
 }
 
-// `changes` proposals from where `state` is.
+// Makes `changes` proposals, beginning at `state`.
 void Walk(StageState& state, int64_t changes, const StageMcmcOptions& options,
           const std::vector<StageReplicas>& choices, Random& random, StageTrials& trials) {
   double score = state.Score();
@@ -67,7 +67,7 @@ void SearchByMcmc(const StageProblem& problem, const StageMcmcOptions& options,
       trials.budget().evaluations > 0 ? trials.budget().evaluations : kUnlimitedBudget;
   const int64_t changes = std::clamp<int64_t>(budget / 100, 1, kMostChangesToRestart);
   StagePlan start = DataParallel(problem);
-  // Where no move is possible there is but one plan; so the rounds are limited.
+  // If no move is possible there is only one plan, so the rounds are limited.
   for (int restart = 1; restart <= budget && !trials.IsSpent(); ++restart) {
     StageState state(costs, start);
     trials.Add(state.Score(), state.plan());

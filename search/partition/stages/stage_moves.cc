@@ -5,8 +5,8 @@
 namespace stagecraft {
 namespace {
 
-// `node` and what it reaches along `neighbours` (producers or consumers) within
-// its stage.
+// `node` and everything that it reaches along `neighbours` (producers or consumers) within its
+// stage.
 std::vector<int> Reached(int node, const StageState& state,
                          const std::vector<std::vector<int>>& neighbours) {
   const std::vector<int>& stage_of = state.plan().stage_of;
@@ -23,7 +23,7 @@ std::vector<int> Reached(int node, const StageState& state,
   return reached;
 }
 
-// From `node` along first neighbours within its stage to where there are none.
+// Follows first neighbours from `node` within its stage until there are none.
 int FarthestFrom(int node, const StageState& state,
                  const std::vector<std::vector<int>>& neighbours) {
   const std::vector<int>& stage_of = state.plan().stage_of;
@@ -88,7 +88,7 @@ bool SwapReplicas(int stage, int other, StageState& state) {
   return true;
 }
 
-// The new stage takes unused devices, or some of those of the old.
+// The new stage takes unused devices, or some of those of the old stage.
 bool SplitStage(int node, const StageReplicas& on, StageState& state) {
   const int stage = state.plan().stage_of[node];
   std::vector<int> front = Reached(node, state, state.costs().dag().producers);
@@ -142,7 +142,7 @@ bool Apply(const StageMove& move, StageState& state) {
 
 StageMove DrawMove(const StageState& state, const std::vector<StageReplicas>& choices,
                    Random& random) {
-  // Half of the draws shift nodes; the rest is shared out among the others.
+  // Half of the draws shift nodes; the rest is divided among the other moves.
   using Kind = StageMove::Kind;
   static constexpr Kind kKinds[] = {
       Kind::kPull,    Kind::kPush,    Kind::kPull,    Kind::kPush,     Kind::kPullOne,

@@ -30,14 +30,14 @@ StagePlan PlanOf(const PolicyGraph& graph, const PolicyBatch& batch, int plan) {
   return PlanFromCuts(batch.order, batch.ends[plan], replicas);
 }
 
-// Every second time that of the best plan so far.
+// Every second time the number of stages of the best plan so far.
 int NextStages(const StageProblem& problem, int round, const StageTrials& trials, Random& random) {
   const auto drawn = static_cast<int>(random.Integer(1, MostStages(problem)));
   return round % 2 == 1 && trials.evaluations() > 0 ? trials.best().stages() : drawn;
 }
 
-// One batch: drawn, scored, learned from. Throws Stopped. False where the trials are
-// spent before it is learned from.
+// Plays one round: draws a batch, scores it, and learns from it. Throws Stopped. False if the
+// trials are used up before it learns.
 bool PlayRound(const PolicyGraph& graph, int round, const StagePpoOptions& options,
                StagePolicy& policy, PolicyLearner& learner, Random& random, StageTrials& trials) {
   const StopSign& stop = trials.stop();
@@ -58,8 +58,8 @@ bool PlayRound(const PolicyGraph& graph, int round, const StagePpoOptions& optio
   return true;
 }
 
-// For one more batch, which is learned from whole: time alone. Nothing where it does not
-// have the evaluations.
+// The time that is left for one more batch, which is learned from as a whole. No value if its
+// evaluations are not left.
 std::optional<Budget> LeftForBatch(const Budget& budget, int batches_done, int batch,
                                    double seconds) {
   std::optional<Budget> left = budget.Left(int64_t{batches_done} * batch, seconds);

@@ -10,9 +10,9 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kSteepest = 30;    // exponents of energies are cut off there
-constexpr double kHardFrom = 0.66;  // of the way down
-constexpr double kGamma = 0.3;      // of the smooth programme, whose energies are about 1
+constexpr double kSteepest = 30;    // exponents of energies are cut off at this
+constexpr double kHardFrom = 0.66;  // of the steps
+constexpr double kGamma = 0.3;      // of the smooth dynamic programme, whose energies are about 1
 
 int LikeliestColumn(const Matrix& logits, int row) {
   Eigen::Index column = 0;
@@ -28,7 +28,7 @@ Matrix Hardened(const Matrix& shares) {
 
 int Sum(const std::vector<int>& counts) { return std::accumulate(counts.begin(), counts.end(), 0); }
 
-// Likeliest where every stage has its share of the devices.
+// The likeliest choice gives every stage its share of the devices.
 Matrix DrawDegrees(const StageDevices& devices, int stages,
                    const std::vector<StageReplicas>& choices, Random& random) {
   const double share = static_cast<double>(Sum(devices.counts)) / stages;
@@ -114,7 +114,7 @@ Variable StageRelaxation::Boundaries(Tape& tape, double heat, bool is_hard) {
   return JoinRows(tape, rows);
 }
 
-// The sum over kinds of the share of devices that are taken and not there.
+// The sum over kinds of the share of devices that are taken beyond those that exist.
 Variable StageRelaxation::DevicesMissing(Tape& tape, Variable degrees) const {
   const auto kinds = static_cast<int>(devices_.counts.size());
   Matrix taken = Matrix::Zero(times_.choices().size(), kinds);

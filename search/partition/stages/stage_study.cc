@@ -1,7 +1,6 @@
-// Prints what every solver of stage problems makes of the published profiles:
-// stage_study <folder with network/graph.txt> [evaluations] [policy width]
-// [algorithms].
-// Eight profiled devices and eight of twice the speed share 10 GB/s.
+// Prints what every solver of stage problems finds for the published profiles: stage_study <folder
+// with network/graph.txt> [evaluations] [policy width] [algorithms]. Eight devices as profiled and
+// eight of twice the speed share 10 GB/s.
 
 #include <fmt/core.h>
 
