@@ -25,9 +25,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kGrace = std::chrono::seconds(2);  // from the wish to end to the kill
+constexpr auto kGrace = std::chrono::seconds(2);  // from the request to end to the kill
 constexpr int kLookMs = 10;                       // how soon a death is noticed
-constexpr int kCannotRun = 127;                   // exit code of what never became the program
+constexpr int kCannotRun = 127;                   // exit code if the program cannot be started
 
 std::string_view NameOf(std::string_view variable) {
   return variable.substr(0, variable.find('='));
@@ -54,7 +54,7 @@ struct Pipe {
   std::array<int, 2> ends{};  // to read, to write
 };
 
-// One end of a pipe that a process writes to, line by line.
+// One end of a pipe to which a process writes, read line by line.
 class LineReader {
  public:
   LineReader(int end, ChildLine line) : end_(end), line_(std::move(line)) {
@@ -68,7 +68,7 @@ class LineReader {
 
   int end() const { return end_; }  // -1: nothing more comes
 
-  // All that is there.
+  // Reads everything that is there.
   void Read(const std::function<void(const ChildLine&)>& hear) {
     std::array<char, 4096> bytes{};
     while (end_ >= 0) {
@@ -97,7 +97,7 @@ class LineReader {
   ChildLine line_;
 };
 
-// The new process until it is another program; says over `trouble` why it cannot be.
+// Runs in the new process until it becomes another program; reports over `trouble` why it cannot.
 [[noreturn]] void Become(char* const* words, char* const* variables, const Pipe& out,
                          const Pipe& err, int trouble) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -163,8 +163,8 @@ class Children {
     }
   }
 
-  // Who has ended since. Of those that failed between two looks one that was killed is the
-  // cause: the others may have failed for its sake.
+  // Notes which processes have ended since. Of those that failed between two looks one that was
+  // killed is the cause: the others may have failed because of it.
   void Look() {
     const bool had_failed = end_.failed >= 0;
     for (size_t index = 0; index < pids_.size(); ++index) {
@@ -192,7 +192,7 @@ class Children {
 
 ChildrenEnd RunProcesses(const std::vector<ChildProcess>& processes,
                          const std::function<void(const ChildLine&)>& line) {
-  // This process may have been started to ignore how its own ones end.
+  // This process may have been started such that it ignores how its children end.
   std::signal(SIGCHLD, SIG_DFL);
   Children children(line);
   for (const ChildProcess& process : processes) children.Start(process);

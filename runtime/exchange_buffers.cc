@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// A message of nothing still says that it came.
+// A message of no bytes still has to say that it came.
 constexpr Bytes kLeastMessage(4);
 
 }  // namespace

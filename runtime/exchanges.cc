@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// Names of groups that are no lanes of the schedule.
+// Keys of groups that are no lanes of the schedule.
 constexpr int kMessages = 100, kWords = 101;
 
 std::vector<int32_t> AllRanks(const MpiWorld& world) {
@@ -169,7 +169,7 @@ bool Exchanges::Advance(StepBoard& board, const Note& begun, const Note& ended) 
   int count = 0;
   MPI_Testsome(static_cast<int>(handles.size()), handles.data(), &count, over.data(),
                MPI_STATUSES_IGNORE);
-  if (count == MPI_UNDEFINED) return false;  // nothing is under way
+  if (count == MPI_UNDEFINED) return false;  // nothing is in flight
   std::sort(over.begin(), over.begin() + count);
   for (int i = 0; i < count; ++i) End(over[i], board, ended);
   size_t kept = 0;

@@ -18,7 +18,7 @@
 namespace stagecraft {
 namespace {
 
-// How often a second thread lets exchanges go on while an op is computed: the rounds of a
+// How often a second thread lets exchanges make progress while an op is computed: the rounds of a
 // collective, and long messages between hosts. Each look takes some microseconds from the op.
 constexpr std::chrono::milliseconds kLook(1);
 
@@ -61,7 +61,7 @@ class StepRun {
  private:
   Duration Now() const { return world_.Now() - origin_; }
 
-  // With the lock.
+  // To be called with the lock held.
   bool Advance() {
     return exchanges_.Advance(
         board_, [this](int32_t step) { records_[step].start = Now(); },

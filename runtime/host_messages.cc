@@ -22,8 +22,8 @@ constexpr int64_t kShortMessage = 1 << 10;
 constexpr int64_t kLongMessage = 4 << 20;
 constexpr int kMessages = 20;  // of each size, there and back
 
-// Messages there and back between ranks 0 and 1, each after the last, and a task of each
-// rank that waits for all of them, so that nothing is computed meanwhile.
+// Messages there and back between ranks 0 and 1, each after the one before, and a task of each rank
+// that waits for all of them, so that nothing is computed in the meantime.
 struct Messages {
   Schedule schedule;
   std::vector<int64_t> bytes;  // by task

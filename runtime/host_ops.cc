@@ -17,7 +17,7 @@ using ConstView = Eigen::Map<const Matrix>;
 
 constexpr int64_t kElement = sizeof(float);
 
-// Of one attention problem: operands with their gradients, scores with theirs.
+// The elements of one attention problem: operands with their gradients, scores with theirs.
 int64_t AttentionElements(const Op& op) { return 4 * (op.m + op.n) * op.k + 2 * op.m * op.n; }
 
 size_t RingElements(Bytes largest) {

@@ -23,7 +23,7 @@ constexpr Bytes kLargest = Bytes(256 << 20);  // that an op touches
 // They take half a gigabyte each.
 constexpr int kMostCompanions = 15;
 
-// The other processors run the same op as long as it is measured.
+// The other CPUs run the same op for as long as it is measured.
 class HostTimedOp : public TimedOp {
  public:
   HostTimedOp(HostOps& ops, std::vector<std::unique_ptr<HostOps>>& companions, Op op)
@@ -81,7 +81,7 @@ class HostTimer : public OpTimer {
 
  private:
   HostOps ops_;
-  std::vector<std::unique_ptr<HostOps>> companions_;  // of the other processors
+  std::vector<std::unique_ptr<HostOps>> companions_;  // for the other CPUs
   Device processor_;
 };
 

@@ -16,7 +16,8 @@ int64_t Nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-// Of rank 0's clock over this one's: of several round trips the quickest knows best.
+// The offset of rank 0's clock from this one: of several round trips the quickest is the most
+// precise.
 int64_t ClockOffset(int rank, int size) {
   constexpr int kTrips = 50;
   int64_t offset = 0;
@@ -44,7 +45,7 @@ int64_t ClockOffset(int rank, int size) {
   return offset;
 }
 
-// As MPI_Wait(), but leaves the processor to other ranks meanwhile.
+// As MPI_Wait(), but leaves the CPU to other ranks in the meantime.
 void Wait(MPI_Request request) {
   for (Pauses pauses;; pauses.Pause()) {
     int is_over = 0;

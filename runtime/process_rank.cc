@@ -16,13 +16,13 @@ namespace {
 
 constexpr int64_t kMostProcesses = 1'000'000;
 constexpr int64_t kMostPort = 65'535;
-// Below the ports that Linux gives away by itself (from 32768), above those of services.
+// Below the ports that Linux assigns by itself (from 32768), above those of services.
 constexpr uint64_t kFirstPort = 10'000, kPorts = 20'000;
 constexpr int kUsualPort = 29'500;  // torchrun's own default
-// Slurm numbers what it runs of a job beside srun's steps from here (SLURM_MAX_NORMAL_STEP_ID).
+// From here on Slurm numbers what it runs of a job besides srun's steps (SLURM_MAX_NORMAL_STEP_ID).
 constexpr uint64_t kMostSteps = 0xfffffff0;
 
-// The names by which one launcher says where a process stands.
+// The names of the variables in which one launcher states which process this is.
 struct Launcher {
   const char* program;
   const char* rank;
@@ -83,7 +83,7 @@ std::string Address(const std::string& host, int64_t port) {
                                              : fmt::format("[{}]:{}", host, port);
 }
 
-// The same for all who know the words.
+// The same port for all processes that know the words.
 int64_t PortOf(const std::string& words) {
   return static_cast<int64_t>(kFirstPort + Hash().Add(words).value() % kPorts);
 }
@@ -119,7 +119,7 @@ ProcessRank FromMpirun(const Variables& variables) {
         "mpirun -x MASTER_ADDR=HOST",
         process.size, here));
   }
-  // Two runs on one host do not meet each other.
+  // Keeps two runs on one host apart.
   const char* const job = "PMIX_NAMESPACE";
   process.address = Address(
       "127.0.0.1", variables.Has(job) ? PortOf(variables.Text(job, kMpirun.program)) : kUsualPort);
@@ -129,7 +129,7 @@ ProcessRank FromMpirun(const Variables& variables) {
 ProcessRank FromSrun(const Variables& variables) {
   ProcessRank process = variables.Of(kSrun);
   if (process.size == 1) return process;
-  // A step may be on some hosts of its job, beside others.
+  // A step may be on some hosts of its job, beside other steps.
   process.address = Address(FirstHost(variables.Text("SLURM_STEP_NODELIST", kSrun.program)),
                             PortOf(variables.Text("SLURM_JOB_ID", kSrun.program) + "." +
                                    variables.Text("SLURM_STEP_ID", kSrun.program)));

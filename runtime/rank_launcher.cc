@@ -22,7 +22,7 @@ std::string KilledBy(const std::string& rank, const std::string& signal) {
   return fmt::format("rank {}: killed by signal {}", rank, signal);
 }
 
-// What mpirun says of a process that died, in our words.
+// Turns what mpirun says about a process that died into a sentence.
 std::string DeathIn(const std::string& text) {
   static const std::regex kSignal("process rank ([0-9]+) .*exited on signal ([0-9]+)");
   std::smatch match;
@@ -30,13 +30,13 @@ std::string DeathIn(const std::string& text) {
   return KilledBy(match[1].str(), match[2].str());
 }
 
-// Where files are memory.
+// A folder whose files are in memory.
 std::filesystem::path SharedMemoryFolder() {
   const std::filesystem::path memory = "/dev/shm";
   return access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
 }
 
-// One that nobody listens at, and that Linux gives to nobody else for a while.
+// A port on which nobody listens, and that Linux assigns to nobody else for a while.
 int FreePort() {
   const int end = socket(AF_INET, SOCK_STREAM, 0);
   CHECK(end >= 0);
@@ -60,15 +60,17 @@ LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
       {// Ranks leave the processor to others by themselves (pauses.h): within MPI they would
        // with locks held.
        "OMPI_MCA_mpi_yield_when_idle=0",
-       // A message of so many bytes leaves at once, whatever its receiver does meanwhile.
+       // A message of up to this many bytes leaves at once, whatever its receiver does in the
+       // meantime.
        "OMPI_MCA_btl_vader_eager_limit=65536",
-       // mpirun names these files after the number of its own process, which another one has, too,
-       // in a container that shares them.
+       // mpirun names these files after the number of its own process, which another process may
+       // have, too, in a container that shares them.
        "OMPI_MCA_btl_vader_backing_directory=" + shared.path(),
        "OMPI_MCA_orte_tmpdir_base=" + shared.path(),
-       // What a collective takes for itself stays, and is not asked of the system each time.
+       // Memory that a collective allocates for itself is kept instead of being requested from the
+       // system each time.
        "MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=1099511627776",
-       // In containers.
+       // For containers.
        "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}};
   const bool fits = ranks <= ProcessorCount();
   // Two ranks may share a core that runs two threads.

@@ -21,7 +21,7 @@ bool IsMessage(Phase phase) {
   return phase == Phase::kSendForward || phase == Phase::kSendBackward;
 }
 
-// Of a whole task: its ops are collectives, or there are none.
+// Whether a whole task is an exchange: its ops are collectives, or there are none.
 bool IsExchange(const Schedule& schedule, TaskId task) {
   const BlockId block = schedule.block(task);
   if (block < 0 || schedule.ops(block).empty()) return false;
@@ -30,7 +30,7 @@ bool IsExchange(const Schedule& schedule, TaskId task) {
                      [&](OpId op) { return IsCollective(schedule.op(op).kind); });
 }
 
-// By device; -1 where none is simulated.
+// Ranks by device; -1 for devices that are not simulated.
 std::vector<int32_t> RanksOfDevices(const Schedule& schedule) {
   std::vector<int32_t> ranks;
   for (size_t r = 0; r < schedule.ranks().size(); ++r) {

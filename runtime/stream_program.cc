@@ -73,7 +73,7 @@ class StreamProgramMaker {
     }
   }
 
-  // Of the lanes that the rank holds for a task; what it does is queued on the first.
+  // The streams of the lanes that the rank holds for a task; what it does is queued on the first.
   std::vector<int32_t> StreamsOf(const Part& part) {
     std::vector<int32_t> streams;
     for (const Lane lane : schedule_.lanes(StepOf(part).task)) {
@@ -101,13 +101,13 @@ class StreamProgramMaker {
   const Op& OpOf(TaskId task, int index) const {
     return schedule_.op(schedule_.ops(schedule_.block(task))[index]);
   }
-  // Collectives run beside the op after them where the block says so and there is one.
+  // Collectives run beside the op after them if the op sequence says so and there is one.
   bool Overlaps(TaskId task, int index) const {
     const uint8_t flags = schedule_.flags(schedule_.block(task))[index];
     return (flags & kOverlapsNext) != 0 && index + 1 < OpCount(task);
   }
 
-  // Up to a collective that others have not come to yet, or to the end.
+  // Queues commands up to a collective to which others have not come yet, or to the end.
   void Continue(Part part) {
     const RankStep& step = StepOf(part);
     if (step.kind == StepKind::kSend) return Send(part);
@@ -117,7 +117,7 @@ class StreamProgramMaker {
       int last = part.op;
       while (last < ops && !IsCollective(OpOf(step.task, last).kind)) ++last;
       if (last > part.op) {
-        // What runs beside a collective is its neighbour alone.
+        // Only its neighbour runs beside a collective.
         if (!StateOf(part).beside.empty()) last = part.op + 1;
         Add({CommandKind::kRun, stream, -1, step.task, part.op, last});
         part.op = last;
@@ -133,7 +133,7 @@ class StreamProgramMaker {
     for (const int32_t event : std::exchange(StateOf(part).beside, {})) writer_.Wait(stream, event);
   }
 
-  // Ranks that a collective has, under a key of their own for each kind of lane.
+  // The ranks of a collective, under a key of their own for each kind of lane.
   int32_t CollectiveGroup(const Part& part) {
     const RankStep& step = StepOf(part);
     const Op& op = OpOf(step.task, part.op);
@@ -227,7 +227,7 @@ class StreamProgramMaker {
     for (const int32_t other : StepOf(part).signals) Signal(part, other);
   }
 
-  // Steps of the same rank.
+  // Releases steps of the same rank.
   void Release(const Part& part) {
     StateOf(part).is_ended = true;
     for (const int32_t next : StepOf(part).next) {
@@ -240,7 +240,7 @@ class StreamProgramMaker {
     if (--state.waits == 0) OfferIfReady(part);
   }
 
-  // Steps of a rank that has no part in the task.
+  // Releases steps of a rank that takes no part in the task.
   void Signal(const Part& part, int32_t other) {
     const TaskId task = StepOf(part).task;
     const AwaitedSignal* const awaited = program_.ranks[other].SignalOf(task);

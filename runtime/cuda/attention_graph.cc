@@ -56,7 +56,7 @@ class AttentionBuilder {
     arguments_.numbers.push_back({graph_.uid(tensor), value});
     return tensor;
   }
-  // Keys or values, rows and columns exchanged.
+  // Keys or values, with rows and columns exchanged.
   Tensor Transposed() {
     const Tensor tensor =
         graph_.Add({op_.sequences, kv_heads_, op_.k, op_.n},
@@ -125,7 +125,7 @@ class AttentionBuilder {
   AttentionArguments arguments_;
 };
 
-// Rows and columns of a block of scores, exchanged, in the format of the operands.
+// A block of scores with rows and columns exchanged, in the format of the operands.
 Tensor AttentionBuilder::TransposedScores(Tensor scores) {
   const Tensor transposed =
       graph_.Add({op_.sequences, heads_, op_.n, op_.m},
@@ -149,7 +149,7 @@ void AttentionBuilder::Backward() {
   const Tensor products = Point(CUDNN_POINTWISE_MUL, output_gradient, output_);
   const Tensor sum = graph_.Between(PerRow());
   graph_.Reduce(CUDNN_REDUCE_TENSOR_ADD, products, sum);
-  // The engines know this place of the dropout's scale.
+  // The engines recognise the scale of the dropout at this place.
   const Tensor row_sum = Point(CUDNN_POINTWISE_MUL, sum, Number(1));
 
   const Tensor scores = ScaledScores();

@@ -22,8 +22,8 @@ Descriptor DeviceOf(const Cudnn& library, cudnnHandle_t handle) {
 
 }  // namespace
 
-// A compiled attention. Several runs of it may be under way at once, since all that a run writes to
-// is among its arguments.
+// A compiled attention. Several runs of it may be in flight at once, since everything that a run
+// writes to is among its arguments.
 struct AttentionPlan {
   AttentionPlan(const Op& op, std::shared_ptr<Cudnn> library, cudnnHandle_t handle,
                 int multiprocessors)
@@ -133,7 +133,7 @@ class AttentionLibrary {
   };
   struct Made {
     Key key;
-    std::weak_ptr<const AttentionPlan> plan;  // goes with the last op that has it
+    std::weak_ptr<const AttentionPlan> plan;  // lives as long as the last op that has it
   };
 
   std::shared_ptr<Cudnn> cudnn_ = std::make_shared<Cudnn>();

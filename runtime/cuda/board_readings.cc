@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// In ascending order, without those that no sensor gave.
+// In ascending order, without the values that no sensor gave.
 std::vector<double> Known(const std::vector<DeviceState>& readings, double DeviceState::*sensor) {
   std::vector<double> known;
   for (const DeviceState& reading : readings) {

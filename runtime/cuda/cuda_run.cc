@@ -30,7 +30,7 @@ std::string BusOf(int board) {
   return bus.data();
 }
 
-// "host 0000:1b:00.0": what processes on one board have in common.
+// "host 0000:1b:00.0": the same for processes on one GPU.
 std::string BoardId(int board) {
   std::array<char, 128> host = {};
   gethostname(host.data(), host.size() - 1);
@@ -107,7 +107,7 @@ class CudaRun {
     return world_ ? world_->Gather(own) : std::vector<std::string>(ranks(), own);
   }
 
-  // Every process splits its board alike, among all ranks that have a part of it.
+  // Every process splits its GPU in the same way, among all ranks that have a part of it.
   void MakeParts() {
     std::vector<int> sizes;
     part_of_.assign(ranks(), -1);
@@ -133,7 +133,7 @@ class CudaRun {
     return values;
   }
 
-  // Returns the readings of each rank's board, by rank, of which this process knows its `own`.
+  // Returns the readings of each rank's GPU, by rank, of which this process knows its `own`.
   std::vector<BoardReadings> GatherReadings(const BoardReadings& own) {
     std::vector<BoardReadings> all(ranks(), own);
     if (!world_) return all;
@@ -146,7 +146,7 @@ class CudaRun {
         all[rank].*reading = static_cast<double>(values[rank]) / kParts;
       }
     }
-    // Zero says that no sensor tells, so what one tells is sent as one more.
+    // Zero means that no sensor tells, so a value that one tells is sent as one more.
     const std::vector<int64_t> throttled =
         GatherNumbers(own.throttled ? 1 + std::llround(kParts * *own.throttled) : 0);
     for (size_t rank = 0; rank < ranks(); ++rank) {
@@ -168,7 +168,7 @@ class CudaRun {
     return times;
   }
 
-  // What a rank's pool handed out at its most, and its share of what the board holds beside
+  // The most that a rank's pool handed out, and the rank's share of what the GPU holds besides
   // pools: contexts, libraries, NCCL's buffers.
   std::vector<Bytes> PeakMemory() {
     std::vector<int64_t> peak(ranks()), reserved(ranks()), used(ranks());
@@ -200,12 +200,12 @@ class CudaRun {
   const StreamProgram program_;
   std::vector<std::string> boards_;  // by rank
   std::optional<BoardParts> parts_;
-  std::vector<int> part_of_;  // by rank; -1: all of a board, or another one
-  // Its handles may belong to contexts of parts_, which outlive it.
+  std::vector<int> part_of_;  // by rank; -1: all of a GPU, or another one
+  // Its handles may belong to contexts of parts_, which must outlive it.
   const std::shared_ptr<LazyAttentionLibrary> attention_ = std::make_shared<LazyAttentionLibrary>();
   std::vector<std::unique_ptr<RankDevice>> devices_;  // of this process
   std::optional<DeviceExecutor> executor_;
-  std::optional<NcclWorld> world_;  // none in one process
+  std::optional<NcclWorld> world_;  // no value in one process
 };
 
 }  // namespace

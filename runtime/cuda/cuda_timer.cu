@@ -20,12 +20,12 @@
 namespace stagecraft {
 namespace {
 
-// Operands of calls in a row lie this many caches apart, and so much is read
-// before a batch: nothing of them is left in the cache.
+// Operands of consecutive calls lie this many times the size of the cache apart, and this much is
+// read before a batch, so that none of them is left in the cache.
 constexpr size_t kCaches = 3;
-// As many as MeasuringRules::most_calls: a batch finds each block once.
+// As many as MeasuringRules::most_calls: a batch uses each block at most once.
 constexpr size_t kMostBlocks = 256;
-// Sensors are read while so much work is queued.
+// Sensors are read while this much work is queued.
 constexpr double kSensorSeconds = 3e-3;
 constexpr double kMostSensorRuns = 64;
 
@@ -44,8 +44,8 @@ __global__ void ReadAll(const uint4* memory, size_t count, unsigned* sink) {
   if (sum == 0x9e3779b9u) *sink = sum;  // never for zeros: keeps the reads
 }
 
-// A device that idled takes a while to raise its clocks; it is awake after so much work, however
-// long its host takes to queue that.
+// A device that was idle takes a while to raise its clocks; it is awake after this much work,
+// however long its host takes to queue it.
 constexpr float kWakingUpMilliseconds = 500;
 constexpr int kFlushesInARow = 64;
 
@@ -93,14 +93,14 @@ class CudaTimedOp final : public TimedOp {
     for (size_t block = 0; block < blocks_; ++block) {
       op_->Fill(BlockAt(block), context.stream.get());
     }
-    // Libraries load their kernels at the first launch, which no capture may hold.
+    // Libraries load their kernels at the first launch, which must not be part of a capture.
     op_->Launch(BlockAt(0), context.stream.get());
     CHECK_CUDA(cudaStreamSynchronize(context.stream.get()));
-    Capture(1);  // what cannot be captured is refused here
+    Capture(1);  // an op that cannot be captured is refused here
   }
 
-  // The device is kept busy while the host queues the calls, so that it finds them waiting. No
-  // host takes kHeadStart for one launch.
+  // The device is kept busy while the host queues the calls, so that it finds them waiting. No host
+  // takes kHeadStart for one launch.
   Duration Run(int calls) override {
     Capture(calls);
     context_.Flush();
@@ -134,7 +134,7 @@ class CudaTimedOp final : public TimedOp {
         cudaEventRecordWithFlags(event.get(), context_.stream.get(), cudaEventRecordExternal));
   }
 
-  // A graph launches its kernels without the host, which would be slower than short ones run. It
+  // A graph launches its kernels without the host, which would be slower than short kernels run. It
   // also records when calls begin and end: an event outside of it is microseconds away from its
   // first kernel.
   void Capture(int calls) {
@@ -211,7 +211,7 @@ class CudaOpTimer final : public OpTimer {
                      "that keeps them there: ops are timed in graphs");
   }
 
-  std::optional<BoardParts> parts_;  // none: the whole board; outlives the stream
+  std::optional<BoardParts> parts_;  // no value: the whole GPU; outlives the stream
   DeviceContext context_;
   MeasuredDevice device_;
   std::optional<DeviceOps> ops_ = DeviceOps();

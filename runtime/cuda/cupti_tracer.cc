@@ -32,8 +32,8 @@ struct Cupti {
   decltype(&::cuptiActivityGetNextRecord) NextRecord = library["cuptiActivityGetNextRecord"];
 };
 
-// CUPTI's callbacks have no argument of ours, and come until the process has ended: there is one
-// watcher, which stays.
+// CUPTI's callbacks have no user argument, and come until the process has ended: there is one
+// watcher, which is never destroyed.
 struct Watched {
   const Cupti cupti;
   std::mutex mutex;
@@ -83,7 +83,7 @@ class CuptiTracer final : public KernelTracer {
     Check(cupti_.Disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "cuptiActivityDisable");
     Watched& watched = TheWatched();
     const std::lock_guard lock(watched.mutex);
-    std::vector<KernelRun> own;  // without the timer's own
+    std::vector<KernelRun> own;  // without those of the timer
     for (KernelRun& run : watched.runs) {
       if (run.name.find("ReadAll") == std::string::npos) own.push_back(std::move(run));
     }

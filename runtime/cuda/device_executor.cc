@@ -37,7 +37,7 @@ DeviceExecutor::DeviceExecutor(const Schedule& schedule, const StreamProgram& pr
   MakeEvents();
 }
 
-// Those that begin or end a step carry times.
+// Events that begin or end a step have times.
 void DeviceExecutor::MakeEvents() {
   std::vector<bool> is_timed(program_.events);
   for (const std::vector<StepEvents>& steps : program_.steps) {
@@ -81,7 +81,7 @@ Timeline DeviceExecutor::Execute(const Schedule& schedule) {
     IssueAll();
     queued_late_.push_back(LateBy());
   } catch (...) {
-    OpenGate();  // what is queued already ends
+    OpenGate();  // so that what is queued already ends
     throw;
   }
   OpenGate();
@@ -89,7 +89,7 @@ Timeline DeviceExecutor::Execute(const Schedule& schedule) {
   return ReadTimes();
 }
 
-// Every stream waits for it; behind it processes wait for each other.
+// Every stream waits for the gate; behind it processes wait for each other.
 void DeviceExecutor::BeginStep(bool is_gated) {
   *gate_ = is_gated ? 0 : 1;
   gate_closed_ = Clock::now();
@@ -114,7 +114,7 @@ void DeviceExecutor::OpenGate() {
   *static_cast<volatile int*>(gate_.get()) = 1;
 }
 
-// How long ago streams began, when all is queued; a gate that nobody opened has given up.
+// How long ago streams began, once everything is queued; a gate that nobody opened has given up.
 Duration DeviceExecutor::LateBy() {
   constexpr Duration kLeast = 1_ns;
   const Clock::time_point now = Clock::now();
@@ -166,7 +166,7 @@ size_t DeviceExecutor::Issue(size_t next) {
   return 1;
 }
 
-// Memory is had before a task begins and given back after it ends.
+// Memory is allocated before a task begins and freed after it ends.
 void DeviceExecutor::Record(const Command& command, RankDevice& device) {
   cudaStream_t stream = device.stream(command.stream);
   const TaskId begun = begins_[command.event], ended = ends_[command.event];
@@ -205,7 +205,8 @@ void DeviceExecutor::IssueExchange(const Command& command, RankDevice& device) {
   }
 }
 
-// Each member reads the others' buffers: all have arrived, and none goes on before all are done.
+// Each member reads the others' buffers: all must have arrived, and none may go on before all are
+// done.
 void DeviceExecutor::IssueShares(std::span<const Command> members) {
   const std::vector<int32_t>& ranks = program_.groups[members[0].group].ranks;
   const auto count = static_cast<int>(ranks.size());
@@ -243,7 +244,7 @@ void DeviceExecutor::WaitForAll() {
   }
 }
 
-// Since the step of its rank began.
+// The time since the rank of the event began the step.
 Duration DeviceExecutor::TimeOf(int32_t event) const {
   constexpr double kSecondsPerMillisecond = 1e-3;
   float ms = 0;

@@ -11,7 +11,7 @@ std::string CudaVersion(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-// Empty where the library is not there.
+// Empty if the library is not there.
 template <typename Library>
 std::string VersionIn(Library& library) {
   try {

@@ -31,13 +31,13 @@ Formats FormatsOf(DType dtype) {
   return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
 }
 
-// Of the result: sums of 8-bit products are 16 bits wide.
+// Bytes of an element of the result: sums of 8-bit GEMMs are 16 bits wide.
 size_t ResultSize(DType dtype) {
   return dtype == DType::kFp8 ? 2 : static_cast<size_t>(ElementSize(dtype));
 }
 
-// cuBLAS counts by columns: our (m,n) result, row by row, is its n x m one, the
-// right operand its first.
+// cuBLAS counts by columns: an (m,n) result row by row is an n x m one to cuBLAS, and the right
+// operand is its first.
 class GemmOp final : public DeviceOp {
  public:
   GemmOp(const ProfileCase& one, std::shared_ptr<CublasLt> library, const GemmOptions& options)
@@ -125,13 +125,14 @@ class GemmOp final : public DeviceOp {
     }
   }
 
-  // One scale a tensor, as training recipes have it; sums are kept as forward
-  // passes of Transformer Engine keep them.
+  // One scale for each tensor, as in training recipes; sums are kept as forward passes of
+  // Transformer Engine keep them.
   void ScaleOperands() {
     scales_ = DeviceMemory(2 * sizeof(float));
     const float scales[2] = {0.5f, 0.25f};
     CHECK_CUDA(cudaMemcpy(scales_.get(), scales, sizeof scales, cudaMemcpyHostToDevice));
-    // Memory that is not pinned may still be on its way, and our streams wait for no other one.
+    // Memory that is not pinned may still be in flight, and the streams here wait for no other
+    // stream.
     CHECK_CUDA(cudaDeviceSynchronize());
     const void* const first = scales_.get();
     const void* const second = scales_.get() + sizeof(float);

@@ -37,7 +37,8 @@ constexpr double kBytesPerMegabyte = 1e6;
 constexpr unsigned kMostNvlinks = 18;
 constexpr unsigned kGpuAtTheEnd = 0, kSwitchAtTheEnd = 2;
 
-// What a driver's library lacks leaves one thing unknown: every name is looked up by itself.
+// A function that a driver's library lacks leaves only one thing unknown: every name is looked up
+// by itself.
 struct Nvml {
   SharedLibrary library{"libnvidia-ml.so.1"};
   int (*init)() = library["nvmlInit_v2"];
@@ -61,7 +62,7 @@ bool Ask(Function* function, Arguments... arguments) {
   return function != nullptr && function(arguments...) == 0;
 }
 
-// nullptr where it is missing or does not start.
+// nullptr if it is missing or does not start.
 std::unique_ptr<Nvml> LoadNvml() {
   try {
     auto nvml = std::make_unique<Nvml>();
@@ -95,7 +96,7 @@ void AddLinks(const Nvml& nvml, void* device, const std::vector<cudaDeviceProp>&
     if (end == kSwitchAtTheEnd) {
       ++board->switch_links;
     } else if (end == kGpuAtTheEnd && Ask(nvml.link_pci, device, link, &pci)) {
-      const int other = BoardAt(pci, all);  // boards that CUDA does not show have no part
+      const int other = BoardAt(pci, all);  // GPUs that CUDA does not show do not count
       if (other >= 0) ++board->nvlinks[other];
     }
   }
@@ -106,13 +107,14 @@ void AddLinks(const Nvml& nvml, void* device, const std::vector<cudaDeviceProp>&
   }
 }
 
-// So much is copied from one half of a part's memory to the other: many times any cache.
+// This much is copied from one half of a part's memory to the other: many times the size of any
+// cache.
 constexpr size_t kMostBytes = size_t{1} << 30;
 constexpr size_t kLeastBytes = size_t{4} << 20;
 constexpr size_t kSmallBytes = 4096;
 constexpr int kSmallCopies = 100;
-// The device waits for so long while the host queues copies, since a host takes longer to queue a
-// small one than a device to do it.
+// The device waits this long while the host queues copies, since a host takes longer to queue a
+// small copy than a device to do it.
 constexpr Duration kHeadStart = 2_ms;
 constexpr int kLargeCopies = 4;
 constexpr double kSeconds = 0.1;  // that a measurement takes
@@ -153,7 +155,7 @@ struct Streamer {
       }
     });
   }
-  // A copy of `size` bytes, one of `count` in a row.
+  // Seconds of a copy of `size` bytes, one of `count` in a row.
   double CopySeconds(size_t size, int count) {
     LaunchSpin(kHeadStart, stream.get());
     Queue([&] {
@@ -164,14 +166,14 @@ struct Streamer {
     });
     return Seconds() / count;
   }
-  // What was queued last took.
+  // Seconds that the work queued last took.
   double Seconds() const {
     CHECK_CUDA(cudaEventSynchronize(end.get()));
     float ms = 0;
     CHECK_CUDA(cudaEventElapsedTime(&ms, begin.get(), end.get()));
     return 1e-3 * ms;
   }
-  // Bytes read and written in a second by the kernels that were queued last.
+  // Bytes that the kernels queued last read and wrote per second.
   double Rate() const { return 2.0 * static_cast<double>(bytes()) * repeats / Seconds(); }
   void FillTime(double rate) {
     repeats = std::max(1, static_cast<int>(kSeconds * rate / (2.0 * static_cast<double>(bytes()))));
@@ -198,7 +200,7 @@ double RateAlone(Streamer& streamer) {
   return streamer.Rate();
 }
 
-// All at once. The second time each has so much to do that all end together.
+// The rate of all at once. The second time each has as much work as makes all end together.
 double RateTogether(std::vector<Streamer>& streamers) {
   double sum = 0;
   for (int round = 0; round < 2; ++round) {
@@ -219,7 +221,7 @@ Link MeasureCopies(Streamer& streamer) {
           Bandwidth(static_cast<double>(streamer.bytes()) / std::max(large - small, small))};
 }
 
-// Returns how many bytes of memory each part of the current board copies; a test of the whole board
+// Returns how many bytes of memory each part of the current GPU copies; a test of the whole GPU
 // copies as many.
 size_t BytesOfEach(size_t parts) {
   size_t free = 0, all = 0;

@@ -13,11 +13,11 @@
 namespace stagecraft {
 namespace {
 
-// Sensors are read while so much work is queued.
+// Sensors are read while this much work is queued.
 constexpr double kSensorSeconds = 3e-3;
 constexpr double kMostSensorRuns = 64;
 
-// One of the devices, with what it sends from and receives in.
+// One of the devices, with its send and receive buffers.
 struct Member {
   int device = 0;
   Stream stream;
@@ -29,7 +29,7 @@ struct Member {
   void MakeCurrent() const { CHECK_CUDA(cudaSetDevice(device)); }
 };
 
-// Communicators of the first so many devices, each made when it is first needed.
+// Communicators of the first 2, 3, ... devices, each made when it is first needed.
 class Communicators {
  public:
   Communicators(const NcclLibrary& nccl, std::vector<int> devices)
@@ -86,7 +86,7 @@ class NcclTimedOp final : public TimedOp {
     Call();
     Synchronize();
   }
-  // A communicator waits for the graphs that hold its calls, and goes after this op.
+  // A communicator waits for the graphs that contain its calls, and is destroyed after this op.
   ~NcclTimedOp() override {
     for (size_t rank = 0; rank < ranks_; ++rank) members_[rank].graph.reset();
   }
@@ -122,7 +122,7 @@ class NcclTimedOp final : public TimedOp {
   // Elements of a buffer.
   size_t Count() const { return static_cast<size_t>(op_.bytes.count()) / sizeof(float); }
 
-  // What `rank` does of one operation.
+  // Makes the calls of `rank` for one operation.
   void CallOf(size_t rank) const {
     const Member& member = members_[rank];
     const NcclBuffers buffers = {
@@ -143,7 +143,7 @@ class NcclTimedOp final : public TimedOp {
     nccl_.Check(nccl_.GroupEnd(), "ncclGroupEnd");
   }
 
-  // Past it no device is far ahead of another.
+  // Behind it no device is far ahead of another.
   void Meet() {
     nccl_.Check(nccl_.GroupStart(), "ncclGroupStart");
     for (size_t rank = 0; rank < ranks_; ++rank) {
@@ -155,7 +155,7 @@ class NcclTimedOp final : public TimedOp {
     nccl_.Check(nccl_.GroupEnd(), "ncclGroupEnd");
   }
 
-  // By the graph, when it comes there.
+  // Recorded by the graph when it comes to that point.
   void Record(Event Member::*event) const {
     for (size_t rank = 0; rank < ranks_; ++rank) {
       const Member& member = members_[rank];
@@ -172,7 +172,7 @@ class NcclTimedOp final : public TimedOp {
     }
   }
 
-  // Each device's calls are a graph: one host thread could not keep up with short ones, nor
+  // The calls of each device are a graph: one host thread could not keep up with short calls, nor
   // start several devices at once.
   void Capture(int calls) {
     if (captured_ == calls) return;
@@ -260,7 +260,7 @@ class NcclOpTimer final : public OpTimer {
   MeasuredDevice device_;
   std::unique_ptr<NcclLibrary> nccl_;
   std::vector<Member> members_;
-  Communicators communicators_;  // goes before the streams it worked on
+  Communicators communicators_;  // destroyed before the streams on which it worked
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ NcclWorld::NcclWorld(const ProcessRank& process)
       size_(process.size),
       stream_(MakeStream()),
       word_(sizeof(float)) {
-  // Each process makes the same id of the address, and NCCL's rank 0 listens there.
+  // Each process makes the same id from the address, and NCCL's rank 0 listens there.
   setenv("NCCL_COMM_ID", process.address.c_str(), 1);
   CHECK_CUDA(cudaMemsetAsync(word_.get(), 0, word_.bytes(), stream_.get()));
   CHECK_CUDA(cudaStreamSynchronize(stream_.get()));  // other streams do not wait for this one
@@ -40,7 +40,7 @@ NcclWorld::NcclWorld(const ProcessRank& process)
                    "); want a GPU for each process, or ranks that are said to share one");
 }
 
-// At once: what is queued on one communicator may wait for another.
+// All communicators at once: what is queued on one may wait for another.
 NcclWorld::~NcclWorld() {
   nccl_->GroupStart();
   for (const ncclComm_t one : Communicators()) nccl_->CommAbort(one);
@@ -86,7 +86,7 @@ std::byte* NcclWorld::Scratch(size_t bytes) {
   return scratch_.get();
 }
 
-// Copies to the host block until they are done: what they copy is waited for before.
+// Copies to the host block until they are done, so what they copy is waited for before.
 void NcclWorld::Most(std::span<int64_t> values) {
   if (values.empty()) return;
   std::byte* const memory = Scratch(values.size_bytes());

@@ -8,16 +8,16 @@
 namespace stagecraft {
 namespace {
 
-// Threads read 16 bytes each; `bytes` of a kernel are whole elements of so many.
+// Threads read 16 bytes each, so `bytes` of a kernel are a multiple of this many elements.
 constexpr int64_t kElementStep = 128;
 // Rows are read in packs.
 constexpr int64_t kPack = 8;
 
-// What is moved is in memory at once, read and written apart: a launch moves no more than this,
-// of which its start is a three-hundredth part on the fastest boards.
+// What is moved is in memory at once, with separate memory to read and to write: a launch moves no
+// more than this, of whose time its start is a three-hundredth part on the fastest GPUs.
 constexpr Bytes kMostBytesALaunch(1 << 30);
 
-// Launches of an op that moves so many bytes, and is `kernels` or more.
+// The number of launches of an op that moves this many bytes; at least `kernels`.
 int LaunchesOf(Bytes bytes, int kernels) {
   const int64_t least = DivideUp(bytes.count(), kMostBytesALaunch.count());
   return static_cast<int>(std::max<int64_t>({1, kernels, least}));
@@ -35,7 +35,7 @@ OpKernel Product(const Op& op, Phase phase, uint8_t flags) {
   return {KernelFamily::kProduct, {one, std::string(LayoutOf(op, phase, flags))}, launches, {}};
 }
 
-// So many bytes by one kernel, in launches of equal size.
+// Moves this many bytes by one kernel, in launches of equal size.
 OpKernel Stream(Bytes bytes, int kernels, std::string_view kernel) {
   const StreamKernel* const stream = FindStreamKernel(kernel);
   CHECK(stream != nullptr);

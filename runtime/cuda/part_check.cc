@@ -11,12 +11,12 @@
 namespace stagecraft {
 namespace {
 
-// Kernels in a part of a Hopper may use two multiprocessors more where a module starts kernels
-// from kernels (cuda.h, "Green Contexts").
+// Kernels in a part of a Hopper may use two multiprocessors more if a module starts kernels from
+// kernels (cuda.h, "Green Contexts").
 constexpr int kMostBeside = 2;
 
-// Multiprocessors that a kernel in the stream runs on, queued by itself or in a graph; throws
-// where the driver captures nothing there.
+// The number of multiprocessors on which a kernel in the stream runs, queued by itself or in a
+// graph; throws if the driver cannot capture there.
 int CountUsed(cudaStream_t stream, bool in_graph) {
   const DeviceMemory memory(kMostMultiprocessors * sizeof(int));
   auto* const seen = reinterpret_cast<int*>(memory.get());

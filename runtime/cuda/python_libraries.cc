@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folders in this one, by name; none where it is no folder.
+// The folders in this one, by name; none if it is no folder.
 std::vector<fs::path> FoldersIn(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;

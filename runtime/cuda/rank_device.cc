@@ -49,18 +49,18 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
   }
 }
 
-// A pool keeps its memory until all of it was given back.
+// A pool keeps its memory until all of it was freed.
 RankDevice::~RankDevice() {
   blocks_held_.clear();
   memory_.reset();
   cudaStreamSynchronize(home_.get());
 }
 
-// One piece of memory: operands first, then what is exchanged.
+// Allocates one piece of memory: operands first, then what is exchanged.
 void RankDevice::Place(const Schedule& schedule, const StreamProgram& program, Bytes least_bytes) {
   size_t bytes = Aligned(ops_->needed_bytes());
   std::map<int32_t, size_t> offsets;  // by stream
-  // A share of less than an element each is one.
+  // A share of less than one element for each rank counts as one element.
   const size_t least = program.ranks.size() * sizeof(float);
   for (const auto& [key, size] : ExchangeBuffers(schedule, program)) {
     if (key.second != rank_) continue;

@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-// The ring of operands is larger than the operands by this many times the cache.
+// The ring of operands is larger than the operands by this many times the size of the cache.
 constexpr size_t kCaches = 3;
 
 size_t CacheBytes() {
@@ -53,7 +53,7 @@ void RankOps::MeasureRings() {
     }
     operands = std::max(operands, bytes);
     results = std::max(results, ResultBytes(own.kernel.one.op));
-    // Their bits are numbers in every format that is as wide, or wider.
+    // Their bits are valid numbers in every format that is as wide, or wider.
     const DType dtype = own.kernel.one.op.dtype;
     if (dtype == DType::kFp8 || (dtype == DType::kFp16 && filled_as_ == DType::kBf16)) {
       filled_as_ = dtype;
@@ -63,7 +63,7 @@ void RankOps::MeasureRings() {
   if (results > 0) results_ = MemoryRing(results + cache);
 }
 
-// Of equal ops backward differs from forward in layout and kernel.
+// Among equal ops the backward differs from the forward in layout and kernel.
 bool RankOps::IsForward(const Command& command) const {
   return schedule_.tag(command.task).phase == Phase::kForward;
 }
@@ -123,7 +123,7 @@ void RankOps::Capture(std::span<const Command> commands, cudaStream_t stream) {
     if (command.kind != CommandKind::kRun) continue;
     const auto [entry, is_new] = graphs_.try_emplace(KeyOf(command));
     if (!is_new) continue;
-    // Libraries load their kernels at the first launch, which no capture may hold.
+    // Libraries load their kernels at the first launch, which must not be part of a capture.
     Launch(command, stream);
     CHECK_CUDA(cudaStreamSynchronize(stream));
     int launches = 0;

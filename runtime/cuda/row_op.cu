@@ -13,8 +13,7 @@ using Bf16 = __nv_bfloat16;
 
 constexpr int kWarp = 32;
 constexpr int kMostThreads = 512;
-// Rows up to this stay in shared memory between the two passes; longer ones are
-// read again.
+// Rows of up to this size stay in shared memory between the two passes; longer ones are read again.
 constexpr int kMostCached = 48 * 1024;
 constexpr float kEpsilon = 1e-5f;
 
@@ -23,8 +22,8 @@ struct Sums {
   float a, b;
 };
 
-// Kernels of two passes: Add() takes an element in, Merge() joins what two threads
-// saw, Apply() makes the output of an element with weight w.
+// Kernels of two passes: Add() takes an element in, Merge() joins what two threads saw, Apply()
+// computes the output of an element with weight w.
 struct RmsNorm {
   static constexpr int kInputs = 1;
   static __device__ Sums Empty() { return {0, 0}; }
@@ -162,7 +161,7 @@ void LaunchRows(Bf16* operands, int64_t rows, int width, cudaStream_t stream) {
   const int packs = width / kPack;
   const int threads = std::clamp((packs + kWarp - 1) / kWarp * kWarp, kWarp, kMostThreads);
   const int bytes = Kernel::kInputs * width * static_cast<int>(sizeof(Bf16));
-  // The block's own sums are in shared memory too.
+  // The sums of the thread block itself are in shared memory, too.
   const bool is_cached = bytes <= kMostCached - 1024;
   RunRows<Kernel><<<static_cast<unsigned>(rows), threads, is_cached ? bytes : 0, stream>>>(
       operands, rows, width, is_cached);

@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// A process drives one board, whose parts the ranks are.
+// A process drives one GPU, whose parts the ranks are.
 void CheckParts(const CudaRunRequest& request) {
   const std::vector<CudaPlace>& places = request.places;
   for (size_t rank = 0; rank < places.size(); ++rank) {

@@ -25,7 +25,7 @@ Sensors::Sensors(const std::string& bus_id) {
     temperature_ = library_->Find("nvmlDeviceGetTemperature");
     power_ = library_->Find("nvmlDeviceGetPowerUsage");
     reasons_ = library_->Find("nvmlDeviceGetCurrentClocksEventReasons");
-    // The name until driver 535, which newer ones may drop.
+    // This is the name until driver 535, which newer drivers may drop.
     if (reasons_ == nullptr) reasons_ = library_->Find("nvmlDeviceGetCurrentClocksThrottleReasons");
     if (begin() != 0 || find(bus_id.c_str(), &device_) != 0) device_ = nullptr;
   } catch (const Unsupported&) {

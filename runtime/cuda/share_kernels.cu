@@ -9,7 +9,7 @@ namespace stagecraft {
 namespace {
 
 constexpr int kThreads = 256;
-// Blocks of LaunchLook(): more than fit on any board at once, each long enough that they
+// Thread blocks of LaunchLook(): more than fit on any GPU at once, and each long enough that they
 // spread over all of it.
 constexpr int kLookBlocks = 8192;
 constexpr int64_t kLookNanoseconds = 20'000;

@@ -20,8 +20,7 @@ constexpr float kGeluScale = 0.7978845608f;
 constexpr float kGeluCubic = 0.044715f;
 __device__ float GeluTanh(float x) { return tanhf(kGeluScale * (x + kGeluCubic * x * x * x)); }
 
-// Kernels of an input type, an output type and so many of each; Apply() works on
-// one element.
+// Kernels with their input type, output type and numbers of each; Apply() works on one element.
 struct Add {
   using In = Bf16;
   using Out = Bf16;

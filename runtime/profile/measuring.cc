@@ -41,7 +41,7 @@ MeasuringRules RulesFor(const Device& device) {
 OpMeasurement Measure(TimedOp& op, const MeasuringRules& rules) {
   const Duration first = WarmUp(op, rules);
   int calls = CallsOfBatch(first, rules);
-  // A single call also pays what a row of calls hides: look again.
+  // A single call also takes the time that consecutive calls hide, so look again.
   if (calls > 1) {
     const Duration row = std::max(op.Run(calls), 1_ns);
     const Duration call = std::max(Duration::Nanoseconds(row.ns() / calls), 1_ns);
@@ -71,9 +71,9 @@ OpMeasurement Measure(TimedOp& op, const MeasuringRules& rules) {
 Duration LongestMeasuring(Duration time_of_call, const MeasuringRules& rules) {
   const Duration batch =
       std::max(time_of_call, std::min(rules.batch, rules.most_calls * time_of_call));
-  // The calls that Measure() looks at before its first batch.
+  // The calls that Measure() makes before its first batch.
   const Duration rows = 2 * (std::min(batch, rules.batch) + rules.beside_calls);
-  // An op that is quicker than said has more of them.
+  // An op that is faster than expected is called more often.
   const Duration shortest = std::max(std::min(batch, rules.batch), 1_ns);
   const int64_t batches = std::clamp<int64_t>(rules.limit.ns() / shortest.ns() + 1,
                                               rules.least_batches, rules.most_batches);

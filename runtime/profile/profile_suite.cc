@@ -9,12 +9,12 @@ namespace stagecraft {
 namespace {
 
 constexpr int64_t kShareOfMemory = 8;
-// By LeastTime(): longer ones take too much of a suite.
+// Ops with a longer LeastTime() take too much of a suite.
 constexpr Duration kLongestQuick = 4_ms;
 constexpr Duration kLongestFull = 10_ms;
-// A processor is slower, and no step on it is short.
+// A CPU is slower, and no training step on it is short.
 constexpr Duration kLongestOnHost = 50_ms;
-// On a GPU: choice of an algorithm, memory, random data; cuDNN also compiles.
+// On a GPU: choosing an algorithm, memory, random data; cuDNN also compiles.
 constexpr Duration kPreparation = 10_ms;
 constexpr Duration kAttentionPreparation = 1000_ms;
 
@@ -45,7 +45,7 @@ bool SuiteBuilder::Add(Op op, std::string_view kernel) {
 Bytes Footprint(const ProfileCase& one) {
   const Op& op = one.op;
   if (IsCollective(op.kind)) return op.bytes;
-  // Sums of 8-bit products are 16 bits.
+  // The sums of 8-bit GEMMs have 16 bits.
   const int64_t wider = op.kind == OpKind::kGemm && op.dtype == DType::kFp8 ? 1 : 0;
   return op.Traffic() + Bytes(wider * op.batch * op.m * op.n);
 }

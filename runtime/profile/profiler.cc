@@ -13,10 +13,10 @@ namespace {
 
 constexpr const char* kThrottled = ", throttled";
 
-// A case, and what its turns gave.
+// A case, and the result of its turns.
 struct Candidate {
   const ProfileCase* one = nullptr;
-  bool is_out = false;  // the device cannot, or is hindered
+  bool is_out = false;  // the device cannot run it, or is throttled
   std::vector<OpMeasurement> turns = {};
   DeviceState state = {};     // what sensors said in the last turn
   bool is_throttled = false;  // whether they said so in any turn
@@ -32,7 +32,7 @@ class Profiler {
     return is_stopped || clock_.Elapsed() >= options_.budget;
   }
 
-  // `outcome` hears of one that is out.
+  // `outcome` counts a candidate that drops out.
   void TakeTurn(Candidate& candidate, ProfileOutcome& outcome) {
     const PreparedOp prepared = timer_.Prepare(*candidate.one);
     if (prepared.op == nullptr) {

@@ -1,5 +1,5 @@
-// What a processor of a host is measured with: smaller products, and one kernel for all that
-// only moves bytes.
+// The suite for the CPU of a host: smaller GEMMs, and one kernel for everything that only moves
+// bytes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,16 +10,16 @@
 namespace stagecraft {
 namespace {
 
-// A processor computes in 32 bits whatever a plan says.
+// A CPU computes in 32 bits whatever the format in the plan.
 constexpr DType kFormat = DType::kFp32;
 
-// Logarithms of sizes, multiples of 8 beyond the first few. Of a wide product one side is
-// as long as a vocabulary, and the others are shorter than elsewhere.
+// Logarithms of sizes, multiples of 8 beyond the first few. One side of a wide GEMM is as long as a
+// vocabulary, and the others are shorter than elsewhere.
 constexpr double kMostRows = 12, kLeastSide = 4, kMostSide = 12;
 constexpr double kMostWide = 16, kMostBesideWide = 10;
 constexpr int kQuickProducts = 300, kFullProducts = 1000;
 constexpr int kTries = 4;
-constexpr uint32_t kShareOfWide = 3;  // one in so many
+constexpr uint32_t kShareOfWide = 3;  // one in this many
 
 int64_t SizeAt(double log2) {
   const int64_t size = std::llround(std::exp2(log2));
@@ -33,7 +33,7 @@ Op Product(const std::array<double, kSobolDimensions>& at) {
   return Op::Gemm(kFormat, SizeAt(at[0] * kMostRows), side(at[1]), side(at[2]));
 }
 
-// Rows, columns or inner size is the wide one.
+// The wide side is the rows, the columns or the inner size.
 Op WideProduct(const std::array<double, kSobolDimensions>& at, uint32_t wide) {
   std::array<int64_t, 3> sizes{};
   for (uint32_t i = 0; i < sizes.size(); ++i) {

@@ -1,4 +1,4 @@
-// Products: sizes that fill the space, and those of networks.
+// GEMMs: sizes that fill the space, and those of networks.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,11 +17,11 @@ constexpr Range kRows = {0, 16};
 constexpr Range kColumns = {5, 16};
 constexpr Range kDepth = {5, 16};
 
-// Sizes are multiples of one of these: kernels of aligned sizes are faster, and
-// those of networks nearly all are.
+// Sizes are multiples of one of these: kernels for aligned sizes are faster, and the sizes of
+// networks nearly all are aligned.
 constexpr int64_t kSteps[] = {8, 64, 128, 256};
 constexpr int64_t kRowSteps[] = {1, 8, 64, 128};
-// 8-bit operands: 16 bytes.
+// For 8-bit operands: 16 bytes.
 constexpr int64_t kLeastStepOf8Bits = 16;
 
 struct Points {
@@ -33,7 +33,7 @@ constexpr Points kPoints[] = {{DType::kBf16, 300, 2000},
                               {DType::kFp8, 120, 700},
                               {DType::kTf32, 60, 300},
                               {DType::kFp32, 60, 300}};
-// Points tried for each one taken: many are too large for 32 bits.
+// How many points are tried for each one that is taken: many are too large for 32 bits.
 constexpr int kTries = 4;
 
 int64_t Rounded(const Range& range, double coordinate, int64_t step) {
@@ -75,7 +75,7 @@ void AddNetwork(SuiteBuilder& suite, const NetworkShape& network, DType dtype,
       if (degree > 1 && !divides_outputs && !divides_inputs) continue;
       const int64_t outputs = linear.outputs / (divides_outputs ? degree : 1);
       const int64_t inputs = linear.inputs / (divides_inputs ? degree : 1);
-      // Kernels of odd sizes: a vocabulary nobody padded, heads that do not divide.
+      // Leaves out odd sizes: a vocabulary that nobody padded, heads that do not divide.
       if (outputs % kLeastStepOf8Bits != 0 || inputs % kLeastStepOf8Bits != 0) continue;
       for (const int64_t count : tokens) AddLinear(suite, dtype, count, outputs, inputs);
     }

@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kKibi = 1024;
 constexpr int kDegrees[] = {1, 8};
 
-// Both directions over `sequences` sequences of so many tokens.
+// Adds both directions over `sequences` sequences of this many tokens.
 void AddBoth(SuiteBuilder& suite, const AttentionShape& shape, int64_t sequences, int64_t tokens) {
   for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
     Op op = Op::Attention(DType::kBf16, direction, sequences * shape.heads, tokens, tokens,
@@ -42,7 +42,7 @@ void ForSizes(int64_t least, int64_t most, int per_octave, const Function& call)
   }
 }
 
-// Elements come in whole vectors of 16 bytes a thread, whatever their format.
+// Elements come in whole vectors of 16 bytes for each thread, whatever their format.
 constexpr int64_t kElementStep = 128;
 
 void AddElementwise(SuiteBuilder& suite, const StreamKernel& kernel) {

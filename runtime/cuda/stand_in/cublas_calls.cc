@@ -1,4 +1,4 @@
-// cuBLASLt: products as durations; small ones are calculated.
+// cuBLASLt: GEMMs as durations; small ones are calculated.
 #include <cublasLt.h>
 
 #include <cstring>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t kMostCalculated = int64_t{1} << 22;  // multiplications
 
-// What the opaque structs of cuBLASLt's headers hold here, beside Layout.
+// What the opaque structs of cuBLASLt's headers contain here, besides Layout.
 struct Product {
   int32_t transposes[2] = {CUBLAS_OP_N, CUBLAS_OP_N};
   const float* scales[2] = {};
@@ -54,7 +54,7 @@ Value& In(Opaque* opaque, const char* what) {
 Product& ProductIn(cublasLtMatmulDesc_t described) { return In<Product>(described, kProduct); }
 Layout& LayoutIn(cublasLtMatrixLayout_t layout) { return In<Layout>(layout, kLayout); }
 
-// Operands and results are aligned to so many bytes where the program states no other preference.
+// Operands and results are aligned to this many bytes if the program states no other preference.
 constexpr uint64_t kUsualAlignment = 256;
 bool IsAligned(const void* matrix) {
   return reinterpret_cast<uint64_t>(matrix) % kUsualAlignment == 0;

@@ -56,7 +56,7 @@ bool IsPointer(cudnnBackendAttributeType_t type) {
   return type == CUDNN_TYPE_VOID_PTR || type == CUDNN_TYPE_HANDLE;
 }
 
-// Such as attention leaves: rows' logarithms of sums in 32 bits, shares of values.
+// Writes what attention may leave: logarithms of sums in 32 bits for rows, weighted values.
 void WriteAnything(const Numbers& output) {
   constexpr float kMostLogarithm = 8;
   uint32_t state = 1;
@@ -67,7 +67,7 @@ void WriteAnything(const Numbers& output) {
   }
 }
 
-// What cudnnGetLastErrorString() has to say of the last call that failed.
+// What cudnnGetLastErrorString() says about the last call that failed.
 thread_local std::string last_error;
 
 }  // namespace
@@ -163,7 +163,7 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-// One engine, which needs no workspace; for a part of a device cuDNN 9.19 knows none.
+// There is one engine, which needs no workspace; for a part of a device cuDNN 9.19 knows none.
 cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor,
                                        cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t, int64_t wanted, int64_t* count,

@@ -8,7 +8,8 @@
 namespace stagecraft {
 namespace {
 
-// Whether failures of the function may go unnoticed: it gives something back, or reads sensors.
+// Whether failures of the function may go unnoticed, because it releases something or reads
+// sensors.
 bool MayGoUnnoticed(const std::string& function) {
   for (const char* const part : {"Destroy", "Free", "Pop", "nvml"}) {
     if (function.find(part) != std::string::npos) return true;

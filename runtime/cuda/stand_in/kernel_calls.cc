@@ -75,7 +75,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, 
   return cudaSuccess;
 }
 
-// Asked once a kernel, at its first launch.
+// Called once for each kernel, at its first launch.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host_function) {
   const std::string& name = NamesOfKernels().at(host_function);
   const KernelModel* const model = stagecraft::stand_in::FindKernel(name);

@@ -1,4 +1,4 @@
-// Launches that no board takes.
+// Launches that no GPU accepts.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// SharedLibrary, as the stand-in has it: its libraries are part of the program.
+// SharedLibrary in the stand-in: its libraries are part of the program.
 #include "runtime/cuda/stand_in/library_functions.h"
 
 #include <algorithm>

@@ -12,7 +12,7 @@ namespace {
 // A copy takes a latency, in nanoseconds, and its bytes over a rate, in bytes per nanosecond.
 constexpr int64_t kCopyLatency = 2'000, kHostLatency = 8'000;
 constexpr double kDeviceRate = 1400, kHostRate = 50;
-// An answer that a program asks a board for is no larger, in bytes.
+// The largest answer, in bytes, that a program asks a GPU for.
 constexpr size_t kMostOfAnswer = 1 << 14;
 
 cudaError_t AllocateAs(void** memory, size_t bytes, Heap::Kind kind) {
@@ -26,7 +26,7 @@ cudaError_t AllocateAs(void** memory, size_t bytes, Heap::Kind kind) {
   return cudaSuccess;
 }
 
-// Waits for the board, as CUDA's does.
+// Waits for the GPU, as CUDA's function does.
 void FreeAs(void* memory, Heap::Kind kind) {
   if (memory == nullptr) return;
   Gpu& gpu = Gpu::Get();
@@ -121,8 +121,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   QueueCopy(to, from, bytes, kind, StreamOf(stream));
   return cudaSuccess;
 }
-// When it returns, what it read from memory that is not pinned may still be on its way to the
-// board.
+// When it returns, what it read from memory that is not pinned may still be on its way to the GPU.
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   ENTER(cudaErrorUnknown);
   Gpu& gpu = Gpu::Get();
@@ -178,7 +177,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
   return cudaSuccess;
 }
 
-// Alive from its place in the stream's order on; pieces of a pool are not reused.
+// The memory is alive from this place in the stream's order on; pieces of a pool are not reused.
 cudaError_t cudaMallocFromPoolAsync(void** memory, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
   ENTER(cudaErrorMemoryAllocation);

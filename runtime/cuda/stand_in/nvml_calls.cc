@@ -1,5 +1,5 @@
-// NVIDIA's management library: a board with the power and the hindrances of the one that is played,
-// joined to nothing. Sensors may be asked by a thread of their own.
+// NVIDIA's management library: a GPU with the power and the throttling of the one that is played,
+// joined to no other. A thread of their own may read the sensors.
 #include <string_view>
 
 #include "runtime/cuda/stand_in/library_functions.h"

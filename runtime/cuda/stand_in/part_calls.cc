@@ -1,4 +1,4 @@
-// CUDA's driver: green contexts, by the runtime's way to the driver's functions.
+// CUDA's driver: green contexts, by the runtime's access to the driver's functions.
 #include <cstring>
 #include <string_view>
 
@@ -106,7 +106,7 @@ CUresult cuGreenCtxStreamCreate(CUstream* stream, CUgreenCtx part, unsigned flag
   return CUDA_SUCCESS;
 }
 
-// Contexts are told apart by their parts alone.
+// Contexts are distinguished by their parts alone.
 CUresult cuCtxFromGreenCtx(CUcontext* context, CUgreenCtx part) {
   ENTER_DRIVER();
   Gpu::Get().parts.Get(part, "a green context");

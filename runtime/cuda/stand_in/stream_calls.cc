@@ -1,4 +1,4 @@
-// CUDA's runtime: boards, streams, events and graphs.
+// CUDA's runtime: devices, streams, events and graphs.
 #include <cstdio>
 #include <cstring>
 
@@ -19,7 +19,7 @@ constexpr int kBlackDie = 9;  // compute capability 9.0
 
 bool IsBoard(int board) { return board >= 0 && board < Gpu::Get().board.boards; }
 
-// Nobody may wait for a stream that is being captured.
+// It is an error to wait for a stream that is being captured.
 cudaError_t WaitFor(cudaStream_t stream) {
   if (stream->is_capturing) return Spoil(stream);
   Gpu::Get().WaitFor(stream);
@@ -120,7 +120,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   *stream = Gpu::Get().streams.Make({.board = Gpu::Get().current_board});
   return cudaSuccess;
 }
-// What it was given is still done.
+// The work that it was given is still done.
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   const cudaError_t result = RESULT_OF_RELEASE(cudaErrorUnknown);
   Gpu& gpu = Gpu::Get();
@@ -144,7 +144,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   ENTER(cudaErrorUnknown);
   const MarkPointer recorded = Gpu::Get().events.Get(event, kEvent).recorded;
   stream = StreamOf(stream);
-  // Nothing that other streams do is part of a graph here, least of all what was never recorded.
+  // Nothing that other streams do may be part of a graph here, least of all what was never
+  // recorded.
   if (stream->is_capturing) return Spoil(stream);
   if (recorded != nullptr) Gpu::Get().Give(stream, {.name = "a wait"}, recorded);
   return cudaSuccess;
@@ -220,7 +221,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   stream->is_capturing = true;
   return cudaSuccess;
 }
-// Ends the capture even where it fails.
+// Ends the capture even if it fails.
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   stream = StreamOf(stream);
   *graph = nullptr;
@@ -256,7 +257,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream) {
   if (StreamOf(stream)->is_capturing) return Spoil(stream);
   return cudaSuccess;
 }
-// It waits for its own last launch, in whatever stream.
+// A launch waits for the graph's own last launch, in whatever stream.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   ENTER(cudaErrorUnknown);
   Gpu& gpu = Gpu::Get();

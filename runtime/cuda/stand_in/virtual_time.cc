@@ -45,7 +45,7 @@ bool VirtualTime::FindTimes(Queued& queued) {
   return true;
 }
 
-// Nobody waits for what was queued later: one pass finds all that can be known.
+// No work waits for what was queued later, so one pass finds everything that can be known.
 void VirtualTime::Settle() {
   std::erase_if(queued_, [this](Queued& queued) { return FindTimes(queued); });
 }
@@ -84,7 +84,7 @@ bool VirtualTime::IsOver(const Mark& mark) {
   return mark.is_known() && mark.at <= now_;
 }
 
-// What begins later may still be preceded by what is queued from now on.
+// Work that begins later may still be preceded by what is queued from now on.
 void VirtualTime::Perform() {
   while (!timed_.empty() && timed_.begin()->first.first <= now_) {
     const WorkPointer work = timed_.begin()->second;
