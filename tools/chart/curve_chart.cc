@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Pixels.
+// Sizes in pixels.
 constexpr int kPlotWidth = 560;
 constexpr int kPlotHeight = 320;
 
@@ -28,7 +28,8 @@ struct LogAxis {
     low = std::min(low, value);
     high = std::max(high, value);
   }
-  // By `share` at both ends; a range of one value, or of none, by enough to draw.
+  // Widens the range by `share` at both ends; a range of one value, or of none, by enough to be
+  // drawn.
   void Widen(double share) {
     if (high == 0) low = high = 1;
     if (low == high) share = std::max(share, 0.03);

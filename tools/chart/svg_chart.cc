@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Pixels.
+// Sizes in pixels.
 constexpr int kPlot = 400;  // side of a scatter
 constexpr int kBarsHeight = 220;
 
@@ -26,7 +26,7 @@ bool IsShown(const ScatterPoint& p) {
   return p.x > 0 && p.y > 0 && std::isfinite(p.x) && std::isfinite(p.y);
 }
 
-constexpr double kMostPercent = 150;  // a bar beyond is cut
+constexpr double kMostPercent = 150;  // a longer bar is cut
 
 }  // namespace
 
@@ -69,7 +69,7 @@ std::string ToSvg(const BarChart& chart) {
   constexpr int kBar = 30, kGap = 24;
   const int series_count = static_cast<int>(chart.series.size());
   const int group_width = kBar * series_count + kGap;
-  // Room for the name of a group.
+  // There is room for the name of a group.
   const int step = std::max(group_width, 84);
   const int width = std::max(1, static_cast<int>(chart.groups.size())) * step;
   double most = 1;

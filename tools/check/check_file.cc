@@ -55,8 +55,7 @@ constexpr const char* kWanted = "one of the kinds of file that check --help list
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// The field names at depth 0 of a text in protobuf's text format; the text may
-// be broken.
+// The field names at depth 0 of a text in protobuf's text format; the text may be malformed.
 Keys TextFormatKeys(const std::string& text) {
   Keys keys;
   int depth = 0;
@@ -83,7 +82,7 @@ Keys TextFormatKeys(const std::string& text) {
   return keys;
 }
 
-// "nodeGroups" is "node_groups", as where the file is read.
+// Turns "nodeGroups" into "node_groups", as the reader of the file does.
 std::string SnakeCase(const std::string& key) {
   std::string text;
   for (const char c : key) {
@@ -105,8 +104,7 @@ bool HasAny(const Keys& keys, const std::vector<std::string>& wanted) {
                      [&](const std::string& key) { return keys.contains(key); });
 }
 
-// The kind with most of its telling keys in the file; nullptr where none has
-// any.
+// The kind of which most telling keys are in the file; nullptr if the file has none of any kind.
 const FileKind* Recognise(const Keys& keys) {
   Keys folded;
   for (const std::string& key : keys) folded.insert(SnakeCase(key));
@@ -179,9 +177,9 @@ bool HasFieldsOf(const FileKind& kind, const std::string& bytes, const std::stri
   return true;
 }
 
-// Binary messages do not say what they are, and names may pass for numbers: of the
-// kinds that have all the fields of the file, the first of which it is a sound one;
-// where it is none, the first says what is wrong.
+// Binary messages do not say what they are, and names may pass for numbers. Among the kinds that
+// have all the fields of the file, the first that accepts it as sound is taken; if none does, the
+// first says what is wrong.
 FileSummary CheckBinary(const std::string& bytes, const std::string& path,
                         const CheckContext& context) {
   std::string problem;
@@ -209,7 +207,7 @@ FileSummary CheckTable(const std::string& text, const std::string& path) {
   return {"measured rows", fmt::format("{} rows, {} of them scored", rows.size(), scored)};
 }
 
-// What commands unzip: tables of collectives, operator graphs and samples.
+// Kinds of file that commands unzip: tables of collectives, operator graphs and samples.
 FileSummary CheckZipped(const std::string& bytes, const std::string& path) {
   if (const auto collectives = CheckForeignText(bytes, path, ".gz")) return *collectives;
   if (const auto graph = CheckUnzippedGraph(Gunzip(bytes, path), path)) return *graph;
@@ -229,7 +227,7 @@ std::span<const std::string> KindNames() {
 }
 
 FileSummary CheckFile(const std::string& path, const CheckContext& context) {
-  // Bytes tried as a message that they are not: no one need read of it.
+  // Bytes are tried as messages that they may not be: nobody should read protobuf's complaints.
   const google::protobuf::LogSilencer silencer;
   const std::string text = ReadFile(path);
   const std::string extension = std::filesystem::path(path).extension().string();

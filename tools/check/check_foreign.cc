@@ -29,7 +29,7 @@
 namespace stagecraft {
 namespace {
 
-// A matrix has its header within so many bytes.
+// The header of a matrix is within this many bytes.
 constexpr size_t kHeadBytes = 4096;
 constexpr std::string_view kTextExtensions[] = {".txt", ".log", ".out", ""};
 
@@ -81,7 +81,7 @@ FileSummary CheckGres(const std::string& text, const std::string& path) {
   return {"Slurm GPUs", fmt::format("{} nodes with GPUs", table.by_node.size())};
 }
 
-// The first words of lines are keys; comments and blanks do not count.
+// Whether the first words of lines are Slurm's keys; comments and blanks do not count.
 bool NamesSwitches(const std::string& text) {
   for (const std::string_view line : SplitLines(text)) {
     std::string word(Trimmed(line).substr(0, 11));

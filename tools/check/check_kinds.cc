@@ -56,7 +56,8 @@ std::string DescribeSchedule(const Schedule& schedule, const std::string& path) 
                      schedule.lane_count(), schedule.ranks().size());
 }
 
-// Tasks of a lane one after another, and none before those it waits for.
+// Checks that the tasks of a lane follow one another, and that none precedes those for which it
+// waits.
 void CheckFollows(const Schedule& schedule, const Timeline& timeline, const std::string& path) {
   const auto check = [&](TaskId before, TaskId after, const char* why) {
     if (timeline.end(before) <= timeline.start(after)) return;

@@ -18,7 +18,7 @@ constexpr size_t kMostWordsOfAName = 3;  // "RTX 2080 Ti" is rtx2080ti
 
 using Words = std::vector<std::string>;
 
-// In lower case, parted by all but letters and digits.
+// Words in lower case, separated by everything but letters and digits.
 Words WordsOf(const std::string& text) {
   Words words;
   bool is_inside = false;
@@ -32,7 +32,7 @@ Words WordsOf(const std::string& text) {
   return words;
 }
 
-// "a100" of "a100-sxm4-40gb".
+// "a100" for "a100-sxm4-40gb".
 std::string Model(const std::string& gpu) { return gpu.substr(0, gpu.find('-')); }
 
 bool IsInCatalogue(const std::string& model) {
@@ -41,7 +41,7 @@ bool IsInCatalogue(const std::string& model) {
                      [&](const DeviceEntry& entry) { return Model(entry.device.id) == model; });
 }
 
-// The longest that the catalogue has; empty: none.
+// The longest name in the words that the catalogue has; empty: none.
 std::string ModelIn(const Words& words) {
   std::string longest;
   for (size_t begin = 0; begin < words.size(); ++begin) {

@@ -33,7 +33,7 @@ constexpr PciName kPciNames[] = {
     {"1002", "74a1", "mi300x-192gb"},
 };
 
-// Lower case, with '-' and '_' as blanks.
+// In lower case, with '-' and '_' as blanks.
 std::string Folded(const std::string& name) {
   std::string folded;
   for (const char c : name) {

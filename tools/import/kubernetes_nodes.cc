@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kGpuResources[] = {"nvidia.com/gpu", "amd.com/gpu"};
-// From the outermost to the nearest; the last is a leaf, that before it a pod.
+// From the outermost to the nearest; the last is a leaf, the one before it a pod.
 constexpr const char* kAwsLayers[] = {"topology.k8s.aws/network-node-layer-1",
                                       "topology.k8s.aws/network-node-layer-2",
                                       "topology.k8s.aws/network-node-layer-3"};
@@ -118,7 +118,7 @@ class NodeReader {
     if (instance.empty()) instance = Label("beta.kubernetes.io/instance-type");
     if (options.gpu.empty() && options.node.empty() && !instance.empty()) {
       for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
-        // "AWS p5.48xlarge": a provider, then what it calls the instance.
+        // "AWS p5.48xlarge": a provider, then its name for the instance.
         const size_t blank = entry.name.find(' ');
         if (blank == entry.name.npos || entry.name.substr(blank + 1) != instance) continue;
         UseDevicesChecked(entry.type, count, place_);
@@ -176,7 +176,7 @@ std::vector<KubernetesNode> ReadNodes(const Json& items, const std::string& name
   return nodes;
 }
 
-// The same switch name in another block or zone is another switch.
+// A switch of the same name in another block or zone is another switch.
 std::vector<PlacedNode> PlaceNodes(std::vector<KubernetesNode> nodes,
                                    std::vector<std::string>* notes) {
   std::sort(nodes.begin(), nodes.end(),

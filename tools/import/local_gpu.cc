@@ -20,9 +20,10 @@ namespace {
 
 constexpr const char* kPlace = "local-gpu";
 constexpr int kMostParts = 1024;
-// NVLinks run a few percent above the rate that is left for data, which the catalogue has.
+// NVLinks run a few percent above the rate that is left for data, which is the one in the
+// catalogue.
 constexpr double kLeastOfNvlink = 0.9;
-// Drivers keep a few percent of the memory to themselves.
+// Drivers reserve a few percent of the memory for themselves.
 constexpr double kLeastOfMemory = 0.9;
 
 // "3:5".
@@ -51,7 +52,7 @@ const DeviceEntry& EntryOf(const LocalBoard& board, const ImportOptions& options
   return entry;
 }
 
-// Where the board is not all that the catalogue has under its name.
+// Notes where the GPU has less than the catalogue states under its name.
 void NoteDifferences(const LocalBoard& board, const DeviceEntry& entry,
                      std::vector<std::string>* notes) {
   const Device& device = entry.device;
@@ -80,7 +81,7 @@ Link PortOf(const LocalBoard& board, const DeviceEntry& entry, std::vector<std::
   return port;
 }
 
-// The rate of NVLinks that run slower than the catalogue has them.
+// Takes the rate of NVLinks that run slower than the catalogue states.
 void TakeSlowLinks(const LocalBoard& board, const DeviceEntry& entry, NodeTypeProto* type,
                    std::vector<std::string>* notes) {
   const Bandwidth usual = NvlinkBandwidth(entry), own = board.nvlink;
@@ -149,7 +150,8 @@ std::string Measured(const PartsProbe& probe) {
       gigabytes(probe.whole), parts, gigabytes(probe.together));
 }
 
-// Devices as programs that measure drive them: they launch recorded graphs, and run for seconds.
+// Devices as the programs that measure them use them: they launch recorded graphs, and run for
+// seconds.
 ImportedCluster AsMeasured(ImportedCluster imported) {
   for (NodeGroupProto& group : *imported.cluster.mutable_node_groups()) {
     NodeTypeProto* type = group.mutable_inline_node_type();

@@ -54,7 +54,7 @@ class HostReader {
     }
   }
 
-  // What the lanes carry, raw, one direction; zeros where the file does not say.
+  // What the lanes carry, raw, one direction; zeros if the file does not say.
   struct PciPort {
     Bandwidth bandwidth;
     int generation = 0;

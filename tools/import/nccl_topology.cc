@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kMostLinks = 64;
 
-// Numbers what occurs in the lists anew, in order from 0; by the old numbers.
+// Numbers the values in the lists anew, in order from 0; returns the new numbers by the old ones.
 std::map<int, int> Renumber(std::initializer_list<std::vector<int>*> lists) {
   std::map<int, int> numbers;
   for (const std::vector<int>* list : lists) {
@@ -36,7 +36,7 @@ std::map<int, int> Renumber(std::initializer_list<std::vector<int>*> lists) {
   return numbers;
 }
 
-// Switches and sockets with neither GPUs nor interfaces below them play no part.
+// Drops switches and sockets with neither GPUs nor interfaces below them.
 void DropIdleParts(PcieTree* tree) {
   std::vector<int> switch_root;
   std::vector<Link> uplinks;
@@ -49,7 +49,7 @@ void DropIdleParts(PcieTree* tree) {
   tree->roots = static_cast<int>(Renumber({&tree->switch_root}).size());
 }
 
-// What a host is as a node.
+// Describes a host as a node.
 class NodeObserver {
  public:
   NodeObserver(const XmlSource& source, std::vector<std::string>* notes)

@@ -26,7 +26,7 @@ bool MatchesCubeMesh(const ObservedNode& node, CubeMesh mesh) {
   return true;
 }
 
-// Every GPU has `links` to each of the others that `joins` says it has any to.
+// Whether every GPU has `links` to each of the others to which `joins` says that it has any.
 template <typename Joins>
 bool IsUniform(const ObservedNode& node, int links, Joins joins) {
   for (int a = 0; a < node.gpus; ++a) {
@@ -72,7 +72,7 @@ WiringFound FindWiring(const ObservedNode& node, const std::string& place) {
       "one of these or a cluster file with links");
 }
 
-// Of one interface; what the source does not state comes from flag or catalogue.
+// Of one interface; what the source does not state comes from the flag or the catalogue.
 Bandwidth NicBandwidth(const ObservedNode& node, const ImportOptions& options,
                        const std::string& place, std::vector<std::string>* notes) {
   if (options.nic_gbit > 0) return FromGbit(options.nic_gbit);
@@ -91,8 +91,8 @@ Bandwidth NicBandwidth(const ObservedNode& node, const ImportOptions& options,
 }  // namespace
 
 Link RootLink(int pcie_generation) {
-  // NCCL's figures for Broadwell, Skylake, AMD, Sapphire Rapids, Emerald Rapids
-  // (src/graph/topo.h), by the generation of PCIe they came with.
+  // NCCL's figures for Broadwell, Skylake, AMD, Sapphire Rapids and Emerald Rapids
+  // (src/graph/topo.h), by their generation of PCIe.
   constexpr double kByGeneration[] = {6e9, 6e9, 10e9, 16e9, 22e9, 40e9};
   const int index = std::clamp(pcie_generation, 1, 6) - 1;
   return {LinkKind::kHost, Duration(), Bandwidth(kByGeneration[index])};

@@ -23,7 +23,7 @@ std::vector<int> RunsOf(const std::vector<PlacedNode>& nodes, std::string Placed
   return runs;
 }
 
-// All alike, save that the last may be shorter.
+// Whether all are equal, except that the last may be shorter.
 bool AreEqual(const std::vector<int>& runs) {
   return std::all_of(runs.begin(), runs.end() - 1, [&](int run) { return run == runs[0]; }) &&
          runs.back() <= runs[0];
@@ -95,7 +95,7 @@ NodeGroupProto NodeOf(const std::string& gpu, int count, const ImportOptions& op
   }
   const DeviceEntry& entry =
       options.gpu.empty() ? FindImportedGpu(gpu, place) : FindImportedGpu(options.gpu, "--gpu");
-  // Says now, with a place, what the reader of the cluster would say later.
+  // Throws now, with a place, what the reader of the cluster would throw later.
   ReferenceNode(entry.device.id, count, place);
   group.set_device(entry.device.id);
   group.set_devices_per_node(count);

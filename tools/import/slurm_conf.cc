@@ -23,7 +23,7 @@ void CheckKeys(const SlurmLine& line, std::initializer_list<std::string_view> kn
 }
 
 SlurmSwitch SwitchOf(const SlurmLine& line) {
-  // Level is what `scontrol show topology` adds, with all nodes below each switch.
+  // `scontrol show topology` adds Level, and all nodes below each switch.
   CheckKeys(line, {"switchname", "switches", "nodes", "linkspeed", "level"});
   SlurmSwitch parsed = {line.keys.at("switchname"), line.place, {}, {}};
   const std::string children = line.Value("switches");

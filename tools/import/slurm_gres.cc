@@ -14,8 +14,8 @@ namespace {
 
 using Gres = GresTable::Gres;
 
-// Lines and parts of lines that speak of the same nodes: one for each device is
-// usual, so their counts add up. `where` says which nodes.
+// Lines and parts of lines about the same nodes: one for each device is usual, so their counts add
+// up. `where` says which nodes.
 void Add(const Gres& more, const std::string& where, Gres* held) {
   if (held->place.empty()) {
     *held = more;

@@ -14,7 +14,7 @@ constexpr int kMostColumns = 512;
 constexpr int kMostNvlinks = 64;
 constexpr std::string_view kNuma = "NUMA Affinity";
 
-// Terminals underline the header: ESC [ ... m.
+// The header is underlined by terminal escapes: ESC [ ... m.
 std::string WithoutEscapes(const std::string& text) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {

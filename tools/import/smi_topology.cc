@@ -15,7 +15,7 @@
 namespace stagecraft {
 namespace {
 
-// Sets that grow together; numbered in order of their first members.
+// Sets that are merged as they grow; numbered in the order of their first members.
 class Sets {
  public:
   explicit Sets(int count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0); }

@@ -24,8 +24,8 @@
 namespace stagecraft {
 namespace {
 
-// Base names and rows by source: neither paths nor times, so that the same
-// samples give the same bytes anywhere.
+// Base names and rows by source, without paths and times, so that the same samples give the same
+// bytes anywhere.
 std::string Origin(const SampleInput& input) {
   Args files;
   for (const std::string& file : input.files) {
@@ -94,7 +94,7 @@ KernelFit FitTo(const KernelFitFlags& flags, ProgressLine& progress) {
   return fitted;
 }
 
-// The model that --calibrate begins with.
+// The model with which --calibrate begins.
 KernelFit ReadBase(const KernelFitFlags& flags) {
   CostModelProto proto;
   KernelFit base;
@@ -115,7 +115,7 @@ KernelFit ReadBase(const KernelFitFlags& flags) {
   return base;
 }
 
-// Their mean, and rows, by op.
+// Mean errors, and numbers of rows, by op.
 std::map<std::string, std::pair<double, int>> ErrorsByOp(const LearnedModel& model,
                                                          std::span<const Sample> samples) {
   const std::vector<double> of_sample = KernelErrors(model, samples);
@@ -130,7 +130,7 @@ std::map<std::string, std::pair<double, int>> ErrorsByOp(const LearnedModel& mod
   return errors;
 }
 
-// The id of the one board that all samples are of.
+// The id of the one GPU type to which all samples belong.
 std::string BoardOf(const std::string& path, std::span<const Sample> samples) {
   std::string board;
   for (const Sample& sample : samples) {

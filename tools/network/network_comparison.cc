@@ -27,7 +27,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
-// Where intervals are narrower, hosts of one kind still differ so much.
+// The least tolerance: hosts of one kind differ by this much even if intervals are narrower.
 constexpr double kLeastTolerance = 0.15;
 
 struct ComparedRow {
@@ -37,7 +37,7 @@ struct ComparedRow {
 
 double GbPerS(const Op& op, Duration time) { return BusBandwidth(op, time).bytes_per_s() * 1e-9; }
 
-// Throws where a prediction cannot be.
+// Throws if a prediction is impossible.
 void RequireSound(const std::vector<ComparedRow>& rows) {
   for (const ComparedRow& row : rows) {
     const Estimate& estimate = row.predicted.estimate;

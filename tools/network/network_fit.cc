@@ -37,8 +37,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
 
-// What one measured group says of its links: time over the formula's at its
-// smallest and largest sizes.
+// What one measured group says about its links: its time over the formula's at its smallest and
+// largest sizes.
 struct Correction {
   std::string op;
   int nodes = 0, ranks = 0, rows = 0;
@@ -49,13 +49,13 @@ struct Correction {
   double before = 0, after = 0;  // MAPE of the shipped and of the new model
 };
 
-// A row and what both models say of it.
+// A row and what both models predict for it.
 struct JudgedRow {
   const NetworkSample* sample = nullptr;
   NetworkEstimate before, after;
 };
 
-// Of one op over so many nodes and ranks.
+// The correction for one op over a number of nodes and ranks.
 Correction CorrectionOf(std::vector<JudgedRow> rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const JudgedRow& a, const JudgedRow& b) {
     return a.sample->op.bytes < b.sample->op.bytes;
@@ -111,8 +111,8 @@ std::vector<double> ErrorsOf(const NetworkModel& model, std::span<const NetworkS
   return errors;
 }
 
-// For each collective of the site: how well a model that has the other rows predicts rows that
-// are left out in turn.
+// For each collective of the site: how well a model that has the other rows predicts rows that are
+// left out in turn.
 std::map<std::string, CalibrationEvidence> SiteEvidence(const NetworkModel& base,
                                                         std::span<const NetworkSample> samples,
                                                         const std::string& site) {
@@ -224,7 +224,7 @@ int RunNetworkFit(const NetworkFitFlags& flags, std::ostream& out, std::ostream&
   const size_t size = Write(model, provenance, flags.output);
   if (flags.json) {
     Json report = ReportHeader("fit", kSchema, input.files);
-    report["seed"] = 0;  // no draw that a flag could change
+    report["seed"] = 0;  // nothing is drawn that a flag could change
     report["rows"] = input.samples.size();
     report["invalid"] = input.invalid;
     report["curves"] = model.curves();

@@ -20,7 +20,7 @@
 namespace stagecraft {
 namespace {
 
-// The devices that the log's ranks are: hosts in order on the cluster's nodes.
+// The devices of the log's ranks: its hosts are, in order, the cluster's nodes.
 std::vector<int> Place(const NcclTestsLog& log, const Cluster& cluster, const std::string& path) {
   const std::vector<int> counts = log.RanksByHost();
   if (static_cast<int>(counts.size()) > cluster.node_count()) {
@@ -62,7 +62,7 @@ void CheckSomethingIsLeft(const std::string& flag, const NetworkInput& input) {
       fmt::format("{}: got no measured collective that is known: {} {}", flag, gpu, reason));
 }
 
-// Each rank's GPU against the device that it is.
+// Compares each rank's GPU with the device that it stands for.
 void CheckBoards(const NcclTestsLog& log, const Cluster& cluster, const std::vector<int>& devices,
                  const std::string& path) {
   const std::vector<int> counts = log.RanksByHost();

@@ -55,7 +55,7 @@ CollectiveSweep SweepCollectives(OpTimer& timer, const Cluster& cluster,
   options.gpu = report.gpu;
   options.source = kSource;
   options.seed = request.seed;
-  // NcclTimedOp::Run() neither reads caches full nor keeps its devices busy before its calls.
+  // NcclTimedOp::Run() neither flushes caches nor keeps its devices busy before its calls.
   options.rules.beside_calls = Duration();
   options.budget = request.budget;
   options.stop = request.stop;

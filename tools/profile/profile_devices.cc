@@ -42,7 +42,7 @@ std::unique_ptr<OpTimer> OpenHost(int ordinal, const std::string& place, const B
 constexpr DeviceKind kKinds[] = {{"cuda", MakeCudaOpTimer, MakeCudaKernelTracer},
                                  {"host", OpenHost, RefuseToWatchHost}};
 constexpr const char* kPlace = "--device";
-// NCCL joins these alone.
+// Only devices of this kind are joined by NCCL.
 constexpr std::string_view kGroupKind = "cuda:";
 constexpr int kMostOrdinal = 1023;
 

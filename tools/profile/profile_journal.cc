@@ -19,7 +19,7 @@ namespace {
 
 bool IsProto(const std::string& path) { return path.ends_with(".pb"); }
 
-// What every file begins with: the header of a table, the schema of a set.
+// The beginning of every file: the header of a table, or the schema of a set.
 std::string Beginning(const std::string& path) {
   return IsProto(path) ? SamplesToProto({}).SerializeAsString() : SamplesToCsv({}, path);
 }

@@ -39,7 +39,7 @@ DeviceEntry EntryOf(const ProfileRequest& request, const MeasuredDevice& device)
                    "\", which the catalogue does not know; want the id of what it is");
 }
 
-// Of each op, so that the gap between two of them shows as well.
+// The number of calls of each op, so that the gap between two calls shows as well.
 constexpr int kWatchedCalls = 8;
 
 SuiteOptions OptionsFor(const ProfileRequest& request, const DeviceEntry& entry, Bytes memory) {

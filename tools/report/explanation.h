@@ -38,7 +38,7 @@ const StageMemory& TightestStage(const Explanation& explanation);
 // "grad reduce" as a key of JSON: "grad_reduce".
 std::string JsonKey(const std::string& name);
 
-// One plan of README, "explain --json".
+// One plan of docs/json.md, explain.
 nlohmann::ordered_json ToJson(const Explanation& explanation);
 
 }  // namespace stagecraft

@@ -13,7 +13,7 @@ namespace stagecraft {
 // device's time, whose parts add up to the step.
 std::string DescribeDifference(const Explanation& a, const Explanation& b);
 
-// The keys of README, "explain --json", `difference`: the second minus the first.
+// The keys of docs/json.md, explain, `difference`: the second minus the first.
 nlohmann::ordered_json DifferenceToJson(const Explanation& a, const Explanation& b);
 
 // Side by side, part by part.

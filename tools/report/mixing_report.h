@@ -17,7 +17,7 @@ bool IsWorthMixing(const SearchProblem& problem, const Mixing& mixing);
 // One line: "worth it by time x cost: 64 x A100 alone take 30 % longer at 9 % less cost".
 std::string MixingSentence(const SearchProblem& problem, const Mixing& mixing);
 
-// The keys of README, "search --json", `explanation.mixing`.
+// The keys of docs/json.md, search, `explanation.mixing`.
 nlohmann::ordered_json MixingToJson(const SearchProblem& problem, const Mixing& mixing);
 // The best of each choice of kinds, and the sentence.
 void PrintMixing(const SearchProblem& problem, const Mixing& mixing, std::ostream& out);

@@ -9,7 +9,7 @@
 
 namespace stagecraft {
 
-// The keys of README, "search --json", of `--objective pareto`.
+// The keys of docs/json.md, search, of `--objective pareto`.
 nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const PlanRun& run);
 
 // The same for people: at most 110 columns wide.

@@ -10,7 +10,7 @@
 
 namespace stagecraft {
 
-// The keys of README, "search --json", `explanation`; `seconds` is what it took.
+// The keys of docs/json.md, search, `explanation`; `seconds` is what it took.
 nlohmann::ordered_json ExplanationToJson(const SearchProblem& problem, const SearchResult& result,
                                          const SearchExplanation& explanation, double seconds);
 

@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// The keys of README, "search --json".
+// The keys of docs/json.md, search.
 nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun& run);
 
 // What was asked and looked at and, where no plan fits, why.

@@ -29,7 +29,7 @@ std::vector<TimePart> PartsOf(const Breakdown& breakdown);
 nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation, const Plan& plan,
                                         const Workload& workload, const Cluster& cluster);
 
-// The keys of README, "simulate --json"; each carries its unit.
+// The keys of docs/json.md, simulate; each carries its unit.
 nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& step,
                                   const WallTime& wall);
 

@@ -86,7 +86,8 @@ class Checker {
     }
   }
 
-  // As viewers do: by time, whatever the order in the file; at one instant in it.
+  // Pairs marks as viewers do: by time, whatever the order in the file; at one instant in the
+  // file's order.
   void Pair(std::vector<Mark>& marks, std::vector<Slice>* slices) {
     std::stable_sort(marks.begin(), marks.end(),
                      [](const Mark& a, const Mark& b) { return a.time < b.time; });

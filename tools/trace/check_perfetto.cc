@@ -18,7 +18,7 @@ using perfetto::protos::TracePacket;
 using perfetto::protos::TrackDescriptor;
 using perfetto::protos::TrackEvent;
 
-// What the packets of one sequence have said so far.
+// What the packets of one sequence have defined so far.
 struct Sequence {
   std::set<uint64_t> names, categories, keys, texts;
   uint64_t default_track = 0;

@@ -64,14 +64,13 @@ class Writer {
   }
 
  private:
-  // How far a track is written. `open` holds slices that have begun, innermost
-  // last.
+  // How far a track is written. `open` holds the slices that have begun, innermost last.
   struct Cursor {
     int64_t next = 0;
     std::vector<int64_t> open;
   };
 
-  // The next event of a track. What ends a flow waits at its instant for what
+  // The next event of a track. An event that ends a flow waits, at its instant, for the one that
   // starts it: readers drop arrows whose head comes first.
   struct Event {
     Duration time;
@@ -94,7 +93,7 @@ class Writer {
     packet_.Clear();
   }
 
-  // All strings at once: they are few, and no id is used before it is known.
+  // Writes all strings at once: they are few, and no id may be used before it is defined.
   void WriteHeader() {
     packet_.mutable_trace_packet_defaults()->set_timestamp_clock_id(kBootTimeClock);
     InternedData* data = packet_.mutable_interned_data();

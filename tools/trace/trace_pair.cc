@@ -50,7 +50,7 @@ class Pairer {
     }
   }
 
-  // Groups once, what holds slices once for each view.
+  // Adds groups once, and tracks that hold slices once for each view.
   void AddTracks(size_t index) {
     const TraceTrack& track = predicted_.tracks[index];
     if (track.kind == TraceTrack::Kind::kGroup) {

@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// Few, so that viewers group equal work.
+// There are few, so that viewers group equal work.
 constexpr const char* kPhaseNames[] = {
     "F",           "B",         "B input",   "B weight",     "send F",  "send B", "context",
     "grad reduce", "grad norm", "optimizer", "param gather", "offload", "fetch"};

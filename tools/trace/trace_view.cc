@@ -46,7 +46,7 @@ class ViewBuilder {
     }
   }
 
-  // By op; of no rank, on the first kind of device.
+  // Times by op; for no rank, those on the first kind of device.
   const std::vector<Duration>& OpTimesOn(int32_t rank) const {
     return in_.op_times->by_device[rank < 0 ? 0 : in_.op_times->device_of_rank[rank]];
   }
@@ -89,7 +89,7 @@ class ViewBuilder {
     }
   }
 
-  // What a task waited for: the one before it that ended last.
+  // Finds what a task waited for: the one before it that ended last.
   void FindLatestPredecessors() {
     latest_predecessor_.assign(schedule_.task_count(), -1);
     for (TaskId task = 0; task < schedule_.task_count(); ++task) {
@@ -156,8 +156,8 @@ class ViewBuilder {
     if (view_.level == TraceLevel::kOp) AddOps(track, task);
   }
 
-  // The ops that decide how long a block takes: of those side by side the
-  // longest, because slices of one track do not overlap.
+  // The ops that decide how long an op sequence takes: of those that run side by side the longest,
+  // since slices of one track must not overlap.
   std::vector<OpId> ShownOps(BlockId block, const std::vector<Duration>& times) const {
     const auto ops = schedule_.ops(block);
     const auto flags = schedule_.flags(block);
@@ -198,7 +198,7 @@ class ViewBuilder {
     }
   }
 
-  // From zero to the end of the last task of all, what `tasks` leave free.
+  // Adds the time that `tasks` leave free, from zero to the end of the last task of all.
   void AddIdle(int32_t rank, const std::vector<TaskId>& tasks) {
     const int32_t track = rows_.AddTrack(TraceTrack::Kind::kSlices, rank, "idle");
     view_.tracks[track].begin = std::ssize(view_.slices);
@@ -220,7 +220,7 @@ class ViewBuilder {
     view_.tracks[track].end = std::ssize(view_.slices);
   }
 
-  // What the engine took the host to do for `tasks`.
+  // Adds what the engine assumed that the host does for `tasks`.
   void AddHost(int32_t rank, const std::vector<TaskId>& tasks) {
     const int32_t track = rows_.AddTrack(TraceTrack::Kind::kSlices, rank, "host");
     view_.tracks[track].begin = std::ssize(view_.slices);

@@ -12,7 +12,7 @@ namespace stagecraft {
 namespace {
 
 constexpr int kFeatures = 9;
-// Of ridge, on standardised features.
+// The penalty of the ridge, on standardised features.
 constexpr double kPenalty = 1;
 
 using Features = Eigen::Matrix<double, 1, kFeatures>;
@@ -32,8 +32,8 @@ double SecondsAtPeak(const StepFeatures& step) {
   return step.model_flops / (step.devices * step.peak_flop_per_s);
 }
 
-// Rows to learn from, by source. Sources count alike: the one with most rows
-// must not decide for all others.
+// The rows to learn from, by source. All sources count alike: the one with most rows must not
+// decide for all others.
 using Training = std::map<std::string, std::vector<const ValidatedRow*>>;
 
 size_t RowCount(const Training& training) {

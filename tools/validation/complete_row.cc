@@ -1,4 +1,4 @@
-// CompleteRow: a row's gaps filled from the table of stacks.
+// CompleteRow(): fills the gaps of a row from the table of stacks.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -110,7 +110,7 @@ class Completion {
     Default(row_.vocab, table_.bert_vocabulary(), "vocab");
   }
 
-  // Images are one position each; a segment of Transformer-XL is its target.
+  // Each image is one position; a segment of Transformer-XL is its target.
   void FillClassic() {
     const std::string name = ClassicName(row_.model_kind, facts_);
     Note("network " + name);
@@ -140,8 +140,8 @@ class Completion {
     }
   }
 
-  // One layer per chunk where an interleaved row does not say (the table of
-  // data/README.md), 1F1B where that does not divide.
+  // One layer in each chunk if an interleaved row does not say (defaults of the published tables),
+  // 1F1B if that does not divide.
   void FillOrder() {
     if (row_.pp == 1 || row_.order == "none") row_.order = row_.pp == 1 ? "1f1b" : "";
     Default(row_.order, stack_.order, "order");
@@ -215,7 +215,7 @@ class Completion {
     if (completed_.counts_every_rank) Note("steps counted on every rank");
   }
 
-  // Over one rank nothing is shared, so every kind of sharding is none.
+  // With one rank nothing is shared, so every kind of sharding is none.
   void FillSharding() {
     const bool is_alone = row_.n_gpus == row_.tp * row_.pp;
     if (is_alone) {

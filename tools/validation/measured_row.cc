@@ -13,8 +13,8 @@
 namespace stagecraft {
 namespace {
 
-// The fields of one row, by column name; of several names the first that has
-// something counts.
+// The fields of one row, by column name; if several names are given, the first one with a value
+// counts.
 class Fields {
  public:
   Fields(const CsvTable& table, int row, std::string place)

@@ -43,7 +43,7 @@ PredictedPart TimeOfSteps(const Steps& steps, const Device& device, const CostMo
           seconds > 0 ? weighted / seconds : 0};
 }
 
-// One after the other, wrong alike.
+// One after the other, with fully correlated errors.
 PredictedPart Both(const PredictedPart& a, const PredictedPart& b) {
   const double value = a.value + b.value;
   const double weighted = a.value * a.spread + b.value * b.spread;
@@ -150,8 +150,8 @@ double PredictBubbleRate(const MeasuredRow& row) {
   const auto share = [&](double time_ms) {
     return Duration::Seconds(time_ms * 1e-3 / static_cast<double>(chunks));
   };
-  // Of what a forward leaves, half is needed for the weight gradients (Zero Bubble's
-  // own assumption in its tables).
+  // Half of what a forward leaves is needed for the weight gradients (Zero Bubble's own assumption
+  // in its tables).
   const OrderInputs inputs = {
       UniformCosts(stages, map.chunks(), {share(ms[0]), share(ms[1]), share(ms[2])},
                    Duration::Seconds(ms[3] * 1e-3)),

@@ -20,14 +20,14 @@ namespace {
 
 constexpr int64_t kLayerVocabulary = 128;
 
-// What was simulated cannot be: no fault of the row.
+// The result of a simulation is impossible, which is not the fault of the row.
 class UnsoundStep : public std::runtime_error {
  public:
   explicit UnsoundStep(const std::string& why)
       : std::runtime_error("what is predicted cannot be: " + why) {}
 };
 
-// Boards before Pascal have no 16-bit rate; vectors multiply what nothing else does.
+// GPUs before Pascal have no 16-bit rate; vector units multiply formats that nothing else does.
 FlopRate PeakOf(const Device& device, DType precision) {
   const FlopRate peak = device.Peak(precision);
   return peak.flop_per_s() > 0 ? peak : device.vector_peak;
@@ -46,8 +46,8 @@ StepWork WorkOf(const RowPlan& job, double tokens_per_position) {
   return work;
 }
 
-// Of one step: 3x-causal-attention, or all matrix products where that convention
-// does not count the network.
+// FLOPs of one step: by 3x-causal-attention, or those of all GEMMs if that convention does not
+// count the network.
 double ModelFlops(const RowPlan& job) {
   const double sequence = static_cast<double>(job.plan.sequence);
   const double global_batch = static_cast<double>(job.plan.global_batch);
@@ -76,8 +76,8 @@ StepFeatures FeaturesOf(const RowPlan& job, const MeasuredRow& row, const StepMe
   return features;
 }
 
-// nvidia-smi shows everything a board holds; the framework's own counters leave
-// out what is not its allocator's.
+// nvidia-smi shows everything that a GPU holds; the counters of the framework leave out what does
+// not belong to its allocator.
 bool CountsContext(const CompletedRow& completed) {
   return completed.facts.counts_context.value_or(false);
 }
@@ -146,7 +146,7 @@ void PredictPlanned(const MeasuredRow& row, const RowFacts& facts, const StackTa
                     const CostModel& model, Prediction& prediction) {
   MeasuredRow stated = row;
   const bool is_layer = row.metric_kind == "layer_time";
-  // The vocabulary has no part in a layer; this one needs no padding either.
+  // The vocabulary has no part in a layer; this one needs no padding, either.
   if (is_layer) stated.vocab = kLayerVocabulary * std::clamp<int64_t>(row.tp, 1, kLayerVocabulary);
   CompletedRow completed = CompleteRow(stated, facts, stacks);
   try {
@@ -164,7 +164,7 @@ void PredictPlanned(const MeasuredRow& row, const RowFacts& facts, const StackTa
   prediction.defaults_used = std::move(completed.defaults_used);
 }
 
-// Checks a value of any metric; all but the bubble are times, rates and sizes.
+// Checks a value of any metric; all except the bubble are times, rates and sizes.
 void CheckValue(const MeasuredRow& row, const Prediction& prediction) {
   const double value = prediction.value.value();
   const double spread = prediction.spread.value_or(0);
@@ -197,7 +197,7 @@ Prediction PredictWith(const MeasuredRow& row, const RowFacts& facts, const Stac
     }
     CheckValue(row, prediction);
   } catch (const InputError& error) {
-    // What the row says cannot be simulated: an outcome, not a failure.
+    // What the row states cannot be simulated, which is an outcome, not a failure.
     Refuse(error.what(), prediction);
   } catch (const UnsoundStep& error) {
     Refuse(error.what(), prediction);

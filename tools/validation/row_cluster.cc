@@ -21,12 +21,12 @@ constexpr Bandwidth kPcie3 = PcieBandwidth(3);
 constexpr Bandwidth kPcie4 = PcieBandwidth(4);
 constexpr Bandwidth kPcie5 = PcieBandwidth(5);
 constexpr int kNvl72Nodes = 18;  // 72 GPUs in nodes of 4
-// Boards whose NVLink is a bridge that has to be bought have at most this: A30.
+// GPUs whose NVLink is an optional bridge have at most this bandwidth: A30.
 constexpr Bandwidth kWidestOptionalBridge(100e9);
-// What one PCIe 3 port can feed, where nobody says how nodes are joined.
+// The bandwidth that one PCIe 3 port can feed, if nobody says how nodes are joined.
 constexpr Bandwidth kUnstatedNetwork = FromGbit(100);
 
-// The wirings a row can name. `box`: devices of a whole node.
+// The wirings that a row can name. `box` is the number of devices of a whole node.
 struct IntraKind {
   const char* name;
   Wiring wiring;
@@ -53,7 +53,7 @@ constexpr IntraKind kIntraKinds[] = {
     {"pcie5", Wiring::kPcie, kPcie5, kPcie5, 1, false},
 };
 
-// Slots of servers reach generation 5; 3 is the oldest among boards we know.
+// Slots of servers reach generation 5; 3 is the oldest among known GPUs.
 const char* PcieOf(int generation) {
   if (generation <= 3) return "pcie3";
   return generation == 4 ? "pcie4" : "pcie5";
@@ -78,7 +78,7 @@ std::string PartFor(const std::string& gpu, const std::string& text) {
   return "";
 }
 
-// Boards of one kind in the job.
+// GPUs of one type in the job.
 struct Boards {
   std::string gpu;
   Device device;
@@ -89,7 +89,7 @@ struct Boards {
   int per_node = 1;
 };
 
-// Interfaces of 100 Gbit/s at least, no more of them than devices.
+// Adds interfaces of at least 100 Gbit/s, at most as many as devices.
 void AddNetwork(const Boards& boards, const std::string& gbit_text, NodeType& type,
                 std::vector<std::string>& defaults_used) {
   constexpr double kLeastGbit = 100;
@@ -212,7 +212,7 @@ Cluster BuildRowCluster(const MeasuredRow& row, std::vector<std::string>& defaul
       per_node = std::min(kUsualPerNode, named.count);
       if (named.count > 1) defaults_used.push_back(fmt::format("{} GPUs per node", per_node));
     }
-    // A mixture may have less than a node's worth of a board.
+    // A mixture may have less than a node's worth of a GPU type.
     if (mixture.size() > 1) per_node = std::min(per_node, named.count);
     kinds.push_back(RowBoards(named, per_node));
     nodes += kinds.back().nodes;

@@ -32,7 +32,7 @@ constexpr auto kFields =
                &RowFacts::fuses_softmax, &RowFacts::makes_attention_mask, &RowFacts::deterministic,
                &RowFacts::post_validation, &RowFacts::counts_context, &RowFacts::network_sites);
 
-// Adds what `known` states and `facts` do not; whether there was any.
+// Adds what `known` states and `facts` do not; returns whether there was any.
 bool Add(const RowFacts& known, RowFacts& facts) {
   bool has_added = false;
   const auto add = [&](auto field) {

@@ -22,7 +22,7 @@ bool IsOneOf(const std::string& name, const std::string_view (&names)[n]) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-// The row's sizes over a family's switches.
+// Sets the row's sizes on top of a family's switches.
 void SetSizes(const MeasuredRow& row, DecoderConfig& config) {
   config.layers = row.layers;
   config.hidden = row.hidden;

@@ -95,8 +95,8 @@ class BoardPool {
   std::map<std::string, std::vector<int>> free_;
 };
 
-// "a,a|b*2": the board of every replica of every stage; one name stands for
-// all replicas of its stage.
+// "a,a|b*2": the GPU type of every replica of every stage; one name stands for all replicas of its
+// stage.
 void PlaceStages(const MeasuredRow& row, const Cluster& cluster, Plan& plan) {
   const std::vector<std::string_view> stages = SplitAt(row.stage_gpus, '|');
   if (stages.size() != plan.stages.size()) {

@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kTera = 1e12;
 
-// Forward FLOPs of a step, in the parts that the conventions weigh.
+// Forward FLOPs of a step, in the parts that the conventions weight.
 struct ForwardFlops {
   double products = 0;   // of all layers: projections and MLP
   double attention = 0;  // of all layers: scores and context, the full square

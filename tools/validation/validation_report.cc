@@ -22,7 +22,7 @@ std::string Cell(const std::optional<double>& value, int digits = 1) {
   return value.has_value() ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
-// At most kSourceWidth columns; the source's names are ASCII but for a few.
+// Cut to kSourceWidth columns; the names of sources are ASCII except for a few.
 std::string Short(const std::string& text) {
   if (text.size() <= kSourceWidth) return text;
   size_t end = kSourceWidth - 2;
@@ -30,7 +30,7 @@ std::string Short(const std::string& text) {
   return text.substr(0, end) + "..";
 }
 
-// "*": rests on facts that these rows gave away; "+": some constants were chosen in view.
+// "*": rests on facts that were inferred from these rows; "+": some constants were chosen in view.
 std::string Marks(const ErrorStats& stats) {
   std::string marks;
   if (stats.inferred_rows > 0) marks += '*';
@@ -81,7 +81,8 @@ void PrintTable(const Validation& validation, std::ostream& out) {
   }
 }
 
-// Prints for each source what it gave away and, by kind of metric, the error without that alone.
+// Prints for each source what was inferred from it and, by kind of metric, the error without that
+// alone.
 void PrintInferred(const Validation& validation, std::ostream& out) {
   struct Line {
     std::string source;
