@@ -60,17 +60,15 @@ LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
       {// Ranks leave the processor to others by themselves (pauses.h): within MPI they would
        // with locks held.
        "OMPI_MCA_mpi_yield_when_idle=0",
-       // A message of up to this many bytes leaves at once, whatever its receiver does in the
-       // meantime.
+       // A message of up to this many bytes leaves at once, whatever its receiver is doing.
        "OMPI_MCA_btl_vader_eager_limit=65536",
-       // mpirun names these files after the number of its own process, which another process may
-       // have, too, in a container that shares them.
+       // mpirun names these files after its own process number, which another process may have,
+       // too, in a container that shares them.
        "OMPI_MCA_btl_vader_backing_directory=" + shared.path(),
        "OMPI_MCA_orte_tmpdir_base=" + shared.path(),
-       // Memory that a collective allocates for itself is kept instead of being requested from the
-       // system each time.
+       // A collective keeps the memory that it allocates instead of asking for it each time.
        "MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=1099511627776",
-       // For containers.
+       // In containers, the user is root.
        "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}};
   const bool fits = ranks <= ProcessorCount();
   // Two ranks may share a core that runs two threads.

@@ -11,8 +11,9 @@
 namespace stagecraft {
 
 struct LocalGpuWish {
-  std::string parts;  // "64,68": multiprocessors of each; "4": so many equal ones; "3:5": shares; empty: none
-  int board = -1;     // CUDA's number; -1: all, or with parts the first
+  // "64,68": multiprocessors of each part; "4": that many equal parts; "3:5": shares; empty: none.
+  std::string parts;
+  int board = -1;  // CUDA's number; -1: all, or with parts the first
 };
 
 // Looks at the machine, and with `parts` measures. Devices have no host that launches kernels one
