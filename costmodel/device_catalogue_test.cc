@@ -329,7 +329,7 @@ TEST(HardwareProtoTest, AHostsDispatchIsKeptWhereItIsStated) {
             "x: host_dispatch_ns: got -1 ns, want from 0 to 1e8");
 }
 
-// Every board of the catalogue states its clock in long steps; a file's need not.
+// Every GPU type of the catalogue states its training clock; one of a file need not.
 TEST(HardwareProtoTest, ABoardWithoutATrainingClockKeepsWhatMeasuredBoardsKeep) {
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     DeviceProto proto = ToProto(entry.device);

@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// An op of m rows takes m ns times the board's multiprocessors.
+// An op of m rows takes m ns times the GPU's multiprocessors.
 class CountingModel : public CostModel {
  public:
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {

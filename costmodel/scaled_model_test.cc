@@ -59,7 +59,7 @@ TEST(ScaledModelTest, CollectivesFollowTheirLinksAndKeepTheirLatency) {
   EXPECT_EQ(TimeOf(Reduction(100e9, 8e9), {.compute = 2}), Duration::Nanoseconds(12000));
 }
 
-// Between processors of a host, or boards that its memory joins.
+// Between CPUs of a host, or GPUs that its memory joins.
 TEST(ScaledModelTest, LinksThroughAHostAreLinksToo) {
   Op op = Reduction(8e9, 100e9);
   op.fabric.intra.kind = LinkKind::kHost;

@@ -1,4 +1,4 @@
-// What an executor of two real processes does meanwhile. The test starts itself again under
+// What an executor of two real processes does in the meantime. The test starts itself again under
 // mpirun.
 #include "runtime/host_executor.h"
 

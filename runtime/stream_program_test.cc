@@ -44,7 +44,7 @@ struct Ranks {
     builder.SetCommunicator(task, builder.AddCommunicator({{from, to}}));
     return task;
   }
-  // A product, an all-reduce among both ranks, a product; the all-reduce may overlap the last.
+  // A GEMM, an all-reduce among both ranks, a GEMM; the all-reduce may overlap the last.
   BlockId ReducedBlock(uint8_t flags) {
     const OpId ops[] = {
         builder.AddOp(Op::Gemm(DType::kBf16, 8, 8, 8)),

@@ -19,7 +19,7 @@ namespace {
 
 const char* const kBoards[] = {"h100-sxm", "v100-sxm2-16gb", "l40s-48gb"};
 
-// Small, usual and large ones of a family, in formats that the board has.
+// Small, usual and large ones of a family, in formats that the GPU has.
 std::vector<Op> Ops(const KernelFamily& family, const Device& board) {
   std::vector<Op> ops;
   for (const int64_t size : {1, 100, 4096, 1 << 20}) {
@@ -41,7 +41,7 @@ std::vector<Op> Ops(const KernelFamily& family, const Device& board) {
 
 Device BoardOf(const char* name) { return DeviceCatalogue::Embedded().Get(name, "board").device; }
 
-// A model of one board with these constants.
+// A model of one GPU with these constants.
 FamilyModelProto ModelWith(const KernelFamily& family, const Device& device,
                            const std::vector<double>& constants) {
   FamilyModelProto proto = FamilyModel(family).ToProto();

@@ -60,7 +60,7 @@ TEST(CallOverheadTest, NearTheFloorARowSaysNothing) {
   EXPECT_EQ(overhead.Reported(sample, overhead.DeviceTime(sample)), 2_ms);
 }
 
-// (105 + 205) / 2 = 155 us of the board, whatever the name.
+// (105 + 205) / 2 = 155 us for the GPU, whatever the name.
 TEST(CallOverheadTest, AnUnseenNameTakesTheMeanOfItsBoardOrOfAll) {
   std::vector<Sample> samples = {Timed("gelu", 105_us), Timed("linear", 205_us)};
   Sample other_board = Timed("gelu", 305_us);

@@ -94,7 +94,7 @@ TEST(ExperimentTest, BoardsThatNobodyKnowsAreSkippedAndCounted) {
   EXPECT_EQ(experiment.overall[0].rows, 1);
 }
 
-// A table may say fp8 of a board that has no such rate.
+// A table may say fp8 of a GPU that has no such rate.
 TEST(ExperimentTest, RowsInAFormatThatTheBoardLacksAreSkippedAndCounted) {
   std::vector<Sample> samples = {Stream(1'000'000'000, 2, kA100, "gelu")};
   samples.push_back(samples[0]);
@@ -131,7 +131,7 @@ TEST(ExperimentTest, EveryModelPredictsWhatItHasNotSeen) {
   }
 }
 
-// Of 10 rows of the board left out, 4 calibrate and 6 are predicted, 20 times.
+// Of 10 rows of the GPU left out, 4 calibrate and 6 are predicted, 20 times.
 TEST(ExperimentTest, CalibrationDrawsTwentyTimes) {
   const std::vector<Sample> samples = Streams(10);
   ExperimentOptions options = Options("leave-out:gpu=v100-sxm2-16gb", {ModelKind::kShipped});

@@ -31,7 +31,7 @@ const ToyFamily& Toy() {
   return family;
 }
 
-// Three boards whose fraction of the bandwidth is 0.5, 0.6 and 0.7.
+// Three GPUs whose fraction of the bandwidth is 0.5, 0.6 and 0.7.
 const std::vector<std::string> kToyBoards = {"t4-16gb", "a100-sxm4-80gb", "h100-sxm5-80gb"};
 double ToyFraction(const std::string& board) {
   for (size_t i = 0; i < kToyBoards.size(); ++i) {
@@ -62,7 +62,7 @@ const FamilyModel& ToyModel() {
   return model;
 }
 
-// Products on two boards, off the family's own constants by a wave in m and n.
+// GEMMs on two GPU types, off the family's own constants by a wave in m and n.
 double ProductCorrection(const Op& op) {
   return 0.15 * std::sin(std::log(static_cast<double>(op.m))) +
          0.1 * std::cos(2 * std::log(static_cast<double>(op.n)));
@@ -182,7 +182,7 @@ TEST(FamilyModelTest, AFarBoardTakesMeanConstantsAndTheFamilysShare) {
   }
 }
 
-// From the board to thirty times its multiprocessors, bandwidth and L2 growing
+// From the GPU to thirty times its multiprocessors, bandwidth and L2 growing
 // along, 1 % at a step: what one of them does is no step of 5 %.
 void ExpectSteadyWalk(const FamilyModel& model, const Op& op, const std::string& board) {
   const Device& start = CatalogueBoard(board);
@@ -207,7 +207,7 @@ TEST(FamilyModelTest, WalkingAwayFromABoardChangesTimesSteadily) {
   }
 }
 
-// Two boards a little apart whose constants are not: a step away from one must
+// Two GPUs a little apart whose constants are not: a step away from one must
 // not take half of the other's.
 TEST(FamilyModelTest, AStepAwayFromABoardWithNeighboursIsASmallOne) {
   Device near = CatalogueBoard("a100-sxm4-80gb");
@@ -286,7 +286,7 @@ TEST(FamilyModelTest, NothingBeatsTheRoofline) {
   }
 }
 
-// Boards with samples, a relative of one, and one unlike all.
+// GPUs with samples, a relative of one, and one unlike all.
 const char* const kRayBoards[] = {"a100-sxm4-80gb", "l40s-48gb", "a100-sxm4-40gb", "t4-16gb"};
 
 TEST(FamilyModelTest, EightTimesASizeNeverCostsLess) {
@@ -321,7 +321,7 @@ TEST(FamilyModelTest, TwiceASizeNeverSavesAQuarter) {
   }
 }
 
-// A board of a site: 20 % slower than the model says.
+// A GPU of a site: 20 % slower than the model says.
 SyntheticRows SlowRows(const FamilyModel& model, const Device& board, int count, uint64_t seed) {
   SyntheticRows rows;
   Random random(seed);
@@ -353,7 +353,7 @@ TEST(FamilyModelTest, TheReportOfACalibrationSaysWhatChanged) {
   EXPECT_EQ(changes.find("work"), std::string::npos) << changes;
 }
 
-// Five rows that a measured board's model already explains leave it as it is.
+// Five rows that a measured GPU's model already explains leave it as it is.
 TEST(FamilyModelTest, RowsThatAgreeKeepTheWholeCorrection) {
   const Device& board = CatalogueBoard("a100-sxm4-80gb");
   SyntheticRows rows;
@@ -371,7 +371,7 @@ TEST(FamilyModelTest, RowsThatAgreeKeepTheWholeCorrection) {
   }
 }
 
-// What a site taught holds for a board almost like its own, no more surely.
+// What a site taught holds for a GPU almost like its own, no more surely.
 TEST(FamilyModelTest, AStepAwayFromASitesBoardIsASmallOne) {
   const Device& board = CatalogueBoard("a30-24gb");
   const FamilyModel site = ToyModel().Calibrated(SlowRows(ToyModel(), board, 5, 1).rows).model;

@@ -32,7 +32,7 @@ Op RandomAttention(Random& random) {
 }
 Op RandomStream(Random& random) { return Op::Elementwise(Bytes(SizeBetween(random, 1e5, 1e9))); }
 
-// Products are off by a wave in m, streams and attention by a tenth.
+// GEMMs are off by a wave in m, streams and attention by a tenth.
 std::vector<Sample> Samples(int per_family) {
   std::vector<Sample> samples;
   Random random(1);
@@ -188,7 +188,7 @@ TEST(LearnedModelTest, FittingSaysWhatItFits) {
   EXPECT_EQ(lines, std::vector<std::string>{"stream: 1 samples"});
 }
 
-// A board whose serving kernels alone were measured is predicted by them.
+// A GPU whose serving kernels alone were measured is predicted by them.
 TEST(LearnedModelTest, ServingKernelsPredictTheirOwnBoards) {
   std::vector<Sample> samples = Samples(40);
   Random random(3);
@@ -320,8 +320,8 @@ TEST(LearnedModelTest, AFileWithOtherFeaturesIsRefused) {
       << error;
 }
 
-// Boards are found by their whole row: a row that is edited without a new fit
-// would turn a measured board into an unknown one.
+// GPUs are found by their whole row: a row that is edited without a new fit
+// would turn a measured GPU into an unknown one.
 TEST(LearnedModelTest, TheModelInTheBinaryKnowsTheBoardsItLearnedFrom) {
   const Op product = Op::Gemm(DType::kBf16, 4096, 4096, 4096);
   const Op attention =

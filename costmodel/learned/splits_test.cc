@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-// Products of `shapes` (n, k) pairs, m = 1 to 4 each, on three boards.
+// GEMMs of `shapes` (n, k) pairs, m = 1 to 4 each, on three GPU types.
 std::vector<Sample> Products(int shapes) {
   std::vector<Sample> samples;
   for (const char* gpu : {"a", "b", "c"}) {

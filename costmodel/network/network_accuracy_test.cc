@@ -38,7 +38,7 @@ class NetworkAccuracyTest : public testing::Test {
 
   using Claim = std::function<bool(const NetworkSample&)>;
 
-  // MAPE of the test rows of at least so many bytes; `unseen` ones train nothing.
+  // MAPE of the test rows of at least this many bytes; `unseen` ones train nothing.
   double Mape(const Claim& is_test, const Claim& is_unseen, int64_t least_bytes) {
     SampleSplit split;
     for (int i = 0; i < static_cast<int>(samples_.size()); ++i) {

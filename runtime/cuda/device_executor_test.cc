@@ -1,4 +1,4 @@
-// Schedules on parts of one board, and what their collectives and messages leave in memory.
+// Schedules on parts of one GPU, and what their collectives and messages leave in memory.
 // On a GPU, or on the stand-in for one.
 #include "runtime/cuda/device_executor.h"
 

@@ -242,7 +242,7 @@ TEST(DeviceOpsTest, CausalAttentionOfSharedKeys) {
   }
 }
 
-// No product is faster than the fastest GPU there is, and one of eight times the
+// No GEMM is faster than the fastest GPU there is, and one of eight times the
 // arithmetic takes longer.
 TEST(DeviceOpsTest, TheTimerTellsLargeFromSmall) {
   const auto timer = MakeCudaOpTimer(0, "test");

@@ -52,7 +52,7 @@ TEST(PartSizesTest, PartsMustFitTogether) {
   EXPECT_EQ(Share({64, 64}).size(), 2u);
 }
 
-// A board of 132 whose driver makes 15 groups.
+// A GPU of 132 whose driver makes 15 groups.
 TEST(PartSizesTest, ARestMayBeLargerThanAGroup) {
   const BoardGroups board = {.group_size = 8, .groups = 15, .rest = 12};
   const std::vector<PartGroups> parts = ShareGroups(board, std::vector{48, 84}, "--parts");

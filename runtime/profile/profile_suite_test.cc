@@ -181,7 +181,7 @@ SuiteOptions OnHost(SuiteSize size) {
   return options;
 }
 
-// Plans compute in any format, a processor in 32 bits. Every family has enough to learn from.
+// Plans compute in any format, a CPU in 32 bits. Every family has enough to learn from.
 TEST(ProfileSuiteTest, AHostHasCasesOfItsOwn) {
   constexpr int kEnough = 200;
   const auto quick = MakeSuite(OnHost(SuiteSize::kQuick));

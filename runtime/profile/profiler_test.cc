@@ -66,7 +66,7 @@ TEST_F(ProfilerTest, EveryCaseBecomesASample) {
   }
 }
 
-// One format that the device lacks is no reason to say that it runs no products.
+// One format that the device lacks is no reason to say that it runs no GEMMs.
 TEST_F(ProfilerTest, AKindOfOpRunsWhereAnyCaseOfItDoes) {
   std::vector<ProfileCase> suite = Products(2);
   suite.push_back({Op::Gemm(DType::kFp8, 8, 8, 8), "linear"});

@@ -19,7 +19,7 @@
 namespace stagecraft {
 namespace {
 
-// a -> b, each 1 ms on an accelerator, 10 on a processor; outputs move in 2.
+// a -> b, each 1 ms on an accelerator, 10 on a CPU; outputs move in 2.
 PlacementProblem Pair() {
   PlacementProblem problem;
   problem.name = "pair";

@@ -42,7 +42,7 @@ TEST(MaxLoadTest, AChainIsCutWhereLoadsAreClosest) {
   problem.memory_bytes = 10;
   EXPECT_FALSE(SolveContiguousMaxLoad(problem).has_value());
   problem.cpus = 1;
-  EXPECT_DOUBLE_EQ(SolveContiguousMaxLoad(problem)->max_load_ms, 30);  // a goes to the processor
+  EXPECT_DOUBLE_EQ(SolveContiguousMaxLoad(problem)->max_load_ms, 30);  // a goes to the CPU
 }
 
 TEST(MaxLoadTest, BadFilesAreNamed) {

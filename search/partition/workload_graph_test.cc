@@ -53,7 +53,7 @@ TEST(WorkloadGraphTest, ResidualsGoAroundTheBranch) {
   EXPECT_EQ(graph.dag.producers[residual], producers);
   EXPECT_EQ(graph.dag.producers[Find(graph, "2.attention_norm")], std::vector<int>{producers[0]});
   const TimedNode& linear = graph.nodes[Find(graph, "2.mlp_up")];
-  EXPECT_EQ(linear.forward, Duration::Nanoseconds(1000));   // one product
+  EXPECT_EQ(linear.forward, Duration::Nanoseconds(1000));   // one GEMM
   EXPECT_EQ(linear.backward, Duration::Nanoseconds(2000));  // of input and weights
   EXPECT_EQ(linear.activation, Bytes(2 * 128 * 4 * 768 * 2));
   EXPECT_EQ(linear.parameters, Bytes(2 * (768 * 4 * 768 + 4 * 768)));

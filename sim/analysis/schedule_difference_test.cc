@@ -17,9 +17,9 @@ namespace {
 // What a schedule of two tasks is made of: a pass, and a reduction that waits for it.
 struct Parts {
   Tag pass{0, 0, 0, 7, Phase::kBackward, 0};
-  int64_t rows = 2;  // of the pass's product
+  int64_t rows = 2;  // of the pass's GEMM
   int ranks = 4;     // that reduce,
-  int servers = 2;   // with so many servers
+  int servers = 2;   // how many servers
   double bandwidth = 50e9;
   int multiplicity = 1;
   int device = 0;

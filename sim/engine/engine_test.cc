@@ -175,7 +175,7 @@ TEST(EngineTest, DeadlockReadsAsACircle) {
   }
 }
 
-// A long task is under way when a change makes a short one end before it, and
+// A long task is running when a change makes a short one end before it, and
 // lets another end in between.
 TEST(EngineTest, AChangeMayLetTasksEndBeforeWhatWasNextToEnd) {
   Schedule::Builder s;

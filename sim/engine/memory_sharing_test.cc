@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kDevice = 1e12;  // bytes/s that one device reaches alone
 
-// One node of so many devices.
+// One node of this many devices.
 Cluster Sharing(int devices, std::vector<SharedMemory> shared) {
   NodeType node = Switched();
   node.devices = devices;
@@ -28,7 +28,7 @@ Cluster Sharing(int devices, std::vector<SharedMemory> shared) {
   return Cluster("c", {{node, 1}}, {}, "", {}, std::move(shared));
 }
 
-// A task of 10 ms on each device, from 0 on, that moves so many bytes.
+// A task of 10 ms on each device, from 0 on, that moves this many bytes.
 struct SideBySide {
   Schedule schedule;
   Timeline timeline;

@@ -42,7 +42,7 @@ TEST(RepetitionTest, WithoutLanesOrForwardsThereIsNothingToRepeat) {
   EXPECT_EQ(Told(backwards, 4, 100), std::nullopt);
 }
 
-// Two micro-batches are under way: their passes of 2 us and messages of 3 us make a circle
+// Two micro-batches are in flight: their passes of 2 us and messages of 3 us make a circle
 // of 14 us. The first begins 10 us after the one before, the second 4 us.
 HandMadeStep TwoStages(int micro_batches) {
   StepBuilder step;

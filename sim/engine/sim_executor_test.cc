@@ -25,7 +25,7 @@ struct OneBlock {
   BlockId block = 0;
 };
 
-// A block of so many distinct ops.
+// An op sequence of this many distinct ops.
 OneBlock MakeBlock(int ops, const std::vector<uint8_t>& flags = {}) {
   Schedule::Builder builder;
   std::vector<OpId> ids;

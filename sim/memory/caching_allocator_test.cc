@@ -85,7 +85,7 @@ TEST(CachingAllocatorTest, FragmentsReserveMoreThanIsAllocated) {
   EXPECT_EQ(allocator.reserved(), 30 * kMiB);
 }
 
-// 40 MiB of board: a free segment of 24 goes back before 20 more are asked for.
+// A GPU of 40 MiB: a free segment of 24 goes back before 20 more are asked for.
 TEST(CachingAllocatorTest, AFailingAllocationReleasesFreeSegmentsAndTriesAgain) {
   CachingAllocator allocator(40 * kMiB);
   const auto segment = allocator.Allocate(24 * kMiB);
@@ -116,7 +116,7 @@ TEST(CachingAllocatorTest, AnyOrderOfCallsEndsWhereItBegan) {
   }
   for (const CachingAllocator::Block block : held) allocator.Free(block);
   EXPECT_EQ(allocator.allocated(), Bytes());
-  // All neighbours have joined: a board that is full gives everything back.
+  // All neighbours have joined: a GPU that is full gives everything back.
   allocator.set_capacity(allocator.reserved());
   EXPECT_TRUE(allocator.Allocate(allocator.reserved()).has_value());
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Bytes kHostMemory(int64_t{1} << 40);
 
-// Two boards of one node, whose ports carry 300 GB/s.
+// Two GPUs of one node, whose ports carry 300 GB/s.
 class HostOffloadTest : public ::testing::Test {
  protected:
   Plan Make(bool offloads, const std::function<void(PlanDegrees&)>& change = {}) const {

@@ -86,7 +86,7 @@ TEST(RankMemoryTest, SegmentsHoldWhatIsAllocated) {
   }
 }
 
-// 41 MiB of board: nothing can be freed, and what it would take is told.
+// A GPU of 41 MiB: nothing can be freed, and what it would take is told.
 TEST(RankMemoryTest, ABoardThatIsTooSmallStillHasAShare) {
   EXPECT_DOUBLE_EQ(ReservedShare(TinyRank(), GpipeOrder(5), 41 * kMiB), 60.0 / 51);
 }

@@ -17,7 +17,7 @@ namespace {
 
 using Method = RecomputeChoice::Method;
 
-// 12 blocks, so layers 0 to 13, on 4 boards.
+// 12 blocks, so layers 0 to 13, on 4 GPUs.
 class RecomputedLayersTest : public ::testing::Test {
  protected:
   Plan Make(Recompute recompute, const std::function<void(RecomputeChoice&)>& choose,

@@ -122,7 +122,7 @@ TEST(FlowSimulationTest, ADriverStartsWhatWaitedForAnEnd) {
   ASSERT_EQ(simulation.Advance(Duration::Max())[0], 1);
   simulation.Start(2, message, route, simulation.now());
   EXPECT_TRUE(simulation.Advance(1_us).empty());
-  simulation.StartTimer(3, 1200_ns);  // earlier than the message that is under way
+  simulation.StartTimer(3, 1200_ns);  // earlier than the message that is in flight
   EXPECT_EQ(simulation.Advance(Duration::Max())[0], 3);
   EXPECT_EQ(simulation.Advance(Duration::Max())[0], 2);
   EXPECT_EQ(simulation.now(), 1710_ns);

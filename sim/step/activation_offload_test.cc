@@ -33,7 +33,7 @@ struct Simulated {
   Timeline timeline;
 };
 
-// Eight boards of one node.
+// Eight GPUs of one node.
 class ActivationOffloadTest : public ::testing::Test {
  protected:
   static Cluster MakeNodeOf(Bandwidth port) {

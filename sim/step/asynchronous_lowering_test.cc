@@ -115,7 +115,7 @@ TEST(AsynchronousLoweringTest, DoubleBuffersHideReductions) {
   EXPECT_EQ(AsynchronyOf(hidden.plan, hidden.workload, 0).gradients, 2);
   for (int stage = 0; stage < 2; ++stage) {
     EXPECT_EQ(AsynchronyObserver(hidden, stage).Staleness(), 1);
-    // The last stage has no pass under way when it changes from one to the other.
+    // The last stage has no pass running when it changes from one to the other.
     EXPECT_EQ(AsynchronyObserver(hidden, stage).Versions(), 2 - stage);
   }
   Plan plan = hidden.plan;

@@ -87,7 +87,7 @@ TEST_F(EvaluationErrorsTest, WhatNoStepCanBeIsFound) {
   }
 }
 
-// Multiplies at so many times the peak of the format of each op, and does all else in no time.
+// Multiplies at this many times the peak of the format of each op, and does all else in no time.
 class PeakModel : public CostModel {
  public:
   explicit PeakModel(double factor) : factor_(factor) {}

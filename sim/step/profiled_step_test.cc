@@ -32,7 +32,7 @@ class FreeMessages : public CostModel {
   }
 };
 
-// One board takes the profile's times and no more.
+// One GPU takes the profile's times and no more.
 TEST(ProfiledStepTest, AStepIsTheSumOfTheProfile) {
   const std::string text = Node("a") + Node("b") + Node("c") + "\ta -- b\n\tb -- c\n";
   const Workload workload = ToWorkload(ParseProfiledGraph(text, "x"), "x");

@@ -1,4 +1,4 @@
-// What is observed of boards and their parts, as clusters; no test has a GPU.
+// What is observed of GPUs and their parts, as clusters; no test has a GPU.
 #include "tools/import/local_gpu.h"
 
 #include <gtest/gtest.h>

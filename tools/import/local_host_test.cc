@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-// Four processors with 64 GB, of which each alone streams 10 GB/s.
+// Four CPUs with 64 GB, of which each alone streams 10 GB/s.
 LocalHost Four() {
   LocalHost host;
   host.processor.id = "host";

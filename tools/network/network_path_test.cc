@@ -63,7 +63,7 @@ class NetworkPathTest : public testing::Test {
     if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   }
 
-  // Every so many rows of a split against the model that simulate loads from a file: what was
+  // One row in this many of a split against the model that simulate loads from a file: what was
   // fitted on the others, at home where these have rows of the site.
   static int CompareRows(const std::string& spec, int every) {
     int compared = 0;
@@ -104,7 +104,7 @@ TEST_F(NetworkPathTest, GroupsLeftOutAreJudgedByTheTimesOfSimulate) {
   EXPECT_GT(CompareRows("leave-out:group", 397), 60);
 }
 
-// Boards that no table's words tell: what simulations see of a cluster of such nodes.
+// GPUs that no table's words tell: what simulations see of a cluster of such nodes.
 TEST_F(NetworkPathTest, LinksOfNewBoardsAreThoseOfTheirCluster) {
   const NetworkInput input =
       ReadNetworkInput("--network", {Folder() + "collectives_h200_b200.csv.gz"});

@@ -109,7 +109,7 @@ TEST(TraceViewTest, TasksHoldTheirOpsAndGapsAreBubbles) {
   EXPECT_EQ(view.flows[0].to, 6);
 }
 
-// On the second rank's board gemm and norm take 1 us and 2.
+// On the second rank's GPU gemm and norm take 1 us and 2.
 TEST(TraceViewTest, OpsTakeWhatTheyDoOnTheirRank) {
   TwoStages job;
   job.op_times = {{{2_us, 1_us, 2_us}, {1_us, 2_us, 2_us}}, {0, 1}};

@@ -178,7 +178,7 @@ TEST(PredictionTest, SomeSourcesCountAStepOnEveryRank) {
   EXPECT_TRUE(Uses(every, "steps counted on every rank"));
 }
 
-// Kepler has no 16-bit products, and nobody says how these four are wired.
+// Kepler has no 16-bit GEMMs, and nobody says how these four are wired.
 TEST(PredictionTest, OldBoardsAreOnPcie) {
   MeasuredRow row = DataParallel("resnet50", "ResNet-50");
   row.gpu_id = "k80-12gb";

@@ -8,7 +8,7 @@ namespace stagecraft {
 namespace {
 
 // 2 layers of hidden 4, 2 heads; sequence 3, batch 5: 15 tokens.
-//   products   2 · 2 · 15 · 4 · (8 + 8 + 2 · 16) = 11520
+//   GEMMs      2 · 2 · 15 · 4 · (8 + 8 + 2 · 16) = 11520
 //   attention  2 · 4 · 15 · 3 · 4 = 1440
 //   head       2 · 15 · 4 · 10 = 1200
 StepWork Work() {
@@ -49,7 +49,7 @@ TEST(StepMetricTest, GatedNetworksHaveThreeMatricesAndFewerKeys) {
   StepWork work = Work();
   work.config.gated_mlp = true;
   work.config.kv_heads = 1;
-  // products 2 · 2 · 15 · 4 · (8 + 4 + 3 · 16) = 14400
+  // GEMMs 2 · 2 · 15 · 4 · (8 + 4 + 3 · 16) = 14400
   EXPECT_DOUBLE_EQ(ConventionFlops("3x-full-attention", work.config, 3, 5).value(),
                    3 * (14400 + 1440 + 1200));
 }

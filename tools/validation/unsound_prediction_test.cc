@@ -21,7 +21,7 @@
 namespace stagecraft {
 namespace {
 
-// So many times faster than what is possible.
+// How many times faster than what is possible.
 class FasterModel : public CostModel {
  public:
   explicit FasterModel(double times) : times_(times) {}

@@ -79,7 +79,7 @@ TEST(AttentionTest, MemoryBoundsSmallBlocks) {
   EXPECT_NEAR(Micros(op, AlsoMemory(), AttentionUse::kTraining), 9 + 3 * 13.1072, 1e-4);
 }
 
-// 2 waves of 256 keys, 3.3554 us forward; 2.5 times the products at 0.8 of the rate.
+// 2 waves of 256 keys, 3.3554 us forward; 2.5 times the GEMMs at 0.8 of the rate.
 TEST(AttentionTest, BackwardHasMoreProducts) {
   Op op = Heads(100, 256, 256, false);
   op.direction = Direction::kBackward;
@@ -110,7 +110,7 @@ TEST(AttentionTest, EverythingIsFiniteOnEveryBoard) {
 TEST(AttentionTest, TimeGrowsWithEveryDimension) {
   const auto draw = [](Random& random) {
     Op op = RandomAttention(random, 16);
-    op.batch += 304;  // as many as any board has multiprocessors
+    op.batch += 304;  // as many as any GPU has multiprocessors
     op.kv_batch = std::max<int64_t>(1, op.kv_batch);
     return op;
   };

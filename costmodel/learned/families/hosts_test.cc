@@ -30,7 +30,7 @@ TEST(HostsTest, AProductTakesItsFlopsItsEdgesAndItsOperands) {
   EXPECT_NEAR(Micros(HostProductFamily(), twice), 0.5 + 2 * (11.3778 * 1.3 + 7.68), 1e-3);
 }
 
-// Products of 80^3 at 0.7 of the peak with edges are 19.017 us, 6,400 elements 19.2 us.
+// GEMMs of 80^3 at 0.7 of the peak with edges are 19.017 us, 6,400 elements 19.2 us.
 TEST(HostsTest, AttentionIsTwoProductsOrFive) {
   const auto attention = [](Direction direction) {
     return Micros(HostAttentionFamily(),

@@ -188,7 +188,7 @@ TEST(ImportersTest, SharedTablesAreReadWhole) {
   if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   const std::string kernels = SharedDataPath("kernels");
   size_t files = 0, valid = 0, skipped = 0;
-  std::map<std::string, size_t> fp8_keys;  // with queries of more bits, by board
+  std::map<std::string, size_t> fp8_keys;  // with queries of more bits, by GPU
   for (const auto& entry : std::filesystem::recursive_directory_iterator(kernels)) {
     const std::filesystem::path& path = entry.path();
     if (path.filename().string().find(".csv") == std::string::npos) continue;

@@ -1,4 +1,4 @@
-// Attention on parts of a board, whatever cuDNN makes of their contexts.
+// Attention on parts of a GPU, whatever cuDNN makes of their contexts.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -32,7 +32,7 @@ Schedule TwoAttentions() {
   return builder.Build();
 }
 
-// Measures the attention of the first rank, on a board of 132 multiprocessors of which each rank
+// Measures the attention of the first rank, on a GPU of 132 multiprocessors of which each rank
 // has this many.
 Duration Measure(const StandInBoard& board, int multiprocessors) {
   UseStandIn(board);
@@ -104,7 +104,7 @@ TEST(AttentionOnPartsTest, IsCompiledOnceForAllRanksThatHaveTheirHandleInCommon)
   };
   EXPECT_EQ(calls(Board(false), "cudnnCreate"), 1);
   EXPECT_EQ(calls(Board(true), "cudnnCreate"), 1 + 2);
-  // The heuristic is asked for engines twice, for the part and for the board, and the plan for its
+  // The heuristic is asked for engines twice, for the part and for the GPU, and the plan for its
   // workspace.
   EXPECT_EQ(calls(Board(false), "cudnnBackendGetAttribute"), 3);
   EXPECT_EQ(calls(Board(true), "cudnnBackendGetAttribute"), 2 * 3);

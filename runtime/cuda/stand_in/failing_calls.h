@@ -17,7 +17,7 @@ namespace stagecraft {
 // `error_of` does the work and returns what it says went wrong, or throws it; empty: nothing.
 // Failures of functions that release something or read sensors may go unnoticed, and for each
 // function in `unnoticed` exactly that number of calls does.
-// function in `unnoticed` exactly so many calls do.
+// function in `unnoticed` exactly that many calls do.
 void FailEveryCall(const StandInBoard& board, const std::function<std::string()>& error_of,
                    const std::map<std::string, int>& unnoticed = {});
 

@@ -63,7 +63,7 @@ std::string RunOneLayer() {
 constexpr const char* kLastWait = "cudaStreamSynchronize";
 
 // Failures that go unnoticed in a run on two parts. Where cuDNN cannot be asked for kernels for a
-// part, or knows none, the whole board's are taken: one call of each function fails unnoticed for
+// part, or knows none, the whole GPU's are taken: one call of each function fails unnoticed for
 // each plan that is compiled.
 std::map<std::string, int> UnnoticedOnParts(int plans) {
   return {{kLastWait, 2}, {"cudnnBackendSetAttribute", plans}, {"cudnnBackendFinalize", plans}};

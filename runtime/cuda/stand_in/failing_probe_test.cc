@@ -1,4 +1,4 @@
-// Boards that are looked for, and parts that are measured, while any one call fails.
+// GPUs that are looked for, and parts that are measured, while any one call fails.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -16,7 +16,7 @@
 namespace stagecraft {
 namespace {
 
-// The cache is so large that few reads of it wake the board up, and operands are larger, so that
+// The cache is so large that few reads of it wake the GPU up, and operands are larger, so that
 // there are two blocks of each. Nothing is really read.
 constexpr size_t kCache = size_t{1} << 30;
 constexpr int64_t kOperands = int64_t{3} << 30;
@@ -71,7 +71,7 @@ TEST(FailingTimerTest, WhicheverFailsOnAWholeBoardIsToldAndNothingIsLeft) {
 TEST(FailingTimerTest, SoItIsOnAPart) {
   StandInBoard board = Board();
   board.cudnn_compares_contexts = true;
-  // Where cuDNN cannot be asked for kernels for the part, or knows none, the whole board's are
+  // Where cuDNN cannot be asked for kernels for the part, or knows none, the whole GPU's are
   // taken: one call of each fails unnoticed for each plan that is compiled, forward and backward.
   FailEveryCall(board,
                 [] {

@@ -1,4 +1,4 @@
-// What is found out of a board and its parts on the stand-in for a GPU.
+// What is found out about a GPU and its parts on the stand-in for a GPU.
 #include "runtime/cuda/local_boards.h"
 
 #include <gtest/gtest.h>

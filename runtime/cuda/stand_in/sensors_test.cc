@@ -40,7 +40,7 @@ TEST(SensorsTest, SayWhatTheBoardSays) {
   }
 }
 
-// A driver has the function that tells under either name, under both, or not at all: then a board
+// A driver has the function that tells under either name, under both, or not at all: then a GPU
 // that is known to be cool differs from one of which nothing is known.
 TEST(SensorsTest, HeatIsToldByEitherNameOfItsFunction) {
   const std::string event = "nvmlDeviceGetCurrentClocksEventReasons";
