@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -94,15 +95,23 @@ void GoBeyond(const SearchProblem& problem, PlanSpace& space, PlanSearchOptions 
   runs.push_back(SearchPlans(PlanAlgorithm::kProgramme, problem, space, options));
 }
 
+// Several searches may report one after another: of each the rate is its own.
+std::function<void(const SearchProgress&)> ReportTo(ProgressLine& progress,
+                                                    const SearchProblem& problem) {
+  struct Current {
+    std::optional<Stopwatch> watch = Stopwatch();
+    int64_t evaluated = 0;
+  };
+  return [&, current = std::make_shared<Current>()](const SearchProgress& now) {
+    if (now.evaluated < current->evaluated) current->watch.emplace();  // the next has begun
+    current->evaluated = now.evaluated;
+    progress.Show(SearchProgressText(problem, now, current->watch->Seconds()));
+  };
+}
+
 SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, ProgressLine& progress) {
   PlanSearchOptions options = job.options;
-  std::optional<Stopwatch> watch(std::in_place);
-  int64_t evaluated = 0;
-  options.search.report = [&](const SearchProgress& now) {
-    if (now.evaluated < evaluated) watch.emplace();  // the next search has begun
-    evaluated = now.evaluated;
-    progress.Show(SearchProgressText(problem, now, watch->Seconds()));
-  };
+  options.search.report = ReportTo(progress, problem);
   const InterruptCatcher catcher;
   options.search.budget.stop = InterruptCatcher::flag();
   const std::unique_ptr<PlanSpace> plans = MakePlanSpace(problem);

@@ -223,8 +223,8 @@ std::string SummariseSamples(std::span<const Sample> samples) {
             (sample.op.Flops().count() > 0 ? std::string(" ") + Name(sample.op.dtype) : "")];
   }
   std::map<std::string_view, int64_t> ops(kinds.begin(), kinds.end());
-  return fmt::format("{} samples of {}; on {}; source: {}", samples.size(), Listed(ops), Listed(gpus),
-                     Listed(sources));
+  return fmt::format("{} samples of {}; on {}; source: {}", samples.size(), Listed(ops),
+                     Listed(gpus), Listed(sources));
 }
 
 }  // namespace stagecraft
