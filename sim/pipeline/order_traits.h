@@ -43,7 +43,7 @@ enum OrderOption : unsigned {
   kReadsGroups = 2,
   kReadsSlots = 4,
   kReadsActivationLimit = 8,
-  kReadsNoActivationLimit = 16,  // which a limit of 0 says
+  kReadsNoActivationLimit = 16,  // a limit of 0 means none
   kReadsSearch = 32,
   kReadsWeightSync = 64
 };
