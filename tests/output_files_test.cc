@@ -93,7 +93,7 @@ TEST_F(OutputFilesTest, BinaryFilesThatAreNoneAreOneLineOfError) {
        {"simulate --model $T/bad.onnx --cluster h100-sxm:1x2 --global-batch 8", "bad.onnx"}});
 }
 
-// A search without an end that gets the signal after so many ticks of 50 ms.
+// A search of 60 seconds that gets the signal after so many ticks of 50 ms.
 Result StoppedSearch(int signal, int ticks, const std::string& output) {
   std::atomic<bool> is_done = false;
   // Another thread of this process gets it where the search has taken it over, as from Slurm.
@@ -109,8 +109,8 @@ Result StoppedSearch(int signal, int ticks, const std::string& output) {
     }
   });
   const Result result = RunLine(
-      "search --model llama3-8b --cluster h100-sxm:8x8 --global-batch 512 --seq 2048 --algorithm "
-      "mcmc --budget 60s --no-explain --json --quiet --cost-model analytical -o " +
+      "search --model llama3-405b --cluster h100-sxm:2048x8 --global-batch 2048 --seq 8192 "
+      "--algorithm mcmc --budget 60s --no-explain --json --quiet --cost-model analytical -o " +
       output);
   is_done = true;
   sender.join();
