@@ -234,38 +234,4 @@ OpProto ToProto(const Op& op) {
   return proto;
 }
 
-Estimate EstimateFromProto(const EstimateProto& proto, std::string_view path) {
-  Estimate estimate;
-  estimate.time = Time(proto.time_ns(), path, "time_ns");
-  if (!EstimateProto::Basis_IsValid(proto.basis()) ||
-      proto.basis() == EstimateProto::BASIS_UNSPECIFIED) {
-    Fail(path, "basis", static_cast<int>(proto.basis()), "what the estimate rests on");
-  }
-  estimate.basis = static_cast<Basis>(static_cast<int>(proto.basis()) - 1);
-  estimate.spread = FiniteNonnegative(proto.spread(), path, "spread");
-  estimate.host = Time(proto.host_ns(), path, "host_ns");
-  if (!EstimateProto::Algorithm_IsValid(proto.algorithm())) {
-    Fail(path, "algorithm", proto.algorithm(), "RING, TREE, NVLS or DIRECT");
-  }
-  if (!EstimateProto::Protocol_IsValid(proto.protocol())) {
-    Fail(path, "protocol", proto.protocol(), "LL, LL128 or SIMPLE");
-  }
-  estimate.method = {static_cast<Algorithm>(proto.algorithm()),
-                     static_cast<Protocol>(proto.protocol()),
-                     static_cast<int>(AtLeast(0, proto.channels(), path, "channels"))};
-  return estimate;
-}
-
-EstimateProto ToProto(const Estimate& estimate) {
-  EstimateProto proto;
-  proto.set_time_ns(estimate.time.ns());
-  proto.set_basis(EnumToProto<EstimateProto::Basis>(estimate.basis));
-  proto.set_spread(estimate.spread);
-  proto.set_host_ns(estimate.host.ns());
-  proto.set_algorithm(static_cast<EstimateProto::Algorithm>(estimate.method.algorithm));
-  proto.set_protocol(static_cast<EstimateProto::Protocol>(estimate.method.protocol));
-  proto.set_channels(estimate.method.channels);
-  return proto;
-}
-
 }  // namespace stagecraft

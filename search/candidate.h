@@ -26,7 +26,7 @@ class PlanRanker {
  public:
   explicit PlanRanker(const SearchProblem& problem);
 
-  // The verdict of EvaluatePlan(): without a time if memory does not suffice, and without
+  // The verdict of an Evaluator: without a time if memory does not suffice, and without
   // fragmentation if tensors alone do not fit. Precondition: the passes of the plan are known.
   RankedPlan Rank(Plan plan);
   // What a plan that does not fit needs at least, including fragmentation.

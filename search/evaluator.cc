@@ -7,7 +7,6 @@
 #include "sim/engine/sim_executor.h"
 #include "sim/lowering/lowering.h"
 #include "sim/plan/short_step.h"
-#include "sim/step/plan_orders.h"
 
 namespace stagecraft {
 
@@ -55,12 +54,6 @@ bool Evaluator::TimeShort(const Plan& plan, Evaluation& evaluation) {
       ProfileStep(schedule, repeated->timeline, executor.costs(), ends, repeated->repetition));
   if (ends == StepEnds::kTogether) evaluation.unshared_time = executor.unshared_makespan();
   return true;
-}
-
-Evaluation EvaluatePlan(const Plan& plan, const Workload& workload, const Cluster& cluster,
-                        const CostModel& model, const SimulationOptions& options) {
-  return Evaluator(workload, cluster, model, options)
-      .Evaluate(WithOrders(plan, workload, cluster, model));
 }
 
 }  // namespace stagecraft

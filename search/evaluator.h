@@ -60,9 +60,4 @@ class Evaluator {
   int64_t whole_steps_ = 0;
 };
 
-// The verdict of an Evaluator that has seen no other plan. If memory does not suffice nothing is
-// simulated, and no time is known. Precondition: the plan has no FindErrors().
-Evaluation EvaluatePlan(const Plan& plan, const Workload& workload, const Cluster& cluster,
-                        const CostModel& model, const SimulationOptions& options = {});
-
 }  // namespace stagecraft

@@ -2,8 +2,6 @@
 // an enumerator that is added, renamed or moved on one side alone would be read as another.
 #include <gtest/gtest.h>
 
-#include "costmodel/collective_method.h"
-#include "costmodel/cost_model.h"
 #include "costmodel/device.h"
 #include "costmodel/enum_testing.h"
 #include "costmodel/gradient_sync.h"
@@ -11,7 +9,6 @@
 #include "costmodel/op.h"
 #include "proto/cluster.pb.h"
 #include "proto/device.pb.h"
-#include "proto/estimate.pb.h"
 #include "proto/link.pb.h"
 #include "proto/op.pb.h"
 #include "proto/plan.pb.h"
@@ -55,12 +52,6 @@ TEST(EnumTwinsTest, OpsAreNumberedAsTheirProto) {
 TEST(EnumTwinsTest, NumberFormatsAreNumberedAsTheirProtos) {
   ExpectTwins<DType, OpProto::DType>();
   ExpectTwins<DType, PlanProto::Precision>();
-}
-
-TEST(EnumTwinsTest, EstimatesAreNumberedAsTheirProto) {
-  ExpectTwins<Basis, EstimateProto::Basis>();
-  ExpectTwins<Algorithm, EstimateProto::Algorithm>();
-  ExpectTwins<Protocol, EstimateProto::Protocol>();
 }
 
 TEST(EnumTwinsTest, HardwareIsNumberedAsItsProtos) {

@@ -28,6 +28,7 @@
 #include "sim/cluster/cluster_spec.h"
 #include "sim/cluster/node_type.h"
 #include "sim/step/evaluation.h"
+#include "sim/step/plan_orders.h"
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/networks/test_decoders.h"
 #include "tests/enumerated_plans.h"
@@ -153,7 +154,8 @@ TEST(DraftMovesTest, OnUnlikeBoardsReplicasDifferAndMix) {
       EXPECT_TRUE(SamePlan(maker.Make(DraftOf(plan, problem)), plan)) << draft.Describe();
       try {
         const Evaluation evaluation =
-            EvaluatePlan(plan, problem.workload, problem.cluster, problem.model);
+            Evaluator(problem.workload, problem.cluster, problem.model)
+                .Evaluate(WithOrders(plan, problem.workload, problem.cluster, problem.model));
         EXPECT_EQ(evaluation.step_time > Duration(), evaluation.fits);
       } catch (const InputError&) {
         // Replicas that gather parameters together wait for passes that wait for them.

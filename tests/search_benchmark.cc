@@ -184,7 +184,7 @@ void BM_SimulateStep(benchmark::State& state) {
 void BM_EvaluatePlan(benchmark::State& state) {
   const Job& job = TheJob();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(EvaluatePlan(job.plan, job.workload, job.cluster, job.model));
+    benchmark::DoNotOptimize(Evaluator(job.workload, job.cluster, job.model).Evaluate(job.plan));
   }
   CountPlans(state, static_cast<double>(state.iterations()));
 }

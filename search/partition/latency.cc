@@ -117,7 +117,7 @@ class LatencyAnnealer {
     const int devices = problem_.accelerators + (problem_.cpus > 0 ? 1 : 0);
     const double bound_ms = LeastLatencyMs(problem_);
     LatencyPlacement best{now_ms_, placement_, bound_ms};
-    if (devices == 1) return best;
+    if (devices <= 1) return best;
     const auto change = [&](double temperature) {
       Try(best.latency_ms * temperature, devices);
       if (now_ms_ < best.latency_ms) best = {now_ms_, placement_, bound_ms};

@@ -40,7 +40,6 @@ class PolicyGraph {
 
   // By node, its share of all compute times the number of nodes.
   double load(int node) const { return features_(node, 4); }
-  // If all devices shared the work evenly and for free. No plan is faster.
 
   // For a plan whose devices are known in front of `stage`, with `unused` left.
   Eigen::RowVectorXd ChoiceFeatures(const StageSizes& sizes, int64_t in, int64_t out,
