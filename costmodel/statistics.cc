@@ -51,7 +51,7 @@ double LowerQuantile(std::vector<double> values, double share) {
   return Nth(values, static_cast<size_t>(share * static_cast<double>(values.size() - 1)));
 }
 
-double QuantileAfter(std::vector<double> values, double share) {
+double UpperQuantile(std::vector<double> values, double share) {
   return Nth(values, static_cast<size_t>(share * static_cast<double>(values.size())));
 }
 

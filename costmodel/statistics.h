@@ -1,7 +1,8 @@
-// Of measured values or errors: mean, median, quantiles, and how far they scatter.
+// Mean, median, quantiles and standard deviation of measured values or errors.
 //
-// A quantile of a few values may be read in several ways. Which one a figure rests on is part of
-// that figure, so each way has its name here.
+// There are several definitions of a quantile of a few values, and a figure depends on the one that
+// it is computed with, so each has its own name here. All functions CHECK that there are enough
+// values.
 #pragma once
 
 #include <vector>
@@ -11,25 +12,26 @@ namespace stagecraft {
 // Precondition: at least one value.
 double Mean(const std::vector<double>& values);
 
-// Precondition: at least one value. Of an even number of values it is the mean of the two in the
+// Precondition: at least one value. For an even number of values, the mean of the two in the
 // middle.
 double Median(std::vector<double> values);
 
-// Of one value or more; of an even count the greater of the two in the middle.
+// Precondition: at least one value. For an even number of values, the greater of the two in the
+// middle.
 double UpperMedian(std::vector<double> values);
 
-// The next three take one value or more and a `share` of 0 to 1.
+// Quantiles of n sorted values v[0] ... v[n - 1]. Preconditions: n >= 1, and 0 <= share <= 1, or
+// share < 1 for UpperQuantile().
 //
-// On the straight line between the two sorted values that `share` lies between, the first of which
-// has the share 0 and the last the share 1.
+// v at share * (n - 1), interpolated linearly between the two values around it.
 double InterpolatedQuantile(std::vector<double> values, double share);
-// The lower of those two values.
+// v at share * (n - 1), rounded down.
 double LowerQuantile(std::vector<double> values, double share);
-// The sorted value before which a `share` of all values lies, rounded down; `share` is below 1.
-double QuantileAfter(std::vector<double> values, double share);
+// v at share * n, rounded down; UpperQuantile(values, 0.5) is UpperMedian(values).
+double UpperQuantile(std::vector<double> values, double share);
 
-// Standard deviation of what the values are a sample of: squares over n - 1. Of two
-// values or more.
+// The standard deviation of the distribution from which the values are drawn: the sum of squares is
+// divided by n - 1. Precondition: at least two values.
 double Sigma(const std::vector<double>& values);
 
 }  // namespace stagecraft

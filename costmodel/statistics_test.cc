@@ -14,9 +14,11 @@ TEST(StatisticsTest, OfAnEvenCountTheMedianIsBetweenTheMiddleTwo) {
   EXPECT_DOUBLE_EQ(Median({8, 1, 2, 4}), 3);
 }
 
-TEST(StatisticsTest, TheUpperMedianIsOneOfTheValues) {
+TEST(StatisticsTest, TheUpperMedianIsOneOfTheValuesAndAQuantile) {
   EXPECT_EQ(UpperMedian({8, 1, 2, 4}), 4);
   EXPECT_EQ(UpperMedian({1, 9, 2}), 2);
+  EXPECT_EQ(UpperQuantile({8, 1, 2, 4}, 0.5), 4);
+  EXPECT_EQ(UpperQuantile({1, 9, 2}, 0.5), 2);
 }
 
 TEST(StatisticsTest, InterpolatedQuantilesAreLinear) {
@@ -28,9 +30,9 @@ TEST(StatisticsTest, InterpolatedQuantilesAreLinear) {
 TEST(StatisticsTest, OtherQuantilesAreOneOfTheValues) {
   const std::vector<double> values = {40, 10, 30, 20};
   EXPECT_EQ(LowerQuantile(values, 0.5), 20);
-  EXPECT_EQ(QuantileAfter(values, 0.5), 30);
+  EXPECT_EQ(UpperQuantile(values, 0.5), 30);
   EXPECT_EQ(LowerQuantile(values, 0.9), 30);
-  EXPECT_EQ(QuantileAfter(values, 0.9), 40);
+  EXPECT_EQ(UpperQuantile(values, 0.9), 40);
 }
 
 TEST(StatisticsTest, TheLeastAndTheGreatestAreQuantilesToo) {

@@ -27,7 +27,7 @@ CallOverhead CallOverhead::Fit(std::span<const Sample> samples) {
   }
   CallOverhead overhead;
   for (auto& [key, values] : times) {
-    overhead.floors_[key] = QuantileAfter(std::move(values), kFloorQuantile);
+    overhead.floors_[key] = UpperQuantile(std::move(values), kFloorQuantile);
   }
   return overhead;
 }

@@ -19,9 +19,9 @@ constexpr double kWidening = 1.2;  // GPU types differ more than the samples sho
 // Half of any interval, of a logarithm: a factor of 148 either way says that nothing is known.
 constexpr double kWidest = 5;
 
-// Of residuals, which there may be none of.
-double HeldQuantile(std::vector<double> values) {
-  return values.empty() ? 0 : LowerQuantile(std::move(values), kHeld);
+// The residual that a share kHeld of the residuals does not exceed; 0 if there are none.
+double HeldQuantile(std::vector<double> residuals) {
+  return residuals.empty() ? 0 : LowerQuantile(std::move(residuals), kHeld);
 }
 
 }  // namespace

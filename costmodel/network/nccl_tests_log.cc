@@ -47,45 +47,22 @@ void CheckComplete(NcclTestsOutput* output, const std::string& path) {
   if (log.rows.empty()) FailNcclTests(path, "rows", "none", "at least one size");
 }
 
-// A collective's word in a longer name.
-struct NameInName {
-  size_t begin, end;
-  OpKind kind;
-
-  bool IsPartOf(const NameInName& other) const {
-    return other.begin <= begin && end <= other.end && end - begin < other.end - other.begin;
-  }
-};
-
-std::vector<NameInName> NamesIn(std::string_view name) {
-  std::vector<NameInName> names;
-  for (const Collective& collective : Collectives()) {
-    for (const std::string_view word : {collective.word, collective.nccl_tests}) {
-      for (size_t at = name.find(word); at != name.npos; at = name.find(word, at + 1)) {
-        names.push_back({at, at + word.size(), collective.kind});
-      }
-    }
-  }
-  return names;
-}
-
-// What the name holds, if one; "gather" in "all_gather" would be none. Throws where it holds
-// several.
+// The collective whose word or program the name contains; no value if there is none. Throws if
+// there are several.
 std::optional<OpKind> KindIn(const std::string& name, const std::string& path) {
   std::optional<OpKind> found;
-  const std::vector<NameInName> names = NamesIn(name);
-  for (const NameInName& one : names) {
-    const auto holds_it = [&](const NameInName& other) { return one.IsPartOf(other); };
-    if (std::any_of(names.begin(), names.end(), holds_it)) continue;
-    if (found && *found != one.kind)
-      FailNcclTests(path, "collective", name, "the name of one, or given");
-    found = one.kind;
+  for (const auto& collective : Collectives()) {
+    const bool is_in_name =
+        name.find(collective.word) != name.npos || name.find(collective.nccl_tests) != name.npos;
+    if (!is_in_name) continue;
+    if (found) FailNcclTests(path, "collective", name, "the name of one, or given");
+    found = collective.kind;
   }
   return found;
 }
 
-// What sums up for all ranks, where busbw / algbw of the last row, the most precise, are
-// of one alone.
+// The collective that sums up for all ranks and has the ratio busbw / algbw of the last row, which
+// is the most precise; no value if several have it or none.
 std::optional<OpKind> KindOfBandwidths(const NcclTestsOutput& output) {
   const NcclTestsOutput::Printed& last = output.printed.back();
   if (!last.reduces) return std::nullopt;

@@ -13,30 +13,30 @@
 
 namespace stagecraft {
 
-// Records of CsvRecords, each with as many fields as the header; blank lines are
-// passed over. Columns are those chosen by Select(), by their index there. What
-// is wrong throws InputError: "gemm.csv:3: m: got "x", want a whole number from
-// 1 to 1000".
+// Reads the records of CsvRecords, each of which must have as many fields as the header; blank
+// lines are skipped. Getters take the index of a column in the list given to Select(). Wrong values
+// throw InputError: "gemm.csv:3: m: got "x", want a whole number from 1 to 1000".
 class CsvRows {
  public:
-  // `text` must outlive this object. Reads the header; refuses a column that occurs twice.
+  // Reads the header; refuses a column that occurs twice. `text` must outlive this object.
   CsvRows(std::string_view text, std::string name);
 
   const std::string& name() const { return records_.name(); }
   std::span<const std::string> header() const { return header_; }
-  // Which columns the getters see; those that the header lacks are empty.
+  // Chooses the columns that the getters see; those that the header lacks are empty. The list must
+  // outlive this object.
   void Select(std::span<const std::string_view> columns);
 
   // Goes on to the next row; false at the end.
   bool Next();
-  // On which the row begins, counted from 1.
+  // The line on which the row begins, counted from 1.
   int64_t line() const { return records_.line(); }
 
   std::string_view Text(int column) const {
     return positions_[column] < 0 ? std::string_view() : records_.fields()[positions_[column]];
   }
   bool IsEmpty(int column) const { return Text(column).empty(); }
-  // A field that must not be empty.
+  // The text of a field that must not be empty.
   std::string_view Word(int column) const;
   int64_t Integer(int column, int64_t least, int64_t most) const;
   double Number(int column, double least, double most) const;
