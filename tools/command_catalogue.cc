@@ -53,7 +53,7 @@ Listing ListGpus() {
                   {"memory_bytes", "memory\nGB", 1e9},
                   {"memory_bandwidth_bytes_per_s", "memory\nGB/s", 1e9},
                   {"sustained_fraction", "best\nGEMM"},
-                  {"training_clock", "long\nsteps"}};
+                  {"training_clock", "training\nclock"}};
   list.below = GpuNames;
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     const Device& device = entry.device;
@@ -212,8 +212,9 @@ void Register(Flags& flags, CatalogueFlags& values) {
   flags.AddReporting(values.json, values.quiet);
   flags.AddNote(
       "TFLOP/s are dense peaks by number format; GB is 10^9 bytes. \"best GEMM\" is the share of "
-      "the 16-bit peak that the best GEMMs reach, \"long steps\" the share of the boost clock that "
-      "hours of training leave (0.8 where a cluster file states no training_clock). \"inside\" is "
+      "the 16-bit peak that the best GEMMs reach, \"training clock\" the share of the boost clock "
+      "that hours of training leave (0.8 where a cluster file states no training_clock). "
+      "\"inside\" is "
       "the bandwidth of a GPU to the others of its node.");
 }
 

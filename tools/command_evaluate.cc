@@ -221,9 +221,8 @@ void Register(Flags& flags, EvaluateFlags& values) {
       .Common();
   judged
       .Add("--models", values.models,
-           {"<name,...>", "Which models to judge: all, or some of these.",
-            fmt::format("{}", fmt::join(ModelNames(), ", ")), "shipped"})
-      .Suggest(ModelNames)
+           {"<name,...>", "Which models to judge: all, or some of these.", "", "shipped"})
+      .Suggest(ModelNames())
       .Common();
   judged.Add("--cost-model", values.cost_model,
              {"<file>", "Judge a model that fit wrote in place of the shipped one."});

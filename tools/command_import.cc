@@ -142,7 +142,7 @@ void AddFormats(Flags& flags) {
   flags.AddTerm("local-gpu",
                 "the GPUs of this machine; with --parts one of them, divided into several devices, "
                 "and what these reach measured; takes no IN");
-  flags.AddTerm("local-host", "the processors of this host, measured; takes no IN");
+  flags.AddTerm("local-host", "the CPU cores of this host, measured; takes no IN");
   flags.AddNote(
       "A cluster file of local-host is for run --executor host and, with what profile --device "
       "host measures, for simulate.");

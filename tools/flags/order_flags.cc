@@ -39,10 +39,9 @@ std::vector<Flag> OrderFlags::Register(Flags& flags, int& chunks) {
   FlagGroup schedule = flags.In(FlagTopic::kSchedule);
   schedule_option_ = schedule
                          .Add("--schedule", schedule_,
-                              {"<name>", "Pipeline schedule: which pass every stage runs next.",
-                               fmt::format("{}", fmt::join(OrderNames(), ", ")),
+                              {"<name>", "Pipeline schedule: which pass every stage runs next.", "",
                                "1f1b, or interleaved with --vpp"})
-                         .Suggest(OrderNames)
+                         .Suggest(OrderNames())
                          .Common();
   const Flag vpp = schedule.Add(
       "--vpp", chunks,
@@ -72,10 +71,8 @@ void OrderFlags::RegisterOptions(FlagGroup schedule) {
                {"<policy>",
                 "With 1f1b: DAPPLE's policy for how many micro-batches a stage has in flight, as "
                 "many as there are stages from it to the last (a), or twice that less one (b).",
-                "a, b", "a"})
-          .Suggest([] {
-            return Args{"a", "b"};
-          });
+                "", "a"})
+          .Suggest({"a", "b"});
   limit_option_ = schedule.Add(
       "--activation-limit", options_.activation_limit,
       {"<x>",
@@ -119,8 +116,8 @@ void OrderFlags::CheckUse(PipelineOrder order) const {
   };
   for (const auto& [flag, read] : uses) {
     if (!flag.is_given() || Reads(order, read)) continue;
-    throw InputError(fmt::format("{}: changes nothing with schedule {}, want it with {}", flag.name(),
-                                 Name(order), OrdersThatRead(read)));
+    throw InputError(fmt::format("{}: changes nothing with schedule {}, want it with {}",
+                                 flag.name(), Name(order), OrdersThatRead(read)));
   }
 }
 

@@ -22,7 +22,7 @@ void PlanFlags::RegisterJob(Flags& flags) {
            {"<cluster>",
             "GPU:NxG (N nodes with G of these GPUs each, such as h100-sxm:8x8), NODE:N (such as "
             "dgx-h100:8), a sum of these, or a cluster file.",
-            "", usual_cluster_ ? "the processors of this host" : ""})
+            "", usual_cluster_ ? "the CPU cores of this host" : ""})
       .Required(!usual_cluster_)
       .Common();
   cluster.Add("--clock", clock_,
@@ -40,10 +40,8 @@ void PlanFlags::RegisterAttention(Flags& flags) {
       flags.In(FlagTopic::kNetwork)
           .Add("--attention", attention_,
                {"<name>", "Attention as one fused kernel (flash), or kernel by kernel (unfused).",
-                "flash, unfused", "flash"})
-          .Suggest([] {
-            return Args{"flash", "unfused"};
-          });
+                "", "flash"})
+          .Suggest({"flash", "unfused"});
 }
 
 void PlanFlags::RegisterGiven(Flags& flags) {
@@ -68,9 +66,9 @@ void PlanFlags::Register(Flags& flags) {
            "of flags."})
       .Common();
   Add(flags.In(FlagTopic::kParallelism), "--stack", stack_,
-      {"<name>", "Where no flag says otherwise, do as this training stack does by default.",
-       fmt::format("{}", fmt::join(StackTable::Embedded().Names(), ", ")), "none"})
-      .Suggest([] { return StackTable::Embedded().Names(); });
+      {"<name>", "Where no flag says otherwise, do as this training stack does by default.", "",
+       "none"})
+      .Suggest(StackTable::Embedded().Names());
   const std::vector<Flag> order = order_.Register(flags, degrees_.chunks);
   degree_options_.insert(degree_options_.end(), order.begin(), order.end());
   RegisterMemory(flags);
@@ -152,10 +150,8 @@ void PlanFlags::RegisterRecomputation(Flags& flags) {
       {"<name>",
        "Activations that the backward computes again: none, the scores of unfused attention "
        "(selective), or whole blocks (full).",
-       "none, selective, full", "selective"})
-      .Suggest([] {
-        return Args{"none", "selective", "full"};
-      })
+       "", "selective"})
+      .Suggest({"none", "selective", "full"})
       .Common();
   Add(group, "--recompute-num-layers", degrees_.recompute_choice.counts,
       {"<n,...>",
@@ -167,10 +163,8 @@ void PlanFlags::RegisterRecomputation(Flags& flags) {
       {"<name>",
        "With --recompute-num-layers: recompute so many first blocks of every chunk (block), or all "
        "blocks, in ranges of so many (uniform).",
-       "block, uniform", "block"})
-      .Suggest([] {
-        return Args{"block", "uniform"};
-      });
+       "", "block"})
+      .Suggest({"block", "uniform"});
   Add(group, "--recompute-layers", recompute_layers_,
       {"<ranges>",
        "Layers that are recomputed whole, such as 1-8,12; the embedding is layer 0. Other layers "
@@ -185,24 +179,16 @@ void PlanFlags::RegisterStep(Flags& flags) {
            "on where tp > 1, but search tries both"});
   FlagGroup memory = flags.In(FlagTopic::kMemory);
   Add(memory, "--optimizer", optimizer_,
-      {"<name>", "The optimizer; sgd has a momentum, sgd-plain has none.",
-       "adam, adam8bit, sgd, sgd-plain", "adam"})
-      .Suggest([] {
-        return Args{"adam", "adam8bit", "sgd", "sgd-plain"};
-      });
-  Add(memory, "--precision", precision_,
-      {"<name>", "Number format of GEMMs.", "bf16, fp16, fp32, tf32, fp8", "bf16"})
-      .Suggest([] {
-        return Args{"bf16", "fp16", "fp32", "tf32", "fp8"};
-      });
+      {"<name>", "The optimizer; sgd has a momentum, sgd-plain has none.", "", "adam"})
+      .Suggest({"adam", "adam8bit", "sgd", "sgd-plain"});
+  Add(memory, "--precision", precision_, {"<name>", "Number format of GEMMs.", "", "bf16"})
+      .Suggest({"bf16", "fp16", "fp32", "tf32", "fp8"});
   Add(memory, "--fp8-recipe", fp8_recipe_,
       {"<name>",
        "With fp8: a tensor is scaled by the maxima of earlier steps (delayed), by its own maximum "
        "(current), or every 32 numbers of it by theirs (mx).",
-       "delayed, current, mx", "delayed"})
-      .Suggest([] {
-        return Args{"delayed", "current", "mx"};
-      });
+       "", "delayed"})
+      .Suggest({"delayed", "current", "mx"});
   Add(memory, "--gradient-bytes", degrees_.gradient_bytes,
       {"<n>", "Bytes per element of gradients as they are accumulated and reduced.", "2 or 4",
        "4, or 2 with fp16"});
@@ -210,18 +196,14 @@ void PlanFlags::RegisterStep(Flags& flags) {
       {"<name>",
        "How context-parallel ranks see all keys and values: these travel round a ring, are "
        "gathered first, or two all-to-alls divide attention by heads (ulysses).",
-       "ring, gather, ulysses", "ring"})
-      .Suggest([] {
-        return Args{"ring", "gather", "ulysses"};
-      });
+       "", "ring"})
+      .Suggest({"ring", "gather", "ulysses"});
   Add(flags.In(FlagTopic::kParallelism), "--embedding-placement", embedding_placement_,
       {"<name>",
        "Embedding and head are on the first and the last stage; with redistributed the last stage "
        "has fewer blocks to make up for the head.",
-       "first-last, redistributed", "first-last"})
-      .Suggest([] {
-        return Args{"first-last", "redistributed"};
-      });
+       "", "first-last"})
+      .Suggest({"first-last", "redistributed"});
   Add(flags.In(FlagTopic::kNetwork), "--expert-imbalance", degrees_.expert_imbalance,
       {"<x>", "Tokens for the experts of the busiest rank, over the mean of all ranks.",
        "1 or more", "1"});

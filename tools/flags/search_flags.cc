@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 #include "search/partition/stages/stage_policy.h"
 #include "sim/pipeline/order_kind.h"
 #include "tools/flags/sample_flags.h"
@@ -55,13 +57,10 @@ Args ScheduleNames() {
 
 Budget ParseBudget(const std::string& text) {
   Budget budget;
-  size_t begin = 0;
-  while (begin <= text.size()) {
-    const size_t comma = std::min(text.find(',', begin), text.size());
-    const std::string part = text.substr(begin, comma - begin);
+  for (const std::string_view part : SplitAt(text, ',')) {
     double number = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-    const std::string unit(end, part.data() + part.size());
+    const std::string_view unit(end, part.data() + part.size());
     if (error != std::errc() || !(number > 0) || number > 1e12) RefuseBudget(text);
     if (unit == "s" && budget.seconds == 0) {
       budget.seconds = number;
@@ -70,7 +69,6 @@ Budget ParseBudget(const std::string& text) {
     } else {
       RefuseBudget(text);
     }
-    begin = comma + 1;
   }
   return budget;
 }
@@ -122,10 +120,8 @@ void SearchFlags::RegisterChoices(Flags& flags) {
       {"<name,...>",
        "Activations that the backward may compute again: none, the scores of unfused attention "
        "(selective), whole blocks (full).",
-       "none, selective, full", "all three"})
-      .Suggest([] {
-        return Args{"none", "selective", "full"};
-      })
+       "", "all three"})
+      .Suggest({"none", "selective", "full"})
       .Common();
   add(memory, "--zero", choices_.zeros,
       {"<n,...>",

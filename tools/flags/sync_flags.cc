@@ -55,9 +55,9 @@ std::vector<Flag> SyncFlags::Register(Flags& flags) {
   return {
       group
           .Add("--gradient-sync", method_,
-               {"<name>", "How data-parallel replicas agree on gradients, with --zero 0.",
-                fmt::format("{}", fmt::join(MethodNames(), ", ")), "all-reduce, as NCCL does it"})
-          .Suggest(MethodNames),
+               {"<name>", "How data-parallel replicas agree on gradients, with --zero 0.", "",
+                "all-reduce, as NCCL does it"})
+          .Suggest(MethodNames()),
       group.Add("--sync-servers", options_.servers,
                 {"<n>",
                  "With parameter-server, reduction-server or byteps: servers of each data-parallel "

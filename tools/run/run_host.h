@@ -10,7 +10,7 @@
 
 namespace stagecraft {
 
-// The processors of this host, two at least, as a cluster: rates as any has them, for what
+// The CPU cores of this host, two at least, as a cluster: rates as any has them, for what
 // asks for no time. `import local-host` measures.
 Cluster ThisHost();
 

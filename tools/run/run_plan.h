@@ -32,7 +32,7 @@ struct RunOfPlan {
   std::vector<std::string> notes;        // how that differs from what flags say, a sentence each
 };
 
-// On processors of this host (RunOnHost), as ranks that are processes.
+// On CPU cores of this host (RunOnHost), as ranks that are processes.
 RunOfPlan RunPlanOnHost(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
                         std::ostream& err);
 

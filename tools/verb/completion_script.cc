@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "costmodel/text.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
@@ -42,10 +43,6 @@ bool MayBeFile(const Json& flag) {
   return flag["type"] == "text" && flag["choices"].empty() && may_be;
 }
 
-std::string Join(const Args& words, const char* between = " ") {
-  return fmt::format("{}", fmt::join(words, between));
-}
-
 // What completes a value: words, and whether files do.
 using Values = std::pair<std::string, bool>;
 
@@ -57,7 +54,7 @@ std::string BashValues(const Json& verbs) {
     for (const Json& flag : verb["flags"]) {
       if (!HasValue(flag)) continue;
       for (const std::string& spelling : NamesOf(flag)) {
-        patterns[{Join(WordsFor(flag)), MayBeFile(flag)}].push_back(name + ":" + spelling);
+        patterns[{Join(WordsFor(flag), " "), MayBeFile(flag)}].push_back(name + ":" + spelling);
       }
     }
   }
@@ -78,7 +75,7 @@ std::string BashFlags(const Json& verbs) {
       for (const std::string& name : NamesOf(flag)) spellings.push_back(name);
     }
     lines += fmt::format("    {}) flags='{} {}' ;;\n", verb["name"].get<std::string>(),
-                         Join(spellings), kHelpFlags);
+                         Join(spellings, " "), kHelpFlags);
   }
   return lines;
 }
@@ -92,7 +89,7 @@ std::string BashPositional(const Json& verbs) {
       const Args words = WordsFor(flag);
       if (words.empty()) break;
       lines += fmt::format("        {}:2) words='{}' files= ;;\n", verb["name"].get<std::string>(),
-                           Join(words));
+                           Join(words, " "));
       break;
     }
   }
@@ -123,7 +120,7 @@ std::string FirstSentence(const std::string& text) {
 
 // What zsh completes a value with.
 std::string ZshAction(const Json& flag) {
-  const std::string words = Join(WordsFor(flag));
+  const std::string words = Join(WordsFor(flag), " ");
   if (words.empty()) return MayBeFile(flag) ? "_files" : " ";
   return MayBeFile(flag) ? " _stagecraft_or_files " + words : "(" + words + ")";
 }
@@ -162,7 +159,7 @@ std::string BashCompletion(const Json& verbs) {
   if (( COMP_CWORD == 1 )); then
 )";
   script += fmt::format("    COMPREPLY=($(compgen -W '{} --help --version' -- \"$word\"))\n",
-                        Join(names));
+                        Join(names, " "));
   script += "    return\n  fi\n  case $verb in\n" + BashFlags(verbs) +
             "  esac\n  case $verb:$before in\n" + BashValues(verbs) + R"(    *)
       if [[ $word == -* ]]; then

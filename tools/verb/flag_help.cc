@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
+#include <string_view>
+
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -35,10 +37,8 @@ void Wrap(const Args& words, size_t indent, size_t used, const std::string& line
 }
 
 Args WordsOf(const std::string& text) {
-  std::istringstream stream(text);
-  Args words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
+  const std::vector<std::string_view> words = SplitWords(text);
+  return Args(words.begin(), words.end());
 }
 
 // A term at the left, and what it means beside or, for a long one, below it.

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <optional>
 #include <ostream>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -43,15 +44,12 @@ FlagType TypeOf(const std::vector<T>&) {
 
 // "--explain,!--no-explain" as names and negations.
 void ReadNames(const std::string& names, FlagEntry& entry) {
-  for (size_t begin = 0; begin <= names.size();) {
-    const size_t end = std::min(names.find(',', begin), names.size());
-    const std::string name = names.substr(begin, end - begin);
+  for (const std::string_view name : SplitAt(names, ',')) {
     if (name.starts_with('!')) {
-      entry.negations.push_back(name.substr(1));
+      entry.negations.emplace_back(name.substr(1));
     } else {
-      entry.names.push_back(name);
+      entry.names.emplace_back(name);
     }
-    begin = end + 1;
   }
   CHECK(!entry.names.empty());
 }
@@ -127,6 +125,11 @@ Flag& Flag::Between(double least, double most) {
 Flag& Flag::SplitAtCommas() {
   entry().option->delimiter(',');
   return *this;
+}
+
+Flag& Flag::Suggest(Args names) {
+  if (entry().text.range.empty()) entry().text.range = fmt::format("{}", fmt::join(names, ", "));
+  return Suggest([names = std::move(names)] { return names; });
 }
 
 Flag& Flag::Suggest(std::function<Args()> names) {

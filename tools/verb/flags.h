@@ -34,8 +34,10 @@ class Flag {
   Flag& Between(double least, double most);
   // One word may hold several values of a list.
   Flag& SplitAtCommas();
-  // Shells complete these names, beside files where the value may be one. Others are not refused.
-  // Called when a completion script is made.
+  // The value is usually one of `names`, which shells complete beside files where the value may be
+  // one; other values are not refused. They are the range of the flag if its text gives none.
+  Flag& Suggest(Args names);
+  // The same for a long list, which is not in the help. Called when a completion script is made.
   Flag& Suggest(std::function<Args()> names);
 
   // Of what was parsed.
