@@ -61,7 +61,7 @@ std::vector<std::string> SplitAliases(const std::string& text) {
   return aliases;
 }
 
-TEST(DeviceCatalogueTest, HasEveryBoardOfTheSharedCatalogues) {
+TEST(DeviceCatalogueTest, HasEveryGpuOfTheSharedCatalogues) {
   if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   size_t found = 0;
   for (const char* file : {"gpu_catalogue.csv", "extra_gpus.csv"}) {
@@ -330,7 +330,7 @@ TEST(HardwareProtoTest, AHostsDispatchIsKeptWhereItIsStated) {
 }
 
 // Every GPU type of the catalogue states its training clock; one of a file need not.
-TEST(HardwareProtoTest, ABoardWithoutATrainingClockKeepsWhatMeasuredBoardsKeep) {
+TEST(HardwareProtoTest, AGpuWithoutATrainingClockKeepsWhatMeasuredGpusKeep) {
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     DeviceProto proto = ToProto(entry.device);
     proto.clear_training_clock();

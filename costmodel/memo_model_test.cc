@@ -24,7 +24,7 @@ class CountingModel : public CostModel {
   mutable std::atomic<int> asked = 0;
 };
 
-Device Board(int multiprocessors) {
+Device TestGpu(int multiprocessors) {
   Device device;
   device.multiprocessors = multiprocessors;
   return device;
@@ -36,29 +36,29 @@ std::vector<Op> Ops(int64_t first, int64_t count) {
   return ops;
 }
 
-TEST(MemoModelTest, AsksOnceForEveryOpAndBoard) {
+TEST(MemoModelTest, AsksOnceForEveryOpAndGpu) {
   const CountingModel model;
   const MemoModel memo(model);
-  EXPECT_EQ(memo.Predict(Ops(1, 10), Board(2)), model.Predict(Ops(1, 10), Board(2)));
+  EXPECT_EQ(memo.Predict(Ops(1, 10), TestGpu(2)), model.Predict(Ops(1, 10), TestGpu(2)));
   model.asked = 0;
-  EXPECT_EQ(memo.Predict(Ops(6, 10), Board(2))[9].time, Duration::Nanoseconds(30));
+  EXPECT_EQ(memo.Predict(Ops(6, 10), TestGpu(2))[9].time, Duration::Nanoseconds(30));
   EXPECT_EQ(model.asked, 5);
-  EXPECT_EQ(memo.Predict(Ops(1, 15), Board(2))[0].time, Duration::Nanoseconds(2));
+  EXPECT_EQ(memo.Predict(Ops(1, 15), TestGpu(2))[0].time, Duration::Nanoseconds(2));
   EXPECT_EQ(model.asked, 5);
-  EXPECT_EQ(memo.Predict(Ops(1, 1), Board(3))[0].time, Duration::Nanoseconds(3));
+  EXPECT_EQ(memo.Predict(Ops(1, 1), TestGpu(3))[0].time, Duration::Nanoseconds(3));
   EXPECT_EQ(model.asked, 6);
-  EXPECT_TRUE(memo.Predict({}, Board(3)).empty());
+  EXPECT_TRUE(memo.Predict({}, TestGpu(3)).empty());
 }
 
 TEST(MemoModelTest, AFullMemoryAsksAnewAndSaysTheSame) {
   const CountingModel model;
   const MemoModel memo(model, 10);
-  EXPECT_EQ(memo.Predict(Ops(1, 25), Board(2)), model.Predict(Ops(1, 25), Board(2)));
+  EXPECT_EQ(memo.Predict(Ops(1, 25), TestGpu(2)), model.Predict(Ops(1, 25), TestGpu(2)));
   model.asked = 0;
-  EXPECT_EQ(memo.Predict(Ops(1, 25), Board(2))[24].time, Duration::Nanoseconds(50));
+  EXPECT_EQ(memo.Predict(Ops(1, 25), TestGpu(2))[24].time, Duration::Nanoseconds(50));
   EXPECT_EQ(model.asked, 15);
-  EXPECT_EQ(memo.Predict(Ops(1, 10), Board(3))[9].time, Duration::Nanoseconds(30));
-  EXPECT_EQ(memo.Predict(Ops(1, 10), Board(3))[9].time, Duration::Nanoseconds(30));
+  EXPECT_EQ(memo.Predict(Ops(1, 10), TestGpu(3))[9].time, Duration::Nanoseconds(30));
+  EXPECT_EQ(memo.Predict(Ops(1, 10), TestGpu(3))[9].time, Duration::Nanoseconds(30));
   EXPECT_EQ(model.asked, 25);
 }
 
@@ -70,7 +70,7 @@ TEST(MemoModelTest, ThreadsSeeTheSameEstimates) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int round = 0; round < 50; ++round) {
-        const std::vector<Estimate> estimates = memo.Predict(Ops(1 + round, 20), Board(5));
+        const std::vector<Estimate> estimates = memo.Predict(Ops(1 + round, 20), TestGpu(5));
         for (int i = 0; i < 20; ++i) {
           wrong += estimates[i].time != Duration::Nanoseconds(5 * (1 + round + i));
         }

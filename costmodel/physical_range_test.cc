@@ -47,7 +47,7 @@ TEST(PhysicalRangeTest, WhatIsProposedIsTaken) {
 }
 
 // Datasheets and tools print memories in GB and MB, and caches in MB and KB.
-TEST(PhysicalRangeTest, SizesOfBoardsInOtherUnitsAreRecognised) {
+TEST(PhysicalRangeTest, SizesOfGpusInOtherUnitsAreRecognised) {
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     const auto memory = static_cast<double>(entry.device.memory.count());
     for (const double unit : {1e9, 1e6}) {
@@ -65,13 +65,13 @@ TEST(PhysicalRangeTest, NumbersInTheWrongUnitAreRefused) {
   EXPECT_EQ(Proposed(Said(80000, MemoryRange())), 80e9);
   EXPECT_EQ(Proposed(Said(46000000, MemoryRange())), 46e9);
   EXPECT_NE(Said(80e12, MemoryRange()), "");
-  EXPECT_NE(Said(41.9e9, CacheRange()), "");         // a board's memory as its cache
+  EXPECT_NE(Said(41.9e9, CacheRange()), "");         // a GPU's memory as its cache
   EXPECT_NE(Said(6912, MultiprocessorRange()), "");  // arithmetic units of an A100
   EXPECT_NE(Said(700'000'000, LatencyRange()), "");  // picoseconds
 }
 
 // The limits leave room for ten times what is sold, but for latencies, which light limits.
-TEST(PhysicalRangeTest, BoardsOfTheCatalogueLieFarWithinTheLimits) {
+TEST(PhysicalRangeTest, GpusOfTheCatalogueLieFarWithinTheLimits) {
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     const Device& device = entry.device;
     EXPECT_EQ(Said(10 * static_cast<double>(device.memory.count()), MemoryRange()), "");

@@ -14,9 +14,9 @@ constexpr Bytes kLeastMessage(4);
 }  // namespace
 
 Bytes ExchangedBytes(const Schedule& schedule, const Command& command) {
-  const BlockId block = schedule.block(command.task);
-  if (block < 0 || schedule.ops(block).empty()) return kLeastMessage;
-  return std::max(kLeastMessage, schedule.op(schedule.ops(block)[command.first]).bytes);
+  const OpSequenceId op_sequence = schedule.op_sequence(command.task);
+  if (op_sequence < 0 || schedule.ops(op_sequence).empty()) return kLeastMessage;
+  return std::max(kLeastMessage, schedule.op(schedule.ops(op_sequence)[command.first]).bytes);
 }
 
 const std::vector<int32_t>& MessageEnds(const StreamProgram& program, const Command& command) {
@@ -36,7 +36,7 @@ std::map<BufferKey, Bytes> ExchangeBuffers(const Schedule& schedule, const Strea
     const int32_t rank = program.streams[command.stream].rank;
     switch (command.kind) {
       case CommandKind::kShare: {
-        const OpId op = schedule.ops(schedule.block(command.task))[command.first];
+        const OpId op = schedule.ops(schedule.op_sequence(command.task))[command.first];
         const int times = CollectiveOf(schedule.op(op).kind).IsExchange() ? 2 : 1;
         need(command.stream, rank, times * ExchangedBytes(schedule, command));
         break;

@@ -20,12 +20,12 @@ Schedule SendsAndShares() {
   pair.ranks = 2;
   for (const int64_t bytes : {100, 40}) {
     const OpId op = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(bytes), pair));
-    const TaskId task = builder.Add({&send[0], 1}, {}, builder.AddBlock({&op, 1}),
+    const TaskId task = builder.Add({&send[0], 1}, {}, builder.AddOpSequence({&op, 1}),
                                     {.rank = 0, .phase = Phase::kSendForward});
     builder.SetCommunicator(task, builder.AddCommunicator({{0, 1}}));
   }
   const OpId all = builder.AddOp(Op::Collective(OpKind::kAllToAll, Bytes(64), pair));
-  builder.Add(data, {}, builder.AddBlock({&all, 1}), {.rank = 0, .phase = Phase::kGradReduce});
+  builder.Add(data, {}, builder.AddOpSequence({&all, 1}), {.rank = 0, .phase = Phase::kGradReduce});
   return builder.Build();
 }
 

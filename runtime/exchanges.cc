@@ -76,8 +76,8 @@ Exchanges::Exchanges(const Schedule& schedule, const RankProgram& program, MpiWo
       words_(world.GroupOf(AllRanks(world), kWords)),
       requests_(new Requests) {
   for (size_t s = 0; s < program.steps.size(); ++s) {
-    const BlockId block = schedule.block(program.steps[s].task);
-    const int ops = block < 0 ? 0 : static_cast<int>(schedule.ops(block).size());
+    const OpSequenceId op_sequence = schedule.op_sequence(program.steps[s].task);
+    const int ops = op_sequence < 0 ? 0 : static_cast<int>(schedule.ops(op_sequence).size());
     for (int i = 0; i < ops; ++i) GroupOf(static_cast<int32_t>(s), i);
   }
   for (const AwaitedSignal& signal : program.awaited) {
@@ -91,7 +91,7 @@ Exchanges::Exchanges(const Schedule& schedule, const RankProgram& program, MpiWo
 Exchanges::~Exchanges() = default;
 
 const Op& Exchanges::OpOf(int32_t step, int index) const {
-  return schedule_.op(schedule_.ops(schedule_.block(program_.steps[step].task))[index]);
+  return schedule_.op(schedule_.ops(schedule_.op_sequence(program_.steps[step].task))[index]);
 }
 
 MpiWorld::Group* Exchanges::GroupOf(int32_t step, int index) {
@@ -99,8 +99,8 @@ MpiWorld::Group* Exchanges::GroupOf(int32_t step, int index) {
   const Op& op = OpOf(step, index);
   if (!IsCollective(op.kind) || op.kind == OpKind::kSendRecv) return nullptr;
   if (own.kind == StepKind::kCompute) {
-    const uint8_t flags = schedule_.flags(schedule_.block(own.task))[index];
-    return &world_.GroupOf(BlockPeers(schedule_, program_.rank, op, flags),
+    const uint8_t flags = schedule_.flags(schedule_.op_sequence(own.task))[index];
+    return &world_.GroupOf(OpPeers(schedule_, program_.rank, op, flags),
                            static_cast<int>(LaneKind::kCompute));
   }
   const Lane lane = schedule_.lanes(own.task)[0];
@@ -144,21 +144,21 @@ void Exchanges::Begin(size_t index) {
   }
 }
 
-void Exchanges::End(size_t index, StepBoard& board, const Note& ended) {
+void Exchanges::End(size_t index, RankProgress& progress, const Note& ended) {
   Pending& pending = requests_->pending[index];
-  if (pending.signal != nullptr) return board.Arrive(*pending.signal);
+  if (pending.signal != nullptr) return progress.Arrive(*pending.signal);
   const RankStep& step = program_.steps[pending.step];
-  const auto ops = static_cast<int>(schedule_.ops(schedule_.block(step.task)).size());
+  const auto ops = static_cast<int>(schedule_.ops(schedule_.op_sequence(step.task)).size());
   if (++pending.op < ops) return Begin(index);
   if (step.kind == StepKind::kReceive) work_.Receive(step.task);
   ended(pending.step);
-  board.End(pending.step);
+  progress.End(pending.step);
   Signal(pending.step);
 }
 
-bool Exchanges::Advance(StepBoard& board, const Note& begun, const Note& ended) {
+bool Exchanges::Advance(RankProgress& progress, const Note& begun, const Note& ended) {
   auto& [pending, handles, op] = *requests_;
-  const std::vector<int32_t> steps = board.TakeExchanges();
+  const std::vector<int32_t> steps = progress.TakeExchanges();
   for (const int32_t step : steps) {
     begun(step);
     pending.push_back({.step = step});
@@ -171,7 +171,7 @@ bool Exchanges::Advance(StepBoard& board, const Note& begun, const Note& ended) 
                MPI_STATUSES_IGNORE);
   if (count == MPI_UNDEFINED) return false;  // nothing is in flight
   std::sort(over.begin(), over.begin() + count);
-  for (int i = 0; i < count; ++i) End(over[i], board, ended);
+  for (int i = 0; i < count; ++i) End(over[i], progress, ended);
   size_t kept = 0;
   for (size_t i = 0; i < handles.size(); ++i) {
     if (handles[i] == MPI_REQUEST_NULL) continue;

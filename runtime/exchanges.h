@@ -9,8 +9,8 @@
 
 #include "runtime/mpi_world.h"
 #include "runtime/rank_program.h"
+#include "runtime/rank_progress.h"
 #include "runtime/rank_work.h"
-#include "runtime/step_board.h"
 #include "sim/schedule/schedule.h"
 
 namespace stagecraft {
@@ -23,10 +23,10 @@ class Exchanges {
   Exchanges(const Schedule& schedule, const RankProgram& program, MpiWorld& world, RankWork& work);
   ~Exchanges();
 
-  // Begins what the board has to exchange, and ends what is over; `begun` and `ended` are called
+  // Begins what the GPU has to exchange, and ends what is over; `begun` and `ended` are called
   // for each. Returns whether anything made progress.
   using Note = std::function<void(int32_t step)>;
-  bool Advance(StepBoard& board, const Note& begun, const Note& ended);
+  bool Advance(RankProgress& progress, const Note& begun, const Note& ended);
 
   // Begins a collective among the ops of a computed step; only one at a time.
   void BeginOp(int32_t step, int index);
@@ -42,7 +42,7 @@ class Exchanges {
   MpiWorld::Group* GroupOf(int32_t step, int index);
   // Begins the exchange at this place among those in flight.
   void Begin(size_t index);
-  void End(size_t index, StepBoard& board, const Note& ended);
+  void End(size_t index, RankProgress& progress, const Note& ended);
 
   const Schedule& schedule_;
   const RankProgram& program_;

@@ -13,7 +13,7 @@
 #include "costmodel/check.h"
 #include "runtime/exchanges.h"
 #include "runtime/pauses.h"
-#include "runtime/step_board.h"
+#include "runtime/rank_progress.h"
 
 namespace stagecraft {
 namespace {
@@ -33,7 +33,7 @@ class StepRun {
         work_(work),
         records_(records),
         exchanges_(schedule, program, world, work),
-        board_(program) {}
+        progress_(program) {}
 
   void Run() {
     work_.BeginStep();
@@ -52,8 +52,8 @@ class StepRun {
     setting_up.unlock();
     std::optional<int32_t> step;
     const auto next = [&] {
-      step = board_.TakeCompute();
-      return step || board_.AllEnded();
+      step = progress_.TakeCompute();
+      return step || progress_.AllEnded();
     };
     for (AdvanceUntil(next); step; AdvanceUntil(next)) Compute(*step);
   }
@@ -64,7 +64,7 @@ class StepRun {
   // To be called with the lock held.
   bool Advance() {
     return exchanges_.Advance(
-        board_, [this](int32_t step) { records_[step].start = Now(); },
+        progress_, [this](int32_t step) { records_[step].start = Now(); },
         [this](int32_t step) { records_[step].end = Now(); });
   }
 
@@ -84,10 +84,10 @@ class StepRun {
   void Compute(int32_t step) {
     records_[step].start = Now();
     const TaskId task = program_.steps[step].task;
-    const BlockId block = schedule_.block(task);
-    const int ops = block < 0 ? 0 : static_cast<int>(schedule_.ops(block).size());
+    const OpSequenceId op_sequence = schedule_.op_sequence(task);
+    const int ops = op_sequence < 0 ? 0 : static_cast<int>(schedule_.ops(op_sequence).size());
     for (int i = 0; i < ops; ++i) {
-      if (IsCollective(schedule_.op(schedule_.ops(block)[i]).kind)) {
+      if (IsCollective(schedule_.op(schedule_.ops(op_sequence)[i]).kind)) {
         {
           const std::lock_guard lock(mutex_);
           exchanges_.BeginOp(step, i);
@@ -102,7 +102,7 @@ class StepRun {
     work_.Finish(task);
     records_[step].end = Now();
     const std::lock_guard lock(mutex_);
-    board_.End(step);
+    progress_.End(step);
     exchanges_.Signal(step);
   }
 
@@ -112,9 +112,9 @@ class StepRun {
   RankWork& work_;
   std::vector<StepRecord>& records_;  // by step
   Duration origin_;
-  std::mutex mutex_;  // of exchanges_ and board_
+  std::mutex mutex_;  // of exchanges_ and progress_
   Exchanges exchanges_;
-  StepBoard board_;
+  RankProgress progress_;
 };
 
 }  // namespace

@@ -35,12 +35,12 @@ Schedule MessageBesideAnOp() {
   const OpId computed = builder.AddOp(Op::Elementwise(Bytes(64)));
   const Fabric pair{.ranks = 2, .nodes = 1, .ranks_per_node = 2, .intra = {}, .inter = {}};
   const OpId sent = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(64), pair));
-  const BlockId computes = builder.AddBlock({&computed, 1});
+  const OpSequenceId computes = builder.AddOpSequence({&computed, 1});
   const TaskId before = builder.Add({&first, 1}, {}, computes, Tag());
   const std::vector<TaskId> waits = {before};
   Tag tag;
   tag.phase = Phase::kSendForward;
-  const TaskId send = builder.Add({&out, 1}, waits, builder.AddBlock({&sent, 1}), tag);
+  const TaskId send = builder.Add({&out, 1}, waits, builder.AddOpSequence({&sent, 1}), tag);
   builder.SetCommunicator(send, builder.AddCommunicator({{0, 1}}));
   builder.Add({&second, 1}, {}, computes, Tag());
   return builder.Build();

@@ -41,13 +41,13 @@ struct Messages {
     for (const int64_t size : {kLongMessage, kShortMessage}) {
       const Fabric pair{.ranks = 2, .nodes = 1, .ranks_per_node = 2, .intra = {}, .inter = {}};
       const OpId op = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(size), pair));
-      const BlockId block = builder.AddBlock({&op, 1});
+      const OpSequenceId op_sequence = builder.AddOpSequence({&op, 1});
       for (int i = 0; i < 2 * kMessages; ++i) {
         const bool returns = i % 2 == 1;
         Tag tag;
         tag.phase = returns ? Phase::kSendBackward : Phase::kSendForward;
         const Lane lane = returns ? back : out;
-        const TaskId task = builder.Add({&lane, 1}, last, block, tag);
+        const TaskId task = builder.Add({&lane, 1}, last, op_sequence, tag);
         builder.SetCommunicator(task, returns ? here : there);
         bytes.push_back(size);
         last = {task};

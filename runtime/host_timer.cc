@@ -72,7 +72,7 @@ class HostTimer : public OpTimer {
             .memory = 8 * kLargest,
             .software = fmt::format("Eigen {}.{}.{}, one thread", EIGEN_WORLD_VERSION,
                                     EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION),
-            .board = processor_};
+            .uncatalogued = processor_};
   }
   PreparedOp Prepare(const ProfileCase& one) override {
     if (HostOps::Touched(one.op) > kLargest) return {nullptr, "more than 256 MiB in 32 bits"};

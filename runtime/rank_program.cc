@@ -23,9 +23,9 @@ bool IsMessage(Phase phase) {
 
 // Whether a whole task is an exchange: its ops are collectives, or there are none.
 bool IsExchange(const Schedule& schedule, TaskId task) {
-  const BlockId block = schedule.block(task);
-  if (block < 0 || schedule.ops(block).empty()) return false;
-  const std::span<const OpId> ops = schedule.ops(block);
+  const OpSequenceId op_sequence = schedule.op_sequence(task);
+  if (op_sequence < 0 || schedule.ops(op_sequence).empty()) return false;
+  const std::span<const OpId> ops = schedule.ops(op_sequence);
   return std::all_of(ops.begin(), ops.end(),
                      [&](OpId op) { return IsCollective(schedule.op(op).kind); });
 }
@@ -210,8 +210,7 @@ RankProgram MakeRankProgram(const Schedule& schedule, int32_t rank, int window) 
   return ProgramMaker(schedule, rank, window).Make();
 }
 
-std::vector<int32_t> BlockPeers(const Schedule& schedule, int32_t rank, const Op& op,
-                                uint8_t flags) {
+std::vector<int32_t> OpPeers(const Schedule& schedule, int32_t rank, const Op& op, uint8_t flags) {
   const RankInfo& own = schedule.ranks()[rank];
   std::vector<int32_t> members;  // of the stage, or of the replica
   for (size_t r = 0; r < schedule.ranks().size(); ++r) {

@@ -59,7 +59,6 @@ RankProgram MakeRankProgram(const Schedule& schedule, int32_t rank, int window =
 // The ranks that run a collective among the ops of a compute task with this one, including itself:
 // `flags` of the op (StepFlags) say along which dimension. The ranks of a replica count tensor
 // ranks first. Expert groups extend over the replicas of a stage.
-std::vector<int32_t> BlockPeers(const Schedule& schedule, int32_t rank, const Op& op,
-                                uint8_t flags);
+std::vector<int32_t> OpPeers(const Schedule& schedule, int32_t rank, const Op& op, uint8_t flags);
 
 }  // namespace stagecraft

@@ -40,7 +40,7 @@ struct Ranks {
   }
   TaskId Send(int32_t from, int32_t to, std::vector<TaskId> after) {
     const OpId op = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(4), Among(2)));
-    const TaskId task = builder.Add({&send[from], 1}, after, builder.AddBlock({&op, 1}),
+    const TaskId task = builder.Add({&send[from], 1}, after, builder.AddOpSequence({&op, 1}),
                                     TagOf(from, Phase::kSendForward));
     builder.SetCommunicator(task, builder.AddCommunicator({{from, to}}));
     return task;
@@ -112,8 +112,8 @@ TEST(RankProgramTest, AFoldedScheduleIsRefused) {
 TEST(RankProgramTest, AServerIsRefused) {
   Ranks ranks(2);
   const OpId op = ranks.builder.AddOp(Op::Collective(OpKind::kAllReduce, Bytes(4), Among(2)));
-  const TaskId task = ranks.builder.Add({&ranks.send[0], 1}, {}, ranks.builder.AddBlock({&op, 1}),
-                                        TagOf(0, Phase::kGradReduce));
+  const TaskId task = ranks.builder.Add(
+      {&ranks.send[0], 1}, {}, ranks.builder.AddOpSequence({&op, 1}), TagOf(0, Phase::kGradReduce));
   ranks.builder.SetCommunicator(task, ranks.builder.AddCommunicator({{0, 7}}));
   const Schedule schedule = ranks.builder.Build();
   EXPECT_THROW(MakeRankProgram(schedule, 0), InputError);
@@ -126,9 +126,9 @@ TEST(RankProgramTest, OpsOfABlockRunAmongRanksOfTheirDimension) {
   for (int32_t r = 0; r < 8; ++r) builder.AddRank({.device = r, .stage = 0, .replica = r / 4});
   const Schedule schedule = builder.Build();
   const Op op = Op::Collective(OpKind::kAllReduce, Bytes(8), Among(2));
-  EXPECT_EQ(BlockPeers(schedule, 5, op, 0), (std::vector<int32_t>{4, 5}));
-  EXPECT_EQ(BlockPeers(schedule, 5, op, kContextGroup), (std::vector<int32_t>{5, 7}));
-  EXPECT_EQ(BlockPeers(schedule, 2, op, kExpertGroup), (std::vector<int32_t>{2, 3}));
+  EXPECT_EQ(OpPeers(schedule, 5, op, 0), (std::vector<int32_t>{4, 5}));
+  EXPECT_EQ(OpPeers(schedule, 5, op, kContextGroup), (std::vector<int32_t>{5, 7}));
+  EXPECT_EQ(OpPeers(schedule, 2, op, kExpertGroup), (std::vector<int32_t>{2, 3}));
 }
 
 }  // namespace

@@ -11,9 +11,9 @@ namespace {
 template <typename F>
 void ForEachOp(const Schedule& schedule, const RankProgram& program, F f) {
   for (const RankStep& step : program.steps) {
-    const BlockId block = schedule.block(step.task);
-    if (block < 0) continue;
-    for (const OpId op : schedule.ops(block)) f(step.task, schedule.op(op));
+    const OpSequenceId op_sequence = schedule.op_sequence(step.task);
+    if (op_sequence < 0) continue;
+    for (const OpId op : schedule.ops(op_sequence)) f(step.task, schedule.op(op));
   }
 }
 
@@ -42,7 +42,7 @@ ShapedWork::ShapedWork(const Schedule& schedule, const RankProgram& program)
 }
 
 const Op& ShapedWork::OpOf(TaskId task, int index) const {
-  return schedule_.op(schedule_.ops(schedule_.block(task))[index]);
+  return schedule_.op(schedule_.ops(schedule_.op_sequence(task))[index]);
 }
 
 void ShapedWork::Run(TaskId task, int index) { ops_.Run(OpOf(task, index)); }

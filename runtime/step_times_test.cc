@@ -20,8 +20,9 @@ struct TwoRanks {
     first = builder.AddLane({0, LaneKind::kCompute});
     second = builder.AddLane({1, LaneKind::kCompute});
   }
-  TaskId Add(std::vector<Lane> lanes, std::vector<TaskId> after = {}, BlockId block = -1) {
-    return builder.Add(lanes, after, block, {.rank = 0});
+  TaskId Add(std::vector<Lane> lanes, std::vector<TaskId> after = {},
+             OpSequenceId op_sequence = -1) {
+    return builder.Add(lanes, after, op_sequence, {.rank = 0});
   }
 };
 
@@ -51,7 +52,7 @@ TEST(StepTimesTest, PassesEndWithTheLastRankAndCollectivesWithTheFirst) {
   const OpId op = ranks.builder.AddOp(Op::Collective(OpKind::kAllReduce, Bytes(8), pair));
   const TaskId pass = ranks.Add({ranks.first, ranks.second});
   const TaskId collective =
-      ranks.Add({ranks.first, ranks.second}, {}, ranks.builder.AddBlock({&op, 1}));
+      ranks.Add({ranks.first, ranks.second}, {}, ranks.builder.AddOpSequence({&op, 1}));
   const Schedule schedule = ranks.builder.Build();
   const std::vector<StepRecord> seen[] = {{{0_us, 30_us}, {40_us, 52_us}},
                                           {{5_us, 20_us}, {45_us, 50_us}}};

@@ -95,15 +95,15 @@ class StreamProgramMaker {
   }
 
   int OpCount(TaskId task) const {
-    const BlockId block = schedule_.block(task);
-    return block < 0 ? 0 : static_cast<int>(schedule_.ops(block).size());
+    const OpSequenceId op_sequence = schedule_.op_sequence(task);
+    return op_sequence < 0 ? 0 : static_cast<int>(schedule_.ops(op_sequence).size());
   }
   const Op& OpOf(TaskId task, int index) const {
-    return schedule_.op(schedule_.ops(schedule_.block(task))[index]);
+    return schedule_.op(schedule_.ops(schedule_.op_sequence(task))[index]);
   }
   // Collectives run beside the op after them if the op sequence says so and there is one.
   bool Overlaps(TaskId task, int index) const {
-    const uint8_t flags = schedule_.flags(schedule_.block(task))[index];
+    const uint8_t flags = schedule_.flags(schedule_.op_sequence(task))[index];
     return (flags & kOverlapsNext) != 0 && index + 1 < OpCount(task);
   }
 
@@ -143,8 +143,8 @@ class StreamProgramMaker {
     const Lane lane = schedule_.lanes(step.task)[0];
     const auto kind = static_cast<int32_t>(schedule_.lane_infos()[Index(lane)].kind);
     if (step.kind == StepKind::kCollective) return writer_.GroupOf(step.peers, kind);
-    const uint8_t flags = schedule_.flags(schedule_.block(step.task))[part.op];
-    return writer_.GroupOf(BlockPeers(schedule_, part.rank, op, flags), kind);
+    const uint8_t flags = schedule_.flags(schedule_.op_sequence(step.task))[part.op];
+    return writer_.GroupOf(OpPeers(schedule_, part.rank, op, flags), kind);
   }
 
   void Meet(const Part& part) {

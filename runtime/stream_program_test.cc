@@ -32,20 +32,21 @@ struct Ranks {
       send.push_back(builder.AddLane({r, LaneKind::kSendNext}));
     }
   }
-  TaskId Pass(std::vector<int> ranks, std::vector<TaskId> after = {}, BlockId block = -1) {
+  TaskId Pass(std::vector<int> ranks, std::vector<TaskId> after = {},
+              OpSequenceId op_sequence = -1) {
     std::vector<Lane> lanes;
     for (const int rank : ranks) lanes.push_back(compute[rank]);
-    return builder.Add(lanes, after, block, {.rank = ranks[0]});
+    return builder.Add(lanes, after, op_sequence, {.rank = ranks[0]});
   }
   TaskId Send(int32_t from, int32_t to, std::vector<TaskId> after) {
     const OpId op = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(4), Among(2)));
-    const TaskId task = builder.Add({&send[from], 1}, after, builder.AddBlock({&op, 1}),
+    const TaskId task = builder.Add({&send[from], 1}, after, builder.AddOpSequence({&op, 1}),
                                     {.rank = from, .phase = Phase::kSendForward});
     builder.SetCommunicator(task, builder.AddCommunicator({{from, to}}));
     return task;
   }
   // A GEMM, an all-reduce among both ranks, a GEMM; the all-reduce may overlap the last.
-  BlockId ReducedBlock(uint8_t flags) {
+  OpSequenceId ReducedOpSequence(uint8_t flags) {
     const OpId ops[] = {
         builder.AddOp(Op::Gemm(DType::kBf16, 8, 8, 8)),
         builder.AddOp(Op::Collective(OpKind::kAllReduce, Bytes(64), Among(2))),
@@ -53,7 +54,7 @@ struct Ranks {
         builder.AddOp(Op::Gemm(DType::kBf16, 32, 8, 8)),
     };
     const uint8_t all[] = {0, flags, 0, 0};
-    return builder.AddBlock(ops, all);
+    return builder.AddOpSequence(ops, all);
   }
 };
 
@@ -117,7 +118,7 @@ std::map<StreamKind, std::vector<int>> OpsOf(const StreamProgram& program, int32
 TEST(StreamProgramTest, CollectivesAmongOpsAreRunInTurnOrBesideTheNext) {
   for (const bool overlaps : {false, true}) {
     Ranks ranks(2);
-    ranks.Pass({0, 1}, {}, ranks.ReducedBlock(overlaps ? kOverlapsNext : 0));
+    ranks.Pass({0, 1}, {}, ranks.ReducedOpSequence(overlaps ? kOverlapsNext : 0));
     const Schedule schedule = ranks.builder.Build();
     for (const Processes processes : {Processes::kOne, Processes::kOneARank}) {
       const StreamProgram program = MakeStreamProgram(schedule, processes);

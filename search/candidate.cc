@@ -3,15 +3,15 @@
 #include <utility>
 
 #include "costmodel/check.h"
-#include "sim/pipeline/order_kind.h"
-#include "sim/step/plan_orders.h"
+#include "sim/pipeline/pipeline_schedule.h"
+#include "sim/step/plan_pass_orders.h"
 
 namespace stagecraft {
 
 std::optional<Plan> MakeCandidate(const SearchProblem& problem, const PlanSpace& space,
                                   size_t index) {
   try {
-    return WithOrders(space.Make(index), problem.workload, problem.cluster, problem.model);
+    return WithPassOrders(space.Make(index), problem.workload, problem.cluster, problem.model);
   } catch (const InputError&) {
     return std::nullopt;
   }
@@ -41,7 +41,7 @@ std::vector<StageMemory> PlanRanker::Memory(const Plan& plan) {
 
 SeenPlan SeenPlanOf(const RankedPlan& ranked, size_t index) {
   return {.index = index,
-          .is_fixed = !NeedsCosts(ranked.plan.order),
+          .is_fixed = !NeedsCosts(ranked.plan.schedule),
           .fits = ranked.evaluation.fits,
           .unshared_time = ranked.evaluation.unshared_time};
 }

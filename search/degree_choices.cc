@@ -6,7 +6,7 @@
 #include "search/divisors.h"
 #include "search/rank_places.h"
 #include "search/space.h"
-#include "sim/pipeline/make_orders.h"
+#include "sim/pipeline/make_pass_orders.h"
 #include "sim/plan/layer_division.h"
 
 namespace stagecraft {
@@ -25,7 +25,7 @@ class ChoiceEnumeration {
         family_(family),
         experts_(ExpertCount(problem.workload)),
         most_micro_batch_(MostMicroBatch(problem)),
-        one_stage_(OrderOfOneStage(problem)) {}
+        one_stage_(ScheduleOfOneStage(problem)) {}
 
   std::vector<DegreeChoice> Run() {
     DegreeChoice choice{};
@@ -92,41 +92,44 @@ class ChoiceEnumeration {
     for (const int64_t size : Or(choices_.micro_batches, Divisors(whole, most_micro_batch_))) {
       if (whole % size != 0 || batch / size < choice.data) continue;
       choice.micro_batch = static_cast<int32_t>(size);
-      for (const PipelineOrder order : OrdersToTry(problem_)) {
-        if (ClassOf(order) == family_.part.schedules) AddChunks(order, choice);
+      for (const PipelineSchedule pipeline_schedule : SchedulesToTry(problem_)) {
+        if (ClassOf(pipeline_schedule) == family_.part.schedules)
+          AddChunks(pipeline_schedule, choice);
       }
     }
   }
 
-  void AddChunks(PipelineOrder order, DegreeChoice choice) {
-    if (choice.pipeline == 1 && order != one_stage_) return;
-    if (!is_even() && IsAsynchronous(order)) return;
-    choice.order = static_cast<uint8_t>(order);
+  void AddChunks(PipelineSchedule pipeline_schedule, DegreeChoice choice) {
+    if (choice.pipeline == 1 && pipeline_schedule != one_stage_) return;
+    if (!is_even() && IsAsynchronous(pipeline_schedule)) return;
+    choice.schedule = static_cast<uint8_t>(pipeline_schedule);
     std::vector<int> usual(kMostChunks);
     for (int i = 0; i < kMostChunks; ++i) usual[i] = i + 1;
     for (const int chunks : Or(choices_.chunks, usual)) {
       choice.chunks = chunks;
       const bool is_needless = choice.pipeline == 1 && chunks > 1;
-      if (!is_needless && ChunksFit(order, choice)) AddRecomputes(choice);
+      if (!is_needless && ChunksFit(pipeline_schedule, choice)) AddRecomputes(choice);
     }
   }
 
-  bool ChunksFit(PipelineOrder order, const DegreeChoice& choice) const {
-    const Placement placement = PlacementOf(order);
-    if (!FindChunkError(order, placement, choice.pipeline, choice.chunks).empty()) return false;
+  bool ChunksFit(PipelineSchedule pipeline_schedule, const DegreeChoice& choice) const {
+    const Placement placement = PlacementOf(pipeline_schedule);
+    if (!FindChunkError(pipeline_schedule, placement, choice.pipeline, choice.chunks).empty())
+      return false;
     const ChunkMap map(placement, choice.pipeline, choice.chunks);
     const int layers = workload_.layer_count();
     if (map.length() > layers) return false;
     const bool balances_head = problem_.given.balance_head && choice.pipeline > 1;
     if (balances_head && (choice.chunks > 1 || layers - 2 < choice.pipeline)) return false;
     const bool divides = (layers - 2) % map.length() == 0 || layers % map.length() == 0;
-    if (choices_.chunks.empty() && choice.chunks > LeastChunks(order) && !divides) return false;
+    if (choices_.chunks.empty() && choice.chunks > LeastChunks(pipeline_schedule) && !divides)
+      return false;
     // The micro-batches of a replica or, if these differ by one, the least and the most of them.
     const int64_t all = problem_.given.global_batch / choice.micro_batch;
     const auto least = static_cast<int>(all / choice.data);
     const auto most = static_cast<int>((all + choice.data - 1) / choice.data);
-    return FindMicroBatchError(order, map, least).empty() &&
-           FindMicroBatchError(order, map, most).empty();
+    return FindMicroBatchError(pipeline_schedule, map, least).empty() &&
+           FindMicroBatchError(pipeline_schedule, map, most).empty();
   }
 
   void AddRecomputes(DegreeChoice choice) {
@@ -144,8 +147,8 @@ class ChoiceEnumeration {
                                        ? std::vector<int>{0}
                                        : std::vector<int>{0, 1, 2, 3};
     // Two copies of a stage's parameters are updated as one.
-    const auto order = static_cast<PipelineOrder>(choice.order);
-    const bool has_copies = PlacementOf(order) == Placement::kBidirectional;
+    const auto schedule = static_cast<PipelineSchedule>(choice.schedule);
+    const bool has_copies = PlacementOf(schedule) == Placement::kBidirectional;
     for (const int zero : Or(choices_.zeros, usual)) {
       if ((has_copies || !is_even()) && zero > 1) continue;
       choice.zero = static_cast<uint8_t>(zero);
@@ -161,7 +164,7 @@ class ChoiceEnumeration {
   const DegreeFamily& family_;
   const int experts_;
   const int64_t most_micro_batch_;
-  const std::optional<PipelineOrder> one_stage_;
+  const std::optional<PipelineSchedule> one_stage_;
   std::vector<DegreeChoice> found_;
 };
 

@@ -121,7 +121,7 @@ class FamilyEnumeration {
         counts_(CountsOf(orders, part.devices, choices_.device_counts)),
         shares_(Divisors(problem.given.global_batch, int64_t{counts_[0]})),
         divisions_(StageDivision(problem).Run()),
-        one_stage_(OrderOfOneStage(problem)) {}
+        one_stage_(ScheduleOfOneStage(problem)) {}
 
   std::vector<DegreeFamily> Run() {
     for (const int devices : counts_) {
@@ -176,9 +176,11 @@ class FamilyEnumeration {
 
   bool HasSchedules(const DegreeFamily& family) const {
     if (family.pipeline == 1) return one_stage_ && ClassOf(*one_stage_) == part_.schedules;
-    const std::vector<PipelineOrder> orders = OrdersToTry(problem_);
-    return std::any_of(orders.begin(), orders.end(),
-                       [&](PipelineOrder order) { return ClassOf(order) == part_.schedules; });
+    const std::vector<PipelineSchedule> pipeline_schedules = SchedulesToTry(problem_);
+    return std::any_of(pipeline_schedules.begin(), pipeline_schedules.end(),
+                       [&](PipelineSchedule pipeline_schedule) {
+                         return ClassOf(pipeline_schedule) == part_.schedules;
+                       });
   }
 
   const SearchProblem& problem_;
@@ -189,7 +191,7 @@ class FamilyEnumeration {
   const std::vector<int> counts_;      // the most first
   const std::vector<int64_t> shares_;  // numbers of replicas that divide the batch
   const std::vector<DegreeFamily> divisions_;
-  const std::optional<PipelineOrder> one_stage_;
+  const std::optional<PipelineSchedule> one_stage_;
   std::vector<DegreeFamily> found_;
 };
 
@@ -208,12 +210,15 @@ std::vector<DegreePart> DegreeSpace::Parts() const {
     const bool has_others = first_nodes < static_cast<int>(nodes.size());
     for (int node = 1; has_others && node < first_nodes; ++node) devices.push_back({node, 0});
   }
-  const std::vector<PipelineOrder> orders = OrdersToTry(problem_);
+  const std::vector<PipelineSchedule> pipeline_schedules = SchedulesToTry(problem_);
   std::vector<DegreePart> parts;
   for (const DevicePart& part : devices) {
     for (const ScheduleClass schedules : kScheduleClasses) {
-      const auto is_of_class = [&](PipelineOrder order) { return ClassOf(order) == schedules; };
-      const bool has_schedules = std::any_of(orders.begin(), orders.end(), is_of_class);
+      const auto is_of_class = [&](PipelineSchedule pipeline_schedule) {
+        return ClassOf(pipeline_schedule) == schedules;
+      };
+      const bool has_schedules =
+          std::any_of(pipeline_schedules.begin(), pipeline_schedules.end(), is_of_class);
       if (has_schedules) parts.push_back({part, schedules});
     }
   }

@@ -147,8 +147,8 @@ class EqualStages : public PlanSpace {
                        d.zero, d.tensor > 1 && !d.sequence_parallel ? ", sp off" : "",
                        d.rank_order == kDefaultRankOrder ? "" : ", rank order " + d.rank_order);
   }
-  PipelineOrder Order(size_t index) const override {
-    return static_cast<PipelineOrder>(all_->choices[index].order);
+  PipelineSchedule Order(size_t index) const override {
+    return static_cast<PipelineSchedule>(all_->choices[index].schedule);
   }
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
     return std::make_unique<EqualStages>(other, all_, std::make_shared<LayerTimesMemo>(other));

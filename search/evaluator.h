@@ -31,7 +31,7 @@ class Evaluator {
 
   // If memory does not suffice nothing is simulated, and no time is known. Preconditions: the plan
   // has no FindErrors(), and its passes are known if its pipeline schedule depends on costs
-  // (WithOrders()).
+  // (WithPassOrders()).
   Evaluation Evaluate(const Plan& plan);
 
   // The memory of a plan whose passes are known, whether it fits or not.

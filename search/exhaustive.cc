@@ -46,10 +46,10 @@ struct Evaluated {
 // whose bounds are loose does not keep the others from being looked at.
 class Queue {
  public:
-  void Add(PipelineOrder order, const Candidate& candidate) {
-    const auto family = static_cast<size_t>(order);
-    if (by_order_.size() <= family) by_order_.resize(family + 1);
-    by_order_[family].push(candidate);
+  void Add(PipelineSchedule pipeline_schedule, const Candidate& candidate) {
+    const auto family = static_cast<size_t>(pipeline_schedule);
+    if (by_schedule_.size() <= family) by_schedule_.resize(family + 1);
+    by_schedule_[family].push(candidate);
     ++size_;
   }
   size_t size() const { return size_; }
@@ -57,9 +57,9 @@ class Queue {
   // The least bound of those with schedules up to a class; infinity if none waits.
   double LeastBound(ScheduleClass last) const {
     double least = kInfinity;
-    for (size_t order = 0; order < by_order_.size(); ++order) {
-      const Heap& heap = by_order_[order];
-      if (!heap.empty() && IsUpTo(last, order)) least = std::min(least, heap.top().bound);
+    for (size_t schedule = 0; schedule < by_schedule_.size(); ++schedule) {
+      const Heap& heap = by_schedule_[schedule];
+      if (!heap.empty() && IsUpTo(last, schedule)) least = std::min(least, heap.top().bound);
     }
     return least;
   }
@@ -67,11 +67,11 @@ class Queue {
   // The next one with a schedule up to a class whose bound is below `bound`; no value if there is
   // none.
   std::optional<size_t> Take(ScheduleClass last, double bound) {
-    for (size_t tried = 0; tried < by_order_.size(); ++tried) {
-      const size_t order = turn_;
-      turn_ = (turn_ + 1) % by_order_.size();
-      Heap& heap = by_order_[order];
-      if (!IsUpTo(last, order) || heap.empty() || heap.top().bound >= bound) continue;
+    for (size_t tried = 0; tried < by_schedule_.size(); ++tried) {
+      const size_t schedule = turn_;
+      turn_ = (turn_ + 1) % by_schedule_.size();
+      Heap& heap = by_schedule_[schedule];
+      if (!IsUpTo(last, schedule) || heap.empty() || heap.top().bound >= bound) continue;
       const size_t index = heap.top().index;
       heap.pop();
       --size_;
@@ -83,11 +83,11 @@ class Queue {
  private:
   using Heap = std::priority_queue<Candidate>;
 
-  static bool IsUpTo(ScheduleClass last, size_t order) {
-    return ClassOf(static_cast<PipelineOrder>(order)) <= last;
+  static bool IsUpTo(ScheduleClass last, size_t schedule) {
+    return ClassOf(static_cast<PipelineSchedule>(schedule)) <= last;
   }
 
-  std::vector<Heap> by_order_;
+  std::vector<Heap> by_schedule_;
   size_t turn_ = 0;
   size_t size_ = 0;
 };

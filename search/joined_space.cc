@@ -69,7 +69,7 @@ class Joined : public PlanSpace {
   std::string Describe(size_t index) const override {
     return Of(index).Describe(members_[index].index);
   }
-  PipelineOrder Order(size_t index) const override {
+  PipelineSchedule Order(size_t index) const override {
     return Of(index).Order(members_[index].index);
   }
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {

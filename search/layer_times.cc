@@ -36,35 +36,35 @@ std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const ShardS
       ids.push_back(builder.AddOp(step.op));
       flags.push_back(step.flags);
     }
-    return builder.AddBlock(ids, flags);
+    return builder.AddOpSequence(ids, flags);
   };
-  std::vector<std::pair<BlockId, BlockId>> blocks;
+  std::vector<std::pair<OpSequenceId, OpSequenceId>> op_sequences;
   for (const LayerKind& kind : problem.workload.kinds) {
     const LayerSteps steps = ShardLayer(kind, spec);
-    const BlockId forward = add(steps.forward);
-    blocks.emplace_back(forward, add(steps.backward));
+    const OpSequenceId forward = add(steps.forward);
+    op_sequences.emplace_back(forward, add(steps.backward));
   }
   const Schedule schedule = builder.Build();
   const std::vector<Estimate> estimates = problem.model.Predict(schedule.distinct_ops(), device);
-  const auto compute_of = [&](BlockId block) {
+  const auto compute_of = [&](OpSequenceId op_sequence) {
     Duration sum;
-    for (const OpId op : schedule.ops(block)) {
+    for (const OpId op : schedule.ops(op_sequence)) {
       const bool computes = !IsCollective(schedule.distinct_ops()[op].kind);
       if (computes) sum += estimates[op].time;
     }
     return sum;
   };
   std::vector<LayerTimes> times;
-  for (size_t kind = 0; kind < blocks.size(); ++kind) {
-    const auto [forward, backward] = blocks[kind];
-    const BlockTimes there = TimesOf(schedule, forward, estimates);
+  for (size_t kind = 0; kind < op_sequences.size(); ++kind) {
+    const auto [forward, backward] = op_sequences[kind];
+    const OpSequenceTimes there = TimesOf(schedule, forward, estimates);
     LayerTimes own{.forward = there.device,
                    .backward = {},
                    .launches = there.host,
                    .forward_compute = compute_of(forward),
                    .backward_compute = {}};
     if (!problem.given.forward_only) {
-      const BlockTimes back = TimesOf(schedule, backward, estimates);
+      const OpSequenceTimes back = TimesOf(schedule, backward, estimates);
       own.backward = back.device;
       own.backward_compute = compute_of(backward);
       own.launches += back.host;

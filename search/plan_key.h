@@ -47,7 +47,7 @@ class PlanKeyBuilder {
     const bool splits_tokens = degrees.tensor > 1 && degrees.sequence_parallel != 0;
     Add(count_).Add(degrees.tensor).Add(degrees.context).Add(degrees.pipeline).Add(degrees.data);
     Add(degrees.expert).Add(degrees.chunks).Add(degrees.micro_batch).Add(degrees.zero);
-    Add(static_cast<int64_t>(degrees.order)).Add(static_cast<int64_t>(degrees.recompute));
+    Add(static_cast<int64_t>(degrees.schedule)).Add(static_cast<int64_t>(degrees.recompute));
     Add(splits_tokens ? 1 : 0);
     first_.Add(degrees.rank_order);
     second_.Add(degrees.rank_order);

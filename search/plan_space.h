@@ -56,7 +56,7 @@ class PlanSpace {
   // The choices of the plan, in a few words each.
   virtual std::string Describe(size_t index) const = 0;
   // Its pipeline schedule. Bounds of plans with one schedule are about equally tight.
-  virtual PipelineOrder Order(size_t index) const = 0;
+  virtual PipelineSchedule Order(size_t index) const = 0;
   // The plans that are enumerated so far, with the same numbers, with bounds for a problem that
   // differs in its cost model alone. This space must outlive it and must not be enumerated further.
   virtual std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const = 0;

@@ -53,7 +53,7 @@ PooledEnumeration::PooledEnumeration(const SearchProblem& problem, std::vector<i
 bool PooledEnumeration::AllowsPools(int data) const {
   const Choices& choices = problem_.choices;
   return Allows(choices.context, 1) && Allows(choices.expert, 1) && Allows(choices.chunks, 1) &&
-         Allows(choices.orders, PipelineOrder::kOneForwardOneBackward) &&
+         Allows(choices.schedules, PipelineSchedule::kOneForwardOneBackward) &&
          Allows(choices.zeros, PooledZero(problem_, data));
 }
 

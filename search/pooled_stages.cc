@@ -19,7 +19,7 @@ namespace {
 // What is enumerated, independent of the cost model.
 using PooledPlans = std::shared_ptr<std::vector<PooledPlan>>;
 
-constexpr PipelineOrder kOrder = PipelineOrder::kOneForwardOneBackward;  // of all these plans
+constexpr PipelineSchedule kOrder = PipelineSchedule::kOneForwardOneBackward;  // of all these plans
 
 class PooledStages : public PlanSpace {
  public:
@@ -46,7 +46,7 @@ class PooledStages : public PlanSpace {
     if (std::optional<PooledPlan> plan = rest_.Step()) all_->push_back(*std::move(plan));
   }
   std::string name() const override { return "plans of stages in pools"; }
-  PipelineOrder Order(size_t) const override { return kOrder; }
+  PipelineSchedule Order(size_t) const override { return kOrder; }
 
   Duration LeastTime(size_t index) override {
     const PooledPlan& plan = (*all_)[index];
@@ -121,7 +121,7 @@ class PooledStages : public PlanSpace {
     degrees.recompute = plan.recompute;
     degrees.rank_order = plan.rank_order;
     degrees.zero = PooledZero(problem(), plan.data);
-    degrees.order = kOrder;
+    degrees.schedule = kOrder;
     return key.Build(degrees, /*is_whole=*/false);
   }
 

@@ -27,9 +27,9 @@ const char* Name(Objective objective) {
   return kNames[static_cast<int>(objective)];
 }
 
-ScheduleClass ClassOf(PipelineOrder order) {
-  const bool is_usual =
-      std::find(std::begin(kUsualOrders), std::end(kUsualOrders), order) != std::end(kUsualOrders);
+ScheduleClass ClassOf(PipelineSchedule schedule) {
+  const bool is_usual = std::find(std::begin(kUsualSchedules), std::end(kUsualSchedules),
+                                  schedule) != std::end(kUsualSchedules);
   return is_usual ? ScheduleClass::kUsual : ScheduleClass::kOther;
 }
 
@@ -48,7 +48,7 @@ Plan PlanWithoutStages(const SearchProblem& problem, int64_t micro_batch, bool s
                        int zero) {
   Plan plan;
   static_cast<StepOptions&>(plan) = problem.given;
-  plan.order = PipelineOrder::kOneForwardOneBackward;
+  plan.schedule = PipelineSchedule::kOneForwardOneBackward;
   plan.micro_batch = micro_batch;
   plan.sequence_parallel = sequence_parallel;
   plan.zero = zero;
@@ -80,17 +80,17 @@ std::vector<std::string> FindErrors(const SearchProblem& problem) {
                     problem.given.gradient_sync.servers));
   }
   for (const Cluster::NodeGroup& group : problem.cluster.groups()) {
-    const std::string error = FindBoardError(problem.given, group.type.device);
+    const std::string error = FindGpuError(problem.given, group.type.device);
     if (!error.empty()) errors.push_back(error);
   }
-  for (const PipelineOrder order : choices.orders) {
-    if (IsCustom(order)) {
+  for (const PipelineSchedule schedule : choices.schedules) {
+    if (IsCustom(schedule)) {
       errors.push_back("schedule: custom schedules cannot be searched for");
-    } else if (IsAsynchronous(order)) {
+    } else if (IsAsynchronous(schedule)) {
       errors.push_back(fmt::format(
           "schedule: {} trains with other weights than schedules that flush, so that step times do "
           "not compare; use simulate",
-          Name(order)));
+          Name(schedule)));
     }
   }
   if (!problem.prices.empty() && problem.prices.size() != problem.cluster.groups().size()) {

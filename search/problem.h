@@ -31,15 +31,15 @@ enum class DeviceCounts { kAll, kHalves, kAny };
 // The pipeline schedules that are tried by default, 1F1B and interleaved 1F1B, and all others.
 enum class ScheduleClass { kUsual, kOther };
 inline constexpr ScheduleClass kScheduleClasses[] = {ScheduleClass::kUsual, ScheduleClass::kOther};
-inline constexpr PipelineOrder kUsualOrders[] = {PipelineOrder::kOneForwardOneBackward,
-                                                 PipelineOrder::kInterleaved};
-ScheduleClass ClassOf(PipelineOrder order);
+inline constexpr PipelineSchedule kUsualSchedules[] = {PipelineSchedule::kOneForwardOneBackward,
+                                                       PipelineSchedule::kInterleaved};
+ScheduleClass ClassOf(PipelineSchedule schedule);
 
 // What to choose from; an empty list means everything that can be lowered.
 struct Choices {
   std::vector<int> tensor, context, expert, pipeline, chunks;
-  std::vector<int64_t> micro_batches;  // samples
-  std::vector<PipelineOrder> orders;   // empty: kUsualOrders
+  std::vector<int64_t> micro_batches;       // samples
+  std::vector<PipelineSchedule> schedules;  // empty: kUsualSchedules
   std::vector<Recompute> recomputes;
   std::vector<int> zeros;
   // As in ParseRankOrder(); empty: kDefaultRankOrder and kStagesFirstRankOrder.

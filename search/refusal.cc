@@ -5,7 +5,7 @@
 #include "costmodel/check.h"
 #include "search/divisors.h"
 #include "sim/cluster/cluster.h"
-#include "sim/pipeline/make_orders.h"
+#include "sim/pipeline/make_pass_orders.h"
 #include "sim/plan/plan.h"
 
 namespace stagecraft {
@@ -40,8 +40,8 @@ std::vector<PlanDegrees> AskedDegrees(const SearchProblem& problem) {
   all = Cross(all, Or(choices.context, one), [](Degrees& d, int n) { d.context = n; });
   all = Cross(all, Or(choices.pipeline, one), [](Degrees& d, int n) { d.pipeline = n; });
   all = Cross(all, Or(choices.expert, one), [](Degrees& d, int n) { d.expert = n; });
-  all = Cross(all, Or(choices.orders, {PipelineOrder::kOneForwardOneBackward}),
-              [](Degrees& d, PipelineOrder order) { d.order = order; });
+  all = Cross(all, Or(choices.schedules, {PipelineSchedule::kOneForwardOneBackward}),
+              [](Degrees& d, PipelineSchedule schedule) { d.schedule = schedule; });
   all = Cross(all, Or(choices.chunks, one), [](Degrees& d, int n) { d.chunks = n; });
   all = Cross(all, Or(choices.micro_batches, {int64_t{1}}),
               [](Degrees& d, int64_t n) { d.micro_batch = n; });
@@ -77,7 +77,7 @@ std::string RefusalOf(const SearchProblem& problem, const PlanDegrees& asked) {
     const Plan plan = MakePlan(asked, problem.workload, problem.cluster);
     const auto replicas = static_cast<int64_t>(plan.stages[0].replicas.size());
     const auto micro_batches = static_cast<int>(plan.micro_batches() / replicas);
-    return FindMicroBatchError(plan.order, MapOf(plan), micro_batches);
+    return FindMicroBatchError(plan.schedule, MapOf(plan), micro_batches);
   } catch (const InputError& error) {
     return error.what();
   }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "search/divisors.h"
-#include "sim/pipeline/make_orders.h"
+#include "sim/pipeline/make_pass_orders.h"
 #include "sim/plan/layer_division.h"
 
 namespace stagecraft {
@@ -15,23 +15,23 @@ int64_t MostMicroBatch(const SearchProblem& problem) {
   return std::max(kAlways, kTokens / std::max<int64_t>(1, problem.given.sequence));
 }
 
-std::vector<PipelineOrder> OrdersToTry(const SearchProblem& problem) {
-  std::vector<PipelineOrder> orders =
-      Or(problem.choices.orders, {std::begin(kUsualOrders), std::end(kUsualOrders)});
-  std::sort(orders.begin(), orders.end());
-  orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
-  return orders;
+std::vector<PipelineSchedule> SchedulesToTry(const SearchProblem& problem) {
+  std::vector<PipelineSchedule> schedules =
+      Or(problem.choices.schedules, {std::begin(kUsualSchedules), std::end(kUsualSchedules)});
+  std::sort(schedules.begin(), schedules.end());
+  schedules.erase(std::unique(schedules.begin(), schedules.end()), schedules.end());
+  return schedules;
 }
 
-std::optional<PipelineOrder> OrderOfOneStage(const SearchProblem& problem) {
-  const std::vector<PipelineOrder> orders =
-      Or(problem.choices.orders, {std::begin(kUsualOrders), std::end(kUsualOrders)});
-  if (Allows(orders, PipelineOrder::kOneForwardOneBackward)) {
-    return PipelineOrder::kOneForwardOneBackward;
+std::optional<PipelineSchedule> ScheduleOfOneStage(const SearchProblem& problem) {
+  const std::vector<PipelineSchedule> schedules =
+      Or(problem.choices.schedules, {std::begin(kUsualSchedules), std::end(kUsualSchedules)});
+  if (Allows(schedules, PipelineSchedule::kOneForwardOneBackward)) {
+    return PipelineSchedule::kOneForwardOneBackward;
   }
-  const auto suits = [](PipelineOrder order) { return LeastChunks(order) == 1; };
-  const auto first = std::find_if(orders.begin(), orders.end(), suits);
-  return first == orders.end() ? std::nullopt : std::optional(*first);
+  const auto suits = [](PipelineSchedule schedule) { return LeastChunks(schedule) == 1; };
+  const auto first = std::find_if(schedules.begin(), schedules.end(), suits);
+  return first == schedules.end() ? std::nullopt : std::optional(*first);
 }
 
 std::vector<Recompute> RecomputesToTry(const SearchProblem& problem) {
@@ -83,7 +83,7 @@ PlanDegrees DegreeSpace::Degrees(const DegreeChoice& choice) const {
   degrees.expert = choice.expert;
   degrees.chunks = choice.chunks;
   degrees.micro_batch = choice.micro_batch;
-  degrees.order = static_cast<PipelineOrder>(choice.order);
+  degrees.schedule = static_cast<PipelineSchedule>(choice.schedule);
   degrees.recompute = static_cast<Recompute>(choice.recompute);
   degrees.zero = choice.zero;
   degrees.sequence_parallel = choice.splits_tokens ? 1 : 0;

@@ -22,10 +22,10 @@ int64_t MostMicroBatch(const SearchProblem& problem);
 
 // The choices of the problem or, if it leaves them open, the usual ones; pipeline schedules in the
 // order of their enumeration, each once.
-std::vector<PipelineOrder> OrdersToTry(const SearchProblem& problem);
+std::vector<PipelineSchedule> SchedulesToTry(const SearchProblem& problem);
 // The schedule that is tried with one stage: 1F1B or, if that is no choice, the first that takes
 // one chunk.
-std::optional<PipelineOrder> OrderOfOneStage(const SearchProblem& problem);
+std::optional<PipelineSchedule> ScheduleOfOneStage(const SearchProblem& problem);
 std::vector<Recompute> RecomputesToTry(const SearchProblem& problem);
 std::vector<std::string> RankOrdersToTry(const SearchProblem& problem);
 // Samples of a micro-batch; all divide the batch.
@@ -54,7 +54,7 @@ struct DegreeFamily {
 struct DegreeChoice {
   DevicePart part;
   int32_t devices, tensor, context, pipeline, data, expert, chunks, micro_batch;
-  uint8_t order, recompute, zero;
+  uint8_t schedule, recompute, zero;
   uint8_t rank_order;  // of RankOrdersToTry()
   bool splits_tokens;
   uint8_t device_list;  // of the family
@@ -72,7 +72,7 @@ struct DegreeChoice {
 //   context    a power of two, at most 16, that leaves 256 tokens of a sequence
 //   expert     divides the experts and the data-parallel ranks
 //   pipeline   divides what is left of the devices
-//   order      one pipeline schedule if there is one stage
+//   schedule   one pipeline schedule if there is one stage
 //   chunks     if virtual stages divide the blocks, or the layers with both ends; at most
 //              kMostChunks, and one if there is one stage
 //   micro-batch  divides a replica's samples, at most MostMicroBatch(); of those with one

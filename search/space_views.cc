@@ -33,7 +33,7 @@ class Remembered : public PlanSpace {
   Plan Make(size_t index) const override { return space_.Make(index); }
   PlanKey Key(size_t index) const override { return space_.Key(index); }
   std::string Describe(size_t index) const override { return space_.Describe(index); }
-  PipelineOrder Order(size_t index) const override { return space_.Order(index); }
+  PipelineSchedule Order(size_t index) const override { return space_.Order(index); }
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
     return space_.Under(other);
   }

@@ -45,7 +45,7 @@ const std::vector<LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
 }
 
 Duration StepBound::StepTime(const PlanDegrees& degrees) {
-  const bool hides_collectives = TraitsOf(degrees.order).pairs_passes;
+  const bool hides_collectives = TraitsOf(degrees.schedule).pairs_passes;
   const Workload& workload = problem_.workload;
   const std::vector<LayerTimes>& times = LayersOf(degrees);
   const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
@@ -73,7 +73,7 @@ Duration StepBound::StepTime(const PlanDegrees& degrees) {
       head = std::min(head, forwards_before[part.index]);
       tail = std::min(tail, backwards_before[part.index]);
     }
-    if (SplitsBackward(degrees.order)) tail = Duration();
+    if (SplitsBackward(degrees.schedule)) tail = Duration();
     if (degrees.post_validation) head = Duration();
     longest = std::max(longest, head + own + tail);
   }
@@ -81,12 +81,14 @@ Duration StepBound::StepTime(const PlanDegrees& degrees) {
 }
 
 Duration StepBound::LeastPass(PlanDegrees degrees, ScheduleClass schedules, bool computes_alone) {
-  const std::vector<PipelineOrder> orders = OrdersToTry(problem_);
-  const auto pairs_passes = [&](PipelineOrder order) {
-    return ClassOf(order) == schedules && TraitsOf(order).pairs_passes;
+  const std::vector<PipelineSchedule> pipeline_schedules = SchedulesToTry(problem_);
+  const auto pairs_passes = [&](PipelineSchedule pipeline_schedule) {
+    return ClassOf(pipeline_schedule) == schedules && TraitsOf(pipeline_schedule).pairs_passes;
   };
-  const bool may_hide = computes_alone || std::any_of(orders.begin(), orders.end(), pairs_passes) ||
-                        places_.MayLieElsewhere(degrees);
+  const bool may_hide =
+      computes_alone ||
+      std::any_of(pipeline_schedules.begin(), pipeline_schedules.end(), pairs_passes) ||
+      places_.MayLieElsewhere(degrees);
   Duration least = Duration::Max();
   for (const Recompute recompute : RecomputesToTry(problem_)) {
     degrees.recompute = recompute;
@@ -228,7 +230,7 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
     const ModelStates states = ShareOut(by_stage[stage], SharingOf(probe, workload, stage));
     const Bytes optimizer = degrees.offload.optimizer ? Bytes() : states.optimizer;
     const std::vector<int64_t> in_flight =
-        LeastInFlight(degrees.order, degrees.pipeline, degrees.chunks, stage, micro_batches);
+        LeastInFlight(degrees.schedule, degrees.pipeline, degrees.chunks, stage, micro_batches);
     Bytes kept, least;
     for (int chunk = 0; chunk < map.chunks(); ++chunk) {
       const Bytes own = saved[map.PartAt({stage, chunk}).index];

@@ -1,4 +1,4 @@
-// Numbers of a cluster file in another unit, and boards of which a datasheet says all but the
+// Numbers of a cluster file in another unit, and GPUs of which a datasheet says all but the
 // clock of long steps.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -19,14 +19,14 @@ using bad_input::RunLine;
 using Json = nlohmann::json;
 
 // What differs from an H100 as its datasheet has it.
-struct Board {
+struct TestGpu {
   double rate = 1;  // of all peaks and the clock
   std::string extra = "";
   std::string memory_bandwidth = "3.35e12", bf16 = "9.89e14", link = "4.5e11", nic = "5e10";
 };
 
-std::string NodeText(const Board& board, int count) {
-  const double r = board.rate;
+std::string NodeText(const TestGpu& gpu, int count) {
+  const double r = gpu.rate;
   return fmt::format(
       "- count: {}\n  inline_node_type:\n    id: my-node\n"
       "    inline_device: {{id: my-h100, generation: HOPPER, multiprocessors: 132, "
@@ -38,8 +38,8 @@ std::string NodeText(const Board& board, int count) {
       "    intra: {{kind: NVLINK, bandwidth_bytes_per_s: {}, latency_ns: 600}}\n"
       "    nics: 8\n    nic: {{kind: NETWORK, bandwidth_bytes_per_s: {}, latency_ns: 2700}}\n",
       count, 1.83e9 * r, 6.7e13 * r, 4.945e14 * r, 9.89e14 * r,
-      r == 1 ? board.bf16 : fmt::format("{}", 9.89e14 * r), 1.979e15 * r, 6.7e13 * r,
-      board.memory_bandwidth, board.extra, board.link, board.nic);
+      r == 1 ? gpu.bf16 : fmt::format("{}", 9.89e14 * r), 1.979e15 * r, 6.7e13 * r,
+      gpu.memory_bandwidth, gpu.extra, gpu.link, gpu.nic);
 }
 
 class ClusterLimitsTest : public bad_input::FolderTest {
@@ -62,25 +62,25 @@ class ClusterLimitsTest : public bad_input::FolderTest {
 };
 
 TEST_F(ClusterLimitsTest, RatesInAnotherUnitAreRefusedByEveryVerb) {
-  const std::vector<std::pair<Board, std::string>> boards = {
+  const std::vector<std::pair<TestGpu, std::string>> gpus = {
       {{.memory_bandwidth = "3350"},
        "got 3350 bytes/s, want from 1e8 to 1e14: did you mean 3350e9?"},
       {{.bf16 = "989"}, "got 989 FLOP/s, want from 1e9 to 1e17: did you mean 989e12?"},
       {{.link = "450"}, "got 450 bytes/s, want from 1e6 to 1e13: did you mean 450e9?"},
       {{.nic = "400"}, "got 400 bytes/s, want from 1e6 to 1e13: did you mean 400e9?"},
   };
-  for (size_t i = 0; i < boards.size(); ++i) {
+  for (size_t i = 0; i < gpus.size(); ++i) {
     const std::string file = fmt::format("c{}.yaml", i);
-    WriteCluster(file, NodeText(boards[i].first, 2));
+    WriteCluster(file, NodeText(gpus[i].first, 2));
     const std::string cluster = "$T/" + file;
-    ExpectRefused({{Job("simulate", cluster), boards[i].second, cluster},
-                   {Job("explain", cluster), boards[i].second, cluster},
-                   {Job("search", cluster), boards[i].second, cluster},
-                   {"check " + cluster, boards[i].second, cluster}});
+    ExpectRefused({{Job("simulate", cluster), gpus[i].second, cluster},
+                   {Job("explain", cluster), gpus[i].second, cluster},
+                   {Job("search", cluster), gpus[i].second, cluster},
+                   {"check " + cluster, gpus[i].second, cluster}});
   }
 }
 
-TEST_F(ClusterLimitsTest, ABoardFromItsDatasheetIsAsFastAsTheCataloguesAndSaysWhy) {
+TEST_F(ClusterLimitsTest, AGpuFromItsDatasheetIsAsFastAsTheCataloguesAndSaysWhy) {
   WriteCluster("sheet.yaml", NodeText({}, 2));
   const Json own = Simulated("$T/sheet.yaml");
   const Json known = Simulated("h100-sxm:2x8");
@@ -93,8 +93,7 @@ TEST_F(ClusterLimitsTest, ABoardFromItsDatasheetIsAsFastAsTheCataloguesAndSaysWh
 
 TEST_F(ClusterLimitsTest, TheHostAndTheClockAreTheClustersOrAFlags) {
   WriteCluster("sheet.yaml", NodeText({}, 2));
-  WriteCluster("graphs.yaml",
-               NodeText({.extra = ", training_clock: 1, host_dispatch_ns: 0"}, 2));
+  WriteCluster("graphs.yaml", NodeText({.extra = ", training_clock: 1, host_dispatch_ns: 0"}, 2));
   const Json eager = Simulated("$T/sheet.yaml --clock 1");
   const Json flags = Simulated("$T/sheet.yaml --clock 1 --host-dispatch 0");
   const Json slow = Simulated("$T/graphs.yaml --host-dispatch 1000");
@@ -103,12 +102,11 @@ TEST_F(ClusterLimitsTest, TheHostAndTheClockAreTheClustersOrAFlags) {
   EXPECT_LT(flags["step_time_ms"], eager["step_time_ms"]);
   EXPECT_GT(slow["step_time_ms"], 1.5 * flags["step_time_ms"].get<double>());
   EXPECT_EQ(flags["warnings"].dump().find("training_clock"), std::string::npos);
-  ExpectRefused({{Job("simulate", "$T/sheet.yaml --clock 0"), "--clock: got 0, want from 0.1 to 1",
-                  ""},
-                 {Job("search", "$T/sheet.yaml --clock 1.5"),
-                  "--clock: got 1.5, want from 0.1 to 1", ""},
-                 {Job("explain", "$T/sheet.yaml --host-dispatch -1"),
-                  "--host-dispatch: got -1, want from 0 to 100000", ""}});
+  ExpectRefused(
+      {{Job("simulate", "$T/sheet.yaml --clock 0"), "--clock: got 0, want from 0.1 to 1", ""},
+       {Job("search", "$T/sheet.yaml --clock 1.5"), "--clock: got 1.5, want from 0.1 to 1", ""},
+       {Job("explain", "$T/sheet.yaml --host-dispatch -1"),
+        "--host-dispatch: got -1, want from 0 to 100000", ""}});
 }
 
 TEST_F(ClusterLimitsTest, ANodeWithFourFifthsOfTheRatesIsAboutAFifthSlower) {

@@ -16,7 +16,7 @@
 #include "sim/analysis/critical_path.h"
 #include "sim/analysis/task_waits.h"
 #include "sim/engine/engine.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/pipeline/timed_pipeline.h"
 #include "sim/schedule/schedule.h"
 

@@ -17,7 +17,7 @@
 #include "sim/cluster/node_type.h"
 #include "sim/cluster/topology/interconnect_spec.h"
 #include "sim/pipeline/chunk_map.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/plan/plan.h"
 #include "sim/plan/step_options.h"
 #include "sim/schedule/task_tag.h"

@@ -80,13 +80,13 @@ PlanDegrees DrawDegrees(Random& random) {
   degrees.offload.optimizer = draw(7) == 0;
   if (degrees.offload.optimizer) degrees.offload.host_memory = Bytes(int64_t{1} << 40);
   if (degrees.pipeline > 1 && draw(2) == 0) {
-    degrees.order = PipelineOrder::kInterleaved;
+    degrees.schedule = PipelineSchedule::kInterleaved;
     degrees.chunks = 2 + draw(1);
-    if (draw(2) == 0) degrees.order_options.groups = {degrees.pipeline + draw(2), draw(1) == 0};
+    if (draw(2) == 0) degrees.schedule_options.groups = {degrees.pipeline + draw(2), draw(1) == 0};
   } else if (draw(7) == 0) {
-    degrees.order = PipelineOrder::kGpipe;
+    degrees.schedule = PipelineSchedule::kGpipe;
   } else if (draw(5) == 0) {
-    degrees.order_options.warmup = WarmupPolicy::kB;
+    degrees.schedule_options.warmup = WarmupPolicy::kB;
   }
   const int64_t each = degrees.pipeline + draw(79);  // micro-batches of a pipeline
   if (draw(3) == 0) degrees.context = 2;
@@ -151,7 +151,7 @@ TEST(EvaluatorTest, SaysWhatTheWholeSimulationSaysInEveryField) {
   ExpectWholeSimulations("a100-sxm4-80gb:5x8", Duration(), 0);
 }
 
-TEST(EvaluatorTest, SaysTheSameOfUnlikeBoards) {
+TEST(EvaluatorTest, SaysTheSameOfUnlikeGpus) {
   ExpectWholeSimulations("h100-sxm:1x8+a100-sxm4-80gb:4x8", Duration::Nanoseconds(4000), 1000);
 }
 

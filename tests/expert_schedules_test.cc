@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/pipeline/order_kind.h"
+#include "sim/pipeline/pipeline_schedule.h"
 #include "sim/plan/layer_division.h"
 #include "sim/workload/workload.h"
 #include "sim/workload/workload_catalogue.h"
@@ -61,8 +61,8 @@ TEST(ExpertSchedulesTest, EveryScheduleWithEveryDivisionOfExpertsIsSimulatedOrRe
   ASSERT_GE(models.size(), 5u);
   int asked = 0;
   int answered = 0;
-  for (const PipelineOrder order : NamedOrders()) {
-    const int chunks = LeastChunks(order);
+  for (const PipelineSchedule schedule : NamedPipelineSchedules()) {
+    const int chunks = LeastChunks(schedule);
     for (const int pipeline : {1, 2, 4}) {
       const int batch = 8 * kGpus / pipeline;  // 8 micro-batches of each pipeline
       for (const int expert : {1, 2, 8}) {
@@ -72,7 +72,7 @@ TEST(ExpertSchedulesTest, EveryScheduleWithEveryDivisionOfExpertsIsSimulatedOrRe
               "simulate --model {} --cluster h100-sxm:{}x8 --seq 256 --micro-batch 1 "
               "--global-batch {} --pp {} --ep {} --schedule {} --vpp {} --cost-model analytical "
               "--json --quiet",
-              model, kGpus / 8, batch, pipeline, expert, Name(order), chunks));
+              model, kGpus / 8, batch, pipeline, expert, Name(schedule), chunks));
         }
       }
     }

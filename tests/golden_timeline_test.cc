@@ -13,7 +13,7 @@
 
 #include "costmodel/units.h"
 #include "sim/engine/engine.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/pipeline/timed_pipeline.h"
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/timeline.h"

@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "sim/pipeline/order_kind.h"
-#include "sim/step/plan_orders.h"
+#include "sim/pipeline/pipeline_schedule.h"
+#include "sim/step/plan_pass_orders.h"
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/networks/test_decoders.h"
 
@@ -13,23 +13,23 @@ namespace stagecraft {
 
 std::vector<GradientCase> GradientCases(int ranks) {
   std::vector<GradientCase> cases;
-  for (const PipelineOrder order : NamedOrders()) {
-    if (IsAsynchronous(order)) continue;
+  for (const PipelineSchedule schedule : NamedPipelineSchedules()) {
+    if (IsAsynchronous(schedule)) continue;
     for (int replicas = 1; replicas <= ranks; ++replicas) {
       if (ranks % replicas != 0) continue;
-      for (const int chunks : {LeastChunks(order), LeastChunks(order) + 1}) {
+      for (const int chunks : {LeastChunks(schedule), LeastChunks(schedule) + 1}) {
         const int stages = ranks / replicas;
-        if (!FindChunkError(order, PlacementOf(order), stages, chunks).empty()) continue;
+        if (!FindChunkError(schedule, PlacementOf(schedule), stages, chunks).empty()) continue;
         for (const bool overlaps : {false, true}) {
           if (overlaps && replicas == 1) continue;
           PlanDegrees degrees = Degrees(1, stages);
-          degrees.order = order;
+          degrees.schedule = schedule;
           degrees.chunks = chunks;
           degrees.micro_batch = 1;
           degrees.global_batch = 8 * replicas;
           degrees.zero = 0;
           degrees.overlap_grad_reduce = overlaps;
-          cases.push_back({fmt::format("{} pp {} vpp {} dp {}{}", Name(order), stages, chunks,
+          cases.push_back({fmt::format("{} pp {} vpp {} dp {}{}", Name(schedule), stages, chunks,
                                        replicas, overlaps ? " overlapped" : ""),
                            degrees});
         }
@@ -39,17 +39,17 @@ std::vector<GradientCase> GradientCases(int ranks) {
   // Stages of unlike replicas.
   for (const std::vector<int>& replicas : {std::vector<int>{2, 1}, {1, 2}, {1, 2, 1}, {3, 1}}) {
     if (std::accumulate(replicas.begin(), replicas.end(), 0) != ranks) continue;
-    for (const PipelineOrder order : NamedOrders()) {
-      const bool is_refused = TraitsOf(order).unequal_replicas == UnequalReplicas::kRefused;
-      if (is_refused || IsAsynchronous(order)) continue;
+    for (const PipelineSchedule schedule : NamedPipelineSchedules()) {
+      const bool is_refused = TraitsOf(schedule).unequal_replicas == UnequalReplicas::kRefused;
+      if (is_refused || IsAsynchronous(schedule)) continue;
       PlanDegrees degrees = Degrees(1, static_cast<int>(replicas.size()));
-      degrees.order = order;
+      degrees.schedule = schedule;
       degrees.micro_batch = 1;
       degrees.global_batch = 12;
       degrees.zero = 0;
       degrees.stage_replicas = replicas;
       cases.push_back(
-          {fmt::format("{} replicas {}", Name(order), fmt::join(replicas, "-")), degrees});
+          {fmt::format("{} replicas {}", Name(schedule), fmt::join(replicas, "-")), degrees});
     }
   }
   return cases;

@@ -191,7 +191,7 @@ TEST(GradientSyncTest, ADeadServerCostsItsTimeoutOnceAndOnlyInItsTurn) {
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
     if (schedule.tag(task).phase != Phase::kGradReduce) continue;
     ++reductions;
-    waits += schedule.op(schedule.ops(schedule.block(task))[0]).sync.timeout == timeout;
+    waits += schedule.op(schedule.ops(schedule.op_sequence(task))[0]).sync.timeout == timeout;
   }
   EXPECT_GT(reductions, 1);
   EXPECT_EQ(waits, 1);

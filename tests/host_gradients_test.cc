@@ -15,7 +15,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/lowering/lowering.h"
 #include "sim/plan/plan.h"
-#include "sim/step/plan_orders.h"
+#include "sim/step/plan_pass_orders.h"
 #include "sim/testing/lowering_testing.h"
 #include "tests/gradient_cases.h"
 #include "tests/small_network.h"
@@ -47,7 +47,7 @@ int RunRank() {
   int run = 0, wrong = 0;
   for (const GradientCase& one : GradientCases(world.size())) {
     const Plan plan =
-        WithOrders(MakePlan(one.degrees, workload, cluster), workload, cluster, model);
+        WithPassOrders(MakePlan(one.degrees, workload, cluster), workload, cluster, model);
     const Schedule schedule = Lower(plan, workload, cluster, {.unfold = true});
     SmallNetwork work(plan, schedule, layers, world.rank());
     HostExecutor executor(world, work);

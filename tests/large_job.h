@@ -29,9 +29,9 @@ struct LargeJob {
   Plan plan;
 };
 
-// Sizes of Llama-3-405B on nodes of 8 boards, tensor degree 8, 16 stages.
+// Sizes of Llama-3-405B on nodes of 8 GPUs, tensor degree 8, 16 stages.
 inline LargeJob MakeLargeJob(int nodes, int64_t micro_batches_per_replica,
-                             PipelineOrder order = PipelineOrder::kOneForwardOneBackward) {
+                             PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward) {
   const DecoderConfig config = SizedDecoder("llama", {.layers = 126,
                                                       .hidden = 16384,
                                                       .heads = 128,
@@ -47,7 +47,7 @@ inline LargeJob MakeLargeJob(int nodes, int64_t micro_batches_per_replica,
   degrees.tensor = 8;
   degrees.pipeline = 16;
   degrees.sequence = 8192;
-  degrees.order = order;
+  degrees.schedule = schedule;
   degrees.global_batch = nodes / 16 * micro_batches_per_replica;
   Plan plan = MakePlan(degrees, workload, cluster);
   return {std::move(workload), std::move(cluster), std::move(plan)};

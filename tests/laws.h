@@ -23,7 +23,7 @@ inline std::string Describe(const PlanDegrees& d) {
 // The same batch in the same pieces on one device.
 inline PlanDegrees OnOneDevice(PlanDegrees d) {
   d.tensor = d.pipeline = d.context = d.expert = d.chunks = 1;
-  d.order = PipelineOrder::kOneForwardOneBackward;
+  d.schedule = PipelineSchedule::kOneForwardOneBackward;
   d.zero = d.zero_group = 0;
   d.overlap_tensor = false;
   return d;
@@ -31,16 +31,17 @@ inline PlanDegrees OnOneDevice(PlanDegrees d) {
 
 // FLOPs of all ranks of a step.
 inline double TotalFlops(const Schedule& schedule) {
-  std::vector<double> of_block(schedule.block_count(), 0);
-  for (BlockId block = 0; block < schedule.block_count(); ++block) {
-    for (const OpId op : schedule.ops(block)) of_block[block] += schedule.op(op).Flops().count();
+  std::vector<double> of_block(schedule.op_sequence_count(), 0);
+  for (OpSequenceId op_sequence = 0; op_sequence < schedule.op_sequence_count(); ++op_sequence) {
+    for (const OpId op : schedule.ops(op_sequence))
+      of_block[op_sequence] += schedule.op(op).Flops().count();
   }
   double flops = 0;
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
     for (const Lane lane : schedule.lanes(task)) {
       const LaneInfo& info = schedule.lane_infos()[Index(lane)];
       if (info.kind != LaneKind::kCompute) continue;
-      flops += of_block[schedule.block(task)] * schedule.ranks()[info.rank].multiplicity;
+      flops += of_block[schedule.op_sequence(task)] * schedule.ranks()[info.rank].multiplicity;
     }
   }
   return flops;

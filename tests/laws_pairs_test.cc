@@ -60,7 +60,7 @@ const std::vector<Parallelism> kParallelisms = {
     {"tp overlapped", Axis::kTensor, [](PlanDegrees& d) { d.tensor = 4, d.overlap_tensor = true; }},
     {"pp", Axis::kPipeline, [](PlanDegrees& d) { d.pipeline = 2; }},
     {"pp gpipe", Axis::kPipeline,
-     [](PlanDegrees& d) { d.pipeline = 2, d.order = PipelineOrder::kGpipe; }},
+     [](PlanDegrees& d) { d.pipeline = 2, d.schedule = PipelineSchedule::kGpipe; }},
     {"pp interleaved", Axis::kPipeline, [](PlanDegrees& d) { d.pipeline = 2, d.chunks = 2; }},
     {"zero 0", Axis::kSharing, [](PlanDegrees& d) { d.zero = 0; }},
     {"zero 1", Axis::kSharing, [](PlanDegrees& d) { d.zero = 1; }},
@@ -145,7 +145,7 @@ std::map<std::string, Traffic> TrafficOf(const Schedule& schedule) {
     }
     const std::string phase = Name(schedule.tag(task).phase);
     all[phase].tasks += devices;
-    for (const OpId id : schedule.ops(schedule.block(task))) {
+    for (const OpId id : schedule.ops(schedule.op_sequence(task))) {
       const Op& op = schedule.op(id);
       if (!IsCollective(op.kind)) continue;
       Traffic& traffic = all[phase + " " + Name(op.kind)];
@@ -164,7 +164,7 @@ std::map<std::pair<int, int>, int64_t> Sent(const Schedule& schedule, int stages
     if (tag.phase != phase) continue;
     const int from = tag.chunk * stages + tag.stage;
     const int border = phase == Phase::kSendForward ? from : from - 1;
-    for (const OpId op : schedule.ops(schedule.block(task))) {
+    for (const OpId op : schedule.ops(schedule.op_sequence(task))) {
       sent[{tag.micro_batch, border}] += schedule.op(op).bytes.count();
     }
   }
@@ -369,7 +369,7 @@ TEST(LawsOneDeviceTest, AStepIsTheSumOfItsOps) {
       const SimulatedStep step = SimulateStep(plan, workload, cluster, launches_for_free);
       Duration sum;
       for (TaskId task = 0; task < step.schedule.task_count(); ++task) {
-        for (const OpId op : step.schedule.ops(step.schedule.block(task))) {
+        for (const OpId op : step.schedule.ops(step.schedule.op_sequence(task))) {
           sum += step.costs.estimates[0][op].time;
         }
       }

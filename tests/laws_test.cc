@@ -88,7 +88,7 @@ TEST(LawsTest, AsMuchGoesForwardAsComesBack) {
     for (TaskId task = 0; task < schedule.task_count(); ++task) {
       const Phase phase = schedule.tag(task).phase;
       if (phase != Phase::kSendForward && phase != Phase::kSendBackward) continue;
-      const int64_t bytes = schedule.op(schedule.ops(schedule.block(task))[0]).bytes.count();
+      const int64_t bytes = schedule.op(schedule.ops(schedule.op_sequence(task))[0]).bytes.count();
       (phase == Phase::kSendForward ? forward : backward) += bytes;
     }
     EXPECT_EQ(forward, backward) << Describe(degrees);

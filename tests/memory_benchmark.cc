@@ -1,5 +1,5 @@
 // What memory costs beside the simulation of the same plan: a decoder of 126
-// blocks on nodes of 8 boards, tensor degree 8, 16 stages.
+// blocks on nodes of 8 GPUs, tensor degree 8, 16 stages.
 #include <benchmark/benchmark.h>
 
 #include "sim/engine/sim_executor.h"
@@ -13,8 +13,9 @@ namespace {
 
 LargeJob MakeJob(const benchmark::State& state) {
   const bool is_gpipe = state.range(2) == 1;
-  return MakeLargeJob(static_cast<int>(state.range(0)), state.range(1),
-                      is_gpipe ? PipelineOrder::kGpipe : PipelineOrder::kOneForwardOneBackward);
+  return MakeLargeJob(
+      static_cast<int>(state.range(0)), state.range(1),
+      is_gpipe ? PipelineSchedule::kGpipe : PipelineSchedule::kOneForwardOneBackward);
 }
 
 // The baseline.
@@ -56,7 +57,7 @@ void BM_CurvesOfOperators(benchmark::State& state) {
 void Sizes(benchmark::internal::Benchmark* benchmark) {
   benchmark->ArgNames({"nodes", "micro_batches", "gpipe"})->Unit(benchmark::kMillisecond);
   for (const int micro_batches : {16, 160, 1600}) benchmark->Args({16, micro_batches, 0});
-  benchmark->Args({2048, 16, 0});  // 16,384 boards
+  benchmark->Args({2048, 16, 0});  // 16,384 GPUs
   benchmark->Args({16, 160, 1});
 }
 BENCHMARK(BM_Simulate)->Apply(Sizes);

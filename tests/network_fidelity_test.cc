@@ -165,7 +165,7 @@ TEST(NetworkFidelityTest, LinksCarryWhatTheGroupsExchange) {
   for (TaskId task = 0; task < step.schedule.task_count(); ++task) {
     const Tag& tag = step.schedule.tag(task);
     if (tag.rank != 0 || tag.phase != Phase::kGradReduce) continue;
-    const Op& op = step.schedule.op(step.schedule.ops(step.schedule.block(task))[0]);
+    const Op& op = step.schedule.op(step.schedule.ops(step.schedule.op_sequence(task))[0]);
     sent += 2 * 3.0 / 4 * static_cast<double>(op.bytes.count());
   }
   for (int link = 0; link < cluster.link_count(); ++link) {

@@ -28,7 +28,7 @@
 #include "sim/cluster/cluster_spec.h"
 #include "sim/cluster/node_type.h"
 #include "sim/step/evaluation.h"
-#include "sim/step/plan_orders.h"
+#include "sim/step/plan_pass_orders.h"
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/networks/test_decoders.h"
 #include "tests/enumerated_plans.h"
@@ -44,7 +44,7 @@ std::unique_ptr<PlanSpace> SpaceOf(const SearchProblem& problem) {
   return space;
 }
 
-// Half of them on unlike boards.
+// Half of them on unlike GPUs.
 std::unique_ptr<SmallProblem> Drawn(uint64_t seed) {
   return seed % 2 == 0 ? MakeSmallProblem(Random(seed), 1) : MakeMixedProblem(Random(seed));
 }
@@ -55,7 +55,7 @@ bool SamePlan(const Plan& a, const Plan& b, bool compares_devices = true) {
   // Of stages that divide nothing sequence parallelism says nothing.
   const bool divides = std::any_of(a.stages.begin(), a.stages.end(),
                                    [](const Stage& stage) { return stage.tensor_parallel > 1; });
-  if (a.order != b.order || a.zero != b.zero || a.micro_batch != b.micro_batch ||
+  if (a.schedule != b.schedule || a.zero != b.zero || a.micro_batch != b.micro_batch ||
       (divides && a.sequence_parallel != b.sequence_parallel) ||
       a.gradient_bytes != b.gradient_bytes || a.rank_order != b.rank_order) {
     return false;
@@ -126,9 +126,9 @@ TEST(DraftMovesTest, MovesLeadToPlansAndBack) {
   }
 }
 
-// Boards of a mixed problem that walks lead to: stages of unequal replicas, and stages whose
-// replicas lie on several kinds of board.
-TEST(DraftMovesTest, OnUnlikeBoardsReplicasDifferAndMix) {
+// GPUs of a mixed problem that walks lead to: stages of unequal replicas, and stages whose
+// replicas lie on several kinds of GPU.
+TEST(DraftMovesTest, OnUnlikeGpusReplicasDifferAndMix) {
   int unequal = 0, mixed = 0;
   for (uint64_t seed = 1; seed < 12; seed += 2) {
     const auto small = Drawn(seed);
@@ -155,7 +155,7 @@ TEST(DraftMovesTest, OnUnlikeBoardsReplicasDifferAndMix) {
       try {
         const Evaluation evaluation =
             Evaluator(problem.workload, problem.cluster, problem.model)
-                .Evaluate(WithOrders(plan, problem.workload, problem.cluster, problem.model));
+                .Evaluate(WithPassOrders(plan, problem.workload, problem.cluster, problem.model));
         EXPECT_EQ(evaluation.step_time > Duration(), evaluation.fits);
       } catch (const InputError&) {
         // Replicas that gather parameters together wait for passes that wait for them.
@@ -167,8 +167,8 @@ TEST(DraftMovesTest, OnUnlikeBoardsReplicasDifferAndMix) {
   EXPECT_GT(mixed, 20);
 }
 
-// Replicas that share the micro-batches evenly wait for the slower boards.
-TEST(PlanMakerTest, FasterBoardsTakeMoreMicroBatches) {
+// Replicas that share the micro-batches evenly wait for the slower GPUs.
+TEST(PlanMakerTest, FasterGpusTakeMoreMicroBatches) {
   int count = 0;
   for (uint64_t seed = 1; seed < 24; seed += 2) {
     const auto small = Drawn(seed);
@@ -176,7 +176,7 @@ TEST(PlanMakerTest, FasterBoardsTakeMoreMicroBatches) {
     const SearchProblem problem = small->Ask(memo);
     const std::vector<Pool> pools = DraftPools(problem.cluster);
     PlanDraft draft;
-    draft.micro_batch = 2;  // kernels long enough for boards to matter
+    draft.micro_batch = 2;  // kernels long enough for GPUs to matter
     const int blocks = problem.workload.layer_count() - 2;
     draft.stages = {{.replicas = {pools[0].devices, pools[1].devices}, .blocks = blocks}};
     draft.stages[0].recompute = Recompute::kFull;

@@ -150,7 +150,7 @@ TEST(SearchBoundsTest, HoldWhereEveryPairOfDevicesHasALinkOfItsOwn) {
     const Cluster cluster = Wired(seed);
     SearchProblem problem = Ask(workload, cluster, memo);
     CheckBounds(problem, *MakePlanSpace(problem), 60, seed, &counted);
-    problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+    problem.choices.schedules = {PipelineSchedule::kOneForwardOneBackward};
     CheckTop(problem);
   }
   EXPECT_GT(counted.collectives, 300);
@@ -199,8 +199,8 @@ TEST(SearchBoundsTest, HoldForEveryOrderOfPasses) {
   const MemoModel memo(model);
   const Cluster cluster = ParseCluster("aws-p3.16xlarge:1");
   SearchProblem problem = Ask(workload, cluster, memo);
-  for (const PipelineOrder order : NamedOrders()) {
-    if (!IsAsynchronous(order)) problem.choices.orders.push_back(order);
+  for (const PipelineSchedule schedule : NamedPipelineSchedules()) {
+    if (!IsAsynchronous(schedule)) problem.choices.schedules.push_back(schedule);
   }
   Counted counted;
   CheckBounds(problem, *MakePlanSpace(problem), 600, 11, &counted);
@@ -218,7 +218,7 @@ std::vector<Workload> UnlikeNetworks() {
 
 Cluster TwoKinds() { return ParseCluster("a100-sxm4-40gb:1x4+v100-sxm2-32gb:1x8"); }
 
-TEST(SearchBoundsTest, HoldForUnlikeBlocksOnSeveralKindsOfBoard) {
+TEST(SearchBoundsTest, HoldForUnlikeBlocksOnSeveralKindsOfGpu) {
   const AnalyticalModel model;
   Counted counted;
   for (const Workload& workload : UnlikeNetworks()) {
@@ -229,14 +229,14 @@ TEST(SearchBoundsTest, HoldForUnlikeBlocksOnSeveralKindsOfBoard) {
         workload.max_sequence > 0 ? std::min<int64_t>(64, workload.max_sequence) : 1;
     problem.choices.rank_orders = {};
     CheckBounds(problem, *MakePooledStages(problem), 60, 5, &counted);
-    problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+    problem.choices.schedules = {PipelineSchedule::kOneForwardOneBackward};
     CheckTop(problem);
   }
   EXPECT_GT(counted.simulated, 150);
 }
 
-// A network that fits a cluster fits it with more boards beside, of whatever kind.
-TEST(SearchBoundsTest, MoreBoardsNeverMakeANetworkFitNowhere) {
+// A network that fits a cluster fits it with more GPUs beside, of whatever kind.
+TEST(SearchBoundsTest, MoreGpusNeverMakeANetworkFitNowhere) {
   const AnalyticalModel model;
   int fitting = 0;
   for (const Workload& workload : UnlikeNetworks()) {
@@ -252,7 +252,7 @@ TEST(SearchBoundsTest, MoreBoardsNeverMakeANetworkFitNowhere) {
         problem.given.sequence =
             workload.max_sequence > 0 ? std::min<int64_t>(64, workload.max_sequence) : 1;
         problem.choices.rank_orders = {};
-        problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+        problem.choices.schedules = {PipelineSchedule::kOneForwardOneBackward};
         return !SearchExhaustively(problem, *MakePlanSpace(problem), {}).plans.empty();
       };
       Cluster::NodeGroup more = groups[1];

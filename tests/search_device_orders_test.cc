@@ -79,7 +79,7 @@ Wires RandomWires(Random& random) {
 
 // Device a of the wires is numbers[a].
 Cluster Numbered(const Wires& wires, const std::vector<int>& numbers) {
-  NodeType type = WithBoard(Switched());
+  NodeType type = WithGpu(Switched());
   type.id = wires.name;
   type.devices = kDevices;
   type.nvls = false;
@@ -115,7 +115,7 @@ SearchProblem Ask(const Workload& workload, const Cluster& cluster, const CostMo
   problem.choices.micro_batches = {1, 2};
   problem.choices.recomputes = {Recompute::kNone};
   problem.choices.zeros = {0, 1};
-  problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+  problem.choices.schedules = {PipelineSchedule::kOneForwardOneBackward};
   problem.choices.chunks = {1};
   return problem;
 }

@@ -29,13 +29,13 @@
 namespace stagecraft {
 namespace {
 
-constexpr PipelineOrder kOrders[] = {
-    PipelineOrder::kGpipe,        PipelineOrder::kOneForwardOneBackward,
-    PipelineOrder::kInterleaved,  PipelineOrder::kBreadthFirst,
-    PipelineOrder::kZeroBubbleH1, PipelineOrder::kZeroBubbleAuto,
-    PipelineOrder::kZeroBubbleV,  PipelineOrder::kVHalf,
-    PipelineOrder::kDualPipe,     PipelineOrder::kChimera,
-    PipelineOrder::kList};
+constexpr PipelineSchedule kOrders[] = {
+    PipelineSchedule::kGpipe,        PipelineSchedule::kOneForwardOneBackward,
+    PipelineSchedule::kInterleaved,  PipelineSchedule::kBreadthFirst,
+    PipelineSchedule::kZeroBubbleH1, PipelineSchedule::kZeroBubbleAuto,
+    PipelineSchedule::kZeroBubbleV,  PipelineSchedule::kVHalf,
+    PipelineSchedule::kDualPipe,     PipelineSchedule::kChimera,
+    PipelineSchedule::kList};
 
 Plan MakePlanOf(const SearchProblem& problem, const PlanDegrees& degrees) {
   return MakePlan(degrees, problem.workload, problem.cluster);
@@ -55,7 +55,7 @@ TEST(SearchSpaceTest, AFewChoicesGiveEveryWayToCombineThem) {
   problem.choices.pipeline = {1, 2};
   problem.choices.micro_batches = {1};
   problem.choices.recomputes = {Recompute::kNone};
-  problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+  problem.choices.schedules = {PipelineSchedule::kOneForwardOneBackward};
   problem.choices.rank_orders = {kDefaultRankOrder};
   problem.given.sequence_parallel = 1;
   const int devices = problem.cluster.device_count();
@@ -80,13 +80,13 @@ TEST(SearchSpaceTest, EveryCandidateIsAPlanAndNoneComesTwice) {
   for (uint64_t seed = 0; seed < 6; ++seed) {
     const auto small = MakeSmallProblem(Random(seed), 1);
     SearchProblem problem = small->Ask();
-    problem.choices.orders.assign(std::begin(kOrders), std::end(kOrders));
+    problem.choices.schedules.assign(std::begin(kOrders), std::end(kOrders));
     if (seed % 2 == 1) problem.choices.device_counts = DeviceCounts::kHalves;
     std::map<std::string, int> seen;
     for (const PlanDegrees& degrees : EnumerateDegrees(problem)) {
       EXPECT_NO_THROW(MakePlanOf(problem, degrees)) << laws::Describe(degrees);
       const std::string text =
-          fmt::format("{} {} {} {} {} {}", laws::Describe(degrees), Name(degrees.order),
+          fmt::format("{} {} {} {} {} {}", laws::Describe(degrees), Name(degrees.schedule),
                       degrees.data, degrees.devices, degrees.sequence_parallel, degrees.rank_order);
       EXPECT_EQ(++seen[text], 1) << text;
     }
@@ -103,7 +103,7 @@ TEST(SearchSpaceTest, RankOrdersAndSequenceParallelismAreChosenWhereTheyMatter) 
   problem.choices.micro_batches = {1};
   problem.choices.recomputes = {Recompute::kNone};
   problem.choices.zeros = {0};
-  problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+  problem.choices.schedules = {PipelineSchedule::kOneForwardOneBackward};
   problem.given.global_batch = 64;
   const auto count = [&](const Cluster& cluster) {
     const SearchProblem asked{problem.workload, cluster, problem.model, problem.given,
@@ -143,7 +143,7 @@ TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
     if (seed % 3 == 2) problem.given.offload = {.optimizer = true, .host_memory = Bytes(1ll << 40)};
     const MemoModel memo(small->model);
     Choices choices;
-    choices.orders.assign(std::begin(kOrders), std::end(kOrders));
+    choices.schedules.assign(std::begin(kOrders), std::end(kOrders));
     const SearchProblem asked{problem.workload, problem.cluster, memo, problem.given, choices};
     LayerTimesMemo layers(asked);
     StepBound bound(asked, AllDevices(asked.cluster), layers);
@@ -157,7 +157,7 @@ TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
       } catch (const InputError&) {
         continue;  // a list that needs more activations than it may hold
       }
-      const std::string text = laws::Describe(degrees) + " " + Name(degrees.order);
+      const std::string text = laws::Describe(degrees) + " " + Name(degrees.schedule);
       EXPECT_LE(bound.StepTime(degrees), evaluation->step_time) << text;
       EXPECT_LE(evaluation->unshared_time, evaluation->step_time) << text;
       Bytes most;
@@ -307,9 +307,9 @@ TEST(SearchExhaustivelyTest, MoreSchedulesAreNeverWorseThanTheUsualOnesOnTheSame
     usual.choices.context = {1};
     usual.choices.zeros = {1};
     SearchProblem some = usual, all = usual;
-    some.choices.orders = {PipelineOrder::kDualPipe, PipelineOrder::kInterleaved,
-                           PipelineOrder::kOneForwardOneBackward};
-    all.choices.orders.assign(std::begin(kOrders), std::end(kOrders));
+    some.choices.schedules = {PipelineSchedule::kDualPipe, PipelineSchedule::kInterleaved,
+                              PipelineSchedule::kOneForwardOneBackward};
+    all.choices.schedules.assign(std::begin(kOrders), std::end(kOrders));
     for (const int64_t evaluations : {1, 4, 16, 64, 256, 512}) {
       const double best = BestWithin(usual, evaluations);
       const double best_of_all = BestWithin(all, evaluations);

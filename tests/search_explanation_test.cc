@@ -86,7 +86,7 @@ TEST(FindSensitivityTest, FindsTheBestOfAllPlansThen) {
     problem.choices.context = {1};
     problem.choices.micro_batches = {1, 4};
     problem.choices.zeros = {1, 3};
-    problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+    problem.choices.schedules = {PipelineSchedule::kOneForwardOneBackward};
     if (seed % 3 == 2) problem.choices.device_counts = DeviceCounts::kHalves;
     if (seed % 6 == 2) problem.prices = {3.5};
     const std::unique_ptr<PlanSpace> space = MakeEqualStages(problem);
@@ -110,8 +110,8 @@ TEST(FindSensitivityTest, OrdersThatDependOnCostsAreNotBoundedByTheirOldTimes) {
     problem.choices.micro_batches = {1};
     problem.choices.zeros = {1};
     problem.choices.recomputes = {Recompute::kNone};
-    problem.choices.orders = {PipelineOrder::kList, PipelineOrder::kZeroBubbleAuto,
-                              PipelineOrder::kOneForwardOneBackward};
+    problem.choices.schedules = {PipelineSchedule::kList, PipelineSchedule::kZeroBubbleAuto,
+                                 PipelineSchedule::kOneForwardOneBackward};
     const std::unique_ptr<PlanSpace> space = MakeEqualStages(problem);
     Compare(problem, *space, seed, &tally);
   }
@@ -132,7 +132,7 @@ TEST(FindSensitivityTest, ABudgetLeavesChangesOut) {
   EXPECT_TRUE(find({.stop = &stop}).empty());
 }
 
-// The boards of two small problems.
+// The GPUs of two small problems.
 struct MixedProblem {
   explicit MixedProblem(uint64_t seed)
       : small(MakeMixedProblem(Random(seed), Random(seed + 1000), 0.6)) {}
@@ -148,7 +148,7 @@ struct MixedProblem {
   MemoModel memo{small->model};
 };
 
-TEST(FindSensitivityTest, OnUnlikeBoardsPlansKeepTheirSplit) {
+TEST(FindSensitivityTest, OnUnlikeGpusPlansKeepTheirSplit) {
   Tally tally;
   for (uint64_t seed = 0; seed < 4; ++seed) {
     const MixedProblem mixed(seed);
@@ -165,7 +165,7 @@ SearchProblem AskFew(const MixedProblem& mixed, Objective objective) {
   SearchProblem problem = mixed.Ask(objective);
   problem.choices.context = {1};
   problem.choices.zeros = {0, 1};
-  problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+  problem.choices.schedules = {PipelineSchedule::kOneForwardOneBackward};
   return problem;
 }
 
@@ -191,7 +191,7 @@ TEST(CompareKindsTest, TheBestOfEveryChoiceOfKindsIsFound) {
       const RankedPlan ranked = PlanRanker(problem).Rank(std::move(*plan));
       if (ranked.evaluation.fits) least = std::min(least, ranked.score);
     }
-    if (mixing.kinds.size() < 2) continue;  // the same board twice
+    if (mixing.kinds.size() < 2) continue;  // the same GPU twice
     ASSERT_EQ(mixing.answers.size(), best.size()) << seed;
     for (const KindsAnswer& answer : mixing.answers) {
       const double found = answer.best ? answer.best->score : kInfinity;

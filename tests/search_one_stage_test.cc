@@ -20,28 +20,29 @@ namespace {
 TEST(OneStageTest, OfASpaceHasNoChunksAndOneOrder) {
   const auto small = MakeSmallProblem(Random(1), 2);
   SearchProblem problem = small->Ask();
-  const auto of_one_stage = [&](std::vector<PipelineOrder> orders) {
-    problem.choices.orders = std::move(orders);
-    std::set<std::pair<PipelineOrder, int>> found;
+  const auto of_one_stage = [&](std::vector<PipelineSchedule> schedules) {
+    problem.choices.schedules = std::move(schedules);
+    std::set<std::pair<PipelineSchedule, int>> found;
     for (const PlanDegrees& degrees : EnumerateDegrees(problem)) {
-      if (degrees.pipeline == 1) found.insert({degrees.order, degrees.chunks});
+      if (degrees.pipeline == 1) found.insert({degrees.schedule, degrees.chunks});
     }
     return found;
   };
-  using Found = std::set<std::pair<PipelineOrder, int>>;
-  const Found usual{{PipelineOrder::kOneForwardOneBackward, 1}};
+  using Found = std::set<std::pair<PipelineSchedule, int>>;
+  const Found usual{{PipelineSchedule::kOneForwardOneBackward, 1}};
   EXPECT_EQ(of_one_stage({}), usual);
-  EXPECT_EQ(of_one_stage({PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward}), usual);
-  const Found list{{PipelineOrder::kList, 1}};
-  EXPECT_EQ(
-      of_one_stage({PipelineOrder::kInterleaved, PipelineOrder::kList, PipelineOrder::kGpipe}),
-      list);
-  EXPECT_EQ(of_one_stage({PipelineOrder::kInterleaved}), Found());
+  EXPECT_EQ(of_one_stage({PipelineSchedule::kGpipe, PipelineSchedule::kOneForwardOneBackward}),
+            usual);
+  const Found list{{PipelineSchedule::kList, 1}};
+  EXPECT_EQ(of_one_stage({PipelineSchedule::kInterleaved, PipelineSchedule::kList,
+                          PipelineSchedule::kGpipe}),
+            list);
+  EXPECT_EQ(of_one_stage({PipelineSchedule::kInterleaved}), Found());
 }
 
-PlanDraft OneStage(const SearchProblem& problem, PipelineOrder order, int chunks) {
+PlanDraft OneStage(const SearchProblem& problem, PipelineSchedule schedule, int chunks) {
   PlanDraft draft;
-  draft.order = order;
+  draft.schedule = schedule;
   draft.chunks = chunks;
   draft.sequence_parallel = problem.given.sequence_parallel != 0;
   const std::vector<Pool> pools = DraftPools(problem.cluster);
@@ -57,9 +58,9 @@ TEST(OneStageTest, OfADraftHasNoChunksAndOneOrder) {
   const auto unlike = MakeMixedProblem(Random(1), Random(1001), 2);
   const SearchProblem problem = unlike->Ask();
   const DraftMoves moves(problem);
-  const PlanDraft one = OneStage(problem, PipelineOrder::kOneForwardOneBackward, 1);
+  const PlanDraft one = OneStage(problem, PipelineSchedule::kOneForwardOneBackward, 1);
   PlanDraft two = one;
-  two.order = PipelineOrder::kInterleaved;
+  two.schedule = PipelineSchedule::kInterleaved;
   two.chunks = 2;
   DraftStage& first = two.stages[0];
   first.replicas[0] /= 2;
@@ -71,7 +72,7 @@ TEST(OneStageTest, OfADraftHasNoChunksAndOneOrder) {
       for (const PlanDraft& draft : moved) {
         if (draft.stages.size() > 1) continue;
         ++single;
-        EXPECT_EQ(draft.order, PipelineOrder::kOneForwardOneBackward) << draft.Describe();
+        EXPECT_EQ(draft.schedule, PipelineSchedule::kOneForwardOneBackward) << draft.Describe();
         EXPECT_EQ(draft.chunks, 1) << draft.Describe();
         EXPECT_NE(draft, from);
       }
@@ -94,10 +95,10 @@ size_t CountPlans(const SearchProblem& problem, const std::vector<PlanDraft>& dr
 TEST(OneStageTest, IsSimulatedOnceWithWhateverOrderItComes) {
   const auto unlike = MakeMixedProblem(Random(1), Random(1001), 2);
   const SearchProblem problem = unlike->Ask();
-  const PlanDraft one = OneStage(problem, PipelineOrder::kOneForwardOneBackward, 1);
+  const PlanDraft one = OneStage(problem, PipelineSchedule::kOneForwardOneBackward, 1);
   std::vector<PlanDraft> drafts{one};
   for (const int chunks : {2, 3, 4}) {
-    drafts.push_back(OneStage(problem, PipelineOrder::kInterleaved, chunks));
+    drafts.push_back(OneStage(problem, PipelineSchedule::kInterleaved, chunks));
   }
   EXPECT_EQ(CountPlans(problem, drafts), 1u);
   const PlanMaker maker(problem);
@@ -108,7 +109,7 @@ TEST(OneStageTest, IsSimulatedOnceWithWhateverOrderItComes) {
 TEST(OneStageTest, IsSimulatedOnceWhereNothingIsSharedDividedOrMoved) {
   const auto unlike = MakeMixedProblem(Random(1), Random(1001), 4);
   const SearchProblem problem = unlike->Ask();
-  PlanDraft alone = OneStage(problem, PipelineOrder::kOneForwardOneBackward, 1);
+  PlanDraft alone = OneStage(problem, PipelineSchedule::kOneForwardOneBackward, 1);
   alone.stages[0].replicas[0] = 1;
   std::vector<PlanDraft> drafts(5, alone);
   drafts[1].zero = 1;

@@ -88,7 +88,7 @@ TEST(SearchParetoTest, FindsWhatNoneOfAllPlansBeats) {
     problem.choices.context = {1};
     problem.choices.micro_batches = {1, 4};
     problem.choices.zeros = {1};
-    if (seed % 4 != 0) problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+    if (seed % 4 != 0) problem.choices.schedules = {PipelineSchedule::kOneForwardOneBackward};
     if (seed % 2 == 0) problem.choices.device_counts = DeviceCounts::kHalves;
     if (seed % 3 == 0) problem.prices = {1.7};
     const std::unique_ptr<PlanSpace> space = MakeEqualStages(problem);
@@ -100,7 +100,7 @@ TEST(SearchParetoTest, FindsWhatNoneOfAllPlansBeats) {
   EXPECT_LT(tally.evaluated, tally.candidates);
 }
 
-TEST(SearchParetoTest, FindsWhatNoneBeatsOnUnlikeBoards) {
+TEST(SearchParetoTest, FindsWhatNoneBeatsOnUnlikeGpus) {
   Tally tally;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     const auto mixed = MakeMixedProblem(Random(seed), Random(seed + 1000), 0.6);

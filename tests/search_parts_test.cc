@@ -32,7 +32,7 @@ SearchProblem AskOn(const Cluster& cluster, const SmallProblem& small, const Cos
   SearchProblem problem{small.workload, cluster, model, small.given, {}};
   problem.choices.device_counts = DeviceCounts::kAny;
   problem.choices.micro_batches = {1, 2};
-  problem.choices.orders = {PipelineOrder::kOneForwardOneBackward};
+  problem.choices.schedules = {PipelineSchedule::kOneForwardOneBackward};
   problem.choices.zeros = {0, 1, 2};
   return problem;
 }
@@ -50,7 +50,7 @@ double BestOf(const SearchProblem& problem) {
   return result.plans[0].score;
 }
 
-// So many nodes of the small problem's board, with so many devices each.
+// So many nodes of the small problem's GPU, with so many devices each.
 Cluster::NodeGroup NodesOf(const SmallProblem& small, int nodes, int devices) {
   Cluster::NodeGroup group{Switched(), nodes};
   group.type.device = small.cluster.device(0);
@@ -123,7 +123,7 @@ TEST(SearchPartsTest, FewerDevicesOfEachNodeAreNoBetter) {
   EXPECT_GT(compared, 30);
 }
 
-// Nodes of two types with the same board: a plan may want some nodes of each, of all sizes and
+// Nodes of two types with the same GPU: a plan may want some nodes of each, of all sizes and
 // with one interface or several.
 TEST(SearchPartsTest, SomeNodesOfEachOfTwoTypesAreNoBetter) {
   constexpr int kBatches[] = {7, 8, 10, 14, 15, 20, 25};
@@ -149,9 +149,9 @@ TEST(SearchPartsTest, SomeNodesOfEachOfTwoTypesAreNoBetter) {
   EXPECT_GT(compared, 20);
 }
 
-// Nodes of two types with the same board: a plan may want all nodes of either type and some of
+// Nodes of two types with the same GPU: a plan may want all nodes of either type and some of
 // the other.
-TEST(SearchPartsTest, TheOrderOfNodesWithTheSameBoardMakesNoDifference) {
+TEST(SearchPartsTest, TheOrderOfNodesWithTheSameGpuMakesNoDifference) {
   int compared = 0;
   for (uint64_t seed = 0; seed < 6; ++seed) {
     const auto small = MakeSmallProblem(Random(seed), 0.5);
@@ -177,7 +177,7 @@ TEST(SearchPartsTest, TheOrderOfNodesWithTheSameBoardMakesNoDifference) {
   EXPECT_GT(compared, 3);
 }
 
-TEST(SearchPartsTest, SeveralKindsOfBoardAreNoWorseThanEitherAlone) {
+TEST(SearchPartsTest, SeveralKindsOfGpuAreNoWorseThanEitherAlone) {
   int alone = 0, together = 0;
   for (uint64_t seed = 0; seed < 12; ++seed) {
     const auto mixed = MakeMixedProblem(Random(seed), Random(seed + 1000), 0.5);
@@ -196,7 +196,7 @@ TEST(SearchPartsTest, SeveralKindsOfBoardAreNoWorseThanEitherAlone) {
 }
 
 // A part has fewer nodes of some groups, and so pools of other sizes.
-TEST(SearchPartsTest, NoPartOfSeveralKindsOfBoardIsBetter) {
+TEST(SearchPartsTest, NoPartOfSeveralKindsOfGpuIsBetter) {
   int parts = 0, idle = 0;
   for (uint64_t seed = 0; seed < 10; ++seed) {
     const auto mixed = MakeMixedProblem(Random(seed), Random(seed + 1000), seed % 2 == 0 ? 0.5 : 4);
@@ -229,7 +229,7 @@ TEST(SearchPartsTest, NoPartOfSeveralKindsOfBoardIsBetter) {
   EXPECT_GT(idle, 0);
 }
 
-TEST(SearchPartsTest, DegreesThatOnlyEqualStagesHaveAreFoundOnSeveralKindsOfBoard) {
+TEST(SearchPartsTest, DegreesThatOnlyEqualStagesHaveAreFoundOnSeveralKindsOfGpu) {
   const auto mixed = MakeMixedProblem(Random(3), Random(1003), 2);
   const MemoModel memo(mixed->model);
   SearchProblem problem = AskOn(mixed->cluster, *mixed, memo);

@@ -1,4 +1,4 @@
-// Pipelines over unlike boards: their bounds against the simulator, and branch and bound
+// Pipelines over unlike GPUs: their bounds against the simulator, and branch and bound
 // against all of them one by one.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -146,7 +146,7 @@ Bytes PeakMemory() {
 }
 
 // There are billions of plans over so many pools; all of one family at once take gigabytes.
-TEST(PooledStagesTest, ManyKindsOfBoardTakeLittleMemoryAndASmallBudgetFindsAPlan) {
+TEST(PooledStagesTest, ManyKindsOfGpuTakeLittleMemoryAndASmallBudgetFindsAPlan) {
   DecoderConfig config = DecoderOfFamily("llama");
   config.layers = 32;
   config.hidden = 1024;
@@ -155,10 +155,10 @@ TEST(PooledStagesTest, ManyKindsOfBoardTakeLittleMemoryAndASmallBudgetFindsAPlan
   config.vocab = 8192;
   config.max_sequence = 1024;
   const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "decoder");
-  std::string boards = "a100-sxm4-80gb:4x8+v100-sxm2-32gb:4x8+h100-sxm:4x8+t4-16gb:4x8";
+  std::string gpus = "a100-sxm4-80gb:4x8+v100-sxm2-32gb:4x8+h100-sxm:4x8+t4-16gb:4x8";
   for (const char* more : {"", "+l4-24gb:4x8"}) {
-    boards += more;
-    const Cluster cluster = ParseCluster(boards);
+    gpus += more;
+    const Cluster cluster = ParseCluster(gpus);
     const AnalyticalModel model;
     const MemoModel memo(model);
     SearchProblem problem{.workload = workload, .cluster = cluster, .model = memo, .given = {}};
@@ -171,20 +171,20 @@ TEST(PooledStagesTest, ManyKindsOfBoardTakeLittleMemoryAndASmallBudgetFindsAPlan
     double least = 0;
     for (int step = 0; step < 20000 && space->BoundOfRest(); ++step) {
       const size_t size = space->size();
-      EXPECT_GE(*space->BoundOfRest(), (1 - kRounding) * least) << boards;
+      EXPECT_GE(*space->BoundOfRest(), (1 - kRounding) * least) << gpus;
       least = *space->BoundOfRest();
       space->EnumerateMore();
-      EXPECT_LE(space->size(), size + 1) << boards;
+      EXPECT_LE(space->size(), size + 1) << gpus;
     }
-    EXPECT_GT(space->size(), 0u) << boards;
-    EXPECT_TRUE(space->BoundOfRest()) << boards;
+    EXPECT_GT(space->size(), 0u) << gpus;
+    EXPECT_TRUE(space->BoundOfRest()) << gpus;
     const SearchResult result =
         SearchExhaustively(problem, *MakePooledStages(problem), {.budget = {.evaluations = 20}});
-    ASSERT_EQ(result.plans.size(), 1u) << boards;
-    EXPECT_LE(result.evaluated, 20) << boards;
-    EXPECT_GT(result.bound, 0) << boards;
-    EXPECT_LE(result.bound, result.plans[0].score) << boards;
-    EXPECT_LT(PeakMemory() - before, Bytes(int64_t{256} << 20)) << boards;
+    ASSERT_EQ(result.plans.size(), 1u) << gpus;
+    EXPECT_LE(result.evaluated, 20) << gpus;
+    EXPECT_GT(result.bound, 0) << gpus;
+    EXPECT_LE(result.bound, result.plans[0].score) << gpus;
+    EXPECT_LT(PeakMemory() - before, Bytes(int64_t{256} << 20)) << gpus;
   }
 }
 

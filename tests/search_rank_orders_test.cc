@@ -58,24 +58,23 @@ Cluster OverOwnLinks(NodeType type) {
   return Cluster("own links", {{type, 1}}, links);
 }
 
-NodeType WithBoardOf(const SmallProblem& small, NodeType type) {
+NodeType WithGpuOf(const SmallProblem& small, NodeType type) {
   type.device = small.cluster.device(0);
   return type;
 }
 
 // Devices of one node that see each other alike.
 std::vector<Cluster> AlikeClusters(const SmallProblem& small) {
-  return {Of(WithBoardOf(small, Switched()), 1),
-          Of(WithBoardOf(small, Wired(Switched(), Wiring::kAllPairs)), 1),
-          Of(WithBoardOf(small, Wired(CubeMeshNode(), Wiring::kPcie)), 1),
-          Of(WithBoardOf(small, BelowSwitches(1)), 1)};
+  return {Of(WithGpuOf(small, Switched()), 1),
+          Of(WithGpuOf(small, Wired(Switched(), Wiring::kAllPairs)), 1),
+          Of(WithGpuOf(small, Wired(CubeMeshNode(), Wiring::kPcie)), 1),
+          Of(WithGpuOf(small, BelowSwitches(1)), 1)};
 }
 
 std::vector<Cluster> UnevenClusters(const SmallProblem& small) {
-  return {
-      Of(WithBoardOf(small, CubeMeshNode()), 1),   Of(WithBoardOf(small, Pairs()), 2),
-      Of(WithBoardOf(small, BelowSwitches(4)), 1), Of(WithBoardOf(small, Switched()), 2),
-      Of(WithBoardOf(small, Rack()), 4),           OverOwnLinks(WithBoardOf(small, Switched()))};
+  return {Of(WithGpuOf(small, CubeMeshNode()), 1),   Of(WithGpuOf(small, Pairs()), 2),
+          Of(WithGpuOf(small, BelowSwitches(4)), 1), Of(WithGpuOf(small, Switched()), 2),
+          Of(WithGpuOf(small, Rack()), 4),           OverOwnLinks(WithGpuOf(small, Switched()))};
 }
 
 // The same network on another cluster.
@@ -104,7 +103,7 @@ struct Compared {
 Compared CompareOrders(const SearchProblem& problem, uint64_t seed) {
   constexpr int kDraws = 40;
   const auto name = [](const PlanDegrees& d) {
-    return fmt::format("{} {} {}", laws::Describe(d), d.data, Name(d.order));
+    return fmt::format("{} {} {}", laws::Describe(d), d.data, Name(d.schedule));
   };
   std::map<std::string, int> orders;
   std::vector<PlanDegrees> space = EnumerateDegrees(problem);
@@ -136,9 +135,10 @@ TEST(RankOrdersTest, OneIsTriedWhereDevicesAreAlikeAndTheOtherTakesAsLong) {
       SearchProblem problem = AskOn(cluster, *small, memo);
       if (seed % 2 == 1) problem.choices.device_counts = DeviceCounts::kHalves;
       if (seed % 2 == 0) {
-        problem.choices.orders = {PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward,
-                                  PipelineOrder::kZeroBubbleV, PipelineOrder::kDualPipe,
-                                  PipelineOrder::kChimera};
+        problem.choices.schedules = {PipelineSchedule::kGpipe,
+                                     PipelineSchedule::kOneForwardOneBackward,
+                                     PipelineSchedule::kZeroBubbleV, PipelineSchedule::kDualPipe,
+                                     PipelineSchedule::kChimera};
       }
       for (const PlanDegrees& degrees : EnumerateDegrees(problem)) {
         EXPECT_EQ(degrees.rank_order, kDefaultRankOrder) << laws::Describe(degrees);
@@ -166,7 +166,7 @@ TEST(RankOrdersTest, GroupsThatFillDomainsAreTriedOnce) {
     const auto small = MakeSmallProblem(Random(seed), 2);
     const MemoModel memo(small->model);
     for (const NodeType& type : {Switched(), CubeMeshNode()}) {
-      const Cluster cluster = Of(WithBoardOf(*small, type), 4);
+      const Cluster cluster = Of(WithGpuOf(*small, type), 4);
       SearchProblem problem = AskOn(cluster, *small, memo);
       problem.choices.tensor = {4, 8};
       once += CompareOrders(problem, seed).once;

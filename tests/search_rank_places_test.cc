@@ -34,7 +34,7 @@ namespace {
 NodeType DrawNode(Random& random) {
   constexpr std::array kWirings = {Wiring::kSwitched, Wiring::kAllPairs, Wiring::kPcie,
                                    Wiring::kCubeMesh, Wiring::kPairs};
-  NodeType type = WithBoard(CubeMeshNode());
+  NodeType type = WithGpu(CubeMeshNode());
   type.device.memory = Bytes(int64_t{1} << 40);
   type.wiring = kWirings[random.Integer(0, kWirings.size() - 1)];
   type.id = fmt::format("{} node", Name(type.wiring));
@@ -54,7 +54,7 @@ NodeType DrawNode(Random& random) {
   return type;
 }
 
-// Parts of boards: none, all of a node, or so many devices in a row, of one node or of several.
+// Parts of GPUs: none, all of a node, or so many devices in a row, of one node or of several.
 std::vector<SharedMemory> DrawMemories(Random& random, int node_devices, int devices) {
   const Bandwidth bandwidth(1.1e12);
   constexpr int kKinds = 4;
@@ -176,8 +176,8 @@ TEST(RankPlacesTest, AnOrderThatDoesNotMatterTakesAsLong) {
   EXPECT_GT(matters, 50);
 }
 
-TEST(RankPlacesTest, PartsOfABoardAreNotAlike) {
-  const NodeType type = WithBoard(Switched());
+TEST(RankPlacesTest, PartsOfAGpuAreNotAlike) {
+  const NodeType type = WithGpu(Switched());
   const auto sharing = [&](std::vector<SharedMemory> memories) {
     return Cluster("parts", {{type, 2}}, {}, "", {}, std::move(memories));
   };

@@ -1,4 +1,4 @@
-// Small seeded search problems, for tests: networks of a few layers on a few boards
+// Small seeded search problems, for tests: networks of a few layers on a few GPUs
 // whose memory is about what the network needs.
 #pragma once
 
@@ -27,7 +27,7 @@ struct SmallProblem {
   }
 };
 
-// `memory`: of a board, over what one board needs for all weights and states and a GB more.
+// `memory`: of a GPU, over what one GPU needs for all weights and states and a GB more.
 inline std::unique_ptr<SmallProblem> MakeSmallProblem(Random random, double memory) {
   DecoderConfig config = DecoderOfFamily("llama");
   config.layers = 2 * static_cast<int>(random.Integer(1, 4));
@@ -39,24 +39,24 @@ inline std::unique_ptr<SmallProblem> MakeSmallProblem(Random random, double memo
   config.max_sequence = 1024;
   Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "small");
   const int nodes = static_cast<int>(random.Integer(1, 2));
-  const char* boards[] = {"a100-sxm4-80gb", "h100-sxm", "v100-sxm2-16gb"};
-  const std::string board = boards[random.Integer(0, 2)];
-  const Cluster catalogued = ParseCluster(board + ":" + std::to_string(nodes) + "x8");
+  const char* gpus[] = {"a100-sxm4-80gb", "h100-sxm", "v100-sxm2-16gb"};
+  const std::string gpu = gpus[random.Integer(0, 2)];
+  const Cluster catalogued = ParseCluster(gpu + ":" + std::to_string(nodes) + "x8");
   Cluster::NodeGroup group = catalogued.groups()[0];
   const double states = 18.0 * static_cast<double>(workload.Parameters());
   group.type.device.memory = ContextMemory() + Bytes(static_cast<int64_t>(memory * (states + 1e9)));
   PlanDegrees given;
   given.global_batch = 16 << random.Integer(0, 2);
   given.sequence = 1024;
-  if (board == "v100-sxm2-16gb") given.precision = DType::kFp16;
+  if (gpu == "v100-sxm2-16gb") given.precision = DType::kFp16;
   given.overlap_grad_reduce = random.Integer(0, 1) == 1;
   given.overlap_p2p = random.Integer(0, 1) == 1;
   return std::make_unique<SmallProblem>(SmallProblem{
       .workload = std::move(workload), .cluster = Cluster("small", {group}), .given = given});
 }
 
-// The boards of two small problems side by side, a few of each.
-inline Cluster MixBoards(const SmallProblem& one, const SmallProblem& other, Random random) {
+// The GPUs of two small problems side by side, a few of each.
+inline Cluster MixGpus(const SmallProblem& one, const SmallProblem& other, Random random) {
   std::vector<Cluster::NodeGroup> groups;
   for (const SmallProblem* problem : {&one, &other}) {
     NodeType type = Switched();
@@ -70,7 +70,7 @@ inline Cluster MixBoards(const SmallProblem& one, const SmallProblem& other, Ran
   return Cluster("mixed", groups);
 }
 
-// One small problem's network on its boards and another's.
+// One small problem's network on its GPUs and another's.
 inline std::unique_ptr<SmallProblem> MakeMixedProblem(Random random, Random other_random,
                                                       double memory) {
   std::unique_ptr<SmallProblem> one = MakeSmallProblem(random, memory);
@@ -78,7 +78,7 @@ inline std::unique_ptr<SmallProblem> MakeMixedProblem(Random random, Random othe
   PlanDegrees given = one->given;
   given.precision = DType::kFp16;
   return std::make_unique<SmallProblem>(SmallProblem{
-      .workload = one->workload, .cluster = MixBoards(*one, *other, random), .given = given});
+      .workload = one->workload, .cluster = MixGpus(*one, *other, random), .given = given});
 }
 
 inline std::unique_ptr<SmallProblem> MakeMixedProblem(Random random) {

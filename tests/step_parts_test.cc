@@ -144,7 +144,7 @@ TEST(StepPartsTest, TheyAgreeButForLaunchesWhereDevicesWaitForTheirHosts) {
   EXPECT_GT(counts.compared, 100);
 }
 
-// One stage on equal boards: nobody waits for another's passes, however they synchronise.
+// One stage on equal GPUs: nobody waits for another's passes, however they synchronise.
 // Where nothing runs beside anything else, the critical path has the same parts.
 void ExpectNoBubble(const Workload& workload, const std::array<std::string, 2>& specs) {
   const AnalyticalModel model = WithoutHosts();
@@ -155,7 +155,7 @@ void ExpectNoBubble(const Workload& workload, const std::array<std::string, 2>& 
     const Cluster cluster = ParseCluster(specs[seed % 2]);
     PlanDegrees degrees = DrawDegrees(random, has_experts);
     degrees.pipeline = degrees.chunks = 1;
-    degrees.order = PipelineOrder::kOneForwardOneBackward;
+    degrees.schedule = PipelineSchedule::kOneForwardOneBackward;
     degrees.devices = degrees.tensor * degrees.context * degrees.data;
     std::optional<Plan> plan;
     try {

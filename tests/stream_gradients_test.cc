@@ -17,7 +17,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/lowering/lowering.h"
 #include "sim/plan/plan.h"
-#include "sim/step/plan_orders.h"
+#include "sim/step/plan_pass_orders.h"
 #include "sim/testing/lowering_testing.h"
 #include "tests/gradient_cases.h"
 #include "tests/small_network.h"
@@ -154,7 +154,7 @@ TEST_P(StreamGradientsTest, EveryOrderGivesThoseOfOneRank) {
   const Layers layers(workload.layer_count());
   for (const GradientCase& one : GradientCases(GetParam())) {
     const Plan plan =
-        WithOrders(MakePlan(one.degrees, workload, cluster), workload, cluster, model);
+        WithPassOrders(MakePlan(one.degrees, workload, cluster), workload, cluster, model);
     const Schedule schedule = Lower(plan, workload, cluster, {.unfold = true});
     const auto expected = layers.Gradients(static_cast<int>(plan.micro_batches()));
     for (const Processes processes : {Processes::kOne, Processes::kOneARank}) {
@@ -195,7 +195,8 @@ TEST(StreamGroupsTest, CollectivesAmongOpsMeetInAnyOrderThatStreamsAllow) {
   }
   int shares = 0;
   for (const PlanDegrees& degrees : plans) {
-    const Plan plan = WithOrders(MakePlan(degrees, workload, cluster), workload, cluster, model);
+    const Plan plan =
+        WithPassOrders(MakePlan(degrees, workload, cluster), workload, cluster, model);
     const Schedule schedule = Lower(plan, workload, cluster, {.unfold = true});
     for (const Processes processes : {Processes::kOne, Processes::kOneARank}) {
       const StreamProgram program = MakeStreamProgram(schedule, processes);

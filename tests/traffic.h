@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 

@@ -115,7 +115,7 @@ Listing ListModels() {
     const Workload workload = LoadWorkload(name, AttentionBackend::kFlash);
     list.rows.push_back({{"name", name},
                          {"parameters", workload.Parameters()},
-                         {"layers", workload.block_count()},
+                         {"layers", workload.op_sequence_count()},
                          {"hidden", workload.hidden},
                          {"heads", workload.heads},
                          {"kv_heads", workload.kv_heads},

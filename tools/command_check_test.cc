@@ -17,7 +17,7 @@
 #include "sim/cluster/cluster_proto.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/engine/engine.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/pipeline/timed_pipeline.h"
 #include "sim/schedule/schedule_proto.h"
 #include "sim/workload/workload_catalogue.h"

@@ -93,7 +93,7 @@ TEST_F(CollectiveVerbTest, TablesAreNotCompared) {
             "--network: got " + table_ + ", want a log of nccl-tests");
 }
 
-TEST_F(CollectiveVerbTest, LogsOfOtherBoardsAreRefused) {
+TEST_F(CollectiveVerbTest, LogsOfOtherGpusAreRefused) {
   EXPECT_EQ(ErrorOf(RunCompare, {"--network", log_, "--cluster", "dgx-a100:1"}),
             log_ +
                 ": devices: got \"NVIDIA H100 80GB HBM3\" as rank 0, want a100-sxm4-80gb, as "

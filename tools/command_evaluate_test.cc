@@ -1,4 +1,4 @@
-// The verb in process, on a table of two boards with forty products each.
+// The verb in process, on a table of two GPUs with forty products each.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -96,8 +96,8 @@ ExplainArgs SplitArgs(const Args& args) {
 
 Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
   PlannedJob job = flags.plan.Build();
-  if (IsAsynchronous(job.plan.order)) {
-    throw InputError(std::string("--schedule: ") + Name(job.plan.order) +
+  if (IsAsynchronous(job.plan.schedule)) {
+    throw InputError(std::string("--schedule: ") + Name(job.plan.schedule) +
                      " has no step with an end to explain; simulate shows its steady state");
   }
   job.network = flags.network.Build(job.cluster);

@@ -13,10 +13,10 @@
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "sim/lowering/lowering.h"
-#include "sim/pipeline/order_kind.h"
+#include "sim/pipeline/pipeline_schedule.h"
 #include "sim/pipeline/pytorch_csv.h"
 #include "sim/plan/plan_proto.h"
-#include "sim/step/plan_orders.h"
+#include "sim/step/plan_pass_orders.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/plan_flags.h"
 #include "tools/verb/command.h"
@@ -30,14 +30,14 @@ namespace {
 
 constexpr int kSchema = 1;
 // One replica's, by stage; all have the same ones.
-PipelineOrders OrdersToExport(const Plan& plan) {
+PassOrders OrdersToExport(const Plan& plan) {
   const int micro_batches = StageShares(plan, 0).Count(0);
   bool are_same = HasSeparatePipelines(plan);
   for (int replica = 1; are_same && replica < static_cast<int>(plan.stages[0].replicas.size());
        ++replica) {
     are_same = StageShares(plan, 0).Count(replica) == micro_batches;
   }
-  if (are_same) return PipelineOrdersOf(plan, 0);
+  if (are_same) return PassOrdersOf(plan, 0);
   throw InputError(
       "export: got replicas that run different schedules, want the same number of replicas in "
       "every stage and of micro-batches in each");
@@ -47,11 +47,11 @@ std::string ScheduleCsv(const Plan& plan, const std::string&) {
   if (plan.forward_only) {
     throw InputError("--forward-only: got it with schedule-csv, want forwards and backwards");
   }
-  if (IsAsynchronous(plan.order)) {
+  if (IsAsynchronous(plan.schedule)) {
     throw InputError(fmt::format(
         "--schedule: got {} with schedule-csv, whose passes never end; want a schedule that "
         "flushes, or export plan",
-        Name(plan.order)));
+        Name(plan.schedule)));
   }
   return WritePytorchCsv(MapOf(plan), plan.orders, StageShares(plan, 0).Count(0));
 }
@@ -81,22 +81,22 @@ const std::map<std::string, Format>& Formats() {
 // Returns the plan with its orders spelled out, as a custom schedule. A plan whose schedule never
 // ends is returned as it is, since only its name can say such orders.
 Plan SpelledOut(const PlannedJob& job, const CostModel& model) {
-  if (IsAsynchronous(job.plan.order)) return job.plan;
-  Plan plan = WithOrders(job.plan, job.workload, job.cluster, model);
+  if (IsAsynchronous(job.plan.schedule)) return job.plan;
+  Plan plan = WithPassOrders(job.plan, job.workload, job.cluster, model);
   plan.orders = OrdersToExport(plan);
   plan.placement = MapOf(plan).placement();
-  plan.order = PipelineOrder::kCustom;
-  plan.order_options = {};
+  plan.schedule = PipelineSchedule::kCustom;
+  plan.schedule_options = {};
   return plan;
 }
 
 // What was written, by JSON key.
 nlohmann::ordered_json Contents(const PlannedJob& job, const Plan& plan, const std::string& path) {
   nlohmann::ordered_json contents = {{"output", path},
-                                     {"order", Name(job.plan.order)},
+                                     {"order", Name(job.plan.schedule)},
                                      {"stages", plan.stages.size()},
                                      {"chunks", plan.chunk_count()}};
-  if (IsAsynchronous(plan.order)) {
+  if (IsAsynchronous(plan.schedule)) {
     contents["micro_batches"] = plan.micro_batches();  // of a global batch, on all replicas
     return contents;
   }

@@ -116,7 +116,7 @@ std::string Hosts(const std::vector<double>& rates) {
   return text;
 }
 
-TEST_F(FitTest, ABoardThatTheCatalogueLacksIsTheClusters) {
+TEST_F(FitTest, AGpuThatTheCatalogueLacksIsTheClusters) {
   const std::string samples = Write("host.csv", kSampleHeader + GemmRows("host", 0.02));
   const std::string cluster = Write("host.textproto", Hosts({3e10, 3e10}));
   const std::string model = Path("m.pb");
@@ -163,7 +163,7 @@ TEST_F(FitTest, TheSameSamplesGiveTheSameBytesInEitherFormat) {
 }
 
 TEST_F(FitTest, CalibrationBringsASiteNearerAndSaysWhatChanged) {
-  // A board of the same kind that runs a fifth slower.
+  // A GPU of the same kind that runs a fifth slower.
   const std::string site = Write("site.csv", kSampleHeader + GemmRows("a100-sxm4-80gb", 190));
   Run(RunFit, {"--samples", two_, "-o", Path("base.pb")});
   const nlohmann::json report =

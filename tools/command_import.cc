@@ -97,9 +97,9 @@ void CheckFlags(const Flags& described, const std::string& format) {
 }
 
 void CheckNumbers(const Flags& described, const ImportFlags& flags) {
-  const Flag board = described.Find("--board");
-  if (board.is_given() && flags.local.board < 0) {
-    throw InputError("--board: got " + board.text() + ", want 0 or more");
+  const Flag gpu = described.Find("--board");
+  if (gpu.is_given() && flags.local.gpu < 0) {
+    throw InputError("--board: got " + gpu.text() + ", want 0 or more");
   }
   for (const auto& [name, value] :
        {std::pair("--nic-gbit", flags.options.nic_gbit),
@@ -174,7 +174,7 @@ void RegisterCluster(Flags& flags, ImportFlags& values) {
       {"<n,...>",
        "With local-gpu: divide one GPU into parts: multiprocessors of each (64,68), so many equal "
        "parts (2), or shares (3:5)."});
-  group.Add("--board", values.local.board,
+  group.Add("--board", values.local.gpu,
             {"<n>", "With local-gpu: this GPU alone, from 0.", "0 or more",
              "all, or with --parts the first"});
 }

@@ -234,8 +234,8 @@ ProfileReport WriteCollectives(const ProfileFlags& flags, const ProfileRequest& 
   return sweep.report;
 }
 
-ProfileReport Profile(const ProfileFlags& flags, const ProfileRequest& request,
-                      const BoardPart& part, ProfilerClock& clock,
+ProfileReport Profile(const ProfileFlags& flags, const ProfileRequest& request, const GpuPart& part,
+                      ProfilerClock& clock,
                       const std::function<void(const ProfileProgress&)>& show) {
   if (NamesSeveral(flags.device)) return WriteCollectives(flags, request, clock, show);
   const std::unique_ptr<OpTimer> timer = MakeOpTimer(flags.device, part);
@@ -254,10 +254,10 @@ int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream&
 
   const InterruptCatcher catcher;
   ProfileRequest request = RequestFrom(flags);
-  BoardPart part;
+  GpuPart part;
   if (!flags.cluster.empty()) {
     NamedPart named = PartOfCluster(ParseCluster(flags.cluster), flags.part, "--cluster");
-    request.board = std::move(named.device);
+    request.uncatalogued = std::move(named.device);
     part = std::move(named.part);
   }
   SteadyClock clock;

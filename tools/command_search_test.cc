@@ -215,8 +215,8 @@ TEST(CommandSearchTest, EveryProofNamesItsPlansAndOneThingIsOne) {
             text.substr(0, text.find(" before it ended")));
 }
 
-// The stage on the faster board takes more blocks.
-TEST(CommandSearchTest, MixedBoardsShareTheBlocks) {
+// The stage on the faster GPU takes more blocks.
+TEST(CommandSearchTest, MixedGpusShareTheBlocks) {
   const auto report = nlohmann::json::parse(
       Search("h100-sxm:1x8+v100-sxm2-16gb:1x8", {"--json", "--pp", "2", "--precision", "fp16"})
           .out);
@@ -232,7 +232,7 @@ TEST(CommandSearchTest, MixedBoardsShareTheBlocks) {
   EXPECT_EQ(plan["stages"][0]["blocks"].get<int>() + plan["stages"][1]["blocks"].get<int>(), 8);
 }
 
-TEST(CommandSearchTest, OnMixedBoardsDegreesThatPoolsDoNotHaveAreFoundOnOneKind) {
+TEST(CommandSearchTest, OnMixedGpusDegreesThatPoolsDoNotHaveAreFoundOnOneKind) {
   const auto report = nlohmann::json::parse(
       Search("h100-sxm:1x8+a100-sxm4-80gb:1x8", {"--json", "--cp", "2", "--zero", "2"}).out);
   ASSERT_FALSE(report["plans"].empty());
@@ -249,7 +249,7 @@ TEST(CommandSearchTest, DevicesThatAPlanLeavesIdleAreCounted) {
   EXPECT_NE(ran.out.find("the best plan uses 4 GPUs; 3 stay idle\n"), std::string::npos) << ran.out;
 }
 
-TEST(CommandSearchTest, OfMixedBoardsEveryChoiceIsKept) {
+TEST(CommandSearchTest, OfMixedGpusEveryChoiceIsKept) {
   Args flags{"--json", "--tp", "2", "--pp", "2", "--micro-batch", "1", "--recompute", "none"};
   flags.insert(flags.end(), {"--rank-order", "tp-cp-ep-pp-dp", "--no-sequence-parallel"});
   const auto report = nlohmann::json::parse(Search("h100-sxm:1x4+a100-sxm4-80gb:1x4", flags).out);
@@ -282,7 +282,7 @@ TEST(CommandSearchTest, BadFlagsAreOneSentence) {
   }
 }
 
-TEST(CommandSearchTest, BoardsThatCannotComputeAsAskedAreNamed) {
+TEST(CommandSearchTest, GpusThatCannotComputeAsAskedAreNamed) {
   const std::string no_bf16 = "precision: Tesla V100 SXM2 16GB has no bf16 arithmetic";
   EXPECT_EQ(ErrorOf("v100-sxm2-16gb:1x8", {}), no_bf16);
   EXPECT_EQ(ErrorOf("a100-sxm4-80gb:1x8+v100-sxm2-16gb:1x8", {}), no_bf16);
@@ -307,8 +307,8 @@ TEST(CommandSearchTest, PricesMakeDollarsOfSteps) {
   EXPECT_FALSE(hourly["plans"][0]["cost"].contains("cost_usd_per_step"));
 }
 
-// Where one board costs next to nothing, the other is left alone.
-TEST(CommandSearchTest, TheCheaperBoardIsTaken) {
+// Where one GPU costs next to nothing, the other is left alone.
+TEST(CommandSearchTest, TheCheaperGpuIsTaken) {
   const std::string cluster = "h100-sxm:1x8+v100-sxm2-16gb:1x8";
   for (const bool is_v100 : {false, true}) {
     const std::string prices =

@@ -147,15 +147,15 @@ TEST_F(CompareTimelinesTest, AHostThatGraphsDoWithoutIsSaidFirst) {
   EXPECT_EQ(text().find("CPU launch overhead"), std::string::npos);
 }
 
-TEST_F(CompareTimelinesTest, ClocksPowerAndLateStepsOfBoardsAreShown) {
+TEST_F(CompareTimelinesTest, ClocksPowerAndLateStepsOfGpusAreShown) {
   TimelineProto::Measurement more;
   more.set_executor("cuda");
   for (const int64_t late_ns : {0, 3'000'000, 0}) more.add_queued_late_ns(late_ns);
   for (int rank = 0; rank < proto_.schedule().ranks_size(); ++rank) {
-    TimelineProto::BoardReadings* board = more.add_boards();
-    board->set_clock_hz(1.7e9);
-    board->set_watts(410);
-    board->set_throttled(0.25);
+    TimelineProto::GpuReadings* gpu = more.add_boards();
+    gpu->set_clock_hz(1.7e9);
+    gpu->set_watts(410);
+    gpu->set_throttled(0.25);
   }
   WriteMeasured([](Phase) { return 1.0; }, more);
   const nlohmann::json report = Compare();

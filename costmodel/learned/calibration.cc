@@ -27,13 +27,13 @@ constexpr double kNoteworthy = 0.005;
 
 // The result of the fit for a GPU type if this share of the correction is kept.
 struct Candidate {
-  KnownBoard board;
+  KnownGpu gpu;
   double error = 0;  // mean of |log(predicted / measured)|
 };
 
 class Calibrator {
  public:
-  Calibrator(const KernelFamily& family, const BoostedTrees& trees, const BoardSetting& prior,
+  Calibrator(const KernelFamily& family, const BoostedTrees& trees, const GpuSetting& prior,
              std::span<const FitRow> rows)
       : family_(family),
         trees_(trees),
@@ -61,26 +61,26 @@ class Calibrator {
     const std::vector<double> sigmas =
         FitRobustly(residuals, start, {.sigmas = std::vector<double>(start.size(), 1)});
     Candidate candidate;
-    candidate.board = {.device = device_,
-                       .constants = ConstantsAt(sigmas),
-                       .share = share,
-                       .offset = OffsetAt(sigmas),
-                       .nearness = std::min(prior_.nearness, kNearness)};
+    candidate.gpu = {.device = device_,
+                     .constants = ConstantsAt(sigmas),
+                     .share = share,
+                     .offset = OffsetAt(sigmas),
+                     .nearness = std::min(prior_.nearness, kNearness)};
     for (const double error : Errors(sigmas, corrections)) {
       candidate.error += std::abs(error) / static_cast<double>(ops_.size());
     }
     return candidate;
   }
 
-  std::string Changes(const KnownBoard& board) const {
-    std::string changes = fmt::format("{}: all x {:.3f}", family_.name(), std::exp(board.offset));
+  std::string Changes(const KnownGpu& gpu) const {
+    std::string changes = fmt::format("{}: all x {:.3f}", family_.name(), std::exp(gpu.offset));
     for (const size_t i : moving_) {
-      const double change = board.constants[i] / prior_.constants[i];
+      const double change = gpu.constants[i] / prior_.constants[i];
       if (std::abs(change - 1) < kNoteworthy) continue;
       changes += fmt::format(", {} x {:.3f}", family_.constants()[i].name, change);
     }
-    if (board.share != prior_.share) {
-      changes += fmt::format(", correction x {:.2f}", board.share / prior_.share);
+    if (gpu.share != prior_.share) {
+      changes += fmt::format(", correction x {:.2f}", gpu.share / prior_.share);
     }
     return changes;
   }
@@ -102,7 +102,7 @@ class Calibrator {
 
   // Logarithms of corrections. They stay as they are while the constants move.
   std::vector<double> Corrections(double share) const {
-    BoardSetting kept = prior_;
+    GpuSetting kept = prior_;
     kept.share = share;
     const CorrectedTimes times(family_, trees_, device_, device_, kept);
     const DescribedOps described = times.Describe(ops_);
@@ -126,7 +126,7 @@ class Calibrator {
   const KernelFamily& family_;
   const BoostedTrees& trees_;
   const Device& device_;
-  const BoardSetting& prior_;
+  const GpuSetting& prior_;
   const double reach_;  // how far things may move
   double offset_sigma_ = 0;
   std::vector<size_t> moving_;  // constants
@@ -137,7 +137,7 @@ class Calibrator {
 }  // namespace
 
 Calibration Calibrate(const KernelFamily& family, const BoostedTrees& trees,
-                      const BoardSetting& prior, std::span<const FitRow> rows) {
+                      const GpuSetting& prior, std::span<const FitRow> rows) {
   CHECK(!rows.empty());
   const Calibrator calibrator(family, trees, prior, rows);
   const double half = trees.empty() ? 0 : std::min(prior.share, kShare);
@@ -146,8 +146,8 @@ Calibration Calibrate(const KernelFamily& family, const BoostedTrees& trees,
     Candidate whole = calibrator.With(prior.share);
     if (whole.error <= best.error) best = std::move(whole);
   }
-  std::string changes = calibrator.Changes(best.board);
-  return {std::move(best.board), std::move(changes)};
+  std::string changes = calibrator.Changes(best.gpu);
+  return {std::move(best.gpu), std::move(changes)};
 }
 
 }  // namespace stagecraft

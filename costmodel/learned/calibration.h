@@ -6,12 +6,12 @@
 
 #include "costmodel/learned/boosted_trees.h"
 #include "costmodel/learned/fit_constants.h"
-#include "costmodel/learned/known_boards.h"
+#include "costmodel/learned/known_gpus.h"
 
 namespace stagecraft {
 
 struct Calibration {
-  KnownBoard board;
+  KnownGpu gpu;
   std::string changes;  // for people: "tensor_gemm: all x 1.020, rate x 0.965"
 };
 
@@ -21,6 +21,6 @@ struct Calibration {
 // if the type was measured before and the rows agree better with that. `rows` are at least one, all
 // of one device; `prior` is that device's setting.
 Calibration Calibrate(const KernelFamily& family, const BoostedTrees& trees,
-                      const BoardSetting& prior, std::span<const FitRow> rows);
+                      const GpuSetting& prior, std::span<const FitRow> rows);
 
 }  // namespace stagecraft

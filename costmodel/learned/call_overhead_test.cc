@@ -61,11 +61,11 @@ TEST(CallOverheadTest, NearTheFloorARowSaysNothing) {
 }
 
 // (105 + 205) / 2 = 155 us for the GPU, whatever the name.
-TEST(CallOverheadTest, AnUnseenNameTakesTheMeanOfItsBoardOrOfAll) {
+TEST(CallOverheadTest, AnUnseenNameTakesTheMeanOfItsGpuOrOfAll) {
   std::vector<Sample> samples = {Timed("gelu", 105_us), Timed("linear", 205_us)};
-  Sample other_board = Timed("gelu", 305_us);
-  other_board.gpu = "b";
-  samples.push_back(other_board);
+  Sample other_gpu = Timed("gelu", 305_us);
+  other_gpu.gpu = "b";
+  samples.push_back(other_gpu);
   const CallOverhead overhead = CallOverhead::Fit(samples);
   Sample unseen = Timed("tanh", {});
   EXPECT_EQ(overhead.Reported(unseen, Duration()), 155_us);

@@ -7,7 +7,7 @@
 
 #include "costmodel/learned/boosted_trees.h"
 #include "costmodel/learned/kernel_family.h"
-#include "costmodel/learned/known_boards.h"
+#include "costmodel/learned/known_gpus.h"
 
 namespace stagecraft {
 
@@ -27,7 +27,7 @@ class CorrectedTimes {
   // corrections were learned, `running` the device at the clock that is predicted for. Empty trees
   // add nothing.
   CorrectedTimes(const KernelFamily& family, const BoostedTrees& trees, const Device& measured,
-                 const Device& running, const BoardSetting& setting)
+                 const Device& running, const GpuSetting& setting)
       : family_(family),
         learning_(family.learning()),
         trees_(trees),
@@ -55,7 +55,7 @@ class CorrectedTimes {
   const BoostedTrees& trees_;
   const Device& measured_;
   const Device& running_;
-  const BoardSetting& setting_;
+  const GpuSetting& setting_;
 };
 
 }  // namespace stagecraft

@@ -83,7 +83,7 @@ const LearnedModel& Model() {
   static const LearnedModel model = [] {
     const Op op = Op::Gemm(DType::kBf16, 4096, 4096, 4096);
     const LearnedModel& shipped = LearnedModel::Shipped();
-    const Basis basis = shipped.Predict({&op, 1}, CatalogueBoard(kKnown))[0].basis;
+    const Basis basis = shipped.Predict({&op, 1}, CatalogueGpu(kKnown))[0].basis;
     std::cerr << (basis == Basis::kLearned ? "the model in the binary\n" : "fitting a model\n");
     return basis == Basis::kLearned ? shipped : LearnedModel::Fit(TrainingSamples());
   }();
@@ -103,8 +103,8 @@ double SecondsOf(const CostModel& model, const std::vector<Op>& ops, const Devic
 }
 
 void Run(benchmark::State& state, const CostModel& model, const std::vector<Op>& ops,
-         const std::string& board) {
-  const Device& device = CatalogueBoard(board);
+         const std::string& gpu) {
+  const Device& device = CatalogueGpu(gpu);
   const double analytical = SecondsOf(AnalyticalModel(), ops, device);
   const std::clock_t start = std::clock();
   for (auto _ : state) benchmark::DoNotOptimize(model.Predict(ops, device));
@@ -114,28 +114,28 @@ void Run(benchmark::State& state, const CostModel& model, const std::vector<Op>&
   state.counters["vs_analytical"] = SecondsSince(start) / batches / analytical;
 }
 
-void BM_Gemm(benchmark::State& state, const char* board) {
-  Run(state, Model(), Draws(RandomProduct), board);
+void BM_Gemm(benchmark::State& state, const char* gpu) {
+  Run(state, Model(), Draws(RandomProduct), gpu);
 }
-BENCHMARK_CAPTURE(BM_Gemm, known_board, kKnown)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(BM_Gemm, unknown_board, kUnknown)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Gemm, known_gpu, kKnown)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Gemm, unknown_gpu, kUnknown)->Unit(benchmark::kMillisecond);
 
-void BM_DecodingGemm(benchmark::State& state, const char* board) {
-  Run(state, Model(), Draws(RandomDecoding), board);
+void BM_DecodingGemm(benchmark::State& state, const char* gpu) {
+  Run(state, Model(), Draws(RandomDecoding), gpu);
 }
-BENCHMARK_CAPTURE(BM_DecodingGemm, known_board, kKnown)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_DecodingGemm, known_gpu, kKnown)->Unit(benchmark::kMillisecond);
 
-void BM_Attention(benchmark::State& state, const char* board) {
-  Run(state, Model(), Draws(RandomAttention), board);
+void BM_Attention(benchmark::State& state, const char* gpu) {
+  Run(state, Model(), Draws(RandomAttention), gpu);
 }
-BENCHMARK_CAPTURE(BM_Attention, known_board, kKnown)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(BM_Attention, unknown_board, kUnknown)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Attention, known_gpu, kKnown)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Attention, unknown_gpu, kUnknown)->Unit(benchmark::kMillisecond);
 
-void BM_Streams(benchmark::State& state, const char* board) {
-  Run(state, Model(), Draws(RandomStream), board);
+void BM_Streams(benchmark::State& state, const char* gpu) {
+  Run(state, Model(), Draws(RandomStream), gpu);
 }
-BENCHMARK_CAPTURE(BM_Streams, known_board, kKnown)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(BM_Streams, unknown_board, kUnknown)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Streams, known_gpu, kKnown)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(BM_Streams, unknown_gpu, kUnknown)->Unit(benchmark::kMillisecond);
 
 void BM_Analytical(benchmark::State& state) {
   Run(state, AnalyticalModel(), Draws(RandomProduct), kKnown);
@@ -146,7 +146,7 @@ BENCHMARK(BM_Analytical)->Unit(benchmark::kMillisecond);
 void BM_Memorised(benchmark::State& state) {
   const MemoModel memo(Model());
   const std::vector<Op> ops = Draws(RandomProduct);
-  memo.Predict(ops, CatalogueBoard(kKnown));
+  memo.Predict(ops, CatalogueGpu(kKnown));
   Run(state, memo, ops, kKnown);
 }
 BENCHMARK(BM_Memorised)->Unit(benchmark::kMillisecond);

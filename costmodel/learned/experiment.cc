@@ -19,11 +19,11 @@ namespace {
 std::vector<SamplePrediction> PredictSamples(const CostModel& model, const CallOverhead& overhead,
                                              std::span<const Sample> samples,
                                              std::span<const int> which) {
-  std::map<std::string, std::vector<int>> by_board;
-  for (const int i : which) by_board[samples[i].gpu].push_back(i);
+  std::map<std::string, std::vector<int>> by_gpu;
+  for (const int i : which) by_gpu[samples[i].gpu].push_back(i);
   std::vector<SamplePrediction> predictions;
-  for (const auto& [gpu, indices] : by_board) {
-    const Device& device = *MeasuredBoard(samples[indices[0]]);
+  for (const auto& [gpu, indices] : by_gpu) {
+    const Device& device = *MeasuredGpu(samples[indices[0]]);
     std::vector<Op> ops;
     for (const int i : indices) ops.push_back(samples[i].op);
     const std::vector<Estimate> estimates = model.Predict(ops, device);
@@ -145,17 +145,17 @@ class Runner {
   // predicts the others.
   void RunCalibrated(const LearnedModel& model, const CallOverhead& overhead,
                      std::span<const int> test) {
-    std::map<std::string, std::map<const KernelFamily*, std::vector<int>>> by_board;
+    std::map<std::string, std::map<const KernelFamily*, std::vector<int>>> by_gpu;
     for (const int i : test) {
       const Sample& sample = samples_[i];
-      by_board[sample.gpu][FamilyOf(sample.op, *MeasuredBoard(sample))].push_back(i);
+      by_gpu[sample.gpu][FamilyOf(sample.op, *MeasuredGpu(sample))].push_back(i);
     }
     auto& all = experiment_.predictions[ModelKind::kShipped];
     std::map<int, SamplePrediction> without;
     for (const SamplePrediction& p : PredictSamples(model, overhead, samples_, test)) {
       without[p.sample] = p;
     }
-    for (const auto& [gpu, families] : by_board) {
+    for (const auto& [gpu, families] : by_gpu) {
       for (int draw = 0; draw < kCalibrationDraws; ++draw) {
         Random random = Random(options_.seed).Child("calibrate " + gpu, draw);
         std::vector<Sample> site;

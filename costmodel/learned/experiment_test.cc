@@ -22,7 +22,7 @@ Sample Stream(int64_t bytes, double factor, const std::string& gpu, const std::s
   sample.gpu = gpu;
   sample.name = name;
   sample.source = "test";
-  const double roofline = RooflineTime(sample.op, CatalogueBoard(gpu)).seconds();
+  const double roofline = RooflineTime(sample.op, CatalogueGpu(gpu)).seconds();
   sample.time = Duration::Seconds(factor * roofline);
   return sample;
 }
@@ -35,11 +35,11 @@ ExperimentOptions Options(const std::string& split, std::vector<ModelKind> model
 }
 
 // Streams that take as long as their family says, e^0.2 times that on a V100.
-std::vector<Sample> Streams(int per_board) {
+std::vector<Sample> Streams(int per_gpu) {
   std::vector<Sample> samples;
   Random random(1);
   for (const char* gpu : {kA100, kV100}) {
-    for (int i = 0; i < per_board; ++i) {
+    for (int i = 0; i < per_gpu; ++i) {
       const Op op = Op::Elementwise(Bytes(SizeBetween(random, 1e6, 1e9)));
       samples.push_back(SampleOf(StreamFamily(), op, gpu, gpu == kV100 ? 0.2 : 0));
     }
@@ -81,7 +81,7 @@ TEST(ExperimentTest, OverallIsTheMeanOfGroups) {
   EXPECT_DOUBLE_EQ(experiment.overall_rows[0].interval80_coverage, 0.75);
 }
 
-TEST(ExperimentTest, BoardsThatNobodyKnowsAreSkippedAndCounted) {
+TEST(ExperimentTest, GpusThatNobodyKnowsAreSkippedAndCounted) {
   std::vector<Sample> samples = {Stream(1'000'000'000, 2, kA100, "gelu")};
   samples.push_back(samples[0]);
   samples[1].gpu = "abacus";
@@ -95,7 +95,7 @@ TEST(ExperimentTest, BoardsThatNobodyKnowsAreSkippedAndCounted) {
 }
 
 // A table may say fp8 of a GPU that has no such rate.
-TEST(ExperimentTest, RowsInAFormatThatTheBoardLacksAreSkippedAndCounted) {
+TEST(ExperimentTest, RowsInAFormatThatTheGpuLacksAreSkippedAndCounted) {
   std::vector<Sample> samples = {Stream(1'000'000'000, 2, kA100, "gelu")};
   samples.push_back(samples[0]);
   samples[1].op = Op::Gemm(DType::kFp8, 64, 64, 64);

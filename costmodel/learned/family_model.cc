@@ -10,8 +10,8 @@
 #include "costmodel/check.h"
 #include "costmodel/hardware_proto.h"
 #include "costmodel/kernel_model.h"
-#include "costmodel/learned/board_range.h"
 #include "costmodel/learned/calibration.h"
+#include "costmodel/learned/gpu_range.h"
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/random.h"
 
@@ -29,28 +29,28 @@ constexpr int kFewerTrees = 3;
 
 int FoldOf(const Op& op) { return static_cast<int>(Random(ShapeOf(op)).Integer(0, kFolds - 1)); }
 
-KnownBoard BoardFromProto(const BoardConstantsProto& proto, const KernelFamily& family,
-                          const std::string& place) {
+KnownGpu GpuFromProto(const GpuConstantsProto& proto, const KernelFamily& family,
+                      const std::string& place) {
   if (proto.constants_size() != static_cast<int>(family.constants().size())) {
     throw InputError(fmt::format("{}.constants: got {}, want {}", place, proto.constants_size(),
                                  family.constants().size()));
   }
-  KnownBoard board{AsSampled(DeviceFromProto(proto.device(), place + ".device")),
-                   {proto.constants().begin(), proto.constants().end()},
-                   proto.share(),
-                   proto.offset(),
-                   proto.nearness()};
-  CheckBoard(board, family, place);
-  return board;
+  KnownGpu gpu{AsSampled(DeviceFromProto(proto.device(), place + ".device")),
+               {proto.constants().begin(), proto.constants().end()},
+               proto.share(),
+               proto.offset(),
+               proto.nearness()};
+  CheckKnownGpu(gpu, family, place);
+  return gpu;
 }
 
-BoardConstantsProto BoardToProto(const KnownBoard& board) {
-  BoardConstantsProto proto;
-  *proto.mutable_device() = ToProto(board.device);
-  for (const double constant : board.constants) proto.add_constants(constant);
-  proto.set_share(board.share);
-  proto.set_offset(board.offset);
-  proto.set_nearness(board.nearness);
+GpuConstantsProto GpuToProto(const KnownGpu& gpu) {
+  GpuConstantsProto proto;
+  *proto.mutable_device() = ToProto(gpu.device);
+  for (const double constant : gpu.constants) proto.add_constants(constant);
+  proto.set_share(gpu.share);
+  proto.set_offset(gpu.offset);
+  proto.set_nearness(gpu.nearness);
   return proto;
 }
 
@@ -58,20 +58,20 @@ BoardConstantsProto BoardToProto(const KnownBoard& board) {
 
 FamilyModel FamilyModel::Fit(const KernelFamily& family, std::span<const FitRow> all) {
   FamilyModel model(family);
-  const std::map<std::string, std::vector<FitRow>> by_board = ByBoard(all);
+  const std::map<std::string, std::vector<FitRow>> by_gpu = ByGpu(all);
   std::vector<FitRow> rows;
   for (const FitRow& row : all) {
-    if (by_board.at(row.device->id).size() >= kFewRows) rows.push_back(row);
+    if (by_gpu.at(row.device->id).size() >= kFewRows) rows.push_back(row);
   }
   if (!rows.empty()) model.Learn(rows);
-  for (const auto& [id, own] : by_board) {
+  for (const auto& [id, own] : by_gpu) {
     if (own.size() < kFewRows) model = model.Calibrated(own).model;
   }
   return model;
 }
 
 void FamilyModel::Learn(std::span<const FitRow> rows) {
-  known_ = KnownBoards(*family_, rows);
+  known_ = KnownGpus(*family_, rows);
   FitTrees(rows, family_->learning().boosting);
   FitSpread(rows);
 }
@@ -79,7 +79,7 @@ void FamilyModel::Learn(std::span<const FitRow> rows) {
 DescribedOps FamilyModel::Describe(std::span<const FitRow> rows) const {
   DescribedOps described;
   described.features.reserve(rows.size() * static_cast<size_t>(family_->feature_count()));
-  std::map<const Device*, BoardSetting> settings;
+  std::map<const Device*, GpuSetting> settings;
   for (const FitRow& row : rows) {
     const auto [entry, is_new] = settings.try_emplace(row.device);
     if (is_new) entry->second = known_.SettingOf(*row.device);
@@ -137,19 +137,19 @@ void FamilyModel::FitSpread(std::span<const FitRow> all) {
   }
   spread_.LearnKnown(Describe(rows).features, family_->feature_count(), errors);
 
-  if (known_.boards().size() < 2) return;
+  if (known_.gpus().size() < 2) return;
   rows = Thin(all, kMostUnknownRows);
   BoostingOptions options = learning.boosting;
   options.rounds = learning.unknown_share > 0 ? options.rounds / kFewerTrees : 0;
   errors.clear();
-  for (const KnownBoard& board : known_.boards()) {
+  for (const KnownGpu& gpu : known_.gpus()) {
     std::vector<FitRow> train, test;
     for (const FitRow& row : rows) {
-      (row.device->id == board.device.id ? test : train).push_back(row);
+      (row.device->id == gpu.device.id ? test : train).push_back(row);
     }
     FamilyModel part(*family_);
     part.known_ =
-        learning.has_own_constants ? known_.Without(board.device.id) : KnownBoards(*family_, train);
+        learning.has_own_constants ? known_.Without(gpu.device.id) : KnownGpus(*family_, train);
     part.FitTrees(train, options);
     const std::vector<double> own = part.Errors(test);
     errors.insert(errors.end(), own.begin(), own.end());
@@ -160,7 +160,7 @@ void FamilyModel::FitSpread(std::span<const FitRow> all) {
 std::vector<LogTime> FamilyModel::Predict(std::span<const Op> ops, const Device& device) const {
   const Device measured = AsSampled(device);
   const Device running = device.training_clock < 1 ? AtTrainingClock(device) : measured;
-  const BoardSetting setting = known_.SettingOf(measured);
+  const GpuSetting setting = known_.SettingOf(measured);
   const CorrectedTimes corrected(*family_, trees_, measured, running, setting);
   const DescribedOps described = corrected.Describe(ops);
   const std::vector<double> logs = corrected.Of(ops, described);
@@ -178,9 +178,9 @@ std::vector<LogTime> FamilyModel::Predict(std::span<const Op> ops, const Device&
 CalibratedFamily FamilyModel::Calibrated(std::span<const FitRow> rows) const {
   CHECK(!rows.empty());
   Calibration calibration = Calibrate(*family_, trees_, known_.SettingOf(*rows[0].device), rows);
-  CheckBoard(calibration.board, *family_, "calibration");
+  CheckKnownGpu(calibration.gpu, *family_, "calibration");
   CalibratedFamily calibrated{*this, std::move(calibration.changes)};
-  calibrated.model.known_.Put(std::move(calibration.board));
+  calibrated.model.known_.Put(std::move(calibration.gpu));
   return calibrated;
 }
 
@@ -203,7 +203,7 @@ FamilyModel FamilyModel::FromProto(const FamilyModelProto& proto, const std::str
   FamilyModel model(**family);
   for (int i = 0; i < proto.boards_size(); ++i) {
     model.known_.Put(
-        BoardFromProto(proto.boards(i), **family, fmt::format("{}.boards[{}]", name, i)));
+        GpuFromProto(proto.boards(i), **family, fmt::format("{}.boards[{}]", name, i)));
   }
   model.trees_ = BoostedTrees::FromProto(proto.trees(), name + ".trees");
   model.spread_ = Spread::FromProto(proto, name);
@@ -220,8 +220,8 @@ FamilyModel FamilyModel::FromProto(const FamilyModelProto& proto, const std::str
 FamilyModelProto FamilyModel::ToProto() const {
   FamilyModelProto proto;
   proto.set_family(family_->name());
-  for (const KnownBoard& board : known_.boards()) {
-    *proto.add_boards() = BoardToProto(board);
+  for (const KnownGpu& gpu : known_.gpus()) {
+    *proto.add_boards() = GpuToProto(gpu);
   }
   for (const char* feature : family_->feature_names()) proto.add_feature_names(feature);
   *proto.mutable_trees() = trees_.ToProto();

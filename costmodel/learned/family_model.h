@@ -2,7 +2,7 @@
 //
 //   log time = log structured time + share x correction + offset
 //
-// The constants, share and offset of a GPU type: known_boards.h. The bounds that keep times
+// The constants, share and offset of a GPU type: known_gpus.h. The bounds that keep times
 // plausible: corrected_times.h. How certain the times are: spread.h.
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "costmodel/learned/corrected_times.h"
 #include "costmodel/learned/fit_constants.h"
 #include "costmodel/learned/kernel_family.h"
-#include "costmodel/learned/known_boards.h"
+#include "costmodel/learned/known_gpus.h"
 #include "costmodel/learned/spread.h"
 #include "proto/cost_model.pb.h"
 
@@ -39,7 +39,7 @@ class FamilyModel {
 
   // A copy that also knows a few rows of a site, all of one GPU type (calibration.h). Throws
   // InputError if they are so far from what is predicted that no file could hold the result
-  // (board_range.h).
+  // (gpu_range.h).
   CalibratedFamily Calibrated(std::span<const FitRow> rows) const;
 
   // One prediction for each op, all of which belong to the family; never below 0.98 of the
@@ -47,7 +47,7 @@ class FamilyModel {
   std::vector<LogTime> Predict(std::span<const Op> ops, const Device& device) const;
 
   const KernelFamily& family() const { return *family_; }
-  bool has_samples() const { return !known_.boards().empty(); }
+  bool has_samples() const { return !known_.gpus().empty(); }
   // Whether there are samples of this very GPU type.
   bool Knows(const Device& device) const { return known_.Has(device); }
 
@@ -64,7 +64,7 @@ class FamilyModel {
   DescribedOps Describe(std::span<const FitRow> rows) const;
 
   const KernelFamily* family_;
-  KnownBoards known_;
+  KnownGpus known_;
   BoostedTrees trees_;  // of log(measured / structured)
   Spread spread_;
 };

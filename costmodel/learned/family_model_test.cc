@@ -32,10 +32,10 @@ const ToyFamily& Toy() {
 }
 
 // Three GPUs whose fraction of the bandwidth is 0.5, 0.6 and 0.7.
-const std::vector<std::string> kToyBoards = {"t4-16gb", "a100-sxm4-80gb", "h100-sxm5-80gb"};
-double ToyFraction(const std::string& board) {
-  for (size_t i = 0; i < kToyBoards.size(); ++i) {
-    if (kToyBoards[i] == board) return 0.5 + 0.1 * static_cast<double>(i);
+const std::vector<std::string> kToyGpus = {"t4-16gb", "a100-sxm4-80gb", "h100-sxm5-80gb"};
+double ToyFraction(const std::string& gpu) {
+  for (size_t i = 0; i < kToyGpus.size(); ++i) {
+    if (kToyGpus[i] == gpu) return 0.5 + 0.1 * static_cast<double>(i);
   }
   return 0;
 }
@@ -45,13 +45,13 @@ double ToyTruth(const Op& op, const Device& device) {
   const double constants[] = {5e-6, ToyFraction(device.id), 1};
   return std::log(Toy().Describe(op, device, constants, {})) + ToyCorrection(op);
 }
-SyntheticRows ToyRows(int per_board, uint64_t seed) {
+SyntheticRows ToyRows(int per_gpu, uint64_t seed) {
   SyntheticRows rows;
   Random random(seed);
-  for (const std::string& board : kToyBoards) {
-    for (int i = 0; i < per_board; ++i) {
+  for (const std::string& gpu : kToyGpus) {
+    for (int i = 0; i < per_gpu; ++i) {
       const Op op = RandomToyOp(random);
-      const Device& device = CatalogueBoard(board);
+      const Device& device = CatalogueGpu(gpu);
       rows.Add(op, device, ToyTruth(op, device) + Noise(random, kNoise));
     }
   }
@@ -67,14 +67,14 @@ double ProductCorrection(const Op& op) {
   return 0.15 * std::sin(std::log(static_cast<double>(op.m))) +
          0.1 * std::cos(2 * std::log(static_cast<double>(op.n)));
 }
-SyntheticRows ProductRows(int per_board, uint64_t seed) {
+SyntheticRows ProductRows(int per_gpu, uint64_t seed) {
   SyntheticRows rows;
   Random random(seed);
   const KernelFamily& family = TensorGemmFamily();
-  for (const char* board : {"a100-sxm4-80gb", "l40s-48gb"}) {
-    for (int i = 0; i < per_board; ++i) {
+  for (const char* gpu : {"a100-sxm4-80gb", "l40s-48gb"}) {
+    for (int i = 0; i < per_gpu; ++i) {
       const Op op = RandomProduct(random);
-      const Device& device = CatalogueBoard(board);
+      const Device& device = CatalogueGpu(gpu);
       const double base = std::log(family.Describe(op, device, StartOf(family), {}));
       rows.Add(op, device, base + ProductCorrection(op) + Noise(random, kNoise));
     }
@@ -123,7 +123,7 @@ TEST(FamilyModelTest, WithoutSamplesTheStructureIsAll) {
   const FamilyModel model(Toy());
   Random random(1);
   const Op op = RandomToyOp(random);
-  const Device& device = CatalogueBoard("a100-sxm4-80gb");
+  const Device& device = CatalogueGpu("a100-sxm4-80gb");
   const LogTime time = Predict(model, op, device);
   EXPECT_DOUBLE_EQ(time.log_seconds, std::log(Toy().Describe(op, device, StartOf(Toy()), {})));
   EXPECT_DOUBLE_EQ(time.spread, 0.5 / kSigmas80);
@@ -132,7 +132,7 @@ TEST(FamilyModelTest, WithoutSamplesTheStructureIsAll) {
 }
 
 // Noise alone makes 0.8 x 3 %.
-TEST(FamilyModelTest, AKnownBoardIsPredictedWithinAFewPercent) {
+TEST(FamilyModelTest, AKnownGpuIsPredictedWithinAFewPercent) {
   EXPECT_LT(ErrorsOf(ToyModel(), ToyRows(300, 2)).mean, 0.04);
   EXPECT_LT(ErrorsOf(ProductModel(), ProductRows(300, 2)).mean, 0.07);
 }
@@ -145,27 +145,27 @@ TEST(FamilyModelTest, IntervalsHoldFourRowsOfFive) {
   }
 }
 
-TEST(FamilyModelTest, KnowsItsBoards) {
-  EXPECT_TRUE(ToyModel().Knows(CatalogueBoard("a100-sxm4-80gb")));
-  EXPECT_FALSE(ToyModel().Knows(CatalogueBoard("a100-sxm4-40gb")));
+TEST(FamilyModelTest, KnowsItsGpus) {
+  EXPECT_TRUE(ToyModel().Knows(CatalogueGpu("a100-sxm4-80gb")));
+  EXPECT_FALSE(ToyModel().Knows(CatalogueGpu("a100-sxm4-40gb")));
   const Op op = Op::Elementwise(Bytes(1 << 20));
-  EXPECT_TRUE(Predict(ToyModel(), op, CatalogueBoard("a100-sxm4-80gb")).is_measured);
-  EXPECT_FALSE(Predict(ToyModel(), op, CatalogueBoard("a100-sxm4-40gb")).is_measured);
+  EXPECT_TRUE(Predict(ToyModel(), op, CatalogueGpu("a100-sxm4-80gb")).is_measured);
+  EXPECT_FALSE(Predict(ToyModel(), op, CatalogueGpu("a100-sxm4-40gb")).is_measured);
 }
 
 Device FarAway() {
-  Device device = CatalogueBoard("a100-sxm4-80gb");
+  Device device = CatalogueGpu("a100-sxm4-80gb");
   device.id = "far";
   device.multiprocessors *= 30;
   return device;
 }
 
-TEST(FamilyModelTest, AFarBoardTakesMeanConstantsAndTheFamilysShare) {
+TEST(FamilyModelTest, AFarGpuTakesMeanConstantsAndTheFamilysShare) {
   const FamilyModelProto proto = ToyModel().ToProto();
   std::vector<double> mean(3, 1);
-  for (const BoardConstantsProto& board : proto.boards()) {
+  for (const GpuConstantsProto& gpu : proto.boards()) {
     for (size_t i = 0; i < mean.size(); ++i) {
-      mean[i] *= std::cbrt(board.constants(static_cast<int>(i)));
+      mean[i] *= std::cbrt(gpu.constants(static_cast<int>(i)));
     }
   }
   const BoostedTrees trees = BoostedTrees::FromProto(proto.trees(), "trees");
@@ -184,8 +184,8 @@ TEST(FamilyModelTest, AFarBoardTakesMeanConstantsAndTheFamilysShare) {
 
 // From the GPU to thirty times its multiprocessors, bandwidth and L2 growing
 // along, 1 % at a step: what one of them does is no step of 5 %.
-void ExpectSteadyWalk(const FamilyModel& model, const Op& op, const std::string& board) {
-  const Device& start = CatalogueBoard(board);
+void ExpectSteadyWalk(const FamilyModel& model, const Op& op, const std::string& gpu) {
+  const Device& start = CatalogueGpu(gpu);
   double last = Predict(model, op, start).log_seconds;
   for (double factor = 1.0001; factor < 30; factor *= 1.01) {
     Device device = start;
@@ -195,22 +195,22 @@ void ExpectSteadyWalk(const FamilyModel& model, const Op& op, const std::string&
     for (FlopRate& peak : device.peak) peak = factor * peak;
     device.vector_peak = factor * device.vector_peak;
     const double next = Predict(model, op, device).log_seconds;
-    ASSERT_LT(std::abs(next - last), 0.05) << board << ", " << Describe(op) << ", " << factor;
+    ASSERT_LT(std::abs(next - last), 0.05) << gpu << ", " << Describe(op) << ", " << factor;
     last = next;
   }
 }
 
-TEST(FamilyModelTest, WalkingAwayFromABoardChangesTimesSteadily) {
+TEST(FamilyModelTest, WalkingAwayFromAGpuChangesTimesSteadily) {
   Random random(5);
-  for (const std::string& board : kToyBoards) {
-    for (int i = 0; i < 5; ++i) ExpectSteadyWalk(ToyModel(), RandomToyOp(random), board);
+  for (const std::string& gpu : kToyGpus) {
+    for (int i = 0; i < 5; ++i) ExpectSteadyWalk(ToyModel(), RandomToyOp(random), gpu);
   }
 }
 
 // Two GPUs a little apart whose constants are not: a step away from one must
 // not take half of the other's.
-TEST(FamilyModelTest, AStepAwayFromABoardWithNeighboursIsASmallOne) {
-  Device near = CatalogueBoard("a100-sxm4-80gb");
+TEST(FamilyModelTest, AStepAwayFromAGpuWithNeighboursIsASmallOne) {
+  Device near = CatalogueGpu("a100-sxm4-80gb");
   near.id = "near";
   near.memory_bandwidth = 1.1 * near.memory_bandwidth;
   SyntheticRows rows = ToyRows(300, 6);
@@ -221,7 +221,7 @@ TEST(FamilyModelTest, AStepAwayFromABoardWithNeighboursIsASmallOne) {
     rows.Add(op, near, std::log(Toy().Describe(op, near, constants, {})) + ToyCorrection(op));
   }
   const FamilyModel model = FamilyModel::Fit(Toy(), rows.rows);
-  const Device& start = CatalogueBoard("a100-sxm4-80gb");
+  const Device& start = CatalogueGpu("a100-sxm4-80gb");
   Device step = start;
   step.id = "step";
   step.memory_bandwidth = 1.0001 * start.memory_bandwidth;
@@ -252,10 +252,10 @@ Op RandomOpOf(const KernelFamily& family, Random& random) {
 // A site that measured half of what is possible must not be believed.
 FamilyModel TooFast(const FamilyModel& model, Random& random) {
   SyntheticRows rows;
-  const Device& board = CatalogueBoard("h100-sxm5-80gb");
+  const Device& gpu = CatalogueGpu("h100-sxm5-80gb");
   for (int i = 0; i < 20; ++i) {
     const Op op = RandomOpOf(model.family(), random);
-    rows.Add(op, board, Predict(model, op, board).log_seconds - 1);
+    rows.Add(op, gpu, Predict(model, op, gpu).log_seconds - 1);
   }
   return model.Calibrated(rows.rows).model;
 }
@@ -287,13 +287,13 @@ TEST(FamilyModelTest, NothingBeatsTheRoofline) {
 }
 
 // GPUs with samples, a relative of one, and one unlike all.
-const char* const kRayBoards[] = {"a100-sxm4-80gb", "l40s-48gb", "a100-sxm4-40gb", "t4-16gb"};
+const char* const kRayGpus[] = {"a100-sxm4-80gb", "l40s-48gb", "a100-sxm4-40gb", "t4-16gb"};
 
 TEST(FamilyModelTest, EightTimesASizeNeverCostsLess) {
   const uint64_t seed = 20240611;
   Random random(seed);
   for (int ray = 0; ray < 1000; ++ray) {
-    Device device = CatalogueBoard(kRayBoards[ray % 4]);
+    Device device = CatalogueGpu(kRayGpus[ray % 4]);
     if (ray % 2 == 1) device.training_clock = 0.8;
     Op op = RandomProduct(random);
     op.dtype = DType::kFp16;
@@ -310,7 +310,7 @@ TEST(FamilyModelTest, TwiceASizeNeverSavesAQuarter) {
   const uint64_t seed = 20240612;
   Random random(seed);
   for (int ray = 0; ray < 1000; ++ray) {
-    const Device& device = CatalogueBoard(kRayBoards[ray % 4]);
+    const Device& device = CatalogueGpu(kRayGpus[ray % 4]);
     Op op = RandomProduct(random);
     op.dtype = DType::kFp16;
     const double small = Predict(ProductModel(), op, device).log_seconds;
@@ -322,32 +322,32 @@ TEST(FamilyModelTest, TwiceASizeNeverSavesAQuarter) {
 }
 
 // A GPU of a site: 20 % slower than the model says.
-SyntheticRows SlowRows(const FamilyModel& model, const Device& board, int count, uint64_t seed) {
+SyntheticRows SlowRows(const FamilyModel& model, const Device& gpu, int count, uint64_t seed) {
   SyntheticRows rows;
   Random random(seed);
   for (int i = 0; i < count; ++i) {
     const Op op =
         &model.family() == &TensorGemmFamily() ? RandomProduct(random) : RandomToyOp(random);
-    rows.Add(op, board, Predict(model, op, board).log_seconds + std::log(1.2));
+    rows.Add(op, gpu, Predict(model, op, gpu).log_seconds + std::log(1.2));
   }
   return rows;
 }
 
-TEST(FamilyModelTest, FiveRowsOfASlowBoardCutTheError) {
+TEST(FamilyModelTest, FiveRowsOfASlowGpuCutTheError) {
   for (const FamilyModel* model : {&ToyModel(), &ProductModel()}) {
-    const Device& board = CatalogueBoard("a30-24gb");
-    const FamilyModel site = model->Calibrated(SlowRows(*model, board, 5, 1).rows).model;
-    const SyntheticRows fresh = SlowRows(*model, board, 200, 2);
+    const Device& gpu = CatalogueGpu("a30-24gb");
+    const FamilyModel site = model->Calibrated(SlowRows(*model, gpu, 5, 1).rows).model;
+    const SyntheticRows fresh = SlowRows(*model, gpu, 200, 2);
     EXPECT_NEAR(ErrorsOf(*model, fresh).mean, std::log(1.2), 1e-9);
     EXPECT_LT(ErrorsOf(site, fresh).mean, 0.09);
-    EXPECT_TRUE(site.Knows(board));
-    EXPECT_FALSE(model->Knows(board));
+    EXPECT_TRUE(site.Knows(gpu));
+    EXPECT_FALSE(model->Knows(gpu));
   }
 }
 
 TEST(FamilyModelTest, TheReportOfACalibrationSaysWhatChanged) {
-  const Device& board = CatalogueBoard("a30-24gb");
-  const std::string changes = ToyModel().Calibrated(SlowRows(ToyModel(), board, 5, 1).rows).changes;
+  const Device& gpu = CatalogueGpu("a30-24gb");
+  const std::string changes = ToyModel().Calibrated(SlowRows(ToyModel(), gpu, 5, 1).rows).changes;
   EXPECT_TRUE(changes.starts_with("toy: all x 1.")) << changes;
   EXPECT_NE(changes.find(", fraction x 0."), std::string::npos) << changes;
   EXPECT_EQ(changes.find("work"), std::string::npos) << changes;
@@ -355,45 +355,45 @@ TEST(FamilyModelTest, TheReportOfACalibrationSaysWhatChanged) {
 
 // Five rows that a measured GPU's model already explains leave it as it is.
 TEST(FamilyModelTest, RowsThatAgreeKeepTheWholeCorrection) {
-  const Device& board = CatalogueBoard("a100-sxm4-80gb");
+  const Device& gpu = CatalogueGpu("a100-sxm4-80gb");
   SyntheticRows rows;
   Random random(11);
   for (int i = 0; i < 5; ++i) {
     const Op op = RandomProduct(random);
-    rows.Add(op, board, Predict(ProductModel(), op, board).log_seconds);
+    rows.Add(op, gpu, Predict(ProductModel(), op, gpu).log_seconds);
   }
   const CalibratedFamily site = ProductModel().Calibrated(rows.rows);
   EXPECT_EQ(site.changes.find("correction"), std::string::npos) << site.changes;
   for (int i = 0; i < 20; ++i) {
     const Op op = RandomProduct(random);
-    EXPECT_NEAR(Predict(site.model, op, board).log_seconds,
-                Predict(ProductModel(), op, board).log_seconds, 0.02);
+    EXPECT_NEAR(Predict(site.model, op, gpu).log_seconds,
+                Predict(ProductModel(), op, gpu).log_seconds, 0.02);
   }
 }
 
 // What a site taught holds for a GPU almost like its own, no more surely.
-TEST(FamilyModelTest, AStepAwayFromASitesBoardIsASmallOne) {
-  const Device& board = CatalogueBoard("a30-24gb");
-  const FamilyModel site = ToyModel().Calibrated(SlowRows(ToyModel(), board, 5, 1).rows).model;
-  Device step = board;
+TEST(FamilyModelTest, AStepAwayFromASitesGpuIsASmallOne) {
+  const Device& gpu = CatalogueGpu("a30-24gb");
+  const FamilyModel site = ToyModel().Calibrated(SlowRows(ToyModel(), gpu, 5, 1).rows).model;
+  Device step = gpu;
   step.id = "step";
-  step.memory_bandwidth = 1.0001 * board.memory_bandwidth;
+  step.memory_bandwidth = 1.0001 * gpu.memory_bandwidth;
   Random random(8);
   for (int i = 0; i < 20; ++i) {
     const Op op = RandomToyOp(random);
-    const LogTime own = Predict(site, op, board);
+    const LogTime own = Predict(site, op, gpu);
     const LogTime near = Predict(site, op, step);
     EXPECT_NEAR(near.log_seconds, own.log_seconds, 0.01);
     EXPECT_NEAR(near.spread, own.spread, 0.01);
   }
 }
 
-TEST(FamilyModelTest, ACalibrationLeavesOtherBoardsAlone) {
+TEST(FamilyModelTest, ACalibrationLeavesOtherGpusAlone) {
   const FamilyModel site =
       ProductModel()
-          .Calibrated(SlowRows(ProductModel(), CatalogueBoard("a30-24gb"), 5, 1).rows)
+          .Calibrated(SlowRows(ProductModel(), CatalogueGpu("a30-24gb"), 5, 1).rows)
           .model;
-  const Device& other = CatalogueBoard("l40s-48gb");
+  const Device& other = CatalogueGpu("l40s-48gb");
   Random random(9);
   for (int i = 0; i < 20; ++i) {
     const Op op = RandomProduct(random);
@@ -404,12 +404,12 @@ TEST(FamilyModelTest, ACalibrationLeavesOtherBoardsAlone) {
 // What the first calibration explained, the second does not count again.
 TEST(FamilyModelTest, CalibratingTwiceDoesNotMoveAwayAgain) {
   const FamilyModel plain(StreamFamily());
-  const Device& board = CatalogueBoard("a30-24gb");
+  const Device& gpu = CatalogueGpu("a30-24gb");
   SyntheticRows rows;
   Random random(10);
   for (int i = 0; i < 20; ++i) {
     const Op op = RandomToyOp(random);
-    rows.Add(op, board, Predict(plain, op, board).log_seconds + std::log(1.2));
+    rows.Add(op, gpu, Predict(plain, op, gpu).log_seconds + std::log(1.2));
   }
   const FamilyModel once = plain.Calibrated(rows.rows).model;
   const FamilyModel twice = once.Calibrated(rows.rows).model;
@@ -420,12 +420,12 @@ TEST(FamilyModelTest, AProtoHoldsAllOfIt) {
   const FamilyModel read = FamilyModel::FromProto(ProductModel().ToProto(), "m.pb");
   EXPECT_EQ(read.ToProto().SerializeAsString(), ProductModel().ToProto().SerializeAsString());
   Random random(11);
-  for (const char* board : kRayBoards) {
+  for (const char* gpu : kRayGpus) {
     for (int i = 0; i < 20; ++i) {
       Op op = RandomProduct(random);
       op.dtype = DType::kFp16;
-      const LogTime a = Predict(ProductModel(), op, CatalogueBoard(board));
-      const LogTime b = Predict(read, op, CatalogueBoard(board));
+      const LogTime a = Predict(ProductModel(), op, CatalogueGpu(gpu));
+      const LogTime b = Predict(read, op, CatalogueGpu(gpu));
       EXPECT_EQ(a.log_seconds, b.log_seconds);
       EXPECT_EQ(a.spread, b.spread);
       EXPECT_EQ(a.is_measured, b.is_measured);

@@ -12,10 +12,10 @@ constexpr size_t kMostRows = 8000;
 
 // Every GPU type gets the same number of rows, spread over its own.
 std::vector<FitRow> BalancedRows(std::span<const FitRow> rows) {
-  const std::map<std::string, std::vector<FitRow>> by_board = ByBoard(rows);
+  const std::map<std::string, std::vector<FitRow>> by_gpu = ByGpu(rows);
   std::vector<FitRow> balanced;
-  const size_t share = kMostRows / std::max<size_t>(1, by_board.size());
-  for (const auto& [board, own] : by_board) {
+  const size_t share = kMostRows / std::max<size_t>(1, by_gpu.size());
+  for (const auto& [gpu, own] : by_gpu) {
     const std::vector<FitRow> thin = Thin(own, share);
     balanced.insert(balanced.end(), thin.begin(), thin.end());
   }
@@ -24,10 +24,10 @@ std::vector<FitRow> BalancedRows(std::span<const FitRow> rows) {
 
 }  // namespace
 
-std::map<std::string, std::vector<FitRow>> ByBoard(std::span<const FitRow> rows) {
-  std::map<std::string, std::vector<FitRow>> by_board;
-  for (const FitRow& row : rows) by_board[row.device->id].push_back(row);
-  return by_board;
+std::map<std::string, std::vector<FitRow>> ByGpu(std::span<const FitRow> rows) {
+  std::map<std::string, std::vector<FitRow>> by_gpu;
+  for (const FitRow& row : rows) by_gpu[row.device->id].push_back(row);
+  return by_gpu;
 }
 
 std::vector<FitRow> Thin(std::span<const FitRow> rows, size_t most) {

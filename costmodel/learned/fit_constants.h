@@ -19,7 +19,7 @@ struct FitRow {
 };
 
 // The rows of each GPU type, by its id.
-std::map<std::string, std::vector<FitRow>> ByBoard(std::span<const FitRow> rows);
+std::map<std::string, std::vector<FitRow>> ByGpu(std::span<const FitRow> rows);
 
 // At most `most` rows, evenly spread over the given ones.
 std::vector<FitRow> Thin(std::span<const FitRow> rows, size_t most);

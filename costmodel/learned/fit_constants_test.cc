@@ -7,8 +7,8 @@
 namespace stagecraft {
 namespace {
 
-const Device& A100() { return CatalogueBoard("a100-sxm4-80gb"); }
-const Device& V100() { return CatalogueBoard("v100-sxm2-16gb"); }
+const Device& A100() { return CatalogueGpu("a100-sxm4-80gb"); }
+const Device& V100() { return CatalogueGpu("v100-sxm2-16gb"); }
 
 // Rows whose truth is `constants`, with noise of 1 %.
 void AddRows(const Device& device, const std::vector<double>& constants, int count,
@@ -75,7 +75,7 @@ TEST(FitConstantsTest, FewRowsMoveThePriorLittle) {
 }
 
 // 20,000 rows at 0.55 and 4000 at 0.65: as one and one, their geometric mean is 0.598.
-TEST(FitConstantsTest, BoardsCountAlikeWhateverTheirRows) {
+TEST(FitConstantsTest, GpusCountAlikeWhateverTheirRows) {
   SyntheticRows rows;
   AddRows(A100(), {5e-6, 0.55, 1}, 20000, rows);
   AddRows(V100(), {5e-6, 0.65, 1}, 4000, rows);

@@ -43,7 +43,7 @@ Duration TimeOf(const Op& op) {
 }
 
 std::vector<Sample> Samples(int count) {
-  const auto board = std::make_shared<const Device>(Processor());
+  const auto device = std::make_shared<const Device>(Processor());
   Random random(1);
   std::vector<Sample> samples;
   for (int i = 0; i < count; ++i) {
@@ -51,7 +51,7 @@ std::vector<Sample> Samples(int count) {
     sample.op = Product(random);
     sample.gpu = "host";
     sample.time = TimeOf(sample.op);
-    sample.board = board;
+    sample.device = device;
     samples.push_back(sample);
   }
   return samples;
@@ -97,10 +97,10 @@ TEST(HostModelTest, ProductsBeyondTheSamplesKeepTheRateOfTheLargest) {
   }
 }
 
-TEST(HostModelTest, ASampleOfAnUnknownBoardIsLeftOutByName) {
+TEST(HostModelTest, ASampleOfAnUnknownGpuIsLeftOutByName) {
   std::vector<Sample> samples = Samples(1);
   EXPECT_TRUE(CanPredict(samples[0]));
-  samples[0].board = nullptr;
+  samples[0].device = nullptr;
   EXPECT_TRUE(WhySkipped(samples[0]).starts_with("is neither in the device catalogue"));
 }
 

@@ -58,15 +58,15 @@ LearnedModel LearnedModel::Fit(std::span<const Sample> samples, const Report& re
 CalibratedModel LearnedModel::Calibrated(std::span<const Sample> samples) const {
   const std::vector<FamilyRows> rows = MakeTrainingRows(samples, overhead_);
   CalibratedModel calibrated{*this, {}, 0};
-  const Device* board = nullptr;
+  const Device* gpu = nullptr;
   const auto calibrate = [&](std::span<const FitRow> of, FamilyModel& family) {
     if (of.empty()) return;
-    if (board == nullptr) board = of.front().device;
+    if (gpu == nullptr) gpu = of.front().device;
     for (const FitRow& row : of) {
-      if (row.device->id == board->id) continue;
+      if (row.device->id == gpu->id) continue;
       throw InputError(
-          fmt::format("calibration: got samples of {} and {}, want those of one GPU type",
-                      board->id, row.device->id));
+          fmt::format("calibration: got samples of {} and {}, want those of one GPU type", gpu->id,
+                      row.device->id));
     }
     CalibratedFamily result = family.Calibrated(of);
     family = std::move(result.model);

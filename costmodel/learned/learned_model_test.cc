@@ -78,7 +78,7 @@ std::vector<Op> Mixture(int count) {
 }
 
 Estimate Predict(const LearnedModel& model, const Op& op, const std::string& gpu) {
-  return model.Predict({&op, 1}, CatalogueBoard(gpu))[0];
+  return model.Predict({&op, 1}, CatalogueGpu(gpu))[0];
 }
 
 std::string ErrorOf(const std::string& file, const std::string& bytes) {
@@ -94,13 +94,13 @@ std::string ErrorOf(const std::string& file, const std::string& bytes) {
   return "";
 }
 
-TEST(LearnedModelTest, ABoardWithSamplesIsLearned) {
+TEST(LearnedModelTest, AGpuWithSamplesIsLearned) {
   const Op product = Op::Gemm(DType::kBf16, 4096, 4096, 4096);
   EXPECT_EQ(Predict(Model(), product, kA100).basis, Basis::kLearned);
   EXPECT_EQ(Predict(Model(), Op::Elementwise(Bytes(1 << 24)), kH100).basis, Basis::kLearned);
 }
 
-TEST(LearnedModelTest, OtherBoardsAndRelativesAreExtrapolated) {
+TEST(LearnedModelTest, OtherGpusAndRelativesAreExtrapolated) {
   const Op product = Op::Gemm(DType::kBf16, 4096, 4096, 4096);
   EXPECT_EQ(Predict(Model(), product, "h200-sxm5-141gb").basis, Basis::kExtrapolated);
   const Op batched = Op::Gemm(DType::kBf16, 128, 128, 128, 64);
@@ -115,25 +115,25 @@ TEST(LearnedModelTest, OtherBoardsAndRelativesAreExtrapolated) {
 TEST(LearnedModelTest, WhatNoFamilyCoversIsAnalytical) {
   const std::vector<Op> ops = {Op(), Op::Profiled(2, 5_us),
                                Op::Convolution(DType::kFp32, 1, 64, 64, 64, Bytes(1 << 20))};
-  EXPECT_EQ(Model().Predict(ops, CatalogueBoard(kA100)),
-            AnalyticalModel(EmbeddedNcclTuning()).Predict(ops, CatalogueBoard(kA100)));
+  EXPECT_EQ(Model().Predict(ops, CatalogueGpu(kA100)),
+            AnalyticalModel(EmbeddedNcclTuning()).Predict(ops, CatalogueGpu(kA100)));
 }
 
 TEST(LearnedModelTest, CollectivesAreThoseOfTheNetworkModel) {
   const Op ops[] = {Op::Collective(OpKind::kAllReduce, Bytes(1 << 24), EightRanks())};
-  const Device board = CatalogueBoard(kA100);
-  const Estimate estimate = Model().Predict(ops, board)[0];
-  const Estimate shipped = NetworkModel::Shipped().Predict(ops, board)[0].estimate;
+  const Device gpu = CatalogueGpu(kA100);
+  const Estimate estimate = Model().Predict(ops, gpu)[0];
+  const Estimate shipped = NetworkModel::Shipped().Predict(ops, gpu)[0].estimate;
   EXPECT_EQ(estimate.time, shipped.time);
   EXPECT_EQ(estimate.basis, shipped.basis);
   EXPECT_GT(estimate.host, Duration());
   const NetworkModel formula = NetworkModel::Fit({});
-  const Estimate nominal = Model().WithNetwork(formula).Predict(ops, board)[0];
-  EXPECT_EQ(nominal.time, formula.Predict(ops, board)[0].estimate.time);
+  const Estimate nominal = Model().WithNetwork(formula).Predict(ops, gpu)[0];
+  EXPECT_EQ(nominal.time, formula.Predict(ops, gpu)[0].estimate.time);
 }
 
 // The noise is 3 %.
-TEST(LearnedModelTest, KnownBoardsArePredictedWithinAFewPercent) {
+TEST(LearnedModelTest, KnownGpusArePredictedWithinAFewPercent) {
   double sum = 0;
   int count = 0;
   for (const Sample& sample : Samples(40)) {
@@ -147,26 +147,26 @@ TEST(LearnedModelTest, KnownBoardsArePredictedWithinAFewPercent) {
 TEST(LearnedModelTest, BatchesAndSingleOpsAreEstimatedAlike) {
   const std::vector<Op> ops = Mixture(50);
   for (const char* gpu : {kA100, "h200-sxm5-141gb"}) {
-    const std::vector<Estimate> batch = Model().Predict(ops, CatalogueBoard(gpu));
+    const std::vector<Estimate> batch = Model().Predict(ops, CatalogueGpu(gpu));
     ASSERT_EQ(batch.size(), ops.size());
-    EXPECT_EQ(Model().Predict(ops, CatalogueBoard(gpu)), batch);
+    EXPECT_EQ(Model().Predict(ops, CatalogueGpu(gpu)), batch);
     for (size_t i = 0; i < ops.size(); ++i) {
       EXPECT_EQ(Predict(Model(), ops[i], gpu), batch[i]) << Describe(ops[i]);
     }
   }
-  EXPECT_TRUE(Model().Predict({}, CatalogueBoard(kA100)).empty());
+  EXPECT_TRUE(Model().Predict({}, CatalogueGpu(kA100)).empty());
 }
 
 TEST(LearnedModelTest, ThreadsPredictAtOnceWhatOneDoes) {
   const std::vector<Op> ops = Mixture(100);
   const LearnedModel copy = Model();
-  const std::vector<Estimate> alone = Model().Predict(ops, CatalogueBoard(kA100));
+  const std::vector<Estimate> alone = Model().Predict(ops, CatalogueGpu(kA100));
   std::vector<std::future<std::vector<Estimate>>> threads;
   for (int thread = 0; thread < 4; ++thread) {
     threads.push_back(std::async(std::launch::async, [&, thread] {
       const char* gpu = thread % 2 == 0 ? kA100 : "h200-sxm5-141gb";
-      copy.Predict(ops, CatalogueBoard(gpu));
-      return copy.Predict(ops, CatalogueBoard(kA100));
+      copy.Predict(ops, CatalogueGpu(gpu));
+      return copy.Predict(ops, CatalogueGpu(kA100));
     }));
   }
   for (auto& thread : threads) EXPECT_EQ(thread.get(), alone);
@@ -189,7 +189,7 @@ TEST(LearnedModelTest, FittingSaysWhatItFits) {
 }
 
 // A GPU whose serving kernels alone were measured is predicted by them.
-TEST(LearnedModelTest, ServingKernelsPredictTheirOwnBoards) {
+TEST(LearnedModelTest, ServingKernelsPredictTheirOwnGpus) {
   std::vector<Sample> samples = Samples(40);
   Random random(3);
   for (int i = 0; i < 60; ++i) {
@@ -245,11 +245,11 @@ TEST(LearnedModelTest, AnOpThatWasMeasuredTakesWhatItTook) {
   EXPECT_EQ(Predict(read, sample.op, sample.gpu), measured);
   EXPECT_EQ(Predict(model.WithoutMeasured(), sample.op, sample.gpu), usual);
   const std::vector<Op> others = Mixture(30);
-  const Device& board = CatalogueBoard(sample.gpu);
-  EXPECT_EQ(model.Predict(others, board), Model().Predict(others, board));
+  const Device& gpu = CatalogueGpu(sample.gpu);
+  EXPECT_EQ(model.Predict(others, gpu), Model().Predict(others, gpu));
 }
 
-TEST(LearnedModelTest, SamplesOfWholeCallsAndOfUnknownBoardsAreNotWhatOpsTake) {
+TEST(LearnedModelTest, SamplesOfWholeCallsAndOfUnknownGpusAreNotWhatOpsTake) {
   std::vector<Sample> samples = Samples(3);
   samples.resize(3);
   samples[1].times_whole_calls = true;
@@ -268,7 +268,7 @@ TEST(LearnedModelTest, AFileHoldsAllOfIt) {
   EXPECT_EQ(read.ToProto().SerializeAsString(), Model().ToProto().SerializeAsString());
   const std::vector<Op> ops = Mixture(30);
   for (const char* gpu : {kA100, "h200-sxm5-141gb"}) {
-    EXPECT_EQ(read.Predict(ops, CatalogueBoard(gpu)), Model().Predict(ops, CatalogueBoard(gpu)));
+    EXPECT_EQ(read.Predict(ops, CatalogueGpu(gpu)), Model().Predict(ops, CatalogueGpu(gpu)));
   }
 }
 
@@ -322,7 +322,7 @@ TEST(LearnedModelTest, AFileWithOtherFeaturesIsRefused) {
 
 // GPUs are found by their whole row: a row that is edited without a new fit
 // would turn a measured GPU into an unknown one.
-TEST(LearnedModelTest, TheModelInTheBinaryKnowsTheBoardsItLearnedFrom) {
+TEST(LearnedModelTest, TheModelInTheBinaryKnowsTheGpusItLearnedFrom) {
   const Op product = Op::Gemm(DType::kBf16, 4096, 4096, 4096);
   const Op attention =
       Op::Attention(DType::kBf16, Direction::kForward, 64, 2048, 2048, 128, /*causal=*/true);

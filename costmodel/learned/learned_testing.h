@@ -17,7 +17,7 @@
 namespace stagecraft {
 
 // The GPU type as samples are taken of it: at the boost clock.
-inline const Device& CatalogueBoard(const std::string& id) { return *MeasuredBoard(id); }
+inline const Device& CatalogueGpu(const std::string& id) { return *MeasuredGpu(id); }
 
 // A number from `least` to `most`, uniform in the logarithm.
 inline int64_t SizeBetween(Random& random, double least, double most) {
@@ -99,7 +99,7 @@ inline Sample SampleOf(const KernelFamily& family, const Op& op, const std::stri
   sample.gpu = gpu;
   sample.source = "test";
   const double seconds =
-      family.Describe(op, CatalogueBoard(gpu), StartOf(family), {}) * std::exp(error);
+      family.Describe(op, CatalogueGpu(gpu), StartOf(family), {}) * std::exp(error);
   sample.time = Duration::Seconds(seconds);
   return sample;
 }

@@ -8,7 +8,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
-#include "costmodel/learned/known_boards.h"
+#include "costmodel/learned/known_gpus.h"
 #include "costmodel/op_proto.h"
 
 namespace stagecraft {
@@ -18,7 +18,7 @@ namespace {
 constexpr double kMostSpread = 1e3;
 
 std::string DeviceOf(const Sample& sample) {
-  if (sample.board != nullptr) return sample.board->id;
+  if (sample.device != nullptr) return sample.device->id;
   const DeviceEntry* const known = DeviceCatalogue::Embedded().Find(sample.gpu);
   return known == nullptr ? sample.gpu : known->device.id;
 }

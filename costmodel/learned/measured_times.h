@@ -24,8 +24,8 @@ class MeasuredTimes {
   static constexpr size_t kMost = 20'000;
 
   // Remembers what the samples say, in place of what was known of the same ops. A sample belongs to
-  // the device that its `gpu` names, or to its own `board`. Several samples of one op count as one,
-  // with their mean time and the largest of their spreads.
+  // the device that its `gpu` names, or to its own `device`. Several samples of one op count as
+  // one, with their mean time and the largest of their spreads.
   void Add(std::span<const Sample> samples);
 
   size_t size() const;

@@ -16,7 +16,7 @@ namespace {
 
 Op Product(int64_t m) { return Op::Gemm(DType::kBf16, m, 64, 64); }
 
-Device Board(double training_clock = 1) {
+Device TestGpu(double training_clock = 1) {
   Device device;
   device.id = "board";
   device.training_clock = training_clock;
@@ -52,14 +52,14 @@ MeasuredTimes Times(const std::vector<Sample>& samples) {
 }
 
 TEST(MeasuredTimesTest, AnOpThatWasMeasuredTakesItsTimeAndNoOtherDoes) {
-  const std::vector<Estimate> estimates = Predict(Times({SampleOf(2, 3_us, 0.02)}), Board());
+  const std::vector<Estimate> estimates = Predict(Times({SampleOf(2, 3_us, 0.02)}), TestGpu());
   EXPECT_EQ(estimates[0].time, 10_us);
   EXPECT_EQ(estimates[0].basis, Basis::kLearned);
   EXPECT_EQ(estimates[1].time, 3_us);
   EXPECT_EQ(estimates[1].basis, Basis::kMeasured);
   EXPECT_EQ(estimates[1].spread, 0.02);
   EXPECT_EQ(estimates[1].host, 7_us);
-  Device other = Board();
+  Device other = TestGpu();
   other.id = "other";
   EXPECT_EQ(Predict(Times({SampleOf(2, 3_us)}), other)[1].time, 10_us);
 }
@@ -68,23 +68,23 @@ TEST(MeasuredTimesTest, OfSeveralSamplesTheMeanCountsAndLaterOnesReplaceIt) {
   MeasuredTimes times =
       Times({SampleOf(1, 3_us, 0.01), SampleOf(2, 1_us), SampleOf(1, 5_us, 0.03)});
   EXPECT_EQ(times.size(), 2u);
-  EXPECT_EQ(Predict(times, Board())[0].time, 4_us);
-  EXPECT_EQ(Predict(times, Board())[0].spread, 0.03);
+  EXPECT_EQ(Predict(times, TestGpu())[0].time, 4_us);
+  EXPECT_EQ(Predict(times, TestGpu())[0].spread, 0.03);
   times.Add(std::vector{SampleOf(1, 8_us)});
   EXPECT_EQ(times.size(), 2u);
-  EXPECT_EQ(Predict(times, Board())[0].time, 8_us);
-  EXPECT_EQ(Predict(times, Board())[1].time, 1_us);
+  EXPECT_EQ(Predict(times, TestGpu())[0].time, 8_us);
+  EXPECT_EQ(Predict(times, TestGpu())[1].time, 1_us);
 }
 
 TEST(MeasuredTimesTest, ASlowerClockSlowsWhatWasMeasuredAsItSlowsTheModel) {
-  EXPECT_EQ(Predict(Times({SampleOf(1, 3_us)}), Board(0.5))[0].time, 6_us);
+  EXPECT_EQ(Predict(Times({SampleOf(1, 3_us)}), TestGpu(0.5))[0].time, 6_us);
 }
 
-TEST(MeasuredTimesTest, ASampleOfItsOwnBoardIsOfThatBoardsId) {
+TEST(MeasuredTimesTest, ASampleOfItsOwnGpuIsOfThatGpusId) {
   Sample sample = SampleOf(1, 3_us);
   sample.gpu = "a name";
-  sample.board = std::make_shared<const Device>(Board());
-  EXPECT_EQ(Predict(Times({sample}), Board())[0].time, 3_us);
+  sample.device = std::make_shared<const Device>(TestGpu());
+  EXPECT_EQ(Predict(Times({sample}), TestGpu())[0].time, 3_us);
 }
 
 TEST(MeasuredTimesTest, AFileKeepsThem) {
@@ -93,8 +93,8 @@ TEST(MeasuredTimesTest, AFileKeepsThem) {
   ASSERT_EQ(proto.measured_size(), 1);
   EXPECT_EQ(proto.measured(0).ops_size(), 2);
   const MeasuredTimes read = MeasuredTimes::FromProto(proto, "model.pb");
-  EXPECT_EQ(Predict(read, Board())[1].time, 3_us);
-  EXPECT_EQ(Predict(read, Board())[1].spread, 0.02);
+  EXPECT_EQ(Predict(read, TestGpu())[1].time, 3_us);
+  EXPECT_EQ(Predict(read, TestGpu())[1].spread, 0.02);
   read.AddTo(&again);
   EXPECT_EQ(again.SerializeAsString(), proto.SerializeAsString());
 }

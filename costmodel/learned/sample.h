@@ -17,7 +17,7 @@ inline constexpr Duration kLongestSample = Duration::Nanoseconds(1'000'000'000'0
 
 struct Sample {
   Op op;
-  std::string gpu;       // id in the device catalogue, unless `board` is given
+  std::string gpu;       // id in the device catalogue, unless `device` is given
   Duration time;         // of one call
   double spread = 0;     // sigma of log(time) over repeats; 0: not known
   int repeats = 0;       // 0: not known
@@ -31,7 +31,7 @@ struct Sample {
   // contains what a call costs the host (call_overhead.h).
   bool times_whole_calls = false;
   // The device, if the catalogue has none with the id `gpu`; its training clock is 1.
-  std::shared_ptr<const Device> board;
+  std::shared_ptr<const Device> device;
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 

@@ -63,7 +63,7 @@ TEST(SplitsTest, ARandomFractionIsDrawnBySeed) {
   EXPECT_NE(MakeSplits("random:0.3", samples, 2)[0].test, split.test);
 }
 
-TEST(SplitsTest, AShapeIsOnOneSideOnEveryBoard) {
+TEST(SplitsTest, AShapeIsOnOneSideOnEveryGpu) {
   const std::vector<Sample> samples = Products(500);
   const SampleSplit split = MakeSplits("unseen-shape", samples, 1)[0];
   ExpectDisjointAndComplete(split, samples.size());
@@ -95,11 +95,11 @@ TEST(SplitsTest, OneValueIsLeftOut) {
 
 TEST(SplitsTest, EveryValueIsLeftOutInTurn) {
   const std::vector<Sample> samples = Products(10);
-  const std::vector<SampleSplit> boards = MakeSplits("leave-out:gpu", samples, 1);
-  ASSERT_EQ(boards.size(), 3u);
-  EXPECT_EQ(boards[0].left_out, "gpu=a");
-  EXPECT_EQ(boards[2].left_out, "gpu=c");
-  for (const SampleSplit& split : boards) ExpectDisjointAndComplete(split, samples.size());
+  const std::vector<SampleSplit> gpus = MakeSplits("leave-out:gpu", samples, 1);
+  ASSERT_EQ(gpus.size(), 3u);
+  EXPECT_EQ(gpus[0].left_out, "gpu=a");
+  EXPECT_EQ(gpus[2].left_out, "gpu=c");
+  for (const SampleSplit& split : gpus) ExpectDisjointAndComplete(split, samples.size());
   EXPECT_EQ(MakeSplits("leave-out:source", samples, 1).size(), 2u);
   EXPECT_EQ(MakeSplits("leave-out:nk", samples, 1).size(), 10u);
   EXPECT_EQ(MakeSplits("leave-out:nk=100x200", samples, 1)[0].test.size(), 12u);

@@ -25,7 +25,7 @@ class Spread {
   void LearnUnknown(std::vector<double> residuals);
 
   // Sigmas of the logarithm of seconds, one for each row, at most 3.9. `nearness` is that of
-  // BoardSetting.
+  // GpuSetting.
   std::vector<double> Of(std::span<const float> features, size_t rows, double nearness) const;
 
   // Throws an InputError that begins with `name`.

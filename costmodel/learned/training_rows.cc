@@ -9,7 +9,7 @@
 #include "costmodel/kernel_model.h"
 #include "costmodel/learned/attention_kernels.h"
 #include "costmodel/learned/kernel_families.h"
-#include "costmodel/learned/known_boards.h"
+#include "costmodel/learned/known_gpus.h"
 #include "costmodel/nearest.h"
 
 namespace stagecraft {
@@ -22,8 +22,8 @@ bool IsCommonKernel(const Sample& sample) {
 
 }  // namespace
 
-const Device* MeasuredBoard(const std::string& gpu) {
-  static const std::map<std::string, Device> boards = [] {
+const Device* MeasuredGpu(const std::string& gpu) {
+  static const std::map<std::string, Device> devices = [] {
     std::map<std::string, Device> all;
     for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
       all[entry.device.id] = AsSampled(entry.device);
@@ -31,11 +31,11 @@ const Device* MeasuredBoard(const std::string& gpu) {
     return all;
   }();
   const DeviceEntry* const entry = DeviceCatalogue::Embedded().Find(gpu);
-  return entry == nullptr ? nullptr : &boards.at(entry->device.id);
+  return entry == nullptr ? nullptr : &devices.at(entry->device.id);
 }
 
-const Device* MeasuredBoard(const Sample& sample) {
-  return sample.board != nullptr ? sample.board.get() : MeasuredBoard(sample.gpu);
+const Device* MeasuredGpu(const Sample& sample) {
+  return sample.device != nullptr ? sample.device.get() : MeasuredGpu(sample.gpu);
 }
 
 std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
@@ -44,7 +44,7 @@ std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
   std::map<std::string, const Device*> devices;
   for (const Sample& sample : samples) {
     const auto [device, is_new] = devices.try_emplace(sample.gpu, nullptr);
-    if (is_new) device->second = MeasuredBoard(sample);
+    if (is_new) device->second = MeasuredGpu(sample);
     if (device->second == nullptr || !CanCompute(sample.op, *device->second)) continue;
     const Duration time = overhead.DeviceTime(sample);
     if (time <= Duration()) continue;
@@ -58,15 +58,15 @@ std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
 }
 
 bool CanPredict(const Sample& sample) {
-  const Device* const board = MeasuredBoard(sample);
-  return board != nullptr && CanCompute(sample.op, *board);
+  const Device* const device = MeasuredGpu(sample);
+  return device != nullptr && CanCompute(sample.op, *device);
 }
 
 std::string WhySkipped(const Sample& sample) {
   if (CanPredict(sample)) return "";
-  if (MeasuredBoard(sample) != nullptr) {
+  if (MeasuredGpu(sample) != nullptr) {
     return fmt::format("has no rate for {} in the {}", Name(sample.op.dtype),
-                       sample.board != nullptr ? "cluster" : "device catalogue");
+                       sample.device != nullptr ? "cluster" : "device catalogue");
   }
   std::vector<std::string> known;
   for (const DeviceEntry& other : DeviceCatalogue::Embedded().entries()) {

@@ -15,9 +15,9 @@ namespace stagecraft {
 
 // The catalogue's GPU type at the boost clock, at which samples are taken; nullptr if none has this
 // id or alias.
-const Device* MeasuredBoard(const std::string& gpu);
+const Device* MeasuredGpu(const std::string& gpu);
 // The sample's own device, or else the catalogue's.
-const Device* MeasuredBoard(const Sample& sample);
+const Device* MeasuredGpu(const Sample& sample);
 
 // The rows of one family; what they point to lives as long as the samples and the catalogue.
 struct FamilyRows {

@@ -62,14 +62,14 @@ TEST(TrainingRowsTest, ServingKernelsStandApart) {
 }
 
 TEST(TrainingRowsTest, WhichKernelsAreCommonIsData) {
-  const AttentionKernels kernels = AttentionKernels::Parse(
-      "common { name_part: \"fused\" origin: \"a paper\" }", "t");
+  const AttentionKernels kernels =
+      AttentionKernels::Parse("common { name_part: \"fused\" origin: \"a paper\" }", "t");
   EXPECT_TRUE(kernels.AreCommon("my_fused_kernel"));
   EXPECT_FALSE(kernels.AreCommon("flash_attention"));
   EXPECT_THROW(AttentionKernels::Parse("common { name_part: \"fused\" }", "t"), InputError);
 }
 
-TEST(TrainingRowsTest, UnknownBoardsAreLeftOutAndCounted) {
+TEST(TrainingRowsTest, UnknownGpusAreLeftOutAndCounted) {
   const std::vector<Sample> samples = {Of(Op::Elementwise(Bytes(1)), "abacus"),
                                        Of(Op::Elementwise(Bytes(2)), "abacus"),
                                        Of(Op::Elementwise(Bytes(3)))};
@@ -101,7 +101,7 @@ TEST(TrainingRowsTest, RowsAtTheFloorAreLeftOut) {
 }
 
 // A table may say fp8 of a GPU that has no such rate.
-TEST(TrainingRowsTest, RowsInAFormatThatTheBoardLacksAreLeftOut) {
+TEST(TrainingRowsTest, RowsInAFormatThatTheGpuLacksAreLeftOut) {
   const std::vector<Sample> samples = {Of(Op::Gemm(DType::kFp8, 64, 64, 64)),
                                        Of(Op::Gemm(DType::kFp8, 64, 64, 64), "h100-sxm5-80gb")};
   EXPECT_EQ(RowsOf(Rows(samples), "tensor_gemm").own.size(), 1u);

@@ -42,7 +42,7 @@ using FabricOfNodes = std::function<std::optional<Fabric>(const GroupOnNodes&)>;
 // --cluster has it, and their site is the system alone.
 inline constexpr std::string_view kNcclTestsSource = "nccl-tests";
 
-// Reads the bytes of a file, gzipped or not. `of_nodes`, if given, tells the links of boards
+// Reads the bytes of a file, gzipped or not. `of_nodes`, if given, tells the links of GPUs
 // whose links neither the column `fabric` nor measured_fabric.h tells; a row whose links remain
 // unknown is skipped. Throws InputError:
 // "collectives.csv:3: op: got "sum", want all_reduce, all_gather, ...".

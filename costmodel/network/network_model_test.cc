@@ -31,7 +31,7 @@ Fabric A100s(int nodes, int ranks_per_node) {
   return fabric;
 }
 
-Device Board(Generation generation) {
+Device TestGpu(Generation generation) {
   Device device;
   device.generation = generation;
   return device;
@@ -52,7 +52,7 @@ std::vector<NetworkSample> TwiceTheFormula(const Fabric& fabric) {
   for (int size = 10; size <= 30; ++size) {
     NetworkSample sample = Sample(int64_t{1} << size, fabric, Duration());
     const Duration formula =
-        ChooseCollective(sample.op, Board(Generation::kAmpere), EmbeddedNcclTuning()).time;
+        ChooseCollective(sample.op, TestGpu(Generation::kAmpere), EmbeddedNcclTuning()).time;
     sample.time = 2 * formula;
     samples.push_back(sample);
   }
@@ -62,7 +62,7 @@ std::vector<NetworkSample> TwiceTheFormula(const Fabric& fabric) {
 // What the model says of the sample's op on an A100.
 NetworkEstimate Predict(const NetworkModel& model, const NetworkSample& sample) {
   const Op ops[] = {sample.op};
-  return model.Predict(ops, Board(Generation::kAmpere))[0];
+  return model.Predict(ops, TestGpu(Generation::kAmpere))[0];
 }
 
 TEST(NetworkModelTest, WithoutSamplesItIsTheFormula) {
@@ -85,7 +85,7 @@ TEST(NetworkModelTest, ARingInsideANodeTakesPartOfAStepMore) {
 
 CurveFeatures Features(OpKind kind, int nodes, int ranks_per_node) {
   return FeaturesOf(Op::Collective(kind, Bytes(), A100s(nodes, ranks_per_node)),
-                    Board(Generation::kAmpere));
+                    TestGpu(Generation::kAmpere));
 }
 
 TEST(NetworkModelTest, ARankAloneOnItsNodeSaysNothingOfTheBandwidthInside) {
@@ -116,10 +116,10 @@ TEST(NetworkModelTest, AnOpElsewhereIsPricedAsOnTheFabricMostLikeIt) {
   const NetworkModel model = NetworkModel::Fit(TwiceTheFormula(A100s(1, 8)));
   const Op op = Op::Collective(OpKind::kAllReduce, Bytes(3 << 20), A100s(1, 8));
   const Op ops[] = {op};
-  const NetworkEstimate ampere = model.Predict(ops, Board(Generation::kAmpere))[0];
+  const NetworkEstimate ampere = model.Predict(ops, TestGpu(Generation::kAmpere))[0];
   EXPECT_NEAR(ampere.estimate.time.seconds() / ampere.choice.time.seconds(), 2, 0.06);
   EXPECT_EQ(ampere.estimate.basis, Basis::kLearned);
-  const NetworkEstimate blackwell = model.Predict(ops, Board(Generation::kBlackwell))[0];
+  const NetworkEstimate blackwell = model.Predict(ops, TestGpu(Generation::kBlackwell))[0];
   EXPECT_EQ(blackwell.estimate.basis, Basis::kExtrapolated);
   EXPECT_GT(blackwell.estimate.spread, ampere.estimate.spread);
 }
@@ -128,10 +128,10 @@ TEST(NetworkModelTest, AnOpElsewhereIsPricedAsOnTheFabricMostLikeIt) {
 TEST(NetworkModelTest, AModelAtHomePricesAnew) {
   const NetworkModel model = NetworkModel::Fit(TwiceTheFormula(A100s(1, 8)));
   const Op ops[] = {Op::Collective(OpKind::kAllReduce, Bytes(3 << 20), A100s(1, 8))};
-  const Device board = Board(Generation::kAmpere);
-  EXPECT_EQ(model.Predict(ops, board)[0].estimate.basis, Basis::kLearned);
-  EXPECT_EQ(model.WithHome("here").Predict(ops, board)[0].estimate.basis, Basis::kInterpolated);
-  EXPECT_EQ(model.Predict(ops, board)[0].estimate.basis, Basis::kLearned);
+  const Device gpu = TestGpu(Generation::kAmpere);
+  EXPECT_EQ(model.Predict(ops, gpu)[0].estimate.basis, Basis::kLearned);
+  EXPECT_EQ(model.WithHome("here").Predict(ops, gpu)[0].estimate.basis, Basis::kInterpolated);
+  EXPECT_EQ(model.Predict(ops, gpu)[0].estimate.basis, Basis::kLearned);
 }
 
 // Whatever the source times, a group that was measured at home is interpolated over size.
@@ -152,11 +152,11 @@ TEST(NetworkModelTest, WhatIsKeptOfPricesHasABoundThatChangesNoPrice) {
     fabric.intra.bandwidth = Bandwidth(1e9 + 1e6 * static_cast<double>(i));
     ops.push_back(Op::Collective(OpKind::kAllReduce, Bytes(1 << 20), fabric));
   }
-  const Device board = Board(Generation::kAmpere);
-  const std::vector<NetworkEstimate> first = model.Predict(ops, board);
+  const Device gpu = TestGpu(Generation::kAmpere);
+  const std::vector<NetworkEstimate> first = model.Predict(ops, gpu);
   EXPECT_EQ(model.priced(), NetworkModel::kMostPriced);
   const std::span last = std::span(ops).last(100);
-  const std::vector<NetworkEstimate> again = model.Predict(last, board);
+  const std::vector<NetworkEstimate> again = model.Predict(last, gpu);
   for (size_t i = 0; i < again.size(); ++i) {
     EXPECT_EQ(again[i].estimate, first[first.size() - again.size() + i].estimate);
   }
@@ -172,7 +172,7 @@ TEST(NetworkModelTest, ThreadsThatPriceTheSameGetTheSame) {
   std::vector<std::vector<NetworkEstimate>> of_thread(4);
   std::vector<std::thread> threads;
   for (auto& estimates : of_thread) {
-    threads.emplace_back([&] { estimates = model.Predict(ops, Board(Generation::kAmpere)); });
+    threads.emplace_back([&] { estimates = model.Predict(ops, TestGpu(Generation::kAmpere)); });
   }
   for (std::thread& thread : threads) thread.join();
   for (const auto& estimates : of_thread) {
@@ -278,7 +278,7 @@ TEST(NetworkModelTest, NoLinkCarriesMoreThanItsBandwidthAndMoreBytesAreNeverFast
     Op more = op;
     more.bytes += Bytes(1 + op.bytes.count() / 8);
     const Op ops[] = {op, more};
-    const Device device = Board(kGenerations[random.Integer(0, 4)]);
+    const Device device = TestGpu(kGenerations[random.Integer(0, 4)]);
     const std::vector<NetworkEstimate> estimates = model.Predict(ops, device);
     for (int k = 0; k < 2; ++k) {
       ASSERT_GE(estimates[k].estimate.time,
@@ -297,7 +297,7 @@ TEST(NetworkModelTest, ManyNodesRunAtWhatTwoAndFourReach) {
     const Op op = Op::Collective(OpKind::kAllReduce, Bytes(1 << 30), A100s(nodes, 8));
     const Op ops[] = {op};
     const Estimate estimate =
-        NetworkModel::Shipped().Predict(ops, Board(Generation::kAmpere))[0].estimate;
+        NetworkModel::Shipped().Predict(ops, TestGpu(Generation::kAmpere))[0].estimate;
     const double gb_per_s = BusBandwidth(op, estimate.time).bytes_per_s() * 1e-9;
     RecordProperty(fmt::format("nodes_{}", nodes), fmt::format("{:.1f}", gb_per_s));
     if (nodes > 128) {
@@ -327,7 +327,7 @@ TEST(NetworkModelTest, UnknownFabricsRunBelowTheirLinks) {
   for (const auto& unknown : cases) {
     const Op ops[] = {Op::Collective(OpKind::kAllReduce, Bytes(1 << 30), unknown.fabric)};
     const Estimate estimate =
-        NetworkModel::Shipped().Predict(ops, Board(unknown.generation))[0].estimate;
+        NetworkModel::Shipped().Predict(ops, TestGpu(unknown.generation))[0].estimate;
     const double gb_per_s = BusBandwidth(ops[0], estimate.time).bytes_per_s() * 1e-9;
     EXPECT_GT(gb_per_s, unknown.gb_per_s / 4);
     EXPECT_LT(gb_per_s, unknown.gb_per_s);

@@ -75,7 +75,7 @@ TEST(CollectiveTableTest, PairsOfAMeshHaveTheLinksThatJoinThem) {
   }
 }
 
-TEST(CollectiveTableTest, BoardsInSlotsHaveNoMeshAndInterfacesAreCounted) {
+TEST(CollectiveTableTest, GpusInSlotsHaveNoMeshAndInterfacesAreCounted) {
   const std::vector<NetworkSample> samples =
       Parse("s,y,v100-pcie-16gb,,2,4,PCIe3 + 2x25GbE,all_reduce,nccl,auto,fp16,1,1,8,1024,10,0,1,")
           .samples;
@@ -106,7 +106,7 @@ TEST(CollectiveTableTest, WhatIsWrongIsNamed) {
             "c.csv:1: got no column \"gpu_id\", want one, as in a table of collectives");
 }
 
-TEST(CollectiveTableTest, BoardsOfUnknownLinksTakeTheirNodesOrAreSkippedAndCounted) {
+TEST(CollectiveTableTest, GpusOfUnknownLinksTakeTheirNodesOrAreSkippedAndCounted) {
   const std::string rows =
       "s,y,b200-sxm-180gb,dgx-b200,2,4,NVLink5,all_reduce,nccl,auto,fp16,1,2,8,1024,10,0,1,\n"
       "s,y,b200-sxm-180gb,,1,2,NVLink5,all_reduce,nccl,auto,fp16,1,1,2,1024,10,0,1,\n"

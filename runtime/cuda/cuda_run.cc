@@ -8,10 +8,10 @@
 #include <memory>
 #include <optional>
 
-#include "runtime/cuda/board_parts.h"
-#include "runtime/cuda/board_readings.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/device_executor.h"
+#include "runtime/cuda/gpu_parts.h"
+#include "runtime/cuda/gpu_readings.h"
 #include "runtime/cuda/nccl_world.h"
 #include "runtime/cuda/rank_device.h"
 #include "runtime/cuda/refuse.h"
@@ -24,22 +24,22 @@ namespace stagecraft {
 namespace {
 
 // "0000:1b:00.0".
-std::string BusOf(int board) {
+std::string BusOf(int gpu) {
   std::array<char, 32> bus = {};
-  CHECK_CUDA(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), board));
+  CHECK_CUDA(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), gpu));
   return bus.data();
 }
 
 // "host 0000:1b:00.0": the same for processes on one GPU.
-std::string BoardId(int board) {
+std::string GpuId(int gpu) {
   std::array<char, 128> host = {};
   gethostname(host.data(), host.size() - 1);
-  return std::string(host.data()) + " " + BusOf(board);
+  return std::string(host.data()) + " " + BusOf(gpu);
 }
 
 std::string DeviceName(const CudaPlace& place, const RankDevice& device) {
   cudaDeviceProp properties;
-  CHECK_CUDA(cudaGetDeviceProperties(&properties, place.board));
+  CHECK_CUDA(cudaGetDeviceProperties(&properties, place.gpu));
   std::string name = properties.name;
   if (place.multiprocessors > 0) {
     name += ", " + std::to_string(place.multiprocessors) + " multiprocessors";
@@ -52,18 +52,18 @@ class CudaRun {
  public:
   explicit CudaRun(const CudaRunRequest& request)
       : request_(request),
-        board_(request.places[request.process.rank].board),
+        gpu_(request.places[request.process.rank].gpu),
         program_(MakeStreamProgram(*request.schedule,
                                    is_alone() ? Processes::kOne : Processes::kOneARank)) {
-    UseDevice(board_, "run");
+    UseDevice(gpu_, "run");
     if (!is_alone()) world_.emplace(request.process);
-    boards_ = GatherTexts(BoardId(board_));
+    gpus_ = GatherTexts(GpuId(gpu_));
     MakeParts();
     for (size_t rank = 0; rank < ranks(); ++rank) {
       if (!IsOwn(rank)) continue;
       const CudaPlace& place = request.places[rank];
       devices_.push_back(std::make_unique<RankDevice>(
-          *request.schedule, program_, static_cast<int32_t>(rank), board_, place.multiprocessors,
+          *request.schedule, program_, static_cast<int32_t>(rank), gpu_, place.multiprocessors,
           [this, rank] { return MakeStreamOf(rank); },
           request.memory.empty() ? nullptr : &request.memory[rank], attention_));
     }
@@ -77,10 +77,10 @@ class CudaRun {
       if (request_.progress) request_.progress(done);
     };
     CudaRunResult result;
-    SensorLog sensors(BusOf(board_));
+    SensorLog sensors(BusOf(gpu_));
     result.measured = MeasureSteps(*executor_, *request_.schedule, request_.steps, progress,
                                    [this](size_t steps) { return LateSteps(steps); });
-    result.boards = GatherReadings(Summarize(sensors.Stop()));
+    result.gpus = GatherReadings(Summarize(sensors.Stop()));
     result.peak_memory = PeakMemory();
     std::vector<std::string> names;  // of this process
     for (const std::unique_ptr<RankDevice>& device : devices_) {
@@ -111,14 +111,14 @@ class CudaRun {
   void MakeParts() {
     std::vector<int> sizes;
     part_of_.assign(ranks(), -1);
-    const std::string& own_board = boards_[request_.process.rank];
+    const std::string& own_gpu = gpus_[request_.process.rank];
     for (size_t rank = 0; rank < ranks(); ++rank) {
       const int size = request_.places[rank].multiprocessors;
-      if (boards_[rank] != own_board || size == 0) continue;
+      if (gpus_[rank] != own_gpu || size == 0) continue;
       part_of_[rank] = static_cast<int>(sizes.size());
       sizes.push_back(size);
     }
-    if (!sizes.empty()) parts_.emplace(board_, sizes, "run");
+    if (!sizes.empty()) parts_.emplace(gpu_, sizes, "run");
   }
 
   Stream MakeStreamOf(size_t rank) const {
@@ -134,13 +134,13 @@ class CudaRun {
   }
 
   // Returns the readings of each rank's GPU, by rank, of which this process knows its `own`.
-  std::vector<BoardReadings> GatherReadings(const BoardReadings& own) {
-    std::vector<BoardReadings> all(ranks(), own);
+  std::vector<GpuReadings> GatherReadings(const GpuReadings& own) {
+    std::vector<GpuReadings> all(ranks(), own);
     if (!world_) return all;
     constexpr double kParts = 1e6;  // readings are sent as whole numbers of such parts
     for (const auto reading :
-         {&BoardReadings::clock_hz, &BoardReadings::least_clock_hz, &BoardReadings::watts,
-          &BoardReadings::most_watts, &BoardReadings::most_celsius}) {
+         {&GpuReadings::clock_hz, &GpuReadings::least_clock_hz, &GpuReadings::watts,
+          &GpuReadings::most_watts, &GpuReadings::most_celsius}) {
       const std::vector<int64_t> values = GatherNumbers(std::llround(kParts * own.*reading));
       for (size_t rank = 0; rank < ranks(); ++rank) {
         all[rank].*reading = static_cast<double>(values[rank]) / kParts;
@@ -186,7 +186,7 @@ class CudaRun {
     for (size_t rank = 0; rank < ranks(); ++rank) {
       int64_t beside = used[rank], sharing = 0;
       for (size_t other = 0; other < ranks(); ++other) {
-        if (boards_[other] != boards_[rank]) continue;
+        if (gpus_[other] != gpus_[rank]) continue;
         beside -= reserved[other];
         ++sharing;
       }
@@ -196,10 +196,10 @@ class CudaRun {
   }
 
   const CudaRunRequest& request_;
-  const int board_;
+  const int gpu_;
   const StreamProgram program_;
-  std::vector<std::string> boards_;  // by rank
-  std::optional<BoardParts> parts_;
+  std::vector<std::string> gpus_;  // by rank
+  std::optional<GpuParts> parts_;
   std::vector<int> part_of_;  // by rank; -1: all of a GPU, or another one
   // Its handles may belong to contexts of parts_, which must outlive it.
   const std::shared_ptr<LazyAttentionLibrary> attention_ = std::make_shared<LazyAttentionLibrary>();

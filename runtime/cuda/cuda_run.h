@@ -16,7 +16,7 @@ namespace stagecraft {
 
 // Where a rank runs: a GPU of its host, in CUDA's order, or a part of one.
 struct CudaPlace {
-  int board = 0;
+  int gpu = 0;
   int multiprocessors = 0;  // 0: the whole GPU
 };
 
@@ -40,8 +40,8 @@ struct CudaRunResult {
   // By rank: "NVIDIA H200", "NVIDIA H200, 64 multiprocessors"; followed by ", ops launched one by
   // one" if graphs do not keep to these.
   std::vector<std::string> devices;
-  std::vector<BoardReadings> boards;  // by rank: the sensors of its GPU while steps ran
-  std::string software;               // "cuda 13.0, driver for 13.0, cublasLt 13.1, nccl 2.28.9"
+  std::vector<GpuReadings> gpus;  // by rank: the sensors of its GPU while steps ran
+  std::string software;           // "cuda 13.0, driver for 13.0, cublasLt 13.1, nccl 2.28.9"
 };
 
 // Called by all processes together; each gets the result of all ranks. Times are those of CUDA

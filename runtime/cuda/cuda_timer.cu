@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "costmodel/check.h"
-#include "runtime/cuda/board_parts.h"
 #include "runtime/cuda/capture_graph.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/cuda_timer.h"
 #include "runtime/cuda/device_op.h"
 #include "runtime/cuda/device_ops.h"
+#include "runtime/cuda/gpu_parts.h"
 #include "runtime/cuda/part_check.h"
 #include "runtime/cuda/refuse.h"
 #include "runtime/cuda/sensors.h"
@@ -162,7 +162,7 @@ class CudaTimedOp final : public TimedOp {
 
 class CudaOpTimer final : public OpTimer {
  public:
-  CudaOpTimer(int ordinal, const std::string& place, const BoardPart& part) {
+  CudaOpTimer(int ordinal, const std::string& place, const GpuPart& part) {
     cudaDeviceProp properties;
     CHECK_CUDA(cudaGetDeviceProperties(&properties, ordinal));
     char bus[32] = "";
@@ -201,9 +201,9 @@ class CudaOpTimer final : public OpTimer {
   }
 
  private:
-  static bool IsWhole(const BoardPart& part) { return part.multiprocessors.empty(); }
+  static bool IsWhole(const GpuPart& part) { return part.multiprocessors.empty(); }
 
-  Stream StreamOfPart(int ordinal, const std::string& place, const BoardPart& part) {
+  Stream StreamOfPart(int ordinal, const std::string& place, const GpuPart& part) {
     parts_.emplace(ordinal, part.multiprocessors, place);
     Stream stream = parts_->MakeStream(part.part);
     if (GraphsKeepToPart(part.multiprocessors[part.part], stream.get())) return stream;
@@ -211,7 +211,7 @@ class CudaOpTimer final : public OpTimer {
                      "that keeps them there: ops are timed in graphs");
   }
 
-  std::optional<BoardParts> parts_;  // no value: the whole GPU; outlives the stream
+  std::optional<GpuParts> parts_;  // no value: the whole GPU; outlives the stream
   DeviceContext context_;
   MeasuredDevice device_;
   std::optional<DeviceOps> ops_ = DeviceOps();
@@ -220,7 +220,7 @@ class CudaOpTimer final : public OpTimer {
 }  // namespace
 
 std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place,
-                                         const BoardPart& part) {
+                                         const GpuPart& part) {
   UseDevice(ordinal, place);
   try {
     return std::make_unique<CudaOpTimer>(ordinal, place, part);

@@ -10,7 +10,7 @@
 namespace stagecraft {
 
 // One of the parts of a GPU that is split into several.
-struct BoardPart {
+struct GpuPart {
   std::vector<int> multiprocessors;  // of each part; empty: the GPU is whole
   int part = 0;                      // which one
 };
@@ -20,6 +20,6 @@ struct BoardPart {
 // no driver or no such device, if it cannot be split like this, or if too little of its memory is
 // left.
 std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place,
-                                         const BoardPart& part = {});
+                                         const GpuPart& part = {});
 
 }  // namespace stagecraft

@@ -183,7 +183,7 @@ void DeviceExecutor::IssueExchange(const Command& command, RankDevice& device) {
   Count(command.stream, world_ == nullptr ? 1 : kLaunchesOfNccl);
   switch (command.kind) {
     case CommandKind::kShare: {
-      const OpId op = schedule_.ops(schedule_.block(command.task))[command.first];
+      const OpId op = schedule_.ops(schedule_.op_sequence(command.task))[command.first];
       return world_->QueueCollective(schedule_.op(op).kind, command.group, buffer, bytes, stream);
     }
     case CommandKind::kCopy: {
@@ -220,7 +220,7 @@ void DeviceExecutor::IssueShares(std::span<const Command> members) {
     buffers.of[place_of(member)] =
         reinterpret_cast<float*>(DeviceOf(member.stream).buffer(member.stream));
   }
-  const OpId op = schedule_.ops(schedule_.block(members[0].task))[members[0].first];
+  const OpId op = schedule_.ops(schedule_.op_sequence(members[0].task))[members[0].first];
   const OpKind kind = schedule_.op(op).kind;
   const int64_t numbers = ExchangedBytes(schedule_, members[0]).count() / sizeof(float);
   for (const Command& member : members) {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "costmodel/error_of.h"
-#include "runtime/cuda/board_parts.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/cuda_run.h"
+#include "runtime/cuda/gpu_parts.h"
 #include "runtime/cuda/share_kernels.h"
 #include "runtime/cuda/two_stages.h"
 #include "runtime/member_share.h"
@@ -128,10 +128,10 @@ std::set<int> MultiprocessorsOf(cudaStream_t stream) {
   return used;
 }
 
-TEST(BoardPartsTest, PartsRunOnMultiprocessorsOfTheirOwn) {
-  const BoardGroups groups = GroupsOfBoard(0, "test");
+TEST(GpuPartsTest, PartsRunOnMultiprocessorsOfTheirOwn) {
+  const GpuGroups groups = GroupsOfGpu(0, "test");
   const std::vector<int> sizes = {groups.group_size, 2 * groups.group_size};
-  const BoardParts parts(0, sizes, "test");
+  const GpuParts parts(0, sizes, "test");
   std::set<int> all;
   for (int part = 0; part < parts.count(); ++part) {
     const Stream stream = parts.MakeStream(part);
@@ -144,7 +144,7 @@ TEST(BoardPartsTest, PartsRunOnMultiprocessorsOfTheirOwn) {
 TEST(DeviceExecutorTest, APipelineOnTwoPartsIsMeasured) {
   TwoStages pipeline(8, 2048);
   const Schedule schedule = pipeline.builder.Build();
-  const int part = EqualPart(GroupsOfBoard(0, "test"), 2, "test");
+  const int part = EqualPart(GroupsOfGpu(0, "test"), 2, "test");
   int heard = 0;
   // Passes hold 64 MiB and leave 16 behind, until the step ends.
   constexpr Bytes kStates(512 << 20), kPass(64 << 20), kLeft(16 << 20);
@@ -176,7 +176,7 @@ TEST(DeviceExecutorTest, LargerProductsTakeLonger) {
   const auto seconds = [](int64_t size) {
     TwoStages pipeline(2, size);
     const Schedule schedule = pipeline.builder.Build();
-    const int part = EqualPart(GroupsOfBoard(0, "test"), 2, "test");
+    const int part = EqualPart(GroupsOfGpu(0, "test"), 2, "test");
     return RunOnCuda({.schedule = &schedule, .places = {{0, part}, {0, part}}, .process = {}})
         .measured.timeline.makespan()
         .seconds();

@@ -7,12 +7,12 @@
 
 namespace stagecraft {
 
-MemoryPool::MemoryPool(int board) {
+MemoryPool::MemoryPool(int gpu) {
   cudaMemPoolProps properties = {};
   properties.allocType = cudaMemAllocationTypePinned;
   properties.handleTypes = cudaMemHandleTypeNone;
   properties.location.type = cudaMemLocationTypeDevice;
-  properties.location.id = board;
+  properties.location.id = gpu;
   cudaMemPool_t pool = nullptr;
   CHECK_CUDA(cudaMemPoolCreate(&pool, &properties));
   pool_.reset(pool);

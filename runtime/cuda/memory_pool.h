@@ -21,7 +21,7 @@ class MemoryPool {
   };
   using Memory = std::unique_ptr<std::byte, GiveBack>;
 
-  explicit MemoryPool(int board);
+  explicit MemoryPool(int gpu);
 
   // The memory must be freed before the pool is destroyed, in the order of the stream unless it is
   // told another. Throws Unsupported if too little is left.

@@ -6,7 +6,7 @@
 
 namespace stagecraft {
 
-std::unique_ptr<OpTimer> MakeCudaOpTimer(int, const std::string& place, const BoardPart&) {
+std::unique_ptr<OpTimer> MakeCudaOpTimer(int, const std::string& place, const GpuPart&) {
   RefuseCuda(place);
 }
 

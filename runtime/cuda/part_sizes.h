@@ -9,7 +9,7 @@ namespace stagecraft {
 
 // What the driver splits a GPU into: groups of equal size, and a rest, which is larger than a group
 // if some of a group's multiprocessors are fused off.
-struct BoardGroups {
+struct GpuGroups {
   int group_size = 8;  // multiprocessors; 8 on Hopper and later
   int groups = 0;
   int rest = 0;
@@ -26,17 +26,17 @@ struct PartGroups {
 // The groups for parts of these numbers of multiprocessors, in order: multiples of a group, and one
 // of them may include the rest. Throws an InputError, a sentence that begins with `place`, for
 // other sizes and if they do not fit together.
-std::vector<PartGroups> ShareGroups(const BoardGroups& board, std::span<const int> parts,
+std::vector<PartGroups> ShareGroups(const GpuGroups& gpu, std::span<const int> parts,
                                     const std::string& place);
 
 // The multiprocessors of parts in proportion to these shares, as near as groups allow: each part
 // has at least one group, all are used, and the rest goes to the last of the largest. Throws
 // InputError if there are more parts than groups, or if a share is not above zero.
-std::vector<int> PartsByShares(const BoardGroups& board, std::span<const int> shares,
+std::vector<int> PartsByShares(const GpuGroups& gpu, std::span<const int> shares,
                                const std::string& place);
 
 // The most multiprocessors that each of `parts` equal parts can have. Throws InputError if there
 // are more parts than groups.
-int EqualPart(const BoardGroups& board, int parts, const std::string& place);
+int EqualPart(const GpuGroups& gpu, int parts, const std::string& place);
 
 }  // namespace stagecraft

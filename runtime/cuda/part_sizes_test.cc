@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr BoardGroups kHopper = {.group_size = 8, .groups = 16, .rest = 4};  // 132 in all
+constexpr GpuGroups kHopper = {.group_size = 8, .groups = 16, .rest = 4};  // 132 in all
 
 std::vector<PartGroups> Share(const std::vector<int>& parts) {
   return ShareGroups(kHopper, parts, "--parts");
@@ -54,24 +54,24 @@ TEST(PartSizesTest, PartsMustFitTogether) {
 
 // A GPU of 132 whose driver makes 15 groups.
 TEST(PartSizesTest, ARestMayBeLargerThanAGroup) {
-  const BoardGroups board = {.group_size = 8, .groups = 15, .rest = 12};
-  const std::vector<PartGroups> parts = ShareGroups(board, std::vector{48, 84}, "--parts");
+  const GpuGroups gpu = {.group_size = 8, .groups = 15, .rest = 12};
+  const std::vector<PartGroups> parts = ShareGroups(gpu, std::vector{48, 84}, "--parts");
   EXPECT_EQ(parts[0].count, 6);
   EXPECT_FALSE(parts[0].has_rest);
   EXPECT_EQ(parts[1].count, 9);
   EXPECT_TRUE(parts[1].has_rest);
 }
 
-TEST(PartSizesTest, SharesUseAllOfAnyBoardAndKeepToItsGroups) {
+TEST(PartSizesTest, SharesUseAllOfAnyGpuAndKeepToItsGroups) {
   const std::vector<std::vector<int>> all = {{1, 1},       {3, 5},   {5, 1},
                                              {1, 2, 3, 5}, {1, 100}, {7, 1, 7}};
   for (const std::vector<int>& shares : all) {
     for (int groups = static_cast<int>(shares.size()); groups <= 20; ++groups) {
       for (const int rest : {0, 2, 4, 6, 12}) {
-        const BoardGroups board = {.group_size = 8, .groups = groups, .rest = rest};
-        const std::vector<int> parts = PartsByShares(board, shares, "--parts");
-        EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), 0), board.multiprocessors());
-        EXPECT_EQ(ShareGroups(board, parts, "--parts").size(), shares.size());
+        const GpuGroups gpu = {.group_size = 8, .groups = groups, .rest = rest};
+        const std::vector<int> parts = PartsByShares(gpu, shares, "--parts");
+        EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), 0), gpu.multiprocessors());
+        EXPECT_EQ(ShareGroups(gpu, parts, "--parts").size(), shares.size());
         for (size_t one = 0; one < shares.size(); ++one) {
           for (size_t other = 0; other < shares.size(); ++other) {
             if (shares[one] <= shares[other]) continue;
@@ -86,8 +86,8 @@ TEST(PartSizesTest, SharesUseAllOfAnyBoardAndKeepToItsGroups) {
             (std::vector{16, 24, 32, 60}));
 }
 
-TEST(PartSizesTest, SharesThatNoBoardHasAreRefused) {
-  const BoardGroups small = {.group_size = 8, .groups = 2, .rest = 0};
+TEST(PartSizesTest, SharesThatNoGpuHasAreRefused) {
+  const GpuGroups small = {.group_size = 8, .groups = 2, .rest = 0};
   for (const std::vector<int>& shares : {std::vector{1, 1, 1}, {1, 0}, {-1, 2}, {}}) {
     EXPECT_NE(ErrorOf([&] { PartsByShares(small, shares, "--parts"); }), "");
   }

@@ -16,20 +16,20 @@ namespace {
 
 constexpr int kBlocksPerMultiprocessor = 4;
 
-int Multiprocessors(int board) {
+int Multiprocessors(int gpu) {
   int count = 0;
-  CHECK_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, board));
+  CHECK_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, gpu));
   return count;
 }
 
 }  // namespace
 
 RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, int32_t rank,
-                       int board, int multiprocessors, const std::function<Stream()>& make_stream,
+                       int gpu, int multiprocessors, const std::function<Stream()>& make_stream,
                        const PlannedMemory* planned,
                        std::shared_ptr<LazyAttentionLibrary> attention)
-    : rank_(rank), pool_(board), home_(make_stream()) {
-  const int own = multiprocessors > 0 ? multiprocessors : Multiprocessors(board);
+    : rank_(rank), pool_(gpu), home_(make_stream()) {
+  const int own = multiprocessors > 0 ? multiprocessors : Multiprocessors(gpu);
   blocks_ = own * kBlocksPerMultiprocessor;
   if (multiprocessors > 0) uses_graphs_ = GraphsKeepToPart(multiprocessors, home_.get());
   for (size_t id = 0; id < program.streams.size(); ++id) {
@@ -43,7 +43,7 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
     Place(schedule, program, planned == nullptr ? Bytes() : planned->states);
     if (uses_graphs_) ops_->Capture(commands, home_.get());
   } catch (const Unsupported& reason) {
-    Refuse("run: rank " + std::to_string(rank) + ": got GPU " + std::to_string(board) +
+    Refuse("run: rank " + std::to_string(rank) + ": got GPU " + std::to_string(gpu) +
                ", want one that runs its ops",
            reason);
   }

@@ -25,7 +25,7 @@ class RankDevice {
   // Ranks of one device share the library of attention. Throws InputError for too little memory and
   // for ops that cannot run here; AttentionRefused if such an op is fused attention.
   RankDevice(
-      const Schedule& schedule, const StreamProgram& program, int32_t rank, int board,
+      const Schedule& schedule, const StreamProgram& program, int32_t rank, int gpu,
       int multiprocessors, const std::function<Stream()>& make_stream,
       const PlannedMemory* planned = nullptr,
       std::shared_ptr<LazyAttentionLibrary> attention = std::make_shared<LazyAttentionLibrary>());

@@ -69,22 +69,22 @@ bool RankOps::IsForward(const Command& command) const {
 }
 
 RankOps::OpKey RankOps::KeyOf(const Command& command, int index) const {
-  const BlockId block = schedule_.block(command.task);
-  const bool is_weight = (schedule_.flags(block)[index] & kWeightGradient) != 0;
-  return {schedule_.ops(block)[index], IsForward(command), is_weight};
+  const OpSequenceId op_sequence = schedule_.op_sequence(command.task);
+  const bool is_weight = (schedule_.flags(op_sequence)[index] & kWeightGradient) != 0;
+  return {schedule_.ops(op_sequence)[index], IsForward(command), is_weight};
 }
 
 RankOps::RunKey RankOps::KeyOf(const Command& command) const {
-  return {schedule_.block(command.task), command.first, command.last, IsForward(command)};
+  return {schedule_.op_sequence(command.task), command.first, command.last, IsForward(command)};
 }
 
 void RankOps::Make(const Command& command, int index) {
   const auto [entry, is_new] = ops_.try_emplace(KeyOf(command, index));
   if (!is_new) return;
-  const BlockId block = schedule_.block(command.task);
-  const Op& op = schedule_.op(schedule_.ops(block)[index]);
+  const OpSequenceId op_sequence = schedule_.op_sequence(command.task);
+  const Op& op = schedule_.op(schedule_.ops(op_sequence)[index]);
   OwnOp& own = entry->second;
-  own.kernel = KernelOf(op, schedule_.tag(command.task).phase, schedule_.flags(block)[index]);
+  own.kernel = KernelOf(op, schedule_.tag(command.task).phase, schedule_.flags(op_sequence)[index]);
   if (own.kernel.family == KernelFamily::kNothing || own.kernel.family == KernelFamily::kSpin) {
     return;
   }

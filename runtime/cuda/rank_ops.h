@@ -55,8 +55,8 @@ class RankOps {
     bool is_product() const { return kernel.family == KernelFamily::kProduct; }
     size_t operand_bytes() const { return Aligned(op->operand_bytes()); }
   };
-  using OpKey = std::tuple<OpId, bool, bool>;                  // op, forward, weight gradient
-  using RunKey = std::tuple<BlockId, int32_t, int32_t, bool>;  // op sequence, its ops, forward
+  using OpKey = std::tuple<OpId, bool, bool>;                       // op, forward, weight gradient
+  using RunKey = std::tuple<OpSequenceId, int32_t, int32_t, bool>;  // op sequence, its ops, forward
 
   bool IsForward(const Command& command) const;
   OpKey KeyOf(const Command& command, int index) const;

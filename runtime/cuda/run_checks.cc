@@ -11,17 +11,17 @@ namespace {
 void CheckParts(const CudaRunRequest& request) {
   const std::vector<CudaPlace>& places = request.places;
   for (size_t rank = 0; rank < places.size(); ++rank) {
-    if (places[rank].board != places[0].board) {
+    if (places[rank].gpu != places[0].gpu) {
       throw InputError(
           fmt::format("run: rank {}: got GPU {}, want {} as rank 0 has: ranks of "
                       "one process share a GPU, others have a process each",
-                      rank, places[rank].board, places[0].board));
+                      rank, places[rank].gpu, places[0].gpu));
     }
     if (places.size() > 1 && places[rank].multiprocessors == 0) {
       throw InputError(
           fmt::format("run: rank {}: got all of GPU {}, want a part of it: {} ranks "
                       "share it",
-                      rank, places[rank].board, places.size()));
+                      rank, places[rank].gpu, places.size()));
     }
   }
 }
@@ -55,11 +55,11 @@ void CheckCudaRun(const CudaRunRequest& request) {
   }
   for (size_t rank = 0; rank < ranks; ++rank) {
     const CudaPlace& place = request.places[rank];
-    if (place.board >= 0 && place.multiprocessors >= 0) continue;
+    if (place.gpu >= 0 && place.multiprocessors >= 0) continue;
     throw InputError(
         fmt::format("run: rank {}: got GPU {} and {} multiprocessors, want none "
                     "below 0",
-                    rank, place.board, place.multiprocessors));
+                    rank, place.gpu, place.multiprocessors));
   }
   if (processes == 1) return CheckParts(request);
   if (request.process.address.empty()) {

@@ -22,7 +22,7 @@ std::string ErrorOfRun(const CudaRunRequest& request) {
   return ErrorOf([&] { CheckCudaRun(request); });
 }
 
-TEST(RunChecksTest, RanksOfOneProcessAreSaidToBePartsOfOneBoard) {
+TEST(RunChecksTest, RanksOfOneProcessAreSaidToBePartsOfOneGpu) {
   const Schedule schedule = TwoRanks();
   CudaRunRequest request{.schedule = &schedule, .places = {{0, 64}, {0, 68}}, .process = {}};
   EXPECT_EQ(ErrorOfRun(request), "");

@@ -36,8 +36,8 @@ struct TwoStages {
       ops.push_back(builder.AddOp(Op::Attention(DType::kBf16, Direction::kForward, kHeads, kTokens,
                                                 kTokens, kHeadSize, true)));
     }
-    const BlockId work = builder.AddBlock(ops);
-    const BlockId carry = builder.AddBlock({&message, 1});
+    const OpSequenceId work = builder.AddOpSequence(ops);
+    const OpSequenceId carry = builder.AddOpSequence({&message, 1});
     for (int m = 0; m < micro_batches; ++m) {
       const TaskId first =
           builder.Add({&compute[0], 1}, {}, work, {.rank = 0, .chunk = 0, .micro_batch = m});
@@ -49,7 +49,7 @@ struct TwoStages {
       passes.insert(passes.end(), {first, second});
       sends.push_back(sent);
     }
-    reduction = builder.Add(data, passes, builder.AddBlock({&sum, 1}),
+    reduction = builder.Add(data, passes, builder.AddOpSequence({&sum, 1}),
                             {.rank = 0, .phase = Phase::kGradReduce});
   }
 };

@@ -56,7 +56,7 @@ class FakeTimer final : public OpTimer {
  public:
   FakeTimer(FakeTime time, FakeClock* clock) : time_(std::move(time)), clock_(clock) {}
   MeasuredDevice device() const override {
-    return {name, Bytes(int64_t{140} << 30), "fake 1.0", board};
+    return {name, Bytes(int64_t{140} << 30), "fake 1.0", uncatalogued};
   }
   PreparedOp Prepare(const ProfileCase& one) override {
     prepared.push_back(one);
@@ -66,7 +66,7 @@ class FakeTimer final : public OpTimer {
     return {std::move(op), ""};
   }
   std::string name = "NVIDIA H200";
-  std::optional<Device> board;
+  std::optional<Device> uncatalogued;
   std::vector<ProfileCase> prepared;
   int throttled_readings = 0;  // of every op
 

@@ -47,7 +47,7 @@ struct MeasuredDevice {
   Bytes memory;          // that it has, or may use: the same whenever it is asked
   std::string software;  // "cuda 13.0, cublasLt 13.1"
   // The device itself, if no catalogue has it: its timer measured it.
-  std::optional<Device> board = {};
+  std::optional<Device> uncatalogued = {};
 };
 
 // One device, one op at a time: a TimedOp must be destroyed before the next is prepared, and before

@@ -22,7 +22,7 @@ class MicrosecondModel : public CostModel {
   }
 };
 
-Device Board() {
+Device TestGpu() {
   Device device;
   device.name = "board";
   device.peak[static_cast<int>(DType::kBf16)] = FlopRate(1e14);
@@ -32,7 +32,7 @@ Device Board() {
 Workload Load(const std::string& name) { return LoadWorkload(name, AttentionBackend::kFlash); }
 
 TimedGraph Graph(const std::string& name, int64_t samples = 2, int64_t sequence = 128) {
-  return ToTimedGraph(Load(name), {.samples = samples, .sequence = sequence}, Board(),
+  return ToTimedGraph(Load(name), {.samples = samples, .sequence = sequence}, TestGpu(),
                       MicrosecondModel());
 }
 
@@ -104,8 +104,9 @@ TEST(WorkloadGraphTest, ExpertsKeepTheirBranches) {
 }
 
 TEST(WorkloadGraphTest, WhatCannotBeTimedIsRefused) {
-  EXPECT_THROW(ToTimedGraph(Load("gpt2"), {.precision = DType::kFp8}, Board(), MicrosecondModel()),
-               InputError);
+  EXPECT_THROW(
+      ToTimedGraph(Load("gpt2"), {.precision = DType::kFp8}, TestGpu(), MicrosecondModel()),
+      InputError);
 }
 
 }  // namespace

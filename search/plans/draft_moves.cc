@@ -16,7 +16,7 @@ DraftMoves::DraftMoves(const SearchProblem& problem)
           &DraftMoves::ChangeSharding, &DraftMoves::ChangeOrder,     &DraftMoves::ChangeLayout,
           &DraftMoves::TradeDegrees,   &DraftMoves::ChangeStages,    &DraftMoves::SwapStages},
       recomputes_(RecomputesToTry(problem)),
-      orders_(OrdersToTry(problem)),
+      schedules_(SchedulesToTry(problem)),
       rank_orders_(RankOrdersToTry(problem)),
       pools_(DraftPools(problem.cluster)) {
   if (pools_.size() > 1) {
@@ -76,10 +76,10 @@ void DraftMoves::ChangeSharding(const PlanDraft& draft, Drafts& found) const {
 }
 
 void DraftMoves::ChangeOrder(const PlanDraft& draft, Drafts& found) const {
-  for (const PipelineOrder order : orders_) {
+  for (const PipelineSchedule schedule : schedules_) {
     for (int chunks = 1; chunks <= kMostChunks; ++chunks) {
       PlanDraft changed = draft;
-      changed.order = order;
+      changed.schedule = schedule;
       changed.chunks = chunks;
       if (changed != draft) found.push_back(std::move(changed));
     }

@@ -59,7 +59,7 @@ class DraftMoves {
   const PlanMaker maker_;
   std::vector<Kind> kinds_;
   const std::vector<Recompute> recomputes_;
-  const std::vector<PipelineOrder> orders_;
+  const std::vector<PipelineSchedule> schedules_;
   const std::vector<std::string> rank_orders_;
   const std::vector<Pool> pools_;
 };

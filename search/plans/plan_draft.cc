@@ -93,7 +93,7 @@ PlanDraft DraftOf(const Plan& plan, const SearchProblem& problem) {
   const bool divides = std::any_of(plan.stages.begin(), plan.stages.end(),
                                    [](const Stage& stage) { return stage.tensor_parallel > 1; });
   PlanDraft draft{
-      .order = plan.order,
+      .schedule = plan.schedule,
       .chunks = plan.chunk_count(),
       .context = first.context_parallel,
       .expert = first.expert_parallel,
@@ -130,8 +130,8 @@ PlanDraft Settled(PlanDraft draft, const SearchProblem& problem) {
   const Choices& choices = problem.choices;
   const std::string usual = kDefaultRankOrder;
   if (draft.stages.size() == 1) {
-    if (const std::optional<PipelineOrder> order = OrderOfOneStage(problem)) {
-      draft.order = *order;
+    if (const std::optional<PipelineSchedule> schedule = ScheduleOfOneStage(problem)) {
+      draft.schedule = *schedule;
       draft.chunks = 1;
     }
   }

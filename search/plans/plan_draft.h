@@ -8,7 +8,7 @@
 
 #include "search/pooled_plan.h"
 #include "search/problem.h"
-#include "sim/pipeline/order_kind.h"
+#include "sim/pipeline/pipeline_schedule.h"
 #include "sim/plan/plan.h"
 
 namespace stagecraft {
@@ -29,7 +29,7 @@ struct DraftStage {
 };
 
 struct PlanDraft {
-  PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
+  PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
   int chunks = 1;
   int context = 1;
   int expert = 1;
@@ -58,7 +58,8 @@ PlanDraft DraftOf(const Plan& plan, const SearchProblem& problem);
 bool HasRankOrders(const PlanDraft& draft, const Cluster& cluster);
 
 // Returns one draft for all drafts of the same plan: what shares, divides or moves nothing has its
-// usual value. One stage is no pipeline: it has no chunks, and no schedule but OrderOfOneStage().
+// usual value. One stage is no pipeline: it has no chunks, and no schedule but
+// ScheduleOfOneStage().
 PlanDraft Settled(PlanDraft draft, const SearchProblem& problem);
 
 }  // namespace stagecraft

@@ -27,7 +27,7 @@ void CheckAllowed(const char* name, const std::vector<T>& choices, const T& valu
 PlanDegrees DegreesOf(const PlanDraft& draft, const SearchProblem& problem) {
   PlanDegrees degrees = problem.given;
   degrees.tensor = 1;
-  degrees.order = draft.order;
+  degrees.schedule = draft.schedule;
   degrees.chunks = draft.chunks;
   degrees.data = draft.replica_count();
   degrees.context = draft.context;
@@ -193,12 +193,12 @@ Plan PlanMaker::Make(const PlanDraft& draft) const {
   CheckDevices(draft);
   const PlanDegrees degrees = DegreesOf(draft, problem_);
   const std::string error =
-      FindChunkError(degrees.order, PlacementOf(degrees), degrees.pipeline, degrees.chunks);
+      FindChunkError(degrees.schedule, PlacementOf(degrees), degrees.pipeline, degrees.chunks);
   if (!error.empty()) throw InputError(error);
   if (degrees.pipeline == 1 && degrees.chunks > 1) throw InputError("chunks: want several stages");
   Plan plan = PlanWithoutStages(problem_, draft.micro_batch,
                                 draft.sequence_parallel && degrees.tensor > 1, draft.zero);
-  plan.order = draft.order;
+  plan.schedule = draft.schedule;
   plan.rank_order = draft.rank_order;
   plan.stages.resize(draft.stages.size());
   const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);

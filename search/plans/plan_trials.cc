@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
-#include "sim/step/plan_orders.h"
+#include "sim/step/plan_pass_orders.h"
 
 namespace stagecraft {
 namespace {
@@ -28,7 +28,7 @@ bool PlanTrials::Fits(double score) { return score < kUnfit; }
 std::optional<RankedPlan> PlanTrials::Try(const PlanDraft& draft) {
   try {
     return findings_.ranker().Rank(
-        WithOrders(maker_.Make(draft), problem_.workload, problem_.cluster, problem_.model));
+        WithPassOrders(maker_.Make(draft), problem_.workload, problem_.cluster, problem_.model));
   } catch (const InputError&) {
     return std::nullopt;
   }

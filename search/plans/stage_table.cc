@@ -133,10 +133,10 @@ std::vector<LayerTimes> StageTable::LeastTimes(const StageChoice& choice) const 
   std::vector<int> devices(std::min(pool.devices, kMostPlaces * set));
   std::iota(devices.begin(), devices.end(), pool.first);
   ShardPlaces places(problem_, std::move(devices));
-  const Device& board = problem_.cluster.device(places.devices()[0]);
+  const Device& gpu = problem_.cluster.device(places.devices()[0]);
   std::vector<LayerTimes> least;
   for (const ShardSpec& shard : places.ShardsOf(DegreesOf(problem_, shape_, choice))) {
-    std::vector<LayerTimes> times = MeasureLayers(problem_, shard, board);
+    std::vector<LayerTimes> times = MeasureLayers(problem_, shard, gpu);
     least = least.empty() ? std::move(times) : LeastOf(least, times);
   }
   return least;
@@ -189,7 +189,7 @@ double StageTable::MemoryShare(int choice, int first, int count, double in_fligh
 }
 
 double InFlight(const PlanDraft& shape, int stages, int stage, int64_t micro_batches) {
-  return UsualInFlight(shape.order, stages, shape.chunks, stage, micro_batches);
+  return UsualInFlight(shape.schedule, stages, shape.chunks, stage, micro_batches);
 }
 
 }  // namespace stagecraft

@@ -41,16 +41,16 @@ TEST(BreakdownTest, WhatContentionAddsToAMessageIsPartOfThePipeline) {
   BoundCosts costs;
   costs.device_of_rank = {0};
   costs.estimates.emplace_back();
-  costs.blocks.emplace_back();
+  costs.op_sequences.emplace_back();
   const auto add = [&](const Op& op, Phase phase, Duration time) {
     const OpId id = builder.AddOp(op);
     Tag tag;
     tag.phase = phase;
-    builder.Add({&compute, 1}, {}, builder.AddBlock({&id, 1}), tag);
+    builder.Add({&compute, 1}, {}, builder.AddOpSequence({&id, 1}), tag);
     Estimate estimate;
     estimate.time = time;
     costs.estimates[0].push_back(estimate);
-    costs.blocks[0].push_back({time, {}, {}});
+    costs.op_sequences[0].push_back({time, {}, {}});
   };
   Fabric pair;
   pair.ranks = pair.nodes = 2;

@@ -27,9 +27,10 @@ class BubbleFinder {
       : schedule_(schedule), timeline_(timeline), waits_(waits), costs_(costs) {
     if (costs == nullptr) return;
     for (const auto& estimates : costs->estimates) {
-      auto& blocks = collectives_.emplace_back();
-      for (BlockId block = 0; block < schedule.block_count(); ++block) {
-        blocks.push_back(ExposedCollectives(schedule, block, estimates));
+      auto& op_sequences = collectives_.emplace_back();
+      for (OpSequenceId op_sequence = 0; op_sequence < schedule.op_sequence_count();
+           ++op_sequence) {
+        op_sequences.push_back(ExposedCollectives(schedule, op_sequence, estimates));
       }
     }
   }
@@ -116,9 +117,9 @@ class BubbleFinder {
       time.optimizer += rest;
       return;
     }
-    const BlockId block = schedule_.block(task);
-    if (costs_ != nullptr && block >= 0) {
-      const CollectiveTime& inside = collectives_[costs_->device_of_rank[time.rank]][block];
+    const OpSequenceId op_sequence = schedule_.op_sequence(task);
+    if (costs_ != nullptr && op_sequence >= 0) {
+      const CollectiveTime& inside = collectives_[costs_->device_of_rank[time.rank]][op_sequence];
       time.tensor += inside.tensor;
       time.context += inside.context;
       time.expert += inside.expert;

@@ -4,15 +4,15 @@
 
 #include "sim/engine/engine.h"
 #include "sim/pipeline/chunk_map.h"
-#include "sim/pipeline/order.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/pipeline/timed_pipeline.h"
 
 namespace stagecraft {
 namespace {
 
-PipelineOrders OrdersOf(int stages, int micro_batches) {
-  PipelineOrders orders;
+PassOrders OrdersOf(int stages, int micro_batches) {
+  PassOrders orders;
   for (int stage = 0; stage < stages; ++stage) {
     orders.push_back(OneForwardOneBackwardOrder(stages - 1 - stage, micro_batches));
   }
@@ -93,7 +93,7 @@ TEST(BubbleTest, TransfersUnderWayAreCommunication) {
 }
 
 TEST(BubbleTest, WithoutBackwardsThePipelineFillsAndEmpties) {
-  PipelineOrders orders(2);
+  PassOrders orders(2);
   for (PassOrder& order : orders) {
     for (int32_t b = 0; b < 3; ++b) order.push_back({Phase::kForward, 0, b});
   }

@@ -70,7 +70,7 @@ PathTime TimeByPart(const Schedule& schedule, std::span<const PathSegment> path,
   for (const PathSegment& segment : path) {
     Duration left = segment.to - segment.from;
     const Tag& tag = schedule.tag(segment.task);
-    const BlockId block = schedule.block(segment.task);
+    const OpSequenceId op_sequence = schedule.op_sequence(segment.task);
     if (segment.activity == Activity::kLaunch) {
       of(PathPart::kLaunch) += left;
       continue;
@@ -79,9 +79,9 @@ PathTime TimeByPart(const Schedule& schedule, std::span<const PathSegment> path,
       of(PathPart::kSharing) += left;
       continue;
     }
-    if (IsPass(tag.phase) && costs != nullptr && block >= 0) {
-      const CollectiveTime inside =
-          ExposedCollectives(schedule, block, costs->estimates[costs->device_of_rank[tag.rank]]);
+    if (IsPass(tag.phase) && costs != nullptr && op_sequence >= 0) {
+      const CollectiveTime inside = ExposedCollectives(
+          schedule, op_sequence, costs->estimates[costs->device_of_rank[tag.rank]]);
       Move(inside.tensor, left, of(PathPart::kTensor));
       Move(inside.context, left, of(PathPart::kContext));
       Move(inside.expert, left, of(PathPart::kExpert));

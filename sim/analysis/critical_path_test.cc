@@ -93,15 +93,15 @@ struct PassAndMessage {
     const OpId ops[] = {s.AddOp(Op()), s.AddOp(Op())};
     Tag tag;
     tag.rank = 0;
-    const TaskId first = s.Add({&lanes[0], 1}, {}, s.AddBlock({&ops[0], 1}), tag);
+    const TaskId first = s.Add({&lanes[0], 1}, {}, s.AddOpSequence({&ops[0], 1}), tag);
     tag.phase = Phase::kSendForward;
-    s.Add({&lanes[1], 1}, {&first, 1}, s.AddBlock({&ops[1], 1}), tag);
+    s.Add({&lanes[1], 1}, {&first, 1}, s.AddOpSequence({&ops[1], 1}), tag);
     schedule = s.Build();
     costs.device_of_rank = {0};
     costs.estimates = {{pass, message}};
-    costs.blocks.emplace_back();
-    for (BlockId block = 0; block < schedule.block_count(); ++block) {
-      costs.blocks[0].push_back(TimesOf(schedule, block, costs.estimates[0]));
+    costs.op_sequences.emplace_back();
+    for (OpSequenceId op_sequence = 0; op_sequence < schedule.op_sequence_count(); ++op_sequence) {
+      costs.op_sequences[0].push_back(TimesOf(schedule, op_sequence, costs.estimates[0]));
     }
   }
 };

@@ -2,12 +2,12 @@
 
 namespace stagecraft {
 
-CollectiveTime ExposedCollectives(const Schedule& schedule, BlockId block,
+CollectiveTime ExposedCollectives(const Schedule& schedule, OpSequenceId op_sequence,
                                   std::span<const Estimate> estimates) {
   CollectiveTime parts;
-  ForEachExposed(schedule, block, estimates, [&](size_t i, Duration time) {
-    if (!IsCollective(schedule.op(schedule.ops(block)[i]).kind)) return;
-    const uint8_t flags = schedule.flags(block)[i];
+  ForEachExposed(schedule, op_sequence, estimates, [&](size_t i, Duration time) {
+    if (!IsCollective(schedule.op(schedule.ops(op_sequence)[i]).kind)) return;
+    const uint8_t flags = schedule.flags(op_sequence)[i];
     if ((flags & kContextGroup) != 0) {
       parts.context += time;
     } else if ((flags & kExpertGroup) != 0) {

@@ -14,10 +14,10 @@ namespace stagecraft {
 // Calls visit(i, time) for every op of ops(block) that is exposed at all; the times add up to the
 // time of the op sequence on the device.
 template <typename Visit>
-void ForEachExposed(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates,
-                    Visit visit) {
-  const auto ops = schedule.ops(block);
-  const auto flags = schedule.flags(block);
+void ForEachExposed(const Schedule& schedule, OpSequenceId op_sequence,
+                    std::span<const Estimate> estimates, Visit visit) {
+  const auto ops = schedule.ops(op_sequence);
+  const auto flags = schedule.flags(op_sequence);
   for (size_t i = 0; i < ops.size(); ++i) {
     size_t last = i;
     while ((flags[last] & kOverlapsNext) != 0 && last + 1 < ops.size()) ++last;
@@ -36,7 +36,7 @@ void ForEachExposed(const Schedule& schedule, BlockId block, std::span<const Est
 struct CollectiveTime {
   Duration tensor, context, expert;
 };
-CollectiveTime ExposedCollectives(const Schedule& schedule, BlockId block,
+CollectiveTime ExposedCollectives(const Schedule& schedule, OpSequenceId op_sequence,
                                   std::span<const Estimate> estimates);
 
 }  // namespace stagecraft

@@ -75,12 +75,12 @@ class Measurer {
         [&](size_t entry, TaskId task, const Interval& interval) {
           AddWait(task, interval, TimesOf(entry));
         });
-    AddBlocks();
+    AddOpSequences();
     return time_;
   }
 
  private:
-  struct BusyBlock {
+  struct BusyOpSequence {
     int64_t times = 0;
     Duration length;  // of all of them
   };
@@ -100,36 +100,38 @@ class Measurer {
   void AddTask(TaskId task, int64_t times) {
     const Interval interval = {timeline_.start(task), timeline_.end(task)};
     const Phase phase = schedule_.tag(task).phase;
-    const BlockId block = schedule_.block(task);
+    const OpSequenceId op_sequence = schedule_.op_sequence(task);
     if (interval.length() == Duration()) return;
-    if (!Computes(phase) || block < 0) {
+    if (!Computes(phase) || op_sequence < 0) {
       Duration& part = Computes(phase) ? time_.parts.compute : PartOfWait(phase, time_.parts);
       part += times * interval.length();
     }
-    if (block < 0) return;
-    BusyBlock& busy = busy_[{block, phase}];
+    if (op_sequence < 0) return;
+    BusyOpSequence& busy = busy_[{op_sequence, phase}];
     busy.times += times;
     busy.length += times * interval.length();
     time_.host_wait += times * waits_.LaunchTime(task);
   }
 
   // If ops run side by side, the time is counted as compute before anything else.
-  void AddBlocks() {
+  void AddOpSequences() {
     const int32_t rank = schedule_.lane_infos()[span_.lane].rank;
     const std::vector<Estimate>& estimates = costs_.estimates[costs_.device_of_rank[rank]];
     for (const auto& [key, busy] : busy_) {
-      const auto [block, phase] = key;
-      const auto ops = schedule_.ops(block);
-      const auto flags = schedule_.flags(block);
+      const auto [op_sequence, phase] = key;
+      const auto ops = schedule_.ops(op_sequence);
+      const auto flags = schedule_.flags(op_sequence);
       const bool computes = Computes(phase);
       const int64_t times = busy.times;
       Duration counted;
-      ForEachExposed(schedule_, block, estimates, [&, phase = phase](size_t i, Duration exposed) {
-        const Duration time = times * exposed;
-        AddEstimate(estimates[ops[i]], time);
-        counted += time;
-        if (computes) PartOf(schedule_.op(ops[i]), flags[i], phase, time_.parts) += time;
-      });
+      ForEachExposed(schedule_, op_sequence, estimates,
+                     [&, phase = phase](size_t i, Duration exposed) {
+                       const Duration time = times * exposed;
+                       AddEstimate(estimates[ops[i]], time);
+                       counted += time;
+                       if (computes)
+                         PartOf(schedule_.op(ops[i]), flags[i], phase, time_.parts) += time;
+                     });
       if (!computes) continue;
       // A late launch, or a slower member of the group, stretches the task.
       Duration& stretched =
@@ -150,7 +152,7 @@ class Measurer {
   const TaskWaits& waits_;
   const LaneSpan& span_;
   const Repetition& repetition_;
-  std::map<std::pair<BlockId, Phase>, BusyBlock> busy_;  // of the lane
+  std::map<std::pair<OpSequenceId, Phase>, BusyOpSequence> busy_;  // of the lane
   LaneTime time_;
 };
 

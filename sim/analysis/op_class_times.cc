@@ -41,21 +41,21 @@ class Divider {
 
   // How the classes of a task share its time.
   const Division& Of(TaskId task) {
-    const BlockId block = schedule_.block(task);
+    const OpSequenceId op_sequence = schedule_.op_sequence(task);
     const int32_t rank = FirstRankOf(schedule_, task);
     const bool is_known = !estimates_.empty() && rank >= 0;
     const int device = is_known ? times_.device_of_rank[rank] : -1;
-    const auto [found, is_new] = divisions_.try_emplace({block, device});
-    if (is_new) found->second = Divide(block, device);
+    const auto [found, is_new] = divisions_.try_emplace({op_sequence, device});
+    if (is_new) found->second = Divide(op_sequence, device);
     return found->second;
   }
 
  private:
   static Division Whole(OpKind kind) { return {{{static_cast<int>(kind)}}, true}; }
 
-  Division Divide(BlockId block, int device) const {
-    if (block < 0 || schedule_.ops(block).empty()) return Whole(OpKind::kNone);
-    const auto ops = schedule_.ops(block);
+  Division Divide(OpSequenceId op_sequence, int device) const {
+    if (op_sequence < 0 || schedule_.ops(op_sequence).empty()) return Whole(OpKind::kNone);
+    const auto ops = schedule_.ops(op_sequence);
     const OpKind first = schedule_.op(ops.front()).kind;
     if (std::all_of(ops.begin(), ops.end(),
                     [&](OpId op) { return schedule_.op(op).kind == first; })) {
@@ -64,7 +64,7 @@ class Divider {
     std::array<double, kOpKindCount> seconds{};
     double all = 0;
     if (device >= 0) {
-      ForEachExposed(schedule_, block, estimates_[device], [&](size_t i, Duration time) {
+      ForEachExposed(schedule_, op_sequence, estimates_[device], [&](size_t i, Duration time) {
         seconds[static_cast<int>(schedule_.op(ops[i]).kind)] += time.seconds();
         all += time.seconds();
       });
@@ -80,7 +80,7 @@ class Divider {
   const Schedule& schedule_;
   const OpTimes& times_;
   std::vector<std::vector<Estimate>> estimates_;
-  std::map<std::pair<BlockId, int>, Division> divisions_;
+  std::map<std::pair<OpSequenceId, int>, Division> divisions_;
 };
 
 OpClassTime ToTime(int kind, const Sum& sum) {

@@ -125,8 +125,8 @@ OverlapSlowDown Find(const Schedule& schedule, const Timeline& timeline, KindOf 
 
 OverlapSlowDown FindOverlapSlowDown(const Schedule& schedule, const Timeline& timeline) {
   return Find(
-      schedule, timeline, [&](TaskId task) { return schedule.block(task); },
-      [&](TaskId task) { return schedule.block(task) < 0 ? 0.0 : 1.0; });
+      schedule, timeline, [&](TaskId task) { return schedule.op_sequence(task); },
+      [&](TaskId task) { return schedule.op_sequence(task) < 0 ? 0.0 : 1.0; });
 }
 
 OverlapSlowDown FindOverlapSlowDown(const Schedule& schedule, const Timeline& measured,

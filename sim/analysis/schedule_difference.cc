@@ -45,7 +45,7 @@ std::vector<int32_t> Indices(std::span<const Lane> lanes) {
 class Finder {
  public:
   Finder(const Schedule& want, const Schedule& got)
-      : want_(want), got_(got), alike_(want.block_count(), -1) {}
+      : want_(want), got_(got), alike_(want.op_sequence_count(), -1) {}
 
   Difference Find() {
     const int tasks = std::min(want_.task_count(), got_.task_count());
@@ -88,7 +88,7 @@ class Finder {
     if (Difference found = OfList("successors", want_.successors(task), got_.successors(task))) {
       return found;
     }
-    return OfBlock(want_.block(task), got_.block(task));
+    return OfOpSequence(want_.op_sequence(task), got_.op_sequence(task));
   }
 
   static Difference OfTag(const Tag& want, const Tag& got) {
@@ -125,7 +125,7 @@ class Finder {
 
   // Op sequences are numbered as they come: they are compared by what they hold, each pair only
   // once.
-  Difference OfBlock(BlockId want, BlockId got) {
+  Difference OfOpSequence(OpSequenceId want, OpSequenceId got) {
     if (want < 0 && got < 0) return {};
     if (want < 0 || got < 0) return OfField("block", want, got);
     if (alike_[want] == got) return {};
@@ -160,7 +160,8 @@ class Finder {
 
   const Schedule& want_;
   const Schedule& got_;
-  std::vector<BlockId> alike_;  // by sequence of want_: the one of got_ that was last found equal
+  std::vector<OpSequenceId>
+      alike_;  // by sequence of want_: the one of got_ that was last found equal
 };
 
 }  // namespace

@@ -42,9 +42,9 @@ struct Parts {
     reduction.sync.servers = servers;
     reduction.sync.server = reduction.sync.worker = fabric.intra;
     const OpId reduce = s.AddOp(reduction);
-    const BlockId block = s.AddBlock(std::vector<OpId>{gemm});
-    const TaskId first = s.Add(compute, {}, has_block ? block : -1, pass);
-    const TaskId second = s.Add(other, {}, s.AddBlock(std::vector<OpId>{reduce}),
+    const OpSequenceId op_sequence = s.AddOpSequence(std::vector<OpId>{gemm});
+    const TaskId first = s.Add(compute, {}, has_block ? op_sequence : -1, pass);
+    const TaskId second = s.Add(other, {}, s.AddOpSequence(std::vector<OpId>{reduce}),
                                 {0, 0, -1, -1, Phase::kGradReduce, 0});
     if (has_dependency) s.AddDependency(first, second);
     for (int i = 0; i < more_tasks; ++i) s.Add(compute, {}, -1, {});

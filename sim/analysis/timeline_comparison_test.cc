@@ -27,16 +27,16 @@ struct Job {
 
   TaskId Add(Phase phase, Lane lane, std::vector<OpId> ops = {}, std::vector<TaskId> after = {},
              std::vector<uint8_t> flags = {}) {
-    const BlockId block = ops.empty() ? -1 : builder.AddBlock(ops, flags);
-    return AddRun(phase, lane, block, std::move(after));
+    const OpSequenceId op_sequence = ops.empty() ? -1 : builder.AddOpSequence(ops, flags);
+    return AddRun(phase, lane, op_sequence, std::move(after));
   }
 
-  TaskId AddRun(Phase phase, Lane lane, BlockId block, std::vector<TaskId> after = {}) {
+  TaskId AddRun(Phase phase, Lane lane, OpSequenceId op_sequence, std::vector<TaskId> after = {}) {
     Tag tag;
     tag.phase = phase;
     tag.rank = lane == compute[1] ? 1 : 0;
     const Lane lanes[] = {lane};
-    return builder.Add(lanes, after, block, tag);
+    return builder.Add(lanes, after, op_sequence, tag);
   }
 
   // Consumes the builder; each time its start and end in us.
@@ -205,11 +205,11 @@ TEST(TimelineComparisonTest, CriticalPathsStandSideBySide) {
 //                 [send 10us]
 Job Overlapped(bool is_one_block) {
   Job job;
-  const BlockId block = job.builder.AddBlock(std::vector<OpId>{job.gemm});
-  const BlockId other = job.builder.AddBlock(std::vector<OpId>{job.gemm});
-  const TaskId a = job.AddRun(Phase::kForward, job.compute[0], block);
-  job.AddRun(Phase::kForward, job.compute[0], is_one_block ? block : other);
-  job.AddRun(Phase::kForward, job.compute[0], block);
+  const OpSequenceId op_sequence = job.builder.AddOpSequence(std::vector<OpId>{job.gemm});
+  const OpSequenceId other = job.builder.AddOpSequence(std::vector<OpId>{job.gemm});
+  const TaskId a = job.AddRun(Phase::kForward, job.compute[0], op_sequence);
+  job.AddRun(Phase::kForward, job.compute[0], is_one_block ? op_sequence : other);
+  job.AddRun(Phase::kForward, job.compute[0], op_sequence);
   job.Add(Phase::kSendForward, job.send, {}, {a});
   job.Build({{0, 10}, {10, 20}, {20, 30}, {10, 20}}, {{0, 10}, {10, 25}, {25, 35}, {10, 20}});
   return job;
@@ -244,7 +244,7 @@ TEST(OverlapSlowDownTest, PassesInBetweenAreNotCompared) {
 }
 
 // All of it is twice as slow as predicted: no slow-down by what runs beside.
-TEST(OverlapSlowDownTest, ABoardThatIsSlowerThroughoutDoesNotCount) {
+TEST(OverlapSlowDownTest, AGpuThatIsSlowerThroughoutDoesNotCount) {
   Job job = Overlapped(false);
   job.measured.timeline = Job::Make({{0, 20}, {20, 40}, {40, 60}, {20, 40}});
   EXPECT_DOUBLE_EQ(*job.Compare().slow_down.ratio, 1.0);

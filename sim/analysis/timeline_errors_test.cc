@@ -55,7 +55,7 @@ TimelineRecord Measure(const Schedule& schedule, Random random) {
                                    .devices = {},
                                    .steps = {record.timeline.makespan()},
                                    .task_sigma = std::vector<Duration>(start.size()),
-                                   .boards = {},
+                                   .gpus = {},
                                    .queued_late = {}};
   return record;
 }

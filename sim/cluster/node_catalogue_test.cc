@@ -56,15 +56,15 @@ TEST(NodeCatalogueTest, NodesJoinAlikeWhereAnyDevicesSeeTheSame) {
   EXPECT_GT(uneven, 4);
 }
 
-TEST(NodeCatalogueTest, LinksAreThoseOfTheBoards) {
+TEST(NodeCatalogueTest, LinksAreThoseOfTheGpus) {
   for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
     const NodeType& type = entry.type;
-    const DeviceEntry& board = DeviceCatalogue::Embedded().Get(type.device.id, "test");
+    const DeviceEntry& gpu = DeviceCatalogue::Embedded().Get(type.device.id, "test");
     if (type.intra.kind == LinkKind::kPcie) {
-      EXPECT_EQ(type.intra.bandwidth, PcieBandwidth(board.pcie_generation));
+      EXPECT_EQ(type.intra.bandwidth, PcieBandwidth(gpu.pcie_generation));
       EXPECT_EQ(type.intra.latency, kPcieLatency);
-    } else if (board.scale_up.bytes_per_s() > 0) {
-      EXPECT_EQ(type.intra.bandwidth, board.scale_up) << type.id;
+    } else if (gpu.scale_up.bytes_per_s() > 0) {
+      EXPECT_EQ(type.intra.bandwidth, gpu.scale_up) << type.id;
       EXPECT_EQ(type.intra.latency, kNvlinkLatency) << type.id;
     } else {
       EXPECT_EQ(type.id, "frontier-node");  // links of three widths

@@ -8,10 +8,10 @@ namespace stagecraft {
 namespace {
 
 // When the last op of an op sequence ends, counted from the start of both device and host.
-Duration EndOfBlock(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates,
-                    bool waits_for_host) {
-  const auto ops = schedule.ops(block);
-  const auto flags = schedule.flags(block);
+Duration EndOfOpSequence(const Schedule& schedule, OpSequenceId op_sequence,
+                         std::span<const Estimate> estimates, bool waits_for_host) {
+  const auto ops = schedule.ops(op_sequence);
+  const auto flags = schedule.flags(op_sequence);
   Duration free;      // when the device is free of the ops before
   Duration last;      // end of the ops that run side by side so far
   Duration launched;  // by the host
@@ -28,8 +28,8 @@ Duration EndOfBlock(const Schedule& schedule, BlockId block, std::span<const Est
 // Makes sure that sums of times stay far within the range of a Duration.
 void CheckSum(const Schedule& schedule, const BoundCosts& costs, const Cluster& cluster) {
   Duration most;  // of one task
-  for (const std::vector<BlockTimes>& blocks : costs.blocks) {
-    for (const BlockTimes& times : blocks) most = std::max(most, times.FromIdle());
+  for (const std::vector<OpSequenceTimes>& op_sequences : costs.op_sequences) {
+    for (const OpSequenceTimes& times : op_sequences) most = std::max(most, times.FromIdle());
   }
   if (schedule.task_count() * most <= kLongestTime) return;
   Duration sum;
@@ -48,24 +48,26 @@ void CheckStepTime(Duration time, const Cluster& cluster) {
                    "less work");
 }
 
-BlockTimes TimesOf(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates) {
-  BlockTimes times;
-  for (const OpId op : schedule.ops(block)) times.host += estimates[op].host;
-  times.device = EndOfBlock(schedule, block, estimates, /*waits_for_host=*/false);
+OpSequenceTimes TimesOf(const Schedule& schedule, OpSequenceId op_sequence,
+                        std::span<const Estimate> estimates) {
+  OpSequenceTimes times;
+  for (const OpId op : schedule.ops(op_sequence)) times.host += estimates[op].host;
+  times.device = EndOfOpSequence(schedule, op_sequence, estimates, /*waits_for_host=*/false);
   if (times.host == Duration()) return times;
-  times.lead = EndOfBlock(schedule, block, estimates, /*waits_for_host=*/true) - times.device;
+  times.lead =
+      EndOfOpSequence(schedule, op_sequence, estimates, /*waits_for_host=*/true) - times.device;
   return times;
 }
 
-BlockTimes BoundCosts::TaskTimes(const Schedule& schedule, TaskId task) const {
-  const BlockId block = schedule.block(task);
-  if (block < 0) return {};
-  if (blocks.size() == 1) return blocks[0][block];
-  BlockTimes slowest;
+OpSequenceTimes BoundCosts::TaskTimes(const Schedule& schedule, TaskId task) const {
+  const OpSequenceId op_sequence = schedule.op_sequence(task);
+  if (op_sequence < 0) return {};
+  if (op_sequences.size() == 1) return op_sequences[0][op_sequence];
+  OpSequenceTimes slowest;
   Duration from_idle;
   for (const Lane lane : schedule.lanes(task)) {
     const int32_t rank = schedule.lane_infos()[Index(lane)].rank;
-    const BlockTimes& times = blocks[device_of_rank[rank]][block];
+    const OpSequenceTimes& times = op_sequences[device_of_rank[rank]][op_sequence];
     slowest.device = std::max(slowest.device, times.device);
     slowest.host = std::max(slowest.host, times.host);
     from_idle = std::max(from_idle, times.FromIdle());
@@ -84,18 +86,18 @@ BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const Cos
   }
   for (const Device& device : costs.devices) {
     costs.estimates.push_back(model.Predict(schedule.distinct_ops(), device));
-    std::vector<BlockTimes> blocks;
-    for (BlockId block = 0; block < schedule.block_count(); ++block) {
-      blocks.push_back(TimesOf(schedule, block, costs.estimates.back()));
+    std::vector<OpSequenceTimes> op_sequences;
+    for (OpSequenceId op_sequence = 0; op_sequence < schedule.op_sequence_count(); ++op_sequence) {
+      op_sequences.push_back(TimesOf(schedule, op_sequence, costs.estimates.back()));
     }
-    costs.blocks.push_back(std::move(blocks));
+    costs.op_sequences.push_back(std::move(op_sequences));
   }
   CheckSum(schedule, costs, cluster);
   return costs;
 }
 
 const CollectiveMethod& BoundCosts::MethodOf(const Schedule& schedule, TaskId task) const {
-  const OpId op = schedule.ops(schedule.block(task))[0];
+  const OpId op = schedule.ops(schedule.op_sequence(task))[0];
   const int32_t rank = schedule.lane_infos()[Index(schedule.lanes(task)[0])].rank;
   return estimates[device_of_rank[rank]][op].method;
 }

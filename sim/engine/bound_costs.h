@@ -14,7 +14,7 @@ namespace stagecraft {
 
 // What an op sequence takes of the device, and of the host that launches its ops in the same order:
 // an op cannot start before its launch is done.
-struct BlockTimes {
+struct OpSequenceTimes {
   Duration device;  // if every op were launched in time
   Duration lead;    // how much later, if the device is idle when the host begins
   Duration host;    // all launches
@@ -24,17 +24,18 @@ struct BlockTimes {
 
 // Ops run one after another; an op that overlaps the next starts with it, and both have ended
 // before the op after that starts.
-BlockTimes TimesOf(const Schedule& schedule, BlockId block, std::span<const Estimate> estimates);
+OpSequenceTimes TimesOf(const Schedule& schedule, OpSequenceId op_sequence,
+                        std::span<const Estimate> estimates);
 
 // Estimates of a schedule's distinct ops on every distinct device on which it runs.
 struct BoundCosts {
-  std::vector<Device> devices;                   // distinct, in order of rank
-  std::vector<int> device_of_rank;               // into devices
-  std::vector<std::vector<Estimate>> estimates;  // by device, then op
-  std::vector<std::vector<BlockTimes>> blocks;   // by device, then op sequence
+  std::vector<Device> devices;                             // distinct, in order of rank
+  std::vector<int> device_of_rank;                         // into devices
+  std::vector<std::vector<Estimate>> estimates;            // by device, then op
+  std::vector<std::vector<OpSequenceTimes>> op_sequences;  // by device, then op sequence
 
   // What a task takes; a task on several ranks takes as long as on the slowest of them.
-  BlockTimes TaskTimes(const Schedule& schedule, TaskId task) const;
+  OpSequenceTimes TaskTimes(const Schedule& schedule, TaskId task) const;
   // How the first op of a task runs on the first of its ranks.
   const CollectiveMethod& MethodOf(const Schedule& schedule, TaskId task) const;
 };

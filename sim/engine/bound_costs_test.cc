@@ -40,8 +40,8 @@ Schedule MakeSchedule(int tasks, int ops) {
   const Lane lane = builder.AddLane({0, LaneKind::kCompute});
   std::vector<OpId> ids;
   for (int i = 0; i < ops; ++i) ids.push_back(builder.AddOp(Op::Elementwise(Bytes(1 + i))));
-  const BlockId block = builder.AddBlock(ids, {});
-  for (int i = 0; i < tasks; ++i) builder.Add(std::vector{lane}, {}, block, Tag());
+  const OpSequenceId op_sequence = builder.AddOpSequence(ids, {});
+  for (int i = 0; i < tasks; ++i) builder.Add(std::vector{lane}, {}, op_sequence, Tag());
   return builder.Build();
 }
 

@@ -44,9 +44,9 @@ class Sharing {
 
  private:
   void AddSending(TaskId task, Sendings* sendings) const {
-    const BlockId block = schedule_.block(task);
-    if (block < 0) return;
-    const Op& op = schedule_.op(schedule_.ops(block)[0]);
+    const OpSequenceId op_sequence = schedule_.op_sequence(task);
+    if (op_sequence < 0) return;
+    const Op& op = schedule_.op(schedule_.ops(op_sequence)[0]);
     const Duration busy = InterfaceTime(op, costs_.MethodOf(schedule_, task).algorithm);
     if (busy == Duration()) return;
     const Duration start = timeline_.start(task);

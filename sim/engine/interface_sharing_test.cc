@@ -40,7 +40,7 @@ struct TwoTasks {
     const Lane data = builder.AddLane({rank, LaneKind::kData});
     for (const auto& [op, lane] : {std::pair{message, next}, std::pair{reduction, data}}) {
       const OpId id = builder.AddOp(op);
-      builder.Add({&lane, 1}, {}, builder.AddBlock({&id, 1}), Tag());
+      builder.Add({&lane, 1}, {}, builder.AddOpSequence({&id, 1}), Tag());
     }
     schedule = builder.Build();
     durations = {message_time, reduction_time};

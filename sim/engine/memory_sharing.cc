@@ -33,13 +33,13 @@ class MemoryAccesses {
       : schedule_(schedule), timeline_(timeline), costs_(costs), bandwidth_(bandwidth) {}
 
   void Add(TaskId task, const LaneInfo& lane) {
-    const BlockId block = schedule_.block(task);
+    const OpSequenceId op_sequence = schedule_.op_sequence(task);
     Access access{.task = task, .start = timeline_.start(task), .end = timeline_.end(task)};
-    if (block < 0 || access.start == access.end) return;
+    if (op_sequence < 0 || access.start == access.end) return;
     if (lane.kind == LaneKind::kCompute) {
-      SetComputing(block, costs_.device_of_rank[lane.rank], access);
+      SetComputing(op_sequence, costs_.device_of_rank[lane.rank], access);
     } else {
-      SetExchanging(block, access);
+      SetExchanging(op_sequence, access);
     }
     if (access.bound > 0) accesses_.push_back(access);
   }
@@ -65,10 +65,10 @@ class MemoryAccesses {
   }
 
  private:
-  void SetComputing(BlockId block, int device, Access& access) const {
+  void SetComputing(OpSequenceId op_sequence, int device, Access& access) const {
     const Device& numbers = costs_.devices[device];
     double seconds = 0, bound = 0;
-    for (const OpId id : schedule_.ops(block)) {
+    for (const OpId id : schedule_.ops(op_sequence)) {
       const Op& op = schedule_.op(id);
       if (IsCollective(op.kind)) continue;
       const double time = costs_.estimates[device][id].time.seconds();
@@ -80,9 +80,9 @@ class MemoryAccesses {
         std::min(1.0, numbers.memory_bandwidth.bytes_per_s() / bandwidth_.bytes_per_s());
   }
 
-  void SetExchanging(BlockId block, Access& access) const {
+  void SetExchanging(OpSequenceId op_sequence, Access& access) const {
     Bytes bytes;  // that are read and written
-    for (const OpId id : schedule_.ops(block)) bytes += 2 * schedule_.op(id).bytes;
+    for (const OpId id : schedule_.ops(op_sequence)) bytes += 2 * schedule_.op(id).bytes;
     access.bound = 1;
     access.demand =
         std::min(1.0, (bytes / bandwidth_).seconds() / (access.end - access.start).seconds());

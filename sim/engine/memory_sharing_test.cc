@@ -44,7 +44,7 @@ struct SideBySide {
       const int32_t rank = builder.AddRank({.device = static_cast<int32_t>(i)});
       const Lane lane = builder.AddLane({rank, LaneKind::kCompute});
       const OpId op = builder.AddOp(Op::Elementwise(Bytes(bytes[i])));
-      builder.Add({&lane, 1}, {}, builder.AddBlock({&op, 1}), Tag());
+      builder.Add({&lane, 1}, {}, builder.AddOpSequence({&op, 1}), Tag());
       costs.device_of_rank.push_back(0);
       costs.estimates[0].push_back({.time = 10_ms});
       durations.push_back(10_ms);
@@ -103,8 +103,8 @@ std::vector<Duration> BesideAMessage(int to) {
   const OpId message = builder.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(kWhole / 4), pair));
   const Lane computes = builder.AddLane({0, LaneKind::kCompute});
   const Lane sends = builder.AddLane({0, LaneKind::kSendNext});
-  builder.Add({&computes, 1}, {}, builder.AddBlock({&compute, 1}), Tag());
-  const TaskId sent = builder.Add({&sends, 1}, {}, builder.AddBlock({&message, 1}), Tag());
+  builder.Add({&computes, 1}, {}, builder.AddOpSequence({&compute, 1}), Tag());
+  const TaskId sent = builder.Add({&sends, 1}, {}, builder.AddOpSequence({&message, 1}), Tag());
   builder.SetCommunicator(sent, builder.AddCommunicator({{0, to}}));
   BoundCosts costs;
   costs.devices = {Switched().device};

@@ -104,7 +104,7 @@ class Proof {
     const Tag& b = schedule_.tag(later);
     return a.phase == b.phase && a.chunk == b.chunk && a.segment == b.segment &&
            a.micro_batch + micro_batches_ == b.micro_batch &&
-           schedule_.block(earlier) == schedule_.block(later);
+           schedule_.op_sequence(earlier) == schedule_.op_sequence(later);
   }
 
   // The number of entries from the last one before the cut back to the one that it repeats; -1:

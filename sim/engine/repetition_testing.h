@@ -35,9 +35,9 @@ class StepBuilder {
   Lane AddLane(LaneKind kind) { return builder_.AddLane({0, kind}); }
 
   TaskId Add(Lane lane, const Tag& tag, Duration duration, std::initializer_list<TaskId> after = {},
-             BlockId block = -1) {
+             OpSequenceId op_sequence = -1) {
     step_.durations.push_back(duration);
-    return builder_.Add({&lane, 1}, {after.begin(), after.size()}, block, tag);
+    return builder_.Add({&lane, 1}, {after.begin(), after.size()}, op_sequence, tag);
   }
   void AddDependency(TaskId before, TaskId after) { builder_.AddDependency(before, after); }
   void SetLaunch(TaskId task, const Launch& launch) {

@@ -28,7 +28,7 @@ std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& cos
   std::vector<Launch> launches(schedule.task_count());
   bool any = false;
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
-    const BlockTimes times = costs.TaskTimes(schedule, task);
+    const OpSequenceTimes times = costs.TaskTimes(schedule, task);
     launches[task].lead = times.lead;
     launches[task].total = times.host;
     any = any || times.host > Duration();

@@ -20,28 +20,28 @@ Estimate Costs(Duration time, Duration host) {
   return estimate;
 }
 
-struct OneBlock {
+struct OneOpSequence {
   Schedule schedule;
-  BlockId block = 0;
+  OpSequenceId op_sequence = 0;
 };
 
 // An op sequence of this many distinct ops.
-OneBlock MakeBlock(int ops, const std::vector<uint8_t>& flags = {}) {
+OneOpSequence MakeOpSequence(int ops, const std::vector<uint8_t>& flags = {}) {
   Schedule::Builder builder;
   std::vector<OpId> ids;
   for (int i = 0; i < ops; ++i) ids.push_back(builder.AddOp(Op::Elementwise(Bytes(1 + i))));
-  OneBlock result;
-  result.block = builder.AddBlock(ids, flags);
+  OneOpSequence result;
+  result.op_sequence = builder.AddOpSequence(ids, flags);
   result.schedule = builder.Build();
   return result;
 }
 
 // host    |1 1|2 2|3 3|
 // device      |1|  |2 2 2 2 2|3|     launched at 2, 4, 6 us
-TEST(SimExecutorTest, ABlockIsLedByTheLaunchThatHoldsItUpMost) {
-  const OneBlock b = MakeBlock(3);
+TEST(SimExecutorTest, AnOpSequenceIsLedByTheLaunchThatHoldsItUpMost) {
+  const OneOpSequence b = MakeOpSequence(3);
   const std::vector<Estimate> estimates = {Costs(1_us, 2_us), Costs(5_us, 2_us), Costs(1_us, 2_us)};
-  const BlockTimes times = TimesOf(b.schedule, b.block, estimates);
+  const OpSequenceTimes times = TimesOf(b.schedule, b.op_sequence, estimates);
   EXPECT_EQ(times.device, 7_us);
   EXPECT_EQ(times.host, 6_us);
   EXPECT_EQ(times.FromIdle(), 10_us);
@@ -49,9 +49,9 @@ TEST(SimExecutorTest, ABlockIsLedByTheLaunchThatHoldsItUpMost) {
 }
 
 TEST(SimExecutorTest, OpsSideBySideTakeAsLongAsTheLonger) {
-  const OneBlock b = MakeBlock(3, {kOverlapsNext, 0, 0});
+  const OneOpSequence b = MakeOpSequence(3, {kOverlapsNext, 0, 0});
   const std::vector<Estimate> estimates = {Costs(4_us, 0_us), Costs(3_us, 0_us), Costs(1_us, 0_us)};
-  const BlockTimes times = TimesOf(b.schedule, b.block, estimates);
+  const OpSequenceTimes times = TimesOf(b.schedule, b.op_sequence, estimates);
   EXPECT_EQ(times.device, 5_us);
   EXPECT_EQ(times.lead, 0_us);
 }
@@ -100,16 +100,16 @@ class RankBuilder {
  private:
   TaskId Add(Lane lane, Phase phase, int micro_batch, const Op& op,
              const std::vector<TaskId>& after) {
-    const auto block = std::find(ops_.begin(), ops_.end(), op) - ops_.begin();
-    if (block == std::ssize(ops_)) {
+    const auto op_sequence = std::find(ops_.begin(), ops_.end(), op) - ops_.begin();
+    if (op_sequence == std::ssize(ops_)) {
       const OpId id = builder_.AddOp(op);
-      builder_.AddBlock({&id, 1});
+      builder_.AddOpSequence({&id, 1});
       ops_.push_back(op);
     }
     Tag tag;
     tag.micro_batch = micro_batch;
     tag.phase = phase;
-    return builder_.Add({&lane, 1}, after, static_cast<BlockId>(block), tag);
+    return builder_.Add({&lane, 1}, after, static_cast<OpSequenceId>(op_sequence), tag);
   }
 
   Schedule::Builder builder_;

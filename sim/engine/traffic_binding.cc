@@ -25,8 +25,8 @@ class Binder {
   std::unique_ptr<TaskTraffic> Run() {
     AddLinks();
     for (TaskId task = 0; task < schedule_.task_count(); ++task) {
-      if (schedule_.communicator(task) < 0 || schedule_.block(task) < 0) continue;
-      const OpId op = schedule_.ops(schedule_.block(task))[0];
+      if (schedule_.communicator(task) < 0 || schedule_.op_sequence(task) < 0) continue;
+      const OpId op = schedule_.ops(schedule_.op_sequence(task))[0];
       const auto [entry, is_new] = exchanges_.try_emplace({schedule_.communicator(task), op}, -1);
       if (is_new) entry->second = AddExchange(task, schedule_.op(op));
       if (entry->second >= 0) traffic_->Bind(task, entry->second);

@@ -18,7 +18,7 @@ class CopyLowering {
       : passes_(passes), builder_(context.builder) {}
 
   // `copies` by chunk.
-  void Add(size_t worker, const std::vector<BlockId>& copies) {
+  void Add(size_t worker, const std::vector<OpSequenceId>& copies) {
     const PassOrder& order = passes_.workers()[worker].order;
     ranks_ = passes_.workers()[worker].ranks;
     std::vector<OffloadedPass> offloaded = OffloadedPasses(order);
@@ -48,7 +48,7 @@ class CopyLowering {
  private:
   // Of every rank, between two passes; the tag is that of the pass it is for.
   void AddCopies(const std::vector<Lane>& lanes, TaskId after, TaskId before, Phase phase,
-                 BlockId copy) {
+                 OpSequenceId copy) {
     Tag tag = builder_.tag(phase == Phase::kOffload ? after : before);
     tag.phase = phase;
     tag.segment = 0;
@@ -76,10 +76,10 @@ void AddActivationCopies(LoweringContext& context, const LoweredPasses& passes) 
     const LoweredWorker& worker = passes.workers()[w];
     const int device = plan.stages[worker.stage].replicas[worker.replica][0];
     const RankTensors rank = maker.Make(plan, worker.stage, worker.replica);
-    std::vector<BlockId> copies;
+    std::vector<OpSequenceId> copies;
     for (int chunk = 0; chunk < plan.chunk_count(); ++chunk) {
       const Op copy = HostCopy(context.cluster, device, rank.Offloaded(chunk));
-      copies.push_back(context.blocks.SingleOp(copy));
+      copies.push_back(context.op_sequences.SingleOp(copy));
     }
     lowering.Add(w, copies);
   }

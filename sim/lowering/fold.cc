@@ -93,7 +93,7 @@ class Folder {
       const auto first = std::find_if(groups.begin(), groups.end(), [&](const auto& other) {
         return other.type.device == group.type.device;
       });
-      boards_.push_back(static_cast<int>(first - groups.begin()));
+      gpus_.push_back(static_cast<int>(first - groups.begin()));
     }
   }
 
@@ -151,18 +151,18 @@ class Folder {
     // Groups and routes do not tell which devices share the memory of a device.
     if (!cluster_.shared_memories().empty()) return false;
     for (int stage = 0; stage < stages(); ++stage) {
-      if (!BoardsAreAlike(stage) || !DataGroupsAreAlike(stage) || !MessagesAreAlike(stage)) {
+      if (!GpusAreAlike(stage) || !DataGroupsAreAlike(stage) || !MessagesAreAlike(stage)) {
         return false;
       }
     }
     return TiedGroupsAreAlike();
   }
 
-  bool BoardsAreAlike(int stage) const {
+  bool GpusAreAlike(int stage) const {
     const auto& replicas = plan_.stages[stage].replicas;
     return std::all_of(replicas.begin(), replicas.end(), [&](const std::vector<int>& replica) {
       return AreAlike(static_cast<int>(replica.size()),
-                      [&](int i) { return boards_[cluster_.device_group(replica[i])]; });
+                      [&](int i) { return gpus_[cluster_.device_group(replica[i])]; });
     });
   }
 
@@ -255,7 +255,7 @@ class Folder {
   const Cluster& cluster_;
   const std::optional<TiedStages> tied_;
   const bool is_separate_;
-  std::vector<int> boards_;  // by group of nodes: the first group of the same board
+  std::vector<int> gpus_;  // by group of nodes: the first group of the same GPU
   MessageFabrics messages_;
   // What the messages to the next stage see, and those that come back, by stage and replica.
   // Filled if pipelines are separate and ranks alike.

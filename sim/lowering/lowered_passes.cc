@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "sim/lowering/pass_blocks.h"
+#include "sim/lowering/pass_op_sequences.h"
 #include "sim/lowering/worker_messages.h"
 #include "sim/shard/optimizer_op.h"
 #include "sim/shard/stage_order.h"
@@ -14,32 +14,32 @@ namespace {
 class InstanceCosts : public PassCosts {
  public:
   InstanceCosts(LoweringContext& context, std::span<const LoweredWorker> workers,
-                std::vector<PassBlocks> blocks)
+                std::vector<PassOpSequences> op_sequences)
       : context_(context),
         workers_(workers),
-        blocks_(std::move(blocks)),
+        op_sequences_(std::move(op_sequences)),
         messages_(context, workers) {}
 
-  std::span<const BlockId> Parts(int worker, const Pass& pass, bool paired) override {
-    return blocks_[worker].Parts(workers_[worker], pass, paired);
+  std::span<const OpSequenceId> Parts(int worker, const Pass& pass, bool paired) override {
+    return op_sequences_[worker].Parts(workers_[worker], pass, paired);
   }
-  BlockId Transfer(int from, int to, const Pass& pass, int device) override {
-    return messages_.Block(from, to, pass, device);
+  OpSequenceId Transfer(int from, int to, const Pass& pass, int device) override {
+    return messages_.OpSequence(from, to, pass, device);
   }
   int32_t Channel(int from, int to, int device) override {
     return messages_.Channel(from, to, device);
   }
-  BlockId Update(int worker) override {
+  OpSequenceId Update(int worker) override {
     const int stage = workers_[worker].stage;
-    return context_.blocks.SingleOp(OptimizerOp(context_.plan, stage,
-                                                context_.buckets.StageParameters(stage),
-                                                context_.rules.DataRanks(stage)));
+    return context_.op_sequences.SingleOp(OptimizerOp(context_.plan, stage,
+                                                      context_.buckets.StageParameters(stage),
+                                                      context_.rules.DataRanks(stage)));
   }
 
  private:
   LoweringContext& context_;
   const std::span<const LoweredWorker> workers_;
-  const std::vector<PassBlocks> blocks_;  // by worker
+  const std::vector<PassOpSequences> op_sequences_;  // by worker
   WorkerMessages messages_;
 };
 
@@ -55,12 +55,12 @@ void LoweredPasses::AddInstance(LoweringContext& context, int index) {
   const Plan& plan = context.plan;
   const PipelineInstance& instance = context.folding().instances[index];
   instance_begin_.push_back(workers_.size());
-  std::vector<PassBlocks> blocks;
+  std::vector<PassOpSequences> op_sequences;
   std::vector<PipelineWorker> pipeline;
   std::vector<MicroBatchShares> shares;
   const bool is_separate = HasSeparatePipelines(plan);
-  PipelineOrders orders;
-  if (is_separate) orders = PipelineOrdersOf(plan, instance.replicas[0][0]);
+  PassOrders orders;
+  if (is_separate) orders = PassOrdersOf(plan, instance.replicas[0][0]);
   for (int stage = 0; stage < context.stages(); ++stage) {
     shares.push_back(StageShares(plan, stage));
     if (is_separate) {
@@ -73,12 +73,12 @@ void LoweredPasses::AddInstance(LoweringContext& context, int index) {
       workers_.push_back(AddWorker(context, index, stage, position, std::move(order)));
       const LoweredWorker& worker = workers_.back();
       compute_lanes_.insert(compute_lanes_.end(), worker.compute.begin(), worker.compute.end());
-      blocks.emplace_back(context, worker);
+      op_sequences.emplace_back(context, worker);
       pipeline.push_back(ToPipelineWorker(worker, position, !plan.overlap_p2p));
     }
   }
   const auto own = std::span<const LoweredWorker>(workers_).subspan(instance_begin_.back());
-  InstanceCosts costs(context, own, std::move(blocks));
+  InstanceCosts costs(context, own, std::move(op_sequences));
   tasks_.emplace_back(pipeline, shares, MapOf(plan), costs, context.builder);
 }
 

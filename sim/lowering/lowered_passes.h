@@ -8,7 +8,7 @@
 
 #include "sim/lowering/lowered_worker.h"
 #include "sim/lowering/lowering_context.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/pipeline/pass_tasks.h"
 #include "sim/schedule/schedule.h"
 

@@ -60,9 +60,10 @@ LoweredWorker AddWorker(LoweringContext& context, int instance, int stage, int p
   worker.instance = instance;
   worker.stage = stage;
   worker.replica = pipeline.replicas[stage][position];
-  worker.shard = context.blocks.InternShard(context.placed.Shard(plan, stage, worker.replica));
+  worker.shard =
+      context.op_sequences.InternShard(context.placed.Shard(plan, stage, worker.replica));
   AddRanks(context, pipeline.multiplicity, worker);
-  if (context.updates && IsAsynchronous(plan.order)) {
+  if (context.updates && IsAsynchronous(plan.schedule)) {
     worker.updates = EndlessOrderOf(plan, context.workload, stage, worker.replica).updates;
   }
   worker.order = std::move(order);

@@ -6,7 +6,7 @@
 
 #include "sim/lowering/lowering_context.h"
 #include "sim/pipeline/asynchronous.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/pipeline/pass_tasks.h"
 #include "sim/schedule/schedule.h"
 

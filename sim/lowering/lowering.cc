@@ -19,7 +19,7 @@ Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluste
   LoweringContext context(plan, workload, cluster, options, memory);
   const LoweredPasses passes(context);
   if (plan.offload.activations > 0) AddActivationCopies(context, passes);
-  if (context.updates && IsAsynchronous(plan.order)) {
+  if (context.updates && IsAsynchronous(plan.schedule)) {
     AddAsynchronousUpdates(context, passes);
   } else if (context.updates || plan.zero >= 3) {
     AddUpdate(context, passes);

@@ -13,12 +13,12 @@ LoweringContext::LoweringContext(const Plan& plan_in, const Workload& workload_i
       placed(memory_in.Place(plan_in, options.unfold)),
       rules(plan_in, updates),
       buckets(plan_in, workload_in, rules),
-      blocks(workload_in, builder) {}
+      op_sequences(workload_in, builder) {}
 
 TaskId LoweringContext::AddTask(const Op& op, std::span<const Lane> lanes,
                                 std::span<const TaskId> after, const Tag& tag) {
-  const BlockId block = blocks.SingleOp(op);
-  return builder.Add(lanes, after, block, tag);
+  const OpSequenceId op_sequence = op_sequences.SingleOp(op);
+  return builder.Add(lanes, after, op_sequence, tag);
 }
 
 }  // namespace stagecraft

@@ -8,10 +8,10 @@
 
 #include "costmodel/op.h"
 #include "sim/cluster/cluster.h"
-#include "sim/lowering/block_table.h"
 #include "sim/lowering/fold.h"
 #include "sim/lowering/lowering.h"
 #include "sim/lowering/lowering_memory.h"
+#include "sim/lowering/op_sequence_table.h"
 #include "sim/lowering/parameter_buckets.h"
 #include "sim/lowering/traffic_rules.h"
 #include "sim/plan/plan.h"
@@ -49,7 +49,7 @@ struct LoweringContext {
 
   // The schedule under construction, and its distinct ops and op sequences.
   Schedule::Builder builder;
-  BlockTable blocks;
+  OpSequenceTable op_sequences;
 };
 
 }  // namespace stagecraft

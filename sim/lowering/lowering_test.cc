@@ -25,7 +25,7 @@ TEST(LoweringTest, OneDeviceTakesTheSumOfItsOps) {
   const Timeline timeline = executor.Execute(schedule);
   Duration sum;
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
-    for (const OpId op : schedule.ops(schedule.block(task))) {
+    for (const OpId op : schedule.ops(schedule.op_sequence(task))) {
       sum += executor.costs().estimates[0][op].time;
     }
   }
@@ -119,7 +119,7 @@ TEST(LoweringTest, FullyShardedTrafficIsThreeTimesTheParameters) {
   int64_t gathered = 0;
   int64_t reduced = 0;
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
-    const Op& op = schedule.op(schedule.ops(schedule.block(task))[0]);
+    const Op& op = schedule.op(schedule.ops(schedule.op_sequence(task))[0]);
     if (op.kind == OpKind::kAllGather) gathered += op.bytes.count();
     if (op.kind == OpKind::kReduceScatter) reduced += op.bytes.count();
   }

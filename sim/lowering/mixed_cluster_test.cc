@@ -1,4 +1,4 @@
-// Clusters of unequal boards, and stages of unequal replicas.
+// Clusters of unequal GPUs, and stages of unequal replicas.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 

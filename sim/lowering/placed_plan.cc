@@ -10,7 +10,7 @@ namespace {
 
 // Replicas take equally many micro-batches, however many these are.
 bool SharesEvenly(const Plan& plan, const Stage& stage) {
-  return !IsAsynchronous(plan.order) && stage.replica_micro_batches.empty() &&
+  return !IsAsynchronous(plan.schedule) && stage.replica_micro_batches.empty() &&
          plan.micro_batches() % static_cast<int64_t>(stage.replicas.size()) == 0;
 }
 
@@ -23,7 +23,7 @@ bool PlacesAlike(const Plan& a, const Plan& b, int stage) {
     return false;
   }
   return (SharesEvenly(a, x) && SharesEvenly(b, y)) ||
-         (a.order == b.order && a.micro_batches() == b.micro_batches() &&
+         (a.schedule == b.schedule && a.micro_batches() == b.micro_batches() &&
           x.replica_micro_batches == y.replica_micro_batches);
 }
 

@@ -13,20 +13,20 @@ size_t WorkerMessages::KeyHash::operator()(const Key& key) const {
 
 // Forward sends the output of the chunk's last layer, backward the gradient of
 // what the layer before its first one had put out.
-BlockId WorkerMessages::Block(int from, int to, const Pass& pass, int device) {
+OpSequenceId WorkerMessages::OpSequence(int from, int to, const Pass& pass, int device) {
   if (from == to) return -1;
   const LoweredWorker& sender = workers_[from];
   const LoweredWorker& receiver = workers_[to];
   const LayerRange range = context_.plan.stages[sender.stage].chunks[pass.chunk];
   const int layer = pass.phase == Phase::kForward ? range.first + range.count - 1 : range.first - 1;
   const int index = layer * static_cast<int>(sender.ranks.size()) + device;
-  const auto [entry, is_new] = blocks_.try_emplace({from, to, index}, -1);
+  const auto [entry, is_new] = op_sequences_.try_emplace({from, to, index}, -1);
   if (!is_new) return entry->second;
   const Fabric& fabric = context_.placed.Messages(context_.plan, sender.stage, sender.replica,
                                                   receiver.stage, receiver.replica)[device];
   const Bytes bytes =
-      BoundaryBytes(context_.workload.layer(layer), context_.blocks.shard(sender.shard));
-  entry->second = context_.blocks.SingleOp(Op::Collective(OpKind::kSendRecv, bytes, fabric));
+      BoundaryBytes(context_.workload.layer(layer), context_.op_sequences.shard(sender.shard));
+  entry->second = context_.op_sequences.SingleOp(Op::Collective(OpKind::kSendRecv, bytes, fabric));
   return entry->second;
 }
 

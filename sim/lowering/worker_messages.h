@@ -8,7 +8,7 @@
 
 #include "sim/lowering/lowered_worker.h"
 #include "sim/lowering/lowering_context.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/schedule/schedule.h"
 
 namespace stagecraft {
@@ -21,7 +21,7 @@ class WorkerMessages {
 
   // The send of one device of a worker that hands on a pass; -1 to itself. Added to the schedule
   // when it is first asked for.
-  BlockId Block(int from, int to, const Pass& pass, int device);
+  OpSequenceId OpSequence(int from, int to, const Pass& pass, int device);
   // Its communicator, likewise.
   int32_t Channel(int from, int to, int device);
 
@@ -40,7 +40,7 @@ class WorkerMessages {
   LoweringContext& context_;
   std::span<const LoweredWorker> workers_;
   // By the layer whose output, or its gradient, is sent, and the sending device.
-  std::unordered_map<Key, BlockId, KeyHash> blocks_;
+  std::unordered_map<Key, OpSequenceId, KeyHash> op_sequences_;
   // By the sending device.
   std::unordered_map<Key, int32_t, KeyHash> channels_;
 };

@@ -18,7 +18,7 @@ StateSharing SharingOf(const Plan& plan, const Workload& workload, int stage) {
   sharing.gradient = plan.forward_only ? 0 : plan.gradient_bytes;
   sharing.optimizer = plan.optimizer;
   sharing.updates = !plan.forward_only;
-  if (IsAsynchronous(plan.order)) {
+  if (IsAsynchronous(plan.schedule)) {
     const StageAsynchrony asynchrony = AsynchronyOf(plan, workload, stage);
     sharing.versions = asynchrony.versions;
     sharing.gradient *= asynchrony.gradients;

@@ -7,7 +7,7 @@
 #include "costmodel/units.h"
 #include "sim/memory/chunk_tensors.h"
 #include "sim/memory/model_states.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 

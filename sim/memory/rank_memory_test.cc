@@ -87,7 +87,7 @@ TEST(RankMemoryTest, SegmentsHoldWhatIsAllocated) {
 }
 
 // A GPU of 41 MiB: nothing can be freed, and what it would take is told.
-TEST(RankMemoryTest, ABoardThatIsTooSmallStillHasAShare) {
+TEST(RankMemoryTest, AGpuThatIsTooSmallStillHasAShare) {
   EXPECT_DOUBLE_EQ(ReservedShare(TinyRank(), GpipeOrder(5), 41 * kMiB), 60.0 / 51);
 }
 

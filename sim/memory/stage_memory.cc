@@ -108,8 +108,8 @@ class MemoryEstimator::Estimator {
   // once.
   const PassOrder& OrderOf(int stage, int replica) {
     if (!HasSeparatePipelines(plan_)) return own_ = StageOrder(plan_, stage, replica);
-    PipelineOrders& orders = orders_[StageShares(plan_, 0).Count(replica)];
-    if (orders.empty()) orders = PipelineOrdersOf(plan_, replica);
+    PassOrders& orders = orders_[StageShares(plan_, 0).Count(replica)];
+    if (orders.empty()) orders = PassOrdersOf(plan_, replica);
     return orders[stage];
   }
 
@@ -133,7 +133,7 @@ class MemoryEstimator::Estimator {
   RankTensorsMaker& maker_;
   ReservedShares& shares_;
   PassOrder own_;
-  std::map<int, PipelineOrders> orders_;  // by micro-batches
+  std::map<int, PassOrders> orders_;  // by micro-batches
   std::vector<Replayed> replayed_;
 };
 

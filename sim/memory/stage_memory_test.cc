@@ -57,7 +57,7 @@ TEST(StageMemoryTest, TwoDirectionsHoldTheNetworkTwice) {
   const Workload workload = MakeWorkload(14);
   const Cluster cluster = MakeCluster(1, 4);
   PlanDegrees degrees = Degrees(1, 4);
-  degrees.order = PipelineOrder::kChimera;
+  degrees.schedule = PipelineSchedule::kChimera;
   degrees.zero = 1;
   const Plan plan = MakePlan(degrees, workload, cluster);
   for (const StageMemory& memory : EstimateMemory(plan, workload, cluster)) {
@@ -143,9 +143,9 @@ TEST(StageMemoryTest, TheCurvePeaksWhereTheEstimateSaysAndEndsWhereItBegan) {
   const Cluster cluster = MakeCluster(1, 4);
   PlanDegrees degrees = Degrees(1, 4);
   CheckCurves(degrees, cluster);
-  degrees.order = PipelineOrder::kGpipe;
+  degrees.schedule = PipelineSchedule::kGpipe;
   CheckCurves(degrees, cluster);
-  degrees.order = PipelineOrder::kInterleaved;
+  degrees.schedule = PipelineSchedule::kInterleaved;
   degrees.chunks = 2;
   CheckCurves(degrees, cluster);
   degrees = Degrees(1, 1);

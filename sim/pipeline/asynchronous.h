@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/pipeline/order.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 

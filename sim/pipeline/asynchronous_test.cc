@@ -150,7 +150,7 @@ TEST(AsynchronousTest, ThePeriodIsTheSlowestStagesShare) {
 
 TEST(AsynchronousTest, StraightOrdersRun) {
   const int replicas[] = {1, 1, 1};
-  PipelineOrders orders;
+  PassOrders orders;
   for (int stage = 0; stage < 3; ++stage) {
     orders.push_back(PipeDreamOrder(replicas, stage, 0, 9, kStashing).passes);
   }

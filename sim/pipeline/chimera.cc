@@ -73,11 +73,11 @@ class SlotOrder {
 
 }  // namespace
 
-PipelineOrders ChimeraOrders(int stages, int pairs, int micro_batches, ChimeraSlots slots) {
+PassOrders ChimeraOrders(int stages, int pairs, int micro_batches, ChimeraSlots slots) {
   CHECK(stages % (2 * pairs) == 0);
   const ChunkMap map = ChunkMap::Bidirectional(stages, pairs);
   const SlotTable table(stages, pairs, slots);
-  PipelineOrders orders;
+  PassOrders orders;
   for (int stage = 0; stage < stages; ++stage) {
     SlotOrder order(table.End(map.MicroBatches(0, micro_batches)));
     for (int chain = 0; chain < map.chains(); ++chain) {

@@ -2,7 +2,7 @@
 // fills the other's bubbles.
 #pragma once
 
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 
@@ -23,7 +23,7 @@ enum class ChimeraSlots {
 //
 // In flight are from D / 2 + 1 at the ends to D in the middle where pairs is 1, never more
 // than D; with two forwards never more than 2 D.
-PipelineOrders ChimeraOrders(int stages, int pairs, int micro_batches,
-                             ChimeraSlots slots = ChimeraSlots::kOnePass);
+PassOrders ChimeraOrders(int stages, int pairs, int micro_batches,
+                         ChimeraSlots slots = ChimeraSlots::kOnePass);
 
 }  // namespace stagecraft

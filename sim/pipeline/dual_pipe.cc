@@ -99,9 +99,9 @@ PassOrder StageOrder(int near_chunk, int depth, int half, int micro_batches) {
 
 }  // namespace
 
-PipelineOrders DualPipeOrders(int stages, int micro_batches) {
+PassOrders DualPipeOrders(int stages, int micro_batches) {
   CHECK(stages % 2 == 0 && micro_batches % 2 == 0 && micro_batches >= 2 * stages);
-  PipelineOrders orders;
+  PassOrders orders;
   for (int stage = 0; stage < stages; ++stage) {
     const int depth = std::min(stage, stages - 1 - stage);
     orders.push_back(StageOrder(stage == depth ? 0 : 1, depth, stages / 2, micro_batches / 2));
@@ -109,9 +109,9 @@ PipelineOrders DualPipeOrders(int stages, int micro_batches) {
   return orders;
 }
 
-PipelineOrders DualPipeVOrders(int stages, int micro_batches) {
+PassOrders DualPipeVOrders(int stages, int micro_batches) {
   CHECK(micro_batches >= 2 * stages);
-  PipelineOrders orders;
+  PassOrders orders;
   for (int stage = 0; stage < stages; ++stage) {
     orders.push_back(StageOrder(0, stage, stages, micro_batches));
   }

@@ -8,16 +8,16 @@
 // most 2 h + 1 passes are in flight on a stage.
 #pragma once
 
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 
 // For ChunkMap::Bidirectional(stages): `stages` is even; micro_batches is even and at
 // least 2 * stages, and half of them go each way.
-PipelineOrders DualPipeOrders(int stages, int micro_batches);
+PassOrders DualPipeOrders(int stages, int micro_batches);
 
 // For ChunkMap::Wave(stages, 2), one copy of the network cut in half:
 // micro_batches >= 2 * stages.
-PipelineOrders DualPipeVOrders(int stages, int micro_batches);
+PassOrders DualPipeVOrders(int stages, int micro_batches);
 
 }  // namespace stagecraft

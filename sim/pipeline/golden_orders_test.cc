@@ -16,9 +16,9 @@
 #include "sim/pipeline/chimera.h"
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/dual_pipe.h"
-#include "sim/pipeline/order.h"
 #include "sim/pipeline/order_times.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 namespace {
@@ -33,7 +33,7 @@ Duration Units(double value) { return Duration::Nanoseconds(std::llround(value *
 
 struct Pipeline {
   ChunkMap map;
-  PipelineOrders orders;
+  PassOrders orders;
 };
 
 // Nothing for families that are not of this test.
@@ -48,7 +48,7 @@ std::vector<Pipeline> PipelineOf(const Json& row) {
   if (schedule == "dualpipe") {
     return {{ChunkMap::Bidirectional(stages), DualPipeOrders(stages, micro_batches)}};
   }
-  PipelineOrders orders;
+  PassOrders orders;
   for (int stage = 0; stage < stages; ++stage) {
     if (schedule == "gpipe") orders.push_back(GpipeOrder(micro_batches));
     if (schedule == "1f1b") {
@@ -74,7 +74,7 @@ PipelineCosts CostsOf(const Json& row, int chunks) {
   return costs;
 }
 
-void ExpectPeaks(const Json& row, const PipelineOrders& orders, int chunks) {
+void ExpectPeaks(const Json& row, const PassOrders& orders, int chunks) {
   for (size_t stage = 0; stage < orders.size(); ++stage) {
     const double peak = static_cast<double>(PeakInFlight(orders[stage])) / chunks;
     if (row.contains("peak_inflight_stage_units")) {

@@ -4,14 +4,14 @@
 
 namespace stagecraft {
 
-std::vector<int64_t> LeastInFlight(PipelineOrder order, int stages, int chunks, int stage,
+std::vector<int64_t> LeastInFlight(PipelineSchedule schedule, int stages, int chunks, int stage,
                                    int64_t micro_batches) {
-  switch (order) {
-    case PipelineOrder::kGpipe:
+  switch (schedule) {
+    case PipelineSchedule::kGpipe:
       return {micro_batches};
-    case PipelineOrder::kOneForwardOneBackward:
+    case PipelineSchedule::kOneForwardOneBackward:
       return {std::min<int64_t>(micro_batches, stages - stage)};
-    case PipelineOrder::kInterleaved: {
+    case PipelineSchedule::kInterleaved: {
       if (micro_batches < stages || chunks < 2) break;
       std::vector<int64_t> counts(chunks, stages);
       // Passes of the last chunk; those beyond the first group are the next group's first chunk.
@@ -27,11 +27,11 @@ std::vector<int64_t> LeastInFlight(PipelineOrder order, int stages, int chunks, 
   return std::vector<int64_t>(chunks, 0);
 }
 
-double UsualInFlight(PipelineOrder order, int stages, int chunks, int stage,
+double UsualInFlight(PipelineSchedule schedule, int stages, int chunks, int stage,
                      int64_t micro_batches) {
   const auto all = static_cast<double>(micro_batches);
   const double behind = stages - stage - 1;
-  if (order == PipelineOrder::kGpipe) return all;
+  if (schedule == PipelineSchedule::kGpipe) return all;
   if (chunks == 1) return std::min(all, behind + 1);
   const double passes = 2 * behind + (chunks - 1.0) * stages + 1;
   return std::min(all, passes / chunks);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/pipeline/order_kind.h"
+#include "sim/pipeline/pipeline_schedule.h"
 
 namespace stagecraft {
 
@@ -12,11 +12,12 @@ namespace stagecraft {
 // a stage runs as many forwards ahead as there are stages behind it; interleaved 1F1B does what
 // InterleavedOrder() says, with the smallest groups. For other orders, of which only one pass at
 // a time is certain, all numbers are 0.
-std::vector<int64_t> LeastInFlight(PipelineOrder order, int stages, int chunks, int stage,
+std::vector<int64_t> LeastInFlight(PipelineSchedule schedule, int stages, int chunks, int stage,
                                    int64_t micro_batches);
 
 // Micro-batches that a stage holds at most, by the usual orders' warm-up; those with chunks
 // count a part for each.
-double UsualInFlight(PipelineOrder order, int stages, int chunks, int stage, int64_t micro_batches);
+double UsualInFlight(PipelineSchedule schedule, int stages, int chunks, int stage,
+                     int64_t micro_batches);
 
 }  // namespace stagecraft

@@ -6,22 +6,22 @@
 #include <vector>
 
 #include "sim/pipeline/chunk_map.h"
-#include "sim/pipeline/make_orders.h"
-#include "sim/pipeline/order.h"
-#include "sim/pipeline/order_kind.h"
+#include "sim/pipeline/make_pass_orders.h"
+#include "sim/pipeline/pass_order.h"
+#include "sim/pipeline/pipeline_schedule.h"
 
 namespace stagecraft {
 namespace {
 
 TEST(InFlightTest, TheThirdOfFourStagesHoldsTwoMicroBatchesWith1F1B) {
-  const PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
-  EXPECT_EQ(LeastInFlight(order, 4, 1, 2, 8), (std::vector<int64_t>{2}));
-  EXPECT_EQ(UsualInFlight(order, 4, 1, 2, 8), 2);
+  const PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
+  EXPECT_EQ(LeastInFlight(schedule, 4, 1, 2, 8), (std::vector<int64_t>{2}));
+  EXPECT_EQ(UsualInFlight(schedule, 4, 1, 2, 8), 2);
 }
 
 TEST(InFlightTest, GpipeHoldsAllMicroBatches) {
-  EXPECT_EQ(LeastInFlight(PipelineOrder::kGpipe, 4, 1, 2, 8), (std::vector<int64_t>{8}));
-  EXPECT_EQ(UsualInFlight(PipelineOrder::kGpipe, 4, 1, 2, 8), 8);
+  EXPECT_EQ(LeastInFlight(PipelineSchedule::kGpipe, 4, 1, 2, 8), (std::vector<int64_t>{8}));
+  EXPECT_EQ(UsualInFlight(PipelineSchedule::kGpipe, 4, 1, 2, 8), 8);
 }
 
 // At some moment of this order at least so many micro-batches of every chunk are in flight.
@@ -41,20 +41,20 @@ bool HoldsAtOnce(const PassOrder& order, const std::vector<int64_t>& least) {
 
 TEST(InFlightTest, NoOrderHoldsFewerThanTheLeast) {
   int checked = 0;
-  for (const PipelineOrder order : NamedOrders()) {
-    if (NeedsCosts(order)) continue;
+  for (const PipelineSchedule schedule : NamedPipelineSchedules()) {
+    if (NeedsCosts(schedule)) continue;
     for (int stages = 1; stages <= 6; ++stages) {
-      for (int chunks = LeastChunks(order); chunks <= LeastChunks(order) + 1; ++chunks) {
-        if (!FindChunkError(order, PlacementOf(order), stages, chunks).empty()) continue;
-        const ChunkMap map(PlacementOf(order), stages, chunks);
+      for (int chunks = LeastChunks(schedule); chunks <= LeastChunks(schedule) + 1; ++chunks) {
+        if (!FindChunkError(schedule, PlacementOf(schedule), stages, chunks).empty()) continue;
+        const ChunkMap map(PlacementOf(schedule), stages, chunks);
         for (const int micro_batches : {stages, 2 * stages, 24}) {
-          if (!FindMicroBatchError(order, map, micro_batches).empty()) continue;
-          const PipelineOrders orders = MakeOrders(order, {}, map, micro_batches, nullptr);
+          if (!FindMicroBatchError(schedule, map, micro_batches).empty()) continue;
+          const PassOrders orders = MakePassOrders(schedule, {}, map, micro_batches, nullptr);
           for (int stage = 0; stage < stages; ++stage) {
-            SCOPED_TRACE(std::string(Name(order)) + " stage " + std::to_string(stage) + " of " +
+            SCOPED_TRACE(std::string(Name(schedule)) + " stage " + std::to_string(stage) + " of " +
                          std::to_string(stages));
             EXPECT_TRUE(HoldsAtOnce(orders[stage],
-                                    LeastInFlight(order, stages, chunks, stage, micro_batches)));
+                                    LeastInFlight(schedule, stages, chunks, stage, micro_batches)));
             ++checked;
           }
         }

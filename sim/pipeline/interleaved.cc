@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "costmodel/check.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 namespace {

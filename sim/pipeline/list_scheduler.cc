@@ -65,7 +65,7 @@ class ListScheduler {
     }
   }
 
-  PipelineOrders Run() {
+  PassOrders Run() {
     while (clocks_.Time() < Duration::Max()) {
       const int stage = clocks_.Index();
       const Duration now = clocks_.Time();
@@ -76,7 +76,7 @@ class ListScheduler {
         clocks_.Set(stage, NextArrival(stages_[stage], now));
       }
     }
-    PipelineOrders orders;
+    PassOrders orders;
     for (Stage& stage : stages_) orders.push_back(std::move(stage.order));
     return orders;
   }
@@ -245,8 +245,8 @@ class ListScheduler {
 
 }  // namespace
 
-PipelineOrders ListScheduledOrders(const ChunkMap& map, int micro_batches,
-                                   const PipelineCosts& costs, const ListScheduling& options) {
+PassOrders ListScheduledOrders(const ChunkMap& map, int micro_batches, const PipelineCosts& costs,
+                               const ListScheduling& options) {
   return ListScheduler(map, micro_batches, costs, options).Run();
 }
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/pipeline/chunk_map.h"
-#include "sim/pipeline/order.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 
@@ -35,7 +35,7 @@ struct ListScheduling {
 // interleaved 1F1B (orders_benchmark.cc). On equal stages with split backwards it
 // meets ZB-H1, ZB-H2 and ZB-V at their memory. The same input gives the same orders. Takes
 // time in passes * (chunks + log(stages)).
-PipelineOrders ListScheduledOrders(const ChunkMap& map, int micro_batches,
-                                   const PipelineCosts& costs, const ListScheduling& options = {});
+PassOrders ListScheduledOrders(const ChunkMap& map, int micro_batches, const PipelineCosts& costs,
+                               const ListScheduling& options = {});
 
 }  // namespace stagecraft

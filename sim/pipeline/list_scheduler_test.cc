@@ -28,14 +28,14 @@ ListScheduling InFlight(const ChunkMap& map, const std::vector<int64_t>& limits)
 
 // The second stage turns the first micro-batch round before it takes the second.
 TEST(ListSchedulerTest, ForwardsAndBackwardsTakeTurns) {
-  const PipelineOrders orders =
+  const PassOrders orders =
       ListScheduledOrders(ChunkMap::Looped(2, 1), 2, UniformCosts(2, 1, {1_us, 1_us, 0_us}, 0_us));
   EXPECT_EQ(orders[0], (PassOrder{{F, 0, 0}, {F, 0, 1}, {B, 0, 0}, {B, 0, 1}}));
   EXPECT_EQ(orders[1], (PassOrder{{F, 0, 0}, {B, 0, 0}, {F, 0, 1}, {B, 0, 1}}));
 }
 
 TEST(ListSchedulerTest, WeightGradientsFillWhatIsLeft) {
-  const PipelineOrders orders = ListScheduledOrders(
+  const PassOrders orders = ListScheduledOrders(
       ChunkMap::Looped(2, 1), 2, UniformCosts(2, 1, {1_us, 1_us, 1_us}, 0_us), {true, {}, {}});
   EXPECT_EQ(orders[0],
             (PassOrder{{F, 0, 0}, {F, 0, 1}, {I, 0, 0}, {W, 0, 0}, {I, 0, 1}, {W, 0, 1}}));
@@ -50,7 +50,7 @@ TEST(ListSchedulerTest, EqualStagesWithTheMemoryOf1F1BTakeItsTime) {
     const PipelineCosts costs = UniformCosts(p, 1, {1_us, 1_us, 1_us}, 0_us);
     std::vector<int64_t> limits;
     for (int stage = 0; stage < p; ++stage) limits.push_back(p - stage);
-    const PipelineOrders orders = ListScheduledOrders(map, 20, costs, InFlight(map, limits));
+    const PassOrders orders = ListScheduledOrders(map, 20, costs, InFlight(map, limits));
     EXPECT_EQ(TimeOrders(map, orders, 20, costs).Makespan(), (20 + p - 1) * 3_us);
     for (int stage = 0; stage < p; ++stage) EXPECT_EQ(PeakInFlight(orders[stage]), p - stage);
   }
@@ -63,7 +63,7 @@ TEST(ListSchedulerTest, EqualStagesMeetTheZeroBubbleOrdersAtTheirMemory) {
   const PipelineCosts costs = UniformCosts(4, 1, {1_us, 1_us, 1_us}, 0_us);
   const std::vector<std::vector<PassMemory>> memory(4, {{2, 1}});
   for (const auto& [limit, longest] : {std::pair{8, 27_us}, {16, 24_us}}) {
-    const PipelineOrders orders =
+    const PassOrders orders =
         ListScheduledOrders(map, 8, costs, {true, memory, std::vector<int64_t>(4, limit)});
     EXPECT_EQ(TimeOrders(map, orders, 8, costs).LongestStage(), longest);
   }
@@ -74,7 +74,7 @@ TEST(ListSchedulerTest, EqualStagesMeetTheZeroBubbleOrdersAtTheirMemory) {
 TEST(ListSchedulerTest, TheLeastMemoryStillLetsEveryMicroBatchThrough) {
   const ChunkMap map = ChunkMap::Wave(3, 2);
   const PipelineCosts costs = UniformCosts(3, 2, {1_us, 1_us, 0_us}, 0_us);
-  const PipelineOrders orders = ListScheduledOrders(map, 4, costs, InFlight(map, {2, 2, 2}));
+  const PassOrders orders = ListScheduledOrders(map, 4, costs, InFlight(map, {2, 2, 2}));
   CheckOrders(map, orders, 4, costs, 2);
 }
 
@@ -132,7 +132,7 @@ TEST(ListSchedulerTest, OrdersRunWithinTheirMemoryWhateverTheyCost) {
     const int m = static_cast<int>(random.Integer(1, 30));
     const PipelineCosts costs = RandomCosts(map, random);
     const ListScheduling options = RandomLimits(map, random);
-    const PipelineOrders orders = ListScheduledOrders(map, m, costs, options);
+    const PassOrders orders = ListScheduledOrders(map, m, costs, options);
     CheckOrders(map, orders, m, costs, m * map.chunks());
     for (int stage = 0; stage < map.stages() && !options.limits.empty(); ++stage) {
       EXPECT_LE(MostHeld(orders[stage], options.memory[stage]), options.limits[stage]);

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sim/pipeline/chunk_map.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 

@@ -13,7 +13,7 @@ constexpr Phase I = Phase::kBackwardInput;
 constexpr Phase W = Phase::kBackwardWeight;
 
 // Of one chain of one chunk a stage.
-std::string ErrorOf(const PipelineOrders& orders, int micro_batches, bool forward_only = false) {
+std::string ErrorOf(const PassOrders& orders, int micro_batches, bool forward_only = false) {
   const ChunkMap map = ChunkMap::Looped(static_cast<int>(orders.size()), 1);
   return FindOrderError(map, orders, micro_batches, forward_only).value_or("");
 }
@@ -68,12 +68,12 @@ TEST(OrderErrorsTest, APassBesideNothingOrItsOwnChunkIsNamed) {
   EXPECT_EQ(ErrorOf({{{F, 0, 0}, {F, 0, 1, true}, {B, 0, 0}, {B, 0, 1}}}, 2),
             "rank 0 runs forward of micro-batch 1 together with a pass of the same chunk");
   EXPECT_EQ(FindOrderError(ChunkMap::Looped(1, 2),
-                           PipelineOrders{{{F, 0, 0, true}, {F, 1, 0, true}, {F, 0, 1}}}, 2, true),
+                           PassOrders{{{F, 0, 0, true}, {F, 1, 0, true}, {F, 0, 1}}}, 2, true),
             "rank 0 runs forward of micro-batch 0 chunk 0 together with two passes");
 }
 
 TEST(OrderErrorsTest, OrdersOfTooFewRanksAreNamed) {
-  EXPECT_EQ(FindOrderError(ChunkMap::Looped(2, 1), PipelineOrders(1), 1, false),
+  EXPECT_EQ(FindOrderError(ChunkMap::Looped(2, 1), PassOrders(1), 1, false),
             "got schedules of 1 ranks, want 2");
 }
 
@@ -89,7 +89,7 @@ TEST(OrderErrorsTest, ADeadlockSaysWhoWaitsForWhat) {
 
 // The second chunk of a wave's last stage takes what the first makes.
 TEST(OrderErrorsTest, ARankMayWaitForItself) {
-  const PipelineOrders orders = {{{F, 1, 0}, {F, 0, 0}, {B, 1, 0}, {B, 0, 0}}};
+  const PassOrders orders = {{{F, 1, 0}, {F, 0, 0}, {B, 1, 0}, {B, 0, 0}}};
   EXPECT_EQ(FindOrderError(ChunkMap::Wave(1, 2), orders, 1, false),
             "deadlock: rank 0 waits for forward of micro-batch 0 chunk 0, which it does not run "
             "before");
@@ -97,7 +97,7 @@ TEST(OrderErrorsTest, ARankMayWaitForItself) {
 
 // Every rank runs first what the rank before it runs second, round a ring of 20.
 TEST(OrderErrorsTest, ALongCircleIsCutAtTwelve) {
-  PipelineOrders orders;
+  PassOrders orders;
   constexpr int kStages = 20;
   for (int stage = 0; stage < kStages; ++stage) {
     // Chunk 1 of micro-batch 0 before chunk 0 of micro-batch 1.

@@ -9,10 +9,10 @@
 #include "sim/pipeline/chimera.h"
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/dual_pipe.h"
-#include "sim/pipeline/order.h"
 #include "sim/pipeline/order_testing.h"
 #include "sim/pipeline/order_times.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/schedule/schedule.h"
 
 namespace stagecraft {
@@ -46,8 +46,8 @@ TEST(OrderFamiliesTest, DapplesPolicyBWarmsUpTwiceAsFar) {
   EXPECT_EQ(DappleWarmup(0, 4, 2, WarmupPolicy::kB), 1);
 }
 
-PipelineOrders FlushOrders(int stages, int micro_batches, int most, WarmupPolicy policy) {
-  PipelineOrders orders;
+PassOrders FlushOrders(int stages, int micro_batches, int most, WarmupPolicy policy) {
+  PassOrders orders;
   for (int stage = 0; stage < stages; ++stage) {
     orders.push_back(
         OneForwardOneBackwardOrder(DappleWarmup(stage, stages, most, policy), micro_batches));
@@ -85,9 +85,9 @@ TEST(OrderFamiliesTest, ALastGroupTooSmallJoinsTheOneBefore) {
             "F0.0 F0.1 F1.0 F1.1 F0.2 F0.3 F0.4 F1.2 F1.3 F1.4 ");
 }
 
-PipelineOrders InterleavedOrders(int stages, int chunks, int micro_batches,
-                                 const MicroBatchGroups& groups) {
-  PipelineOrders orders;
+PassOrders InterleavedOrders(int stages, int chunks, int micro_batches,
+                             const MicroBatchGroups& groups) {
+  PassOrders orders;
   for (int stage = 0; stage < stages; ++stage) {
     orders.push_back(InterleavedOrder(stage, stages, chunks, micro_batches, groups));
   }
@@ -96,7 +96,7 @@ PipelineOrders InterleavedOrders(int stages, int chunks, int micro_batches,
 
 TEST(OrderFamiliesTest, GroupsOfAnySizeWaitAsLongAsAnOrdinaryInterleaving) {
   for (const auto& [micro_batches, size] : {std::pair{16, 8}, {17, 8}, {20, 8}, {36, 12}}) {
-    const PipelineOrders orders = InterleavedOrders(8, 4, micro_batches, MicroBatchGroups{size});
+    const PassOrders orders = InterleavedOrders(8, 4, micro_batches, MicroBatchGroups{size});
     const OrderTimes times = TimeOrders(ChunkMap::Looped(8, 4), orders, micro_batches,
                                         UniformCosts(8, 4, {1_us, 1_us, 1_us}, 0_us));
     EXPECT_EQ(times.Makespan(), (4 * micro_batches + 7) * 3_us) << micro_batches;
@@ -111,7 +111,7 @@ TEST(OrderFamiliesTest, DualPipeOfTwoStagesNeverWaitsForWeightGradients) {
 TEST(OrderFamiliesTest, DualPipeVWaitsAndHoldsAsDocumented) {
   for (const int stages : {2, 4, 8}) {
     const int micro_batches = 2 * stages + 3;
-    const PipelineOrders orders = DualPipeVOrders(stages, micro_batches);
+    const PassOrders orders = DualPipeVOrders(stages, micro_batches);
     const OrderTimes times = TimeOrders(ChunkMap::Wave(stages, 2), orders, micro_batches,
                                         UniformCosts(stages, 2, {1_us, 1_us, 1_us}, 0_us));
     EXPECT_EQ(times.Makespan(), 2 * micro_batches * 3_us + (stages - 1) * 2_us);
@@ -121,7 +121,7 @@ TEST(OrderFamiliesTest, DualPipeVWaitsAndHoldsAsDocumented) {
 
 // Down F0 F1 at slots 0 and 2, up at 3 and 5; the last part turns at once.
 TEST(OrderFamiliesTest, ChimeraOfFourStagesIsThePapersFirstExample) {
-  const PipelineOrders orders = ChimeraOrders(4, 1, 4);
+  const PassOrders orders = ChimeraOrders(4, 1, 4);
   EXPECT_EQ(Text(orders[0]), "F0.0 F0.1 F1.0 B1.0 F1.1 B1.1 B0.0 B0.1 ");
   const int in_flight[] = {3, 4, 4, 3};
   for (int stage = 0; stage < 4; ++stage) {
@@ -131,7 +131,7 @@ TEST(OrderFamiliesTest, ChimeraOfFourStagesIsThePapersFirstExample) {
 
 Duration ChimeraTime(int stages, int pairs, int micro_batches, ChimeraSlots slots,
                      const PassTimes& times) {
-  const PipelineOrders orders = ChimeraOrders(stages, pairs, micro_batches, slots);
+  const PassOrders orders = ChimeraOrders(stages, pairs, micro_batches, slots);
   return TimeOrders(ChunkMap::Bidirectional(stages, pairs), orders, micro_batches,
                     UniformCosts(stages, 2 * pairs, times, 0_us))
       .Makespan();
@@ -177,14 +177,13 @@ TEST(OrderFamiliesTest, OrdersOfOneDirectionKeepEveryRule) {
     Random random = Random(1).Child("one direction", trial);
     const auto [p, v, m] = RandomShape(random);
     const PipelineCosts costs = RandomCosts(ChunkMap::Looped(p, v), random);
-    CheckOrders(ChunkMap::Looped(p, 1), PipelineOrders(p, GpipeOrder(m)), m, costs, m);
+    CheckOrders(ChunkMap::Looped(p, 1), PassOrders(p, GpipeOrder(m)), m, costs, m);
     const int most = static_cast<int>(random.Integer(1, 2 * p));
     for (const WarmupPolicy policy : {WarmupPolicy::kA, WarmupPolicy::kB}) {
       CheckOrders(ChunkMap::Looped(p, 1), FlushOrders(p, m, most, policy), m, costs, most);
     }
-    CheckOrders(ChunkMap::Looped(p, v), PipelineOrders(p, BreadthFirstOrder(v, m)), m, costs,
-                v * m);
-    CheckOrders(ChunkMap::Wave(p, v), PipelineOrders(p, BreadthFirstOrder(v, m)), m, costs, v * m);
+    CheckOrders(ChunkMap::Looped(p, v), PassOrders(p, BreadthFirstOrder(v, m)), m, costs, v * m);
+    CheckOrders(ChunkMap::Wave(p, v), PassOrders(p, BreadthFirstOrder(v, m)), m, costs, v * m);
     MicroBatchGroups groups{static_cast<int>(random.Integer(p, 3 * p))};
     groups.one_more_warmup = random.Integer(0, 1) == 1;
     const int largest = std::min(m, groups.size + p - 1);

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/pipeline/order.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 

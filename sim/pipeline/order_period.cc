@@ -2,16 +2,16 @@
 
 namespace stagecraft {
 
-std::optional<OrderPeriod> FindPeriod(PipelineOrder order, const OrderOptions& options,
-                                      int stages) {
+std::optional<OrderPeriod> FindPeriod(PipelineSchedule schedule,
+                                      const PipelineScheduleOptions& options, int stages) {
   OrderPeriod period;
-  switch (order) {
-    case PipelineOrder::kOneForwardOneBackward:
+  switch (schedule) {
+    case PipelineSchedule::kOneForwardOneBackward:
       // That of a pipeline that waits for its messages is as long as the pipeline.
       period.unit = stages;
       period.least = 3 * stages + 4;
       break;
-    case PipelineOrder::kInterleaved:
+    case PipelineSchedule::kInterleaved:
       period.group = options.groups.size == 0 ? stages : options.groups.size;
       period.unit = period.group;
       period.least = 4 * period.group;
@@ -19,7 +19,7 @@ std::optional<OrderPeriod> FindPeriod(PipelineOrder order, const OrderOptions& o
     default:
       return std::nullopt;
   }
-  if (Reads(order, kReadsWarmup) && options.warmup == WarmupPolicy::kB) period.least += stages;
+  if (Reads(schedule, kReadsWarmup) && options.warmup == WarmupPolicy::kB) period.least += stages;
   return period;
 }
 

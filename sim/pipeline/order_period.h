@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "sim/pipeline/make_orders.h"
-#include "sim/pipeline/order_kind.h"
+#include "sim/pipeline/make_pass_orders.h"
+#include "sim/pipeline/pipeline_schedule.h"
 
 namespace stagecraft {
 
@@ -17,6 +17,7 @@ struct OrderPeriod {
 
 // Nothing where an order does not alternate forwards and backwards micro-batch after micro-batch,
 // as 1F1B and interleaved 1F1B do, or never ends.
-std::optional<OrderPeriod> FindPeriod(PipelineOrder order, const OrderOptions& options, int stages);
+std::optional<OrderPeriod> FindPeriod(PipelineSchedule schedule,
+                                      const PipelineScheduleOptions& options, int stages);
 
 }  // namespace stagecraft

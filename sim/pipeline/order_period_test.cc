@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "sim/pipeline/chunk_map.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 namespace {
@@ -22,17 +22,17 @@ void ExpectLongerInTheMiddle(const PassOrder& shorter, const PassOrder& longer, 
 }
 
 TEST(OrderPeriodTest, OnePeriodMoreMakesOrdersLongerInTheMiddle) {
-  const PipelineOrder alternating[] = {PipelineOrder::kOneForwardOneBackward,
-                                       PipelineOrder::kInterleaved};
-  for (const PipelineOrder order : alternating) {
+  const PipelineSchedule alternating[] = {PipelineSchedule::kOneForwardOneBackward,
+                                          PipelineSchedule::kInterleaved};
+  for (const PipelineSchedule schedule : alternating) {
     for (const int stages : {2, 3, 4}) {
-      const ChunkMap map = ChunkMap::Looped(stages, LeastChunks(order));
-      const std::optional<OrderPeriod> period = FindPeriod(order, {}, stages);
+      const ChunkMap map = ChunkMap::Looped(stages, LeastChunks(schedule));
+      const std::optional<OrderPeriod> period = FindPeriod(schedule, {}, stages);
       ASSERT_TRUE(period);
       const auto count = static_cast<int>((period->least / period->unit + 1) * period->unit);
-      const PipelineOrders shorter = MakeOrders(order, {}, map, count, nullptr);
-      const PipelineOrders longer =
-          MakeOrders(order, {}, map, count + static_cast<int>(period->unit), nullptr);
+      const PassOrders shorter = MakePassOrders(schedule, {}, map, count, nullptr);
+      const PassOrders longer =
+          MakePassOrders(schedule, {}, map, count + static_cast<int>(period->unit), nullptr);
       for (int stage = 0; stage < stages; ++stage) {
         ExpectLongerInTheMiddle(shorter[stage], longer[stage], period->unit);
       }
@@ -41,16 +41,16 @@ TEST(OrderPeriodTest, OnePeriodMoreMakesOrdersLongerInTheMiddle) {
 }
 
 TEST(OrderPeriodTest, TheLongerWarmUpOfDapplesSecondPolicyTakesAPipelineMore) {
-  const PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
-  OrderOptions options;
-  const int64_t usual = FindPeriod(order, options, 4)->least;
+  const PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
+  PipelineScheduleOptions options;
+  const int64_t usual = FindPeriod(schedule, options, 4)->least;
   options.warmup = WarmupPolicy::kB;
-  EXPECT_EQ(FindPeriod(order, options, 4)->least, usual + 4);
+  EXPECT_EQ(FindPeriod(schedule, options, 4)->least, usual + 4);
 }
 
 TEST(OrderPeriodTest, OrdersThatDoNotAlternateOrNeverEndHaveNone) {
-  EXPECT_FALSE(FindPeriod(PipelineOrder::kGpipe, {}, 4));
-  EXPECT_FALSE(FindPeriod(PipelineOrder::kPipeDream, {}, 4));
+  EXPECT_FALSE(FindPeriod(PipelineSchedule::kGpipe, {}, 4));
+  EXPECT_FALSE(FindPeriod(PipelineSchedule::kPipeDream, {}, 4));
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include "costmodel/random.h"
 #include "costmodel/units.h"
 #include "sim/pipeline/chunk_map.h"
-#include "sim/pipeline/order.h"
 #include "sim/pipeline/order_errors.h"
 #include "sim/pipeline/order_times.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 

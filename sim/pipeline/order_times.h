@@ -7,8 +7,8 @@
 
 #include "costmodel/units.h"
 #include "sim/pipeline/chunk_map.h"
-#include "sim/pipeline/order.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/schedule/task_tag.h"
 
 namespace stagecraft {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/pipeline/pass_slots.h"
 
 namespace stagecraft {

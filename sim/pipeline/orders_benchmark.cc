@@ -14,11 +14,11 @@
 #include "sim/pipeline/chimera.h"
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/list_scheduler.h"
-#include "sim/pipeline/make_orders.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/make_pass_orders.h"
 #include "sim/pipeline/order_errors.h"
 #include "sim/pipeline/order_times.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/pipeline/pytorch_csv.h"
 
 namespace stagecraft {
@@ -34,13 +34,13 @@ constexpr Duration kTransfer = 377_us;
 // Weight gradients hold half of what a forward does.
 constexpr PassMemory kMemory = {2, 1};
 
-OrderInputs InputsOf(const ChunkMap& map) {
+PassOrderInputs InputsOf(const ChunkMap& map) {
   return {UniformCosts(map.stages(), map.chunks(), kTimes, kTransfer),
           std::vector(static_cast<size_t>(map.stages()),
                       std::vector<PassMemory>(static_cast<size_t>(map.chunks()), kMemory))};
 }
 
-void ReportPasses(benchmark::State& state, const PipelineOrders& orders) {
+void ReportPasses(benchmark::State& state, const PassOrders& orders) {
   int64_t passes = 0;
   for (const PassOrder& of_stage : orders) passes += static_cast<int64_t>(of_stage.size());
   state.counters["passes"] = static_cast<double>(passes);
@@ -48,51 +48,52 @@ void ReportPasses(benchmark::State& state, const PipelineOrders& orders) {
                                                   benchmark::Counter::kIsRate);
 }
 
-void Measure(benchmark::State& state, PipelineOrder order, const OrderOptions& options,
-             const ChunkMap& map, int micro_batches) {
-  const OrderInputs inputs = InputsOf(map);
-  PipelineOrders orders;
+void Measure(benchmark::State& state, PipelineSchedule schedule,
+             const PipelineScheduleOptions& options, const ChunkMap& map, int micro_batches) {
+  const PassOrderInputs inputs = InputsOf(map);
+  PassOrders orders;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(orders = MakeOrders(order, options, map, micro_batches, &inputs));
+    benchmark::DoNotOptimize(orders =
+                                 MakePassOrders(schedule, options, map, micro_batches, &inputs));
   }
   ReportPasses(state, orders);
 }
 
-void BM_Orders(benchmark::State& state, PipelineOrder order, int chunks) {
-  Measure(state, order, {}, ChunkMap(PlacementOf(order), kStages, chunks), kMicroBatches);
+void BM_Orders(benchmark::State& state, PipelineSchedule schedule, int chunks) {
+  Measure(state, schedule, {}, ChunkMap(PlacementOf(schedule), kStages, chunks), kMicroBatches);
 }
 
 // As many chunks as it takes, at most kChunks.
-int MostChunks(PipelineOrder order) {
+int MostChunks(PipelineSchedule schedule) {
   int chunks = kChunks;
-  while (!FindChunkError(order, PlacementOf(order), kStages, chunks).empty()) --chunks;
+  while (!FindChunkError(schedule, PlacementOf(schedule), kStages, chunks).empty()) --chunks;
   return chunks;
 }
 
 void RegisterAllNames() {
-  for (const PipelineOrder order : NamedOrders()) {
-    const std::string name = "BM_Orders/" + std::string(Name(order));
-    benchmark::RegisterBenchmark(name.c_str(), BM_Orders, order, MostChunks(order))
+  for (const PipelineSchedule schedule : NamedPipelineSchedules()) {
+    const std::string name = "BM_Orders/" + std::string(Name(schedule));
+    benchmark::RegisterBenchmark(name.c_str(), BM_Orders, schedule, MostChunks(schedule))
         ->Unit(benchmark::kMillisecond);
   }
 }
 
 void BM_InterleavedGroups(benchmark::State& state) {
-  OrderOptions options;
+  PipelineScheduleOptions options;
   options.groups = MicroBatchGroups{100};
-  Measure(state, PipelineOrder::kInterleaved, options, ChunkMap::Looped(kStages, kChunks),
+  Measure(state, PipelineSchedule::kInterleaved, options, ChunkMap::Looped(kStages, kChunks),
           kMicroBatches);
 }
 void BM_ChimeraTwoForwards(benchmark::State& state) {
-  OrderOptions options;
+  PipelineScheduleOptions options;
   options.slots = ChimeraSlots::kTwoForwards;
-  Measure(state, PipelineOrder::kChimera, options,
+  Measure(state, PipelineSchedule::kChimera, options,
           ChunkMap(Placement::kBidirectional, kStages, kChunks), kMicroBatches);
 }
 // The weight versions of every pass too.
 void BM_PipeDream(benchmark::State& state) {
   const std::vector<int> replicas(kStages, 1);
-  PipelineOrders orders(kStages);
+  PassOrders orders(kStages);
   for (auto _ : state) {
     for (int stage = 0; stage < kStages; ++stage) {
       benchmark::DoNotOptimize(
@@ -108,9 +109,9 @@ BENCHMARK(BM_ChimeraTwoForwards)->Unit(benchmark::kMillisecond);
 
 // Activation limits in percent of what 1F1B's first stage holds.
 void BM_AutomaticZeroBubble(benchmark::State& state) {
-  OrderOptions options;
+  PipelineScheduleOptions options;
   options.activation_limit = static_cast<double>(state.range(2)) / 100;
-  Measure(state, PipelineOrder::kZeroBubbleAuto, options,
+  Measure(state, PipelineSchedule::kZeroBubbleAuto, options,
           ChunkMap::Looped(static_cast<int>(state.range(0)), 1), static_cast<int>(state.range(1)));
 }
 BENCHMARK(BM_AutomaticZeroBubble)
@@ -121,9 +122,9 @@ BENCHMARK(BM_AutomaticZeroBubble)
 
 // Within 1F1B's memory, or without limit.
 void BM_ListScheduled(benchmark::State& state) {
-  OrderOptions options;
+  PipelineScheduleOptions options;
   options.activation_limit = static_cast<double>(state.range(1));
-  Measure(state, PipelineOrder::kList, options,
+  Measure(state, PipelineSchedule::kList, options,
           ChunkMap::Looped(kStages, static_cast<int>(state.range(0))), kMicroBatches);
 }
 BENCHMARK(BM_ListScheduled)
@@ -146,7 +147,7 @@ void BM_ListScheduledSlowdown(benchmark::State& state) {
       const int m = p * static_cast<int>(random.Integer(2, 8));
       PipelineCosts costs = UniformCosts(p, v, PassTimes{}, Duration());
       ListScheduling options;
-      PipelineOrders orders;
+      PassOrders orders;
       for (int stage = 0; stage < p; ++stage) {
         for (PassTimes& times : costs.times[stage]) {
           const Duration time = Duration::Nanoseconds(random.Integer(1000, 2000));
@@ -159,7 +160,7 @@ void BM_ListScheduledSlowdown(benchmark::State& state) {
         options.limits.push_back(PeakInFlight(orders.back()));
       }
       const ChunkMap map = ChunkMap::Looped(p, v);
-      const PipelineOrders listed = ListScheduledOrders(map, m, costs, options);
+      const PassOrders listed = ListScheduledOrders(map, m, costs, options);
       const double ratio = TimeOrders(map, listed, m, costs).Makespan().seconds() /
                            TimeOrders(map, orders, m, costs).Makespan().seconds();
       sum += ratio / kTrials;
@@ -172,12 +173,12 @@ void BM_ListScheduledSlowdown(benchmark::State& state) {
 BENCHMARK(BM_ListScheduledSlowdown)->ArgName("interleaved")->Arg(0)->Arg(1)->Iterations(1);
 
 // What the rest does with the interleaved orders.
-PipelineOrders Interleaved() {
-  return MakeOrders(PipelineOrder::kInterleaved, {}, ChunkMap::Looped(kStages, kChunks),
-                    kMicroBatches, nullptr);
+PassOrders Interleaved() {
+  return MakePassOrders(PipelineSchedule::kInterleaved, {}, ChunkMap::Looped(kStages, kChunks),
+                        kMicroBatches, nullptr);
 }
 void BM_FindOrderError(benchmark::State& state) {
-  const PipelineOrders orders = Interleaved();
+  const PassOrders orders = Interleaved();
   for (auto _ : state) {
     benchmark::DoNotOptimize(
         FindOrderError(ChunkMap::Looped(kStages, kChunks), orders, kMicroBatches, false));
@@ -185,7 +186,7 @@ void BM_FindOrderError(benchmark::State& state) {
   ReportPasses(state, orders);
 }
 void BM_TimeOrders(benchmark::State& state) {
-  const PipelineOrders orders = Interleaved();
+  const PassOrders orders = Interleaved();
   const PipelineCosts costs = UniformCosts(kStages, kChunks, kTimes, kTransfer);
   for (auto _ : state) {
     benchmark::DoNotOptimize(
@@ -194,7 +195,7 @@ void BM_TimeOrders(benchmark::State& state) {
   ReportPasses(state, orders);
 }
 void BM_WritePytorchCsv(benchmark::State& state) {
-  const PipelineOrders orders = Interleaved();
+  const PassOrders orders = Interleaved();
   for (auto _ : state) {
     benchmark::DoNotOptimize(
         WritePytorchCsv(ChunkMap::Looped(kStages, kChunks), orders, kMicroBatches));
@@ -202,7 +203,7 @@ void BM_WritePytorchCsv(benchmark::State& state) {
   ReportPasses(state, orders);
 }
 void BM_ReadPytorchCsv(benchmark::State& state) {
-  const PipelineOrders orders = Interleaved();
+  const PassOrders orders = Interleaved();
   const std::string text =
       WritePytorchCsv(ChunkMap::Looped(kStages, kChunks), orders, kMicroBatches);
   for (auto _ : state) benchmark::DoNotOptimize(ReadPytorchCsv(text, "s.csv").micro_batches);

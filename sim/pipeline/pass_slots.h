@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/pipeline/chunk_map.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 

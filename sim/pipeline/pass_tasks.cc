@@ -129,8 +129,8 @@ void PassTasks::AddUnit(int w, Unit unit, PassCosts& costs, Schedule::Builder& b
     tag.chunk = pass.chunk;
     tag.micro_batch = MicroBatchOf(w, pass);
     tag.phase = pass.phase;
-    for (const BlockId block : costs.Parts(w, pass, unit.size() > 1)) {
-      last = builder.Add(worker.compute, {}, block, tag);
+    for (const OpSequenceId op_sequence : costs.Parts(w, pass, unit.size() > 1)) {
+      last = builder.Add(worker.compute, {}, op_sequence, tag);
       if (first_[slot] < 0) first_[slot] = last;
       if (tag.segment < 255) ++tag.segment;  // of very many parts the last share a number
     }
@@ -156,7 +156,7 @@ PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, TaskId after,
                                           Schedule::Builder& builder) {
   const Neighbor next = Next(w, pass, 1);
   if (next.worker < 0) return {};
-  const BlockId first = costs.Transfer(w, next.worker, pass, 0);
+  const OpSequenceId first = costs.Transfer(w, next.worker, pass, 0);
   if (first < 0) return {after, 1};
   const PipelineWorker& worker = workers_[w];
   const bool forward = pass.phase == Phase::kForward;
@@ -173,8 +173,8 @@ PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, TaskId after,
     const Lane held[] = {lanes[i], worker.compute[i]};
     const std::span<const Lane> occupied(held, worker.sends_block ? 2 : 1);
     const auto device = static_cast<int>(i);
-    const BlockId block = i == 0 ? first : costs.Transfer(w, next.worker, pass, device);
-    const TaskId send = builder.Add(occupied, {&after, 1}, block, tag);
+    const OpSequenceId op_sequence = i == 0 ? first : costs.Transfer(w, next.worker, pass, device);
+    const TaskId send = builder.Add(occupied, {&after, 1}, op_sequence, tag);
     builder.SetCommunicator(send, costs.Channel(w, next.worker, device));
     if (sends.count++ == 0) sends.first = send;
   }

@@ -9,7 +9,7 @@
 #include "sim/pipeline/asynchronous.h"
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/micro_batch_shares.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/schedule/schedule.h"
 
 namespace stagecraft {
@@ -34,12 +34,12 @@ class PassCosts {
   virtual ~PassCosts() = default;
   // The parts of a pass, one task each, run in order; at least one. `paired`: it
   // runs beside another pass.
-  virtual std::span<const BlockId> Parts(int worker, const Pass& pass, bool paired) = 0;
+  virtual std::span<const OpSequenceId> Parts(int worker, const Pass& pass, bool paired) = 0;
   // The message of one device of a worker that hands a pass on to the next worker; -1, for
   // all devices, where the two need no transfer and the receiver follows at once.
-  virtual BlockId Transfer(int from_worker, int to_worker, const Pass& pass, int device) = 0;
+  virtual OpSequenceId Transfer(int from_worker, int to_worker, const Pass& pass, int device) = 0;
   // What a change of a worker's weights runs.
-  virtual BlockId Update(int /*worker*/) { return -1; }
+  virtual OpSequenceId Update(int /*worker*/) { return -1; }
   // Communicator of the message of one sending device; -1: not known.
   virtual int32_t Channel(int /*from_worker*/, int /*to_worker*/, int /*device*/) { return -1; }
 };

@@ -11,14 +11,14 @@
 #include <string_view>
 
 #include "sim/pipeline/chunk_map.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 
 struct PytorchSchedule {
   ChunkMap map;  // Looped() or Wave()
   int micro_batches = 0;
-  PipelineOrders orders;
+  PassOrders orders;
 };
 
 // Whether the first cell that is not empty looks like one of a schedule.

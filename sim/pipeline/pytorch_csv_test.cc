@@ -13,7 +13,7 @@ constexpr char kExample[] =
     "0F0,0F1,,0B0,0F2,0B1,0F3,0B2,,0B3\n"
     ",1F0,1B0,1F1,1B1,1F2,1B2,1F3,1B3,\n";
 
-PipelineOrders ExampleOrders() {
+PassOrders ExampleOrders() {
   return {OneForwardOneBackwardOrder(1, 4), OneForwardOneBackwardOrder(0, 4)};
 }
 
@@ -46,7 +46,7 @@ TEST(PytorchCsvTest, ReadsPassesBesideEachOtherOnAWave) {
   EXPECT_EQ(schedule.orders[0][3], (Pass{Phase::kBackward, 1, 0}));
 }
 
-void ExpectRoundTrip(const ChunkMap& map, const PipelineOrders& orders, int micro_batches) {
+void ExpectRoundTrip(const ChunkMap& map, const PassOrders& orders, int micro_batches) {
   const PytorchSchedule schedule =
       ReadPytorchCsv(WritePytorchCsv(map, orders, micro_batches), "s.csv");
   EXPECT_EQ(schedule.map, map);
@@ -57,18 +57,18 @@ void ExpectRoundTrip(const ChunkMap& map, const PipelineOrders& orders, int micr
 TEST(PytorchCsvTest, EveryFamilyComesBackAsItWas) {
   for (const int p : {2, 3, 5}) {
     const int m = 3 * p;
-    PipelineOrders flush, interleaved, groups;
+    PassOrders flush, interleaved, groups;
     for (int stage = 0; stage < p; ++stage) {
       flush.push_back(OneForwardOneBackwardOrder(p - 1 - stage, m));
       interleaved.push_back(InterleavedOrder(stage, p, 3, m));
       groups.push_back(InterleavedOrder(stage, p, 2, m + 1, MicroBatchGroups{p + 1}));
     }
     ExpectRoundTrip(ChunkMap::Looped(p, 1), flush, m);
-    ExpectRoundTrip(ChunkMap::Looped(p, 1), PipelineOrders(p, GpipeOrder(m)), m);
+    ExpectRoundTrip(ChunkMap::Looped(p, 1), PassOrders(p, GpipeOrder(m)), m);
     ExpectRoundTrip(ChunkMap::Looped(p, 3), interleaved, m);
     ExpectRoundTrip(ChunkMap::Looped(p, 2), groups, m + 1);
-    ExpectRoundTrip(ChunkMap::Looped(p, 4), PipelineOrders(p, BreadthFirstOrder(4, m)), m);
-    ExpectRoundTrip(ChunkMap::Wave(p, 4), PipelineOrders(p, BreadthFirstOrder(4, m)), m);
+    ExpectRoundTrip(ChunkMap::Looped(p, 4), PassOrders(p, BreadthFirstOrder(4, m)), m);
+    ExpectRoundTrip(ChunkMap::Wave(p, 4), PassOrders(p, BreadthFirstOrder(4, m)), m);
     ExpectRoundTrip(ChunkMap::Wave(p, 2), DualPipeVOrders(p, m), m);
   }
 }

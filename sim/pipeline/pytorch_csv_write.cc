@@ -31,7 +31,7 @@ std::string CellOf(const ChunkMap& map, int stage, const Pass& pass) {
 // A step is a nanosecond: a whole backward counts as its input gradients, two passes
 // beside each other as half of both.
 OrderTimes StepsOf(const ChunkMap& map, std::span<const PassOrder> orders, int micro_batches) {
-  PipelineOrders steps(orders.begin(), orders.end());
+  PassOrders steps(orders.begin(), orders.end());
   for (PassOrder& order : steps) {
     for (Pass& pass : order) {
       if (pass.phase == Phase::kBackward) pass.phase = Phase::kBackwardInput;

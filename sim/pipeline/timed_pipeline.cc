@@ -18,37 +18,37 @@ class TimedCosts : public PassCosts {
       for (const PassTimes& times : stage) {
         for (const Duration time :
              {times.forward, times.Backward(), times.backward_input, times.backward_weight}) {
-          AddBlock(time, builder);
+          AddOpSequence(time, builder);
         }
       }
     }
-    first_transfer_ = static_cast<BlockId>(blocks_.size());
-    for (const Duration time : costs.transfers) AddBlock(time, builder);
+    first_transfer_ = static_cast<OpSequenceId>(op_sequences_.size());
+    for (const Duration time : costs.transfers) AddOpSequence(time, builder);
   }
 
-  std::span<const BlockId> Parts(int stage, const Pass& pass, bool /*paired*/) override {
+  std::span<const OpSequenceId> Parts(int stage, const Pass& pass, bool /*paired*/) override {
     const int place = stage * map_.chunks() + pass.chunk;
-    return {&blocks_[4 * place + static_cast<int>(pass.phase)], 1};
+    return {&op_sequences_[4 * place + static_cast<int>(pass.phase)], 1};
   }
-  BlockId Transfer(int from, int to, const Pass& /*pass*/, int /*device*/) override {
+  OpSequenceId Transfer(int from, int to, const Pass& /*pass*/, int /*device*/) override {
     if (costs_.Transfer(from, to) == Duration()) return -1;
     const bool wraps = from - to != 1 && to - from != 1;
     const int link = wraps ? static_cast<int>(costs_.transfers.size()) - 1 : std::min(from, to);
     return first_transfer_ + link;
   }
-  Duration DurationOf(BlockId block) const { return durations_[block]; }
+  Duration DurationOf(OpSequenceId op_sequence) const { return durations_[op_sequence]; }
 
  private:
-  void AddBlock(Duration time, Schedule::Builder& builder) {
-    blocks_.push_back(builder.AddBlock({&op_, 1}));
+  void AddOpSequence(Duration time, Schedule::Builder& builder) {
+    op_sequences_.push_back(builder.AddOpSequence({&op_, 1}));
     durations_.push_back(time);
   }
 
   const ChunkMap& map_;
   const PipelineCosts& costs_;
   OpId op_ = 0;
-  BlockId first_transfer_ = 0;
-  std::vector<BlockId> blocks_;
+  OpSequenceId first_transfer_ = 0;
+  std::vector<OpSequenceId> op_sequences_;
   std::vector<Duration> durations_;  // by block
 };
 
@@ -57,7 +57,7 @@ class TimedCosts : public PassCosts {
 TimedSchedule BuildPipeline(const ChunkMap& map, std::span<const PassOrder> orders,
                             int micro_batches, const PipelineCosts& costs) {
   Schedule::Builder builder;
-  TimedCosts blocks(map, costs, builder);
+  TimedCosts op_sequences(map, costs, builder);
   std::vector<PipelineWorker> workers;
   for (const PassOrder& order : orders) {
     PipelineWorker worker;
@@ -72,11 +72,11 @@ TimedSchedule BuildPipeline(const ChunkMap& map, std::span<const PassOrder> orde
     workers.push_back(std::move(worker));
   }
   const std::vector<MicroBatchShares> shares(workers.size(), {micro_batches, 1});
-  PassTasks(workers, shares, map, blocks, builder);
+  PassTasks(workers, shares, map, op_sequences, builder);
   TimedSchedule timed{builder.Build(), {}};
   timed.durations.reserve(timed.schedule.task_count());
   for (TaskId task = 0; task < timed.schedule.task_count(); ++task) {
-    timed.durations.push_back(blocks.DurationOf(timed.schedule.block(task)));
+    timed.durations.push_back(op_sequences.DurationOf(timed.schedule.op_sequence(task)));
   }
   return timed;
 }

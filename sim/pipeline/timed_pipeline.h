@@ -7,8 +7,8 @@
 
 #include "costmodel/units.h"
 #include "sim/pipeline/chunk_map.h"
-#include "sim/pipeline/order.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/schedule/schedule.h"
 
 namespace stagecraft {
@@ -26,7 +26,7 @@ TimedSchedule BuildPipeline(const ChunkMap& map, std::span<const PassOrder> orde
 
 // The same for equal stages. The costs are those of one pass through one chunk.
 struct UniformPipeline {
-  PipelineOrders orders;
+  PassOrders orders;
   int chunks = 1;
   int micro_batches = 1;
   Duration forward;

@@ -54,8 +54,8 @@ PassOrder RepeatedBlocks(const BlockSlots& slots, int micro_batches) {
 
 // By stage, for so many micro-batches.
 using BlocksOfStage = std::function<BlockSlots(int stage)>;
-PipelineOrders BlockOrders(int stages, int micro_batches, const BlocksOfStage& slots) {
-  PipelineOrders orders;
+PassOrders BlockOrders(int stages, int micro_batches, const BlocksOfStage& slots) {
+  PassOrders orders;
   for (int s = 0; s < stages; ++s) orders.push_back(RepeatedBlocks(slots(s), micro_batches));
   return orders;
 }
@@ -82,7 +82,7 @@ void AppendWithWeights(const PassOrder& drain, std::span<const PassSpan> spans, 
 
 // Once its forwards are done, a stage runs weight gradients only while it would wait,
 // one per slot, for other stages wait for its input gradients.
-void PostponeLastWeights(PipelineOrders& orders, int micro_batches) {
+void PostponeLastWeights(PassOrders& orders, int micro_batches) {
   const int stages = static_cast<int>(orders.size());
   std::vector<PassOrder> weights;
   for (PassOrder& order : orders) {
@@ -109,7 +109,7 @@ void PostponeLastWeights(PipelineOrders& orders, int micro_batches) {
 // The slots are those of the authors' code (sail-sg/zero-bubble-pipeline-parallelism);
 // `shift` keeps the blocks of successive micro-batches from meeting in one slot.
 
-PipelineOrders VHalfOrders(int stages, int micro_batches) {
+PassOrders VHalfOrders(int stages, int micro_batches) {
   const int p = stages;
   const int shift = p % 2 == 0 ? 3 : 0;
   const auto slots = [p, shift](int s) {
@@ -117,10 +117,10 @@ PipelineOrders VHalfOrders(int stages, int micro_batches) {
   };
   // A micro-batch is there for p + 1 blocks: later ends look like the first.
   const int timed = std::min(micro_batches, 4 * p);
-  PipelineOrders ends = BlockOrders(p, timed, slots);
+  PassOrders ends = BlockOrders(p, timed, slots);
   PostponeLastWeights(ends, timed);
   if (timed == micro_batches) return ends;
-  PipelineOrders orders = BlockOrders(p, micro_batches, slots);
+  PassOrders orders = BlockOrders(p, micro_batches, slots);
   for (size_t s = 0; s < orders.size(); ++s) {
     auto pass = Drain(orders[s]);
     const auto end = Drain(ends[s]);
@@ -133,7 +133,7 @@ PipelineOrders VHalfOrders(int stages, int micro_batches) {
   return orders;
 }
 
-PipelineOrders VMinOrders(int stages, int micro_batches) {
+PassOrders VMinOrders(int stages, int micro_batches) {
   const int p = stages;
   const int shift = p % 3 == 0 ? 2 : 0;
   return BlockOrders(p, micro_batches, [p, shift](int s) {

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "sim/pipeline/order.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 
@@ -35,10 +35,10 @@ enum class ZeroBubbleSearch {
 // has one chunk per stage; `memory` and `limits` are by stage, in one unit. Of more than
 // 128 and 4p micro-batches rules are compared on that many, and the best few on all. Throws
 // InputError where a limit is less than one micro-batch needs.
-PipelineOrders AutomaticZeroBubbleOrders(const PipelineCosts& costs, int micro_batches,
-                                         std::span<const PassMemory> memory,
-                                         std::span<const int64_t> limits,
-                                         ZeroBubbleSearch kind = ZeroBubbleSearch::kThorough);
+PassOrders AutomaticZeroBubbleOrders(const PipelineCosts& costs, int micro_batches,
+                                     std::span<const PassMemory> memory,
+                                     std::span<const int64_t> limits,
+                                     ZeroBubbleSearch kind = ZeroBubbleSearch::kThorough);
 
 // The others run two chunks on every stage, ChunkMap::Wave(p, 2): p >= 1.
 
@@ -46,13 +46,13 @@ PipelineOrders AutomaticZeroBubbleOrders(const PipelineCosts& costs, int micro_b
 // most 2p, as much as 1F1B's first one. No stage idles where F, B and W are equal and
 // m >= 2p. Twice the transfers of 1F1B: with few micro-batches and slow links it loses.
 // Rules are compared on as many micro-batches as above.
-PipelineOrders ZeroBubbleVOrders(const PipelineCosts& costs, int micro_batches,
-                                 const PassMemory& memory);
+PassOrders ZeroBubbleVOrders(const PipelineCosts& costs, int micro_batches,
+                             const PassMemory& memory);
 
 // Blocks of equal passes, one micro-batch every 6 slots, laid so that no stage holds more
 // than p / 2 + 1, or p / 3 + 1, micro-batches. Weight gradients take the first free
 // slots. Bubbles are about 1/2, and 2/3, of 1F1B's where times are equal.
-PipelineOrders VHalfOrders(int stages, int micro_batches);
-PipelineOrders VMinOrders(int stages, int micro_batches);
+PassOrders VHalfOrders(int stages, int micro_batches);
+PassOrders VMinOrders(int stages, int micro_batches);
 
 }  // namespace stagecraft

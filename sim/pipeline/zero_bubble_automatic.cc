@@ -93,8 +93,8 @@ class Search {
     return !best_.has_value() || best_->longest_stage > longest_stage;
   }
 
-  PipelineOrders Best() {
-    PipelineOrders orders;
+  PassOrders Best() {
+    PassOrders orders;
     if (better_.back().shape != Shape::kRounds) return OrdersOf(better_.back().shape);
     rounds_.Run(better_.back().rules, better_.back().limits, Duration::Max(), &orders);
     return orders;
@@ -130,7 +130,7 @@ class Search {
   }
 
   std::optional<OrderScore> ScoreShape(Shape shape) const {
-    const PipelineOrders orders = OrdersOf(shape);
+    const PassOrders orders = OrdersOf(shape);
     OrderScore score;
     for (int stage = 0; stage < Stages(); ++stage) {
       const int64_t peak = PeakMemory(orders[stage], memory_.subspan(stage, 1));
@@ -144,8 +144,8 @@ class Search {
     return score;
   }
 
-  PipelineOrders OrdersOf(Shape shape) const {
-    PipelineOrders orders;
+  PassOrders OrdersOf(Shape shape) const {
+    PassOrders orders;
     for (int stage = 0; stage < Stages(); ++stage) orders.push_back(OrderOf(shape, stage));
     return orders;
   }
@@ -215,9 +215,9 @@ void TryAll(ZeroBubbleSearch kind, Search& search) {
 
 }  // namespace
 
-PipelineOrders AutomaticZeroBubbleOrders(const PipelineCosts& costs, int micro_batches,
-                                         std::span<const PassMemory> memory,
-                                         std::span<const int64_t> limits, ZeroBubbleSearch kind) {
+PassOrders AutomaticZeroBubbleOrders(const PipelineCosts& costs, int micro_batches,
+                                     std::span<const PassMemory> memory,
+                                     std::span<const int64_t> limits, ZeroBubbleSearch kind) {
   const std::vector<int> windows = Windows(micro_batches, memory, limits);
   const int trial = TrialMicroBatches(static_cast<int>(limits.size()), micro_batches);
   Search search(costs, trial, memory, limits, windows);

@@ -51,7 +51,7 @@ RandomPipeline MakePipeline(uint64_t seed, int chunks) {
 }
 
 // Every forward, input and weight gradient once.
-void ExpectComplete(const PipelineOrders& orders, int chunks, int micro_batches) {
+void ExpectComplete(const PassOrders& orders, int chunks, int micro_batches) {
   for (const PassOrder& order : orders) {
     std::set<std::vector<int>> passes;
     for (const Pass& pass : order) {
@@ -82,8 +82,8 @@ Duration MakespanBound(const PipelineCosts& costs, int micro_batches) {
   return std::max(bound, way);
 }
 
-PipelineOrders OneForwardOneBackward(const RandomPipeline& pipeline) {
-  PipelineOrders orders;
+PassOrders OneForwardOneBackward(const RandomPipeline& pipeline) {
+  PassOrders orders;
   int64_t window = pipeline.micro_batches;
   for (int s = 0; s < pipeline.stages; ++s) {
     window = std::min(window, pipeline.limits[s] / pipeline.memory[s].after_forward);
@@ -102,7 +102,7 @@ TEST(ZeroBubblePropertyTest, AutomaticOrdersAreCompleteFitAndNeverLoseToOneForwa
     const OrderTimes plain = TimeOrders(map, OneForwardOneBackward(pipeline), m, pipeline.costs);
     for (const ZeroBubbleSearch search :
          {ZeroBubbleSearch::kPublished, ZeroBubbleSearch::kThorough}) {
-      const PipelineOrders orders =
+      const PassOrders orders =
           AutomaticZeroBubbleOrders(pipeline.costs, m, pipeline.memory, pipeline.limits, search);
       ExpectComplete(orders, 1, m);
       for (size_t s = 0; s < orders.size(); ++s) {
@@ -123,7 +123,7 @@ TEST(ZeroBubblePropertyTest, ManyMicroBatchesKeepTheSamePromises) {
     const int m = pipeline.micro_batches = 129 + 10 * static_cast<int>(seed);
     const ChunkMap map = ChunkMap::Looped(pipeline.stages, 1);
     const OrderTimes plain = TimeOrders(map, OneForwardOneBackward(pipeline), m, pipeline.costs);
-    const PipelineOrders orders =
+    const PassOrders orders =
         AutomaticZeroBubbleOrders(pipeline.costs, m, pipeline.memory, pipeline.limits);
     ExpectComplete(orders, 1, m);
     for (size_t s = 0; s < orders.size(); ++s) {
@@ -140,8 +140,8 @@ TEST(ZeroBubblePropertyTest, ThoroughSearchIsNeverSlowerThanThePublishedOne) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const RandomPipeline pipeline = MakePipeline(seed, 1);
     const auto longest_stage = [&](ZeroBubbleSearch search) {
-      const PipelineOrders orders = AutomaticZeroBubbleOrders(
-          pipeline.costs, pipeline.micro_batches, pipeline.memory, pipeline.limits, search);
+      const PassOrders orders = AutomaticZeroBubbleOrders(pipeline.costs, pipeline.micro_batches,
+                                                          pipeline.memory, pipeline.limits, search);
       return TimeOrders(ChunkMap::Looped(pipeline.stages, 1), orders, pipeline.micro_batches,
                         pipeline.costs)
           .LongestStage();
@@ -157,7 +157,7 @@ TEST(ZeroBubblePropertyTest, HandMadeOrdersAreComplete) {
     const RandomPipeline pipeline = MakePipeline(seed, 1);
     const int m = pipeline.micro_batches;
     for (const auto& shape : {ZeroBubbleH1Order, ZeroBubbleH2Order}) {
-      PipelineOrders orders;
+      PassOrders orders;
       for (int s = 0; s < pipeline.stages; ++s) orders.push_back(shape(s, pipeline.stages, m));
       ExpectComplete(orders, 1, m);
       const ChunkMap map = ChunkMap::Looped(pipeline.stages, 1);
@@ -174,7 +174,7 @@ TEST(ZeroBubblePropertyTest, VOrdersAreCompleteAndKeepTheirMemory) {
     const ChunkMap map = ChunkMap::Wave(pipeline.stages, 2);
     const int m = pipeline.micro_batches;
     const PassMemory memory = pipeline.memory[0];
-    const PipelineOrders orders = ZeroBubbleVOrders(pipeline.costs, m, memory);
+    const PassOrders orders = ZeroBubbleVOrders(pipeline.costs, m, memory);
     ExpectComplete(orders, 2, m);
     const std::vector<PassMemory> of_chunk(2, memory);
     for (const PassOrder& order : orders) {
@@ -190,7 +190,7 @@ TEST(ZeroBubblePropertyTest, BlocksAreComplete) {
   for (const int p : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 20, 33}) {
     for (const int m : {1, 2, 3, 7, 8, 4 * p, 4 * p + 1, 5 * p + 2}) {
       SCOPED_TRACE(std::to_string(p) + " stages, " + std::to_string(m) + " micro-batches");
-      for (const PipelineOrders& orders : {VHalfOrders(p, m), VMinOrders(p, m)}) {
+      for (const PassOrders& orders : {VHalfOrders(p, m), VMinOrders(p, m)}) {
         ExpectComplete(orders, 2, m);
         const PipelineCosts costs = UniformCosts(p, 2, {1_us, 1_us, 1_us}, 0_us);
         EXPECT_GE(TimeOrders(ChunkMap::Wave(p, 2), orders, m, costs).Makespan(),

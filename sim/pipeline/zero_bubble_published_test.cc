@@ -30,7 +30,7 @@ Answer Schedule(const PipelineCosts& costs, int micro_batches, const PassMemory&
   const std::vector<PassMemory> of_stage(costs.times.size(), memory);
   const std::vector<int64_t> limits(
       costs.times.size(), static_cast<int64_t>(limit * static_cast<double>(memory.after_forward)));
-  const PipelineOrders orders =
+  const PassOrders orders =
       AutomaticZeroBubbleOrders(costs, micro_batches, of_stage, limits, search);
   int64_t peak = 0;
   for (const PassOrder& order : orders) peak = std::max(peak, PeakMemory(order, of_stage));
@@ -67,7 +67,7 @@ TEST(ZeroBubblePublishedTest, ProfiledStagesIdleAsPublished) {
     };
     EXPECT_NEAR(rate(p), row.limit_1p, 0.00005);
     EXPECT_NEAR(rate(2 * p), row.limit_2p, 0.00005);
-    PipelineOrders orders;
+    PassOrders orders;
     for (int s = 0; s < p; ++s) {
       orders.push_back(OneForwardOneBackwardOrder(p - 1 - s, row.micro_batches));
     }
@@ -274,7 +274,7 @@ TEST(ZeroBubblePublishedTest, OneForwardOneBackwardTakesAsLongAsTheReferences) {
   if (!HasSharedData()) GTEST_SKIP() << kNoCases;
   for (const Case& c : Cases()) {
     if (c.schedule != "1F1B") continue;
-    PipelineOrders orders;
+    PassOrders orders;
     for (int s = 0; s < c.stages; ++s) {
       orders.push_back(OneForwardOneBackwardOrder(c.stages - 1 - s, c.micro_batches));
     }
@@ -296,7 +296,7 @@ TEST(ZeroBubblePublishedTest, NoVIsSlowerThanTheReference) {
       costs.times[s] = {half, half};
     }
     for (const PassMemory& memory : {c.memory, PassMemory{2, 1}}) {
-      const PipelineOrders orders = ZeroBubbleVOrders(costs, c.micro_batches, memory);
+      const PassOrders orders = ZeroBubbleVOrders(costs, c.micro_batches, memory);
       const ChunkMap map = ChunkMap::Wave(c.stages, 2);
       EXPECT_LE(TimeOrders(map, orders, c.micro_batches, costs).LongestStage(), c.span) << Name(c);
       const std::vector<PassMemory> of_chunk(2, memory);

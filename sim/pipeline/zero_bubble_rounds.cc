@@ -21,7 +21,7 @@ ZeroBubbleRounds::ZeroBubbleRounds(const PipelineCosts& costs, int micro_batches
 
 std::optional<OrderScore> ZeroBubbleRounds::Run(const RoundRules& rules,
                                                 std::span<const int64_t> limits, Duration bound,
-                                                PipelineOrders* orders) {
+                                                PassOrders* orders) {
   rules_ = rules;
   orders_ = orders;
   Reset(limits);

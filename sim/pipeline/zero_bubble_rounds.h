@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/pipeline/order.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 
@@ -57,7 +57,7 @@ class ZeroBubbleRounds {
   // Nothing where the rules end with no memory for the next pass, or as soon as a stage
   // takes longer than `bound`. `limits` are by stage. Fills `orders` where given.
   std::optional<OrderScore> Run(const RoundRules& rules, std::span<const int64_t> limits,
-                                Duration bound, PipelineOrders* orders = nullptr);
+                                Duration bound, PassOrders* orders = nullptr);
 
  private:
   struct Stage {
@@ -106,7 +106,7 @@ class ZeroBubbleRounds {
   Duration longest_;  // so far, of bubbles and all work
   Duration bubble_;   // the largest so far
   int64_t peak_ = 0;
-  PipelineOrders* orders_ = nullptr;
+  PassOrders* orders_ = nullptr;
 };
 
 }  // namespace stagecraft

@@ -28,27 +28,26 @@ std::string Letters(const PassOrder& order) {
 }
 
 template <typename Shape>
-PipelineOrders ByStage(Shape shape, int stages, int micro_batches) {
-  PipelineOrders orders;
+PassOrders ByStage(Shape shape, int stages, int micro_batches) {
+  PassOrders orders;
   for (int s = 0; s < stages; ++s) orders.push_back(shape(s, stages, micro_batches));
   return orders;
 }
 
-OrderTimes TimeOfEqualStages(const PipelineOrders& orders, int micro_batches,
-                             const PassTimes& times) {
+OrderTimes TimeOfEqualStages(const PassOrders& orders, int micro_batches, const PassTimes& times) {
   const int stages = static_cast<int>(orders.size());
   return TimeOrders(ChunkMap::Looped(stages, 1), orders, micro_batches,
                     UniformCosts(stages, 1, times, Duration()));
 }
 
 // Two chunks of half a stage each.
-OrderTimes TimeOfV(const PipelineOrders& orders, int micro_batches, Duration pass) {
+OrderTimes TimeOfV(const PassOrders& orders, int micro_batches, Duration pass) {
   const int stages = static_cast<int>(orders.size());
   return TimeOrders(ChunkMap::Wave(stages, 2), orders, micro_batches,
                     UniformCosts(stages, 2, {pass, pass, pass}, Duration()));
 }
 
-int64_t PeakOfV(const PipelineOrders& orders) {
+int64_t PeakOfV(const PassOrders& orders) {
   const std::vector<PassMemory> memory(2, kMemory);
   int64_t peak = 0;
   for (const PassOrder& order : orders) peak = std::max(peak, PeakMemory(order, memory));
@@ -72,11 +71,11 @@ TEST(ZeroBubbleTest, HandMadeOrdersTakeThePublishedTime) {
   };
   for (const Row& row : {Row{4, 8, 27_us, 24_us, 27_us}, Row{8, 24, 79_us, 72_us, 79_us}}) {
     const PassTimes equal = {1_us, 1_us, 1_us};
-    const PipelineOrders h1 = ByStage(ZeroBubbleH1Order, row.stages, row.micro_batches);
+    const PassOrders h1 = ByStage(ZeroBubbleH1Order, row.stages, row.micro_batches);
     EXPECT_EQ(TimeOfEqualStages(h1, row.micro_batches, equal).Makespan(), row.h1);
     EXPECT_EQ(TimeOfEqualStages(h1, row.micro_batches, equal).LongestStage(), row.h1);
     EXPECT_EQ(PeakInFlight(h1[0]), row.stages);
-    const PipelineOrders h2 = ByStage(ZeroBubbleH2Order, row.stages, row.micro_batches);
+    const PassOrders h2 = ByStage(ZeroBubbleH2Order, row.stages, row.micro_batches);
     EXPECT_EQ(TimeOfEqualStages(h2, row.micro_batches, equal).LongestStage(), row.h2_stage);
     EXPECT_EQ(TimeOfEqualStages(h2, row.micro_batches, equal).Makespan(), row.h2_global);
     EXPECT_EQ(PeakInFlight(h2[0]), 2 * row.stages - 1);
@@ -89,9 +88,9 @@ TEST(ZeroBubbleTest, HandMadeOrdersIdleAsTheClosedFormsSay) {
   for (const int p : {2, 3, 5, 8}) {
     const int m = 3 * p;
     const Duration work = m * (times.forward + times.Backward());
-    const PipelineOrders h1 = ByStage(ZeroBubbleH1Order, p, m);
+    const PassOrders h1 = ByStage(ZeroBubbleH1Order, p, m);
     EXPECT_EQ(TimeOfEqualStages(h1, m, times).LongestStage(), work + (p - 1) * 13_us) << p;
-    const PipelineOrders h2 = ByStage(ZeroBubbleH2Order, p, m);
+    const PassOrders h2 = ByStage(ZeroBubbleH2Order, p, m);
     EXPECT_EQ(TimeOfEqualStages(h2, m, times).LongestStage(), work + (p - 1) * 4_us) << p;
   }
 }
@@ -126,7 +125,7 @@ TEST(ZeroBubbleTest, AStageThatHoldsOneMicroBatchHoldsUpAll) {
   const PipelineCosts costs = UniformCosts(2, 1, {1_us, 1_us, 1_us}, 0_us);
   const std::vector<PassMemory> memory(2, kMemory);
   const std::vector<int64_t> limits = {2, 8};
-  const PipelineOrders orders = AutomaticZeroBubbleOrders(costs, 3, memory, limits);
+  const PassOrders orders = AutomaticZeroBubbleOrders(costs, 3, memory, limits);
   EXPECT_EQ(Letters(orders[0]), "FBWFBWFBW");
   EXPECT_EQ(TimeOfEqualStages(orders, 3, {1_us, 1_us, 1_us}).Makespan(), 15_us);
 }
@@ -135,7 +134,7 @@ TEST(ZeroBubbleTest, MoreMemoryThanNeededIsLeftFree) {
   const PipelineCosts costs = UniformCosts(4, 1, {1_us, 1_us, 1_us}, 0_us);
   const std::vector<PassMemory> memory(4, kMemory);
   const std::vector<int64_t> limits(4, std::numeric_limits<int64_t>::max());
-  const PipelineOrders orders = AutomaticZeroBubbleOrders(costs, 40, memory, limits);
+  const PassOrders orders = AutomaticZeroBubbleOrders(costs, 40, memory, limits);
   EXPECT_EQ(TimeOfEqualStages(orders, 40, {1_us, 1_us, 1_us}).LongestStage(), 120_us);
   for (const PassOrder& order : orders) EXPECT_LE(PeakMemory(order, {{kMemory}}), 2 * 8);
 }
@@ -147,7 +146,7 @@ TEST(ZeroBubbleTest, VIdlesNowhereInTheMemoryOfOneForwardOneBackward) {
   };
   for (const Row& row : {Row{4, 8, 24_us, 25500_ns}, Row{8, 24, 72_us, 75500_ns}}) {
     const PipelineCosts costs = UniformCosts(row.stages, 2, {500_ns, 500_ns, 500_ns}, 0_us);
-    const PipelineOrders orders = ZeroBubbleVOrders(costs, row.micro_batches, kMemory);
+    const PassOrders orders = ZeroBubbleVOrders(costs, row.micro_batches, kMemory);
     EXPECT_EQ(TimeOfV(orders, row.micro_batches, 500_ns).LongestStage(), row.stage);
     EXPECT_EQ(TimeOfV(orders, row.micro_batches, 500_ns).Makespan(), row.global);
     EXPECT_EQ(PeakOfV(orders), 2 * 2 * row.stages);  // p micro-batches of two chunks
@@ -158,11 +157,11 @@ TEST(ZeroBubbleTest, VIdlesNowhereInTheMemoryOfOneForwardOneBackward) {
 TEST(ZeroBubbleTest, VHalfAndVMinTradeBubblesForMemory) {
   for (const int p : {4, 8, 16, 24}) {
     const int m = 6 * p;
-    const PipelineOrders half = VHalfOrders(p, m);
+    const PassOrders half = VHalfOrders(p, m);
     EXPECT_EQ(PeakOfV(half), 4 * (p / 2 + 1)) << p;
     const Duration half_bubble = TimeOfV(half, m, 1_us).LongestStage() - 6 * m * 1_us;
     EXPECT_NEAR(half_bubble.us() / (6 * (p - 1)), 1. / 2, 0.04) << p;
-    const PipelineOrders least = VMinOrders(p, m);
+    const PassOrders least = VMinOrders(p, m);
     EXPECT_LE(PeakOfV(least), 4 * (p / 3. + 1)) << p;
     const Duration least_bubble = TimeOfV(least, m, 1_us).LongestStage() - 6 * m * 1_us;
     EXPECT_NEAR(least_bubble.us() / (6 * (p - 1)), 2. / 3, 0.06) << p;

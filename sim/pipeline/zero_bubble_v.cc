@@ -28,7 +28,7 @@ class VSearch {
 
   // Orders for equal times too: with these no stage runs out of memory, and now and then
   // they are the better ones.
-  PipelineOrders Run() {
+  PassOrders Run() {
     for (const PipelineCosts* assumed : {&costs_, &equal_}) {
       for (const bool fills_backwards : {true, false}) {
         for (const bool fills_forwards : {true, false}) {
@@ -82,8 +82,8 @@ class VSearch {
 
 }  // namespace
 
-PipelineOrders ZeroBubbleVOrders(const PipelineCosts& costs, int micro_batches,
-                                 const PassMemory& memory) {
+PassOrders ZeroBubbleVOrders(const PipelineCosts& costs, int micro_batches,
+                             const PassMemory& memory) {
   return VSearch(costs, micro_batches, memory).Run();
 }
 

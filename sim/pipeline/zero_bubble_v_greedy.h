@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "costmodel/units.h"
-#include "sim/pipeline/order.h"
 #include "sim/pipeline/pass_costs.h"
+#include "sim/pipeline/pass_order.h"
 
 namespace stagecraft {
 
@@ -33,7 +33,7 @@ class ZeroBubbleVGreedy {
                     int64_t limit);
 
   struct Result {
-    PipelineOrders orders;
+    PassOrders orders;
     std::vector<Duration> bubbles;  // by stage
     Duration LargestBubble() const;
   };
@@ -100,7 +100,7 @@ class ZeroBubbleVGreedy {
   Duration most_expected_;
   Duration largest_bubble_;  // so far
   VFillRules rules_;
-  PipelineOrders orders_;
+  PassOrders orders_;
   size_t run_ = 0;  // forwards and inputs so far
 };
 

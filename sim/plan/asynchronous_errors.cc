@@ -19,7 +19,7 @@ int64_t WidestStage(const Plan& plan) {
 }
 
 void CheckUses(const Plan& plan, Errors& errors) {
-  const char* name = Name(plan.order);
+  const char* name = Name(plan.schedule);
   if (plan.forward_only) {
     errors.push_back(fmt::format(
         "forward_only: with {}, which is about when weights change; want gpipe or 1f1b", name));
@@ -68,25 +68,25 @@ void CheckExpertGroups(const Plan& plan, Errors& errors) {
     errors.push_back(
         fmt::format("stages[{}].expert_parallel: {}, over several replicas, with {} and stages of "
                     "unlike numbers of replicas; want the experts within each replica",
-                    s, plan.stages[s].expert_parallel, Name(plan.order)));
+                    s, plan.stages[s].expert_parallel, Name(plan.schedule)));
     return;
   }
 }
 
 // Copies of one tensor would change at different times.
 void CheckTies(const Plan& plan, const Workload& workload, Errors& errors) {
-  if (!UpdatesEveryMiniBatch(plan.order) || !FindTiedStages(plan, workload)) return;
+  if (!UpdatesEveryMiniBatch(plan.schedule) || !FindTiedStages(plan, workload)) return;
   errors.push_back(
       fmt::format("order: {} wants an embedding and a head of their own, but {} ties those of its "
                   "first and last stage, which update at different times; want pipedream-2bw",
-                  Name(plan.order), workload.name));
+                  Name(plan.schedule), workload.name));
 }
 
 void CheckBatches(const Plan& plan, Errors& errors) {
-  const char* name = Name(plan.order);
+  const char* name = Name(plan.schedule);
   const int64_t batch = plan.micro_batches();
   const auto stages = static_cast<int64_t>(plan.stages.size());
-  if (UpdatesEveryMiniBatch(plan.order)) {
+  if (UpdatesEveryMiniBatch(plan.schedule)) {
     const int64_t widest = WidestStage(plan);
     if (batch == widest) return;
     errors.push_back(
@@ -114,7 +114,7 @@ void CheckStretch(const Plan& plan, Errors& errors) {
   errors.push_back(
       fmt::format("order: {} takes {:.3g} passes until its steady state is measured, want at most "
                   "{:.3g}",
-                  Name(plan.order), passes, kMostPasses));
+                  Name(plan.schedule), passes, kMostPasses));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace stagecraft {
 
-// Appends a sentence for each problem of a plan with IsAsynchronous(plan.order). Precondition:
+// Appends a sentence for each problem of a plan with IsAsynchronous(plan.schedule). Precondition:
 // stages, layers and devices are right.
 void FindAsynchronousErrors(const Plan& plan, const Workload& workload,
                             std::vector<std::string>& errors);

@@ -32,8 +32,8 @@ BufferSwitch SwitchOf(const Plan& plan, const Workload& workload, int stage) {
 }  // namespace
 
 Stretch StretchOf(const Plan& plan) {
-  CHECK(IsAsynchronous(plan.order));
-  if (UpdatesEveryMiniBatch(plan.order)) return PipeDreamStretch(ReplicasOf(plan));
+  CHECK(IsAsynchronous(plan.schedule));
+  if (UpdatesEveryMiniBatch(plan.schedule)) return PipeDreamStretch(ReplicasOf(plan));
   return DoubleBufferedStretch(static_cast<int>(plan.stages.size()),
                                static_cast<int>(plan.stages[0].replicas.size()),
                                static_cast<int>(plan.micro_batches()));
@@ -41,9 +41,9 @@ Stretch StretchOf(const Plan& plan) {
 
 EndlessOrder EndlessOrderOf(const Plan& plan, const Workload& workload, int stage, int replica) {
   const int mini_batches = StretchOf(plan).Total();
-  if (UpdatesEveryMiniBatch(plan.order)) {
+  if (UpdatesEveryMiniBatch(plan.schedule)) {
     return PipeDreamOrder(ReplicasOf(plan), stage, replica, mini_batches,
-                          plan.order_options.weight_sync);
+                          plan.schedule_options.weight_sync);
   }
   const auto batch = static_cast<int>(plan.micro_batches());
   const auto pipelines = static_cast<int>(plan.stages[stage].replicas.size());
@@ -52,9 +52,9 @@ EndlessOrder EndlessOrderOf(const Plan& plan, const Workload& workload, int stag
 }
 
 StageAsynchrony AsynchronyOf(const Plan& plan, const Workload& workload, int stage) {
-  CHECK(IsAsynchronous(plan.order));
-  if (UpdatesEveryMiniBatch(plan.order)) {
-    return AsynchronyOf(ReplicasOf(plan), stage, plan.order_options.weight_sync);
+  CHECK(IsAsynchronous(plan.schedule));
+  if (UpdatesEveryMiniBatch(plan.schedule)) {
+    return AsynchronyOf(ReplicasOf(plan), stage, plan.schedule_options.weight_sync);
   }
   const int gradients = SwitchOf(plan, workload, stage) == BufferSwitch::kWhenUsed ? 2 : 1;
   return {
@@ -62,7 +62,7 @@ StageAsynchrony AsynchronyOf(const Plan& plan, const Workload& workload, int sta
 }
 
 int64_t SamplesPerUpdate(const Plan& plan, int stage) {
-  if (!UpdatesEveryMiniBatch(plan.order)) return plan.global_batch;
+  if (!UpdatesEveryMiniBatch(plan.schedule)) return plan.global_batch;
   return plan.micro_batch * static_cast<int64_t>(plan.stages[stage].replicas.size());
 }
 

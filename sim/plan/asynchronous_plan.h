@@ -1,5 +1,5 @@
-// Plans of pipelines that never flush (IsAsynchronous(plan.order)): the pipeline schedule that each
-// replica runs, and how much of it is simulated.
+// Plans of pipelines that never flush (IsAsynchronous(plan.schedule)): the pipeline schedule that
+// each replica runs, and how much of it is simulated.
 //
 // A training step is one global batch: with pipedream one mini-batch (Plan::micro_batch samples)
 // for each replica of the widest stage, with pipedream-2bw the micro-batches of one batch.

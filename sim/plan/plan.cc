@@ -20,7 +20,7 @@ int Plan::device_count() const {
 }
 
 Placement PlacementOf(const StepOptions& options) {
-  return IsCustom(options.order) ? options.placement : PlacementOf(options.order);
+  return IsCustom(options.schedule) ? options.placement : PlacementOf(options.schedule);
 }
 
 ChunkMap MapOf(const Plan& plan) {
@@ -30,7 +30,7 @@ ChunkMap MapOf(const Plan& plan) {
 MicroBatchShares StageShares(const Plan& plan, int stage) {
   const Stage& s = plan.stages[stage];
   const auto replicas = static_cast<int>(s.replicas.size());
-  if (IsAsynchronous(plan.order)) return {StretchOf(plan).Total(), replicas};
+  if (IsAsynchronous(plan.schedule)) return {StretchOf(plan).Total(), replicas};
   if (!s.replica_micro_batches.empty()) return MicroBatchShares(s.replica_micro_batches);
   return {static_cast<int>(plan.micro_batches()), replicas};
 }

@@ -9,7 +9,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/micro_batch_shares.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/plan/step_options.h"
 #include "sim/workload/workload.h"
 

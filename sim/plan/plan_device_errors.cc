@@ -13,9 +13,9 @@ void FindDeviceErrors(const Plan& plan, const Cluster& cluster, std::vector<std:
     return fmt::format("stages[{}].replicas[{}]", place.first, place.second);
   };
   std::vector<Place> used(cluster.device_count(), Place(-1, -1));
-  std::vector<std::string> board_errors;  // by node group
+  std::vector<std::string> gpu_errors;  // by node group
   for (const Cluster::NodeGroup& group : cluster.groups()) {
-    board_errors.push_back(FindBoardError(plan, group.type.device));
+    gpu_errors.push_back(FindGpuError(plan, group.type.device));
   }
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
@@ -40,7 +40,7 @@ void FindDeviceErrors(const Plan& plan, const Cluster& cluster, std::vector<std:
         } else if (used[device].first >= 0) {
           errors.push_back(fmt::format("{}: device {} already works in {}", name(place), device,
                                        name(used[device])));
-        } else if (const std::string& error = board_errors[cluster.device_group(device)];
+        } else if (const std::string& error = gpu_errors[cluster.device_group(device)];
                    used[device] = place, !error.empty()) {
           errors.push_back(error);
         }
@@ -57,7 +57,7 @@ void FindProfileErrors(const Plan& plan, const Workload& workload, const Cluster
     errors.push_back(fmt::format("precision: got {}, but {} was profiled in fp32",
                                  Name(plan.precision), workload.name));
   }
-  const Device& board = cluster.device(plan.stages[0].replicas[0][0]);
+  const Device& gpu = cluster.device(plan.stages[0].replicas[0][0]);
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
     if (stage.tensor_parallel * stage.context_parallel > 1) {
@@ -68,11 +68,11 @@ void FindProfileErrors(const Plan& plan, const Workload& workload, const Cluster
       return;
     }
     for (const std::vector<int>& replica : stage.replicas) {
-      if (cluster.device(replica[0]) == board) continue;
+      if (cluster.device(replica[0]) == gpu) continue;
       errors.push_back(
           fmt::format("stages[{}]: {} was profiled on one GPU type, but the plan uses {} "
                       "and {}",
-                      s, workload.name, board.name, cluster.device(replica[0]).name));
+                      s, workload.name, gpu.name, cluster.device(replica[0]).name));
       return;
     }
   }

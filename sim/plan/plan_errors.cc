@@ -175,7 +175,7 @@ void CheckLayers(const Plan& plan, const Workload& workload, Errors& errors) {
     }
   }
   const std::string problem = FindChunkError(
-      plan.order, PlacementOf(plan), static_cast<int>(plan.stages.size()), plan.chunk_count());
+      plan.schedule, PlacementOf(plan), static_cast<int>(plan.stages.size()), plan.chunk_count());
   if (!problem.empty()) {
     errors.push_back(problem);
     return;
@@ -202,7 +202,7 @@ void CheckLayers(const Plan& plan, const Workload& workload, Errors& errors) {
     if (next == workload.layer_count()) continue;
     errors.push_back(
         fmt::format("stages: hold {} layers, but {} has {} (embedding, {} in between, head)", next,
-                    workload.name, workload.layer_count(), workload.block_count()));
+                    workload.name, workload.layer_count(), workload.op_sequence_count()));
     return;
   }
 }

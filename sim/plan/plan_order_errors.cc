@@ -27,38 +27,38 @@ void CheckPeers(const Plan& plan, Errors& errors) {
     errors.push_back(
         fmt::format("stages[{}]: with {} it holds the same layers as stages[{}], want the same "
                     "tensor_parallel, context_parallel and expert_parallel",
-                    s, Name(plan.order), first));
+                    s, Name(plan.schedule), first));
     return;
   }
 }
 
 void CheckBidirectional(const Plan& plan, Errors& errors) {
   if (plan.zero > 1) {
-    errors.push_back(fmt::format("zero: {} with {}, want 0 or 1", plan.zero, Name(plan.order)));
+    errors.push_back(fmt::format("zero: {} with {}, want 0 or 1", plan.zero, Name(plan.schedule)));
   }
   if (plan.overlap_param_gather) {
     errors.push_back(fmt::format("overlap_param_gather: not with {}, which gathers after the step",
-                                 Name(plan.order)));
+                                 Name(plan.schedule)));
   }
   if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
     errors.push_back(fmt::format("gradient_sync: {} with {}, want all-reduce",
-                                 Name(plan.gradient_sync.method), Name(plan.order)));
+                                 Name(plan.gradient_sync.method), Name(plan.schedule)));
   }
   CheckPeers(plan, errors);
 }
 
 // A plan that lists its passes must run the same micro-batches on every replica.
 void CheckGivenOrders(const Plan& plan, const MicroBatchShares& shares, Errors& errors) {
-  const bool needs_same = IsCustom(plan.order) || NeedsCosts(plan.order);
+  const bool needs_same = IsCustom(plan.schedule) || NeedsCosts(plan.schedule);
   if (!needs_same) return;
   const int count = shares.Count(0);
   for (size_t replica = 1; replica < plan.stages[0].replicas.size(); ++replica) {
     if (shares.Count(static_cast<int>(replica)) == count) continue;
     errors.push_back(fmt::format(
-        "order: {} wants the same number of micro-batches in every replica", Name(plan.order)));
+        "order: {} wants the same number of micro-batches in every replica", Name(plan.schedule)));
     return;
   }
-  const bool is_given = IsCustom(plan.order) || !plan.orders.empty();
+  const bool is_given = IsCustom(plan.schedule) || !plan.orders.empty();
   if (is_given && plan.orders.size() != plan.stages.size()) {
     errors.push_back(fmt::format("orders: got {}, want one for each of {} stages",
                                  plan.orders.size(), plan.stages.size()));
@@ -80,16 +80,17 @@ void CheckMicroBatches(const Plan& plan, Errors& errors) {
                                  plan.micro_batches(), most));
     return;
   }
-  if (TraitsOf(plan.order).unequal_replicas == UnequalReplicas::kRefused &&
+  if (TraitsOf(plan.schedule).unequal_replicas == UnequalReplicas::kRefused &&
       !HasSeparatePipelines(plan)) {
     errors.push_back(fmt::format("order: {} wants the same number of replicas in every stage",
-                                 Name(plan.order)));
+                                 Name(plan.schedule)));
     return;
   }
   if (!HasSeparatePipelines(plan)) return;
   const MicroBatchShares shares = StageShares(plan, 0);
   for (int replica = 0; replica < static_cast<int>(plan.stages[0].replicas.size()); ++replica) {
-    const std::string problem = FindMicroBatchError(plan.order, MapOf(plan), shares.Count(replica));
+    const std::string problem =
+        FindMicroBatchError(plan.schedule, MapOf(plan), shares.Count(replica));
     if (problem.empty()) continue;
     errors.push_back(problem);
     return;
@@ -98,7 +99,7 @@ void CheckMicroBatches(const Plan& plan, Errors& errors) {
 }
 
 bool RunsHalves(const Plan& plan) {
-  if (!IsCustom(plan.order)) return SplitsBackward(plan.order);
+  if (!IsCustom(plan.schedule)) return SplitsBackward(plan.schedule);
   return std::any_of(plan.orders.begin(), plan.orders.end(), [](const PassOrder& order) {
     return std::any_of(order.begin(), order.end(),
                        [](const Pass& pass) { return pass.phase == Phase::kBackwardWeight; });
@@ -109,7 +110,7 @@ bool RunsHalves(const Plan& plan) {
 
 void FindOrderErrors(const Plan& plan, const Workload& workload, Errors& errors) {
   if (MapOf(plan).chains() > 1) CheckBidirectional(plan, errors);
-  const int group = plan.order_options.groups.size;
+  const int group = plan.schedule_options.groups.size;
   if (group != 0 && group < static_cast<int>(plan.stages.size())) {
     errors.push_back(fmt::format("order_group: got {}, want at least the {} stages, or 0", group,
                                  plan.stages.size()));
@@ -118,10 +119,10 @@ void FindOrderErrors(const Plan& plan, const Workload& workload, Errors& errors)
     errors.push_back(
         fmt::format("order: {} runs input and weight gradients apart, but the profile "
                     "of {} has whole backwards alone",
-                    Name(plan.order), workload.name));
+                    Name(plan.schedule), workload.name));
   }
   CheckMicroBatches(plan, errors);
-  if (IsAsynchronous(plan.order) && errors.empty()) {
+  if (IsAsynchronous(plan.schedule) && errors.empty()) {
     FindAsynchronousErrors(plan, workload, errors);
   }
 }

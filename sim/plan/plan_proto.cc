@@ -92,7 +92,7 @@ void CheckLayersFollow(const Plan& plan, const std::string& file) {
         fmt::format("got {}, want {} as in stages[0]", stages[s].chunks.size(), chunks));
   }
   const std::string problem =
-      FindChunkError(plan.order, PlacementOf(plan), static_cast<int>(stages.size()),
+      FindChunkError(plan.schedule, PlacementOf(plan), static_cast<int>(stages.size()),
                      static_cast<int>(std::min<size_t>(chunks, kMostLayers)));
   if (!problem.empty()) throw InputError(file + ": " + problem);
   const ChunkMap map = MapOf(plan);
@@ -125,13 +125,13 @@ Plan PlanOfStages(const PlanProto& proto, const std::string& file) {
     has_copies = has_copies || stage.replicas.size() > 1 || stage.context_parallel > 1;
   }
   if (proto.order() == PlanProto::ORDER_UNSPECIFIED) {
-    plan.order = ForChunks(plan.order, plan.chunk_count());
+    plan.schedule = ForChunks(plan.schedule, plan.chunk_count());
   }
   CheckLayersFollow(plan, file);
   plan.sequence_parallel = proto.has_sequence_parallel() ? proto.sequence_parallel() : is_split;
   if (!proto.has_zero()) {
     const bool is_plain =
-        plan.gradient_sync.method == SyncMethod::kAllReduce && !IsAsynchronous(plan.order);
+        plan.gradient_sync.method == SyncMethod::kAllReduce && !IsAsynchronous(plan.schedule);
     plan.zero = is_plain && has_copies && !plan.forward_only ? 1 : 0;
   }
   return plan;

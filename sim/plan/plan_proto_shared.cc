@@ -37,8 +37,8 @@ SyncOptions SyncFromProto(const PlanProto& proto, const PlanPlace& place) {
 }
 
 void ReadOrder(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
-  plan.order = EnumFromProto(proto.order(), plan.order, "order", place);
-  OrderOptions& options = plan.order_options;
+  plan.schedule = EnumFromProto(proto.order(), plan.schedule, "order", place);
+  PipelineScheduleOptions& options = plan.schedule_options;
   options.warmup = EnumFromProto(proto.warmup(), WarmupPolicy::kA, "warmup", place);
   options.groups.size =
       static_cast<int>(place.InRange("order_group", proto.order_group(), 0, kMostOfABatch));
@@ -51,7 +51,7 @@ void ReadOrder(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
     place.Fail("activation_limit",
                fmt::format("got {}, want 0 to {}", options.activation_limit, kMostActivationLimit));
   }
-  const bool is_custom = IsCustom(plan.order);
+  const bool is_custom = IsCustom(plan.schedule);
   if (is_custom == (proto.orders_size() == 0)) {
     place.Fail("orders", is_custom ? "got none, want one for each stage of a custom order"
                                    : "got some, want them with order CUSTOM alone");

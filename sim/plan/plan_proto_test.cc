@@ -11,7 +11,7 @@
 #include "costmodel/enum_to_proto.h"
 #include "costmodel/proto_file.h"
 #include "sim/cluster/cluster_spec.h"
-#include "sim/pipeline/order_kind.h"
+#include "sim/pipeline/pipeline_schedule.h"
 #include "sim/workload/workload_catalogue.h"
 
 namespace stagecraft {
@@ -75,7 +75,7 @@ TEST(PlanProtoTest, YamlReadsAsAPersonWouldWriteIt) {
       "micro_batch: 1\nglobal_batch: 32\nsequence: 2048\nprecision: fp16\n"
       "order: interleaved\nsequence_parallel: false\nzero: 0\n",
       ".yaml");
-  EXPECT_EQ(plan.order, PipelineOrder::kInterleaved);
+  EXPECT_EQ(plan.schedule, PipelineSchedule::kInterleaved);
   EXPECT_EQ(plan.chunk_count(), 2);
   EXPECT_EQ(plan.stages[1].replicas.size(), 4u);
   EXPECT_EQ(plan.stages[0].recompute, Recompute::kFull);
@@ -85,10 +85,10 @@ TEST(PlanProtoTest, YamlReadsAsAPersonWouldWriteIt) {
 }
 
 TEST(PlanProtoTest, AbsentOrderFollowsTheChunks) {
-  EXPECT_EQ(Read(std::string(kBatch) + "degrees { pp: 2 virtual_stages: 2 }").order,
-            PipelineOrder::kInterleaved);
-  EXPECT_EQ(Read(std::string(kBatch) + "degrees { pp: 2 }").order,
-            PipelineOrder::kOneForwardOneBackward);
+  EXPECT_EQ(Read(std::string(kBatch) + "degrees { pp: 2 virtual_stages: 2 }").schedule,
+            PipelineSchedule::kInterleaved);
+  EXPECT_EQ(Read(std::string(kBatch) + "degrees { pp: 2 }").schedule,
+            PipelineSchedule::kOneForwardOneBackward);
 }
 
 TEST(PlanProtoTest, StageLayersAreBlocksOfEachStage) {
@@ -148,7 +148,7 @@ TEST(PlanProtoTest, RoundTripKeepsEveryField) {
     for (size_t s = 0; s < plan.stages.size(); ++s) {
       EXPECT_EQ(back.stages[s].replica_micro_batches, plan.stages[s].replica_micro_batches);
     }
-    EXPECT_EQ(back.order, plan.order);
+    EXPECT_EQ(back.schedule, plan.schedule);
     EXPECT_EQ(back.gradient_sync, plan.gradient_sync);
     EXPECT_EQ(back.offload, plan.offload);
     // Through each file format too.
@@ -322,7 +322,7 @@ TEST(PlanProtoTest, PlansThatNeverFlushKeepTheirOptions) {
   const Cluster cluster = ParseCluster("h100-sxm:1x8");
   const Workload workload = LoadWorkload("llama3-8b", AttentionBackend::kFlash);
   const Plan plan = PlanFromProto(proto, workload, cluster, "p");
-  EXPECT_EQ(plan.order, PipelineOrder::kPipeDream);
+  EXPECT_EQ(plan.schedule, PipelineSchedule::kPipeDream);
   EXPECT_EQ(plan.zero, 0);
   const PlanProto again = ToProto(plan);
   EXPECT_EQ(again.order(), PlanProto::PIPEDREAM);
@@ -330,8 +330,8 @@ TEST(PlanProtoTest, PlansThatNeverFlushKeepTheirOptions) {
 }
 
 // Files spell out what names abbreviate.
-std::string NameInFiles(PipelineOrder order) {
-  std::string name = Name(order);
+std::string NameInFiles(PipelineSchedule schedule) {
+  std::string name = Name(schedule);
   if (name == "1f1b") return "ONE_FORWARD_ONE_BACKWARD";
   if (name == "bfs") return "BREADTH_FIRST";
   if (name.starts_with("zb-")) name = "zero-bubble-" + name.substr(3);
@@ -341,10 +341,10 @@ std::string NameInFiles(PipelineOrder order) {
 
 TEST(PlanProtoTest, FilesHaveAllOrdersByTheSameNames) {
   const google::protobuf::EnumDescriptor& in_files = *PlanProto::Order_descriptor();
-  ASSERT_EQ(in_files.value_count(), std::ssize(kOrderTraits) + 1);
-  for (const OrderTraits& traits : kOrderTraits) {
-    const auto value = EnumToProto<PlanProto::Order>(traits.order);
-    EXPECT_EQ(PlanProto::Order_Name(value), NameInFiles(traits.order));
+  ASSERT_EQ(in_files.value_count(), std::ssize(kPipelineScheduleTraits) + 1);
+  for (const PipelineScheduleTraits& traits : kPipelineScheduleTraits) {
+    const auto value = EnumToProto<PlanProto::Order>(traits.schedule);
+    EXPECT_EQ(PlanProto::Order_Name(value), NameInFiles(traits.schedule));
   }
 }
 
@@ -360,7 +360,7 @@ TEST(PlanProtoTest, TheSearchOfAZeroBubbleOrderIsKept) {
   for (const bool is_published : {false, true}) {
     proto.set_published_search(is_published);
     const Plan plan = PlanFromProto(proto, workload, cluster, "p");
-    EXPECT_EQ(plan.order_options.search,
+    EXPECT_EQ(plan.schedule_options.search,
               is_published ? ZeroBubbleSearch::kPublished : ZeroBubbleSearch::kThorough);
     EXPECT_EQ(ToProto(plan).published_search(), is_published);
   }

@@ -28,8 +28,8 @@ void AddStage(const Stage& stage, PlanProto& plan) {
 }
 
 void AddOrder(const Plan& plan, PlanProto& proto) {
-  const OrderOptions& options = plan.order_options;
-  proto.set_order(EnumToProto<PlanProto::Order>(plan.order));
+  const PipelineScheduleOptions& options = plan.schedule_options;
+  proto.set_order(EnumToProto<PlanProto::Order>(plan.schedule));
   proto.set_warmup(EnumToProto<PlanProto::Warmup>(options.warmup));
   proto.set_order_group(options.groups.size);
   proto.set_one_more_warmup(options.groups.one_more_warmup);
@@ -37,7 +37,7 @@ void AddOrder(const Plan& plan, PlanProto& proto) {
   proto.set_activation_limit(options.activation_limit);
   proto.set_vertical_sync(options.weight_sync == WeightSync::kVertical);
   proto.set_published_search(options.search == ZeroBubbleSearch::kPublished);
-  if (!IsCustom(plan.order)) return;
+  if (!IsCustom(plan.schedule)) return;
   proto.set_placement(EnumToProto<PlanProto::Placement>(plan.placement));
   for (const PassOrder& order : plan.orders) proto.add_orders(OrderToText(order));
 }

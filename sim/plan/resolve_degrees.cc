@@ -103,15 +103,15 @@ PlanDegrees ResolveDegrees(const PlanDegrees& degrees, const Cluster& cluster) {
   d.sequence_parallel = d.sequence_parallel != 0 && d.tensor > 1;
   if (d.zero < 0) {
     const bool is_plain =
-        d.gradient_sync.method == SyncMethod::kAllReduce && !IsAsynchronous(d.order);
+        d.gradient_sync.method == SyncMethod::kAllReduce && !IsAsynchronous(d.schedule);
     d.zero = is_plain && d.data * d.context > 1 && !d.forward_only ? 1 : 0;
   }
   if (d.gradient_bytes == 0) d.gradient_bytes = UsualGradientBytes(d.precision);
-  d.order = ForChunks(d.order, d.chunks);
+  d.schedule = ForChunks(d.schedule, d.chunks);
   const Placement placement = PlacementOf(d);
   // A pipeline schedule with a placement of its own need not be told how many chunks it has.
-  if (d.chunks == 1 && placement != Placement::kLooped) d.chunks = LeastChunks(d.order);
-  const std::string problem = FindChunkError(d.order, placement, d.pipeline, d.chunks);
+  if (d.chunks == 1 && placement != Placement::kLooped) d.chunks = LeastChunks(d.schedule);
+  const std::string problem = FindChunkError(d.schedule, placement, d.pipeline, d.chunks);
   if (!problem.empty()) throw InputError(problem);
   return d;
 }

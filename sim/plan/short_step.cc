@@ -12,7 +12,7 @@ constexpr double kLeastGain = 0.75;
 
 std::optional<ShortStep> ShortenStep(const Plan& plan) {
   const std::optional<OrderPeriod> period =
-      FindPeriod(plan.order, plan.order_options, static_cast<int>(plan.stages.size()));
+      FindPeriod(plan.schedule, plan.schedule_options, static_cast<int>(plan.stages.size()));
   const bool is_regular = period && plan.orders.empty() && !plan.forward_only &&
                           plan.offload.activations == 0 && HasSeparatePipelines(plan) &&
                           plan.stages[0].replica_micro_batches.empty();

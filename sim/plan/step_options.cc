@@ -51,7 +51,7 @@ Bytes CastBytes(Fp8Recipe recipe, int64_t elements) {
   return Bytes();
 }
 
-std::string FindBoardError(const StepOptions& options, const Device& device) {
+std::string FindGpuError(const StepOptions& options, const Device& device) {
   if (options.precision == DType::kFp8 && options.fp8_recipe == Fp8Recipe::kMx &&
       !HasBlockScaling(device.generation)) {
     return fmt::format("fp8_recipe: {} has no GEMMs of block-scaled 8-bit numbers", device.name);

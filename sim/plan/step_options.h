@@ -7,8 +7,8 @@
 #include "costmodel/device.h"
 #include "costmodel/gradient_sync.h"
 #include "costmodel/units.h"
-#include "sim/pipeline/make_orders.h"
-#include "sim/pipeline/order_kind.h"
+#include "sim/pipeline/make_pass_orders.h"
+#include "sim/pipeline/pipeline_schedule.h"
 #include "sim/plan/rank_order.h"
 
 namespace stagecraft {
@@ -73,11 +73,11 @@ struct StepOptions {
   int64_t micro_batch = 1;   // samples per micro-batch
   int64_t global_batch = 1;  // samples per step
   int64_t sequence = 0;      // tokens per sample
-  PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
-  OrderOptions order_options;
-  // The passes of every pipeline's stages, if `order` is kCustom or depends on costs; otherwise
+  PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
+  PipelineScheduleOptions schedule_options;
+  // The passes of every pipeline's stages, if `schedule` is kCustom or depends on costs; otherwise
   // empty.
-  PipelineOrders orders;
+  PassOrders orders;
   Placement placement = Placement::kLooped;  // of kCustom
   DType precision = DType::kBf16;            // of GEMMs
   Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
@@ -113,6 +113,6 @@ struct StepOptions {
 };
 
 // What the options ask for that a device cannot do; empty if it can do everything.
-std::string FindBoardError(const StepOptions& options, const Device& device);
+std::string FindGpuError(const StepOptions& options, const Device& device);
 
 }  // namespace stagecraft

@@ -21,7 +21,7 @@ const char* Name(LaneKind kind) {
 }
 
 void Schedule::Builder::Reserve(int tasks, int dependencies) {
-  schedule_.block_.reserve(tasks);
+  schedule_.op_sequence_.reserve(tasks);
   schedule_.communicator_.reserve(tasks);
   schedule_.tags_.reserve(tasks);
   schedule_.begin_.reserve(tasks + 1);
@@ -35,9 +35,9 @@ TaskId Schedule::Builder::Add(Lane lane, std::initializer_list<TaskId> after) {
 }
 
 TaskId Schedule::Builder::Add(std::span<const Lane> lanes, std::span<const TaskId> after,
-                              BlockId block, const Tag& tag) {
+                              OpSequenceId op_sequence, const Tag& tag) {
   const TaskId task = schedule_.task_count();
-  schedule_.block_.push_back(block);
+  schedule_.op_sequence_.push_back(op_sequence);
   schedule_.communicator_.push_back(-1);
   schedule_.tags_.push_back(tag);
   schedule_.begin_.push_back({static_cast<int32_t>(schedule_.lanes_.size()), 0});
@@ -68,13 +68,14 @@ OpId Schedule::Builder::AddOp(const Op& op) {
   return static_cast<OpId>(schedule_.op_table_.size()) - 1;
 }
 
-BlockId Schedule::Builder::AddBlock(std::span<const OpId> ops, std::span<const uint8_t> flags) {
+OpSequenceId Schedule::Builder::AddOpSequence(std::span<const OpId> ops,
+                                              std::span<const uint8_t> flags) {
   CHECK(flags.empty() || flags.size() == ops.size());
-  schedule_.block_ops_.insert(schedule_.block_ops_.end(), ops.begin(), ops.end());
-  schedule_.block_flags_.insert(schedule_.block_flags_.end(), flags.begin(), flags.end());
-  schedule_.block_flags_.resize(schedule_.block_ops_.size(), 0);
-  schedule_.block_begin_.push_back(static_cast<int32_t>(schedule_.block_ops_.size()));
-  return schedule_.block_count() - 1;
+  schedule_.sequence_ops_.insert(schedule_.sequence_ops_.end(), ops.begin(), ops.end());
+  schedule_.sequence_flags_.insert(schedule_.sequence_flags_.end(), flags.begin(), flags.end());
+  schedule_.sequence_flags_.resize(schedule_.sequence_ops_.size(), 0);
+  schedule_.sequence_begin_.push_back(static_cast<int32_t>(schedule_.sequence_ops_.size()));
+  return schedule_.op_sequence_count() - 1;
 }
 
 Lane Schedule::Builder::AddLane(const LaneInfo& info) {

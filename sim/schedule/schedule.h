@@ -23,7 +23,7 @@ class Schedule {
  public:
   class Builder;
 
-  int task_count() const { return static_cast<int>(block_.size()); }
+  int task_count() const { return static_cast<int>(op_sequence_.size()); }
   int lane_count() const { return static_cast<int>(order_begin_.size()) - 1; }
 
   std::span<const Lane> lanes(TaskId t) const {
@@ -39,16 +39,18 @@ class Schedule {
   int predecessor_count(TaskId t) const { return predecessors_[t]; }
   std::span<const TaskId> order(Lane lane) const { return Row(order_begin_, order_, Index(lane)); }
   const Tag& tag(TaskId t) const { return tags_[t]; }
-  BlockId block(TaskId t) const { return block_[t]; }  // -1: no ops
+  OpSequenceId op_sequence(TaskId t) const { return op_sequence_[t]; }  // -1: no ops
   // Who takes part, as an index into communicators(); -1: only the task's own ranks.
   int32_t communicator(TaskId t) const { return communicator_[t]; }
   std::span<const DeviceGroups> communicators() const { return communicators_; }
 
-  int block_count() const { return static_cast<int>(block_begin_.size()) - 1; }
-  std::span<const OpId> ops(BlockId block) const { return Row(block_begin_, block_ops_, block); }
+  int op_sequence_count() const { return static_cast<int>(sequence_begin_.size()) - 1; }
+  std::span<const OpId> ops(OpSequenceId op_sequence) const {
+    return Row(sequence_begin_, sequence_ops_, op_sequence);
+  }
   // The StepFlags of each of ops(block).
-  std::span<const uint8_t> flags(BlockId block) const {
-    return Row(block_begin_, block_flags_, block);
+  std::span<const uint8_t> flags(OpSequenceId op_sequence) const {
+    return Row(sequence_begin_, sequence_flags_, op_sequence);
   }
   std::span<const Op> distinct_ops() const { return op_table_; }
   const Op& op(OpId id) const { return op_table_[id]; }
@@ -76,12 +78,12 @@ class Schedule {
   std::vector<TaskId> order_;
   std::vector<int32_t> predecessors_;
   std::vector<Tag> tags_;
-  std::vector<BlockId> block_;
+  std::vector<OpSequenceId> op_sequence_;
   std::vector<int32_t> communicator_;
   std::vector<DeviceGroups> communicators_;
-  std::vector<int32_t> block_begin_{0};
-  std::vector<OpId> block_ops_;
-  std::vector<uint8_t> block_flags_;
+  std::vector<int32_t> sequence_begin_{0};
+  std::vector<OpId> sequence_ops_;
+  std::vector<uint8_t> sequence_flags_;
   std::vector<Op> op_table_;
   std::vector<LaneInfo> lane_infos_;
   std::vector<RankInfo> ranks_;
@@ -95,7 +97,7 @@ class Schedule::Builder {
   void Reserve(int tasks, int dependencies);
 
   TaskId Add(Lane lane, std::initializer_list<TaskId> after = {});
-  TaskId Add(std::span<const Lane> lanes, std::span<const TaskId> after, BlockId block,
+  TaskId Add(std::span<const Lane> lanes, std::span<const TaskId> after, OpSequenceId op_sequence,
              const Tag& tag);
   void AddDependency(TaskId before, TaskId after);
   const Tag& tag(TaskId task) const { return schedule_.tag(task); }
@@ -104,7 +106,7 @@ class Schedule::Builder {
   void SetCommunicator(TaskId task, int32_t communicator);
   OpId AddOp(const Op& op);  // callers keep ops distinct where it matters
   // `flags` are by op, or empty if no op has any.
-  BlockId AddBlock(std::span<const OpId> ops, std::span<const uint8_t> flags = {});
+  OpSequenceId AddOpSequence(std::span<const OpId> ops, std::span<const uint8_t> flags = {});
   Lane AddLane(const LaneInfo& info);
   int32_t AddRank(const RankInfo& rank);
 

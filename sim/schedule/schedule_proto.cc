@@ -75,7 +75,7 @@ class ScheduleReader {
       flags.push_back(static_cast<uint8_t>(flag));
     }
     if (!flags.empty()) place.InRange("flags size", flags.size(), ops.size(), ops.size());
-    builder_.AddBlock(ops, flags);
+    builder_.AddOpSequence(ops, flags);
   }
 
   void ReadRank(int index) {
@@ -148,9 +148,9 @@ class ScheduleReader {
     if (twice != sorted_lanes_.end()) {
       place.Fail("lanes", Index(*twice), "every lane at most once");
     }
-    const BlockId block = static_cast<BlockId>(
+    const OpSequenceId op_sequence = static_cast<OpSequenceId>(
         OrNone(place, "block", task.has_block(), task.block(), proto_.blocks_size() - 1));
-    const TaskId added = builder_.Add(task_lanes_, {}, block, ReadTag(place, task));
+    const TaskId added = builder_.Add(task_lanes_, {}, op_sequence, ReadTag(place, task));
     const int64_t communicator = OrNone(place, "communicator", task.has_communicator(),
                                         task.communicator(), proto_.communicators_size() - 1);
     builder_.SetCommunicator(added, static_cast<int32_t>(communicator));
@@ -200,7 +200,7 @@ void WriteLanes(const Schedule& schedule, ScheduleProto* proto) {
 void WriteTask(const Schedule& schedule, TaskId task, ScheduleProto::Task* proto) {
   for (const Lane lane : schedule.lanes(task)) proto->add_lanes(Index(lane));
   for (const TaskId next : schedule.successors(task)) proto->add_successors(next);
-  if (schedule.block(task) >= 0) proto->set_block(schedule.block(task));
+  if (schedule.op_sequence(task) >= 0) proto->set_block(schedule.op_sequence(task));
   if (schedule.communicator(task) >= 0) proto->set_communicator(schedule.communicator(task));
   WriteTag(schedule.tag(task), proto);
 }
@@ -214,10 +214,10 @@ Schedule ScheduleFromProto(const ScheduleProto& proto, std::string_view path) {
 ScheduleProto ToProto(const Schedule& schedule) {
   ScheduleProto proto;
   for (const Op& op : schedule.distinct_ops()) *proto.add_ops() = ToProto(op);
-  for (BlockId block = 0; block < schedule.block_count(); ++block) {
+  for (OpSequenceId op_sequence = 0; op_sequence < schedule.op_sequence_count(); ++op_sequence) {
     ScheduleProto::Block* out = proto.add_blocks();
-    for (const OpId op : schedule.ops(block)) out->add_ops(op);
-    const auto flags = schedule.flags(block);
+    for (const OpId op : schedule.ops(op_sequence)) out->add_ops(op);
+    const auto flags = schedule.flags(op_sequence);
     if (std::any_of(flags.begin(), flags.end(), [](uint8_t flag) { return flag != 0; })) {
       for (const uint8_t flag : flags) out->add_flags(flag);
     }

@@ -34,16 +34,16 @@ Schedule TwoStages() {
   Schedule::Builder s;
   const OpId gemm = s.AddOp(Op::Gemm(DType::kFp8, 4, 5, 6));
   const OpId reduce = s.AddOp(AllReduce());
-  const BlockId block = s.AddBlock(std::vector<OpId>{gemm, reduce, gemm});
+  const OpSequenceId op_sequence = s.AddOpSequence(std::vector<OpId>{gemm, reduce, gemm});
   s.AddRank({.device = 3, .stage = 0, .replica = 0, .multiplicity = 8});
   s.AddRank({.device = -1, .stage = 1, .replica = -1, .multiplicity = 1});
   const Lane compute0 = s.AddLane({0, LaneKind::kCompute});
   const Lane send0 = s.AddLane({0, LaneKind::kSendNext});
   const Lane compute1 = s.AddLane({1, LaneKind::kCompute});
   const std::vector<Lane> first = {compute0}, send = {send0, compute0}, second = {compute1};
-  s.Add(first, {}, block, {0, 0, 0, 7, Phase::kForward, 2});
+  s.Add(first, {}, op_sequence, {0, 0, 0, 7, Phase::kForward, 2});
   s.Add(send, {}, -1, {0, 0, -1, 7, Phase::kSendForward, 0});
-  s.Add(second, {}, block, {1, 1, 0, 7, Phase::kForward, 0});
+  s.Add(second, {}, op_sequence, {1, 1, 0, 7, Phase::kForward, 0});
   s.AddDependency(0, 2);
   s.AddDependency(0, 1);
   s.AddDependency(1, 2);
@@ -101,7 +101,7 @@ TEST(ScheduleProtoTest, ARoundTripGivesAnEqualSchedule) {
   EXPECT_EQ(again.successors(0)[1], 1);
   EXPECT_EQ(again.predecessor_count(2), 2);
   EXPECT_EQ(again.order(Lane{0}).size(), 2u);
-  EXPECT_EQ(again.block(1), -1);
+  EXPECT_EQ(again.op_sequence(1), -1);
   EXPECT_EQ(again.tag(1).chunk, -1);
   EXPECT_EQ(again.tag(0).segment, 2);
   EXPECT_EQ(again.ranks()[0].multiplicity, 8);

@@ -6,8 +6,8 @@
 namespace stagecraft {
 
 using TaskId = int32_t;
-using BlockId = int32_t;  // index of a distinct sequence of ops
-using OpId = int32_t;     // index of a distinct op
+using OpSequenceId = int32_t;  // index of a distinct sequence of ops
+using OpId = int32_t;          // index of a distinct op
 
 // One serial resource: a device's compute stream, or one direction of an interface.
 enum class Lane : int32_t {};

@@ -21,14 +21,14 @@ struct OpTimes {
 };
 
 // What sensors said about a rank's GPU while steps ran; zero: not known.
-struct BoardReadings {
+struct GpuReadings {
   double clock_hz = 0, least_clock_hz = 0;  // the median, the least
   double watts = 0, most_watts = 0;         // the median, the most
   double most_celsius = 0;
   // The share of the readings in which heat or a protection of the GPU held its clock down; no
   // value if no sensor says.
   std::optional<double> throttled;
-  friend bool operator==(const BoardReadings&, const BoardReadings&) = default;
+  friend bool operator==(const GpuReadings&, const GpuReadings&) = default;
 };
 
 // How a timeline was measured. If several steps were measured, the timeline is that of the step
@@ -40,7 +40,7 @@ struct Measurement {
   std::vector<Duration> steps;       // the duration of every measured step, in order
   // By task: the standard deviation of its duration over the steps that count; empty: not known.
   std::vector<Duration> task_sigma;
-  std::vector<BoardReadings> boards;  // by rank; empty: not known
+  std::vector<GpuReadings> gpus;  // by rank; empty: not known
   // By step: for how long the host was still queueing it after devices had begun it, so that they
   // may have waited for the host; empty: not known.
   std::vector<Duration> queued_late;

@@ -92,8 +92,8 @@ class RecordReader {
     for (const std::vector<Duration>& by_op : record_.op_times.by_device) {
       double sum = 0;
       for (TaskId task = 0; task < schedule.task_count(); ++task) {
-        if (schedule.block(task) < 0) continue;  // no ops
-        for (const OpId op : schedule.ops(schedule.block(task))) {
+        if (schedule.op_sequence(task) < 0) continue;  // no ops
+        for (const OpId op : schedule.ops(schedule.op_sequence(task))) {
           sum += static_cast<double>(by_op[op].ns()) * static_cast<double>(devices[task]);
         }
       }
@@ -185,20 +185,20 @@ class RecordReader {
   void ReadCircumstances(const TimelineProto::Measurement& proto, Measurement* measurement) const {
     CheckSize("measurement.boards", proto.boards_size(), ranks(), "rank");
     for (int rank = 0; rank < proto.boards_size(); ++rank) {
-      const TimelineProto::BoardReadings& board = proto.boards(rank);
-      for (const double reading : {board.clock_hz(), board.least_clock_hz(), board.watts(),
-                                   board.most_watts(), board.most_celsius()}) {
+      const TimelineProto::GpuReadings& gpu = proto.boards(rank);
+      for (const double reading : {gpu.clock_hz(), gpu.least_clock_hz(), gpu.watts(),
+                                   gpu.most_watts(), gpu.most_celsius()}) {
         CheckReading(rank, reading, kMostReading);
       }
-      CheckReading(rank, board.throttled(), 1);
+      CheckReading(rank, gpu.throttled(), 1);
       std::optional<double> throttled;
-      if (board.has_throttled()) throttled = board.throttled();
-      measurement->boards.push_back({.clock_hz = board.clock_hz(),
-                                     .least_clock_hz = board.least_clock_hz(),
-                                     .watts = board.watts(),
-                                     .most_watts = board.most_watts(),
-                                     .most_celsius = board.most_celsius(),
-                                     .throttled = throttled});
+      if (gpu.has_throttled()) throttled = gpu.throttled();
+      measurement->gpus.push_back({.clock_hz = gpu.clock_hz(),
+                                   .least_clock_hz = gpu.least_clock_hz(),
+                                   .watts = gpu.watts(),
+                                   .most_watts = gpu.most_watts(),
+                                   .most_celsius = gpu.most_celsius(),
+                                   .throttled = throttled});
     }
     const int late = proto.queued_late_ns_size();
     CheckSize("measurement.queued_late_ns", late, proto.step_ns_size(), "step");
@@ -224,14 +224,14 @@ void Write(const Measurement& measurement, TimelineProto::Measurement* proto) {
   for (const std::string& device : measurement.devices) proto->add_devices(device);
   for (const Duration step : measurement.steps) proto->add_step_ns(step.ns());
   for (const Duration sigma : measurement.task_sigma) proto->add_task_sigma_ns(sigma.ns());
-  for (const BoardReadings& board : measurement.boards) {
-    TimelineProto::BoardReadings* added = proto->add_boards();
-    added->set_clock_hz(board.clock_hz);
-    added->set_least_clock_hz(board.least_clock_hz);
-    added->set_watts(board.watts);
-    added->set_most_watts(board.most_watts);
-    added->set_most_celsius(board.most_celsius);
-    if (board.throttled) added->set_throttled(*board.throttled);
+  for (const GpuReadings& gpu : measurement.gpus) {
+    TimelineProto::GpuReadings* added = proto->add_boards();
+    added->set_clock_hz(gpu.clock_hz);
+    added->set_least_clock_hz(gpu.least_clock_hz);
+    added->set_watts(gpu.watts);
+    added->set_most_watts(gpu.most_watts);
+    added->set_most_celsius(gpu.most_celsius);
+    if (gpu.throttled) added->set_throttled(*gpu.throttled);
   }
   for (const Duration late : measurement.queued_late) proto->add_queued_late_ns(late.ns());
 }

@@ -18,11 +18,11 @@ namespace {
 TimelineRecord Example() {
   Schedule::Builder s;
   const OpId op = s.AddOp(Op::Gemm(DType::kBf16, 2, 3, 5));
-  const BlockId block = s.AddBlock(std::vector<OpId>{op});
+  const OpSequenceId op_sequence = s.AddOpSequence(std::vector<OpId>{op});
   for (int16_t rank = 0; rank < 2; ++rank) {
     s.AddRank({.device = rank, .stage = rank});
     const Lane lanes[] = {s.AddLane({rank, LaneKind::kCompute})};
-    s.Add(lanes, {}, block, {});
+    s.Add(lanes, {}, op_sequence, {});
   }
   TimelineRecord record;
   record.schedule = s.Build();
@@ -34,7 +34,7 @@ TimelineRecord Example() {
                         .devices = {"NVIDIA H200", "NVIDIA H100"},
                         .steps = {4_us, 5_us},
                         .task_sigma = {1_us, 0_us},
-                        .boards = {{1.7e9, 1.6e9, 410, 430, 61, 0.25}, {}},
+                        .gpus = {{1.7e9, 1.6e9, 410, 430, 61, 0.25}, {}},
                         .queued_late = {0_us, 3_us}};
   record.host_wait = 2_us;
   return record;
@@ -52,7 +52,7 @@ TEST(TimelineRecordProtoTest, ARoundTripKeepsAllOfIt) {
   EXPECT_EQ(again.measurement->executor, "cuda");
   EXPECT_EQ(again.measurement->software, "CUDA 12.8");
   EXPECT_EQ(again.measurement->devices[1], "NVIDIA H100");
-  EXPECT_EQ(again.measurement->boards, Example().measurement->boards);
+  EXPECT_EQ(again.measurement->gpus, Example().measurement->gpus);
   EXPECT_EQ(again.measurement->queued_late, (std::vector<Duration>{0_us, 3_us}));
   EXPECT_EQ(again.measurement->steps, (std::vector<Duration>{4_us, 5_us}));
   EXPECT_EQ(again.measurement->task_sigma, (std::vector<Duration>{1_us, 0_us}));

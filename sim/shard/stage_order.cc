@@ -31,20 +31,20 @@ void DropBackwards(PassOrder& order) {
 
 }  // namespace
 
-PipelineOrders MakePipelineOrders(const Plan& plan, int replica, const OrderInputs* inputs) {
-  PipelineOrders orders = MakeOrders(plan.order, plan.order_options, MapOf(plan),
+PassOrders MakePipelineSchedules(const Plan& plan, int replica, const PassOrderInputs* inputs) {
+  PassOrders orders = MakePassOrders(plan.schedule, plan.schedule_options, MapOf(plan),
                                      StageShares(plan, 0).Count(replica), inputs);
   if (plan.forward_only) std::for_each(orders.begin(), orders.end(), DropBackwards);
   return orders;
 }
 
-PipelineOrders PipelineOrdersOf(const Plan& plan, int replica) {
-  return plan.orders.empty() ? MakePipelineOrders(plan, replica, nullptr) : plan.orders;
+PassOrders PassOrdersOf(const Plan& plan, int replica) {
+  return plan.orders.empty() ? MakePipelineSchedules(plan, replica, nullptr) : plan.orders;
 }
 
 PassOrder StageOrder(const Plan& plan, int stage, int replica) {
-  if (HasSeparatePipelines(plan)) return PipelineOrdersOf(plan, replica)[stage];
-  PassOrder order = TraitsOf(plan.order).unequal_replicas == UnequalReplicas::kForwardsFirst
+  if (HasSeparatePipelines(plan)) return PassOrdersOf(plan, replica)[stage];
+  PassOrder order = TraitsOf(plan.schedule).unequal_replicas == UnequalReplicas::kForwardsFirst
                         ? GpipeOrder(StageShares(plan, stage).Count(replica))
                         : ReplicatedOrder(plan, stage, replica);
   if (plan.forward_only) DropBackwards(order);

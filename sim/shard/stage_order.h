@@ -4,22 +4,22 @@
 #include <vector>
 
 #include "sim/cluster/cluster.h"
-#include "sim/pipeline/make_orders.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/make_pass_orders.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/plan/plan.h"
 #include "sim/shard/shard.h"
 #include "sim/workload/workload.h"
 
 namespace stagecraft {
 
-// The passes of a replica of a stage, in order; if HasSeparatePipelines(), PipelineOrdersOf() gives
+// The passes of a replica of a stage, in order; if HasSeparatePipelines(), PassOrdersOf() gives
 // those of all stages at once.
 PassOrder StageOrder(const Plan& plan, int stage, int replica);
-PipelineOrders PipelineOrdersOf(const Plan& plan, int replica);
+PassOrders PassOrdersOf(const Plan& plan, int replica);
 
 // The pipeline schedule that the plan asks for by name, even if the plan lists passes itself;
-// without backwards if the plan runs none. `inputs` are those of MakeOrders().
-PipelineOrders MakePipelineOrders(const Plan& plan, int replica, const OrderInputs* inputs);
+// without backwards if the plan runs none. `inputs` are those of MakePassOrders().
+PassOrders MakePipelineSchedules(const Plan& plan, int replica, const PassOrderInputs* inputs);
 
 // How the ranks of a stage divide its layers, regardless of what their groups see of the cluster.
 ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage);

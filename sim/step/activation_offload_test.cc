@@ -85,7 +85,7 @@ class ActivationOffloadTest : public ::testing::Test {
 // F0 F1 [out 0: F2 waits] [out 1: F3 waits] F3 B3 [in 1] [in 0: B0 waits] B0.
 TEST_F(ActivationOffloadTest, WhatCannotHideMakesTheStepLonger) {
   PlanDegrees degrees = Shared(1, 1, 4);
-  degrees.order = PipelineOrder::kGpipe;
+  degrees.schedule = PipelineSchedule::kGpipe;
   const Cluster slow = MakeNodeOf(Bandwidth(1e9));
   const Simulated step = Run(Make(degrees), slow);
   const std::vector<TaskId> passes = OrderOf(step.schedule, LaneKind::kCompute);
@@ -216,7 +216,7 @@ TEST_F(ActivationOffloadTest, WhatIsWrongIsNamed) {
             "them");
   EXPECT_EQ(ErrorOf([](PlanDegrees& d) { d.forward_only = true; }),
             "offload_activations: wants backwards, but the plan is forward_only");
-  EXPECT_EQ(ErrorOf([](PlanDegrees& d) { d.order = PipelineOrder::kPipeDream2bw; }),
+  EXPECT_EQ(ErrorOf([](PlanDegrees& d) { d.schedule = PipelineSchedule::kPipeDream2bw; }),
             "offload_activations: not with pipedream-2bw; want a schedule that flushes");
   EXPECT_EQ(OffloadNotes(Make(Shared(1, 4, 16))).size(), 1u);
 }

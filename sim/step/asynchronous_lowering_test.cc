@@ -29,7 +29,7 @@ void ExpectAsTheFormulaSays(const SimulatedPlan& run) {
 // F0 F1 B0 U F2 B1 U F3 ...: a mini-batch every 30 us, as the slower stage takes.
 TEST(AsynchronousLoweringTest, TheSlowestStageNeverRests) {
   const SimulatedPlan run =
-      SimulateChain({{1, 5_us, 15_us}, {1, 10_us, 20_us}}, PipelineOrder::kPipeDream);
+      SimulateChain({{1, 5_us, 15_us}, {1, 10_us, 20_us}}, PipelineSchedule::kPipeDream);
   EXPECT_EQ(run.state.StepTime(), 30_us);
   EXPECT_EQ(run.state.step.breakdown.compute, 30_us);
   EXPECT_EQ(run.state.step.critical_rank, 1);
@@ -43,7 +43,7 @@ TEST(AsynchronousLoweringTest, UpdatesFollowTheirBackwards) {
   ProfileModel model;
   model.update = 3_us;
   const SimulatedPlan run =
-      SimulateChain({{1, 5_us, 15_us}, {1, 10_us, 20_us}}, PipelineOrder::kPipeDream, model);
+      SimulateChain({{1, 5_us, 15_us}, {1, 10_us, 20_us}}, PipelineSchedule::kPipeDream, model);
   EXPECT_EQ(run.state.StepTime(), 33_us);
   EXPECT_EQ(run.state.step.breakdown.optimizer, 3_us);
 }
@@ -55,18 +55,18 @@ TEST(AsynchronousLoweringTest, ReplicasAgreeBeforeTheNextForward) {
   model.reduction = 5_us;
   model.update = 1_us;
   const SimulatedPlan run =
-      SimulateChain({{3, 5_us, 10_us}, {3, 10_us, 20_us}}, PipelineOrder::kPipeDream, model);
+      SimulateChain({{3, 5_us, 10_us}, {3, 10_us, 20_us}}, PipelineSchedule::kPipeDream, model);
   EXPECT_EQ(run.plan.micro_batches(), 3);
   EXPECT_EQ(run.state.StepTime(), 36_us);
   EXPECT_EQ(run.state.step.breakdown.data, 5_us);
 }
 
 TEST(AsynchronousLoweringTest, VerticalSyncKeepsMoreVersions) {
-  Plan plan = PlanOf({1, 1, 1, 1}, {1, 1, 1, 1}, PipelineOrder::kPipeDream);
+  Plan plan = PlanOf({1, 1, 1, 1}, {1, 1, 1, 1}, PipelineSchedule::kPipeDream);
   const TestStage stage = {1, 10_us, 20_us};
   const Workload chain = ChainOf({stage, stage, stage, stage});
   ExpectAsTheFormulaSays(Simulate(plan, chain, {}));
-  plan.order_options.weight_sync = WeightSync::kVertical;
+  plan.schedule_options.weight_sync = WeightSync::kVertical;
   const SimulatedPlan run = Simulate(plan, chain, {});
   ExpectAsTheFormulaSays(run);
   EXPECT_EQ(AsynchronyObserver(run, 3).Versions(), 4);
@@ -84,7 +84,7 @@ TEST(AsynchronousLoweringTest, Vgg16AndGnmtOfPipeDream) {
   const Workload vgg = read("vgg16");
   const int rest = 8;  // layers of the classifier
   const SimulatedPlan replicated = Simulate(
-      PlanOf({15, 1}, {vgg.layer_count() - rest, rest}, PipelineOrder::kPipeDream), vgg, {});
+      PlanOf({15, 1}, {vgg.layer_count() - rest, rest}, PipelineSchedule::kPipeDream), vgg, {});
   ExpectAsTheFormulaSays(replicated);
   EXPECT_EQ(AsynchronyOf(replicated.plan, vgg, 0).InFlight(), 2);
   EXPECT_EQ(replicated.state.drift, 0);
@@ -92,7 +92,7 @@ TEST(AsynchronousLoweringTest, Vgg16AndGnmtOfPipeDream) {
   std::vector<int> layers(16, gnmt.layer_count() / 16);
   layers[15] += gnmt.layer_count() % 16;
   const SimulatedPlan straight =
-      Simulate(PlanOf(std::vector<int>(16, 1), layers, PipelineOrder::kPipeDream), gnmt, {});
+      Simulate(PlanOf(std::vector<int>(16, 1), layers, PipelineSchedule::kPipeDream), gnmt, {});
   ExpectAsTheFormulaSays(straight);
   EXPECT_EQ(straight.state.drift, 0);
 }
@@ -100,7 +100,7 @@ TEST(AsynchronousLoweringTest, Vgg16AndGnmtOfPipeDream) {
 // Batch t meets version t - 1 in every stage.
 TEST(AsynchronousLoweringTest, DoubleBuffersAreOneUpdateLate) {
   const SimulatedPlan run = SimulateChain({{1, 10_us, 20_us}, {1, 10_us, 20_us}, {1, 5_us, 5_us}},
-                                          PipelineOrder::kPipeDream2bw, {}, 4);
+                                          PipelineSchedule::kPipeDream2bw, {}, 4);
   EXPECT_EQ(run.state.StepTime(), 120_us);
   ExpectAsTheFormulaSays(run);
 }
@@ -110,7 +110,7 @@ TEST(AsynchronousLoweringTest, DoubleBuffersHideReductions) {
   ProfileModel model;
   model.reduction = 100_us;
   const std::vector<TestStage> stages = {{2, 10_us, 20_us}, {2, 10_us, 20_us}};
-  const SimulatedPlan hidden = SimulateChain(stages, PipelineOrder::kPipeDream2bw, model, 10);
+  const SimulatedPlan hidden = SimulateChain(stages, PipelineSchedule::kPipeDream2bw, model, 10);
   EXPECT_EQ(hidden.state.StepTime(), 150_us);
   EXPECT_EQ(AsynchronyOf(hidden.plan, hidden.workload, 0).gradients, 2);
   for (int stage = 0; stage < 2; ++stage) {
@@ -158,7 +158,7 @@ TEST(AsynchronousLoweringTest, PipelinesRunAtTheirSlowestStagesPace) {
     const auto width = static_cast<int>(random.Integer(1, 3));
     for (TestStage& stage : stages) stage.replicas = width;
     if (!is_even) stages[0].replicas *= static_cast<int>(random.Integer(1, 2));
-    const SimulatedPlan run = SimulateChain(stages, PipelineOrder::kPipeDream);
+    const SimulatedPlan run = SimulateChain(stages, PipelineSchedule::kPipeDream);
     EXPECT_EQ(run.state.StepTime(), SlowestStagesPace(stages, run.plan)) << "seed " << seed;
     EXPECT_EQ(run.state.drift, 0) << "seed " << seed;
     ExpectAsTheFormulaSays(run);
@@ -173,12 +173,12 @@ TEST(AsynchronousLoweringTest, AnyReplicasKeepWhatTheFormulasSay) {
     std::vector<TestStage> stages = RandomStages(static_cast<int>(random.Integer(2, 5)), random);
     for (TestStage& stage : stages) stage.replicas = static_cast<int>(random.Integer(1, 6));
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const SimulatedPlan run = SimulateChain(stages, PipelineOrder::kPipeDream);
+    const SimulatedPlan run = SimulateChain(stages, PipelineSchedule::kPipeDream);
     ExpectAsTheFormulaSays(run);
     EXPECT_GE(run.state.StepTime(), SlowestStagesPace(stages, run.plan));
     EXPECT_NEAR(run.state.drift, 0, 0.01);
     Plan vertical = run.plan;
-    vertical.order_options.weight_sync = WeightSync::kVertical;
+    vertical.schedule_options.weight_sync = WeightSync::kVertical;
     ExpectAsTheFormulaSays(Simulate(vertical, ChainOf(stages), {}));
   }
 }

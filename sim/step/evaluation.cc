@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "sim/lowering/lowering.h"
-#include "sim/step/plan_orders.h"
+#include "sim/step/plan_pass_orders.h"
 #include "sim/step/work_counter.h"
 
 namespace stagecraft {
@@ -21,7 +21,7 @@ void SimulateTime(const Workload& workload, const Cluster& cluster, const CostMo
   step.link_use = executor.link_use();
 
   Evaluation& evaluation = step.evaluation;
-  if (IsAsynchronous(plan.order)) {
+  if (IsAsynchronous(plan.schedule)) {
     evaluation.steady =
         MeasureSteadyState(plan, workload, step.schedule, step.timeline, step.costs);
     evaluation.SetTime(evaluation.steady->step);
@@ -53,7 +53,7 @@ void Evaluation::SetMemory(std::vector<StageMemory> by_stage) {
 SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
                            const CostModel& model, const SimulationOptions& options) {
   SimulatedStep step;
-  step.plan = WithOrders(plan, workload, cluster, model);
+  step.plan = WithPassOrders(plan, workload, cluster, model);
   LoweringMemory memory(workload, cluster);
   SimulateTime(workload, cluster, model, options, memory, step);
   WorkCounter(workload, cluster).Count(step.plan, step.evaluation);

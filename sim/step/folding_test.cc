@@ -9,7 +9,7 @@
 #include "costmodel/random.h"
 #include "sim/cluster/test_nodes.h"
 #include "sim/lowering/lowering.h"
-#include "sim/step/plan_orders.h"
+#include "sim/step/plan_pass_orders.h"
 #include "sim/testing/lowering_testing.h"
 #include "sim/testing/random_nodes.h"
 #include "sim/testing/random_plans.h"
@@ -25,7 +25,7 @@ struct Counts {
 void ExpectSameTimes(const Plan& drawn, const Workload& workload, const Cluster& cluster,
                      const std::string& text, Counts& counts) {
   const PlainModel model;
-  const Plan plan = WithOrders(drawn, workload, cluster, model);
+  const Plan plan = WithPassOrders(drawn, workload, cluster, model);
   SimExecutor executor(cluster, model);
   const Schedule folded = Lower(plan, workload, cluster);
   const Schedule unfolded = Lower(plan, workload, cluster, {.unfold = true});
@@ -68,7 +68,7 @@ TEST(FoldingTest, FoldingChangesNoTimeOverLinksOfTheirOwn) {
   ExpectFoldingChangesNothing([](Random& random) { return RenumberedLinks(random).first; });
 }
 
-TEST(FoldingTest, FoldingChangesNoTimeOnUnlikeBoards) {
+TEST(FoldingTest, FoldingChangesNoTimeOnUnlikeGpus) {
   const Counts counts = ExpectFoldingChangesNothing([](Random&) {
     return Cluster("mixed", {{MakeNode(MakeDevice("fast", 100e12), 6), 1},
                              {MakeNode(MakeDevice("slow", 50e12), 4), 2}});
@@ -89,7 +89,7 @@ TEST(FoldingTest, FoldingChangesNoTimeOfExpertsOnACubeMesh) {
 TEST(FoldingTest, FoldingChangesNoTimeOfExpertsBelowSwitches) {
   ExpectEveryDivisionOfExperts(ExpectFoldingChangesNothing(
       [](Random&) {
-        return Cluster("switched", {{WithBoard(Switched()), 2}});
+        return Cluster("switched", {{WithGpu(Switched()), 2}});
       },
       MakeMixtureOfExperts(10)));
 }

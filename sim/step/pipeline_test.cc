@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/engine/engine.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/pipeline/timed_pipeline.h"
 
 namespace stagecraft {

@@ -55,7 +55,7 @@ TEST(ProfiledStepTest, AStepIsTheSumOfTheProfile) {
   EXPECT_EQ(time(ParseCluster("v100-sxm2-16gb:1x3")), (4 + 2) * 3500_us);
 }
 
-TEST(ProfiledStepTest, AProfileIsOfOneBoardAndWhole) {
+TEST(ProfiledStepTest, AProfileIsOfOneGpuAndWhole) {
   const Workload workload =
       ToWorkload(ParseProfiledGraph(Node("a") + Node("b") + "\ta -- b\n", "x"), "x");
   const auto error = [&](auto change, const std::string& cluster) {

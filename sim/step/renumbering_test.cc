@@ -15,7 +15,7 @@
 #include "sim/cluster/test_nodes.h"
 #include "sim/lowering/lowering.h"
 #include "sim/schedule/schedule.h"
-#include "sim/step/plan_orders.h"
+#include "sim/step/plan_pass_orders.h"
 #include "sim/testing/lowering_testing.h"
 #include "sim/testing/random_nodes.h"
 #include "sim/testing/random_plans.h"
@@ -29,7 +29,7 @@ Timeline Execute(const Plan& plan, const Workload& workload, const Cluster& clus
                  NetworkFidelity fidelity) {
   const PlainModel model;
   SimExecutor executor(cluster, model, {.fidelity = fidelity});
-  return executor.Execute(Lower(WithOrders(plan, workload, cluster, model), workload, cluster,
+  return executor.Execute(Lower(WithPassOrders(plan, workload, cluster, model), workload, cluster,
                                 {.unfold = fidelity == NetworkFidelity::kFlow}));
 }
 
@@ -48,7 +48,7 @@ Plan TwoStages(const Workload& workload, const Cluster& cluster, const std::vect
 // 0 to 4 there are two, from 3 to 7 one. The pairs {0, 4} and {3, 5} have a link and none.
 TEST(RenumberingTest, TheSlowestPairDecidesWhoeverIsListedFirst) {
   const Workload workload = MakeWorkload();
-  const Cluster cluster("mesh", {{WithBoard(CubeMeshNode()), 1}});
+  const Cluster cluster("mesh", {{WithGpu(CubeMeshNode()), 1}});
   const auto time = [&](const std::vector<int>& first, const std::vector<int>& second) {
     return Execute(TwoStages(workload, cluster, first, second), workload, cluster,
                    NetworkFidelity::kModel)
@@ -116,7 +116,7 @@ GradientSync SyncOf(const Plan& plan, const Workload& workload, const Cluster& c
 // link to a server and some have none.
 TEST(RenumberingTest, TheOrderOfReplicasThatAreServedDoesNotMatter) {
   const Workload workload = MakeWorkload();
-  const Cluster cluster("mesh", {{WithBoard(CubeMeshNode()), 1}});
+  const Cluster cluster("mesh", {{WithGpu(CubeMeshNode()), 1}});
   for (uint64_t seed = 0; seed < 100; ++seed) {
     Random random(seed);
     PlanDegrees degrees = Degrees(1, 1);

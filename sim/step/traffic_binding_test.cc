@@ -42,7 +42,7 @@ bool IsBound(const DeviceGroups& groups, const GradientSync& sync = {},
   const OpId id = builder.AddOp(op);
   Tag tag;
   tag.phase = Phase::kGradReduce;
-  const TaskId task = builder.Add({&lane, 1}, {}, builder.AddBlock({&id, 1}), tag);
+  const TaskId task = builder.Add({&lane, 1}, {}, builder.AddOpSequence({&id, 1}), tag);
   builder.SetCommunicator(task, builder.AddCommunicator(groups));
   const Schedule schedule = builder.Build();
   const PlainModel model;
@@ -99,7 +99,7 @@ TEST(TrafficBindingTest, ServersOnAnotherNodeAreReachedOverTheNetwork) {
 // group: of each tensor index, all ranks, and those that hold the same experts.
 TEST(TrafficBindingTest, WhatIsAcceptedAsHierarchicalHasEvenGroups) {
   const Workload workload = MakeMixtureOfExperts(6);
-  const Cluster cluster("switched", {{WithBoard(Switched()), 2}});
+  const Cluster cluster("switched", {{WithGpu(Switched()), 2}});
   const PlainModel model;
   int accepted = 0, refused = 0;
   for (uint64_t seed = 0; seed < 1000; ++seed) {

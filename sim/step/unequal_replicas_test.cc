@@ -15,12 +15,12 @@
 #include "costmodel/units.h"
 #include "sim/engine/engine.h"
 #include "sim/lowering/lowering.h"
-#include "sim/pipeline/order_kind.h"
+#include "sim/pipeline/pipeline_schedule.h"
 #include "sim/plan/plan.h"
 #include "sim/schedule/deadlock.h"
 #include "sim/schedule/schedule.h"
 #include "sim/shard/stage_order.h"
-#include "sim/step/plan_orders.h"
+#include "sim/step/plan_pass_orders.h"
 #include "sim/testing/lowering_testing.h"
 #include "sim/testing/random_plans.h"
 
@@ -47,7 +47,7 @@ struct Counts {
 void ExpectRuns(const Plan& drawn, const Workload& workload, const Cluster& cluster,
                 const std::string& text, Counts& counts) {
   const PlainModel model;
-  const Plan plan = WithOrders(drawn, workload, cluster, model);
+  const Plan plan = WithPassOrders(drawn, workload, cluster, model);
   for (const bool unfold : {false, true}) {
     EXPECT_EQ(FindDeadlock(Lower(plan, workload, cluster, {.unfold = unfold})), "") << text;
   }
@@ -61,16 +61,17 @@ std::optional<Plan> DrawUnlikeStages(Random& random, const Workload& workload,
                                      const Cluster& cluster) {
   const auto draw = [&](int64_t most) { return static_cast<int>(random.Integer(0, most)); };
   PlanDegrees degrees = Degrees(1, 2 + draw(3));
-  constexpr std::array kOrders = {PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward,
-                                  PipelineOrder::kOneForwardOneBackward, PipelineOrder::kPipeDream};
-  degrees.order = kOrders[draw(kOrders.size() - 1)];
+  constexpr std::array kOrders = {
+      PipelineSchedule::kGpipe, PipelineSchedule::kOneForwardOneBackward,
+      PipelineSchedule::kOneForwardOneBackward, PipelineSchedule::kPipeDream};
+  degrees.schedule = kOrders[draw(kOrders.size() - 1)];
   DrawSharing(random, degrees);
   for (int stage = 0; stage < degrees.pipeline; ++stage) {
     degrees.stage_replicas.push_back(1 + draw(5));
     degrees.devices += degrees.stage_replicas.back();
   }
   degrees.global_batch = degrees.micro_batch * 60 * (1 + draw(1));
-  if (degrees.order == PipelineOrder::kPipeDream) {
+  if (degrees.schedule == PipelineSchedule::kPipeDream) {
     const auto widest =
         std::max_element(degrees.stage_replicas.begin(), degrees.stage_replicas.end());
     degrees.global_batch = degrees.micro_batch * *widest;
@@ -100,7 +101,7 @@ TEST(UnequalReplicasTest, StagesWithUnlikeNumbersOfReplicasNeverWaitForEver) {
     const std::optional<Plan> plan = DrawUnlikeStages(random, workload, cluster);
     if (!plan) continue;
     ExpectRuns(*plan, workload, cluster, "seed " + std::to_string(seed), counts);
-    asynchronous += IsAsynchronous(plan->order);
+    asynchronous += IsAsynchronous(plan->schedule);
   }
   for (const int runs : counts.by_zero) EXPECT_GT(runs, 100);
   EXPECT_GT(asynchronous, 50);
@@ -220,7 +221,7 @@ TEST(UnequalReplicasTest, ReplicasThatExchangeRowsOfExpertsCanKeepStep) {
   for (uint64_t seed = 0; seed < 1000; ++seed) {
     Random random(seed);
     std::optional<Plan> plan = DrawUnlikeStages(random, workload, cluster);
-    if (!plan || IsAsynchronous(plan->order) || HasSeparatePipelines(*plan)) continue;
+    if (!plan || IsAsynchronous(plan->schedule) || HasSeparatePipelines(*plan)) continue;
     for (Stage& stage : plan->stages) {
       const auto replicas = static_cast<int>(stage.replicas.size());
       if (8 % replicas == 0) stage.expert_parallel = replicas;
@@ -258,7 +259,7 @@ TEST(UnequalReplicasTest, PipeDreamKeepsExpertsWithinReplicasWhereStagesAreUnlik
   const Cluster cluster = MakeCluster(1, 3);
   PlanDegrees degrees = Degrees(1, 2);
   degrees.stage_replicas = {2, 1};
-  degrees.order = PipelineOrder::kPipeDream;
+  degrees.schedule = PipelineSchedule::kPipeDream;
   degrees.global_batch = 4;
   Plan plan = MakePlan(degrees, workload, cluster);
   plan.stages[0].expert_parallel = 2;
@@ -274,7 +275,7 @@ TEST(UnequalReplicasTest, StagesThatHoldTheSameLayersDivideThemAlike) {
   const Workload workload = MakeWorkload(6);
   const Cluster cluster = MakeCluster(1, 4);
   PlanDegrees degrees = Degrees(2, 2);
-  degrees.order = PipelineOrder::kDualPipe;
+  degrees.schedule = PipelineSchedule::kDualPipe;
   Plan plan = MakePlan(degrees, workload, cluster);
   plan.stages[1].tensor_parallel = 1;
   plan.stages[1].replicas = {{2}};

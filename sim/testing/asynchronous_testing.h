@@ -65,9 +65,9 @@ inline Workload ChainOf(const std::vector<TestStage>& stages) {
 
 // Stage s holds `layers[s]` layers and has `replicas[s]` devices of its own.
 inline Plan PlanOf(const std::vector<int>& replicas, const std::vector<int>& layers,
-                   PipelineOrder order) {
+                   PipelineSchedule schedule) {
   Plan plan;
-  plan.order = order;
+  plan.schedule = schedule;
   plan.sequence = 1;
   plan.precision = DType::kFp32;
   int device = 0, layer = 0;
@@ -105,11 +105,11 @@ inline SimulatedPlan Simulate(const Plan& plan, const Workload& workload,
   return run;
 }
 
-inline SimulatedPlan SimulateChain(const std::vector<TestStage>& stages, PipelineOrder order,
+inline SimulatedPlan SimulateChain(const std::vector<TestStage>& stages, PipelineSchedule schedule,
                                    const ProfileModel& model = {}, int64_t global_batch = 0) {
   std::vector<int> replicas;
   for (const TestStage& stage : stages) replicas.push_back(stage.replicas);
-  Plan plan = PlanOf(replicas, std::vector<int>(stages.size(), 1), order);
+  Plan plan = PlanOf(replicas, std::vector<int>(stages.size(), 1), schedule);
   if (global_batch > 0) plan.global_batch = global_batch;
   return Simulate(plan, ChainOf(stages), model);
 }

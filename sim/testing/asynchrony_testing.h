@@ -17,7 +17,7 @@ namespace stagecraft {
 class AsynchronyObserver {
  public:
   AsynchronyObserver(const SimulatedPlan& run, int stage) : run_(run) {
-    const bool is_vertical = run.plan.order_options.weight_sync == WeightSync::kVertical;
+    const bool is_vertical = run.plan.schedule_options.weight_sync == WeightSync::kVertical;
     const int source = is_vertical ? 0 : stage;
     const auto replicas = [&](int s) {
       return static_cast<int>(run.plan.stages[s].replicas.size());
@@ -92,7 +92,7 @@ class AsynchronyObserver {
   // The newest version that there is; with vertical sync, the version that has seen as many
   // mini-batches as the first stage's newest had; with double buffers, the batch says which.
   int UsedBy(TaskId forward) const {
-    if (!UpdatesEveryMiniBatch(run_.plan.order)) {
+    if (!UpdatesEveryMiniBatch(run_.plan.schedule)) {
       return MicroBatch(forward) / static_cast<int>(run_.plan.micro_batches()) - 1;
     }
     const TaskId source = sources_.at(MicroBatch(forward));

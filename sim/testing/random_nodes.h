@@ -29,7 +29,7 @@ struct Renumbered {
   std::vector<int> number;
 };
 
-inline NodeType WithBoard(NodeType type) {
+inline NodeType WithGpu(NodeType type) {
   type.device = MakeDevice("board", 100e12);
   return type;
 }
@@ -46,7 +46,7 @@ inline std::vector<int> OnEveryNode(const std::vector<int>& local, int nodes) {
 
 // V100's cube mesh, two nodes: one of the numberings that keep the links.
 inline Renumbered RenumberedCubeMesh(Random& random) {
-  const Cluster cluster("mesh", {{WithBoard(CubeMeshNode()), 2}});
+  const Cluster cluster("mesh", {{WithGpu(CubeMeshNode()), 2}});
   const auto keeps_links = [](const std::vector<int>& local) {
     for (int a = 0; a < kCubeMeshSize; ++a) {
       for (int b = 0; b < kCubeMeshSize; ++b) {
@@ -65,7 +65,7 @@ inline Renumbered RenumberedCubeMesh(Random& random) {
 
 // Eight devices anywhere below four switches of two root complexes, each with an interface.
 inline Renumbered RenumberedTree(Random& random) {
-  NodeType type = WithBoard(Switched());
+  NodeType type = WithGpu(Switched());
   type.id = "tree";
   type.wiring = Wiring::kPcie;
   type.nvls = false;
@@ -127,7 +127,7 @@ inline Renumbered RenumberedLinks(Random& random) {
     const std::string root = name("root", 0);
     add(root, "fabric", root, "fabric", MakeLink(LinkKind::kNetwork, 3_us, 10));
   }
-  NodeType type = WithBoard(Switched());
+  NodeType type = WithGpu(Switched());
   type.nvls = false;
   return {Cluster("links", {{type, kNodes}}, first), Cluster("links", {{type, kNodes}}, second),
           OnEveryNode(local, kNodes)};

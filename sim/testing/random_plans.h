@@ -88,27 +88,27 @@ inline void DrawExperts(Random& random, PlanDegrees& degrees) {
 }
 
 // All that flush; 1F1B, the usual one, twice as often. Those that came after this list follow it.
-inline std::vector<PipelineOrder> DrawnOrders() {
-  std::vector<PipelineOrder> orders = {PipelineOrder::kOneForwardOneBackward,
-                                       PipelineOrder::kOneForwardOneBackward,
-                                       PipelineOrder::kGpipe,
-                                       PipelineOrder::kInterleaved,
-                                       PipelineOrder::kBreadthFirst,
-                                       PipelineOrder::kZeroBubbleH1,
-                                       PipelineOrder::kZeroBubbleH2,
-                                       PipelineOrder::kZeroBubbleAuto,
-                                       PipelineOrder::kList,
-                                       PipelineOrder::kZeroBubbleV,
-                                       PipelineOrder::kVHalf,
-                                       PipelineOrder::kVMin,
-                                       PipelineOrder::kDualPipe,
-                                       PipelineOrder::kDualPipeV,
-                                       PipelineOrder::kChimera};
-  for (const PipelineOrder order : NamedOrders()) {
-    const bool is_new = std::find(orders.begin(), orders.end(), order) == orders.end();
-    if (is_new && !IsAsynchronous(order)) orders.push_back(order);
+inline std::vector<PipelineSchedule> DrawnSchedules() {
+  std::vector<PipelineSchedule> schedules = {PipelineSchedule::kOneForwardOneBackward,
+                                             PipelineSchedule::kOneForwardOneBackward,
+                                             PipelineSchedule::kGpipe,
+                                             PipelineSchedule::kInterleaved,
+                                             PipelineSchedule::kBreadthFirst,
+                                             PipelineSchedule::kZeroBubbleH1,
+                                             PipelineSchedule::kZeroBubbleH2,
+                                             PipelineSchedule::kZeroBubbleAuto,
+                                             PipelineSchedule::kList,
+                                             PipelineSchedule::kZeroBubbleV,
+                                             PipelineSchedule::kVHalf,
+                                             PipelineSchedule::kVMin,
+                                             PipelineSchedule::kDualPipe,
+                                             PipelineSchedule::kDualPipeV,
+                                             PipelineSchedule::kChimera};
+  for (const PipelineSchedule schedule : NamedPipelineSchedules()) {
+    const bool is_new = std::find(schedules.begin(), schedules.end(), schedule) == schedules.end();
+    if (is_new && !IsAsynchronous(schedule)) schedules.push_back(schedule);
   }
-  return orders;
+  return schedules;
 }
 
 // Draws degrees for a network of at least eight layers on at least eight devices or, with
@@ -130,9 +130,9 @@ inline PlanDegrees DrawDegrees(Random& random, bool experts = false) {
   DrawSharing(random, degrees);
   if (experts) DrawExperts(random, degrees);
   if (degrees.pipeline > 1) {
-    const std::vector<PipelineOrder> orders = DrawnOrders();
-    degrees.order = orders[draw(static_cast<int64_t>(orders.size()) - 1)];
-    degrees.chunks = LeastChunks(degrees.order);
+    const std::vector<PipelineSchedule> schedules = DrawnSchedules();
+    degrees.schedule = schedules[draw(static_cast<int64_t>(schedules.size()) - 1)];
+    degrees.chunks = LeastChunks(degrees.schedule);
   }
   degrees.devices = degrees.pipeline * degrees.tensor * degrees.context * degrees.data;
   int64_t each = 2 * degrees.pipeline * (1 + draw(3));  // micro-batches of a pipeline

@@ -67,7 +67,7 @@ int64_t LayerKind::Parameters() const {
   return total;
 }
 
-int Workload::block_count() const {
+int Workload::op_sequence_count() const {
   int count = 0;
   for (const int kind : layers) count += kinds[kind].role == LayerRole::kBlock;
   return count;

@@ -147,7 +147,7 @@ struct Workload {
 
   int layer_count() const { return static_cast<int>(layers.size()); }
   const LayerKind& layer(int index) const { return kinds[layers[index]]; }
-  int block_count() const;  // layers of role kBlock
+  int op_sequence_count() const;  // layers of role kBlock
   // Whether times were measured, in 32 bits and on one GPU type; nothing else is known about the
   // operators, so they cannot be divided.
   bool is_profile() const;

@@ -50,7 +50,7 @@ TEST(WorkloadTest, ParametersOfAGptThatFitsInTheHead) {
       SizedDecoder("gpt", {.layers = 2, .hidden = 4, .heads = 2, .vocab = 8, .max_sequence = 2});
   const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "tiny");
   EXPECT_EQ(workload.layer_count(), 4);
-  EXPECT_EQ(workload.block_count(), 2);
+  EXPECT_EQ(workload.op_sequence_count(), 2);
   EXPECT_EQ(workload.layer(0).Parameters(), 8 * 4 + 2 * 4);
   EXPECT_EQ(workload.layer(1).Parameters(), 12 * 16 + 13 * 4);
   EXPECT_EQ(workload.layer(3).Parameters(), 2 * 4);

@@ -17,8 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CostModelProto proto;
     ParseProtoText(text, name, extension, &proto);
     const LearnedModel model = LearnedModel::FromProto(proto, name);
-    for (const char* board : {"h100-sxm", "v100-sxm2-16gb"}) {
-      const Device& device = DeviceCatalogue::Embedded().Get(board, "board").device;
+    for (const char* gpu : {"h100-sxm", "v100-sxm2-16gb"}) {
+      const Device& device = DeviceCatalogue::Embedded().Get(gpu, "board").device;
       for (const Estimate& estimate : model.Predict(ops, device)) {
         CHECK(estimate.time >= Duration());
         CHECK(estimate.spread >= 0 && std::isfinite(estimate.spread));

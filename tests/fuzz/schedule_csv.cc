@@ -18,7 +18,7 @@ void Run(PytorchSchedule schedule) {
   degrees.devices = degrees.pipeline;
   degrees.chunks = schedule.map.chunks();
   degrees.placement = schedule.map.placement();
-  degrees.order = PipelineOrder::kCustom;
+  degrees.schedule = PipelineSchedule::kCustom;
   degrees.orders = std::move(schedule.orders);
   degrees.global_batch = schedule.micro_batches;
   degrees.sequence = 64;

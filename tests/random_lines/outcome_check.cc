@@ -63,7 +63,7 @@ class ReportCheck {
     if (IsShare(key) && !(number >= 0 && number <= 1 + kRounding)) Say(path, value, "0 to 1");
   }
 
-  // Checks a step: that its parts add up, and its share of the boards' peak rate.
+  // Checks a step: that its parts add up, and its share of the GPUs' peak rate.
   void CheckStep(const json& step, const std::string& path) {
     const double time = step.at("step_time_ms").get<double>();
     if (step.contains("breakdown_ms") && !step.contains("steady_state")) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/pipeline/order_kind.h"
+#include "sim/pipeline/pipeline_schedule.h"
 
 namespace stagecraft::random_lines {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 struct NamedCluster {
   const char* spec;
   int devices;
-  const char* precision;  // that all its boards have
+  const char* precision;  // that all its GPUs have
 };
 
 constexpr NamedCluster kClusters[] = {{"h100-sxm:1x1", 1, "bf16"},
@@ -51,16 +51,16 @@ int Degree(int most, WordSource& words) {
 void AddSchedule(int stages, WordSource& words) {
   if (words.Chance(50)) return;
   std::vector<std::string> names;
-  for (const PipelineOrder order : NamedOrders()) names.push_back(Name(order));
+  for (const PipelineSchedule schedule : NamedPipelineSchedules()) names.push_back(Name(schedule));
   const std::string name = words.OneOf(names);
-  const PipelineOrder order = *FindPipelineOrder(name);
+  const PipelineSchedule schedule = *FindPipelineSchedule(name);
   words.Add("--schedule", name);
-  if (LeastChunks(order) > 1 ? words.Chance(90) : words.Chance(5)) words.Add("--vpp", 2);
-  if (Reads(order, kReadsGroups) && words.Chance(20)) words.Add("--order-group", stages);
-  if (Reads(order, kReadsWarmup)) words.Maybe(20, "--warmup", {"a", "b", "c"});
-  if (Reads(order, kReadsSlots)) words.Maybe(30, "--two-forwards-slot");
-  if (Reads(order, kReadsWeightSync)) words.Maybe(30, "--vertical-sync");
-  if (Reads(order, kReadsActivationLimit)) {
+  if (LeastChunks(schedule) > 1 ? words.Chance(90) : words.Chance(5)) words.Add("--vpp", 2);
+  if (Reads(schedule, kReadsGroups) && words.Chance(20)) words.Add("--order-group", stages);
+  if (Reads(schedule, kReadsWarmup)) words.Maybe(20, "--warmup", {"a", "b", "c"});
+  if (Reads(schedule, kReadsSlots)) words.Maybe(30, "--two-forwards-slot");
+  if (Reads(schedule, kReadsWeightSync)) words.Maybe(30, "--vertical-sync");
+  if (Reads(schedule, kReadsActivationLimit)) {
     words.Maybe(40, "--activation-limit", {"0", "0.3", "1", "2.5"});
   }
 }

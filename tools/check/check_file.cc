@@ -134,7 +134,7 @@ FileSummary CheckHuggingFace(const std::string& text, const std::string& path) {
   const Workload workload = BuildNetwork(config, AttentionBackend::kFlash, path);
   return {"Hugging Face config.json",
           fmt::format("{}: {} layers, {} parameters", NetworkFamilyName(config),
-                      workload.block_count(), workload.Parameters())};
+                      workload.op_sequence_count(), workload.Parameters())};
 }
 
 FileSummary CheckStructured(const std::string& text, const std::string& path,

@@ -132,17 +132,17 @@ std::string DescribeNodes(const NodeCatalogueProto& proto, const std::string& pa
 std::string DescribeCostModel(const CostModelProto& proto, const std::string& path,
                               const CheckContext&) {
   const LearnedModel model = LearnedModel::FromProto(proto, path);
-  std::set<std::string> boards;
+  std::set<std::string> gpus;
   int families = 0, trees = 0;
   for (const auto* models : {&proto.families(), &proto.serving()}) {
     for (const FamilyModelProto& family : *models) {
-      for (const BoardConstantsProto& board : family.boards()) boards.insert(board.device().id());
+      for (const GpuConstantsProto& gpu : family.boards()) gpus.insert(gpu.device().id());
       families += family.boards_size() > 0 ? 1 : 0;
       trees += family.trees().roots_size() + family.spread_trees().roots_size();
     }
   }
   return fmt::format(
-      "{} families fitted on {} GPU types, {} trees, {} bytes{}{}", families, boards.size(), trees,
+      "{} families fitted on {} GPU types, {} trees, {} bytes{}{}", families, gpus.size(), trees,
       proto.ByteSizeLong(),
       model.measured_ops() == 0 ? "" : fmt::format(", {} measured ops", model.measured_ops()),
       proto.provenance().empty() ? "" : "; " + proto.provenance());

@@ -69,8 +69,8 @@ void PlanFlags::Register(Flags& flags) {
       {"<name>", "Where no flag says otherwise, do as this training stack does by default.", "",
        "none"})
       .Suggest(StackTable::Embedded().Names());
-  const std::vector<Flag> order = order_.Register(flags, degrees_.chunks);
-  degree_options_.insert(degree_options_.end(), order.begin(), order.end());
+  const std::vector<Flag> schedule = schedule_.Register(flags, degrees_.chunks);
+  degree_options_.insert(degree_options_.end(), schedule.begin(), schedule.end());
   RegisterMemory(flags);
   RegisterRecomputation(flags);
   RegisterStep(flags);

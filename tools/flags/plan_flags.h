@@ -12,7 +12,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/plan/plan.h"
 #include "sim/workload/workload.h"
-#include "tools/flags/order_flags.h"
+#include "tools/flags/pipeline_schedule_flags.h"
 #include "tools/flags/planned_job.h"
 #include "tools/flags/sync_flags.h"
 #include "tools/stacks/stack_table.h"
@@ -80,7 +80,7 @@ class PlanFlags {
   std::vector<int> stage_layers_;
   double host_memory_gib_ = 0;
   PlanDegrees degrees_;
-  OrderFlags order_;
+  PipelineScheduleFlags schedule_;
   SyncFlags sync_;
   bool keeps_attention_ = false;  // whatever the stack has
   bool sequence_parallel_ = true;

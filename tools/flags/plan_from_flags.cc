@@ -223,7 +223,7 @@ PlannedJob PlanFlags::Build() const {
     plan = PlanFromProto(proto, workload, cluster, plan_file_);
   } else {
     PlanDegrees degrees = DegreesFor(workload);
-    order_.Apply(degrees);
+    schedule_.Apply(degrees);
     plan = MakePlan(degrees, workload, cluster);
   }
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);

@@ -15,7 +15,7 @@
 #include <set>
 
 #include "costmodel/check.h"
-#include "costmodel/learned/known_boards.h"
+#include "costmodel/learned/known_gpus.h"
 #include "costmodel/learned/samples/sample_file.h"
 #include "costmodel/learned/training_rows.h"
 #include "costmodel/proto_file.h"
@@ -41,26 +41,26 @@ Args FilesOf(const Args& paths) {
   return files;
 }
 
-// Samples of boards that the catalogue lacks get those of the cluster, by their ids.
-void AddBoards(const std::string& spec, std::vector<Sample>& samples) {
+// Samples of GPUs that the catalogue lacks get those of the cluster, by their ids.
+void AddGpus(const std::string& spec, std::vector<Sample>& samples) {
   std::set<std::string> lacking;
   for (const Sample& sample : samples) {
-    if (MeasuredBoard(sample.gpu) == nullptr) lacking.insert(sample.gpu);
+    if (MeasuredGpu(sample.gpu) == nullptr) lacking.insert(sample.gpu);
   }
   const Cluster cluster = ParseCluster(spec);
-  std::map<std::string, std::shared_ptr<const Device>> boards;
+  std::map<std::string, std::shared_ptr<const Device>> devices;
   for (const Cluster::NodeGroup& group : cluster.groups()) {
     const Device device = AsSampled(group.type.device);
     if (!lacking.contains(device.id)) continue;
     const auto [known, is_new] =
-        boards.try_emplace(device.id, std::make_shared<const Device>(device));
+        devices.try_emplace(device.id, std::make_shared<const Device>(device));
     if (is_new || *known->second == device) continue;
     throw InputError(fmt::format("--cluster: {}: got two devices \"{}\" that differ, want one",
                                  spec, device.id));
   }
   for (Sample& sample : samples) {
-    const auto board = boards.find(sample.gpu);
-    if (board != boards.end()) sample.board = board->second;
+    const auto device = devices.find(sample.gpu);
+    if (device != devices.end()) sample.device = device->second;
   }
 }
 
@@ -91,7 +91,7 @@ SampleInput ReadSampleInput(const std::string& flag, const Args& paths,
     throw InputError(
         fmt::format("{}: got no samples in {}, want some", flag, fmt::join(input.files, ", ")));
   }
-  if (!cluster.empty()) AddBoards(cluster, input.samples);
+  if (!cluster.empty()) AddGpus(cluster, input.samples);
   return input;
 }
 

@@ -22,7 +22,7 @@ struct SampleInput {
 
 // Throws InputError that names `flag` or the file: where a file is given twice,
 // which would put rows on both sides of a split, and where there is no sample.
-// `cluster`, as ParseCluster() takes it, has boards that the catalogue lacks, by the ids
+// `cluster`, as ParseCluster() takes it, has GPUs that the catalogue lacks, by the ids
 // that samples name; or is empty. Throws too where two of one id differ.
 SampleInput ReadSampleInput(const std::string& flag, const Args& paths,
                             const std::string& cluster = "");

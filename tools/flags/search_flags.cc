@@ -12,7 +12,7 @@
 #include "costmodel/proto_file.h"
 #include "costmodel/text.h"
 #include "search/partition/stages/stage_policy.h"
-#include "sim/pipeline/order_kind.h"
+#include "sim/pipeline/pipeline_schedule.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/verb/flags.h"
 
@@ -42,8 +42,8 @@ void KeepFirstOfEach(Choices& choices) {
 // Of schedules that end, as "all" means them.
 Args ScheduleNames() {
   Args names{"all"};
-  for (const PipelineOrder order : NamedOrders()) {
-    if (!IsAsynchronous(order)) names.push_back(Name(order));
+  for (const PipelineSchedule pipeline_schedule : NamedPipelineSchedules()) {
+    if (!IsAsynchronous(pipeline_schedule)) names.push_back(Name(pipeline_schedule));
   }
   return names;
 }
@@ -107,7 +107,7 @@ void SearchFlags::RegisterChoices(Flags& flags) {
        "Which ranks may be neighbours: degrees, the one whose ranks are closest first.", "",
        "tp-cp-ep-dp-pp,tp-cp-ep-pp-dp"});
   FlagGroup schedule = flags.In(FlagTopic::kSchedule);
-  add(schedule, "--schedule", orders_,
+  add(schedule, "--schedule", schedules_,
       {"<name,...>", "Pipeline schedules to choose from: names as simulate takes them, or all.", "",
        "1f1b,interleaved"})
       .Suggest(ScheduleNames)
@@ -251,19 +251,19 @@ SearchJob SearchFlags::Build() const {
   } else if (fewer_devices_) {
     job.choices.device_counts = DeviceCounts::kHalves;
   }
-  for (const std::string& name : orders_) {
-    if (name == "all" && orders_.size() == 1) {
-      for (const PipelineOrder order : NamedOrders()) {
-        if (!IsAsynchronous(order)) job.choices.orders.push_back(order);
+  for (const std::string& name : schedules_) {
+    if (name == "all" && schedules_.size() == 1) {
+      for (const PipelineSchedule pipeline_schedule : NamedPipelineSchedules()) {
+        if (!IsAsynchronous(pipeline_schedule)) job.choices.schedules.push_back(pipeline_schedule);
       }
       continue;
     }
-    const std::optional<PipelineOrder> order = FindPipelineOrder(name);
-    if (!order) {
+    const std::optional<PipelineSchedule> pipeline_schedule = FindPipelineSchedule(name);
+    if (!pipeline_schedule) {
       throw InputError("--schedule: got \"" + name +
                        "\", want names as simulate takes them, or all");
     }
-    job.choices.orders.push_back(*order);
+    job.choices.schedules.push_back(*pipeline_schedule);
   }
   for (const std::string& order : job.choices.rank_orders) {
     if (!ParseRankOrder(order)) throw InputError("--rank-order: " + RankOrderProblem(order));

@@ -24,7 +24,7 @@ struct SearchJob {
   Objective objective = Objective::kStepTime;
   PlanAlgorithm algorithm = PlanAlgorithm::kExhaustive;
   bool compares = false;  // all algorithms, with the budget each
-  // On unlike boards, whose space holds few plans that use several kinds: the programme over
+  // On unlike GPUs, whose space holds few plans that use several kinds: the programme over
   // submeshes, too.
   bool goes_beyond = false;
   std::string page = {};  // to write their curves to; empty: none
@@ -66,7 +66,7 @@ class SearchFlags {
   PriceFlag price_;
   Choices choices_;
   bool fewer_devices_ = false;
-  std::vector<std::string> orders_, recomputes_;
+  std::vector<std::string> schedules_, recomputes_;
   std::string objective_ = "step-time", budget_, algorithm_ = "auto", policy_, page_;
   int top_ = 5;
   bool compares_ = false;

@@ -37,20 +37,20 @@ void PlanFlags::TakePipelineDefaults(const StackDefaults& stack, std::vector<Sta
   };
   // Interleaved means one block per chunk where the stages divide the blocks,
   // else 1F1B (data/published/README.md).
-  const bool has_order = IsGiven("--schedule") || IsGiven("--order-file");
-  if (!has_order && !IsGiven("--vpp") && !IsGiven("--stage-layers")) {
-    std::string schedule = stack.order;
+  const bool has_schedule = IsGiven("--schedule") || IsGiven("--order-file");
+  if (!has_schedule && !IsGiven("--vpp") && !IsGiven("--stage-layers")) {
+    std::string schedule = stack.schedule;
     if (schedule == "interleaved") {
-      const int blocks = LoadWorkload(model_, AttentionBackend::kFlash).block_count();
+      const int blocks = LoadWorkload(model_, AttentionBackend::kFlash).op_sequence_count();
       const bool divides = blocks % degrees_.pipeline == 0 && blocks > degrees_.pipeline;
       if (divides) degrees_.chunks = blocks / degrees_.pipeline;
       if (!divides) schedule = "1f1b";
     }
-    order_.UseSchedule(schedule);
+    schedule_.UseSchedule(schedule);
     use("order", schedule);
   }
   if (!IsGiven("--overlap-p2p") && stack.Find("overlap_p2p") != nullptr) {
-    const bool can_overlap = stack.order != "interleaved" || degrees_.chunks > 1;
+    const bool can_overlap = stack.schedule != "interleaved" || degrees_.chunks > 1;
     degrees_.overlap_p2p = stack.overlap_p2p && can_overlap;
     use("overlap_p2p", degrees_.overlap_p2p ? "true" : "false");
   }

@@ -10,7 +10,7 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/hardware_proto.h"
 #include "costmodel/usual_links.h"
-#include "tools/import/board_name.h"
+#include "tools/import/gpu_name.h"
 #include "tools/import/imported_gpu.h"
 #include "tools/import/observed_node.h"
 #include "tools/verb/number_list.h"
@@ -42,36 +42,36 @@ std::vector<int> ParseShares(const std::string& text) {
 
 double Over(Bandwidth part, Bandwidth whole) { return part.bytes_per_s() / whole.bytes_per_s(); }
 
-const DeviceEntry& EntryOf(const LocalBoard& board, const ImportOptions& options,
+const DeviceEntry& EntryOf(const LocalGpu& gpu, const ImportOptions& options,
                            const std::string& place) {
-  if (options.gpu.empty()) return FindImportedGpu(board.name, place);
+  if (options.gpu.empty()) return FindImportedGpu(gpu.name, place);
   const DeviceEntry& entry = DeviceCatalogue::Embedded().Get(options.gpu, "--gpu");
-  if (IsAnotherBoard(board.name, entry.device.id)) {
-    throw InputError(fmt::format("--gpu: got {}, want what \"{}\" is", options.gpu, board.name));
+  if (IsAnotherGpu(gpu.name, entry.device.id)) {
+    throw InputError(fmt::format("--gpu: got {}, want what \"{}\" is", options.gpu, gpu.name));
   }
   return entry;
 }
 
 // Notes where the GPU has less than the catalogue states under its name.
-void NoteDifferences(const LocalBoard& board, const DeviceEntry& entry,
+void NoteDifferences(const LocalGpu& gpu, const DeviceEntry& entry,
                      std::vector<std::string>* notes) {
   const Device& device = entry.device;
-  const bool is_smaller = static_cast<double>(board.memory.count()) <
+  const bool is_smaller = static_cast<double>(gpu.memory.count()) <
                           kLeastOfMemory * static_cast<double>(device.memory.count());
-  if (board.multiprocessors == device.multiprocessors && !is_smaller) return;
+  if (gpu.multiprocessors == device.multiprocessors && !is_smaller) return;
   notes->push_back(fmt::format(
       "the GPU has {} SMs and {:.0f} GiB; {} of the catalogue, whose numbers are used, has {} and "
       "{:.0f}",
-      board.multiprocessors, board.memory.gib(), device.id, device.multiprocessors,
+      gpu.multiprocessors, gpu.memory.gib(), device.id, device.multiprocessors,
       device.memory.gib()));
 }
 
-Link PortOf(const LocalBoard& board, const DeviceEntry& entry, std::vector<std::string>* notes) {
+Link PortOf(const LocalGpu& gpu, const DeviceEntry& entry, std::vector<std::string>* notes) {
   constexpr int kUsualLanes = 16, kNewest = 6;
   Link port = {LinkKind::kPcie, kPcieLatency, PcieBandwidth(PcieGeneration(entry))};
-  if (board.pcie_generation > 0 && board.pcie_lanes > 0) {
-    port.bandwidth = (static_cast<double>(board.pcie_lanes) / kUsualLanes) *
-                     PcieBandwidth(std::min(board.pcie_generation, kNewest));
+  if (gpu.pcie_generation > 0 && gpu.pcie_lanes > 0) {
+    port.bandwidth = (static_cast<double>(gpu.pcie_lanes) / kUsualLanes) *
+                     PcieBandwidth(std::min(gpu.pcie_generation, kNewest));
   } else {
     notes->push_back(
         fmt::format("NVML does not say how GPUs are connected: PCIe is assumed to have {} lanes of "
@@ -82,9 +82,9 @@ Link PortOf(const LocalBoard& board, const DeviceEntry& entry, std::vector<std::
 }
 
 // Takes the rate of NVLinks that run slower than the catalogue states.
-void TakeSlowLinks(const LocalBoard& board, const DeviceEntry& entry, NodeTypeProto* type,
+void TakeSlowLinks(const LocalGpu& gpu, const DeviceEntry& entry, NodeTypeProto* type,
                    std::vector<std::string>* notes) {
-  const Bandwidth usual = NvlinkBandwidth(entry), own = board.nvlink;
+  const Bandwidth usual = NvlinkBandwidth(entry), own = gpu.nvlink;
   if (type->wiring() == NodeTypeProto::PCIE || own == Bandwidth()) return;
   if (own >= kLeastOfNvlink * usual) return;
   LinkProto* intra = type->mutable_intra();
@@ -94,11 +94,11 @@ void TakeSlowLinks(const LocalBoard& board, const DeviceEntry& entry, NodeTypePr
                                entry.device.id));
 }
 
-DeviceProto DeviceOfPart(const DeviceEntry& entry, const LocalBoard& board, const PartsProbe& probe,
+DeviceProto DeviceOfPart(const DeviceEntry& entry, const LocalGpu& gpu, const PartsProbe& probe,
                          size_t part) {
   const int own = probe.multiprocessors[part];
   const int all = std::accumulate(probe.multiprocessors.begin(), probe.multiprocessors.end(), 0);
-  const double share = static_cast<double>(own) / board.multiprocessors;
+  const double share = static_cast<double>(own) / gpu.multiprocessors;
   Device device = entry.device;
   device.id = fmt::format("{}-part-of-{}", device.id, own);
   device.name = fmt::format("{}, {} multiprocessors", device.name, own);
@@ -172,15 +172,15 @@ ImportedCluster AsMeasured(ImportedCluster imported) {
 
 }  // namespace
 
-std::vector<LocalBoard> SelectBoards(std::span<const LocalBoard> boards,
-                                     std::span<const int> numbers, const std::string& place) {
-  std::vector<LocalBoard> selected;
+std::vector<LocalGpu> SelectGpus(std::span<const LocalGpu> gpus, std::span<const int> numbers,
+                                 const std::string& place) {
+  std::vector<LocalGpu> selected;
   for (const int number : numbers) {
-    if (number < 0 || number >= std::ssize(boards)) {
+    if (number < 0 || number >= std::ssize(gpus)) {
       throw InputError(
-          fmt::format("{}: got device {}, want 0 to {}", place, number, std::ssize(boards) - 1));
+          fmt::format("{}: got device {}, want 0 to {}", place, number, std::ssize(gpus) - 1));
     }
-    selected.push_back(boards[number]);
+    selected.push_back(gpus[number]);
     std::vector<int>& nvlinks = selected.back().nvlinks;
     std::vector<int> among;
     for (const int other : numbers) {
@@ -191,20 +191,20 @@ std::vector<LocalBoard> SelectBoards(std::span<const LocalBoard> boards,
   return selected;
 }
 
-ImportedCluster ClusterOfBoards(std::span<const LocalBoard> boards, const ImportOptions& options,
-                                const std::string& place) {
-  const LocalBoard& first = boards[0];
+ImportedCluster ClusterOfGpus(std::span<const LocalGpu> gpus, const ImportOptions& options,
+                              const std::string& place) {
+  const LocalGpu& first = gpus[0];
   ImportedCluster result;
   ObservedNode node;
   node.gpu = &EntryOf(first, options, place);
-  node.gpus = static_cast<int>(boards.size());
-  for (const LocalBoard& board : boards) {
-    if (board.name != first.name) {
-      throw InputError(fmt::format("{}: got \"{}\" and \"{}\", want one GPU type", place,
-                                   board.name, first.name));
+  node.gpus = static_cast<int>(gpus.size());
+  for (const LocalGpu& gpu : gpus) {
+    if (gpu.name != first.name) {
+      throw InputError(
+          fmt::format("{}: got \"{}\" and \"{}\", want one GPU type", place, gpu.name, first.name));
     }
-    node.switch_links.push_back(board.switch_links);
-    node.nvlinks.push_back(board.nvlinks);
+    node.switch_links.push_back(gpu.switch_links);
+    node.nvlinks.push_back(gpu.nvlinks);
   }
   NoteDifferences(first, *node.gpu, &result.notes);
   node.port = PortOf(first, *node.gpu, &result.notes);
@@ -215,11 +215,11 @@ ImportedCluster ClusterOfBoards(std::span<const LocalBoard> boards, const Import
   return result;
 }
 
-ImportedCluster ClusterOfParts(const LocalBoard& board, const PartsProbe& probe,
+ImportedCluster ClusterOfParts(const LocalGpu& gpu, const PartsProbe& probe,
                                const ImportOptions& options) {
-  const DeviceEntry& entry = EntryOf(board, options, kPlace);
+  const DeviceEntry& entry = EntryOf(gpu, options, kPlace);
   ImportedCluster result;
-  NoteDifferences(board, entry, &result.notes);
+  NoteDifferences(gpu, entry, &result.notes);
   std::vector<std::string> names;
   const size_t parts = probe.multiprocessors.size();
   for (size_t first = 0, next = 0; first < parts; first = next) {
@@ -228,7 +228,7 @@ ImportedCluster ClusterOfParts(const LocalBoard& board, const PartsProbe& probe,
       names.push_back(fmt::format("node{}/gpu{}", node, next - first));
       ++next;
     }
-    AddNode(DeviceOfPart(entry, board, probe, first), probe.copies[first],
+    AddNode(DeviceOfPart(entry, gpu, probe, first), probe.copies[first],
             static_cast<int>(next - first), &result.cluster);
   }
   AddLinks(names, probe, &result.cluster);
@@ -245,19 +245,19 @@ ImportedCluster ImportLocalGpu(const LocalGpuWish& wish, const ImportOptions& op
   std::vector<int> sizes =
       are_shares ? ParseShares(wish.parts) : ParseNumbers("--parts", wish.parts, 1, kMostParts);
   if (sizes == std::vector<int>{1}) throw InputError("--parts: got 1, want two or more");
-  const std::vector<LocalBoard> boards = FindLocalBoards(kPlace);
-  const std::vector<LocalBoard> selected =
-      wish.board < 0 ? boards : SelectBoards(boards, std::vector{wish.board}, "--board");
-  if (sizes.empty()) return AsMeasured(ClusterOfBoards(selected, options, kPlace));
+  const std::vector<LocalGpu> gpus = FindLocalGpus(kPlace);
+  const std::vector<LocalGpu> selected =
+      wish.gpu < 0 ? gpus : SelectGpus(gpus, std::vector{wish.gpu}, "--board");
+  if (sizes.empty()) return AsMeasured(ClusterOfGpus(selected, options, kPlace));
   EntryOf(selected[0], options, kPlace);  // before it is measured
-  const int board = std::max(wish.board, 0);
+  const int gpu = std::max(wish.gpu, 0);
   if (are_shares) {
-    sizes = PartsByShares(FindBoardGroups(board, "--parts"), sizes, "--parts");
+    sizes = PartsByShares(FindGpuGroups(gpu, "--parts"), sizes, "--parts");
   } else if (sizes.size() == 1) {
-    const int own = EqualPart(FindBoardGroups(board, "--parts"), sizes[0], "--parts");
+    const int own = EqualPart(FindGpuGroups(gpu, "--parts"), sizes[0], "--parts");
     sizes.assign(static_cast<size_t>(sizes[0]), own);
   }
-  return AsMeasured(ClusterOfParts(selected[0], ProbeParts(board, sizes, "--parts"), options));
+  return AsMeasured(ClusterOfParts(selected[0], ProbeParts(gpu, sizes, "--parts"), options));
 }
 
 }  // namespace stagecraft

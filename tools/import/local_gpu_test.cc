@@ -11,17 +11,17 @@
 namespace stagecraft {
 namespace {
 
-LocalBoard H200(int boards, int switch_links) {
-  LocalBoard board;
-  board.name = "NVIDIA H200";
-  board.multiprocessors = 132;
-  board.memory = Bytes(int64_t{140} << 30);
-  board.pcie_generation = 5;
-  board.pcie_lanes = 16;
-  board.switch_links = switch_links;
-  board.nvlinks.assign(boards, 0);
-  board.nvlink = Bandwidth(26.562e9);
-  return board;
+LocalGpu H200(int gpus, int switch_links) {
+  LocalGpu gpu;
+  gpu.name = "NVIDIA H200";
+  gpu.multiprocessors = 132;
+  gpu.memory = Bytes(int64_t{140} << 30);
+  gpu.pcie_generation = 5;
+  gpu.pcie_lanes = 16;
+  gpu.switch_links = switch_links;
+  gpu.nvlinks.assign(gpus, 0);
+  gpu.nvlink = Bandwidth(26.562e9);
+  return gpu;
 }
 
 PartsProbe Probe(const std::vector<int>& multiprocessors, const std::vector<double>& alone) {
@@ -44,9 +44,9 @@ ImportOptions Gpu(const std::string& id) {
 
 Cluster Read(const ImportedCluster& imported) { return ClusterFromProto(imported.cluster, "test"); }
 
-TEST(LocalGpuTest, BoardsAtASwitchAreANode) {
-  const std::vector<LocalBoard> boards(4, H200(4, 18));
-  const ImportedCluster imported = ClusterOfBoards(boards, {}, "local-gpu");
+TEST(LocalGpuTest, GpusAtASwitchAreANode) {
+  const std::vector<LocalGpu> gpus(4, H200(4, 18));
+  const ImportedCluster imported = ClusterOfGpus(gpus, {}, "local-gpu");
   const Cluster cluster = Read(imported);
   EXPECT_EQ(cluster.device_count(), 4);
   EXPECT_EQ(cluster.device(0), DeviceCatalogue::Embedded().Find("h200-sxm5-141gb")->device);
@@ -59,11 +59,11 @@ TEST(LocalGpuTest, BoardsAtASwitchAreANode) {
 }
 
 TEST(LocalGpuTest, SlowAndNarrowLinksAreTakenAsTheyAre) {
-  LocalBoard board = H200(2, 18);
-  board.nvlink = Bandwidth(12.5e9);
-  board.pcie_generation = 4;
-  board.pcie_lanes = 8;
-  const ImportedCluster imported = ClusterOfBoards(std::vector(2, board), {}, "local-gpu");
+  LocalGpu gpu = H200(2, 18);
+  gpu.nvlink = Bandwidth(12.5e9);
+  gpu.pcie_generation = 4;
+  gpu.pcie_lanes = 8;
+  const ImportedCluster imported = ClusterOfGpus(std::vector(2, gpu), {}, "local-gpu");
   const NodeType node = Read(imported).node(0);
   EXPECT_EQ(node.intra.bandwidth, Bandwidth(225e9));
   EXPECT_EQ(node.fallback.bandwidth, Bandwidth(15.75e9));
@@ -71,70 +71,70 @@ TEST(LocalGpuTest, SlowAndNarrowLinksAreTakenAsTheyAre) {
                                                       "h200-sxm5-141gb"}));
 }
 
-TEST(LocalGpuTest, OneBoardAndBoardsWithoutNvlinkAreClustersToo) {
-  EXPECT_EQ(Read(ClusterOfBoards(std::vector{H200(1, 18)}, {}, "local-gpu")).device_count(), 1);
-  LocalBoard board = H200(2, 0);
-  board.pcie_generation = board.pcie_lanes = 0;
-  board.nvlink = Bandwidth();
-  const ImportedCluster imported = ClusterOfBoards(std::vector(2, board), {}, "local-gpu");
+TEST(LocalGpuTest, OneGpuAndGpusWithoutNvlinkAreClustersToo) {
+  EXPECT_EQ(Read(ClusterOfGpus(std::vector{H200(1, 18)}, {}, "local-gpu")).device_count(), 1);
+  LocalGpu gpu = H200(2, 0);
+  gpu.pcie_generation = gpu.pcie_lanes = 0;
+  gpu.nvlink = Bandwidth();
+  const ImportedCluster imported = ClusterOfGpus(std::vector(2, gpu), {}, "local-gpu");
   EXPECT_EQ(Read(imported).node(0).wiring, Wiring::kPcie);
   ASSERT_EQ(imported.notes.size(), 1u);
   EXPECT_TRUE(imported.notes[0].starts_with("NVML does not say how GPUs are connected"));
 }
 
-TEST(LocalGpuTest, ASmallerBoardOfTheSameNameIsNoted) {
-  LocalBoard board = H200(1, 18);
-  board.multiprocessors = 66;
-  board.memory = Bytes(int64_t{70} << 30);
-  const std::vector<std::string> notes = ClusterOfBoards(std::vector{board}, {}, "local-gpu").notes;
+TEST(LocalGpuTest, ASmallerGpuOfTheSameNameIsNoted) {
+  LocalGpu gpu = H200(1, 18);
+  gpu.multiprocessors = 66;
+  gpu.memory = Bytes(int64_t{70} << 30);
+  const std::vector<std::string> notes = ClusterOfGpus(std::vector{gpu}, {}, "local-gpu").notes;
   EXPECT_EQ(notes,
             (std::vector<std::string>{"the GPU has 66 SMs and 70 GiB; h200-sxm5-141gb of the "
                                       "catalogue, whose numbers are used, has 132 and 141"}));
 }
 
 TEST(LocalGpuTest, BridgesBetweenPairsAreSeen) {
-  std::vector<LocalBoard> boards(4, H200(4, 0));
-  for (LocalBoard& board : boards) board.name = "NVIDIA H100 NVL";
-  for (int board = 0; board < 4; ++board) boards[board].nvlinks[board ^ 1] = 12;
-  const ImportedCluster imported = ClusterOfBoards(boards, Gpu("h100-nvl-94gb"), "local-gpu");
+  std::vector<LocalGpu> gpus(4, H200(4, 0));
+  for (LocalGpu& gpu : gpus) gpu.name = "NVIDIA H100 NVL";
+  for (int gpu = 0; gpu < 4; ++gpu) gpus[gpu].nvlinks[gpu ^ 1] = 12;
+  const ImportedCluster imported = ClusterOfGpus(gpus, Gpu("h100-nvl-94gb"), "local-gpu");
   const Cluster cluster = Read(imported);
   EXPECT_EQ(cluster.node(0).wiring, Wiring::kPairs);
   EXPECT_EQ(cluster.node(0).intra.bandwidth, Bandwidth(300e9));
 }
 
-TEST(LocalGpuTest, BoardsAreFoundByNameOrByTheFlag) {
-  LocalBoard board = H200(1, 18);
-  board.name = "NVIDIA H9000";
-  const auto error = [&](const std::string& gpu) {
-    return ErrorOf([&] { ClusterOfBoards(std::vector{board}, Gpu(gpu), "local-gpu"); });
+TEST(LocalGpuTest, GpusAreFoundByNameOrByTheFlag) {
+  LocalGpu gpu = H200(1, 18);
+  gpu.name = "NVIDIA H9000";
+  const auto error = [&](const std::string& id) {
+    return ErrorOf([&] { ClusterOfGpus(std::vector{gpu}, Gpu(id), "local-gpu"); });
   };
   EXPECT_TRUE(error("").starts_with("local-gpu: unknown GPU \"NVIDIA H9000\"")) << error("");
   EXPECT_EQ(error("h200-sxm5-141gb"), "");
   EXPECT_TRUE(error("h9000").starts_with("--gpu: ")) << error("h9000");
-  board.name = "NVIDIA H200";
+  gpu.name = "NVIDIA H200";
   EXPECT_EQ(error("a100-sxm4-80gb"), "--gpu: got a100-sxm4-80gb, want what \"NVIDIA H200\" is");
-  LocalBoard other = H200(2, 18);
+  LocalGpu other = H200(2, 18);
   other.name = "NVIDIA A100-SXM4-80GB";
   EXPECT_EQ(ErrorOf([&] {
-              ClusterOfBoards(std::vector{H200(2, 18), other}, {}, "local-gpu");
+              ClusterOfGpus(std::vector{H200(2, 18), other}, {}, "local-gpu");
             }),
             "local-gpu: got \"NVIDIA A100-SXM4-80GB\" and \"NVIDIA H200\", want one GPU type");
 }
 
-TEST(LocalGpuTest, SelectedBoardsForgetTheOthers) {
-  std::vector<LocalBoard> boards(4, H200(4, 0));
-  for (int board = 0; board < 4; ++board) boards[board].nvlinks[board ^ 1] = 10 + board;
-  const std::vector<LocalBoard> selected = SelectBoards(boards, std::vector{3, 2}, "--device");
+TEST(LocalGpuTest, SelectedGpusForgetTheOthers) {
+  std::vector<LocalGpu> gpus(4, H200(4, 0));
+  for (int gpu = 0; gpu < 4; ++gpu) gpus[gpu].nvlinks[gpu ^ 1] = 10 + gpu;
+  const std::vector<LocalGpu> selected = SelectGpus(gpus, std::vector{3, 2}, "--device");
   ASSERT_EQ(selected.size(), 2u);
   EXPECT_EQ(selected[0].nvlinks, (std::vector<int>{0, 13}));
   EXPECT_EQ(selected[1].nvlinks, (std::vector<int>{12, 0}));
   EXPECT_EQ(ErrorOf([&] {
-              SelectBoards(boards, std::vector{0, 4}, "--device");
+              SelectGpus(gpus, std::vector{0, 4}, "--device");
             }),
             "--device: got device 4, want 0 to 3");
 }
 
-TEST(LocalGpuTest, EqualPartsAreANodeOfTheirShareOfTheBoard) {
+TEST(LocalGpuTest, EqualPartsAreANodeOfTheirShareOfTheGpu) {
   const ImportedCluster imported = ClusterOfParts(H200(1, 0), Probe({66, 66}, {3e12, 3e12}), {});
   const Cluster cluster = Read(imported);
   ASSERT_EQ(cluster.device_count(), 2);

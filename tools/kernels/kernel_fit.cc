@@ -59,11 +59,11 @@ FitSummary Summarise(SampleInput input, const LearnedModel& model) {
   for (const auto& [what, rows] : summary.skipped) summary.of_no_use -= rows;
   for (size_t f = 0; f < families.size(); ++f) {
     for (const bool is_serving : {false, true}) {
-      std::map<std::string, int> by_board;
+      std::map<std::string, int> by_gpu;
       for (const FitRow& row : is_serving ? families[f].serving : families[f].own) {
-        ++by_board[row.device->id];
+        ++by_gpu[row.device->id];
       }
-      for (const auto& [gpu, rows] : by_board) {
+      for (const auto& [gpu, rows] : by_gpu) {
         summary.rows.push_back({KernelFamilies()[f]->name(), gpu, is_serving, rows});
         summary.of_no_use -= rows;
       }
@@ -131,19 +131,19 @@ std::map<std::string, std::pair<double, int>> ErrorsByOp(const LearnedModel& mod
 }
 
 // The id of the one GPU type to which all samples belong.
-std::string BoardOf(const std::string& path, std::span<const Sample> samples) {
-  std::string board;
+std::string GpuOf(const std::string& path, std::span<const Sample> samples) {
+  std::string gpu;
   for (const Sample& sample : samples) {
     const std::string place = "--calibrate: " + path + ": gpu";
-    const std::string& id = sample.board != nullptr
-                                ? sample.board->id
+    const std::string& id = sample.device != nullptr
+                                ? sample.device->id
                                 : DeviceCatalogue::Embedded().Get(sample.gpu, place).device.id;
-    if (board.empty()) board = id;
-    if (id == board) continue;
+    if (gpu.empty()) gpu = id;
+    if (id == gpu) continue;
     throw InputError(fmt::format("--calibrate: {}: got samples of {} and {}, want those of one GPU",
-                                 path, board, id));
+                                 path, gpu, id));
   }
-  return board;
+  return gpu;
 }
 
 CalibrationSummary CalibrateOn(const KernelFitFlags& flags, KernelFit& fitted) {
@@ -151,7 +151,7 @@ CalibrationSummary CalibrateOn(const KernelFitFlags& flags, KernelFit& fitted) {
   CalibrationSummary calibration;
   calibration.input = ReadSampleInput("--calibrate", {path}, flags.cluster);
   const std::vector<Sample>& samples = calibration.input.samples;
-  calibration.gpu = BoardOf(path, samples);
+  calibration.gpu = GpuOf(path, samples);
   const LearnedModel base = fitted.model->WithoutMeasured();
   const auto before = ErrorsByOp(base, samples);
   CalibratedModel calibrated = fitted.model->Calibrated(samples);

@@ -15,7 +15,7 @@
 #include "costmodel/network/collective_table.h"
 #include "costmodel/proto_file.h"
 #include "sim/cluster/node_catalogue.h"
-#include "tools/import/board_name.h"
+#include "tools/import/gpu_name.h"
 
 namespace stagecraft {
 namespace {
@@ -63,8 +63,8 @@ void CheckSomethingIsLeft(const std::string& flag, const NetworkInput& input) {
 }
 
 // Compares each rank's GPU with the device that it stands for.
-void CheckBoards(const NcclTestsLog& log, const Cluster& cluster, const std::vector<int>& devices,
-                 const std::string& path) {
+void CheckGpus(const NcclTestsLog& log, const Cluster& cluster, const std::vector<int>& devices,
+               const std::string& path) {
   const std::vector<int> counts = log.RanksByHost();
   std::vector<int> next(counts.size());  // place in `devices`, by host
   std::exclusive_scan(counts.begin(), counts.end(), next.begin(), 0);
@@ -73,7 +73,7 @@ void CheckBoards(const NcclTestsLog& log, const Cluster& cluster, const std::vec
     const NcclTestsLog::Rank& printed = log.ranks[rank];
     const size_t host = hosts.emplace(printed.host, hosts.size()).first->second;
     const Device& device = cluster.device(devices[next[host]++]);
-    if (!IsAnotherBoard(printed.gpu, device.id)) continue;
+    if (!IsAnotherGpu(printed.gpu, device.id)) continue;
     throw InputError(fmt::format("{}: devices: got \"{}\" as rank {}, want {}, as --cluster has",
                                  path, printed.gpu, rank, device.id));
   }
@@ -89,7 +89,7 @@ std::string SiteOf(const Cluster& cluster) {
 std::vector<NetworkSample> SamplesOfLog(const NcclTestsLog& log, const Cluster& cluster,
                                         const std::string& path) {
   const std::vector<int> devices = Place(log, cluster, path);
-  CheckBoards(log, cluster, devices, path);
+  CheckGpus(log, cluster, devices, path);
   const bool is_pair = log.kind == OpKind::kSendRecv && devices.size() == 2;
   const Fabric fabric =
       is_pair ? cluster.DescribePair(devices[0], devices[1], 1) : cluster.DescribeGroup(devices);

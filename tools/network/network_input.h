@@ -31,7 +31,7 @@ std::string SiteOf(const Cluster& cluster);
 
 // What a log measured, size by size, without system and site. Its hosts are the cluster's first
 // nodes, its ranks the first devices of each. Throws an InputError that opens with `path` for more
-// hosts or ranks than the cluster has, and for other GPUs than the cluster's (board_name.h).
+// hosts or ranks than the cluster has, and for other GPUs than the cluster's (gpu_name.h).
 std::vector<NetworkSample> SamplesOfLog(const NcclTestsLog& log, const Cluster& cluster,
                                         const std::string& path);
 

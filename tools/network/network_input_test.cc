@@ -26,7 +26,7 @@ NcclTestsLog LogOf(int h100_ranks, int a100_ranks) {
   return log;
 }
 
-TEST(NetworkInputTest, EachHostsBoardsAreThoseOfItsNodeHoweverManyRanksItHas) {
+TEST(NetworkInputTest, EachHostsGpusAreThoseOfItsNodeHoweverManyRanksItHas) {
   const Cluster cluster = ParseCluster("h100-sxm:1x8+a100-sxm4-80gb:1x8");
   const Cluster exchanged = ParseCluster("a100-sxm4-80gb:1x8+h100-sxm:1x8");
   for (int first = 1; first <= kMostRanks; ++first) {

@@ -105,7 +105,7 @@ TEST_F(NetworkPathTest, GroupsLeftOutAreJudgedByTheTimesOfSimulate) {
 }
 
 // GPUs that no table's words tell: what simulations see of a cluster of such nodes.
-TEST_F(NetworkPathTest, LinksOfNewBoardsAreThoseOfTheirCluster) {
+TEST_F(NetworkPathTest, LinksOfNewGpusAreThoseOfTheirCluster) {
   const NetworkInput input =
       ReadNetworkInput("--network", {Folder() + "collectives_h200_b200.csv.gz"});
   EXPECT_TRUE(input.skipped.empty());

@@ -62,7 +62,7 @@ struct PartitionRequest {
   uint64_t seed = 1;
   Budget budget;  // of each search for stages, or of training alone; of others without evaluations
   // HetPipe's; one for each server, or empty.
-  std::vector<double> server_speed;         // against the profile's board
+  std::vector<double> server_speed;         // against the profile's GPU
   std::vector<double> server_memory_bytes;  // of a GPU
   std::string worker_policy;                // "np", "ed", "hd"; empty: the best of them
   // Of those that search for stages.

@@ -1,5 +1,5 @@
 // The flags that make operator graphs of workloads: which, for which batch, and
-// who says what operators take on which board.
+// who says what operators take on which GPU.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class WorkloadGraphFlags {
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
 
-  // Throws InputError for a batch or a board without a workload.
+  // Throws InputError for a batch or a GPU without a workload.
   void Check() const;
 
   const std::string& model() const { return model_; }  // empty: not given
@@ -29,7 +29,7 @@ class WorkloadGraphFlags {
   // file at fault.
   std::vector<PartitionGraph> Load(const std::vector<std::string>& names) const;
 
-  // Which board, precision, batch and cost model times are of; one line.
+  // Which GPU, precision, batch and cost model times are of; one line.
   std::string Note() const;
   std::vector<std::string> InputFiles() const;
 

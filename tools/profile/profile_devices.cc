@@ -12,7 +12,7 @@
 #include "costmodel/text.h"
 #include "runtime/cuda/cuda_timer.h"
 #include "runtime/cuda/cuda_tracer.h"
-#include "runtime/cuda/local_boards.h"
+#include "runtime/cuda/local_gpus.h"
 #include "runtime/cuda/nccl_timer.h"
 #include "runtime/host_timer.h"
 #include "sim/cluster/cluster_proto.h"
@@ -26,7 +26,7 @@ namespace {
 // A kind of device: how one of them is opened, and watched. `place` opens every sentence.
 struct DeviceKind {
   std::string_view name;
-  std::unique_ptr<OpTimer> (*open)(int ordinal, const std::string& place, const BoardPart& part);
+  std::unique_ptr<OpTimer> (*open)(int ordinal, const std::string& place, const GpuPart& part);
   std::unique_ptr<KernelTracer> (*watch)(const std::string& place);
 };
 
@@ -34,7 +34,7 @@ std::unique_ptr<KernelTracer> RefuseToWatchHost(const std::string& place) {
   throw InputError(place + ": got host with --kernels, want cuda:N: a CPU launches none");
 }
 
-std::unique_ptr<OpTimer> OpenHost(int ordinal, const std::string& place, const BoardPart& part) {
+std::unique_ptr<OpTimer> OpenHost(int ordinal, const std::string& place, const GpuPart& part) {
   if (part.multiprocessors.empty()) return MakeHostOpTimer(ordinal, place);
   throw InputError(place + ": got host with --cluster, want cuda:N: parts are of a GPU");
 }
@@ -71,7 +71,7 @@ NamedDevice Parse(const std::string& device) {
 
 }  // namespace
 
-std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device, const BoardPart& part) {
+std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device, const GpuPart& part) {
   const NamedDevice named = Parse(device);
   return named.kind->open(named.ordinal, kPlace, part);
 }
@@ -106,8 +106,8 @@ DeviceGroup OpenDeviceGroup(const std::string& device, const std::string& gpu) {
   }
   ImportOptions options;
   options.gpu = gpu;
-  const std::vector<LocalBoard> boards = SelectBoards(FindLocalBoards(kPlace), numbers, kPlace);
-  Cluster cluster = ClusterFromProto(ClusterOfBoards(boards, options, kPlace).cluster, device);
+  const std::vector<LocalGpu> gpus = SelectGpus(FindLocalGpus(kPlace), numbers, kPlace);
+  Cluster cluster = ClusterFromProto(ClusterOfGpus(gpus, options, kPlace).cluster, device);
   return {MakeNcclOpTimer(numbers, kPlace), std::move(cluster)};
 }
 

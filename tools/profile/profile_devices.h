@@ -15,14 +15,14 @@ namespace stagecraft {
 // "cuda:1" is the second CUDA device, "cuda" the first, "host" a CPU. Throws InputError for another
 // name, for a device that is not there and for a kind of device that this build cannot measure.
 // With parts it is one of them, and the device must be a GPU.
-std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device, const BoardPart& part = {});
+std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device, const GpuPart& part = {});
 
 // Device `number`, from 0, of a cluster that import local-gpu --parts made, whose devices are parts
 // of one GPU. Throws InputError for another cluster, and for a device that the cluster does not
 // have.
 struct NamedPart {
   Device device;
-  BoardPart part;
+  GpuPart part;
 };
 NamedPart PartOfCluster(const Cluster& cluster, int number, const std::string& place);
 

@@ -11,7 +11,7 @@
 #include "costmodel/device_catalogue.h"
 #include "costmodel/learned/samples/csv_field.h"
 #include "costmodel/usual_links.h"
-#include "tools/import/board_name.h"
+#include "tools/import/gpu_name.h"
 #include "tools/profile/network_shapes.h"
 #include "tools/profile/profile_journal.h"
 
@@ -19,18 +19,18 @@ namespace stagecraft {
 namespace {
 
 DeviceEntry EntryOf(const ProfileRequest& request, const MeasuredDevice& device) {
-  if (device.board) {
+  if (device.uncatalogued) {
     if (request.gpu.empty()) {
       DeviceEntry entry;
-      entry.device = *device.board;
+      entry.device = *device.uncatalogued;
       return entry;
     }
     throw InputError("--gpu: got \"" + request.gpu + "\", want none: a host was measured itself");
   }
-  if (request.board) {
-    RequireBoard("--cluster", *request.board, device.name, 0);
+  if (request.uncatalogued) {
+    RequireGpu("--cluster", *request.uncatalogued, device.name, 0);
     DeviceEntry entry;
-    entry.device = *request.board;
+    entry.device = *request.uncatalogued;
     return entry;
   }
   if (!request.gpu.empty()) return DeviceCatalogue::Embedded().Get(request.gpu, "--gpu");
@@ -88,7 +88,7 @@ ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, Profil
     }
     done.insert({sample.op, sample.name});
   }
-  const bool is_host = report.device.board.has_value();
+  const bool is_host = report.device.uncatalogued.has_value();
   report.leaves_host_copies = !is_host && std::none_of(suite.begin(), suite.end(), IsHostCopy);
   ProfilerOptions options;
   options.gpu = report.gpu;

@@ -21,9 +21,9 @@ struct ProfileRequest {
   bool resumes = false;
   Duration budget = Duration::Max();
   uint64_t seed = 1;
-  std::string gpu;     // of the device in the catalogue; empty: found by its own name
-  std::optional<Device> board;  // the device itself, if no catalogue has it: a part of a GPU
-  std::string output;  // .csv or .pb
+  std::string gpu;  // of the device in the catalogue; empty: found by its own name
+  std::optional<Device> uncatalogued;  // the device itself, if no catalogue has it: a part of a GPU
+  std::string output;                  // .csv or .pb
   const std::atomic<bool>* stop = nullptr;
 };
 

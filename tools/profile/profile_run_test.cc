@@ -81,7 +81,7 @@ TEST_F(ProfileRunTest, AProtoAlsoHoldsHostCopies) {
   EXPECT_EQ(Run().outcome.measured, 0u);
 }
 
-TEST_F(ProfileRunTest, AFileOfAnotherBoardIsNotGoneOnWith) {
+TEST_F(ProfileRunTest, AFileOfAnotherGpuIsNotGoneOnWith) {
   request_.gpu = "h100-sxm5-80gb";
   EXPECT_EQ(Run().gpu, "h100-sxm5-80gb");
   request_.gpu = "";
@@ -90,7 +90,7 @@ TEST_F(ProfileRunTest, AFileOfAnotherBoardIsNotGoneOnWith) {
             std::string::npos);
 }
 
-TEST_F(ProfileRunTest, ABoardThatTheCatalogueLacksIsToBeNamed) {
+TEST_F(ProfileRunTest, AGpuThatTheCatalogueLacksIsToBeNamed) {
   timer_.name = "NVIDIA H999";
   EXPECT_EQ(ErrorOf([&] { Run(); }),
             "--gpu: the device calls itself \"NVIDIA H999\", which the catalogue does not know; "
@@ -113,7 +113,7 @@ Device Processor() {
 
 TEST_F(ProfileRunTest, AHostIsWhatItsTimerMeasured) {
   timer_.name = "a processor";
-  timer_.board = Processor();
+  timer_.uncatalogued = Processor();
   request_.gpu = "h200-sxm5-141gb";
   EXPECT_EQ(ErrorOf([&] { Run(); }),
             "--gpu: got \"h200-sxm5-141gb\", want none: a host was measured itself");

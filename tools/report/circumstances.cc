@@ -26,13 +26,13 @@ std::string Reading(double value, const char* unit) {
 
 Json ReadingOrNull(double value) { return value > 0 ? Json(value) : Json(); }
 
-Json BoardToJson(const BoardReadings& board) {
-  return {{"clock_mhz", ReadingOrNull(board.clock_hz * kMegahertzPerHertz)},
-          {"least_clock_mhz", ReadingOrNull(board.least_clock_hz * kMegahertzPerHertz)},
-          {"watts", ReadingOrNull(board.watts)},
-          {"most_watts", ReadingOrNull(board.most_watts)},
-          {"most_celsius", ReadingOrNull(board.most_celsius)},
-          {"throttled", board.throttled ? Json(*board.throttled) : Json()}};
+Json GpuToJson(const GpuReadings& gpu) {
+  return {{"clock_mhz", ReadingOrNull(gpu.clock_hz * kMegahertzPerHertz)},
+          {"least_clock_mhz", ReadingOrNull(gpu.least_clock_hz * kMegahertzPerHertz)},
+          {"watts", ReadingOrNull(gpu.watts)},
+          {"most_watts", ReadingOrNull(gpu.most_watts)},
+          {"most_celsius", ReadingOrNull(gpu.most_celsius)},
+          {"throttled", gpu.throttled ? Json(*gpu.throttled) : Json()}};
 }
 
 }  // namespace
@@ -62,20 +62,19 @@ std::string QueuedInWords(const Measurement& measurement) {
       steps, most_ms, count == 1 ? "it is" : "they are");
 }
 
-void PrintBoards(std::span<const BoardReadings> boards, const std::string& indent,
-                 std::ostream& out) {
+void PrintGpus(std::span<const GpuReadings> gpus, const std::string& indent, std::ostream& out) {
   TextTable table({indent + "ranks", "clock", "min clock", "power", "max power", "max temperature",
                    "throttled"},
                   1);
-  for (size_t first = 0, next = 0; first < boards.size(); first = next) {
-    while (next < boards.size() && boards[next] == boards[first]) ++next;
-    const BoardReadings& board = boards[first];
+  for (size_t first = 0, next = 0; first < gpus.size(); first = next) {
+    while (next < gpus.size() && gpus[next] == gpus[first]) ++next;
+    const GpuReadings& gpu = gpus[first];
     const std::string ranks =
         next - first == 1 ? std::to_string(first) : fmt::format("{}-{}", first, next - 1);
-    table.Add({indent + ranks, Reading(board.clock_hz * kMegahertzPerHertz, "MHz"),
-               Reading(board.least_clock_hz * kMegahertzPerHertz, "MHz"), Reading(board.watts, "W"),
-               Reading(board.most_watts, "W"), Reading(board.most_celsius, "C"),
-               board.throttled ? fmt::format("{:.0f} %", kPercent * *board.throttled) : kNotRead});
+    table.Add({indent + ranks, Reading(gpu.clock_hz * kMegahertzPerHertz, "MHz"),
+               Reading(gpu.least_clock_hz * kMegahertzPerHertz, "MHz"), Reading(gpu.watts, "W"),
+               Reading(gpu.most_watts, "W"), Reading(gpu.most_celsius, "C"),
+               gpu.throttled ? fmt::format("{:.0f} %", kPercent * *gpu.throttled) : kNotRead});
   }
   table.Print(out);
 }
@@ -88,8 +87,8 @@ void AddCircumstances(const Measurement& measurement, Json* json) {
     }
     (*json)["step_time_is_median"] = HasMedian(measurement);
   }
-  for (const BoardReadings& board : measurement.boards) {
-    (*json)["boards"].push_back(BoardToJson(board));
+  for (const GpuReadings& gpu : measurement.gpus) {
+    (*json)["boards"].push_back(GpuToJson(gpu));
   }
 }
 

@@ -1,5 +1,5 @@
 // What may have made measured steps slower than their devices are: clocks, power and heat of
-// boards, and steps that the host had not queued when devices began them.
+// GPUs, and steps that the host had not queued when devices began them.
 #pragma once
 
 #include <iosfwd>
@@ -18,11 +18,10 @@ std::string QueuedInWords(const Measurement& measurement);
 // knows; false where devices had begun every step before it was queued.
 bool HasMedian(const Measurement& measurement);
 
-// A row for each run of ranks whose boards read alike, `indent` first.
-void PrintBoards(std::span<const BoardReadings> boards, const std::string& indent,
-                 std::ostream& out);
+// A row for each run of ranks whose GPUs read alike, `indent` first.
+void PrintGpus(std::span<const GpuReadings> gpus, const std::string& indent, std::ostream& out);
 
-// Adds what is known: late_steps, queued_late_ms, step_time_is_median and boards, in which null is
+// Adds what is known: late_steps, queued_late_ms, step_time_is_median and GPUs, in which null is
 // what no sensor said. `throttled` is a share, from 0 to 1; other units are in the keys.
 void AddCircumstances(const Measurement& measurement, nlohmann::ordered_json* json);
 

@@ -50,14 +50,14 @@ TEST(CircumstancesTest, StepsThatWereQueuedLateCountOnlyWhereAllWere) {
 }
 
 TEST(CircumstancesTest, ASensorThatCouldNotBeReadIsNotZero) {
-  const BoardReadings read = {.clock_hz = 1.7e9,
-                              .least_clock_hz = 1.6e9,
-                              .watts = 410,
-                              .most_watts = 430,
-                              .most_celsius = 61,
-                              .throttled = 0};
+  const GpuReadings read = {.clock_hz = 1.7e9,
+                            .least_clock_hz = 1.6e9,
+                            .watts = 410,
+                            .most_watts = 430,
+                            .most_celsius = 61,
+                            .throttled = 0};
   std::ostringstream out;
-  PrintBoards(std::vector<BoardReadings>{read, read, {}}, "", out);
+  PrintGpus(std::vector<GpuReadings>{read, read, {}}, "", out);
   EXPECT_EQ(out.str(),
             "ranks     clock  min clock     power  max power  max temperature  throttled\n"
             "0-1    1700 MHz   1600 MHz     410 W      430 W             61 C        0 %\n"
@@ -70,7 +70,7 @@ TEST(CircumstancesTest, JsonHasWhatIsKnownAndNullForTheRest) {
   EXPECT_TRUE(nothing.is_null());
 
   Measurement measurement = StepsQueuedLateBy({1_ms, 3_ms});
-  measurement.boards = {{.clock_hz = 1.5e9, .throttled = 0.5}, {}};
+  measurement.gpus = {{.clock_hz = 1.5e9, .throttled = 0.5}, {}};
   nlohmann::ordered_json json;
   AddCircumstances(measurement, &json);
   EXPECT_EQ(json["late_steps"], 2);

@@ -75,7 +75,7 @@ void PrintFile(const char* role, const TimelineFile& file, const char* unstated_
   fmt::print(out, "\n");
   const std::string queued = QueuedInWords(measurement);
   if (!queued.empty()) fmt::print(out, "  {}\n", queued);
-  if (!measurement.boards.empty()) PrintBoards(measurement.boards, "  ", out);
+  if (!measurement.gpus.empty()) PrintGpus(measurement.gpus, "  ", out);
 }
 
 void PrintStep(const ComparedTimelines& compared, std::ostream& out) {

@@ -41,14 +41,14 @@ std::string Tables(const Experiment& experiment) {
   return html + "</table>\n</details>\n";
 }
 
-// Evenly spaced ones, so that every board keeps its share.
+// Evenly spaced ones, so that every GPU keeps its share.
 std::string ScatterOf(const AccuracyReport& evaluation,
                       std::span<const SamplePrediction> predictions, ModelKind model) {
   const std::vector<Sample>& samples = evaluation.input.samples;
-  std::map<std::string, int> boards;
-  for (const SamplePrediction& prediction : predictions) boards[samples[prediction.sample].gpu] = 0;
+  std::map<std::string, int> gpus;
+  for (const SamplePrediction& prediction : predictions) gpus[samples[prediction.sample].gpu] = 0;
   Scatter chart;
-  for (auto& [gpu, series] : boards) {
+  for (auto& [gpu, series] : gpus) {
     series = static_cast<int>(chart.series.size());
     chart.series.push_back(gpu);
   }
@@ -60,7 +60,7 @@ std::string ScatterOf(const AccuracyReport& evaluation,
     const Sample& sample = samples[prediction.sample];
     const double predicted = prediction.seconds * 1e6;
     chart.points.push_back(
-        {sample.time.us(), predicted, boards[sample.gpu],
+        {sample.time.us(), predicted, gpus[sample.gpu],
          fmt::format("{}, {}: {:.4g} us, predicted {:.4g} us", Describe(sample.op), sample.gpu,
                      sample.time.us(), predicted)});
   }

@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// Samples that one family of kernels learned from on one board.
+// Samples that one family of kernels learned from on one GPU.
 struct FittedRows {
   std::string family, gpu;
   bool is_serving = false;  // of serving frameworks alone
@@ -24,7 +24,7 @@ struct FitSummary {
   SampleInput input;
   std::vector<FittedRows> rows;
   SkippedRows skipped;
-  int of_no_use = 0;  // rows of known boards that no family learns from
+  int of_no_use = 0;  // rows of known GPUs that no family learns from
   std::map<std::string, CalibrationEvidence> evidence;  // by op; of few samples alone
   std::vector<std::string> warnings;                    // of ops without
 };

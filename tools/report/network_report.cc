@@ -144,8 +144,8 @@ std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const 
   std::map<std::tuple<Phase, int, OpKind, int, int>, Bytes> largest;
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
     const int32_t communicator = schedule.communicator(task);
-    if (communicator < 0 || schedule.block(task) < 0) continue;
-    const Op& op = schedule.op(schedule.ops(schedule.block(task))[0]);
+    if (communicator < 0 || schedule.op_sequence(task) < 0) continue;
+    const Op& op = schedule.op(schedule.ops(schedule.op_sequence(task))[0]);
     if (op.fabric.ranks < 2) continue;
     const Tag& tag = schedule.tag(task);
     const std::tuple key(tag.phase, tag.stage, op.kind, op.fabric.nodes, op.fabric.ranks);

@@ -126,7 +126,7 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
                {"global_batch", plan.global_batch},
                {"micro_batches", plan.micro_batches()},
                {"seq", plan.sequence},
-               {"schedule", Name(plan.order)},
+               {"schedule", Name(plan.schedule)},
                {"recompute", Name(plan.stages[0].recompute)},
                {"attention", workload.attention == AttentionBackend::kFlash ? "flash" : "unfused"},
                {"zero", plan.zero},
@@ -168,7 +168,7 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
   fmt::print(out, "plan      tp {} x pp {} x dp {} x cp {}, ep {}, {} chunk{} per stage, {}\n",
              first.tensor_parallel, plan.stages.size(), ReplicasText(plan), first.context_parallel,
              first.expert_parallel, plan.chunk_count(), plan.chunk_count() == 1 ? "" : "s",
-             Name(plan.order));
+             Name(plan.schedule));
   fmt::print(out, "          micro-batch {}, global batch {} ({}){}\n", plan.micro_batch,
              plan.global_batch, MicroBatchesText(plan), TokensText(plan));
   fmt::print(out, "          {}{}, recomputation {}, ZeRO {}, {}-byte gradients, rank order {}\n",

@@ -35,7 +35,7 @@ Cells Headings(const SearchProblem& problem, const PlanColumns& columns) {
 std::string RulesText(const Plan& plan) {
   const Stage& first = plan.stages[0];
   const bool lacks_sequence_parallel = first.tensor_parallel > 1 && !plan.sequence_parallel;
-  return fmt::format("{}, {}, {}{}{}", Name(plan.order), Name(first.recompute), plan.zero,
+  return fmt::format("{}, {}, {}{}{}", Name(plan.schedule), Name(first.recompute), plan.zero,
                      lacks_sequence_parallel ? ", sp off" : "",
                      plan.rank_order == kDefaultRankOrder ? "" : ", rank order " + plan.rank_order);
 }

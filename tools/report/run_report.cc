@@ -60,9 +60,9 @@ std::string StepsInWords(const Measurement& measurement) {
 void PrintCircumstances(const Measurement& measurement, std::ostream& out) {
   const std::string queued = QueuedInWords(measurement);
   if (!queued.empty()) out << queued << '\n';
-  if (measurement.boards.empty()) return;
+  if (measurement.gpus.empty()) return;
   out << '\n';
-  PrintBoards(measurement.boards, "", out);
+  PrintGpus(measurement.gpus, "", out);
 }
 
 }  // namespace

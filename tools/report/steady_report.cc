@@ -36,7 +36,7 @@ nlohmann::ordered_json SteadyToJson(const SimulatedStep& step) {
   }
   return {{"period_ms", PeriodMs(step)},
           {"micro_batches_per_step", step.plan.micro_batches()},
-          {"vertical_sync", step.plan.order_options.weight_sync == WeightSync::kVertical},
+          {"vertical_sync", step.plan.schedule_options.weight_sync == WeightSync::kVertical},
           {"simulated_micro_batches",
            {{"settle", steady.stretch.settle},
             {"measured", steady.stretch.measured},
@@ -47,7 +47,7 @@ nlohmann::ordered_json SteadyToJson(const SimulatedStep& step) {
 
 void PrintSteady(const SimulatedStep& step, std::ostream& out) {
   const SteadyState& steady = *step.evaluation.steady;
-  const char* unit = UpdatesEveryMiniBatch(step.plan.order) ? "mini-batch" : "micro-batch";
+  const char* unit = UpdatesEveryMiniBatch(step.plan.schedule) ? "mini-batch" : "micro-batch";
   fmt::print(out,
              "\nsteady state, without flushes: one {} every {:.2f} ms; {} of them are a step\n",
              unit, PeriodMs(step), step.plan.micro_batches());

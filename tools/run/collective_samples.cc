@@ -17,9 +17,9 @@ namespace {
 constexpr int kWarmUp = 2, kSteps = 5;
 
 bool IsExchange(const Schedule& schedule, TaskId task) {
-  const BlockId block = schedule.block(task);
-  if (block < 0 || schedule.ops(block).size() != 1) return false;
-  const OpKind kind = schedule.op(schedule.ops(block)[0]).kind;
+  const OpSequenceId op_sequence = schedule.op_sequence(task);
+  if (op_sequence < 0 || schedule.ops(op_sequence).size() != 1) return false;
+  const OpKind kind = schedule.op(schedule.ops(op_sequence)[0]).kind;
   return IsCollective(kind) && kind != OpKind::kSendRecv;
 }
 
@@ -29,7 +29,7 @@ std::vector<TaskId> DistinctCollectives(const Schedule& schedule) {
   std::vector<TaskId> tasks;
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
     if (!IsExchange(schedule, task)) continue;
-    const OpId op = schedule.ops(schedule.block(task))[0];
+    const OpId op = schedule.ops(schedule.op_sequence(task))[0];
     if (seen.insert({op, schedule.communicator(task)}).second) tasks.push_back(task);
   }
   return tasks;
@@ -42,9 +42,9 @@ Schedule OneByOne(const Schedule& schedule, std::span<const TaskId> tasks) {
   for (const LaneInfo& lane : schedule.lane_infos()) builder.AddLane(lane);
   std::vector<TaskId> before;
   for (const TaskId task : tasks) {
-    const OpId op = builder.AddOp(schedule.op(schedule.ops(schedule.block(task))[0]));
-    const TaskId added =
-        builder.Add(schedule.lanes(task), before, builder.AddBlock({&op, 1}), schedule.tag(task));
+    const OpId op = builder.AddOp(schedule.op(schedule.ops(schedule.op_sequence(task))[0]));
+    const TaskId added = builder.Add(schedule.lanes(task), before, builder.AddOpSequence({&op, 1}),
+                                     schedule.tag(task));
     if (schedule.communicator(task) >= 0) {
       builder.SetCommunicator(
           added, builder.AddCommunicator(schedule.communicators()[schedule.communicator(task)]));
@@ -78,7 +78,7 @@ std::vector<Sample> SampleCollectives(const Schedule& schedule, const Cluster& c
   for (TaskId task = 0; task < alone.task_count(); ++task) {
     const Timeline& timeline = result.measured.timeline;
     Sample sample;
-    sample.op = alone.op(alone.ops(alone.block(task))[0]);
+    sample.op = alone.op(alone.ops(alone.op_sequence(task))[0]);
     sample.time = std::max(timeline.end(task) - timeline.start(task), 1_ns);
     if (!result.measured.task_sigma.empty()) {
       sample.spread = result.measured.task_sigma[task].seconds() / sample.time.seconds();

@@ -30,55 +30,55 @@ std::vector<int> FirstNodes(const Cluster& cluster) {
   return first;
 }
 
-// By device, its board among those of its host.
-std::vector<int> BoardsOf(const Cluster& cluster, const std::vector<int>& first_nodes) {
-  std::vector<int> boards;
+// By device, its GPU among those of its host.
+std::vector<int> GpusOf(const Cluster& cluster, const std::vector<int>& first_nodes) {
+  std::vector<int> gpus;
   std::map<int, int> count;      // by host
   std::map<int, int> of_memory;  // by shared memory
   for (int device = 0; device < cluster.device_count(); ++device) {
     int& next = count[first_nodes[cluster.place(device).node]];
     const int memory = cluster.shared_memory(device);
     if (memory < 0) {
-      boards.push_back(next++);
+      gpus.push_back(next++);
       continue;
     }
     const auto [known, is_new] = of_memory.emplace(memory, next);
     if (is_new) ++next;
-    boards.push_back(known->second);
+    gpus.push_back(known->second);
   }
-  return boards;
+  return gpus;
 }
 
 }  // namespace
 
 CudaPlaces PlaceRanks(std::span<const RankInfo> ranks, const Cluster& cluster, bool share_gpu) {
   const std::vector<int> first_nodes = FirstNodes(cluster);
-  const std::vector<int> boards = BoardsOf(cluster, first_nodes);
+  const std::vector<int> gpus = GpusOf(cluster, first_nodes);
   CudaPlaces result;
-  result.shares_boards = share_gpu;
-  std::set<std::pair<int, int>> used;  // host, board
+  result.shares_gpus = share_gpu;
+  std::set<std::pair<int, int>> used;  // host, GPU
   for (const RankInfo& rank : ranks) {
     const bool is_part = cluster.shared_memory(rank.device) >= 0;
     result.host.push_back(first_nodes[cluster.place(rank.device).node]);
     result.places.push_back(
-        {.board = boards[rank.device],
+        {.gpu = gpus[rank.device],
          .multiprocessors = is_part ? cluster.device(rank.device).multiprocessors : 0});
-    result.most_boards = std::max(result.most_boards, boards[rank.device] + 1);
-    used.emplace(result.host.back(), boards[rank.device]);
+    result.most_gpus = std::max(result.most_gpus, gpus[rank.device] + 1);
+    used.emplace(result.host.back(), gpus[rank.device]);
   }
   result.hosts = static_cast<int>(std::set<int>(result.host.begin(), result.host.end()).size());
-  const bool is_one_board = used.size() == 1;
+  const bool is_one_gpu = used.size() == 1;
   if (share_gpu && result.hosts > 1) {
     throw InputError(
         fmt::format("--share-gpu: got a plan on {} hosts, want a plan on one host", result.hosts));
   }
-  if (!share_gpu && !is_one_board && used.size() < ranks.size()) {
+  if (!share_gpu && !is_one_gpu && used.size() < ranks.size()) {
     throw InputError(fmt::format(
         "--cluster: got {} ranks on {} GPUs, want all on one, or each on one of its own; "
         "--share-gpu makes each rank a process",
         ranks.size(), used.size()));
   }
-  result.processes = is_one_board && !share_gpu ? 1 : static_cast<int>(ranks.size());
+  result.processes = is_one_gpu && !share_gpu ? 1 : static_cast<int>(ranks.size());
   return result;
 }
 
@@ -98,11 +98,10 @@ void CheckProcess(const CudaPlaces& places, const ProcessRank& process) {
   }
 }
 
-std::vector<CudaPlace> PlacesHere(const CudaPlaces& places, const ProcessRank& process,
-                                  int boards) {
+std::vector<CudaPlace> PlacesHere(const CudaPlaces& places, const ProcessRank& process, int gpus) {
   std::vector<CudaPlace> here = places.places;
-  if (process.size == 1 || (boards > 1 && !places.shares_boards)) return here;
-  for (CudaPlace& place : here) place.board %= boards;
+  if (process.size == 1 || (gpus > 1 && !places.shares_gpus)) return here;
+  for (CudaPlace& place : here) place.gpu %= gpus;
   return here;
 }
 
@@ -110,7 +109,7 @@ std::vector<std::pair<std::string, std::string>> SharingVariables(int rank) {
   return {{"NCCL_HOSTID", fmt::format("stagecraft-rank-{}", rank)},
           {"NCCL_SOCKET_IFNAME", "lo"},
           {"NCCL_NET", "Socket"},
-          // No switch joins what is one board.
+          // No switch joins what is one GPU.
           {"NCCL_NVLS_ENABLE", "0"},
           {"NCCL_MNNVL_ENABLE", "0"}};
 }

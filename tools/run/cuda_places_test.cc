@@ -17,20 +17,20 @@ std::vector<RankInfo> OnDevices(const std::vector<int>& devices) {
   return ranks;
 }
 
-// A host with boards of so many parts each; nodes of one device, as unlike parts are.
+// A host with GPUs of so many parts each; nodes of one device, as unlike parts are.
 Cluster Parts(const std::vector<std::vector<int>>& multiprocessors) {
   const NodeType whole = ParseCluster("h100-sxm:1x1").node(0);
   std::vector<Cluster::NodeGroup> groups;
   std::vector<SharedMemory> memories;
   std::vector<Cluster::ExplicitLink> links;
-  for (const std::vector<int>& board : multiprocessors) {
+  for (const std::vector<int>& gpu : multiprocessors) {
     SharedMemory memory{.devices = {}, .bandwidth = Bandwidth(3e12)};
-    for (const int size : board) {
+    for (const int size : gpu) {
       memory.devices.push_back(static_cast<int>(groups.size()));
       groups.push_back({.type = whole, .count = 1});
       groups.back().type.device.multiprocessors = size;
     }
-    if (board.size() > 1) memories.push_back(memory);
+    if (gpu.size() > 1) memories.push_back(memory);
   }
   for (size_t from = 0; from < groups.size(); ++from) {
     for (size_t to = 0; to < groups.size(); ++to) {
@@ -43,42 +43,42 @@ Cluster Parts(const std::vector<std::vector<int>>& multiprocessors) {
   return Cluster("parts", std::move(groups), std::move(links), "", {}, std::move(memories));
 }
 
-TEST(CudaPlacesTest, PartsOfOneBoardAreRunByOneProcess) {
+TEST(CudaPlacesTest, PartsOfOneGpuAreRunByOneProcess) {
   const CudaPlaces places = PlaceRanks(OnDevices({0, 1}), Parts({{64, 68}}), false);
   ASSERT_EQ(places.places.size(), 2u);
-  EXPECT_EQ(places.places[0].board, 0);
+  EXPECT_EQ(places.places[0].gpu, 0);
   EXPECT_EQ(places.places[0].multiprocessors, 64);
-  EXPECT_EQ(places.places[1].board, 0);
+  EXPECT_EQ(places.places[1].gpu, 0);
   EXPECT_EQ(places.places[1].multiprocessors, 68);
   EXPECT_EQ(places.processes, 1);
   EXPECT_EQ(places.hosts, 1);
 }
 
-TEST(CudaPlacesTest, WholeBoardsCountOnEachHostAndHaveAProcessEach) {
+TEST(CudaPlacesTest, WholeGpusCountOnEachHostAndHaveAProcessEach) {
   const CudaPlaces places =
       PlaceRanks(OnDevices({0, 1, 2, 3}), ParseCluster("h100-sxm:2x2"), false);
   for (int rank = 0; rank < 4; ++rank) {
-    EXPECT_EQ(places.places[rank].board, rank % 2);
+    EXPECT_EQ(places.places[rank].gpu, rank % 2);
     EXPECT_EQ(places.places[rank].multiprocessors, 0);
     EXPECT_EQ(places.host[rank], rank / 2);
   }
   EXPECT_EQ(places.processes, 4);
   EXPECT_EQ(places.hosts, 2);
-  EXPECT_EQ(places.most_boards, 2);
+  EXPECT_EQ(places.most_gpus, 2);
 }
 
 TEST(CudaPlacesTest, OneRankIsOneProcess) {
   EXPECT_EQ(PlaceRanks(OnDevices({0}), ParseCluster("h100-sxm:1x1"), false).processes, 1);
 }
 
-TEST(CudaPlacesTest, RanksOfWhichSomeShareABoardWantTheFlag) {
+TEST(CudaPlacesTest, RanksOfWhichSomeShareAGpuWantTheFlag) {
   const Cluster cluster = Parts({{64, 68}, {64, 68}});
   const std::string error = ErrorOf([&] { PlaceRanks(OnDevices({0, 1, 2, 3}), cluster, false); });
   EXPECT_TRUE(error.starts_with("--cluster: got 4 ranks on ")) << error;
   EXPECT_NE(error.find("--share-gpu"), std::string::npos) << error;
   const CudaPlaces shared = PlaceRanks(OnDevices({0, 1}), cluster, true);
   EXPECT_EQ(shared.processes, 2);
-  EXPECT_TRUE(shared.shares_boards);
+  EXPECT_TRUE(shared.shares_gpus);
   EXPECT_EQ(ErrorOf([] {
               PlaceRanks(OnDevices({0, 1}), ParseCluster("h100-sxm:2x1"), true);
             }),
@@ -86,15 +86,14 @@ TEST(CudaPlacesTest, RanksOfWhichSomeShareABoardWantTheFlag) {
 }
 
 TEST(CudaPlacesTest, ALauncherThatStartsOtherProcessesIsToldSo) {
-  const CudaPlaces boards =
-      PlaceRanks(OnDevices({0, 1, 2, 3}), ParseCluster("h100-sxm:2x2"), false);
+  const CudaPlaces gpus = PlaceRanks(OnDevices({0, 1, 2, 3}), ParseCluster("h100-sxm:2x2"), false);
   const auto error = [](const CudaPlaces& places, const ProcessRank& process) {
     return ErrorOf([&] { CheckProcess(places, process); });
   };
-  EXPECT_EQ(error(boards, {.rank = 3, .size = 4, .local_rank = 1, .address = "a:1"}), "");
-  EXPECT_EQ(error(boards, {.rank = 1, .size = 2, .local_rank = 1, .address = "a:1"}),
+  EXPECT_EQ(error(gpus, {.rank = 3, .size = 4, .local_rank = 1, .address = "a:1"}), "");
+  EXPECT_EQ(error(gpus, {.rank = 1, .size = 2, .local_rank = 1, .address = "a:1"}),
             "got 2 processes, want 4, one for each rank of the plan");
-  EXPECT_EQ(error(boards, {.rank = 2, .size = 4, .local_rank = 2, .address = "a:1"}),
+  EXPECT_EQ(error(gpus, {.rank = 2, .size = 4, .local_rank = 2, .address = "a:1"}),
             "got rank 2 as the one with local rank 2 on its host, want 0, the ranks that --cluster "
             "has before it there");
   const CudaPlaces parts = PlaceRanks(OnDevices({0, 1}), Parts({{64, 68}}), false);
@@ -103,20 +102,20 @@ TEST(CudaPlacesTest, ALauncherThatStartsOtherProcessesIsToldSo) {
             "got 2 processes, want 1, as all ranks are parts of one GPU");
 }
 
-TEST(CudaPlacesTest, ALauncherMayShowEachProcessItsOwnBoardAlone) {
+TEST(CudaPlacesTest, ALauncherMayShowEachProcessItsOwnGpuAlone) {
   const CudaPlaces places = PlaceRanks(OnDevices({0, 1}), ParseCluster("h100-sxm:1x2"), false);
   const ProcessRank process{.rank = 1, .size = 2, .local_rank = 1, .address = "a:1"};
-  EXPECT_EQ(PlacesHere(places, process, 8)[1].board, 1);
-  EXPECT_EQ(PlacesHere(places, process, 1)[1].board, 0);
+  EXPECT_EQ(PlacesHere(places, process, 8)[1].gpu, 1);
+  EXPECT_EQ(PlacesHere(places, process, 1)[1].gpu, 0);
 }
 
-TEST(CudaPlacesTest, ProcessesThatShareTakeTurnsOnTheBoardsThereAre) {
+TEST(CudaPlacesTest, ProcessesThatShareTakeTurnsOnTheGpusThereAre) {
   const CudaPlaces places = PlaceRanks(OnDevices({0, 1, 2}), ParseCluster("h100-sxm:1x3"), true);
   const std::vector<CudaPlace> here =
       PlacesHere(places, {.rank = 2, .size = 3, .local_rank = 2, .address = "a:1"}, 2);
-  EXPECT_EQ(here[0].board, 0);
-  EXPECT_EQ(here[1].board, 1);
-  EXPECT_EQ(here[2].board, 0);
+  EXPECT_EQ(here[0].gpu, 0);
+  EXPECT_EQ(here[1].gpu, 1);
+  EXPECT_EQ(here[2].gpu, 0);
 }
 
 TEST(CudaPlacesTest, ProcessesThatShareAreHostsOfTheirOwnToNccl) {

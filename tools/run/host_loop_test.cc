@@ -47,7 +47,7 @@ TEST(HostLoopTest, AHostIsMeasuredPredictedAndCompared) {
   EXPECT_GT(rows, 10);
   EXPECT_EQ(profile["left"].get<int>() + rows, profile["ops"]);
 
-  // All of them teach: the cluster says what the board is.
+  // All of them teach: the cluster says what the GPU is.
   const nlohmann::json fit =
       JsonOf("fit --quiet --samples " + samples + " --cluster " + cluster + " -o " + model);
   EXPECT_TRUE(fit["skipped"].empty()) << fit["skipped"];

@@ -69,7 +69,7 @@ void Execute(MpiWorld& world, char** words) {
                                                    .devices = {},
                                                    .steps = measured.steps,
                                                    .task_sigma = measured.task_sigma,
-                                                   .boards = {},
+                                                   .gpus = {},
                                                    .queued_late = {}},
                         .host_wait = {}};
   for (const int64_t bytes : held) record.peak_memory.emplace_back(bytes);

@@ -30,13 +30,13 @@ using Kernels = std::map<OpId, std::unordered_map<ProfileCase, int>>;
 Kernels KernelsOn(const std::string& id, const Schedule& schedule, const Cluster& cluster) {
   Kernels kernels;
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
-    const BlockId block = schedule.block(task);
+    const OpSequenceId op_sequence = schedule.op_sequence(task);
     const Tag tag = schedule.tag(task);
-    if (block < 0 || cluster.device(schedule.ranks()[tag.rank].device).id != id) continue;
-    for (size_t i = 0; i < schedule.ops(block).size(); ++i) {
-      const OpId op = schedule.ops(block)[i];
+    if (op_sequence < 0 || cluster.device(schedule.ranks()[tag.rank].device).id != id) continue;
+    for (size_t i = 0; i < schedule.ops(op_sequence).size(); ++i) {
+      const OpId op = schedule.ops(op_sequence)[i];
       if (IsCollective(schedule.op(op).kind)) continue;
-      const OpKernel kernel = KernelOf(schedule.op(op), tag.phase, schedule.flags(block)[i]);
+      const OpKernel kernel = KernelOf(schedule.op(op), tag.phase, schedule.flags(op_sequence)[i]);
       if (kernel.family == KernelFamily::kNothing || kernel.family == KernelFamily::kSpin) continue;
       kernels[op].emplace(kernel.one, kernel.launches);
     }
@@ -44,8 +44,8 @@ Kernels KernelsOn(const std::string& id, const Schedule& schedule, const Cluster
   return kernels;
 }
 
-BoardPart PartOf(size_t rank, const CudaPlaces& places) {
-  BoardPart part;
+GpuPart PartOf(size_t rank, const CudaPlaces& places) {
+  GpuPart part;
   if (places.places[rank].multiprocessors == 0) return part;
   for (const CudaPlace& place : places.places) {
     part.multiprocessors.push_back(place.multiprocessors);
@@ -123,7 +123,7 @@ std::vector<Sample> SampleOps(const Schedule& schedule, const Cluster& cluster,
     const Device& device = cluster.device(schedule.ranks()[rank].device);
     if (!done.insert(device.id).second) continue;
     const std::unique_ptr<OpTimer> timer =
-        MakeCudaOpTimer(places.places[rank].board, kPlace, PartOf(rank, places));
+        MakeCudaOpTimer(places.places[rank].gpu, kPlace, PartOf(rank, places));
     const Kernels kernels = KernelsOn(device.id, schedule, cluster);
     const std::unordered_map<ProfileCase, Sample> measured = Measure(kernels, device, *timer, show);
     for (const auto& [op, own] : kernels) AddOp(schedule.op(op), own, measured, &samples);

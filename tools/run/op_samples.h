@@ -12,7 +12,7 @@
 
 namespace stagecraft {
 
-// A sample for every op that computes, of each kind of device, while the rest of the board idles.
+// A sample for every op that computes, of each kind of device, while the rest of the GPU idles.
 // An op that runs in several layouts, forward and backward, takes their mean. `show` hears what is
 // measured next. Throws InputError where the ranks are more than one process, and as
 // MakeCudaOpTimer does.

@@ -9,9 +9,9 @@
 #include "sim/lowering/lowering.h"
 #include "sim/memory/rank_memory.h"
 #include "sim/memory/rank_tensors.h"
-#include "sim/pipeline/order_kind.h"
+#include "sim/pipeline/pipeline_schedule.h"
 #include "sim/shard/stage_order.h"
-#include "sim/step/plan_orders.h"
+#include "sim/step/plan_pass_orders.h"
 #include "sim/testing/lowering_testing.h"
 
 namespace stagecraft {
@@ -46,13 +46,15 @@ TEST(PlanMemoryTest, AllocationsPeakWhereTheEstimateDoes) {
   const Workload workload = MakeWorkload(14);
   const Cluster cluster = MakeCluster(1, 4);
   const PlainModel model;
-  for (const PipelineOrder order :
-       {PipelineOrder::kGpipe, PipelineOrder::kOneForwardOneBackward, PipelineOrder::kInterleaved,
-        PipelineOrder::kZeroBubbleH1, PipelineOrder::kZeroBubbleV}) {
+  for (const PipelineSchedule pipeline_schedule :
+       {PipelineSchedule::kGpipe, PipelineSchedule::kOneForwardOneBackward,
+        PipelineSchedule::kInterleaved, PipelineSchedule::kZeroBubbleH1,
+        PipelineSchedule::kZeroBubbleV}) {
     PlanDegrees degrees = Degrees(1, 4);
-    degrees.order = order;
-    degrees.chunks = LeastChunks(order);
-    const Plan plan = WithOrders(MakePlan(degrees, workload, cluster), workload, cluster, model);
+    degrees.schedule = pipeline_schedule;
+    degrees.chunks = LeastChunks(pipeline_schedule);
+    const Plan plan =
+        WithPassOrders(MakePlan(degrees, workload, cluster), workload, cluster, model);
     const Schedule schedule = Lower(plan, workload, cluster, {.unfold = true});
     const std::vector<PlannedMemory> memory = PlanMemory(plan, workload, cluster, schedule);
     RankTensorsMaker maker(workload, cluster, FrameworkMemory());
@@ -63,7 +65,7 @@ TEST(PlanMemoryTest, AllocationsPeakWhereTheEstimateDoes) {
       const Bytes held_beside = tensors.workspace + tensors.messages;
       EXPECT_EQ(MostAllocated(schedule, rank, memory[rank]),
                 (WalkRank(tensors, StageOrder(plan, stage, 0)).allocated - held_beside).count())
-          << Name(order) << " rank " << rank;
+          << Name(pipeline_schedule) << " rank " << rank;
     }
   }
 }

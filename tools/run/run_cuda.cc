@@ -12,9 +12,9 @@
 
 #include "costmodel/check.h"
 #include "runtime/cuda/cuda_run.h"
-#include "runtime/cuda/local_boards.h"
+#include "runtime/cuda/local_gpus.h"
 #include "runtime/process_rank.h"
-#include "tools/import/board_name.h"
+#include "tools/import/gpu_name.h"
 #include "tools/run/cuda_places.h"
 #include "tools/run/own_ranks.h"
 #include "tools/run/plan_memory.h"
@@ -25,32 +25,32 @@ namespace {
 
 constexpr const char* kPlace = "--executor";
 
-// Throws InputError where the device of a rank is not of the board at its place.
-void CheckBoard(const PlannedJob& job, const RankInfo& rank, const CudaPlace& place,
-                std::span<const LocalBoard> boards) {
-  const auto number = static_cast<size_t>(place.board);
-  if (number >= boards.size()) return;  // which RunOnCuda refuses
+// Throws InputError where the device of a rank is not of the GPU at its place.
+void CheckKnownGpu(const PlannedJob& job, const RankInfo& rank, const CudaPlace& place,
+                   std::span<const LocalGpu> gpus) {
+  const auto number = static_cast<size_t>(place.gpu);
+  if (number >= gpus.size()) return;  // which RunOnCuda refuses
   const bool is_whole = place.multiprocessors == 0;
-  RequireBoard("--cluster", job.cluster.device(rank.device), boards[number].name,
-               is_whole ? boards[number].multiprocessors : 0);
+  RequireGpu("--cluster", job.cluster.device(rank.device), gpus[number].name,
+             is_whole ? gpus[number].multiprocessors : 0);
 }
 
 TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const CudaPlaces& places,
                        const ProcessRank& process, const RunRequest& request, std::ostream& err) {
   CudaRunRequest run{.schedule = &schedule,
-                     .places = PlacesHere(places, process, CountLocalBoards(kPlace)),
+                     .places = PlacesHere(places, process, CountLocalGpus(kPlace)),
                      .process = process,
                      .steps = request.steps,
                      .memory = PlanMemory(job.plan, job.workload, job.cluster, schedule)};
-  if (places.shares_boards) {  // whatever boards there are
+  if (places.shares_gpus) {  // whatever GPUs there are
     for (const auto& [name, value] : SharingVariables(process.rank)) {
       setenv(name.c_str(), value.c_str(), 1);
     }
   } else {
-    const std::vector<LocalBoard> boards = FindLocalBoards(kPlace);
+    const std::vector<LocalGpu> gpus = FindLocalGpus(kPlace);
     for (int rank = 0; rank < std::ssize(run.places); ++rank) {
       const bool is_here = process.size == 1 || rank == process.rank;
-      if (is_here) CheckBoard(job, schedule.ranks()[rank], run.places[rank], boards);
+      if (is_here) CheckKnownGpu(job, schedule.ranks()[rank], run.places[rank], gpus);
     }
   }
   StepLines lines(err, request.quiet || process.rank > 0);
@@ -65,7 +65,7 @@ TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const Cu
                                      .devices = std::move(result.devices),
                                      .steps = std::move(result.measured.steps),
                                      .task_sigma = std::move(result.measured.task_sigma),
-                                     .boards = std::move(result.boards),
+                                     .gpus = std::move(result.gpus),
                                      .queued_late = std::move(result.measured.queued_late)},
           .host_wait = {}};
 }
@@ -78,15 +78,15 @@ void CheckThisHost(const PlannedJob& job, const Schedule& schedule, const CudaPl
         "rank, or one host",
         places.hosts));
   }
-  const std::vector<LocalBoard> boards = FindLocalBoards(kPlace);
-  if (places.shares_boards) return;
-  if (places.most_boards > std::ssize(boards)) {
+  const std::vector<LocalGpu> gpus = FindLocalGpus(kPlace);
+  if (places.shares_gpus) return;
+  if (places.most_gpus > std::ssize(gpus)) {
     throw InputError(
         fmt::format("--cluster: got {} GPUs, want at most the {} of this machine, or --share-gpu",
-                    places.most_boards, boards.size()));
+                    places.most_gpus, gpus.size()));
   }
   for (size_t rank = 0; rank < places.places.size(); ++rank) {
-    CheckBoard(job, schedule.ranks()[rank], places.places[rank], boards);
+    CheckKnownGpu(job, schedule.ranks()[rank], places.places[rank], gpus);
   }
 }
 

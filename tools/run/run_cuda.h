@@ -16,8 +16,8 @@ namespace stagecraft {
 // where the ranks' devices say (cuda_places.h): in this process, or as the process that mpirun,
 // srun or torchrun made it, or in processes of this host that run the same `args`. Nothing comes
 // back where others have the word: this is no rank 0, or only started them, and they have printed
-// all. Throws InputError for what PlaceRanks, CheckProcess and RequireBoard refuse, for several
-// hosts without a launcher and for more boards than there are; and what RunOnCuda throws,
+// all. Throws InputError for what PlaceRanks, CheckProcess and RequireGpu refuse, for several
+// hosts without a launcher and for more GPUs than there are; and what RunOnCuda throws,
 // AttentionRefused too.
 std::optional<TimelineRecord> RunOnGpus(const PlannedJob& job, const Schedule& schedule,
                                         const RunRequest& request, const Args& args,

@@ -8,7 +8,7 @@
 
 #include "costmodel/learned/sample.h"
 #include "costmodel/learned/samples/sample_file.h"
-#include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 #include "tools/verb/command.h"
 #include "tools/verb/verb_testing.h"
 
@@ -22,9 +22,9 @@ class RunOnStandInTest : public VerbTest {
     Play("");
   }
 
-  // Plays this board from now on; ParseStandInBoard() says which words there are.
+  // Plays this GPU from now on; ParseStandInGpu() says which words there are.
   static void Play(const std::string& words) {
-    UseStandIn(ParseStandInBoard("data=no cache=1 " + words));
+    UseStandIn(ParseStandInGpu("data=no cache=1 " + words));
   }
 
   std::string Import(const std::string& name, const Args& flags) {
@@ -82,9 +82,9 @@ TEST_F(RunOnStandInTest, ClocksPowerAndLateStepsAreInEveryResult) {
 TEST_F(RunOnStandInTest, WithoutSensorsNothingIsRead) {
   const std::string whole = Import("whole.json", {"--board", "0"});
   Play("missing=libnvidia-ml");
-  const nlohmann::json board = Measure(whole)["boards"][0];
+  const nlohmann::json gpu = Measure(whole)["boards"][0];
   for (const char* const key : {"clock_mhz", "watts", "most_celsius", "throttled"}) {
-    EXPECT_TRUE(board[key].is_null()) << key;
+    EXPECT_TRUE(gpu[key].is_null()) << key;
   }
   const std::string text = Output(RunRun, RunArgs(whole));
   EXPECT_NE(text.find("not read"), std::string::npos);
@@ -105,14 +105,14 @@ TEST_F(RunOnStandInTest, WhereEveryStepIsQueuedLateThereIsNoMedian) {
   EXPECT_NE(text.find("the host queued all 3 steps late, by at most"), std::string::npos) << text;
 }
 
-TEST_F(RunOnStandInTest, SamplesSayWhatPowerTheBoardDrew) {
+TEST_F(RunOnStandInTest, SamplesSayWhatPowerTheGpuDrew) {
   Output(RunProfile, {"--device", "cuda:0", "--quiet", "-o", Path("samples.csv")});
   const std::vector<Sample> samples = ReadSamples(Path("samples.csv"));
   ASSERT_FALSE(samples.empty());
   EXPECT_EQ(samples[0].watts, 412);
 }
 
-TEST_F(RunOnStandInTest, AClusterOfAnotherBoardIsRefused) {
+TEST_F(RunOnStandInTest, AClusterOfAnotherGpuIsRefused) {
   const std::string whole = Import("whole.json", {"--board", "0"});
   const std::string halves = Import("halves.json", {"--parts", "2"});
   Play("name=NVIDIA_H200");
@@ -128,11 +128,11 @@ TEST_F(RunOnStandInTest, AClusterOfAnotherBoardIsRefused) {
   EXPECT_EQ(Measure(Import("h200.json", {"--board", "0"}))["devices"][0], "NVIDIA H200");
 }
 
-TEST_F(RunOnStandInTest, AWholeBoardOfAnotherSizeIsRefused) {
+TEST_F(RunOnStandInTest, AWholeGpuOfAnotherSizeIsRefused) {
   EXPECT_EQ(ErrorOf(RunRun, RunArgs(Import("pcie.json", {"--gpu", "h100-pcie-80gb"}))),
             "--cluster: got the GPU h100-pcie-80gb with 114 SMs, want the NVIDIA H100 "
             "80GB HBM3 with 132 that is installed");
-  // The board's own file passes, though it has fewer than the catalogue says.
+  // The GPU's own file passes, though it has fewer than the catalogue says.
   Play("groups=15");
   Measure(Import("whole.json", {"--board", "0"}));
 }

@@ -8,7 +8,7 @@
 #include "costmodel/gradient_sync.h"
 #include "runtime/cuda/attention_refused.h"
 #include "sim/lowering/lowering.h"
-#include "sim/step/plan_orders.h"
+#include "sim/step/plan_pass_orders.h"
 #include "tools/run/cuda_places.h"
 #include "tools/run/run_cuda.h"
 #include "tools/run/run_host.h"
@@ -21,7 +21,7 @@ LoweredJob LowerJob(const PlanFlags& flags, const CostModel& model) {
     throw InputError(fmt::format("--gradient-sync: got {}, want all-reduce, the one that is run",
                                  Name(job.plan.gradient_sync.method)));
   }
-  job.plan = WithOrders(job.plan, job.workload, job.cluster, model);
+  job.plan = WithPassOrders(job.plan, job.workload, job.cluster, model);
   Schedule schedule = Lower(job.plan, job.workload, job.cluster, {.unfold = true});
   return {std::move(job), std::move(schedule)};
 }

@@ -8,7 +8,7 @@ namespace stagecraft {
 struct RunRequest {
   StepCounts steps = {};
   bool quiet = false;      // nothing on stderr
-  bool share_gpu = false;  // CUDA: ranks may be processes on one board
+  bool share_gpu = false;  // CUDA: ranks may be processes on one GPU
 };
 
 }  // namespace stagecraft

@@ -117,7 +117,7 @@ StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& plac
       proto.recompute_others().empty() ? proto.recompute() : proto.recompute_others();
   defaults.micro_batch = proto.micro_batch();
   defaults.micro_batch_is_all = proto.micro_batch_is_all();
-  defaults.order = proto.order();
+  defaults.schedule = proto.order();
   defaults.zero = proto.zero();
   defaults.overlap_grad_reduce = proto.overlap_grad_reduce();
   defaults.overlap_param_gather = proto.overlap_param_gather();

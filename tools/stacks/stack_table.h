@@ -23,7 +23,7 @@ struct StackDefaults {
   std::string recompute_others;     // of networks that are not decoders
   int64_t micro_batch = 0;          // samples; 0: not set
   bool micro_batch_is_all = false;  // global batch / data-parallel ranks
-  std::string order;
+  std::string schedule;
   int zero = 0;
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;

@@ -19,12 +19,12 @@ struct TwoStages {
   TwoStages() {
     Schedule::Builder s;
     const OpId gemm = s.AddOp(Op::Gemm(DType::kBf16, 2, 3, 5));
-    const BlockId block = s.AddBlock(std::vector<OpId>{gemm});
+    const OpSequenceId op_sequence = s.AddOpSequence(std::vector<OpId>{gemm});
     for (int16_t stage = 0; stage < 2; ++stage) s.AddRank({.device = stage, .stage = stage});
     const std::vector<Lane> compute0 = {s.AddLane({0, LaneKind::kCompute})};
     const std::vector<Lane> send0 = {s.AddLane({0, LaneKind::kSendNext})};
     const std::vector<Lane> compute1 = {s.AddLane({1, LaneKind::kCompute})};
-    const TaskId f0 = s.Add(compute0, {}, block, {0, 0, 0, 7, Phase::kForward, 0});
+    const TaskId f0 = s.Add(compute0, {}, op_sequence, {0, 0, 0, 7, Phase::kForward, 0});
     const TaskId send =
         s.Add(send0, std::vector<TaskId>{f0}, -1, {0, 0, 0, 7, Phase::kSendForward, 0});
     s.Add(compute1, std::vector<TaskId>{send}, -1, {1, 1, 0, 7, Phase::kForward, 0});

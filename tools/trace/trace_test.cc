@@ -36,9 +36,9 @@ struct TwoStages {
     const OpId gemm = s.AddOp(Op::Gemm(DType::kBf16, 2, 3, 5));
     const OpId norm = s.AddOp(Op::Elementwise(Bytes(12)));
     const OpId send = s.AddOp(Op::Collective(OpKind::kSendRecv, Bytes(4096), Fabric()));
-    const BlockId first = s.AddBlock(std::vector<OpId>{gemm, norm});
-    const BlockId transfer = s.AddBlock(std::vector<OpId>{send});
-    const BlockId second = s.AddBlock(std::vector<OpId>{gemm, norm, gemm});
+    const OpSequenceId first = s.AddOpSequence(std::vector<OpId>{gemm, norm});
+    const OpSequenceId transfer = s.AddOpSequence(std::vector<OpId>{send});
+    const OpSequenceId second = s.AddOpSequence(std::vector<OpId>{gemm, norm, gemm});
     for (int16_t stage = 0; stage < 2; ++stage) s.AddRank({.device = stage, .stage = stage});
     const std::vector<Lane> compute0 = {s.AddLane({0, LaneKind::kCompute})};
     const std::vector<Lane> send0 = {s.AddLane({0, LaneKind::kSendNext})};

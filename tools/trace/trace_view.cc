@@ -61,8 +61,8 @@ class ViewBuilder {
   }
 
   std::span<const OpId> OpsOf(TaskId task) const {
-    const BlockId block = schedule_.block(task);
-    return block < 0 ? std::span<const OpId>() : schedule_.ops(block);
+    const OpSequenceId op_sequence = schedule_.op_sequence(task);
+    return op_sequence < 0 ? std::span<const OpId>() : schedule_.ops(op_sequence);
   }
 
   TraceLevel ChooseLevel(std::optional<TraceLevel> level) const {
@@ -158,9 +158,9 @@ class ViewBuilder {
 
   // The ops that decide how long an op sequence takes: of those that run side by side the longest,
   // since slices of one track must not overlap.
-  std::vector<OpId> ShownOps(BlockId block, const std::vector<Duration>& times) const {
-    const auto ops = schedule_.ops(block);
-    const auto flags = schedule_.flags(block);
+  std::vector<OpId> ShownOps(OpSequenceId op_sequence, const std::vector<Duration>& times) const {
+    const auto ops = schedule_.ops(op_sequence);
+    const auto flags = schedule_.flags(op_sequence);
     std::vector<OpId> shown;
     bool is_beside = false;
     for (size_t i = 0; i < ops.size(); ++i) {
@@ -176,7 +176,7 @@ class ViewBuilder {
 
   void AddOps(int32_t track, TaskId task) {
     const std::vector<Duration>& times = OpTimesOn(view_.tracks[track].rank);
-    const std::vector<OpId> ops = ShownOps(schedule_.block(task), times);
+    const std::vector<OpId> ops = ShownOps(schedule_.op_sequence(task), times);
     Duration total;
     for (const OpId op : ops) total += times[op];
     const Duration start = timeline_.start(task);

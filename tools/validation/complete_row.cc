@@ -143,23 +143,23 @@ class Completion {
   // One layer in each chunk if an interleaved row does not say (defaults of the published tables),
   // 1F1B if that does not divide.
   void FillOrder() {
-    if (row_.pp == 1 || row_.order == "none") row_.order = row_.pp == 1 ? "1f1b" : "";
-    Default(row_.order, stack_.order, "order");
+    if (row_.pp == 1 || row_.schedule == "none") row_.schedule = row_.pp == 1 ? "1f1b" : "";
+    Default(row_.schedule, stack_.schedule, "order");
     completed_.post_validation = facts_.post_validation.value_or(false);
     if (completed_.post_validation) Note("optimizer post-validation");
-    if (row_.order != "interleaved") {
+    if (row_.schedule != "interleaved") {
       row_.interleave = 1;
       return;
     }
     if (row_.interleave == 0 && row_.layers % row_.pp != 0) {
-      row_.order = "1f1b";
+      row_.schedule = "1f1b";
       row_.interleave = 1;
       Note("order 1f1b");
     } else if (row_.interleave == 0) {
       row_.interleave = row_.layers / row_.pp;
       Note(fmt::format("interleave {}", row_.interleave));
     } else if (row_.interleave == 1) {
-      row_.order = "1f1b";
+      row_.schedule = "1f1b";
     }
   }
 

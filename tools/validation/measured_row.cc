@@ -93,7 +93,7 @@ void ReadPlan(const Fields& fields, MeasuredRow& row) {
   row.ep = fields.Whole({"ep"});
   row.dp = fields.Whole({"dp"});
   row.interleave = fields.Whole({"interleave"});
-  row.order = fields.Text({"order"});
+  row.schedule = fields.Text({"order"});
   row.stage_layers = fields.Text({"stage_layers_norm", "stage_layers"});
   row.stage_gpus = fields.Text({"stage_gpus"});
   row.vocab_placement = fields.Text({"vocab_placement"});

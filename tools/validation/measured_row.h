@@ -26,7 +26,7 @@ struct MeasuredRow {
   int64_t micro_batch = 0;   // samples per rank and pass
   int64_t tp = 0, pp = 0, cp = 0, ep = 0, dp = 0;
   int64_t interleave = 0;  // model chunks per stage
-  std::string order, stage_layers, stage_gpus, vocab_placement;
+  std::string schedule, stage_layers, stage_gpus, vocab_placement;
   std::string recompute_kind, sequence_parallel, dtype, zero, zero_group;
   std::string overlap_grad_reduce, attention_backend, forward_only;
 

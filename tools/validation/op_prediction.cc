@@ -8,9 +8,9 @@
 #include "costmodel/collectives.h"
 #include "costmodel/device_catalogue.h"
 #include "sim/engine/sim_executor.h"
-#include "sim/pipeline/make_orders.h"
-#include "sim/pipeline/order.h"
+#include "sim/pipeline/make_pass_orders.h"
 #include "sim/pipeline/order_times.h"
+#include "sim/pipeline/pass_order.h"
 #include "sim/schedule/schedule.h"
 #include "sim/shard/shard.h"
 #include "tools/validation/row_cluster.h"
@@ -30,7 +30,7 @@ PredictedPart TimeOfSteps(const Steps& steps, const Device& device, const CostMo
     ops.push_back(builder.AddOp(step.op));
     flags.push_back(step.flags);
   }
-  const BlockId block = builder.AddBlock(ops, flags);
+  const OpSequenceId op_sequence = builder.AddOpSequence(ops, flags);
   const Schedule schedule = builder.Build();
   const std::vector<Estimate> estimates = model.Predict(schedule.distinct_ops(), device);
   double seconds = 0, weighted = 0;
@@ -39,7 +39,7 @@ PredictedPart TimeOfSteps(const Steps& steps, const Device& device, const CostMo
     seconds += estimate.time.seconds();
     weighted += estimate.spread * estimate.time.seconds();
   }
-  return {TimesOf(schedule, block, estimates).FromIdle().seconds(),
+  return {TimesOf(schedule, op_sequence, estimates).FromIdle().seconds(),
           seconds > 0 ? weighted / seconds : 0};
 }
 
@@ -133,30 +133,30 @@ double PredictBubbleRate(const MeasuredRow& row) {
   const std::vector<double> ms = StageTimes(row.stage_times_ms);
   const int64_t per_pass = std::max<int64_t>(row.micro_batch, 1) * std::max<int64_t>(row.dp, 1);
   const int64_t micro_batches = row.global_batch / per_pass;
-  const RowSchedule schedule = RowOrder(row.order);
+  const RowSchedule schedule = ScheduleOfRow(row.schedule);
   const int64_t chunks =
-      schedule.order == PipelineOrder::kInterleaved ? row.interleave : LeastChunks(schedule.order);
+      schedule.name == PipelineSchedule::kInterleaved ? row.interleave : LeastChunks(schedule.name);
   if (micro_batches < 1 || row.pp < 1 || chunks < 1 || row.pp > kMostPasses ||
       chunks > kMostPasses || micro_batches > kMostPasses / (row.pp * chunks)) {
     throw InputError("stages, chunks and micro-batches do not make a pipeline");
   }
   const int stages = static_cast<int>(row.pp);
   const int all = static_cast<int>(micro_batches);
-  const Placement placement = PlacementOf(schedule.order);
-  std::string problem = FindChunkError(schedule.order, placement, stages, static_cast<int>(chunks));
+  const Placement placement = PlacementOf(schedule.name);
+  std::string problem = FindChunkError(schedule.name, placement, stages, static_cast<int>(chunks));
   const ChunkMap map(placement, stages, static_cast<int>(chunks));
-  if (problem.empty()) problem = FindMicroBatchError(schedule.order, map, all);
+  if (problem.empty()) problem = FindMicroBatchError(schedule.name, map, all);
   if (!problem.empty()) throw InputError(problem);
   const auto share = [&](double time_ms) {
     return Duration::Seconds(time_ms * 1e-3 / static_cast<double>(chunks));
   };
   // Half of what a forward leaves is needed for the weight gradients (Zero Bubble's own assumption
   // in its tables).
-  const OrderInputs inputs = {
+  const PassOrderInputs inputs = {
       UniformCosts(stages, map.chunks(), {share(ms[0]), share(ms[1]), share(ms[2])},
                    Duration::Seconds(ms[3] * 1e-3)),
       std::vector(stages, std::vector<PassMemory>(map.chunks(), {2, 1}))};
-  const PipelineOrders orders = MakeOrders(schedule.order, schedule.options, map, all, &inputs);
+  const PassOrders orders = MakePassOrders(schedule.name, schedule.options, map, all, &inputs);
   const double cost = TimeOrders(map, orders, all, inputs.costs).LongestStage().seconds();
   const PassTimes& pass = inputs.costs.times[0][0];
   const double busy = (micro_batches * chunks * (pass.forward + pass.Backward())).seconds();

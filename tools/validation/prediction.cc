@@ -10,7 +10,7 @@
 #include "costmodel/check.h"
 #include "sim/step/evaluation.h"
 #include "sim/step/evaluation_errors.h"
-#include "sim/step/plan_orders.h"
+#include "sim/step/plan_pass_orders.h"
 #include "tools/validation/op_prediction.h"
 #include "tools/validation/row_memory.h"
 #include "tools/validation/row_plan.h"
@@ -68,7 +68,7 @@ StepFeatures FeaturesOf(const RowPlan& job, const MeasuredRow& row, const StepMe
   features.model_flops = passes * ModelFlops(job);
   features.peak_flop_per_s = PeakOf(job.cluster.device(0), job.plan.precision).flop_per_s();
   const Workload& workload = job.network.workload;
-  features.layers = std::max(workload.block_count(), 1);
+  features.layers = std::max(workload.op_sequence_count(), 1);
   features.hidden = static_cast<double>(std::max<int64_t>(workload.hidden, 1));
   features.devices = job.plan.device_count();
   features.tp = static_cast<double>(row.tp);
@@ -98,7 +98,7 @@ double PredictMemory(CompletedRow& completed, const CostModel& model) {
                                           ? "reserved with buffers and CUDA context"
                                           : "reserved with buffers, without CUDA context");
   }
-  const Plan plan = WithOrders(job.plan, job.network.workload, job.cluster, model);
+  const Plan plan = WithPassOrders(job.plan, job.network.workload, job.cluster, model);
   const std::vector<StageMemory> stages =
       EstimateMemory(plan, job.network.workload, job.cluster, RowFramework(completed));
   const double unit = completed.memory_unit;

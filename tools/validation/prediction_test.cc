@@ -37,7 +37,7 @@ TEST(PredictionTest, WhatARowStatesIsNoDefault) {
   MeasuredRow row = Gpt();
   row.vocab = 50432;
   row.attention_backend = "unfused";
-  row.order = "1f1b";
+  row.schedule = "1f1b";
   row.micro_batch = 2;
   row.recompute_kind = "full";
   row.sequence_parallel = "yes";
@@ -92,7 +92,7 @@ TEST(PredictionTest, WhatCannotBeSimulatedHasAReason) {
       {[](MeasuredRow& r) { r.gpus_per_node = 5; },
        "16 GPUs of a100-sxm4-80gb do not fill nodes of 5"},
       {[](MeasuredRow& r) { r.dtype = "nvfp4"; }, "number format nvfp4 is not simulated"},
-      {[](MeasuredRow& r) { r.order = "zb-h3"; }, "pipeline schedule zb-h3 is not simulated"},
+      {[](MeasuredRow& r) { r.schedule = "zb-h3"; }, "pipeline schedule zb-h3 is not simulated"},
       {[](MeasuredRow& r) { r.ep = 2; }, "rows of expert parallelism do not describe the experts"},
       {[](MeasuredRow& r) { r.zero = "7"; }, "zero 7 is not a kind of sharding"},
       {[](MeasuredRow& r) { r.vocab_placement = "vocab-1"; },
@@ -179,7 +179,7 @@ TEST(PredictionTest, SomeSourcesCountAStepOnEveryRank) {
 }
 
 // Kepler has no 16-bit GEMMs, and nobody says how these four are wired.
-TEST(PredictionTest, OldBoardsAreOnPcie) {
+TEST(PredictionTest, OldGpusAreOnPcie) {
   MeasuredRow row = DataParallel("resnet50", "ResNet-50");
   row.gpu_id = "k80-12gb";
   row.intra_kind = "";
@@ -216,7 +216,7 @@ TEST(PredictionTest, MemoryOfAnEncoderDecoder) {
 
 TEST(PredictionTest, RedistributedLayersLeaveTheHeadItsShare) {
   MeasuredRow row = Gpt();
-  row.order = "1f1b";
+  row.schedule = "1f1b";
   row.interleave = 1;
   row.layers = 32;
   row.vocab_placement = "redistributed";
@@ -229,13 +229,13 @@ TEST(PredictionTest, RedistributedLayersLeaveTheHeadItsShare) {
 }
 
 // Two stages of two replicas each.
-TEST(RowPlanTest, StagesTakeTheBoardsTheyName) {
+TEST(RowPlanTest, StagesTakeTheGpusTheyName) {
   MeasuredRow row = Gpt();
   row.gpu_id = "a100-sxm4-80gb*2+v100-sxm2-32gb*2";
   row.intra_kind = "";
   row.inter_gbit_per_node = "100";
   row.gpus_per_node = row.n_nodes = 0;
-  row.order = "1f1b";
+  row.schedule = "1f1b";
   row.dtype = "fp16";
   row.tp = 1;
   row.pp = row.dp = 2;
@@ -273,7 +273,7 @@ TEST(PredictionTest, EveryZeroOfOneReplicaIsNone) {
 TEST(PredictionTest, MemoryOfTheFullestRankIsTheMost) {
   MeasuredRow row = Gpt();
   row.metric_kind = "peak_memory_allocated";
-  row.order = "1f1b";
+  row.schedule = "1f1b";
   const auto memory = [&](const char* rank) {
     row.rank = rank;
     return Predict(row).value.value();
@@ -289,17 +289,17 @@ TEST(PredictionTest, MemoryOfTheFullestRankIsTheMost) {
 TEST(PredictionTest, BubbleOfOneForwardOneBackward) {
   MeasuredRow row = Gpt();
   row.metric_kind = "bubble_rate";
-  row.order = "1f1b";
+  row.schedule = "1f1b";
   row.stage_times_ms = "1,1,1,0";
   row.micro_batch = 2;
   EXPECT_NEAR(Predict(row).value.value(), 3.0 / 11, 1e-9);
-  row.order = "interleaved";
+  row.schedule = "interleaved";
   row.interleave = 3;
   EXPECT_NEAR(Predict(row).value.value(), 1.0 / 9, 1e-9);
   // ZB-H1: (p - 1)(F + B - W) = 3 of 27 ms; with twice the memory nothing is left.
-  row.order = "zb-h1";
+  row.schedule = "zb-h1";
   EXPECT_NEAR(Predict(row).value.value(), 3.0 / 27, 1e-9);
-  row.order = "zb-auto-2p";
+  row.schedule = "zb-auto-2p";
   EXPECT_NEAR(Predict(row).value.value(), 0, 1e-9);
   row.stage_times_ms = "1,1,1";
   EXPECT_EQ(Predict(row).reason, "stage times \"1,1,1\" are not four numbers of milliseconds");

@@ -79,7 +79,7 @@ std::string PartFor(const std::string& gpu, const std::string& text) {
 }
 
 // GPUs of one type in the job.
-struct Boards {
+struct GpuGroup {
   std::string gpu;
   Device device;
   int pcie_generation = 0;
@@ -90,19 +90,19 @@ struct Boards {
 };
 
 // Adds interfaces of at least 100 Gbit/s, at most as many as devices.
-void AddNetwork(const Boards& boards, const std::string& gbit_text, NodeType& type,
+void AddNetwork(const GpuGroup& gpus, const std::string& gbit_text, NodeType& type,
                 std::vector<std::string>& defaults_used) {
   constexpr double kLeastGbit = 100;
   if (gbit_text.empty()) {
-    if (boards.nodes == 1) return;
-    if (boards.reference == nullptr) {
+    if (gpus.nodes == 1) return;
+    if (gpus.reference == nullptr) {
       type.nics = 1;
       type.nic = {LinkKind::kNetwork, kNetworkLatency, kUnstatedNetwork};
       defaults_used.push_back(
           fmt::format("{}{:.0f} Gbit/s", kAssumedNetwork, ToGbit(kUnstatedNetwork)));
       return;
     }
-    const NodeType& reference = boards.reference->type;
+    const NodeType& reference = gpus.reference->type;
     type.nics = reference.nics;
     type.nic = reference.nic;
     defaults_used.push_back(fmt::format("{}{}: {} x {:.0f} Gbit/s", kAssumedNetwork, reference.id,
@@ -115,35 +115,35 @@ void AddNetwork(const Boards& boards, const std::string& gbit_text, NodeType& ty
   type.nics = std::clamp(static_cast<int>(gbit / kLeastGbit), 1, type.devices);
   while (type.devices % type.nics != 0) --type.nics;
   type.nic = {LinkKind::kNetwork, kNetworkLatency, FromGbit(gbit / type.nics)};
-  if (boards.nodes > 1 && type.nics > 1) {
+  if (gpus.nodes > 1 && type.nics > 1) {
     defaults_used.push_back(
         fmt::format("network as {} x {:g} Gbit/s", type.nics, gbit / type.nics));
   }
 }
 
-NodeType FromWiring(const Boards& boards, const MeasuredRow& row,
+NodeType FromWiring(const GpuGroup& gpus, const MeasuredRow& row,
                     std::vector<std::string>& defaults_used) {
-  std::string name = PartFor(boards.gpu, row.intra_kind);
-  const bool is_pcie_alone = boards.reference == nullptr &&
-                             boards.scale_up.bytes_per_s() <= kWidestOptionalBridge.bytes_per_s();
-  if (name == "pcie" || (name.empty() && (boards.per_node == 1 || is_pcie_alone))) {
-    name = PcieOf(boards.pcie_generation);
-    if (boards.per_node > 1) defaults_used.push_back("wiring " + name);
+  std::string name = PartFor(gpus.gpu, row.intra_kind);
+  const bool is_pcie_alone = gpus.reference == nullptr &&
+                             gpus.scale_up.bytes_per_s() <= kWidestOptionalBridge.bytes_per_s();
+  if (name == "pcie" || (name.empty() && (gpus.per_node == 1 || is_pcie_alone))) {
+    name = PcieOf(gpus.pcie_generation);
+    if (gpus.per_node > 1) defaults_used.push_back("wiring " + name);
   }
   if (name.empty()) {
-    if (boards.reference == nullptr) throw InputError("wiring inside the node is not stated");
-    defaults_used.push_back("wiring of " + boards.reference->type.id);
-    NodeType type = boards.reference->type;
-    type.device = boards.device;
-    const std::string network = PartFor(boards.gpu, row.inter_gbit_per_node);
-    if (!network.empty()) AddNetwork(boards, network, type, defaults_used);
-    return UseDevicesChecked(type, boards.per_node, "gpus_per_node");
+    if (gpus.reference == nullptr) throw InputError("wiring inside the node is not stated");
+    defaults_used.push_back("wiring of " + gpus.reference->type.id);
+    NodeType type = gpus.reference->type;
+    type.device = gpus.device;
+    const std::string network = PartFor(gpus.gpu, row.inter_gbit_per_node);
+    if (!network.empty()) AddNetwork(gpus, network, type, defaults_used);
+    return UseDevicesChecked(type, gpus.per_node, "gpus_per_node");
   }
   const IntraKind& kind = FindIntra(name);
   NodeType type;
   type.id = name;
-  type.device = boards.device;
-  type.devices = std::max(kind.box, boards.per_node);
+  type.device = gpus.device;
+  type.devices = std::max(kind.box, gpus.per_node);
   type.wiring = kind.wiring;
   const bool is_pcie = kind.wiring == Wiring::kPcie;
   type.intra = {is_pcie ? LinkKind::kPcie : LinkKind::kNvlink,
@@ -151,21 +151,21 @@ NodeType FromWiring(const Boards& boards, const MeasuredRow& row,
   type.fallback = {LinkKind::kPcie, kPcieLatency, kind.pcie};
   type.nvls = kind.nvls;
   type.domain_nodes = kind.domain_nodes;
-  AddNetwork(boards, PartFor(boards.gpu, row.inter_gbit_per_node), type, defaults_used);
-  return UseDevicesChecked(type, boards.per_node, "gpus_per_node");
+  AddNetwork(gpus, PartFor(gpus.gpu, row.inter_gbit_per_node), type, defaults_used);
+  return UseDevicesChecked(type, gpus.per_node, "gpus_per_node");
 }
 
-NodeType RowNode(const Boards& boards, const MeasuredRow& row,
+NodeType RowNode(const GpuGroup& gpus, const MeasuredRow& row,
                  std::vector<std::string>& defaults_used) {
   const NodeEntry* node =
       row.node_id.empty() ? nullptr : NodeCatalogue::Embedded().Find(row.node_id);
-  if (node == nullptr) return FromWiring(boards, row, defaults_used);
+  if (node == nullptr) return FromWiring(gpus, row, defaults_used);
   NodeType type = node->type;
-  type.device = boards.device;
-  return UseDevicesChecked(type, boards.per_node, "gpus_per_node");
+  type.device = gpus.device;
+  return UseDevicesChecked(type, gpus.per_node, "gpus_per_node");
 }
 
-Boards RowBoards(const CountedName& named, int64_t per_node) {
+GpuGroup RowGpus(const CountedName& named, int64_t per_node) {
   const DeviceEntry* entry = DeviceCatalogue::Embedded().Find(named.name);
   if (entry == nullptr) throw InputError("GPU \"" + named.name + "\" is not in the catalogue");
   if (named.count < 1 || per_node < 1 || named.count % per_node != 0 ||
@@ -173,15 +173,15 @@ Boards RowBoards(const CountedName& named, int64_t per_node) {
     throw InputError(
         fmt::format("{} GPUs of {} do not fill nodes of {}", named.count, named.name, per_node));
   }
-  Boards boards;
-  boards.gpu = named.name;
-  boards.device = entry->device;
-  boards.pcie_generation = entry->pcie_generation;
-  boards.scale_up = entry->scale_up;
-  boards.reference = NodeCatalogue::Embedded().Find(entry->reference_node);
-  boards.nodes = static_cast<int>(named.count / per_node);
-  boards.per_node = static_cast<int>(per_node);
-  return boards;
+  GpuGroup gpus;
+  gpus.gpu = named.name;
+  gpus.device = entry->device;
+  gpus.pcie_generation = entry->pcie_generation;
+  gpus.scale_up = entry->scale_up;
+  gpus.reference = NodeCatalogue::Embedded().Find(entry->reference_node);
+  gpus.nodes = static_cast<int>(named.count / per_node);
+  gpus.per_node = static_cast<int>(per_node);
+  return gpus;
 }
 
 }  // namespace
@@ -204,7 +204,7 @@ Cluster BuildRowCluster(const MeasuredRow& row, std::vector<std::string>& defaul
   if (row.gpu_id.empty()) throw InputError("GPU is not stated");
   const std::vector<CountedName> mixture =
       SplitMixture(row.gpu_id, std::max<int64_t>(row.n_gpus, 1));
-  std::vector<Boards> kinds;
+  std::vector<GpuGroup> kinds;
   int nodes = 0;
   for (const CountedName& named : mixture) {
     int64_t per_node = row.gpus_per_node;
@@ -214,14 +214,14 @@ Cluster BuildRowCluster(const MeasuredRow& row, std::vector<std::string>& defaul
     }
     // A mixture may have less than a node's worth of a GPU type.
     if (mixture.size() > 1) per_node = std::min(per_node, named.count);
-    kinds.push_back(RowBoards(named, per_node));
+    kinds.push_back(RowGpus(named, per_node));
     nodes += kinds.back().nodes;
   }
   std::vector<Cluster::NodeGroup> groups;
-  for (Boards& boards : kinds) {
-    const int count = boards.nodes;
-    boards.nodes = nodes;  // the network matters where the whole job has several
-    groups.push_back({RowNode(boards, row, defaults_used), count});
+  for (GpuGroup& gpus : kinds) {
+    const int count = gpus.nodes;
+    gpus.nodes = nodes;  // the network matters where the whole job has several
+    groups.push_back({RowNode(gpus, row, defaults_used), count});
   }
   return Cluster(row.gpu_id, std::move(groups));
 }

@@ -26,7 +26,7 @@ TEST(RowClusterTest, MixturesAreGroupsInRankOrder) {
   EXPECT_EQ(cluster.device(8).id, "a100-sxm4-80gb");
 }
 
-TEST(RowClusterTest, TheBoardWinsOverTheNodesOwn) {
+TEST(RowClusterTest, TheGpuWinsOverTheNodesOwn) {
   MeasuredRow row = Gpt();
   row.node_id = "dgx-a100";
   row.gpu_id = "a100-sxm4-40gb";

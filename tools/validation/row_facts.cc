@@ -175,7 +175,7 @@ RowFactTable RowFactTable::Parse(const std::string& text, const std::string& nam
     entry.flag = rows.flag();
     entry.without_flag = rows.without_flag();
     entry.model_words.assign(rows.model_words().begin(), rows.model_words().end());
-    entry.orders.assign(rows.order().begin(), rows.order().end());
+    entry.schedules.assign(rows.order().begin(), rows.order().end());
     entry.facts = FactsFromProto(rows.facts(), place + ".facts");
     entry.is_inferred = rows.inferred_from_scored_rows();
     entry.words = {InWords(rows.facts()), rows.origin(), entry.facts.network_sites.has_value()};
@@ -225,7 +225,7 @@ bool RowFactTable::Holds(const Entry& entry, const MeasuredRow& row) const {
   };
   return (entry.source.empty() || entry.source == row.source) &&
          (entry.metric.empty() || entry.metric == row.metric) &&
-         is_one_of(entry.orders, row.order) &&
+         is_one_of(entry.schedules, row.schedule) &&
          std::all_of(entry.model_words.begin(), entry.model_words.end(), is_in_model) &&
          (entry.flag.empty() || HasFlag(row, entry.flag)) &&
          (entry.without_flag.empty() || !HasFlag(row, entry.without_flag));

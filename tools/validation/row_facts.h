@@ -52,7 +52,7 @@ class RowFactTable {
  private:
   struct Entry {
     std::string source, metric, flag, without_flag;
-    std::vector<std::string> model_words, orders;
+    std::vector<std::string> model_words, schedules;
     RowFacts facts;
     bool is_inferred = false;
     InferredFacts words;

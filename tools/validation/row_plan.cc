@@ -51,9 +51,9 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   degrees.micro_batch = row.micro_batch;
   degrees.global_batch = row.global_batch;
   degrees.sequence = row.seq;
-  const RowSchedule schedule = RowOrder(row.order);
-  degrees.order = schedule.order;
-  degrees.order_options = schedule.options;
+  const RowSchedule schedule = ScheduleOfRow(row.schedule);
+  degrees.schedule = schedule.name;
+  degrees.schedule_options = schedule.options;
   degrees.post_validation = completed.post_validation;
   degrees.recompute = RowRecompute(row);
   degrees.precision = RowPrecision(row);
@@ -71,20 +71,20 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   return degrees;
 }
 
-// The cluster's devices by board, handed out in rank order.
-class BoardPool {
+// The cluster's devices by GPU, handed out in rank order.
+class GpuPool {
  public:
-  BoardPool(const MeasuredRow& row, const Cluster& cluster) {
+  GpuPool(const MeasuredRow& row, const Cluster& cluster) {
     const std::vector<CountedName> mixture = SplitMixture(row.gpu_id, cluster.device_count());
     for (int device = 0; device < cluster.device_count(); ++device) {
       free_[mixture[cluster.device_group(device)].name].push_back(device);
     }
   }
 
-  std::vector<int> Take(const std::string& board, size_t count) {
-    std::vector<int>& free = free_[board];
+  std::vector<int> Take(const std::string& gpu, size_t count) {
+    std::vector<int>& free = free_[gpu];
     if (free.size() < count) {
-      throw InputError("the stages take more GPUs \"" + board + "\" than the row has");
+      throw InputError("the stages take more GPUs \"" + gpu + "\" than the row has");
     }
     std::vector<int> taken(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(count));
     free.erase(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(count));
@@ -103,20 +103,20 @@ void PlaceStages(const MeasuredRow& row, const Cluster& cluster, Plan& plan) {
     throw InputError(fmt::format("GPUs of {} stages are stated, but pp is {}", stages.size(),
                                  plan.stages.size()));
   }
-  BoardPool pool(row, cluster);
+  GpuPool pool(row, cluster);
   for (size_t stage = 0; stage < stages.size(); ++stage) {
-    std::vector<std::string> boards;
+    std::vector<std::string> gpus;
     for (const std::string_view replica : SplitAt(stages[stage], ',')) {
-      boards.emplace_back(replica.substr(0, replica.find('*')));
+      gpus.emplace_back(replica.substr(0, replica.find('*')));
     }
     std::vector<std::vector<int>>& replicas = plan.stages[stage].replicas;
-    if (boards.size() == 1) boards.resize(replicas.size(), boards.front());
-    if (boards.size() != replicas.size()) {
+    if (gpus.size() == 1) gpus.resize(replicas.size(), gpus.front());
+    if (gpus.size() != replicas.size()) {
       throw InputError(fmt::format("stage {} has GPUs for {} replicas, but dp is {}", stage,
-                                   boards.size(), replicas.size()));
+                                   gpus.size(), replicas.size()));
     }
     for (size_t i = 0; i < replicas.size(); ++i) {
-      replicas[i] = pool.Take(boards[i], replicas[i].size());
+      replicas[i] = pool.Take(gpus[i], replicas[i].size());
     }
   }
 }
@@ -130,19 +130,19 @@ Recompute RowRecompute(const MeasuredRow& row) {
   throw InputError("recomputation " + row.recompute_kind + " is not simulated");
 }
 
-RowSchedule RowOrder(const std::string& name) {
+RowSchedule ScheduleOfRow(const std::string& name) {
   RowSchedule schedule;
   if (name == "zb-auto-1p" || name == "zb-auto-2p") {
-    schedule.order = PipelineOrder::kZeroBubbleAuto;
+    schedule.name = PipelineSchedule::kZeroBubbleAuto;
     schedule.options.activation_limit = name == "zb-auto-1p" ? 1 : 2;
     schedule.options.search = ZeroBubbleSearch::kPublished;
     return schedule;
   }
-  const auto order = FindPipelineOrder(name);
-  if (!order) {
+  const auto pipeline_schedule = FindPipelineSchedule(name);
+  if (!pipeline_schedule) {
     throw InputError("pipeline schedule " + name + " is not simulated");
   }
-  schedule.order = *order;
+  schedule.name = *pipeline_schedule;
   return schedule;
 }
 

@@ -22,10 +22,10 @@ Recompute RowRecompute(const MeasuredRow& completed);
 
 // "zb-auto-2p" is zb-auto as its authors ran it, with twice 1F1B's activations.
 struct RowSchedule {
-  PipelineOrder order = PipelineOrder::kOneForwardOneBackward;
-  OrderOptions options;
+  PipelineSchedule name = PipelineSchedule::kOneForwardOneBackward;
+  PipelineScheduleOptions options;
 };
-RowSchedule RowOrder(const std::string& name);
+RowSchedule ScheduleOfRow(const std::string& name);
 
 struct RowPlan {
   RowNetwork network;

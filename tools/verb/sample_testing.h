@@ -32,7 +32,7 @@ class SampleVerbTest : public VerbTest {
                  kSampleHeader + GemmRows("a100-sxm4-80gb", 230) + GemmRows("h100-sxm5-80gb", 600));
   }
 
-  std::string two_;  // a table of two boards
+  std::string two_;  // a table of two GPUs
 };
 
 }  // namespace stagecraft

@@ -102,7 +102,7 @@ TEST(AttentionTest, SixteenBitsAreCovered) {
   EXPECT_FALSE(AttentionFamily().Covers(op));
 }
 
-TEST(AttentionTest, EverythingIsFiniteOnEveryBoard) {
+TEST(AttentionTest, EverythingIsFiniteOnEveryGpu) {
   ExpectFinite(AttentionFamily(), [](Random& random) { return RandomAttention(random, 40); });
 }
 

@@ -32,7 +32,7 @@ inline Device RoundDevice() {
   return device;
 }
 
-inline const Device& Board(const std::string& id) {
+inline const Device& GpuNamed(const std::string& id) {
   return DeviceCatalogue::Embedded().Get(id, "test").device;
 }
 
@@ -53,7 +53,7 @@ inline int64_t RandomSize(Random& random, int most) {
 }
 
 struct ReferenceRow {
-  const char* board;
+  const char* gpu;
   Op op;
   double seconds;
 };
@@ -61,13 +61,13 @@ struct ReferenceRow {
 inline void ExpectReference(const KernelFamily& family, const std::vector<ReferenceRow>& rows) {
   for (const ReferenceRow& row : rows) {
     ASSERT_TRUE(family.Covers(row.op)) << Describe(row.op);
-    EXPECT_NEAR(SecondsOf(family, row.op, Board(row.board)) / row.seconds, 1, 1e-6)
-        << row.board << ": " << Describe(row.op);
+    EXPECT_NEAR(SecondsOf(family, row.op, GpuNamed(row.gpu)) / row.seconds, 1, 1e-6)
+        << row.gpu << ": " << Describe(row.op);
   }
 }
 inline void ExpectReferenceFeatures(const KernelFamily& family, const ReferenceRow& row,
                                     const std::vector<double>& expected) {
-  const std::vector<float> features = FeaturesOf(family, row.op, Board(row.board));
+  const std::vector<float> features = FeaturesOf(family, row.op, GpuNamed(row.gpu));
   ASSERT_EQ(features.size(), expected.size());
   for (size_t i = 0; i < features.size(); ++i) {
     EXPECT_NEAR(features[i], expected[i], 1e-6 * std::max(1.0, std::abs(expected[i])))

@@ -64,7 +64,7 @@ TEST(Fp32GemmTest, AProductIsLinearOrBatched) {
   EXPECT_FALSE(Fp32LinearFamily().Covers(Op::Gemm(DType::kTf32, 1, 1, 1)));
 }
 
-TEST(Fp32GemmTest, EverythingIsFiniteOnEveryBoard) {
+TEST(Fp32GemmTest, EverythingIsFiniteOnEveryGpu) {
   ExpectFinite(Fp32LinearFamily(), RandomLinear);
   ExpectFinite(Fp32BmmFamily(), RandomBmm);
 }

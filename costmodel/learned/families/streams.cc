@@ -48,7 +48,7 @@ void AddBytes(const Op& op, const Device& device, FeatureRow& row) {
   row.AddLog2(bytes / static_cast<double>(device.l2.count()), 1e-3, 16);
 }
 
-void AddBoard(const Device& device, FeatureRow& row) {
+void AddGpu(const Device& device, FeatureRow& row) {
   row.Add(device.multiprocessors);
   row.Add(device.vector_peak.flop_per_s() / device.memory_bandwidth.bytes_per_s());
   row.Add(static_cast<double>(device.l2.count()) / device.multiprocessors);
@@ -78,7 +78,7 @@ class Stream final : public TabledFamily {
     if (!features.empty()) {
       FeatureRow row(features);
       AddBytes(op, device, row);
-      AddBoard(device, row);
+      AddGpu(device, row);
       CHECK(row.is_full());
     }
     return Seconds(op, kOnce, device, constants);
@@ -156,7 +156,7 @@ class Rows final : public TabledFamily {
     row.Add(Blocks(width, 1024) * 1024 / width);
     row.Add(passes);
     row.Add(width / static_cast<double>(std::bit_ceil(static_cast<uint64_t>(op.n))));
-    AddBoard(device, row);
+    AddGpu(device, row);
     CHECK(row.is_full());
   }
 

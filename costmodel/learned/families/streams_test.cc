@@ -41,7 +41,7 @@ TEST(StreamsTest, KernelsShareTheBytes) {
 }
 
 // 3 us + 1 GB / 0.755 TB/s.
-TEST(StreamsTest, OldBoardsReachLessOfTheirBandwidth) {
+TEST(StreamsTest, OldGpusReachLessOfTheirBandwidth) {
   Device turing = RoundDevice();
   turing.generation = Generation::kTuring;
   EXPECT_NEAR(1e6 * SecondsOf(StreamFamily(), Op::Elementwise(kGigabyte), turing), 3 + 1324.5033,
@@ -77,7 +77,7 @@ TEST(StreamsTest, ARowOfHalfTheBytesIsReadAgainAtTwiceTheWidth) {
   EXPECT_LT(norm(DType::kFp32, 3000), norm(DType::kFp32, 8192));
 }
 
-TEST(StreamsTest, EverythingIsFiniteOnEveryBoard) {
+TEST(StreamsTest, EverythingIsFiniteOnEveryGpu) {
   ExpectFinite(StreamFamily(), [](Random& random) { return Stream(RandomSize(random, 50) - 1); });
   ExpectFinite(NormFamily(), RandomNorm);
   ExpectFinite(SoftmaxFamily(), RandomSoftmax);

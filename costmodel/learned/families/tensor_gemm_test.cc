@@ -79,7 +79,7 @@ TEST(TensorGemmTest, OnlyPlainProductsIn16BitsAreLikeTheSamples) {
   EXPECT_TRUE(TensorGemmFamily().IsDerived(Op::Convolution(DType::kBf16, 1, 1, 1, 1, Bytes(6))));
 }
 
-TEST(TensorGemmTest, EverythingIsFiniteOnEveryBoard) {
+TEST(TensorGemmTest, EverythingIsFiniteOnEveryGpu) {
   ExpectFinite(TensorGemmFamily(), RandomProduct);
 }
 

@@ -10,7 +10,7 @@
 
 #include "costmodel/hash.h"
 #include "costmodel/kernel_model.h"
-#include "costmodel/learned/samples/slow_boards.h"
+#include "costmodel/learned/samples/slow_gpus.h"
 #include "costmodel/nearest.h"
 
 namespace stagecraft {
@@ -49,7 +49,7 @@ class Finder {
     FindDevices();
     FindTimes();
     FindRepeats();
-    const std::vector<std::string> slow = FindSlowBoards(rated_, path_);
+    const std::vector<std::string> slow = FindSlowGpus(rated_, path_);
     problems_.insert(problems_.end(), slow.begin(), slow.end());
     return std::move(problems_);
   }

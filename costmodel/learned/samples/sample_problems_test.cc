@@ -100,7 +100,7 @@ TEST(SampleProblemsTest, OtherProgramsAndVersionsAreNoRepeats) {
   EXPECT_EQ(Find(samples), Problems());
 }
 
-TEST(SampleProblemsTest, BigProductsFarFromThePeakMeanAThrottledBoard) {
+TEST(SampleProblemsTest, BigProductsFarFromThePeakMeanAThrottledGpu) {
   EXPECT_EQ(Find({BigGemm(3300_us), BigGemm(3400_us)}),
             Problems{"f: a100-sxm4-80gb of us: large bf16 GEMMs reach 53 % of the datasheet's "
                      "peak at most, want 60 %: the GPU throttles; the best is gemm "
@@ -110,7 +110,7 @@ TEST(SampleProblemsTest, BigProductsFarFromThePeakMeanAThrottledBoard) {
 }
 
 // Sizes of twelve octaves, where the splits have no op in common.
-TEST(SampleProblemsTest, TrainAtAnotherSpeedThanTestMeansAnotherBoard) {
+TEST(SampleProblemsTest, TrainAtAnotherSpeedThanTestMeansAnotherGpu) {
   std::vector<Sample> samples;
   for (int octave = 0; octave < 12; ++octave) {
     const Bytes bytes(int64_t{1} << (30 + octave));

@@ -220,7 +220,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
   const int64_t multiplications =
       result.layout.batch * result.rows() * result.columns() * left.columns();
   const auto own = static_cast<int>(gpu.MultiprocessorsOf(StreamOf(stream)).size());
-  const int all = gpu.board.multiprocessors();
+  const int all = gpu.played.multiprocessors();
   Work work{
       .name = "a product",
       .duration = TimeToCalculate(2.0 * static_cast<double>(multiplications), own, all,

@@ -8,7 +8,7 @@
 #include "costmodel/error_of.h"
 #include "costmodel/op.h"
 #include "costmodel/units.h"
-#include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 #include "runtime/profile/op_timer.h"
 
 namespace stagecraft {
@@ -18,8 +18,8 @@ namespace {
 constexpr Bytes kMoved(6'000'000);
 constexpr Duration kCall = 4_us;
 
-Duration Time(const StandInBoard& board, int calls) {
-  UseStandIn(board);
+Duration Time(const StandInGpu& gpu, int calls) {
+  UseStandIn(gpu);
   const auto timer = MakeCudaOpTimer(0, "test");
   const PreparedOp prepared = timer->Prepare({Op::Elementwise(kMoved), "add"});
   EXPECT_NE(prepared.op, nullptr) << prepared.refusal;
@@ -33,20 +33,20 @@ void ExpectNear(Duration got, Duration want) {
 
 // A graph starts 3 us after what is before it in its stream, which is no part of the time.
 TEST(CudaTimerTest, CallsTakeWhatTheirKernelsTakeWithoutTheStartOfTheirGraph) {
-  ExpectNear(Time(CheckedBoard(), 1), kCall);
-  ExpectNear(Time(CheckedBoard(), 100), 100 * kCall);
+  ExpectNear(Time(CheckedGpu(), 1), kCall);
+  ExpectNear(Time(CheckedGpu(), 100), 100 * kCall);
 }
 
 TEST(CudaTimerTest, AHostThatIsSlowIsNotMeasured) {
-  StandInBoard board = CheckedBoard();
-  board.call_nanoseconds = 50'000;
-  ExpectNear(Time(board, 1), kCall);
+  StandInGpu gpu = CheckedGpu();
+  gpu.call_nanoseconds = 50'000;
+  ExpectNear(Time(gpu, 1), kCall);
 }
 
 TEST(CudaTimerTest, TooLittleMemoryIsOneSentence) {
-  StandInBoard board = CheckedBoard();
-  board.memory = 8 << 20;
-  EXPECT_NE(ErrorOf([&] { Time(board, 1); }).find("test: got GPU 0, want one with room"),
+  StandInGpu gpu = CheckedGpu();
+  gpu.memory = 8 << 20;
+  EXPECT_NE(ErrorOf([&] { Time(gpu, 1); }).find("test: got GPU 0, want one with room"),
             std::string::npos);
   EXPECT_TRUE(StandInLeaks().empty());
 }

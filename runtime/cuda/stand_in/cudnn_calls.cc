@@ -110,10 +110,10 @@ void cudnnGetLastErrorString(char* message, size_t most) {
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
   ENTER_CUDNN();
   Gpu::Get().of_libraries.Check(handle, kHandle);
-  const stagecraft::StandInBoard& board = Gpu::Get().board;
+  const stagecraft::StandInGpu& played = Gpu::Get().played;
   const CUgreenCtx part = StreamOf(stream)->part;
-  if ((board.cudnn_compares_contexts && part != handle->part) ||
-      (board.cudnn_refuses_parts && part != nullptr)) {
+  if ((played.cudnn_compares_contexts && part != handle->part) ||
+      (played.cudnn_refuses_parts && part != nullptr)) {
     last_error = "the stream and the handle belong to different contexts";
     return CUDNN_STATUS_BAD_PARAM_STREAM_MISMATCH;
   }
@@ -140,7 +140,7 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
   ENTER_CUDNN();
   Described& own = Of(descriptor);
   if (own.is_final) return CUDNN_STATUS_BAD_PARAM;
-  if (name == CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET && !Gpu::Get().board.cudnn_knows_parts) {
+  if (name == CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET && !Gpu::Get().played.cudnn_knows_parts) {
     last_error = "the attribute is not known";
     return CUDNN_STATUS_NOT_SUPPORTED;
   }
@@ -173,7 +173,7 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor,
   if (!own.is_final) return CUDNN_STATUS_BAD_PARAM;
   const auto target = own.numbers.find(CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET);
   const bool is_of_part =
-      target != own.numbers.end() && target->second[0] != Gpu::Get().board.multiprocessors();
+      target != own.numbers.end() && target->second[0] != Gpu::Get().played.multiprocessors();
   *count = is_of_part ? 0 : std::min<int64_t>(wanted, 1);
   if (*count == 0) return CUDNN_STATUS_SUCCESS;
   if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) {
@@ -197,7 +197,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
   const Bound bound = Bind(engine.at(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH), Of(pack));
   if (!bound.is_aligned) return CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER;
   const auto own = static_cast<int>(gpu.MultiprocessorsOf(handle->stream).size());
-  const int all = gpu.board.multiprocessors();
+  const int all = gpu.played.multiprocessors();
   const auto target = engine.numbers.find(CUDNN_ATTR_ENGINEHEUR_SM_COUNT_TARGET);
   const int chosen_for = target == engine.numbers.end() ? all : static_cast<int>(target->second[0]);
   Work work{.name = "attention",

@@ -17,8 +17,8 @@ bool MayGoUnnoticed(const std::string& function) {
   return false;
 }
 
-std::string ErrorOn(const StandInBoard& board, const std::function<std::string()>& error_of) {
-  UseStandIn(board);
+std::string ErrorOn(const StandInGpu& gpu, const std::function<std::string()>& error_of) {
+  UseStandIn(gpu);
   try {
     return error_of();
   } catch (const std::exception& error) {
@@ -33,16 +33,16 @@ void ExpectNothingLeft(const std::string& call) {
 
 }  // namespace
 
-void FailEveryCall(const StandInBoard& board, const std::function<std::string()>& error_of,
+void FailEveryCall(const StandInGpu& gpu, const std::function<std::string()>& error_of,
                    const std::map<std::string, int>& unnoticed) {
-  ASSERT_EQ(ErrorOn(board, error_of), "");
+  ASSERT_EQ(ErrorOn(gpu, error_of), "");
   ExpectNothingLeft("no call fails");
   const std::map<std::string, int> calls = StandInCalls();
   std::map<std::string, int> gone_unnoticed;
   std::string names;
   for (const auto& [function, times] : calls) {
     for (int nth = 1; nth <= times && !testing::Test::HasFailure(); ++nth) {
-      StandInBoard failing = board;
+      StandInGpu failing = gpu;
       failing.fails = {function, nth};
       const std::string call = function + " " + std::to_string(nth);
       if (ErrorOn(failing, error_of).empty() && !MayGoUnnoticed(function)) {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 
 namespace stagecraft {
 
@@ -18,7 +18,7 @@ namespace stagecraft {
 // Failures of functions that release something or read sensors may go unnoticed, and for each
 // function in `unnoticed` exactly that number of calls does.
 // function in `unnoticed` exactly that many calls do.
-void FailEveryCall(const StandInBoard& board, const std::function<std::string()>& error_of,
+void FailEveryCall(const StandInGpu& gpu, const std::function<std::string()>& error_of,
                    const std::map<std::string, int>& unnoticed = {});
 
 }  // namespace stagecraft

@@ -9,8 +9,8 @@
 #include "costmodel/error_of.h"
 #include "costmodel/units.h"
 #include "runtime/cuda/cuda_run.h"
-#include "runtime/cuda/stand_in/board.h"
 #include "runtime/cuda/stand_in/one_layer.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 #include "runtime/cuda/two_stages.h"
 #include "runtime/planned_memory.h"
 
@@ -20,10 +20,10 @@ namespace {
 constexpr int kPart = 64;
 
 // A cache so small that operands, which go round in three of it, are few.
-StandInBoard Board() {
-  StandInBoard board = CheckedBoard();
-  board.cache = 1 << 16;
-  return board;
+StandInGpu PlayedGpu() {
+  StandInGpu gpu = CheckedGpu();
+  gpu.cache = 1 << 16;
+  return gpu;
 }
 
 // Where the driver captures nothing on a part, the run goes on and says so of its device.
@@ -48,8 +48,8 @@ std::string RunTwoStages() {
                                  .memory = {memory, memory}}));
 }
 
-std::string ErrorOfRun(const StandInBoard& board) {
-  UseStandIn(board);
+std::string ErrorOfRun(const StandInGpu& gpu) {
+  UseStandIn(gpu);
   return ErrorOf([] { RunTwoStages(); });
 }
 
@@ -70,44 +70,44 @@ std::map<std::string, int> UnnoticedOnParts(int plans) {
 }
 
 TEST(FailingCallsTest, WhicheverFailsARunOnPartsEndsWithASentenceAndLeavesNothing) {
-  ASSERT_EQ(ErrorOfRun(Board()), "");
+  ASSERT_EQ(ErrorOfRun(PlayedGpu()), "");
   EXPECT_GT(StandInCalls().size(), 30u);
-  FailEveryCall(Board(), RunTwoStages, UnnoticedOnParts(1));
+  FailEveryCall(PlayedGpu(), RunTwoStages, UnnoticedOnParts(1));
 }
 
 TEST(FailingCallsTest, SoItDoesWhereCudnnComparesContexts) {
-  StandInBoard board = Board();
-  board.cudnn_compares_contexts = true;
+  StandInGpu gpu = PlayedGpu();
+  gpu.cudnn_compares_contexts = true;
   constexpr int kPlans = 2;  // one for each part, which has a handle of its own
-  FailEveryCall(board, RunTwoStages, UnnoticedOnParts(kPlans));
+  FailEveryCall(gpu, RunTwoStages, UnnoticedOnParts(kPlans));
 }
 
-TEST(FailingCallsTest, SoDoesARunOnAWholeBoard) {
-  FailEveryCall(Board(), RunOneLayer, {{kLastWait, 1}});
+TEST(FailingCallsTest, SoDoesARunOnAWholeGpu) {
+  FailEveryCall(PlayedGpu(), RunOneLayer, {{kLastWait, 1}});
 }
 
 TEST(FailingCallsTest, AStatusOfALibraryIsToldByItsName) {
-  StandInBoard board = Board();
-  board.fails = {"cublasLtMatmul", 1};
-  EXPECT_NE(ErrorOfRun(board).find("refuses with CUBLAS_STATUS_EXECUTION_FAILED (13)"),
+  StandInGpu gpu = PlayedGpu();
+  gpu.fails = {"cublasLtMatmul", 1};
+  EXPECT_NE(ErrorOfRun(gpu).find("refuses with CUBLAS_STATUS_EXECUTION_FAILED (13)"),
             std::string::npos)
-      << ErrorOfRun(board);
-  board.missing = {"cublasLtGetStatusName"};
-  EXPECT_NE(ErrorOfRun(board).find("refuses with status 13"), std::string::npos);
+      << ErrorOfRun(gpu);
+  gpu.missing = {"cublasLtGetStatusName"};
+  EXPECT_NE(ErrorOfRun(gpu).find("refuses with status 13"), std::string::npos);
 }
 
-TEST(FailingCallsTest, AnyBoardThatLacksSomethingIsRefusedInASentence) {
-  StandInBoard none = Board(), old = none, without = none, small = none;
-  none.boards = 0;
+TEST(FailingCallsTest, AnyGpuThatLacksSomethingIsRefusedInASentence) {
+  StandInGpu none = PlayedGpu(), old = none, without = none, small = none;
+  none.gpus = 0;
   old.has_green_contexts = false;
   without.missing = {"libcublasLt"};
   small.memory = 16 << 20;
-  const std::map<std::string, StandInBoard> boards = {{"want a machine that has one", none},
-                                                      {"want a driver of this CUDA", old},
-                                                      {"libcublasLt.so", without},
-                                                      {"too little memory", small}};
-  for (const auto& [words, board] : boards) {
-    const std::string error = ErrorOfRun(board);
+  const std::map<std::string, StandInGpu> gpus = {{"want a machine that has one", none},
+                                                  {"want a driver of this CUDA", old},
+                                                  {"libcublasLt.so", without},
+                                                  {"too little memory", small}};
+  for (const auto& [words, gpu] : gpus) {
+    const std::string error = ErrorOfRun(gpu);
     EXPECT_NE(error.find(words), std::string::npos) << words << error;
     EXPECT_TRUE(StandInLeaks().empty()) << words;
   }

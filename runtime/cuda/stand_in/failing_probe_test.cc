@@ -4,22 +4,22 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/local_boards.h"
-#include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/local_gpus.h"
 #include "runtime/cuda/stand_in/failing_calls.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 
 namespace stagecraft {
 namespace {
 
-TEST(FailingProbeTest, WhicheverFailsBoardsAreFoundOrTheReasonIsTold) {
-  FailEveryCall(CheckedBoard(), [] {
-    const std::vector<LocalBoard> boards = FindLocalBoards("import");
-    return boards.size() == 1 && boards[0].multiprocessors == 132 ? "" : "no board";
+TEST(FailingProbeTest, WhicheverFailsGpusAreFoundOrTheReasonIsTold) {
+  FailEveryCall(CheckedGpu(), [] {
+    const std::vector<LocalGpu> gpus = FindLocalGpus("import");
+    return gpus.size() == 1 && gpus[0].multiprocessors == 132 ? "" : "no board";
   });
 }
 
 TEST(FailingProbeTest, WhicheverFailsPartsAreMeasuredOrTheReasonIsTold) {
-  FailEveryCall(CheckedBoard(), [] {
+  FailEveryCall(CheckedGpu(), [] {
     const std::vector<int> parts = {64, 68};
     const PartsProbe probe = ProbeParts(0, parts, "import");
     return probe.copies.size() == 2 ? "" : "no copies";

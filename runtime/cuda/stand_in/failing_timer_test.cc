@@ -8,8 +8,8 @@
 #include "costmodel/op.h"
 #include "costmodel/units.h"
 #include "runtime/cuda/cuda_timer.h"
-#include "runtime/cuda/stand_in/board.h"
 #include "runtime/cuda/stand_in/failing_calls.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 #include "runtime/profile/op_timer.h"
 #include "runtime/profile/profile_case.h"
 
@@ -45,7 +45,7 @@ std::vector<ProfileCase> CasesOfAllFamilies() {
 }
 
 // Times an op of each family, and returns the reason where one is refused.
-std::string TimeAll(const BoardPart& part) {
+std::string TimeAll(const GpuPart& part) {
   const std::unique_ptr<OpTimer> timer = MakeCudaOpTimer(0, "profile", part);
   for (const ProfileCase& one : CasesOfAllFamilies()) {
     const PreparedOp prepared = timer->Prepare(one);
@@ -58,22 +58,22 @@ std::string TimeAll(const BoardPart& part) {
   return "";
 }
 
-StandInBoard Board() {
-  StandInBoard board = CheckedBoard();
-  board.cache = kCache;
-  return board;
+StandInGpu PlayedGpu() {
+  StandInGpu gpu = CheckedGpu();
+  gpu.cache = kCache;
+  return gpu;
 }
 
-TEST(FailingTimerTest, WhicheverFailsOnAWholeBoardIsToldAndNothingIsLeft) {
-  FailEveryCall(Board(), [] { return TimeAll({}); });
+TEST(FailingTimerTest, WhicheverFailsOnAWholeGpuIsToldAndNothingIsLeft) {
+  FailEveryCall(PlayedGpu(), [] { return TimeAll({}); });
 }
 
 TEST(FailingTimerTest, SoItIsOnAPart) {
-  StandInBoard board = Board();
-  board.cudnn_compares_contexts = true;
+  StandInGpu gpu = PlayedGpu();
+  gpu.cudnn_compares_contexts = true;
   // Where cuDNN cannot be asked for kernels for the part, or knows none, the whole GPU's are
   // taken: one call of each fails unnoticed for each plan that is compiled, forward and backward.
-  FailEveryCall(board,
+  FailEveryCall(gpu,
                 [] {
                   return TimeAll({.multiprocessors = {64, 68}, .part = 1});
                 },

@@ -32,13 +32,13 @@ Gpu& Gpu::Get() {
   std::optional<Gpu>& gpu = TheGpu();
   if (!gpu) {
     const char* const words = std::getenv("STAGECRAFT_STAND_IN");
-    gpu.emplace(ParseStandInBoard(words == nullptr ? "" : words));
+    gpu.emplace(ParseStandInGpu(words == nullptr ? "" : words));
   }
   return *gpu;
 }
 
-Gpu::Gpu(StandInBoard played)
-    : board(std::move(played)),
+Gpu::Gpu(StandInGpu described)
+    : played(std::move(described)),
       time([this](const Work& work) {
         for (const Range& range : work.touched) {
           if (range.bytes == 0 || heap.IsAlive(range)) continue;
@@ -47,10 +47,10 @@ Gpu::Gpu(StandInBoard played)
         }
       }),
       default_stream(streams.Make({})),
-      reserved(static_cast<size_t>(board.boards)) {}
+      reserved(static_cast<size_t>(played.gpus)) {}
 
 bool Gpu::Call(const char* function) {
-  time.Spend(board.call_nanoseconds);
+  time.Spend(played.call_nanoseconds);
   return Count(function);
 }
 
@@ -60,7 +60,7 @@ bool Gpu::Count(const char* function) {
   const std::lock_guard lock(calls_mutex_);
   auto own = calls_.find(std::string_view(function));
   if (own == calls_.end()) own = calls_.emplace(function, 0).first;
-  return ++own->second != board.fails.nth || board.fails.function != function;
+  return ++own->second != played.fails.nth || played.fails.function != function;
 }
 
 std::map<std::string, int> Gpu::calls() const {
@@ -69,14 +69,14 @@ std::map<std::string, int> Gpu::calls() const {
 }
 
 bool Gpu::DoesWork(const Work& work) const {
-  return board.data == StandInData::kCalculated || (board.checks_memory() && work.is_answer);
+  return played.data == StandInData::kCalculated || (played.checks_memory() && work.is_answer);
 }
 
 MarkPointer Gpu::Give(cudaStream_t stream, Work work, MarkPointer waited) {
   CUstream_st& own = streams.Get(stream, "a stream");
   CheckAwaited(stream, work);
   if (!DoesWork(work)) work.effect = {};
-  if (!board.checks_memory()) {
+  if (!played.checks_memory()) {
     work.touched.clear();
     work.ownership = {};
   }
@@ -110,18 +110,18 @@ void Gpu::WaitFor(cudaStream_t stream) {
   if (last != nullptr) time.WaitFor(*last);
 }
 
-bool Gpu::Reserve(int board_index, size_t bytes) {
-  size_t& taken = reserved[static_cast<size_t>(board_index)];
-  if (bytes > board.memory - taken) return false;
+bool Gpu::Reserve(int device, size_t bytes) {
+  size_t& taken = reserved[static_cast<size_t>(device)];
+  if (bytes > played.memory - taken) return false;
   taken += bytes;
   return true;
 }
 
 std::vector<int> Gpu::MultiprocessorsOf(cudaStream_t stream) const {
   const CUgreenCtx part = streams.Get(stream, "a stream").part;
-  const bool leaves = stream->is_capturing && !board.graphs_keep_to_parts;
+  const bool leaves = stream->is_capturing && !played.graphs_keep_to_parts;
   if (part != nullptr && !leaves) return parts.Get(part, "a green context").multiprocessors;
-  std::vector<int> all(static_cast<size_t>(board.multiprocessors()));
+  std::vector<int> all(static_cast<size_t>(played.multiprocessors()));
   std::iota(all.begin(), all.end(), 0);
   return all;
 }
@@ -144,7 +144,7 @@ std::vector<std::string> Gpu::Leaks() const {
 
 }  // namespace stand_in
 
-void UseStandIn(const StandInBoard& board) { stand_in::TheGpu().emplace(board); }
+void UseStandIn(const StandInGpu& gpu) { stand_in::TheGpu().emplace(gpu); }
 std::vector<std::string> StandInLeaks() { return stand_in::Gpu::Get().Leaks(); }
 std::map<std::string, int> StandInCalls() { return stand_in::Gpu::Get().calls(); }
 int StandInGatesRunOut() { return stand_in::Gpu::Get().time.gates_run_out(); }

@@ -9,18 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/stand_in/board.h"
 #include "runtime/cuda/stand_in/handles.h"
 #include "runtime/cuda/stand_in/heap.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 #include "runtime/cuda/stand_in/virtual_time.h"
 
 // CUDA's handles point to these types, which its headers leave open.
 struct CUgreenCtx_st {
-  int board = 0;
+  int device = 0;
   std::vector<int> multiprocessors;
 };
 struct CUstream_st {
-  int board = 0;
+  int device = 0;
   CUgreenCtx part = nullptr;
   stagecraft::stand_in::MarkPointer last = {};
   bool is_capturing = false, is_capture_spoilt = false;
@@ -38,7 +38,7 @@ struct CUgraphExec_st {
   stagecraft::stand_in::MarkPointer last = {};
 };
 struct CUmemPoolHandle_st {
-  int board = 0;
+  int device = 0;
   size_t used = 0, most_used = 0, reserved = 0, threshold = 0;
 };
 
@@ -47,7 +47,7 @@ namespace stagecraft::stand_in {
 struct Gpu {
   // The one of this process.
   static Gpu& Get();
-  explicit Gpu(StandInBoard played);
+  explicit Gpu(StandInGpu described);
 
   // Counts a call of a function, which takes some time of the host. False if it is to fail.
   bool Call(const char* function);
@@ -68,12 +68,12 @@ struct Gpu {
   // checked at each launch of its graph.
   void CheckAwaited(cudaStream_t stream, const Work& work) const;
   // Takes memory of the GPU; false if too little is left.
-  bool Reserve(int board_index, size_t bytes);
+  bool Reserve(int device, size_t bytes);
   // The multiprocessors on which the stream's kernels run.
   std::vector<int> MultiprocessorsOf(cudaStream_t stream) const;
   std::vector<std::string> Leaks() const;
 
-  const StandInBoard board;
+  const StandInGpu played;
   Heap heap;
   VirtualTime time;
   Handles<CUstream_st> streams;
@@ -83,7 +83,7 @@ struct Gpu {
   Handles<CUmemPoolHandle_st> pools;
   Handles<CUgreenCtx_st> parts;
   CUstream_st* const default_stream;  // one for all GPUs
-  int current_board = 0;
+  int current_device = 0;
   std::vector<CUgreenCtx> contexts;  // pushed by the program above the primary one
   cudaError_t last_error = cudaSuccess;
   std::vector<size_t> reserved;                  // by GPU

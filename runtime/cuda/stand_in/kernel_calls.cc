@@ -97,7 +97,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
   const Launch launch{.blocks = grid.x,
                       .threads = block.x,
                       .multiprocessors = gpu.MultiprocessorsOf(stream),
-                      .of_board = gpu.board.multiprocessors()};
+                      .of_gpu = gpu.played.multiprocessors()};
   const auto* const model = reinterpret_cast<const KernelModel*>(kernel);
   gpu.Give(stream, model->bind(launch, arguments));
   return cudaSuccess;

@@ -37,11 +37,11 @@ Work Moving(const Launch& launch, std::string name, std::vector<Range> touched,
             std::function<void()> effect) {
   double bytes = 0;
   for (const Range& range : touched) bytes += static_cast<double>(range.bytes);
-  return {.name = std::move(name),
-          .duration =
-              TimeToMove(bytes, static_cast<int>(launch.multiprocessors.size()), launch.of_board),
-          .touched = std::move(touched),
-          .effect = std::move(effect)};
+  return {
+      .name = std::move(name),
+      .duration = TimeToMove(bytes, static_cast<int>(launch.multiprocessors.size()), launch.of_gpu),
+      .touched = std::move(touched),
+      .effect = std::move(effect)};
 }
 
 // The same as in random_fill.cu.
@@ -207,15 +207,15 @@ constexpr KernelModel kKernels[] = {
 
 }  // namespace
 
-Nanoseconds TimeToMove(double bytes, int multiprocessors, int of_board) {
+Nanoseconds TimeToMove(double bytes, int multiprocessors, int of_gpu) {
   return kKernelStart +
-         static_cast<Nanoseconds>(bytes / kBytesPerNanosecond * of_board / multiprocessors);
+         static_cast<Nanoseconds>(bytes / kBytesPerNanosecond * of_gpu / multiprocessors);
 }
 
-Nanoseconds TimeToCalculate(double flops, int multiprocessors, int of_board, int chosen_for) {
+Nanoseconds TimeToCalculate(double flops, int multiprocessors, int of_gpu, int chosen_for) {
   const int turns = (chosen_for + multiprocessors - 1) / multiprocessors;
   return kKernelStart +
-         static_cast<Nanoseconds>(flops / kFlopsPerNanosecond * of_board / chosen_for * turns);
+         static_cast<Nanoseconds>(flops / kFlopsPerNanosecond * of_gpu / chosen_for * turns);
 }
 
 const KernelModel* FindKernel(std::string_view name) {

@@ -12,7 +12,7 @@ namespace stagecraft::stand_in {
 struct Launch {
   int64_t blocks = 1, threads = 1;
   std::vector<int> multiprocessors;  // on which it may run
-  int of_board = 1;                  // how many the GPU has
+  int of_gpu = 1;                    // how many the GPU has
 };
 
 // Rates of the GPU that is played; a part has its multiprocessors' share of them. Nothing else is
@@ -22,8 +22,8 @@ struct Launch {
 constexpr Nanoseconds kKernelStart = 2'000;
 constexpr double kBytesPerNanosecond = 3000;  // of all multiprocessors together
 constexpr double kFlopsPerNanosecond = 700e3;
-Nanoseconds TimeToMove(double bytes, int multiprocessors, int of_board);
-Nanoseconds TimeToCalculate(double flops, int multiprocessors, int of_board, int chosen_for);
+Nanoseconds TimeToMove(double bytes, int multiprocessors, int of_gpu);
+Nanoseconds TimeToCalculate(double flops, int multiprocessors, int of_gpu, int chosen_for);
 
 struct KernelModel {
   std::string_view name;  // "Sum", "RunRows<Softmax>"

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "runtime/cuda/cuda_call.h"
-#include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 
 namespace stagecraft {
 namespace {

@@ -9,7 +9,7 @@
 #include "costmodel/op.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/device_ops.h"
-#include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 #include "runtime/profile/profile_case.h"
 
 namespace stagecraft {

@@ -21,7 +21,7 @@ constexpr Library kLibraries[] = {{"libcublasLt.so.", CublasFunctions},
                                   {"libnvidia-ml.so.", NvmlFunctions}};
 
 const Library* FindLibrary(const std::string& name) {
-  for (const std::string& missing : Gpu::Get().board.missing) {
+  for (const std::string& missing : Gpu::Get().played.missing) {
     if (name.starts_with(missing)) return nullptr;
   }
   const auto* const found =
@@ -42,7 +42,7 @@ SharedLibrary::SharedLibrary(const std::string& name) : name_(name) {
 }
 
 SharedLibrary::Symbol SharedLibrary::Find(const char* name) const {
-  const bool is_missing = stand_in::Gpu::Get().board.missing.contains(name);
+  const bool is_missing = stand_in::Gpu::Get().played.missing.contains(name);
   for (const auto& function : static_cast<const stand_in::Library*>(handle_)->functions()) {
     if (function.name == name && !is_missing) return Symbol(function.address);
   }

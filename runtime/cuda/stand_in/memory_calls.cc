@@ -19,7 +19,7 @@ cudaError_t AllocateAs(void** memory, size_t bytes, Heap::Kind kind) {
   Gpu& gpu = Gpu::Get();
   *memory = nullptr;
   if (bytes == 0) return cudaSuccess;
-  if (kind == Heap::Kind::kDevice && !gpu.Reserve(gpu.current_board, bytes)) {
+  if (kind == Heap::Kind::kDevice && !gpu.Reserve(gpu.current_device, bytes)) {
     return Fail(cudaErrorMemoryAllocation);
   }
   *memory = gpu.heap.Allocate(bytes, kind);
@@ -36,7 +36,7 @@ void FreeAs(void* memory, Heap::Kind kind) {
     BreakContract("memory is freed that was not allocated so, or is freed already");
   }
   if (kind == Heap::Kind::kDevice) {
-    gpu.reserved[static_cast<size_t>(gpu.current_board)] -= gpu.heap.BytesOf(memory);
+    gpu.reserved[static_cast<size_t>(gpu.current_device)] -= gpu.heap.BytesOf(memory);
   }
   gpu.heap.Release(memory);
 }
@@ -110,8 +110,8 @@ cudaError_t cudaFreeHost(void* memory) {
 cudaError_t cudaMemGetInfo(size_t* free, size_t* all) {
   ENTER(cudaErrorUnknown);
   const Gpu& gpu = Gpu::Get();
-  *all = gpu.board.memory;
-  *free = *all - gpu.reserved[static_cast<size_t>(gpu.current_board)];
+  *all = gpu.played.memory;
+  *free = *all - gpu.reserved[static_cast<size_t>(gpu.current_device)];
   return cudaSuccess;
 }
 
@@ -144,7 +144,7 @@ cudaError_t cudaMemset(void* memory, int value, size_t bytes) {
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   ENTER(cudaErrorMemoryAllocation);
-  *pool = Gpu::Get().pools.Make({.board = properties->location.id});
+  *pool = Gpu::Get().pools.Make({.device = properties->location.id});
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
@@ -153,7 +153,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   if (gpu.pools.Get(pool, "a memory pool").used > 0) {
     BreakContract("a memory pool is destroyed before all of its memory was given back");
   }
-  gpu.reserved[static_cast<size_t>(pool->board)] -= pool->reserved;
+  gpu.reserved[static_cast<size_t>(pool->device)] -= pool->reserved;
   gpu.pools.Destroy(pool, "a memory pool");
   return result;
 }
@@ -187,12 +187,12 @@ cudaError_t cudaMallocFromPoolAsync(void** memory, size_t bytes, cudaMemPool_t p
   if (stream->is_capturing) return Spoil(stream);
   const size_t used = own.used + bytes;
   if (used > own.reserved) {
-    if (!gpu.Reserve(own.board, used - own.reserved)) return Fail(cudaErrorMemoryAllocation);
+    if (!gpu.Reserve(own.device, used - own.reserved)) return Fail(cudaErrorMemoryAllocation);
     own.reserved = used;
   }
   own.used = used;
   own.most_used = std::max(own.most_used, used);
-  std::byte* const made = gpu.heap.Allocate(bytes, Heap::Kind::kPool, !gpu.board.checks_memory());
+  std::byte* const made = gpu.heap.Allocate(bytes, Heap::Kind::kPool, !gpu.played.checks_memory());
   gpu.pool_of[made] = pool;
   *memory = made;
   gpu.Give(stream,
@@ -209,7 +209,7 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
   gpu.pool_of.at(memory)->used -= gpu.heap.BytesOf(memory);
   gpu.pool_of.erase(memory);
   const auto release = [memory] { Gpu::Get().heap.Release(memory); };
-  if (!gpu.board.checks_memory()) release();
+  if (!gpu.played.checks_memory()) release();
   gpu.Give(StreamOf(stream), {.name = "a release", .ownership = release});
   return result;
 }

@@ -9,7 +9,7 @@
 #include "runtime/cuda/capture_graph.h"
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/share_kernels.h"
-#include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 
 namespace stagecraft {
 namespace {
@@ -29,9 +29,9 @@ std::byte FirstOf(const DeviceMemory& memory) {
   return first;
 }
 
-TEST_F(MemoryContractsTest, ABoardWhoseMemoryIsCheckedAnswersWhatItIsAskedAndDoesNothingElse) {
+TEST_F(MemoryContractsTest, AGpuWhoseMemoryIsCheckedAnswersWhatItIsAskedAndDoesNothingElse) {
   constexpr size_t kFew = 4096;
-  UseStandIn(CheckedBoard());
+  UseStandIn(CheckedGpu());
   const DeviceMemory memory(kBytes);
   CHECK_CUDA(cudaMemset(memory.get(), 7, kBytes));
   EXPECT_EQ(FirstOf(memory), std::byte{0});
@@ -41,8 +41,8 @@ TEST_F(MemoryContractsTest, ABoardWhoseMemoryIsCheckedAnswersWhatItIsAskedAndDoe
 
 // [a] [b] [c]   is one graph; b touches memory that is freed before the graph is launched.
 TEST_F(MemoryContractsDeathTest, AGraphTouchesWhatIsThereFromItsBeginningToItsEnd) {
-  for (const char* const board : {"data=yes", "data=checked"}) {
-    UseStandIn(ParseStandInBoard(board));
+  for (const char* const gpu : {"data=yes", "data=checked"}) {
+    UseStandIn(ParseStandInGpu(gpu));
     const Stream stream = MakeStream();
     const DeviceMemory kept(kBytes);
     DeviceMemory freed(kBytes);
@@ -109,7 +109,7 @@ TEST_F(MemoryContractsDeathTest, AGraphMayBeCapturedButNotLaunchedWhileTheDefaul
 
 // Whatever the host does, memory is released when its stream comes to the call that frees it.
 TEST_F(MemoryContractsDeathTest, MemoryOfAPoolIsThereBetweenItsAllocationAndItsRelease) {
-  UseStandIn(CheckedBoard());
+  UseStandIn(CheckedGpu());
   cudaMemPoolProps properties = {};
   cudaMemPool_t pool = nullptr;
   CHECK_CUDA(cudaMemPoolCreate(&pool, &properties));

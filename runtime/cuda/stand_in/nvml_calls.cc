@@ -36,12 +36,12 @@ int nvmlDeviceGetTemperature(void*, int, unsigned* celsius) {
 }
 int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
   ENTER_NVML();
-  *milliwatts = static_cast<unsigned>(Gpu::Get().board.watts) * kMilliwattsPerWatt;
+  *milliwatts = static_cast<unsigned>(Gpu::Get().played.watts) * kMilliwattsPerWatt;
   return kDone;
 }
 
 int TellReasons(unsigned long long* mask) {
-  *mask = Gpu::Get().board.is_throttled ? kSoftwareThermalSlowdown : 0;
+  *mask = Gpu::Get().played.is_throttled ? kSoftwareThermalSlowdown : 0;
   return kDone;
 }
 int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* mask) {

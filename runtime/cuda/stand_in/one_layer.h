@@ -20,20 +20,20 @@ inline Schedule OneLayer() {
     op.kv_batch = 1;
     return op;
   };
-  const auto block = [&](const std::vector<Op>& ops) {
+  const auto op_sequence = [&](const std::vector<Op>& ops) {
     std::vector<OpId> ids;
     for (const Op& op : ops) ids.push_back(builder.AddOp(op));
-    return builder.AddBlock(ids);
+    return builder.AddOpSequence(ids);
   };
   const Op product = Op::Gemm(kType, 96, 64, 160);
   const Op norm = Op::Rowwise(OpKind::kNorm, kType, 64, 72, Bytes(40'000));
   const Op softmax = Op::Rowwise(OpKind::kSoftmax, kType, 64, 88, Bytes(40'000));
   const Op sum = Op::Elementwise(Bytes(30'000));
-  const BlockId forward =
-      block({product, norm, attention(Direction::kForward), softmax, sum, product});
-  const BlockId backward =
-      block({product, sum, softmax, attention(Direction::kBackward), norm, product});
-  const BlockId update = block({Op::Optimizer(Bytes(200'000), 2)});
+  const OpSequenceId forward =
+      op_sequence({product, norm, attention(Direction::kForward), softmax, sum, product});
+  const OpSequenceId backward =
+      op_sequence({product, sum, softmax, attention(Direction::kBackward), norm, product});
+  const OpSequenceId update = op_sequence({Op::Optimizer(Bytes(200'000), 2)});
   TaskId last = builder.Add({&lane, 1}, {}, forward, {.rank = 0, .chunk = 0, .micro_batch = 0});
   last = builder.Add({&lane, 1}, {&last, 1}, backward,
                      {.rank = 0, .chunk = 0, .micro_batch = 0, .phase = Phase::kBackward});

@@ -21,7 +21,7 @@ CUdevResource ResourceOf(Group group) {
   if (group.count == 0) return resource;
   resource.type = CU_DEV_RESOURCE_TYPE_SM;
   resource.sm.smCount = static_cast<unsigned>(group.count);
-  resource.sm.minSmPartitionSize = static_cast<unsigned>(Gpu::Get().board.group_size);
+  resource.sm.minSmPartitionSize = static_cast<unsigned>(Gpu::Get().played.group_size);
   std::memcpy(resource._internal_padding, &group, sizeof group);
   return resource;
 }
@@ -43,24 +43,24 @@ extern "C" {
 
 CUresult cuDeviceGetDevResource(CUdevice, CUdevResource* resource, CUdevResourceType) {
   ENTER_DRIVER();
-  *resource = ResourceOf({0, Gpu::Get().board.multiprocessors()});
+  *resource = ResourceOf({0, Gpu::Get().played.multiprocessors()});
   return CUDA_SUCCESS;
 }
 
 CUresult cuDevSmResourceSplitByCount(CUdevResource* groups, unsigned* count, const CUdevResource*,
                                      CUdevResource* rest, unsigned, unsigned) {
   ENTER_DRIVER();
-  const stagecraft::StandInBoard& board = Gpu::Get().board;
+  const stagecraft::StandInGpu& played = Gpu::Get().played;
   if (groups == nullptr) {
-    *count = static_cast<unsigned>(board.groups);
+    *count = static_cast<unsigned>(played.groups);
     return CUDA_SUCCESS;
   }
-  *count = std::min(*count, static_cast<unsigned>(board.groups));
+  *count = std::min(*count, static_cast<unsigned>(played.groups));
   for (unsigned i = 0; i < *count; ++i) {
-    groups[i] = ResourceOf({static_cast<int>(i) * board.group_size, board.group_size});
+    groups[i] = ResourceOf({static_cast<int>(i) * played.group_size, played.group_size});
   }
-  const int taken = static_cast<int>(*count) * board.group_size;
-  if (rest != nullptr) *rest = ResourceOf({taken, board.multiprocessors() - taken});
+  const int taken = static_cast<int>(*count) * played.group_size;
+  if (rest != nullptr) *rest = ResourceOf({taken, played.multiprocessors() - taken});
   return CUDA_SUCCESS;
 }
 
@@ -84,11 +84,12 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* description, CUdevResource
   return CUDA_SUCCESS;
 }
 
-CUresult cuGreenCtxCreate(CUgreenCtx* part, CUdevResourceDesc description, CUdevice board,
+CUresult cuGreenCtxCreate(CUgreenCtx* part, CUdevResourceDesc description, CUdevice device,
                           unsigned flags) {
   ENTER_DRIVER();
   if (flags != CU_GREEN_CTX_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;
-  *part = Gpu::Get().parts.Make({.board = board, .multiprocessors = description->multiprocessors});
+  *part =
+      Gpu::Get().parts.Make({.device = device, .multiprocessors = description->multiprocessors});
   return CUDA_SUCCESS;
 }
 
@@ -101,8 +102,8 @@ CUresult cuGreenCtxDestroy(CUgreenCtx part) {
 CUresult cuGreenCtxStreamCreate(CUstream* stream, CUgreenCtx part, unsigned flags, int) {
   ENTER_DRIVER();
   if (flags != CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
-  const int board = Gpu::Get().parts.Get(part, "a green context").board;
-  *stream = Gpu::Get().streams.Make({.board = board, .part = part});
+  const int device = Gpu::Get().parts.Get(part, "a green context").device;
+  *stream = Gpu::Get().streams.Make({.device = device, .part = part});
   return CUDA_SUCCESS;
 }
 
@@ -154,7 +155,7 @@ extern "C" cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void**
   ENTER(cudaErrorUnknown);
   *address = nullptr;
   *found = cudaDriverEntryPointSymbolNotFound;
-  if (!Gpu::Get().board.has_green_contexts) return cudaSuccess;
+  if (!Gpu::Get().played.has_green_contexts) return cudaSuccess;
   for (const auto& function : kFunctions) {
     if (function.name != name) continue;
     *address = function.address;

@@ -2,17 +2,17 @@
 #include <gtest/gtest.h>
 
 #include "runtime/cuda/cuda_run.h"
-#include "runtime/cuda/stand_in/board.h"
 #include "runtime/cuda/stand_in/one_layer.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 #include "sim/schedule/schedule.h"
 
 namespace stagecraft {
 namespace {
 
 TEST(RankOperandsTest, StayFiniteOverFiftySteps) {
-  StandInBoard board;
-  board.cache = 50'000;
-  UseStandIn(board);
+  StandInGpu gpu;
+  gpu.cache = 50'000;
+  UseStandIn(gpu);
   const Schedule schedule = OneLayer();
   RunOnCuda({.schedule = &schedule, .places = {{0, 0}}, .process = {}, .steps = {{1}, {50}}});
   const OperandCount seen = StandInOperands();

@@ -7,7 +7,7 @@
 
 #include "costmodel/units.h"
 #include "runtime/cuda/cuda_run.h"
-#include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 #include "runtime/cuda/two_stages.h"
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/timeline_record.h"
@@ -16,10 +16,10 @@ namespace stagecraft {
 namespace {
 
 CudaRunResult RunSteps(int micro_batches, int steps, const char* missing = "nothing") {
-  StandInBoard board = CheckedBoard();
-  board.cache = 1 << 16;
-  board.missing = {missing};
-  UseStandIn(board);
+  StandInGpu gpu = CheckedGpu();
+  gpu.cache = 1 << 16;
+  gpu.missing = {missing};
+  UseStandIn(gpu);
   TwoStages pipeline(micro_batches, 64);
   const Schedule schedule = pipeline.builder.Build();
   return RunOnCuda({.schedule = &schedule,
@@ -29,13 +29,13 @@ CudaRunResult RunSteps(int micro_batches, int steps, const char* missing = "noth
 }
 
 TEST(RunCircumstancesTest, SensorsAreReadForEveryRank) {
-  const std::vector<BoardReadings> boards = RunSteps(2, 3).boards;
-  ASSERT_EQ(boards.size(), 2u);
-  EXPECT_EQ(boards[0], boards[1]);
-  EXPECT_GT(boards[0].least_clock_hz, 1e9);
-  EXPECT_EQ(boards[0].watts, 412);
-  EXPECT_EQ(boards[0].throttled, 0);
-  EXPECT_EQ(RunSteps(2, 3, "libnvidia-ml").boards, std::vector<BoardReadings>(2));
+  const std::vector<GpuReadings> gpus = RunSteps(2, 3).gpus;
+  ASSERT_EQ(gpus.size(), 2u);
+  EXPECT_EQ(gpus[0], gpus[1]);
+  EXPECT_GT(gpus[0].least_clock_hz, 1e9);
+  EXPECT_EQ(gpus[0].watts, 412);
+  EXPECT_EQ(gpus[0].throttled, 0);
+  EXPECT_EQ(RunSteps(2, 3, "libnvidia-ml").gpus, std::vector<GpuReadings>(2));
 }
 
 TEST(RunCircumstancesTest, AStepLongerThanQueuesIsQueuedLate) {

@@ -6,15 +6,15 @@
 #include <set>
 #include <string>
 
-#include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 
 namespace stagecraft {
 namespace {
 
 DeviceState ReadWithout(const char* missing) {
-  StandInBoard board;
-  board.missing = {missing};
-  UseStandIn(board);
+  StandInGpu gpu;
+  gpu.missing = {missing};
+  UseStandIn(gpu);
   return Sensors("0000:1b:00.0").Read();
 }
 
@@ -31,11 +31,11 @@ TEST(SensorsTest, AFunctionThatIsMissingLosesItsOwnReadingAlone) {
   EXPECT_EQ(ReadWithout("libnvidia-ml").clock_hz, 0);
 }
 
-TEST(SensorsTest, SayWhatTheBoardSays) {
+TEST(SensorsTest, SayWhatTheGpuSays) {
   for (const int watts : {0, 250}) {
-    StandInBoard board;
-    board.watts = watts;
-    UseStandIn(board);
+    StandInGpu gpu;
+    gpu.watts = watts;
+    UseStandIn(gpu);
     EXPECT_EQ(Sensors("0000:1b:00.0").Read().watts, watts);
   }
 }
@@ -48,10 +48,10 @@ TEST(SensorsTest, HeatIsToldByEitherNameOfItsFunction) {
   for (const bool is_throttled : {false, true}) {
     for (const std::set<std::string>& missing :
          {std::set<std::string>{}, {event}, {throttle}, {event, throttle}}) {
-      StandInBoard board;
-      board.is_throttled = is_throttled;
-      board.missing = missing;
-      UseStandIn(board);
+      StandInGpu gpu;
+      gpu.is_throttled = is_throttled;
+      gpu.missing = missing;
+      UseStandIn(gpu);
       const DeviceState state = Sensors("0000:1b:00.0").Read();
       const std::optional<bool> told =
           missing.size() < 2 ? std::optional<bool>(is_throttled) : std::nullopt;

@@ -8,7 +8,7 @@
 
 #include "runtime/cuda/cuda_call.h"
 #include "runtime/cuda/share_kernels.h"
-#include "runtime/cuda/stand_in/board.h"
+#include "runtime/cuda/stand_in/stand_in_gpu.h"
 
 namespace stagecraft {
 namespace {
@@ -125,11 +125,11 @@ TEST_F(StandInTest, ACaptureWaitsForNoEventEvenOneThatNobodyRecorded) {
   }
 }
 
-TEST_F(StandInTest, MemoryIsNoMoreThanTheBoardHas) {
+TEST_F(StandInTest, MemoryIsNoMoreThanTheGpuHas) {
   void* memory = nullptr;
-  EXPECT_EQ(cudaMalloc(&memory, StandInBoard().memory + 1), cudaErrorMemoryAllocation);
+  EXPECT_EQ(cudaMalloc(&memory, StandInGpu().memory + 1), cudaErrorMemoryAllocation);
   cudaGetLastError();
-  const DeviceMemory all(StandInBoard().memory);
+  const DeviceMemory all(StandInGpu().memory);
   EXPECT_EQ(cudaMalloc(&memory, 1), cudaErrorMemoryAllocation);
   cudaGetLastError();
 }
@@ -146,9 +146,9 @@ TEST_F(StandInTest, WhatIsNotGivenBackIsALeak) {
 }
 
 TEST_F(StandInTest, ACallFailsAtItsNthTime) {
-  StandInBoard board;
-  board.fails = {"cudaMalloc", 2};
-  UseStandIn(board);
+  StandInGpu gpu;
+  gpu.fails = {"cudaMalloc", 2};
+  UseStandIn(gpu);
   const DeviceMemory first(kBytes);
   EXPECT_THROW(DeviceMemory(1), std::runtime_error);
   const DeviceMemory third(kBytes);
@@ -157,9 +157,9 @@ TEST_F(StandInTest, ACallFailsAtItsNthTime) {
 
 // CUDA's functions that release something do so even where they return an error.
 TEST_F(StandInTest, WhatIsGivenBackIsGoneEvenWhereThatFails) {
-  StandInBoard board;
-  board.fails = {"cudaFree", 1};
-  UseStandIn(board);
+  StandInGpu gpu;
+  gpu.fails = {"cudaFree", 1};
+  UseStandIn(gpu);
   void* memory = nullptr;
   CHECK_CUDA(cudaMalloc(&memory, kBytes));
   EXPECT_NE(cudaFree(memory), cudaSuccess);

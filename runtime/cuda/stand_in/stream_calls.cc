@@ -17,7 +17,7 @@ constexpr const char* kGraph = "a graph";
 constexpr stagecraft::stand_in::Nanoseconds kGraphStart = 3'000;
 constexpr int kBlackDie = 9;  // compute capability 9.0
 
-bool IsBoard(int board) { return board >= 0 && board < Gpu::Get().board.boards; }
+bool IsDevice(int device) { return device >= 0 && device < Gpu::Get().played.gpus; }
 
 // It is an error to wait for a stream that is being captured.
 cudaError_t WaitFor(cudaStream_t stream) {
@@ -62,38 +62,38 @@ cudaError_t cudaDriverGetVersion(int* version) {
 
 cudaError_t cudaGetDeviceCount(int* count) {
   ENTER(cudaErrorUnknown);
-  if (Gpu::Get().board.driver_is_old) return Fail(cudaErrorInsufficientDriver);
-  *count = Gpu::Get().board.boards;
+  if (Gpu::Get().played.driver_is_old) return Fail(cudaErrorInsufficientDriver);
+  *count = Gpu::Get().played.gpus;
   return *count == 0 ? Fail(cudaErrorNoDevice) : cudaSuccess;
 }
-cudaError_t cudaGetDevice(int* board) {
+cudaError_t cudaGetDevice(int* device) {
   ENTER(cudaErrorUnknown);
-  *board = Gpu::Get().current_board;
+  *device = Gpu::Get().current_device;
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int board) {
+cudaError_t cudaSetDevice(int device) {
   ENTER(cudaErrorUnknown);
-  if (!IsBoard(board)) return Fail(cudaErrorInvalidDevice);
-  Gpu::Get().current_board = board;
+  if (!IsDevice(device)) return Fail(cudaErrorInvalidDevice);
+  Gpu::Get().current_device = device;
   return cudaSuccess;
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int board) {
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   ENTER(cudaErrorUnknown);
-  if (!IsBoard(board)) return Fail(cudaErrorInvalidDevice);
-  const stagecraft::StandInBoard& played = Gpu::Get().board;
+  if (!IsDevice(device)) return Fail(cudaErrorInvalidDevice);
+  const stagecraft::StandInGpu& played = Gpu::Get().played;
   *properties = {};
   std::snprintf(properties->name, sizeof properties->name, "%s", played.name.c_str());
   properties->multiProcessorCount = played.multiprocessors();
   properties->l2CacheSize = static_cast<int>(played.cache);
   properties->totalGlobalMem = played.memory;
-  properties->pciBusID = board + 1;
+  properties->pciBusID = device + 1;
   properties->major = kBlackDie;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int board) {
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   ENTER(cudaErrorUnknown);
-  if (!IsBoard(board)) return Fail(cudaErrorInvalidDevice);
-  const stagecraft::StandInBoard& played = Gpu::Get().board;
+  if (!IsDevice(device)) return Fail(cudaErrorInvalidDevice);
+  const stagecraft::StandInGpu& played = Gpu::Get().played;
   if (attribute == cudaDevAttrMultiProcessorCount)
     *value = played.multiprocessors();
   else if (attribute == cudaDevAttrL2CacheSize)
@@ -102,10 +102,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int boa
     return Fail(cudaErrorNotSupported);
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetPCIBusId(char* bus, int length, int board) {
+cudaError_t cudaDeviceGetPCIBusId(char* bus, int length, int device) {
   ENTER(cudaErrorUnknown);
-  if (!IsBoard(board)) return Fail(cudaErrorInvalidDevice);
-  std::snprintf(bus, static_cast<size_t>(length), "0000:%02x:00.0", board + 1);
+  if (!IsDevice(device)) return Fail(cudaErrorInvalidDevice);
+  std::snprintf(bus, static_cast<size_t>(length), "0000:%02x:00.0", device + 1);
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
@@ -117,7 +117,7 @@ cudaError_t cudaDeviceSynchronize() {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   ENTER(cudaErrorUnknown);
-  *stream = Gpu::Get().streams.Make({.board = Gpu::Get().current_board});
+  *stream = Gpu::Get().streams.Make({.device = Gpu::Get().current_device});
   return cudaSuccess;
 }
 // The work that it was given is still done.

@@ -31,7 +31,7 @@ size_t AddParallelBlock(const DecoderConfig& config, AttentionBackend backend, M
 
 LayerKind BlockLayer(const DecoderConfig& config, AttentionBackend backend, Mlp mlp) {
   LayerBuilder layer(mlp == Mlp::kSparse ? "moe_block" : "block", LayerRole::kBlock, config.hidden);
-  AddBlock(config, backend, mlp, kLayerInput, layer);
+  AddOpSequence(config, backend, mlp, kLayerInput, layer);
   LayerKind kind = layer.Take();
   return kind;
 }
@@ -50,7 +50,7 @@ LayerKind PredictionLayer(const DecoderConfig& config, AttentionBackend backend)
   const size_t joined = layer.Add(LinearOperator("join", Split::kTokens, 2 * hidden, hidden, false),
                                   {token_norm, stream_norm});
   const Mlp mlp = config.moe.experts > 0 ? Mlp::kSparse : Mlp::kDense;
-  const size_t block = AddBlock(config, backend, mlp, joined, layer);
+  const size_t block = AddOpSequence(config, backend, mlp, joined, layer);
   layer.Add(NormOperator(config, "prediction_norm", hidden), {block});
   LayerKind kind = layer.Take();
   kind.tied_parameters = config.vocab * hidden;
@@ -75,8 +75,8 @@ void AddLayer(LayerKind kind, int64_t count, Workload& workload) {
 
 }  // namespace
 
-size_t AddBlock(const DecoderConfig& config, AttentionBackend backend, Mlp mlp, size_t stream,
-                LayerBuilder& layer) {
+size_t AddOpSequence(const DecoderConfig& config, AttentionBackend backend, Mlp mlp, size_t stream,
+                     LayerBuilder& layer) {
   if (config.parallel_residual) return AddParallelBlock(config, backend, mlp, stream, layer);
   const size_t middle = AddResidualBranch(config, "attention", stream, layer, [&](size_t input) {
     return AddAnyAttention(config, backend, input, layer);

@@ -129,7 +129,7 @@ TEST(DecoderMoeTest, DenseBlocksAreAKindOfTheirOwn) {
   EXPECT_EQ(workload.layers, (std::vector<int>{0, 1, 2, 2, 1, 2, 3}));
   EXPECT_EQ(workload.kinds[1].name, "block");
   EXPECT_EQ(workload.kinds[2].name, "moe_block");
-  EXPECT_EQ(workload.block_count(), 5);
+  EXPECT_EQ(workload.op_sequence_count(), 5);
 }
 
 // Down 8·6 and 8·(5+2), norms 6 + 5, up 6·2·6 and 5·2·(4+4), projection 2·4·8.

@@ -91,8 +91,8 @@ size_t AddResidualBranch(const DecoderConfig& config, const std::string& name, s
 }
 
 // Adds a whole transformer block that reads `stream`.
-size_t AddBlock(const DecoderConfig& config, AttentionBackend backend, Mlp mlp, size_t stream,
-                LayerBuilder& layer);
+size_t AddOpSequence(const DecoderConfig& config, AttentionBackend backend, Mlp mlp, size_t stream,
+                     LayerBuilder& layer);
 
 // Token, position and (if `token_types` > 0) segment tables, norm, dropout.
 LayerKind EmbeddingLayer(const DecoderConfig& config, std::string name, int64_t token_types);

@@ -89,7 +89,7 @@ class Builder {
 
   LayerKind EncoderBlock(Mlp mlp, std::string name) const {
     LayerBuilder layer(std::move(name), LayerRole::kBlock, encoder_.hidden);
-    AddBlock(encoder_, workload_.attention, mlp, kLayerInput, layer);
+    AddOpSequence(encoder_, workload_.attention, mlp, kLayerInput, layer);
     LayerKind kind = layer.Take();
     SetPositions(kind, config_.encoder_sequence);
     return kind;

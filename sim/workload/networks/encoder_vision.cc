@@ -93,7 +93,7 @@ Workload BuildVision(const VisionConfig& given, AttentionBackend attention, std:
   Workload workload = WorkloadFacts(config.block, attention, std::move(name));
   workload.vocabulary = 0;
   LayerBuilder layer("block", LayerRole::kBlock, config.block.hidden);
-  AddBlock(config.block, attention, Mlp::kDense, kLayerInput, layer);
+  AddOpSequence(config.block, attention, Mlp::kDense, kLayerInput, layer);
   workload.kinds = {PatchEmbedding(config), layer.Take(), Classifier(config)};
   for (LayerKind& kind : workload.kinds) SetPositions(kind, config.Tokens());
   workload.kinds.back().boundary_positions = 0;

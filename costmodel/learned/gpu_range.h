@@ -1,0 +1,18 @@
+// The values that the numbers of a GPU type in a cost model can have.
+#pragma once
+
+#include <string>
+
+#include "costmodel/learned/kernel_family.h"
+#include "costmodel/learned/known_gpus.h"
+
+namespace stagecraft {
+
+// Throws an InputError that opens with `place` if a constant is more than a thousand times, or less
+// than a thousandth of, what its family starts a fit from, if the offset is more than that factor,
+// or if a share is not from 0 to 1: "model.pb: families[0].boards[2].constants[4]: got 1e+21, want
+// from 0.01 to 10000 (edge of tensor_gemm)". Precondition: there are as many constants as the
+// family has.
+void CheckKnownGpu(const KnownGpu& gpu, const KernelFamily& family, const std::string& place);
+
+}  // namespace stagecraft

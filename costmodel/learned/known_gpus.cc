@@ -1,0 +1,119 @@
+#include "costmodel/learned/known_gpus.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace stagecraft {
+namespace {
+
+// Where a GPU type lies among GPU types, in logarithms: rates per multiprocessor and clock, and
+// sizes. Weights and width are assumptions: no two GPU types with samples are near each other.
+using Position = std::array<double, 5>;
+constexpr double kWidth = 0.25;
+
+Position PositionOf(const Device& device) {
+  const double sms = device.multiprocessors;
+  const double clocks = sms * device.boost_clock_hz;
+  const double rate =
+      std::max(device.Peak(DType::kFp16).flop_per_s(), device.vector_peak.flop_per_s());
+  return {std::log(rate * device.sustained_fraction / clocks),
+          0.5 * std::log(device.memory_bandwidth.bytes_per_s() / clocks),
+          0.5 * std::log(static_cast<double>(device.l2.count()) / sms), 0.25 * std::log(sms),
+          std::log(device.boost_clock_hz)};
+}
+
+// 1 at the same place, 1/e at kWidth from it.
+double Nearness(const Position& a, const Position& b) {
+  double square = 0;
+  for (size_t i = 0; i < a.size(); ++i) square += (a[i] - b[i]) * (a[i] - b[i]);
+  return std::exp(-square / (kWidth * kWidth));
+}
+
+}  // namespace
+
+KnownGpus::KnownGpus(const KernelFamily& family, std::span<const FitRow> rows) : family_(&family) {
+  const std::vector<double> start = StartOf(family);
+  const bool has_own = family.learning().has_own_constants;
+  const std::vector<double> joint =
+      has_own ? std::vector<double>() : FitConstants(family, start, rows);
+  for (const auto& [id, own] : ByGpu(rows)) {
+    gpus_.push_back({*own.front().device, has_own ? FitConstants(family, start, own) : joint});
+  }
+}
+
+GpuSetting KnownGpus::SettingOf(const Device& device) const {
+  for (const KnownGpu& gpu : gpus_) {
+    if (gpu.device != device) continue;
+    return {gpu.constants, gpu.share, gpu.offset, gpu.nearness, true};
+  }
+  if (gpus_.empty()) return {.constants = StartOf(*family_)};
+  return Blend(device);
+}
+
+GpuSetting KnownGpus::Blend(const Device& device) const {
+  constexpr double kLeastDistance = 1e-6;  // between GPU types at the same place
+  GpuSetting setting;
+  const size_t count = family_->constants().size();
+  std::vector<double> near(count, 0), mean(count, 0);  // logarithms
+  double sum = 0, share = 0, offset = 0, nearness = 0, closest = 0;
+  const Position position = PositionOf(device);
+  for (const KnownGpu& gpu : gpus_) {
+    const double near_to = Nearness(position, PositionOf(gpu.device));
+    // Grows without bound towards a GPU type, so that there it alone counts.
+    const double weight = near_to / (1 - near_to + kLeastDistance);
+    closest = std::max(closest, near_to);
+    sum += weight;
+    share += weight * gpu.share;
+    offset += weight * gpu.offset;
+    nearness += weight * gpu.nearness;
+    for (size_t i = 0; i < count; ++i) {
+      near[i] += weight * std::log(gpu.constants[i]);
+      mean[i] += std::log(gpu.constants[i]) / static_cast<double>(gpus_.size());
+    }
+  }
+  const double a = sum > 1e-12 ? closest : 0;
+  const double scale = a > 0 ? a / sum : 0;
+  for (size_t i = 0; i < count; ++i) {
+    setting.constants.push_back(std::exp(scale * near[i] + (1 - a) * mean[i]));
+  }
+  setting.share = scale * share + (1 - a) * family_->learning().unknown_share;
+  setting.offset = scale * offset;
+  setting.nearness = scale * nearness;
+  return setting;
+}
+
+bool KnownGpus::Has(const Device& device) const {
+  const Device measured = AsSampled(device);
+  return std::any_of(gpus_.begin(), gpus_.end(),
+                     [&](const KnownGpu& gpu) { return gpu.device == measured; });
+}
+
+KnownGpus KnownGpus::Without(const std::string& id) const {
+  KnownGpus others = *this;
+  std::erase_if(others.gpus_, [&](const KnownGpu& gpu) { return gpu.device.id == id; });
+  return others;
+}
+
+void KnownGpus::Put(KnownGpu gpu) {
+  std::erase_if(gpus_, [&](const KnownGpu& other) { return other.device == gpu.device; });
+  gpus_.push_back(std::move(gpu));
+}
+
+Device AtTrainingClock(Device device) {
+  device.boost_clock_hz *= device.training_clock;
+  device.vector_peak = device.TrainingClock(DType::kFp32) * device.vector_peak;
+  for (int type = 0; type < kDTypeCount; ++type) {
+    device.peak[type] = device.TrainingClock(static_cast<DType>(type)) * device.peak[type];
+  }
+  return device;
+}
+
+Device AsSampled(Device device) {
+  device.training_clock = 1;
+  device.host_dispatch.reset();
+  return device;
+}
+
+}  // namespace stagecraft

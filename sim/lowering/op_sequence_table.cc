@@ -1,0 +1,111 @@
+#include "sim/lowering/op_sequence_table.h"
+
+#include <algorithm>
+
+namespace stagecraft {
+
+int OpSequenceTable::InternShard(const ShardSpec& spec) {
+  const auto found = std::find(shards_.begin(), shards_.end(), spec);
+  if (found != shards_.end()) return static_cast<int>(found - shards_.begin());
+  shards_.push_back(spec);
+  return static_cast<int>(shards_.size()) - 1;
+}
+
+OpId OpSequenceTable::InternOp(const Op& op) {
+  const auto [entry, is_new] = op_ids_.try_emplace(op, -1);
+  if (is_new) {
+    entry->second = builder_.AddOp(op);
+    is_collective_.push_back(IsCollective(op.kind));
+  }
+  return entry->second;
+}
+
+OpSequenceTable::Sequence OpSequenceTable::InternSteps(const Steps& steps) {
+  Sequence sequence;
+  for (const Step& step : steps) {
+    sequence.ops.push_back(InternOp(step.op));
+    sequence.flags.push_back(step.flags);
+  }
+  return sequence;
+}
+
+const OpSequenceTable::LayerSequences& OpSequenceTable::Layer(int shard, int layer) {
+  const bool recomputes = RecomputedRange(workload_, shards_[shard], layer).count > 0;
+  const auto [entry, is_new] = layers_.try_emplace({shard, workload_.layers[layer], recomputes});
+  if (is_new) {
+    const LayerSteps steps =
+        ShardLayer(workload_.layer(layer), LayerSpec(workload_, shards_[shard], layer));
+    entry->second = {InternSteps(steps.forward), InternSteps(steps.backward)};
+  }
+  return entry->second;
+}
+
+// A backward in two passes: weight gradients apart from all else. What would have
+// run beside one of them then runs beside nothing.
+void OpSequenceTable::AppendPass(const LayerSequences& layer, Phase phase, Sequence& pass) {
+  const Sequence& whole = phase == Phase::kForward ? layer.forward : layer.backward;
+  if (phase == Phase::kForward || phase == Phase::kBackward) {
+    pass.ops.insert(pass.ops.end(), whole.ops.begin(), whole.ops.end());
+    pass.flags.insert(pass.flags.end(), whole.flags.begin(), whole.flags.end());
+    return;
+  }
+  const auto is_part = [&](size_t i) {
+    const bool is_weight = (whole.flags[i] & kWeightGradient) != 0;
+    return is_weight == (phase == Phase::kBackwardWeight);
+  };
+  for (size_t i = 0; i < whole.ops.size(); ++i) {
+    if (!is_part(i)) continue;
+    uint8_t flags = whole.flags[i];
+    if (i + 1 < whole.ops.size() && !is_part(i + 1)) {
+      flags = static_cast<uint8_t>(flags & ~kOverlapsNext);
+    }
+    pass.ops.push_back(whole.ops[i]);
+    pass.flags.push_back(flags);
+  }
+}
+
+// What runs again before the backward of a layer: where it is the last of a range that
+// recomputes, all of that, even in a pass that is divided within the range.
+void OpSequenceTable::AppendRepeated(int shard, int layer, Sequence& pass) {
+  const LayerRange range = RecomputedRange(workload_, shards_[shard], layer);
+  if (layer != range.first + range.count - 1) return;
+  for (int l = range.first; l <= layer; ++l) AppendPass(Layer(shard, l), Phase::kForward, pass);
+}
+
+std::vector<int> OpSequenceTable::ContentsOf(int shard, LayerRange range) const {
+  std::vector<int> contents;
+  for (int layer = range.first; layer < range.first + range.count; ++layer) {
+    const LayerRange again = RecomputedRange(workload_, shards_[shard], layer);
+    // Layers that recompute together may be on either side of the range's ends.
+    if (again.count > 1) return {-1, range.first, range.count};
+    contents.push_back(2 * workload_.layers[layer] + again.count);
+  }
+  return contents;
+}
+
+OpSequenceId OpSequenceTable::PassOpSequence(int shard, LayerRange range, Phase phase,
+                                             bool paired) {
+  const auto [entry, is_new] =
+      pass_op_sequences_.try_emplace({shard, phase, paired, ContentsOf(shard, range)}, -1);
+  if (!is_new) return entry->second;
+  Sequence pass;
+  for (int i = 0; i < range.count; ++i) {
+    const int layer = range.first + (phase == Phase::kForward ? i : range.count - 1 - i);
+    if (IsBackward(phase)) AppendRepeated(shard, layer, pass);
+    AppendPass(Layer(shard, layer), phase, pass);
+  }
+  for (size_t i = 0; paired && i + 1 < pass.ops.size(); ++i) {
+    if (is_collective_[pass.ops[i]]) pass.flags[i] |= kOverlapsNext;
+  }
+  entry->second = builder_.AddOpSequence(pass.ops, pass.flags);
+  return entry->second;
+}
+
+OpSequenceId OpSequenceTable::SingleOp(const Op& op) {
+  const OpId id = InternOp(op);
+  const auto [entry, is_new] = single_op_sequences_.try_emplace(id, -1);
+  if (is_new) entry->second = builder_.AddOpSequence({&id, 1});
+  return entry->second;
+}
+
+}  // namespace stagecraft

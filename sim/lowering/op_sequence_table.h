@@ -1,0 +1,63 @@
+// OpSequenceTable: the distinct ops and op sequences of a schedule under
+// construction.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "costmodel/op.h"
+#include "sim/plan/plan.h"
+#include "sim/schedule/schedule.h"
+#include "sim/shard/shard.h"
+#include "sim/workload/workload.h"
+
+namespace stagecraft {
+
+class OpSequenceTable {
+ public:
+  OpSequenceTable(const Workload& workload, Schedule::Builder& builder)
+      : workload_(workload), builder_(builder) {}
+
+  // A number for a shard, equal for equal shards.
+  int InternShard(const ShardSpec& spec);
+  const ShardSpec& shard(int number) const { return shards_[number]; }
+  // One pass through the layers of a range, the same for ranges of like layers; backward
+  // goes from last to first.
+  // `paired`: beside another pass, so that collectives hide behind what computes.
+  OpSequenceId PassOpSequence(int shard, LayerRange range, Phase phase, bool paired = false);
+  // A block of one op.
+  OpSequenceId SingleOp(const Op& op);
+
+ private:
+  struct Sequence {
+    std::vector<OpId> ops;
+    std::vector<uint8_t> flags;
+  };
+  struct LayerSequences {
+    Sequence forward;
+    Sequence backward;
+  };
+  OpId InternOp(const Op& op);
+  Sequence InternSteps(const Steps& steps);
+  // Appends what a pass of this phase runs of a layer.
+  static void AppendPass(const LayerSequences& layer, Phase phase, Sequence& pass);
+  void AppendRepeated(int shard, int layer, Sequence& pass);
+  // What the layers of a range are and recompute: ranges of equal contents run the same.
+  std::vector<int> ContentsOf(int shard, LayerRange range) const;
+  const LayerSequences& Layer(int shard, int layer);
+
+  const Workload& workload_;
+  Schedule::Builder& builder_;
+  std::unordered_map<Op, OpId> op_ids_;
+  std::vector<bool> is_collective_;  // by op
+  std::vector<ShardSpec> shards_;
+  std::map<std::tuple<int, int, bool>, LayerSequences> layers_;  // shard, kind, recomputes whole
+  // By shard, phase, whether paired, and contents.
+  std::map<std::tuple<int, Phase, bool, std::vector<int>>, OpSequenceId> pass_op_sequences_;
+  std::map<OpId, OpSequenceId> single_op_sequences_;
+};
+
+}  // namespace stagecraft

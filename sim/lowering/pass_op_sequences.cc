@@ -1,0 +1,62 @@
+#include "sim/lowering/pass_op_sequences.h"
+
+#include <algorithm>
+
+namespace stagecraft {
+namespace {
+
+// In the order in which a pass runs through them.
+std::vector<OpSequenceId> BucketOpSequences(LoweringContext& context, const LoweredWorker& worker,
+                                            int chunk, Phase phase) {
+  std::vector<OpSequenceId> op_sequences;
+  for (const Bucket& bucket : context.buckets.Of(worker.stage, chunk)) {
+    op_sequences.push_back(context.op_sequences.PassOpSequence(worker.shard, bucket.layers, phase));
+  }
+  if (phase == Phase::kForward) std::reverse(op_sequences.begin(), op_sequences.end());
+  return op_sequences;
+}
+
+}  // namespace
+
+PassOpSequences::PassOpSequences(LoweringContext& context, const LoweredWorker& worker)
+    : rules_(context.rules), chunks_(context.plan.chunk_count()) {
+  bool is_paired = false;
+  for (const Pass& pass : worker.order) {
+    is_paired = is_paired || pass.beside_next;
+    const auto phase = static_cast<size_t>(pass.phase);
+    ChunkOpSequences& op_sequences = chunks_[pass.chunk];
+    const LayerRange range = context.plan.stages[worker.stage].chunks[pass.chunk];
+    if (op_sequences.whole[phase].empty()) {
+      op_sequences.whole[phase] = {
+          context.op_sequences.PassOpSequence(worker.shard, range, pass.phase)};
+      if (rules_.DividesSome(worker.stage, pass.phase)) {
+        op_sequences.divided[phase] = BucketOpSequences(context, worker, pass.chunk, pass.phase);
+      }
+    }
+    if (is_paired && op_sequences.paired[phase].empty()) {
+      op_sequences.paired[phase] = {
+          context.op_sequences.PassOpSequence(worker.shard, range, pass.phase, is_paired)};
+    }
+    is_paired = pass.beside_next;
+  }
+}
+
+std::span<const OpSequenceId> PassOpSequences::Parts(const LoweredWorker& worker, const Pass& pass,
+                                                     bool paired) const {
+  const ChunkOpSequences& op_sequences = chunks_[pass.chunk];
+  const auto phase = static_cast<size_t>(pass.phase);
+  if (IsDivided(worker, pass)) return op_sequences.divided[phase];
+  return paired ? op_sequences.paired[phase] : op_sequences.whole[phase];
+}
+
+bool PassOpSequences::IsDivided(const LoweredWorker& worker, const Pass& pass) const {
+  if (!rules_.DividesSome(worker.stage, pass.phase)) return false;
+  if (rules_.GathersEveryPass(worker.stage)) return true;
+  const bool forward = pass.phase == Phase::kForward;
+  if (!forward && rules_.ReducesEveryPass(worker.stage)) return true;
+  if (!worker.updates.empty()) return worker.CompletesUpdate(pass);
+  const Pass& edge = (forward ? worker.first_forward : worker.last_backward)[pass.chunk];
+  return pass.phase == edge.phase && pass.micro_batch == edge.micro_batch;
+}
+
+}  // namespace stagecraft
